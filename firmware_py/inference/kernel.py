@@ -1,0 +1,95 @@
+"""How a kernel is compiled: in one place, the same for all of them.
+
+A kernel is a free function on floats and arrays: inputs first, scratch and outputs last, a status
+returned where something can go wrong. `_nrt=False` takes Numba's allocator away, so that an
+allocation anywhere in a kernel is a compile error; explicit signatures compile everything when the
+module is imported, so that nothing compiles in the middle of a session. There is no fastmath and no
+contraction, because results must have the same bits on every machine.
+"""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+F8: Final = "float64"
+I8: Final = "int64"
+VECTOR: Final = "float64[::1]"
+MATRIX: Final = "float64[:,::1]"
+
+# What a kernel reports.
+CONVERGED: Final = 0
+NOT_CONVERGED: Final = 1
+NOT_POSITIVE_DEFINITE: Final = 2
+
+AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
+
+
+@cache
+def _cache_directory() -> str | None:
+    """Return where compiled kernels are kept, or None if no place can be written.
+
+    The name holds a digest of all kernel sources: Numba itself looks only at the file of the
+    function it compiles, and would keep an old copy of a function inlined from another module.
+    """
+    digest = hashlib.sha256()
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.read_bytes())
+    name = f"kernels-{digest.hexdigest()[:16]}"
+    user_cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    for directory in (Path(__file__).parent / "__pycache__", user_cache / "gp-pta"):
+        place = directory / name
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=place):
+                return str(place)
+        except OSError:
+            continue
+    return None
+
+
+@contextmanager
+def _kernels_cached_in(directory: str | None) -> Any:
+    """Point Numba's cache at `directory` while one kernel is declared, and put it back."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = directory or before
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def kernel(result: str, *arguments: str) -> Callable[[AnyFunction], AnyFunction]:
+    """Compile a function as a kernel with this result and these argument types.
+
+    Parameters
+    ----------
+    result, *arguments : str
+        Numba type names, `F8`, `I8`, `VECTOR` or `MATRIX` above.
+    """
+
+    def compile_kernel(function: AnyFunction) -> AnyFunction:
+        directory = _cache_directory()
+        with _kernels_cached_in(directory):
+            compiled: AnyFunction = numba.njit(
+                f"{result}({', '.join(arguments)})",
+                error_model="numpy",
+                fastmath=False,
+                boundscheck=False,
+                nogil=True,
+                cache=directory is not None,
+                _nrt=False,
+            )(function)
+        return compiled
+
+    return compile_kernel

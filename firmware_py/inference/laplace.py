@@ -1,0 +1,288 @@
+"""Laplace's approximation of the posterior of the threshold at the tones asked.
+
+Rasmussen & Williams, Gaussian Processes for Machine Learning (2006): algorithm 3.1 (mode by
+Newton), 3.2 (prediction), equation 3.32 (evidence), algorithm 5.1 (its gradient); the prior mean is
+absorbed in the data, f = g - m(x). The kernel is k(x, x') = s**2 exp(-(x - x')**2 / (2 l**2)) + o**2:
+squared exponential, and an offset of SD o common to all frequencies (0 in the paper). K is never
+inverted; what is factored is B = I + W^1/2 K W^1/2, whose eigenvalues are 1 or more.
+"""
+
+import math
+
+from firmware_py.inference.elementary import exp, log
+from firmware_py.inference.kernel import (
+    CONVERGED,
+    F8,
+    I8,
+    MATRIX,
+    NOT_CONVERGED,
+    VECTOR,
+    Array,
+    kernel,
+)
+from firmware_py.inference.likelihood import log_normal_cdf, probit
+from firmware_py.inference.linear_algebra import cholesky, inverse, multiply, solve, solve_lower
+
+NEWTON_STEPS_MAX = 100  # damped Newton on a log-concave posterior needs 5 to 20
+HALVINGS_MAX = 40
+STEP_TOLERANCE_DB = 1e-5  # Newton converges quadratically: the error left is about its square
+
+# Rows of the `vectors` scratch matrix, which is (VECTORS, n or more).
+LOG_P, GRADIENT, WEIGHT, THIRD, ROOT, DIRECTION, KERNEL_DIRECTION, WORK, DERIVATIVE = range(9)
+VECTORS = 9
+
+
+@kernel(I8, I8, VECTOR, F8, F8, F8, MATRIX)
+def covariance(
+    n: int, x: Array, length: float, sd_db: float, offset_sd_db: float, k: Array
+) -> int:
+    """Write K, K_ij = s**2 exp(-(x_i - x_j)**2 / (2 l**2)) + o**2, n x n, both triangles."""
+    c = -0.5 / (length * length)
+    variance = sd_db * sd_db
+    offset = offset_sd_db * offset_sd_db
+    for i in range(n):
+        for j in range(i):
+            d = x[i] - x[j]
+            k[i, j] = variance * exp(c * d * d) + offset
+            k[j, i] = k[i, j]
+        k[i, i] = variance + offset
+    return CONVERGED
+
+
+@kernel(F8, I8, VECTOR, VECTOR, F8, VECTOR, VECTOR)
+def log_joint(
+    n: int, residual_db: Array, label: Array, noise_db: float, a: Array, f_db: Array
+) -> float:
+    """Return Psi = log p(y | f) - a^T f / 2, with f = K a."""
+    psi = 0.0
+    for i in range(n):
+        z = label[i] * (residual_db[i] - f_db[i]) / noise_db
+        psi += log_normal_cdf(z) - 0.5 * a[i] * f_db[i]
+    return psi
+
+
+@kernel(I8, I8, VECTOR, VECTOR, F8, VECTOR, MATRIX, MATRIX, MATRIX)
+def factor(
+    n: int,
+    residual_db: Array,
+    label: Array,
+    noise_db: float,
+    f_db: Array,
+    k: Array,
+    b: Array,
+    vectors: Array,
+) -> int:
+    """Evaluate the likelihood at f, and factor B = I + W^1/2 K W^1/2 = U^T U (upper of `b`)."""
+    root = vectors[ROOT]
+    weight = vectors[WEIGHT]
+    probit(
+        n, residual_db, label, f_db, noise_db,
+        vectors[LOG_P], vectors[GRADIENT], weight, vectors[THIRD],
+    )  # fmt: skip
+    for i in range(n):
+        root[i] = math.sqrt(weight[i])
+    for i in range(n):
+        for j in range(i, n):
+            b[i, j] = root[i] * k[i, j] * root[j]
+        b[i, i] += 1.0
+    return cholesky(n, b)
+
+
+@kernel(I8, I8, VECTOR, VECTOR, F8, MATRIX, VECTOR, VECTOR, MATRIX, MATRIX)
+def newton_step(
+    n: int,
+    residual_db: Array,
+    label: Array,
+    noise_db: float,
+    k: Array,
+    a: Array,
+    f_db: Array,
+    b: Array,
+    vectors: Array,
+) -> int:
+    """Write the Newton direction in a, and K times it, at the factored point (alg. 3.1, 4-8)."""
+    root = vectors[ROOT]
+    direction = vectors[DIRECTION]
+    work = vectors[WORK]
+    for i in range(n):
+        direction[i] = vectors[WEIGHT, i] * f_db[i] + vectors[GRADIENT, i]
+    multiply(n, k, direction, work)
+    for i in range(n):
+        work[i] *= root[i]
+    solve(n, b, work)
+    for i in range(n):
+        direction[i] -= root[i] * work[i] + a[i]
+    multiply(n, k, direction, vectors[KERNEL_DIRECTION])
+    return CONVERGED
+
+
+@kernel(I8, I8, VECTOR, VECTOR, F8, MATRIX, VECTOR, VECTOR, MATRIX, MATRIX, VECTOR)
+def find_mode(
+    n: int,
+    residual_db: Array,
+    label: Array,
+    noise_db: float,
+    k: Array,
+    a: Array,
+    f_db: Array,
+    b: Array,
+    vectors: Array,
+    log_evidence: Array,
+) -> int:
+    """Find the posterior mode by damped Newton, and the log evidence there.
+
+    Parameters
+    ----------
+    n, residual_db, label, noise_db, k
+        The data, and K (n x n).
+    a : (n,) in: where to start; out: K^-1 f at the mode.
+    f_db : (n,) out: the mode.
+    b, vectors : scratch; `b` keeps the factor U and `vectors` the derivatives at the mode.
+    log_evidence : (1,) out, in nats (equation 3.32).
+
+    Returns
+    -------
+    int
+        `CONVERGED`, `NOT_CONVERGED` or `NOT_POSITIVE_DEFINITE`.
+    """
+    direction = vectors[DIRECTION]
+    kernel_direction = vectors[KERNEL_DIRECTION]
+    status = NOT_CONVERGED
+    multiply(n, k, a, f_db)
+    psi = log_joint(n, residual_db, label, noise_db, a, f_db)
+    for _ in range(NEWTON_STEPS_MAX):
+        failed = factor(n, residual_db, label, noise_db, f_db, k, b, vectors)
+        if failed != CONVERGED:
+            return failed
+        if status == CONVERGED:
+            break
+        newton_step(n, residual_db, label, noise_db, k, a, f_db, b, vectors)
+        fraction = 1.0
+        psi_before = psi
+        for i in range(n):
+            a[i] += direction[i]
+            f_db[i] += kernel_direction[i]
+        psi = log_joint(n, residual_db, label, noise_db, a, f_db)
+        for _ in range(HALVINGS_MAX):
+            if psi >= psi_before - 1e-12 * abs(psi_before):
+                break
+            fraction *= 0.5
+            for i in range(n):
+                a[i] -= fraction * direction[i]
+                f_db[i] -= fraction * kernel_direction[i]
+            psi = log_joint(n, residual_db, label, noise_db, a, f_db)
+        largest_db = 0.0
+        for i in range(n):
+            largest_db = max(largest_db, abs(kernel_direction[i]))
+        if largest_db <= STEP_TOLERANCE_DB:
+            status = CONVERGED
+    log_evidence[0] = psi
+    for i in range(n):
+        log_evidence[0] -= log(b[i, i])
+    return status
+
+
+@kernel(I8, I8, VECTOR, F8, F8, F8, MATRIX, VECTOR, MATRIX, MATRIX, MATRIX, MATRIX, VECTOR)
+def evidence_gradient(
+    n: int,
+    x: Array,
+    length: float,
+    sd_db: float,
+    offset_sd_db: float,
+    k: Array,
+    a: Array,
+    b: Array,
+    vectors: Array,
+    scratch: Array,
+    b_inverse: Array,
+    gradient: Array,
+) -> int:
+    """Differentiate the log evidence with respect to log length and log SD (algorithm 5.1).
+
+    `b` and `vectors` come from `find_mode`; `scratch` and `b_inverse` are n x n; `gradient` (2,) is
+    the output. The implicit part uses diag((K^-1 + W)^-1)_i = (1 - (B^-1)_ii) / W_i.
+    """
+    root = vectors[ROOT]
+    derivative = vectors[DERIVATIVE]
+    work = vectors[WORK]
+    offset = offset_sd_db * offset_sd_db
+    inverse(n, b, scratch, b_inverse)
+    for parameter in range(2):
+        quadratic = 0.0
+        trace = 0.0
+        for i in range(n):
+            derivative[i] = 0.0
+        for i in range(n):
+            for j in range(i + 1):
+                dk = k[i, j] - offset
+                if parameter == 0:
+                    d = (x[i] - x[j]) / length
+                    dk *= d * d
+                else:
+                    dk *= 2.0
+                twice = 1.0 if i == j else 2.0
+                quadratic += twice * a[i] * dk * a[j]
+                trace += twice * root[i] * b_inverse[i, j] * root[j] * dk
+                derivative[i] += dk * vectors[GRADIENT, j]
+                if i != j:
+                    derivative[j] += dk * vectors[GRADIENT, i]
+        for i in range(n):
+            work[i] = root[i] * derivative[i]
+        solve(n, b, work)
+        for i in range(n):
+            work[i] *= root[i]
+        multiply(n, k, work, vectors[KERNEL_DIRECTION])
+        implicit = 0.0
+        for i in range(n):
+            variance = sd_db * sd_db + offset
+            if vectors[WEIGHT, i] > 0.0:
+                variance = (1.0 - b_inverse[i, i]) / vectors[WEIGHT, i]
+            df = derivative[i] - vectors[KERNEL_DIRECTION, i]
+            implicit += 0.5 * variance * vectors[THIRD, i] * df
+        gradient[parameter] = 0.5 * (quadratic - trace) + implicit
+    return CONVERGED
+
+
+@kernel(I8, I8, VECTOR, I8, VECTOR, F8, F8, F8, VECTOR, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR)
+def predict(
+    n: int,
+    x: Array,
+    points: int,
+    x_star: Array,
+    length: float,
+    sd_db: float,
+    offset_sd_db: float,
+    a: Array,
+    b: Array,
+    vectors: Array,
+    scratch: Array,
+    f_mean_db: Array,
+    f_sd_db: Array,
+) -> int:
+    """Predict f at x_star: mean k*^T a, variance k** - |U^-T W^1/2 k*|**2 (algorithm 3.2).
+
+    `scratch` is n x points; `f_mean_db` and `f_sd_db` (points,) are the outputs, without m(x_star).
+    """
+    c = -0.5 / (length * length)
+    variance = sd_db * sd_db
+    offset = offset_sd_db * offset_sd_db
+    for j in range(points):
+        f_mean_db[j] = 0.0
+        f_sd_db[j] = variance + offset
+    for i in range(n):
+        row = scratch[i]
+        for j in range(points):
+            d = x[i] - x_star[j]
+            row[j] = variance * exp(c * d * d) + offset
+        root = vectors[ROOT, i]
+        for j in range(points):
+            f_mean_db[j] += a[i] * row[j]
+            row[j] *= root
+    solve_lower(n, points, b, scratch)
+    for i in range(n):
+        row = scratch[i]
+        for j in range(points):
+            f_sd_db[j] -= row[j] * row[j]
+    for j in range(points):
+        f_sd_db[j] = math.sqrt(max(f_sd_db[j], 0.0))
+    return CONVERGED

@@ -1,0 +1,91 @@
+"""The probit response model, safe in both tails.
+
+P(y | x, h, g) = Phi(z) with z = y (h - g(x)) / sigma, y = +1 heard and -1 not heard (paper,
+equation 8b). With r = phi(z)/Phi(z): d log Phi / dg = -y r / sigma and
+W = -d2 log Phi / dg2 = r (r + z) / sigma**2 > 0. The formulas in the paper's appendix B belong to
+the opposite sign of (h - g) and lose a 1/sigma**2; these are checked against finite differences.
+"""
+
+from firmware_py.inference.elementary import (
+    INV_SQRT_2PI,
+    SQRT_2_OVER_PI,
+    SQRT_HALF,
+    erfcx,
+    exp,
+    log,
+    log1p,
+)
+from firmware_py.inference.kernel import F8, I8, VECTOR, Array, kernel
+
+# Below this z the sum r + z loses digits to cancellation, and its continued fraction is used.
+_TAIL_Z = -8.0
+_TAIL_TERMS = 24  # enough for 1e-15 at _TAIL_Z
+
+
+@kernel(F8, F8)
+def log_normal_cdf(z: float) -> float:
+    """Return log Phi(z)."""
+    if z < 0.0:
+        return log(0.5 * erfcx(-z * SQRT_HALF)) - 0.5 * z * z
+    return log1p(-0.5 * erfcx(z * SQRT_HALF) * exp(-0.5 * z * z))
+
+
+@kernel(F8, F8)
+def ratio(z: float) -> float:
+    """Return r(z) = phi(z) / Phi(z), the derivative of log Phi."""
+    if z < 0.0:
+        return SQRT_2_OVER_PI / erfcx(-z * SQRT_HALF)
+    density = exp(-0.5 * z * z)
+    return INV_SQRT_2PI * density / (1.0 - 0.5 * erfcx(z * SQRT_HALF) * density)
+
+
+@kernel(F8, F8, F8)
+def ratio_plus_z(z: float, r: float) -> float:
+    """Return r(z) + z without cancellation; r is `ratio(z)`.
+
+    In the lower tail, with a = -z, r - a = 1/(a + 2/(a + 3/(a + ...))), the continued fraction of
+    Mills' ratio.
+    """
+    if z > _TAIL_Z:
+        return r + z
+    a = -z
+    fraction = a
+    for k in range(_TAIL_TERMS, 1, -1):
+        fraction = a + k / fraction
+    return 1.0 / fraction
+
+
+@kernel(I8, I8, VECTOR, VECTOR, VECTOR, F8, VECTOR, VECTOR, VECTOR, VECTOR)
+def probit(
+    n: int,
+    residual_db: Array,
+    label: Array,
+    f_db: Array,
+    noise_db: float,
+    log_p: Array,
+    gradient: Array,
+    weight: Array,
+    third: Array,
+) -> int:
+    """Evaluate log P of n answers and its first three derivatives with respect to f = g - m(x).
+
+    Parameters
+    ----------
+    n : int
+        Number of trials.
+    residual_db : (n,) level minus prior mean, h - m(x), in dB.
+    label : (n,) +1 heard, -1 not heard.
+    f_db : (n,) latent values, dB.
+    noise_db : response noise sigma, dB.
+    log_p, gradient, weight, third : (n,) outputs: log P, d/df in 1/dB, -d2/df2 in 1/dB**2, d3/df3.
+    """
+    for i in range(n):
+        z = label[i] * (residual_db[i] - f_db[i]) / noise_db
+        r = ratio(z)
+        s = ratio_plus_z(z, r)
+        slope = label[i] / noise_db
+        log_p[i] = log_normal_cdf(z)
+        gradient[i] = -slope * r
+        weight[i] = slope * slope * r * s
+        third[i] = -slope * slope * slope * r * (s * (r + s) - 1.0)
+    return 0

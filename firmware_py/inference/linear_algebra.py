@@ -1,0 +1,115 @@
+"""Dense symmetric linear algebra on the leading n x n block of a preallocated matrix.
+
+Every inner loop adds a multiple of one contiguous row to another, so that vectorising it cannot
+change the order of a sum: the result has the same bits whatever the processor.
+"""
+
+import math
+
+from firmware_py.inference.kernel import (
+    Array,
+    CONVERGED,
+    I8,
+    MATRIX,
+    NOT_POSITIVE_DEFINITE,
+    VECTOR,
+    kernel,
+)
+
+
+@kernel(I8, I8, MATRIX)
+def cholesky(n: int, a: Array) -> int:
+    """Overwrite the upper triangle of A with U, where A = U^T U.
+
+    Row i of U is row i of A less u[k, i] times each row k above it, over the root of its pivot; four
+    rows are taken at a time, because row i is then read and written once for all four. Returns
+    `NOT_POSITIVE_DEFINITE` if a pivot is not positive. The strict lower triangle is left.
+    """
+    for i in range(n):
+        row = a[i]
+        k = 0
+        while k + 4 <= i:
+            row_0, row_1, row_2, row_3 = a[k], a[k + 1], a[k + 2], a[k + 3]
+            u_0, u_1, u_2, u_3 = row_0[i], row_1[i], row_2[i], row_3[i]
+            for j in range(i, n):
+                row[j] = (
+                    ((row[j] - u_0 * row_0[j]) - u_1 * row_1[j]) - u_2 * row_2[j]
+                ) - u_3 * row_3[j]
+            k += 4
+        while k < i:
+            row_0, u_0 = a[k], a[k, i]
+            for j in range(i, n):
+                row[j] -= u_0 * row_0[j]
+            k += 1
+        if not row[i] > 0.0:
+            return NOT_POSITIVE_DEFINITE
+        scale = 1.0 / math.sqrt(row[i])
+        for j in range(i, n):
+            row[j] *= scale
+    return CONVERGED
+
+
+@kernel(I8, I8, MATRIX, VECTOR)
+def solve(n: int, u: Array, b: Array) -> int:
+    """Overwrite b with A^-1 b, given the factor U of A = U^T U."""
+    for k in range(n):
+        b[k] /= u[k, k]
+        for j in range(k + 1, n):
+            b[j] -= b[k] * u[k, j]
+    for k in range(n - 1, -1, -1):
+        total = b[k]
+        for j in range(k + 1, n):
+            total -= u[k, j] * b[j]
+        b[k] = total / u[k, k]
+    return CONVERGED
+
+
+@kernel(I8, I8, I8, MATRIX, MATRIX)
+def solve_lower(n: int, columns: int, u: Array, b: Array) -> int:
+    """Overwrite the n x columns block of B with U^-T B."""
+    for i in range(n):
+        for k in range(i):
+            c = u[k, i]
+            for j in range(columns):
+                b[i, j] -= c * b[k, j]
+        scale = 1.0 / u[i, i]
+        for j in range(columns):
+            b[i, j] *= scale
+    return CONVERGED
+
+
+@kernel(I8, I8, MATRIX, MATRIX, MATRIX)
+def inverse(n: int, u: Array, scratch: Array, a_inverse: Array) -> int:
+    """Write the lower triangle of A^-1 = (U^-T)^T (U^-T), given the factor U; scratch gets U^-T."""
+    for i in range(n):
+        for j in range(i):
+            scratch[i, j] = 0.0
+            a_inverse[i, j] = 0.0
+        scratch[i, i] = 1.0
+        a_inverse[i, i] = 0.0
+    for i in range(n):
+        for k in range(i):
+            c = u[k, i]
+            for j in range(k + 1):
+                scratch[i, j] -= c * scratch[k, j]
+        scale = 1.0 / u[i, i]
+        for j in range(i + 1):
+            scratch[i, j] *= scale
+    for k in range(n):
+        for i in range(k + 1):
+            c = scratch[k, i]
+            for j in range(i + 1):
+                a_inverse[i, j] += c * scratch[k, j]
+    return CONVERGED
+
+
+@kernel(I8, I8, MATRIX, VECTOR, VECTOR)
+def multiply(n: int, a: Array, b: Array, out: Array) -> int:
+    """Write A b for a full symmetric A."""
+    for j in range(n):
+        out[j] = 0.0
+    for k in range(n):
+        c = b[k]
+        for j in range(n):
+            out[j] += c * a[k, j]
+    return CONVERGED
