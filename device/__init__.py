@@ -1,0 +1,1 @@
+"""What stands around the firmware: the tone generator's program, its simulator, calibration."""

@@ -1,0 +1,182 @@
+"""Audiograms by name: a standard one, or a row of a table of real ears.
+
+The table has the columns of the NHANES file: ``t500``, ``t1000`` ... in dB HL (any ``tNNN``), where
+a blank cell is a frequency that was not measured, and ``no_response``, which lists the frequencies,
+separated by ``;``, that were not heard at the audiometer's limit.
+
+A second threshold at 1 kHz (``t1000_retest``, ``1000_retest``) is averaged with the first: both are
+readings of one threshold. Where only one of them was heard, that one counts.
+"""
+
+import csv
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from device.simulator.listener import EARS, Audiogram, Ear
+from firmware_py.inference.standard_audiograms import FREQUENCIES_HZ, STANDARD_AUDIOGRAMS_DB_HL
+
+THRESHOLD_DB_HL_MIN: Final = -30.0  # better ears than this are a unit mistake
+THRESHOLD_DB_HL_MAX: Final = 140.0  # so are worse ones: audiometers end at 120
+REQUIRED_COLUMNS: Final = ("t500", "t1000", "t2000", "t4000")  # the PTA4, in every audiogram
+
+_THRESHOLD_COLUMN: Final = re.compile(r"t([1-9][0-9]{0,5})(_retest)?", re.ASCII)
+_NO_RESPONSE_ENTRY: Final = re.compile(r"([1-9][0-9]{0,5})(_retest)?", re.ASCII)
+
+
+class AudiogramError(ValueError):
+    """A text that names no audiogram; the message says where and what is allowed."""
+
+
+def audiogram_named(text: str) -> dict[Ear, Audiogram]:
+    """Find the audiograms a text names.
+
+    Parameters
+    ----------
+    text : str
+        ``N1`` ... ``N7``, ``S1`` ... ``S3`` (Bisgaard et al. 2010), or ``FILE.csv:ROW``, where
+        row 1 is the first one after the header. One such text is for both ears;
+        ``TEXT,TEXT`` is right ear, left ear.
+
+    Returns
+    -------
+    dict of Ear to Audiogram
+
+    Raises
+    ------
+    AudiogramError
+        A name is unknown, or a file, row, column or value is not what it has to be.
+    """
+    names = text.split(",")
+    if len(names) > len(EARS):
+        raise AudiogramError(
+            f"audiogram {text!r} has {len(names)} parts, allowed are one for both ears, "
+            "or RIGHT,LEFT"
+        )
+    audiograms = [_one_named(name.strip()) for name in names]
+    return dict(zip(EARS, (audiograms[0], audiograms[-1]), strict=True))
+
+
+def _one_named(name: str) -> Audiogram:
+    if name in STANDARD_AUDIOGRAMS_DB_HL:
+        frequencies_hz = tuple(float(frequency_hz) for frequency_hz in FREQUENCIES_HZ)
+        return Audiogram(frequencies_hz, STANDARD_AUDIOGRAMS_DB_HL[name])
+    file_name, colon, row = name.rpartition(":")
+    if not colon:
+        raise AudiogramError(
+            f"no audiogram is called {name!r}, allowed are "
+            f"{', '.join(STANDARD_AUDIOGRAMS_DB_HL)}, or FILE.csv:ROW"
+        )
+    if not re.fullmatch("[1-9][0-9]*", row, re.ASCII):
+        raise AudiogramError(
+            f"row {row!r} of {file_name}, allowed is a number from 1 on (the row after the header)"
+        )
+    return _from_table(Path(file_name), int(row))
+
+
+def _from_table(path: Path, row: int) -> Audiogram:
+    cells = _row_of_table(path, row)
+    where = f"{path}, row {row}"
+    deaf_columns = _deaf_columns(cells.get("no_response", ""), where)
+    readings = dict.fromkeys(deaf_columns, math.inf)
+    for column, cell in cells.items():
+        if _THRESHOLD_COLUMN.fullmatch(column) and cell and column not in deaf_columns:
+            readings[column] = _threshold_db_hl(cell, f"{where}, column {column}")
+    thresholds_db_hl = _by_frequency(readings)
+    if not thresholds_db_hl:
+        raise AudiogramError(f"{where}: no threshold in it, wanted is at least one tNNN cell")
+    frequencies_hz = sorted(thresholds_db_hl)
+    return Audiogram(
+        tuple(float(frequency_hz) for frequency_hz in frequencies_hz),
+        tuple(thresholds_db_hl[frequency_hz] for frequency_hz in frequencies_hz),
+    )
+
+
+def _row_of_table(path: Path, row: int) -> dict[str, str]:
+    # The cells of one row by column name.
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            lines = csv.reader(file, strict=True)
+            header = [column.strip() for column in next(lines, [])]
+            _check_header(path, header)
+            cells = _nth(lines, path, row)
+    except OSError as error:
+        raise AudiogramError(f"{path}: cannot be read: {error.strerror}") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise AudiogramError(f"{path}: is not a CSV file in UTF-8: {error}") from error
+    if len(cells) != len(header):
+        raise AudiogramError(
+            f"{path}, row {row}: {len(cells)} cells, the header has {len(header)} columns"
+        )
+    return dict(zip(header, (cell.strip() for cell in cells), strict=True))
+
+
+def _check_header(path: Path, header: list[str]) -> None:
+    missing = [column for column in REQUIRED_COLUMNS if column not in header]
+    if len(missing) == len(REQUIRED_COLUMNS):
+        raise AudiogramError(
+            f"{path}: is not a CSV file with audiograms, its first line has none of the columns "
+            f"{', '.join(REQUIRED_COLUMNS)}"
+        )
+    if missing:
+        raise AudiogramError(
+            f"{path}: column {', '.join(missing)} is missing, wanted are at least "
+            f"{', '.join(REQUIRED_COLUMNS)}"
+        )
+    twice = sorted({column for column in header if header.count(column) > 1})
+    if twice:
+        raise AudiogramError(f"{path}: column {', '.join(twice)} comes twice, allowed is once")
+
+
+def _nth(lines: Iterator[list[str]], path: Path, row: int) -> list[str]:
+    count = 0
+    for cells in lines:
+        if not cells:  # an empty line is no row
+            continue
+        count += 1
+        if count == row:
+            return cells
+    allowed = f"allowed are 1 to {count}" if count else "the table has no rows"
+    raise AudiogramError(f"{path}: row {row} is not there, {allowed}")
+
+
+def _deaf_columns(text: str, where: str) -> set[str]:
+    # The columns whose frequencies "no_response" lists.
+    columns = set()
+    for entry in filter(None, (part.strip() for part in text.split(";"))):
+        if not _NO_RESPONSE_ENTRY.fullmatch(entry):
+            raise AudiogramError(
+                f"{where}, column no_response: {entry!r} is not a frequency, "
+                "allowed are numbers of Hz separated by ;"
+            )
+        columns.add("t" + entry)
+    return columns
+
+
+def _threshold_db_hl(cell: str, where: str) -> float:
+    try:
+        threshold_db_hl = float(cell)
+    except ValueError:
+        raise AudiogramError(f"{where}: {cell!r} is not a number of dB HL") from None
+    if not THRESHOLD_DB_HL_MIN <= threshold_db_hl <= THRESHOLD_DB_HL_MAX:
+        raise AudiogramError(
+            f"{where}: {cell} dB HL, allowed are {THRESHOLD_DB_HL_MIN:g} to {THRESHOLD_DB_HL_MAX:g}"
+        )
+    return threshold_db_hl
+
+
+def _by_frequency(readings: dict[str, float]) -> dict[int, float]:
+    # The mean of the readings that were heard; infinity where none was.
+    by_frequency: dict[int, list[float]] = {}
+    for column, threshold_db_hl in readings.items():
+        match = _THRESHOLD_COLUMN.fullmatch(column)
+        assert match is not None
+        by_frequency.setdefault(int(match[1]), []).append(threshold_db_hl)
+    return {frequency_hz: _mean_of_heard(levels) for frequency_hz, levels in by_frequency.items()}
+
+
+def _mean_of_heard(levels_db_hl: list[float]) -> float:
+    heard = [level_db_hl for level_db_hl in levels_db_hl if level_db_hl < math.inf]
+    return sum(heard) / len(heard) if heard else math.inf

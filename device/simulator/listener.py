@@ -1,0 +1,302 @@
+"""A listener who can be asked the same twice: every answer is a pure function of the question.
+
+The random numbers are raw Philox words under a key made of the seed and of the question itself, so
+nothing depends on how often or in which order a listener is asked, and a tone that is played again
+under its old id, after a crash, gets its old answer.
+"""
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Final, Literal, Protocol
+
+from numpy.random import Philox
+
+Ear = Literal["left", "right"]
+
+EARS: Final[tuple[Ear, Ear]] = ("right", "left")  # the order of a text "RIGHT,LEFT"
+START: Final = "-"  # stands for the tone before the first one; no tone may be called so
+IDLE_SLOT_S: Final = 2.5  # about a trial (FIELD.md: 2.5-4 s), so that a rate is "per trial"
+RESPONSE_TIME_LOG_SD: Final = 0.25  # of the natural logarithm
+RESPONSE_TIME_S_MIN: Final = 0.15  # nobody reacts to a sound faster
+RESPONSE_TIME_S_MAX: Final = 1.2  # FIELD.md: 1.2 s at most
+HOLD_TIME_S_MIN: Final = 0.15  # the button is held about 0.2 s
+HOLD_TIME_S_MAX: Final = 0.25
+SEED_MAX: Final = 2**64 - 1  # one word of the Philox key
+
+_STANDARD_NORMAL: Final = NormalDist()
+_ID_WORDS: Final = 4  # one for the key, three for the counter, whose lowest word counts
+
+assert RESPONSE_TIME_S_MIN < RESPONSE_TIME_S_MAX < IDLE_SLOT_S
+assert HOLD_TIME_S_MIN < HOLD_TIME_S_MAX
+
+
+@dataclass(frozen=True)
+class Audiogram:
+    """Thresholds of one ear, linear on log2 frequency and constant outside.
+
+    Parameters
+    ----------
+    frequencies_hz : tuple of float
+        Above 0, rising.
+    thresholds_db_hl : tuple of float
+        As many, in dB HL. Infinity: never heard, and neither is anything strictly between this
+        frequency and its neighbours.
+
+    Raises
+    ------
+    ValueError
+        The lengths differ or are 0, frequencies do not rise, a threshold is nan or minus infinity.
+    """
+
+    frequencies_hz: tuple[float, ...]
+    thresholds_db_hl: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not self.frequencies_hz or len(self.frequencies_hz) != len(self.thresholds_db_hl):
+            raise ValueError(
+                f"audiogram has {len(self.frequencies_hz)} frequencies and "
+                f"{len(self.thresholds_db_hl)} thresholds, allowed is the same number, at least 1"
+            )
+        previous_hz = 0.0
+        for frequency_hz, level in zip(self.frequencies_hz, self.thresholds_db_hl, strict=True):
+            if not previous_hz < frequency_hz < math.inf:
+                raise ValueError(
+                    f"audiogram frequency {frequency_hz:g} Hz after {previous_hz:g} Hz, "
+                    "allowed are rising frequencies above 0"
+                )
+            if not level > -math.inf:
+                raise ValueError(
+                    f"threshold {level} dB HL at {frequency_hz:g} Hz, allowed is a number, "
+                    "or inf for never heard"
+                )
+            previous_hz = frequency_hz
+
+    def threshold_db_hl(self, frequency_hz: float) -> float:
+        """Give the threshold at any frequency.
+
+        Parameters
+        ----------
+        frequency_hz : float
+            Above 0.
+
+        Returns
+        -------
+        float
+            dB HL; infinity: never heard.
+
+        Raises
+        ------
+        ValueError
+            The frequency is not above 0.
+        """
+        if not 0.0 < frequency_hz < math.inf:
+            raise ValueError(f"frequency {frequency_hz} Hz, allowed is a number above 0")
+        below = [i for i, knot_hz in enumerate(self.frequencies_hz) if knot_hz <= frequency_hz]
+        if not below:
+            return self.thresholds_db_hl[0]
+        last = below[-1]
+        if last + 1 == len(self.frequencies_hz) or self.frequencies_hz[last] == frequency_hz:
+            return self.thresholds_db_hl[last]
+        return self._between(last, frequency_hz)
+
+    def _between(self, left: int, frequency_hz: float) -> float:
+        lower_hz, upper_hz = self.frequencies_hz[left : left + 2]
+        lower_db, upper_db = self.thresholds_db_hl[left : left + 2]
+        if math.isinf(lower_db) or math.isinf(upper_db):
+            return math.inf
+        weight = math.log2(frequency_hz / lower_hz) / math.log2(upper_hz / lower_hz)
+        return lower_db + weight * (upper_db - lower_db)
+
+
+@dataclass(frozen=True)
+class Press:
+    """One press of the button.
+
+    Parameters
+    ----------
+    delay_us : int
+        From the question's beginning (a tone's onset, the start of an idle slot) to the press.
+    hold_us : int
+        From the press to the release.
+    """
+
+    delay_us: int
+    hold_us: int
+
+
+class Listener(Protocol):
+    """Who sits at the simulated board."""
+
+    def answer(
+        self, tone_id: str, ear: Ear, frequency_hz: float, level_db_hl: float
+    ) -> Press | None:
+        """Say whether and when a tone is answered."""
+
+    def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
+        """Say whether and when the button is pressed in a slot in which nothing sounds."""
+
+
+class SimulatedListener:
+    """Answers tones by a probit psychometric function, with lapses, false alarms and delays.
+
+    ``P(press) = f + (1 - f - l) Phi((level - threshold) / noise)`` with the false-alarm rate f and
+    the lapse rate l. The response time is log-normal with log-SD `RESPONSE_TIME_LOG_SD`, limited to
+    `RESPONSE_TIME_S_MIN` ... `RESPONSE_TIME_S_MAX`.
+
+    Parameters
+    ----------
+    thresholds : mapping of Ear to Audiogram
+        Both ears.
+    response_noise_db : float
+        SD of the psychometric function, above 0.
+    lapse_rate : float
+        Share of tones missed whatever their level, 0 to 1. Exactly 1: never answers, whatever the
+        false-alarm rate says.
+    false_alarm_rate : float
+        Share of tones answered whatever their level, 0 to 1, and the probability of a spontaneous
+        press in each idle slot of `IDLE_SLOT_S`. Exactly 1: always answers, whatever the lapse
+        rate says.
+    response_time_s : float
+        Median, within the limits above.
+    seed : int
+        0 to `SEED_MAX`.
+
+    Raises
+    ------
+    ValueError
+        A parameter is out of its range, the rates add up to more than 1, an ear is missing.
+    """
+
+    def __init__(
+        self,
+        thresholds: Mapping[Ear, Audiogram],
+        response_noise_db: float = 2.0,
+        lapse_rate: float = 0.01,
+        false_alarm_rate: float = 0.01,
+        response_time_s: float = 0.4,
+        seed: int = 1,
+    ) -> None:
+        _check_ears(thresholds)
+        if not 0.0 < response_noise_db < math.inf:
+            raise ValueError(f"response_noise_db is {response_noise_db}, allowed is above 0")
+        if not RESPONSE_TIME_S_MIN <= response_time_s <= RESPONSE_TIME_S_MAX:
+            raise ValueError(
+                f"response_time_s is {response_time_s}, allowed are {RESPONSE_TIME_S_MIN} to "
+                f"{RESPONSE_TIME_S_MAX} s"
+            )
+        if not 0 <= seed <= SEED_MAX:
+            raise ValueError(f"seed is {seed}, allowed are 0 to {SEED_MAX}")
+        self._lapse_rate, self._false_alarm_rate = _rates(lapse_rate, false_alarm_rate)
+        self._thresholds = dict(thresholds)
+        self._response_noise_db = response_noise_db
+        self._response_time_s = response_time_s
+        self._seed = seed
+
+    def probability_heard(self, ear: Ear, frequency_hz: float, level_db_hl: float) -> float:
+        """Give the probability that a tone is answered.
+
+        Parameters
+        ----------
+        ear : Ear
+        frequency_hz : float
+        level_db_hl : float
+
+        Returns
+        -------
+        float
+        """
+        threshold_db_hl = self._thresholds[ear].threshold_db_hl(frequency_hz)
+        z = (level_db_hl - threshold_db_hl) / self._response_noise_db
+        attentive = 1.0 - self._false_alarm_rate - self._lapse_rate
+        return self._false_alarm_rate + attentive * _STANDARD_NORMAL.cdf(z)
+
+    def answer(
+        self, tone_id: str, ear: Ear, frequency_hz: float, level_db_hl: float
+    ) -> Press | None:
+        """Say whether and when a tone is answered: always the same for the same arguments.
+
+        Parameters
+        ----------
+        tone_id : str
+        ear : Ear
+        frequency_hz : float
+        level_db_hl : float
+
+        Returns
+        -------
+        Press or None
+            The delay counts from the tone's onset. None: not answered.
+        """
+        numbers = f"{float(frequency_hz).hex()} {float(level_db_hl).hex()}"
+        chance, speed, grip = self._uniforms(f"tone {tone_id} {ear} {numbers}")
+        if chance >= self.probability_heard(ear, frequency_hz, level_db_hl):
+            return None
+        log_ratio = RESPONSE_TIME_LOG_SD * _STANDARD_NORMAL.inv_cdf(speed)
+        time_s = self._response_time_s * math.exp(log_ratio)
+        time_s = min(max(time_s, RESPONSE_TIME_S_MIN), RESPONSE_TIME_S_MAX)
+        return Press(delay_us=round(time_s * 1e6), hold_us=_hold_us(grip))
+
+    def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
+        """Say whether and when the button is pressed in a slot in which nothing sounds.
+
+        Parameters
+        ----------
+        after_id : str
+            The tone the idle time follows, or `START`.
+        slot : int
+            0, 1, 2 ...: slots of `IDLE_SLOT_S` from the end of that tone.
+
+        Returns
+        -------
+        Press or None
+            The delay counts from the start of the slot and is shorter than the slot.
+        """
+        chance, moment, grip = self._uniforms(f"idle {after_id} {slot:d}")
+        if chance >= self._false_alarm_rate:
+            return None
+        return Press(delay_us=int(moment * IDLE_SLOT_S * 1e6), hold_us=_hold_us(grip))
+
+    def _uniforms(self, question: str) -> tuple[float, float, float]:
+        # Three numbers strictly between 0 and 1 that belong to this seed and question alone.
+        digest = hashlib.sha256(question.encode()).digest()
+        words = [int.from_bytes(digest[8 * i : 8 * i + 8], "little") for i in range(_ID_WORDS)]
+        stream = Philox(
+            key=self._seed | words[0] << 64,
+            counter=words[1] << 64 | words[2] << 128 | words[3] << 192,
+        )
+        first, second, third = (int(word) for word in stream.random_raw(3))
+        return _uniform(first), _uniform(second), _uniform(third)
+
+
+def _uniform(word: int) -> float:
+    # The middle of one of 2**52 equal steps: never 0, never 1, exact in a double.
+    return ((word >> 12) + 0.5) * 2.0**-52
+
+
+def _hold_us(uniform: float) -> int:
+    return round((HOLD_TIME_S_MIN + uniform * (HOLD_TIME_S_MAX - HOLD_TIME_S_MIN)) * 1e6)
+
+
+def _check_ears(thresholds: Mapping[Ear, Audiogram]) -> None:
+    if set(thresholds) != set(EARS):
+        raise ValueError(f"thresholds are of {sorted(thresholds)}, wanted are 'left' and 'right'")
+
+
+def _rates(lapse_rate: float, false_alarm_rate: float) -> tuple[float, float]:
+    # Checked; a rate of exactly 1 leaves nothing to the other.
+    for name, rate in (("lapse_rate", lapse_rate), ("false_alarm_rate", false_alarm_rate)):
+        if not 0.0 <= rate <= 1.0:
+            raise ValueError(f"{name} is {rate}, allowed are 0 to 1")
+    if lapse_rate == 1.0 and false_alarm_rate != 1.0:
+        return 1.0, 0.0
+    if false_alarm_rate == 1.0 and lapse_rate != 1.0:
+        return 0.0, 1.0
+    if lapse_rate + false_alarm_rate > 1.0:
+        raise ValueError(
+            f"lapse_rate {lapse_rate} and false_alarm_rate {false_alarm_rate} add up to "
+            f"{lapse_rate + false_alarm_rate:g}, allowed is at most 1"
+        )
+    return lapse_rate, false_alarm_rate

@@ -1,0 +1,138 @@
+"""A simulated board behind a pty, so that a program can open it like any serial port."""
+
+import os
+import select
+import signal
+import threading
+import time
+import tty
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Final
+
+from device.simulator.board import SimulatedBoard
+
+SPEED_MIN: Final = 0.01  # slower, and nobody waits for the end of a tone
+SPEED_MAX: Final = 1000.0  # faster, and a tone is over before a byte has crossed the pty
+WAIT_S_MAX: Final = 0.1  # how late a stop is noticed at most
+READ_BYTES_MAX: Final = 4096  # what a pty holds
+
+
+def serve(
+    board: SimulatedBoard,
+    speed: float = 1.0,
+    announce: Callable[[str], None] = print,
+    stop: threading.Event | None = None,
+) -> None:
+    """Serve a board on a new pty until SIGTERM, SIGINT, or `stop`.
+
+    The board's time starts at 0 when this function starts, and runs `speed` times as fast as real
+    time. The pty lasts as long as this function: a program that dies finds the same one again.
+    What nobody reads stays in the board's bounded output, and beyond that is dropped.
+
+    Parameters
+    ----------
+    board : SimulatedBoard
+        A fresh one, whose ``host_silence_us`` the caller has multiplied by `speed`.
+    speed : float
+        `SPEED_MIN` to `SPEED_MAX`.
+    announce : callable
+        Is called once with the name of the port (``/dev/pts/7``), when it can be opened.
+    stop : threading.Event, optional
+        Ends the service when set, within `WAIT_S_MAX`. Needed where this function does not run in
+        the main thread, which alone can take signals.
+
+    Raises
+    ------
+    ValueError
+        The speed is out of its range.
+    OSError
+        There is no pty to be had.
+    """
+    if not SPEED_MIN <= speed <= SPEED_MAX:
+        raise ValueError(f"speed is {speed}, allowed are {SPEED_MIN:g} to {SPEED_MAX:g}")
+    stop = threading.Event() if stop is None else stop
+    with _stopped_by_signals(stop), _raw_pty() as (master, slave_name):
+        line = _Line(board, speed, master)
+        announce(slave_name)
+        while not stop.is_set():
+            line.carry()
+
+
+class _Line:
+    # Carries bytes between a board and the master side of a pty.
+
+    def __init__(self, board: SimulatedBoard, speed: float, master: int) -> None:
+        self._board = board
+        self._board_us_per_s = speed * 1e6
+        self._master = master
+        self._start_s = time.monotonic()
+        self._unsent = b""  # the rest of one frame
+
+    def carry(self) -> None:
+        # Waits until something is to be done, but not for long, and does it.
+        wanted = [self._master] if self._refill() else []
+        readable, writable, _ = select.select([self._master], wanted, [], self._wait_s())
+        if readable:
+            self._read()
+        self._board.advance(self._now_us())
+        if writable:
+            self._write()
+
+    def _now_us(self) -> int:
+        return int((time.monotonic() - self._start_s) * self._board_us_per_s)
+
+    def _wait_s(self) -> float:
+        deadline_us = self._board.next_deadline_us()
+        if deadline_us is None:
+            return WAIT_S_MAX
+        wait_s = (deadline_us - self._now_us()) / self._board_us_per_s
+        return min(max(wait_s, 0.0), WAIT_S_MAX)
+
+    def _read(self) -> None:
+        with suppress(BlockingIOError):
+            self._board.receive(os.read(self._master, READ_BYTES_MAX), self._now_us())
+
+    def _write(self) -> None:
+        # Frame by frame, so that what the board wants to take back is still its own.
+        with suppress(BlockingIOError):
+            while self._refill():
+                self._unsent = self._unsent[os.write(self._master, self._unsent) :]
+
+    def _refill(self) -> bool:
+        if not self._unsent:
+            self._unsent = self._board.transmit(frames_max=1)
+        return bool(self._unsent)
+
+
+@contextmanager
+def _raw_pty() -> Iterator[tuple[int, str]]:
+    # The slave stays open here: without it the pty would hang up whenever a program closes it.
+    master, slave = os.openpty()
+    try:
+        tty.setraw(slave)
+        os.set_blocking(master, False)
+        yield master, os.ttyname(slave)
+    finally:
+        os.close(slave)
+        os.close(master)
+
+
+@contextmanager
+def _stopped_by_signals(stop: threading.Event) -> Iterator[None]:
+    # SIGTERM and SIGINT set the event; in another thread than the main one nothing is done.
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    handlers = [signal.signal(number, end) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, handlers, strict=True):
+            signal.signal(number, handler)

@@ -1,0 +1,177 @@
+"""Audiograms by name: standard ones, rows of tables, and errors that say where."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from device.simulator.audiograms import AudiogramError, audiogram_named
+from device.simulator.listener import Audiogram
+
+TABLE = """\
+source,subject,ear,t500,t1000,t1000_retest,t2000,t3000,t4000,t6000,t8000,no_response,mode
+A,1,R,10,5,10,10,10,15,15,10,,auto
+A,2,L,20,25,,,30,,40,,6000;8000,mixed
+A,3,L,,120,,100,105,95,105,100,500;1000_retest,mixed
+A,4,R,20,,30,5,5,5,5,5,1000,auto
+A,5,R,,,,,,,,,500;1000;1000_retest;2000;3000;4000;6000;8000,manual
+A,6,R,x,5,5,5,5,5,5,5,,auto
+A,7,R,5,5,5,5,5,5,5,500,,auto
+A,8,R,5,5,5,5,5,5,5,5,high,auto
+A,9,R,5,5
+A,10,R,,,,,,,,,,auto
+A,11,R,nan,5,5,5,5,5,5,5,,auto
+"""
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "ears.csv"
+    path.write_text(TABLE, encoding="utf-8")
+    return path
+
+
+def points(audiogram: Audiogram) -> dict[float, float]:
+    return dict(zip(audiogram.frequencies_hz, audiogram.thresholds_db_hl, strict=True))
+
+
+def words_of_error(text: str) -> str:
+    with pytest.raises(AudiogramError) as error:
+        audiogram_named(text)
+    return str(error.value)
+
+
+class TestStandardNames:
+    def test_one_name_gives_both_ears_the_same(self) -> None:
+        ears = audiogram_named("N3")
+
+        assert ears["left"] == ears["right"]
+        assert points(ears["left"])[4000.0] == 60.0
+        assert ears["left"].threshold_db_hl(125.0) == 35.0
+
+    def test_two_names_are_right_and_left(self) -> None:
+        ears = audiogram_named("N1, S3")
+
+        assert ears["right"] == audiogram_named("N1")["right"]
+        assert ears["left"] == audiogram_named("S3")["left"]
+
+    @pytest.mark.parametrize("name", ["N8", "n3", "", "ears.csv"])
+    def test_an_unknown_name_lists_the_names(self, name: str) -> None:
+        assert words_of_error(name) == (
+            f"no audiogram is called {name!r}, allowed are N1, N2, N3, N4, N5, N6, N7, S1, S2, S3, "
+            "or FILE.csv:ROW"
+        )
+
+    def test_three_parts_are_too_many(self) -> None:
+        assert "has 3 parts, allowed are one for both ears, or RIGHT,LEFT" in words_of_error(
+            "N1,N2,N3"
+        )
+
+
+class TestTables:
+    def test_a_row_is_read_and_the_retest_averaged(self, table: Path) -> None:
+        assert points(audiogram_named(f"{table}:1")["right"]) == {
+            500.0: 10.0,
+            1000.0: 7.5,
+            2000.0: 10.0,
+            3000.0: 10.0,
+            4000.0: 15.0,
+            6000.0: 15.0,
+            8000.0: 10.0,
+        }
+
+    def test_blank_is_not_measured_and_no_response_is_never_heard(self, table: Path) -> None:
+        assert points(audiogram_named(f"{table}:2")["left"]) == {
+            500.0: 20.0,
+            1000.0: 25.0,
+            3000.0: 30.0,
+            6000.0: math.inf,
+            8000.0: math.inf,
+        }
+
+    def test_of_two_readings_at_1_khz_the_one_heard_counts(self, table: Path) -> None:
+        third = points(audiogram_named(f"{table}:3")["left"])
+        fourth = points(audiogram_named(f"{table}:4")["left"])
+
+        assert (third[500.0], third[1000.0]) == (math.inf, 120.0)
+        assert fourth[1000.0] == 30.0
+
+    def test_a_deaf_ear_hears_nothing(self, table: Path) -> None:
+        audiogram = audiogram_named(f"{table}:5")["left"]
+
+        assert set(audiogram.thresholds_db_hl) == {math.inf}
+        assert len(audiogram.frequencies_hz) == 7
+
+    def test_rows_and_names_can_be_mixed(self, table: Path) -> None:
+        ears = audiogram_named(f"{table}:1,N2")
+
+        assert ears["right"] == audiogram_named(f"{table}:1")["right"]
+        assert ears["left"] == audiogram_named("N2")["left"]
+
+    def test_other_columns_are_read_and_a_table_may_be_small(self, tmp_path: Path) -> None:
+        path = tmp_path / "small.csv"
+        path.write_text("\ufefft125, t500,t750,t1000,t2000,t4000\n\n5, 10,15,20,-10,32.5\n")
+
+        assert points(audiogram_named(f"{path}:1")["left"]) == {
+            125.0: 5.0,
+            500.0: 10.0,
+            750.0: 15.0,
+            1000.0: 20.0,
+            2000.0: -10.0,
+            4000.0: 32.5,
+        }
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("row", "words"),
+        [
+            ("12", "ears.csv: row 12 is not there, allowed are 1 to 11"),
+            ("6", "ears.csv, row 6, column t500: 'x' is not a number of dB HL"),
+            ("7", "ears.csv, row 7, column t8000: 500 dB HL, allowed are -30 to 140"),
+            ("8", "ears.csv, row 8, column no_response: 'high' is not a frequency, allowed are"),
+            ("9", "ears.csv, row 9: 5 cells, the header has 13 columns"),
+            ("10", "ears.csv, row 10: no threshold in it, wanted is at least one tNNN cell"),
+            ("11", "ears.csv, row 11, column t500: nan dB HL, allowed are -30 to 140"),
+            ("0", "row '0' of "),
+            ("first", "row 'first' of "),
+            ("", "row '' of "),
+            ("-1", "allowed is a number from 1 on (the row after the header)"),
+        ],
+    )
+    def test_of_rows_name_the_place(self, table: Path, row: str, words: str) -> None:
+        message = words_of_error(f"{table}:{row}")
+
+        assert words in message
+        assert str(table) in message
+
+    def test_a_missing_file_is_named(self, tmp_path: Path) -> None:
+        path = tmp_path / "none.csv"
+
+        assert words_of_error(f"{path}:1") == f"{path}: cannot be read: No such file or directory"
+
+    def test_a_directory_is_no_file(self, tmp_path: Path) -> None:
+        assert words_of_error(f"{tmp_path}:1") == f"{tmp_path}: cannot be read: Is a directory"
+
+    @pytest.mark.parametrize(
+        ("content", "words"),
+        [
+            (b"", "is not a CSV file with audiograms, its first line has none of the columns"),
+            (b"<html>\n", "none of the columns t500, t1000, t2000, t4000"),
+            (b"\x89PNG\r\n\x1a\n\xff\xfe", "is not a CSV file in UTF-8: "),
+            (b't500,"t1000\n', "is not a CSV file in UTF-8: "),
+            (b"t500,t1000,t2000\n1,2,3\n", "column t4000 is missing, wanted are at least t500, "),
+            (b"t500,t500,t1000,t2000,t4000\n", "column t500 comes twice, allowed is once"),
+            (b"t500,t1000,t2000,t4000\n", "row 1 is not there, the table has no rows"),
+        ],
+    )
+    def test_a_file_that_is_no_table_is_named(
+        self, tmp_path: Path, content: bytes, words: str
+    ) -> None:
+        path = tmp_path / "odd.csv"
+        path.write_bytes(content)
+
+        message = words_of_error(f"{path}:1")
+
+        assert words in message
+        assert str(path) in message

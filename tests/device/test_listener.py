@@ -1,0 +1,250 @@
+"""The simulated listener: the promised psychometric function, and the same answer for ever."""
+
+import math
+import random
+import re
+import statistics
+
+import pytest
+
+from device.simulator.listener import (
+    IDLE_SLOT_S,
+    RESPONSE_TIME_S_MAX,
+    RESPONSE_TIME_S_MIN,
+    START,
+    Audiogram,
+    Ear,
+    Press,
+    SimulatedListener,
+)
+
+SLOPE = Audiogram((500.0, 1000.0, 4000.0), (20.0, 30.0, 70.0))
+FLAT = Audiogram((1000.0,), (50.0,))
+EARS: dict[Ear, Audiogram] = {"left": SLOPE, "right": FLAT}
+PINNED_ANSWER = Press(delay_us=716523, hold_us=246889)
+PINNED_PRESS = Press(delay_us=101458, hold_us=217762)
+TRIALS = 4000  # binomial standard error at most 0.8 %
+SEED = 20240
+
+
+def listener(**parameters: float) -> SimulatedListener:
+    seed = int(parameters.pop("seed", SEED))
+    return SimulatedListener(EARS, **parameters, seed=seed)
+
+
+def share_answered(someone: SimulatedListener, ear: Ear, level_db_hl: float) -> float:
+    answers = [someone.answer(f"t{i}", ear, 1000.0, level_db_hl) for i in range(TRIALS)]
+    return sum(answer is not None for answer in answers) / TRIALS
+
+
+class TestAudiogram:
+    @pytest.mark.parametrize(
+        ("frequency_hz", "threshold_db_hl"),
+        [
+            (100.0, 20.0),
+            (500.0, 20.0),
+            (500.0 * math.sqrt(2.0), 25.0),
+            (1000.0, 30.0),
+            (2000.0, 50.0),
+            (4000.0, 70.0),
+            (16000.0, 70.0),
+        ],
+    )
+    def test_is_linear_on_log2_frequency_and_constant_outside(
+        self, frequency_hz: float, threshold_db_hl: float
+    ) -> None:
+        assert SLOPE.threshold_db_hl(frequency_hz) == pytest.approx(threshold_db_hl, abs=1e-9)
+
+    def test_an_infinite_entry_reaches_to_its_neighbours(self) -> None:
+        audiogram = Audiogram((500.0, 1000.0, 2000.0, 4000.0), (10.0, math.inf, 30.0, math.inf))
+
+        heard = [audiogram.threshold_db_hl(f) for f in (250.0, 500.0, 2000.0)]
+        unheard = [audiogram.threshold_db_hl(f) for f in (501.0, 1000.0, 1999.0, 2001.0, 9000.0)]
+        assert heard == [10.0, 10.0, 30.0]
+        assert unheard == [math.inf] * 5
+
+    @pytest.mark.parametrize(
+        ("frequencies_hz", "thresholds_db_hl", "words"),
+        [
+            ((), (), "audiogram has 0 frequencies and 0 thresholds, allowed is the same number"),
+            ((500.0,), (1.0, 2.0), "audiogram has 1 frequencies and 2 thresholds"),
+            ((500.0, 500.0), (1.0, 2.0), "audiogram frequency 500 Hz after 500 Hz, allowed are"),
+            ((0.0,), (1.0,), "audiogram frequency 0 Hz after 0 Hz, allowed are rising"),
+            ((math.nan,), (1.0,), "audiogram frequency nan Hz after 0 Hz"),
+            ((500.0,), (math.nan,), "threshold nan dB HL at 500 Hz, allowed is a number, or inf"),
+            ((500.0,), (-math.inf,), "threshold -inf dB HL at 500 Hz, allowed is a number"),
+        ],
+    )
+    def test_is_checked(
+        self, frequencies_hz: tuple[float, ...], thresholds_db_hl: tuple[float, ...], words: str
+    ) -> None:
+        with pytest.raises(ValueError, match=re.escape(words)):
+            Audiogram(frequencies_hz, thresholds_db_hl)
+
+    @pytest.mark.parametrize("frequency_hz", [0.0, -1.0, math.nan, math.inf])
+    def test_a_frequency_is_checked(self, frequency_hz: float) -> None:
+        with pytest.raises(ValueError, match=r"frequency .* Hz, allowed is a number above 0"):
+            FLAT.threshold_db_hl(frequency_hz)
+
+
+class TestPsychometricFunction:
+    @pytest.mark.parametrize("z", [-3.0, -1.0, 0.0, 0.5, 2.0])
+    @pytest.mark.parametrize(
+        ("noise_db", "lapse", "false_alarm"), [(2.0, 0.01, 0.01), (5.0, 0.05, 0.2)]
+    )
+    def test_answers_follow_the_formula(
+        self, z: float, noise_db: float, lapse: float, false_alarm: float
+    ) -> None:
+        someone = listener(
+            response_noise_db=noise_db, lapse_rate=lapse, false_alarm_rate=false_alarm
+        )
+        wanted = false_alarm + (1 - false_alarm - lapse) * 0.5 * math.erfc(-z / math.sqrt(2))
+        level_db_hl = 50.0 + z * noise_db
+
+        share = share_answered(someone, "right", level_db_hl)
+
+        tolerance = 4 * math.sqrt(wanted * (1 - wanted) / TRIALS)
+        assert someone.probability_heard("right", 1000.0, level_db_hl) == pytest.approx(wanted)
+        assert abs(share - wanted) < tolerance, f"seed {SEED}"
+
+    def test_each_ear_has_its_own_threshold(self) -> None:
+        someone = listener(lapse_rate=0.0, false_alarm_rate=0.0)
+
+        assert share_answered(someone, "left", 40.0) == 1.0, f"seed {SEED}"
+        assert share_answered(someone, "right", 40.0) == 0.0, f"seed {SEED}"
+
+    def test_an_infinite_threshold_leaves_only_false_alarms(self) -> None:
+        deaf = Audiogram((1000.0,), (math.inf,))
+        someone = SimulatedListener({"left": deaf, "right": deaf}, false_alarm_rate=0.1, seed=SEED)
+
+        assert abs(share_answered(someone, "left", 120.0) - 0.1) < 0.02, f"seed {SEED}"
+
+    def test_a_lapse_rate_of_1_never_answers(self) -> None:
+        someone = listener(lapse_rate=1.0)
+
+        assert share_answered(someone, "left", 120.0) == 0.0
+        assert all(someone.spontaneous_press(START, slot) is None for slot in range(1000))
+
+    def test_a_false_alarm_rate_of_1_always_answers(self) -> None:
+        someone = listener(false_alarm_rate=1.0)
+
+        assert share_answered(someone, "left", -100.0) == 1.0
+        assert all(someone.spontaneous_press("t", slot) is not None for slot in range(1000))
+
+    def test_rates_of_0_make_no_mistakes(self) -> None:
+        someone = listener(lapse_rate=0.0, false_alarm_rate=0.0)
+
+        assert share_answered(someone, "right", 90.0) == 1.0
+        assert share_answered(someone, "right", 10.0) == 0.0
+        assert all(someone.spontaneous_press("t", slot) is None for slot in range(1000))
+
+
+class TestTimes:
+    def test_response_times_are_log_normal_within_limits(self) -> None:
+        someone = listener(false_alarm_rate=1.0)
+        answers = [someone.answer(f"t{i}", "left", 1000.0, 90.0) for i in range(TRIALS)]
+        times_s = sorted(answer.delay_us * 1e-6 for answer in answers if answer is not None)
+        logs = [math.log(time_s) for time_s in times_s]
+
+        assert len(times_s) == TRIALS
+        assert statistics.median(times_s) == pytest.approx(0.4, abs=0.01), f"seed {SEED}"
+        assert statistics.stdev(logs) == pytest.approx(0.25, abs=0.015), f"seed {SEED}"
+        assert RESPONSE_TIME_S_MIN <= times_s[0] < times_s[-1] <= RESPONSE_TIME_S_MAX
+
+    @pytest.mark.parametrize("median_s", [RESPONSE_TIME_S_MIN, RESPONSE_TIME_S_MAX])
+    def test_limits_hold_for_the_quickest_and_the_slowest(self, median_s: float) -> None:
+        someone = listener(false_alarm_rate=1.0, response_time_s=median_s)
+        answers = [someone.answer(f"t{i}", "left", 1000.0, 90.0) for i in range(200)]
+        times_us = {answer.delay_us for answer in answers if answer is not None}
+
+        assert min(times_us) >= 150_000
+        assert max(times_us) <= 1_200_000
+        assert round(median_s * 1e6) in times_us
+
+    def test_the_button_is_held_about_a_fifth_of_a_second(self) -> None:
+        someone = listener(false_alarm_rate=1.0)
+        presses = [someone.answer(f"t{i}", "left", 1000.0, 90.0) for i in range(500)]
+        holds_us = [press.hold_us for press in presses if press is not None]
+
+        assert min(holds_us) >= 150_000
+        assert max(holds_us) <= 250_000
+        assert statistics.mean(holds_us) == pytest.approx(200_000, abs=5_000), f"seed {SEED}"
+
+    def test_spontaneous_presses_come_at_their_rate_all_over_the_slot(self) -> None:
+        someone = listener(false_alarm_rate=0.2)
+        presses = [someone.spontaneous_press("t7", slot) for slot in range(TRIALS)]
+        delays_s = [press.delay_us * 1e-6 for press in presses if press is not None]
+
+        assert len(delays_s) / TRIALS == pytest.approx(0.2, abs=0.025), f"seed {SEED}"
+        assert statistics.mean(delays_s) == pytest.approx(IDLE_SLOT_S / 2, abs=0.1), f"seed {SEED}"
+        assert 0.0 <= min(delays_s) < max(delays_s) < IDLE_SLOT_S
+
+
+class TestPurity:
+    QUESTIONS = tuple((f"t{i}", 500.0 + 3 * i, 40.0 + i % 30) for i in range(200))
+
+    def test_order_and_repetition_change_nothing(self) -> None:
+        first = listener()
+        answers = {q: first.answer(q[0], "left", q[1], q[2]) for q in self.QUESTIONS}
+        shuffled = list(self.QUESTIONS) * 2
+        random.Random(SEED).shuffle(shuffled)
+        second = listener()
+
+        for question in shuffled:
+            second.spontaneous_press(question[0], 3)
+            again = second.answer(question[0], "left", question[1], question[2])
+            assert again == answers[question], f"seed {SEED}"
+
+    @pytest.mark.parametrize("change", ["id", "ear", "frequency", "level", "seed"])
+    def test_every_part_of_the_question_counts(self, change: str) -> None:
+        def ask(changed: bool) -> list[Press | None]:
+            seed = SEED + 1 if changed and change == "seed" else SEED
+            someone = listener(false_alarm_rate=1.0, seed=seed)
+            ear: Ear = "right" if changed and change == "ear" else "left"
+            prefix = "u" if changed and change == "id" else "t"
+            frequency_hz = 1001.0 if changed and change == "frequency" else 1000.0
+            level_db_hl = 60.5 if changed and change == "level" else 60.0
+            return [
+                someone.answer(f"{prefix}{i}", ear, frequency_hz, level_db_hl) for i in range(20)
+            ]
+
+        assert ask(False) == ask(False)
+        assert not set(ask(False)) & set(ask(True))
+
+    def test_answers_are_the_same_for_ever(self) -> None:
+        """Pinned: a journal of last year's demonstration has to replay."""
+        someone = SimulatedListener(EARS, false_alarm_rate=1.0, seed=1)
+
+        assert someone.answer("r1", "left", 1000.0, 40.0) == PINNED_ANSWER
+        assert someone.spontaneous_press("r1", 0) == PINNED_PRESS
+
+    def test_a_whole_number_asks_the_same_as_its_float(self) -> None:
+        someone = listener()
+
+        assert someone.answer("a", "left", 1000, 60) == someone.answer("a", "left", 1000.0, 60.0)
+
+
+class TestParameters:
+    @pytest.mark.parametrize(
+        ("parameters", "words"),
+        [
+            ({"response_noise_db": 0.0}, "response_noise_db is 0.0, allowed is above 0"),
+            ({"response_noise_db": math.nan}, "response_noise_db is nan, allowed is above 0"),
+            ({"lapse_rate": -0.1}, "lapse_rate is -0.1, allowed are 0 to 1"),
+            ({"lapse_rate": math.nan}, "lapse_rate is nan, allowed are 0 to 1"),
+            ({"false_alarm_rate": 1.1}, "false_alarm_rate is 1.1, allowed are 0 to 1"),
+            ({"lapse_rate": 0.6, "false_alarm_rate": 0.5}, "add up to 1.1, allowed is at most 1"),
+            ({"lapse_rate": 1, "false_alarm_rate": 1}, "add up to 2, allowed is at most 1"),
+            ({"response_time_s": 0.1}, "response_time_s is 0.1, allowed are 0.15 to 1.2 s"),
+            ({"response_time_s": math.nan}, "response_time_s is nan, allowed are 0.15 to 1.2 s"),
+            ({"seed": -1}, "seed is -1, allowed are 0 to 18446744073709551615"),
+            ({"seed": 2**64}, "seed is 18446744073709551616, allowed are 0 to"),
+        ],
+    )
+    def test_are_checked(self, parameters: dict[str, float], words: str) -> None:
+        with pytest.raises(ValueError, match=re.escape(words)):
+            listener(**parameters)
+
+    def test_both_ears_are_wanted(self) -> None:
+        with pytest.raises(ValueError, match=r"thresholds are of \['left'\], wanted are 'left'"):
+            SimulatedListener({"left": FLAT})

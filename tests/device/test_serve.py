@@ -1,0 +1,199 @@
+"""The simulated board behind a real pty, opened the way the firmware opens a port."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import serial
+
+from device.simulator.board import SimulatedBoard
+from device.simulator.listener import Audiogram, SimulatedListener
+from device.simulator.serve import serve
+from firmware_py.link.frames import LineReader, decode, encode
+
+SPEED = 50.0  # a tone of 0.6 s is over in 12 ms
+WAIT_S_MAX = 10.0  # for a frame on a very busy machine; usually milliseconds
+REPO = Path(__file__).parents[2]
+TONE: dict[str, str | int] = {
+    "id": "r1",
+    "ear": "r",
+    "hz": "1000.00",
+    "dbfs": "-60.00",
+    "on": 200,
+    "off": 200,
+    "n": 2,
+    "rise": 25,
+}
+
+
+def a_board(speed: float) -> SimulatedBoard:
+    flat = Audiogram((1000.0,), (20.0,))
+    listener = SimulatedListener(
+        {"left": flat, "right": flat}, lapse_rate=0.0, false_alarm_rate=0.0
+    )
+    # A hundred times as patient as a real board: the test machine may be busy.
+    return SimulatedBoard(listener, host_silence_us=round(100e6 * speed))
+
+
+@contextmanager
+def served(board: SimulatedBoard, speed: float = SPEED) -> Iterator[str]:
+    """A board on a pty in a thread; gives the port's name."""
+    names: list[str] = []
+    announced, stop = threading.Event(), threading.Event()
+
+    def announce(name: str) -> None:
+        names.append(name)
+        announced.set()
+
+    thread = threading.Thread(target=serve, args=(board, speed, announce, stop))
+    thread.start()
+    try:
+        assert announced.wait(WAIT_S_MAX)
+        yield names[0]
+    finally:
+        stop.set()
+        thread.join(WAIT_S_MAX)
+    assert not thread.is_alive()
+
+
+class Port:
+    """A serial port that speaks frames."""
+
+    def __init__(self, name: str) -> None:
+        self._serial = serial.serial_for_url(name, timeout=0.01)
+        self._reader = LineReader()
+        self._frames: deque[tuple[int, str, dict[str, str]]] = deque()
+
+    def __enter__(self) -> "Port":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._serial.close()
+
+    def send(self, sequence: int, verb: str, fields: dict[str, str | int] | None = None) -> None:
+        self._serial.write(encode(sequence, verb, fields or {}))
+
+    def wait_for(self, wanted: Callable[[tuple[int, str]], bool]) -> dict[str, str]:
+        """Read frames up to one that is wanted; gives its fields."""
+        deadline_s = time.monotonic() + WAIT_S_MAX
+        while time.monotonic() < deadline_s:
+            while self._frames:
+                sequence, verb, fields = self._frames.popleft()
+                if wanted((sequence, verb)):
+                    return fields
+            lines = self._reader.feed(self._serial.read(max(1, self._serial.in_waiting)))
+            self._frames.extend(decode(line) for line in lines)
+        raise AssertionError("the wanted frame did not come")
+
+    def hello(self, nonce: str = "0000000a") -> dict[str, str]:
+        self.send(1, "hello", {"wire": 1, "host": nonce})
+        return self.wait_for(lambda frame: frame == (1, "ok"))
+
+
+def test_hello_tone_and_events() -> None:
+    board = a_board(SPEED)
+    with served(board) as name, Port(name) as port:
+        fields = port.hello()
+        port.send(2, "tone", TONE)
+        onset = port.wait_for(lambda frame: frame[1] == "tone-on")
+        press = port.wait_for(lambda frame: frame[1] == "button-down")
+        port.send(3, "events", {"after": 0})
+        port.wait_for(lambda frame: frame == (3, "ok"))
+        off = port.wait_for(lambda frame: frame[1] == "tone-off")
+
+    assert fields["board"] == "sim"
+    assert onset["id"] == "r1"
+    assert 150_000 <= int(press["us"]) - int(onset["us"]) <= 1_200_000
+    assert int(off["us"]) - int(onset["us"]) == 600_000
+    assert [tone.tone_id for tone in board.played] == ["r1"]
+
+
+def test_a_program_that_dies_finds_the_same_port_again() -> None:
+    board = a_board(SPEED)
+    with served(board) as name:
+        with Port(name) as port:
+            port.hello("0000000a")
+            port.send(2, "tone", TONE)
+            port.wait_for(lambda frame: frame == (2, "ok"))
+        with Port(name) as port:
+            fields = port.hello("0000000b")
+
+    assert fields["tone"] == "r1"
+    assert int(fields["event"]) >= 1
+
+
+def test_board_time_runs_at_its_speed() -> None:
+    with served(a_board(SPEED)) as name, Port(name) as port:
+        port.hello()
+        before_s = time.monotonic()
+        port.send(2, "ping")
+        first = port.wait_for(lambda frame: frame == (2, "ok"))
+        between_s = time.monotonic()
+        time.sleep(0.05)
+        again_s = time.monotonic()
+        port.send(3, "ping")
+        second = port.wait_for(lambda frame: frame == (3, "ok"))
+        after_s = time.monotonic()
+
+    passed_s = (int(second["us"]) - int(first["us"])) * 1e-6 / SPEED
+    assert again_s - between_s - 1e-3 <= passed_s <= after_s - before_s + 1e-3
+
+
+def test_nothing_grows_when_nobody_reads() -> None:
+    board = a_board(SPEED)
+    with served(board) as name, Port(name) as port:
+        port.hello()
+        for number in range(2, 2000):
+            port.send(number, "ping")
+        deadline_s = time.monotonic() + WAIT_S_MAX
+        while board.dropped == 0 and time.monotonic() < deadline_s:
+            time.sleep(0.005)
+        port.send(2001, "ping")
+        port.wait_for(lambda frame: frame[1] == "ok")
+
+    assert board.dropped > 0
+
+
+@pytest.mark.parametrize("speed", [0.0, 0.009, 1001.0, float("nan")])
+def test_the_speed_is_checked(speed: float) -> None:
+    with pytest.raises(ValueError, match=rf"speed is {speed}, allowed are 0\.01 to 1000"):
+        serve(a_board(1.0), speed)
+
+
+PROGRAM = """
+from device.simulator.board import SimulatedBoard
+from device.simulator.listener import Audiogram, SimulatedListener
+from device.simulator.serve import serve
+
+flat = Audiogram((1000.0,), (20.0,))
+serve(SimulatedBoard(SimulatedListener({"left": flat, "right": flat})),
+      announce=lambda name: print(name, flush=True))
+print("ended")
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_cleanly(number: signal.Signals) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(REPO)}
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        name = process.stdout.readline().strip()
+        assert name.startswith("/dev/"), name
+        process.send_signal(number)
+        out, errors = process.communicate(timeout=WAIT_S_MAX)
+
+    assert (out, errors, process.returncode) == ("ended\n", "", 0)

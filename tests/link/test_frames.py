@@ -1,0 +1,555 @@
+"""The frames of the wire: strict, symmetric, bounded, and fit for MicroPython."""
+
+import ast
+import shutil
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from firmware_py.link import frames
+from firmware_py.link.frames import (
+    DECIMAL_MAX,
+    FRAME_BYTES_MAX,
+    SEQUENCE_MAX,
+    FrameError,
+    LineReader,
+    decimal,
+    decode,
+    encode,
+    parse_decimal,
+    parse_whole,
+)
+
+deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
+
+MODULE = Path(frames.__file__).with_suffix(".py")
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+PRINTABLE = "".join(chr(code) for code in range(0x21, 0x7F) if chr(code) not in "=*")
+
+sequences = st.integers(1, SEQUENCE_MAX)
+verbs = st.text(LETTERS + "-", min_size=1, max_size=10)
+keys = st.text(LETTERS + "_", min_size=1, max_size=5)
+values = st.text(PRINTABLE, min_size=1, max_size=8) | st.integers(-99_999, 99_999)
+field_lists = st.dictionaries(keys, values, max_size=4).map(lambda fields: list(fields.items()))
+
+A_FRAME = encode(17, "tone", [("id", "r3"), ("ear", "l"), ("hz", "1000.00"), ("n", 3)])
+
+
+def sealed(body: bytes) -> bytes:
+    """A line with a right CRC, whatever its body."""
+    return body + b" *%08x\n" % zlib.crc32(body)
+
+
+class TestEncode:
+    def test_a_frame_is_written_as_the_page_says(self) -> None:
+        line = encode(1, "hello", [("wire", 1), ("host", "00c0ffee")])
+
+        assert line == sealed(b"1 hello wire=1 host=00c0ffee")
+
+    def test_a_dict_gives_the_same_as_pairs(self) -> None:
+        assert encode(2, "ack", {"event": 5}) == encode(2, "ack", [("event", 5)])
+
+    def test_fields_may_be_left_out(self) -> None:
+        assert encode(3, "stop") == sealed(b"3 stop")
+
+    @deterministic
+    @given(sequences, verbs, field_lists)
+    def test_what_is_written_is_read_back(
+        self, sequence: int, verb: str, fields: list[tuple[str, str | int]]
+    ) -> None:
+        line = encode(sequence, verb, fields)
+
+        assert len(line) <= FRAME_BYTES_MAX
+        assert decode(line) == (sequence, verb, {key: str(value) for key, value in fields})
+
+    @pytest.mark.parametrize(
+        ("sequence", "words"),
+        [
+            (0, "sequence number 0, allowed are 1 to 999999999"),
+            (-1, "sequence number -1, allowed are 1 to 999999999"),
+            (10**9, "sequence number 1000000000, allowed are 1 to 999999999"),
+            (True, "sequence number True is not a whole number"),
+            (1.0, "sequence number 1.0 is not a whole number"),
+        ],
+    )
+    def test_sequence_is_checked(self, sequence: int, words: str) -> None:
+        with pytest.raises(FrameError) as error:
+            encode(sequence, "ping")
+
+        assert str(error.value) == words
+
+    @pytest.mark.parametrize(
+        ("verb", "fields", "words"),
+        [
+            ("", [], "verb '' is not a text of a-z and -"),
+            ("Ping", [], "verb 'Ping': 'P' is not one of a-z and -"),
+            ("a_b", [], "verb 'a_b': '_' is not one of a-z and -"),
+            ("p", [("a-b", 1)], "key 'a-b': '-' is not one of a-z and _"),
+            ("p", [("", 1)], "key '' is not a text of a-z and _"),
+            ("p", [("a", 1), ("a", 2)], "key 'a' comes twice"),
+            ("p", [("a", "")], "value '' of a is not a text of printable ASCII"),
+            ("p", [("a", 1.5)], "value 1.5 of a is not a text of printable ASCII"),
+            ("p", [("a", True)], "value True of a is not a text of printable ASCII"),
+            ("p", [("a", "x y")], "' ' is not printable ASCII except = and *"),
+            ("p", [("a", "x=y")], "'=' is not printable ASCII except = and *"),
+            ("p", [("a", "x*y")], "'*' is not printable ASCII except = and *"),
+            ("p", [("a", "x\n")], "'\\n' is not printable ASCII except = and *"),
+            ("p", [("a", "\u00e9")], "'\u00e9' is not printable ASCII except = and *"),
+            ("p", [("a", "x" * 90)], "107 bytes, allowed are at most 96"),
+        ],
+    )
+    def test_parts_are_checked(
+        self, verb: str, fields: list[tuple[str, str | int]], words: str
+    ) -> None:
+        with pytest.raises(FrameError) as error:
+            encode(1, verb, fields)
+
+        assert words in str(error.value)
+
+    def test_the_longest_frame_has_exactly_the_allowed_length(self) -> None:
+        longest = "x" * (FRAME_BYTES_MAX - len(encode(1, "p", [("a", "x")])) + 1)
+
+        assert len(encode(1, "p", [("a", longest)])) == FRAME_BYTES_MAX
+        with pytest.raises(FrameError, match="97 bytes, allowed are at most 96"):
+            encode(1, "p", [("a", longest + "x")])
+
+    def test_the_longest_tone_of_the_page_fits(self) -> None:
+        fields: list[tuple[str, str | int]] = [
+            ("id", "12345678"),
+            ("ear", "l"),
+            ("hz", decimal(16000, 2)),
+            ("dbfs", decimal(-160, 2)),
+            ("on", 5000),
+            ("off", 5000),
+            ("n", 20),
+            ("rise", 100),
+        ]
+
+        assert len(encode(999_999, "tone", fields)) == FRAME_BYTES_MAX
+
+    def test_the_longest_answer_to_hello_fits(self) -> None:
+        fields: list[tuple[str, str | int]] = [
+            ("wire", 1),
+            ("board", "name"),
+            ("version", "10"),
+            ("boot", "00000001"),
+            ("event", SEQUENCE_MAX),
+            ("tone", "12345678"),
+        ]
+
+        assert len(encode(SEQUENCE_MAX, "ok", fields)) == FRAME_BYTES_MAX
+
+
+class TestDecode:
+    @pytest.mark.parametrize(
+        ("body", "words"),
+        [
+            (b"1", "no verb: a frame is SEQUENCE VERB"),
+            (b"", "no ' *' and eight hex digits at the end"),
+            (b"0 ping", "sequence number 0, allowed are 1 to 999999999"),
+            (b"-1 ping", "sequence number -1, allowed are 1 to 999999999"),
+            (b"1000000000 ping", "sequence number 1000000000, allowed are"),
+            (b"01 ping", "number '01' has a leading zero"),
+            (b"+1 ping", "number '+1': '+' is not a digit"),
+            (b"1_0 ping", "number '1_0': '_' is not a digit"),
+            (b"x ping", "number 'x': 'x' is not a digit"),
+            (b" 1 ping", "number '' has no digits"),
+            (b"1  ping", "verb '' is not a text of a-z and -"),
+            (b"1 ping ", "field '' has no =, allowed is KEY=VALUE"),
+            (b"1 Ping", "verb 'Ping': 'P' is not one of a-z and -"),
+            (b"1 ping a", "field 'a' has no =, allowed is KEY=VALUE"),
+            (b"1 ping  a=1", "field '' has no ="),
+            (b"1 ping =1", "key '' is not a text of a-z and _"),
+            (b"1 ping a=", "value '' of a is not a text of printable ASCII"),
+            (b"1 ping a=1=2", "value '1=2' of a: '=' is not printable"),
+            (b"1 ping a=1*2", "value '1*2' of a: '*' is not printable"),
+            (b"1 ping A=1", "key 'A': 'A' is not one of a-z and _"),
+            (b"1 ping a=1 a=1", "key 'a' comes twice"),
+            (b"1 ping a=\xff", "byte 0xff, allowed is printable ASCII"),
+            (b"1 ping\ta=1", "byte 0x09, allowed is printable ASCII"),
+            (b"1 ping\n", "byte 0x0a, allowed is printable ASCII"),
+            (b"1 ping a=" + b"x" * 90, "110 bytes, allowed are at most 96"),
+        ],
+    )
+    def test_a_body_that_is_no_frame_is_refused(self, body: bytes, words: str) -> None:
+        with pytest.raises(FrameError) as error:
+            decode(sealed(body))
+
+        assert words in str(error.value)
+
+    @pytest.mark.parametrize(
+        ("line", "words"),
+        [
+            (b"", "no newline at the end"),
+            (b"\n", "no ' *' and eight hex digits at the end"),
+            (sealed(b"1 ping")[:-1], "no newline at the end"),
+            (sealed(b"1 ping")[:-1] + b"\r\n", "byte 0x0d, allowed is printable ASCII"),
+            (b"1 ping *00000000\n", "CRC '00000000', the bytes before it give"),
+            (b"1 ping\n", "no ' *' and eight hex digits at the end"),
+            (encode(5, "a").upper(), "CRC"),
+            (sealed(b"1 ping")[:-2] + b" \n", "CRC"),
+        ],
+    )
+    def test_a_line_without_its_seal_is_refused(self, line: bytes, words: str) -> None:
+        with pytest.raises(FrameError) as error:
+            decode(line)
+
+        assert words in str(error.value)
+
+    def test_every_changed_byte_is_detected_or_harmless(self) -> None:
+        wanted = decode(A_FRAME)
+        for place in range(len(A_FRAME)):
+            for byte in range(256):
+                line = A_FRAME[:place] + bytes([byte]) + A_FRAME[place + 1 :]
+                try:
+                    assert decode(line) == wanted, (place, byte)
+                except FrameError:
+                    assert line != A_FRAME, (place, byte)
+
+    def test_every_lost_or_doubled_byte_is_detected(self) -> None:
+        for place in range(len(A_FRAME)):
+            for line in (
+                A_FRAME[:place] + A_FRAME[place + 1 :],
+                A_FRAME[: place + 1] + A_FRAME[place:],
+            ):
+                with pytest.raises(FrameError):
+                    decode(line)
+
+    @deterministic
+    @given(st.binary(max_size=120))
+    def test_garbage_raises_nothing_but_frame_error(self, line: bytes) -> None:
+        for candidate in (line, line + b"\n", sealed(line)):
+            try:
+                decode(candidate)
+            except FrameError:
+                continue
+
+    @deterministic
+    @given(st.text("01 *=-_ap\n", max_size=40).map(str.encode))
+    def test_near_frames_are_read_only_if_they_would_be_written_so(self, body: bytes) -> None:
+        line = sealed(body)
+        try:
+            sequence, verb, fields = decode(line)
+        except FrameError:
+            return
+        assert encode(sequence, verb, fields) == line
+
+
+class TestNumbers:
+    @pytest.mark.parametrize(
+        ("value", "digits", "text"),
+        [
+            (1000, 2, "1000.00"),
+            (-0.001, 2, "0.00"),
+            (-0.0, 1, "0.0"),
+            (0.0, 0, "0"),
+            (-79.996, 2, "-80.00"),
+            (0.125, 2, "0.12"),
+            (0.375, 2, "0.38"),
+            (12.05, 3, "12.050"),
+            (-0.5, 0, "0"),
+            (-1.5, 0, "-2"),
+            (DECIMAL_MAX, 6, "999999999.000000"),
+            (3, 0, "3"),
+        ],
+    )
+    def test_decimal(self, value: float, digits: int, text: str) -> None:
+        assert decimal(value, digits) == text
+
+    @deterministic
+    @given(st.floats(-1e6, 1e6), st.integers(0, 6))
+    @example(-1e-9, 2)
+    def test_a_decimal_is_the_nearest_and_is_read_back(self, value: float, digits: int) -> None:
+        text = decimal(value, digits)
+
+        step = Fraction(1, 10**digits)
+        assert abs(Fraction(text) - Fraction(value)) <= step * Fraction(5_000_001, 10_000_000)
+        assert parse_decimal(text) == float(text)
+        assert not text.startswith("-") or text.strip("-0.")
+        assert decimal(parse_decimal(text), digits) == text
+
+    @pytest.mark.parametrize(
+        ("value", "digits", "words"),
+        [
+            (float("nan"), 2, "decimal nan, allowed are -999999999 to 999999999"),
+            (float("inf"), 2, "decimal inf, allowed are -999999999 to 999999999"),
+            (-1e9, 2, "decimal -1000000000.0, allowed are -999999999 to 999999999"),
+            ("1", 2, "decimal '1' is not a number"),
+            (True, 2, "decimal True is not a number"),
+            (1.0, 7, "digits 7, allowed are 0 to 6"),
+            (1.0, -1, "digits -1, allowed are 0 to 6"),
+            (1.0, 1.0, "digits 1.0 is not a whole number"),
+        ],
+    )
+    def test_decimal_is_checked(self, value: float, digits: int, words: str) -> None:
+        with pytest.raises(FrameError) as error:
+            decimal(value, digits)
+
+        assert str(error.value) == words
+
+    @pytest.mark.parametrize(("text", "number"), [("0", 0), ("-7", -7), ("5000", 5000)])
+    def test_whole_numbers_are_read(self, text: str, number: int) -> None:
+        assert parse_whole(text) == number
+        assert parse_decimal(text) == float(number)
+
+    @pytest.mark.parametrize(
+        ("text", "number"), [("0.50", 0.5), ("-160.00", -160.0), ("1.05", 1.05)]
+    )
+    def test_decimals_are_read(self, text: str, number: float) -> None:
+        assert parse_decimal(text) == number
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("", "number '' has no digits"),
+            ("-", "number '-' has no digits"),
+            ("--1", "number '--1': '-' is not a digit"),
+            ("+1", "number '+1': '+' is not a digit"),
+            ("01", "number '01' has a leading zero"),
+            ("1_0", "number '1_0': '_' is not a digit"),
+            ("1e3", "number '1e3': 'e' is not a digit"),
+            ("nan", "number 'nan': 'n' is not a digit"),
+            ("\u0661", "number '\u0661': '\u0661' is not a digit"),
+        ],
+    )
+    def test_what_is_no_number_is_refused(self, text: str, words: str) -> None:
+        for parse in (parse_whole, parse_decimal):
+            with pytest.raises(FrameError) as error:
+                parse(text)
+
+            assert str(error.value) == words
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            (".5", "number '.5' has no digits"),
+            ("5.", "number '5.' has no digit after the point"),
+            ("1.2.3", "number '1.2.3': '.' is not a digit"),
+            ("1.-2", "number '1.-2': '-' is not a digit"),
+            ("00.5", "number '00.5' has a leading zero"),
+        ],
+    )
+    def test_what_is_no_decimal_is_refused(self, text: str, words: str) -> None:
+        with pytest.raises(FrameError) as error:
+            parse_decimal(text)
+
+        assert str(error.value) == words
+
+    def test_a_decimal_is_no_whole_number(self) -> None:
+        with pytest.raises(FrameError, match=r"number '1\.0': '\.' is not a digit"):
+            parse_whole("1.0")
+
+
+class TestLineReader:
+    STREAM = b"".join(
+        (
+            A_FRAME,
+            b"\n",
+            b"x" * 95 + b"\n",
+            b"x" * 96 + b"\n",
+            b"\x00\xff\n",
+            b"y" * 500 + b"\n",
+            A_FRAME,
+            b"z" * 40,
+        )
+    )
+    LINES = (A_FRAME, b"\n", b"x" * 95 + b"\n", b"\x00\xff\n", A_FRAME)
+
+    def test_lines_come_out_whole_and_long_ones_are_counted(self) -> None:
+        reader = LineReader()
+
+        assert reader.feed(self.STREAM) == list(self.LINES)
+        assert reader.dropped == 2
+        assert reader.feed(b"\n") == [b"z" * 40 + b"\n"]
+
+    def test_a_cut_anywhere_changes_nothing(self) -> None:
+        for place in range(len(self.STREAM) + 1):
+            reader = LineReader()
+            lines = reader.feed(self.STREAM[:place]) + reader.feed(self.STREAM[place:])
+
+            assert lines == list(self.LINES), place
+            assert reader.dropped == 2, place
+
+    def test_byte_by_byte_is_the_same(self) -> None:
+        reader = LineReader()
+        lines = [line for byte in self.STREAM for line in reader.feed(bytes([byte]))]
+
+        assert lines == list(self.LINES)
+        assert reader.dropped == 2
+
+    def test_a_stream_without_newlines_is_not_kept(self) -> None:
+        reader = LineReader()
+        for _ in range(1000):
+            assert reader.feed(b"x" * 1000) == []
+
+        assert reader.dropped == 1
+        assert sum(len(kept) for kept in vars(reader).values() if isinstance(kept, bytes)) == 0
+
+
+# What MicroPython 1.25 has of what the module may use.
+ALLOWED_IMPORTS = {"binascii"}
+ALLOWED_BUILTINS = {
+    *("abs", "bool", "bytes", "divmod", "float", "hasattr", "int", "isinstance", "len", "round"),
+    *("str", "ValueError", "True", "False", "None"),
+}
+ALLOWED_METHODS = {"append", "crc32", "decode", "encode", "find", "items", "join", "split"}
+FORBIDDEN_SYNTAX = (
+    *(ast.JoinedStr, ast.AnnAssign, ast.NamedExpr, ast.Match, ast.AsyncFunctionDef, ast.Await),
+    *(ast.TryStar, ast.With, ast.Global, ast.Nonlocal, ast.Lambda, ast.ImportFrom),
+)
+
+
+class TestMicroPython:
+    def test_the_module_uses_only_what_micropython_has(self) -> None:
+        assert _unknown_to_micropython(MODULE.read_text(encoding="utf-8")) == []
+
+    @pytest.mark.parametrize(
+        ("source", "complaint"),
+        [
+            ("import typing", "import of typing"),
+            ("from binascii import crc32", "ImportFrom"),
+            ("f'{1}'", "JoinedStr"),
+            ("x: int = 1", "AnnAssign"),
+            ("def f(x: int): pass", "annotation"),
+            ("def f() -> int: pass", "annotation"),
+            ("def f(*, x): pass", "keyword-only"),
+            ("@dataclass\nclass C: pass", "decorator"),
+            ("sum([1])", "name sum"),
+            ("'a'.removeprefix('a')", "method removeprefix"),
+        ],
+    )
+    def test_the_check_bites(self, source: str, complaint: str) -> None:
+        assert any(complaint in found for found in _unknown_to_micropython(source))
+
+    def test_the_stub_names_what_the_module_has(self) -> None:
+        stub = ast.parse(MODULE.with_suffix(".pyi").read_text(encoding="utf-8"))
+        module = ast.parse(MODULE.read_text(encoding="utf-8"))
+
+        assert _public_signatures(stub) == _public_signatures(module)
+
+    @pytest.mark.skipif(shutil.which("micropython") is None, reason="no micropython on PATH")
+    def test_micropython_gives_the_same_as_cpython(self, tmp_path: Path) -> None:
+        script = tmp_path / "script.py"
+        script.write_text(f"import sys\nsys.path.insert(0, {str(MODULE.parent)!r})\n{SAME_ON_BOTH}")
+        printed = [
+            subprocess.run(
+                [program, str(script)], capture_output=True, text=True, timeout=20, check=True
+            ).stdout
+            for program in ("micropython", sys.executable)
+        ]
+
+        assert printed[0] == printed[1]
+        assert printed[0].splitlines()[-1] == "end"
+
+
+SAME_ON_BOTH = r"""
+from frames import FrameError, LineReader, decimal, decode, encode, parse_decimal, parse_whole
+
+def attempt(function, *arguments):
+    try:
+        result = function(*arguments)
+        if isinstance(result, tuple):
+            result = (result[0], result[1], sorted(result[2].items()))
+        if isinstance(result, float):
+            result = int(result * 1000)
+        print(result)
+    except FrameError as error:
+        print("FrameError", str(error))
+
+frame = encode(17, "tone", [("id", "r3"), ("ear", "l"), ("hz", decimal(1000, 2)), ("n", 3)])
+for place in range(len(frame)):
+    for byte in (0, 10, 32, 42, 61, 127, 200, frame[place]):
+        attempt(decode, frame[:place] + bytes([byte]) + frame[place + 1 :])
+    attempt(decode, frame[:place])
+for arguments in (
+    (0, "a"), (1, ""), (1, "A"), (1, "a", {"b": 1}), (1, "a", [("b", "")]), (1, "a", [("b", True)]),
+    (1, "a", [("b", 1), ("b", 1)]), (1, "a", [("b", "x" * 90)]), (999999999, "tone-off"),
+    (True, "a"), (1.5, "a"), (1, "a", [("b", 1.5)]), (1, "a", [("b", "=")]), (1, "a", [("B", 2)]),
+):
+    attempt(encode, *arguments)
+state = 1
+for _ in range(2000):
+    state = state * 1103515245 + 12345 & 0x7FFFFFFF
+    attempt(decimal, (state - 2**30) / 1024.0, state % 7)
+for value in (0.1 + 0.2, -0.004, -0.0, 0.125, 0.375, 2.5, -160, 16000.005, 999999999, True, "1"):
+    for digits in (0, 2, 6):
+        attempt(decimal, value, digits)
+for value in (float("nan"), float("inf"), -1e12):
+    try:
+        decimal(value, 2)
+        print("no error")
+    except FrameError:
+        print("refused")
+for text in ("0", "-7", "01", "", "-", "1e3", "1_0", "+1", "nan", ".5", "5.", "1.2.3", "0.50"):
+    attempt(parse_whole, text)
+    attempt(parse_decimal, text)
+reader = LineReader()
+stream = frame + b"x" * 95 + b"\n" + b"x" * 96 + b"\n" + b"\xff\n" + b"y" * 300 + b"\n" + frame
+for step in (1, 7, 1000):
+    for begin in range(0, len(stream), step):
+        for line in reader.feed(stream[begin : begin + step]):
+            print(line)
+    print(reader.dropped)
+print("end")
+"""
+
+
+def _unknown_to_micropython(source: str) -> list[str]:
+    # Complaints, with line numbers.
+    tree = ast.parse(source)
+    complaints = [
+        f"line {getattr(node, 'lineno', 0)}: {complaint}"
+        for node in ast.walk(tree)
+        for complaint in _complaints(node)
+    ]
+    return complaints + [f"name {name}" for name in sorted(_unknown_names(tree))]
+
+
+def _complaints(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, FORBIDDEN_SYNTAX):
+        yield type(node).__name__
+    if isinstance(node, ast.Import):
+        yield from (f"import of {n.name}" for n in node.names if n.name not in ALLOWED_IMPORTS)
+    if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.decorator_list:
+        yield "decorator"
+    if isinstance(node, ast.FunctionDef) and node.returns is not None:
+        yield "annotation"
+    if isinstance(node, ast.arg) and node.annotation is not None:
+        yield "annotation"
+    if isinstance(node, ast.arguments) and (node.kwonlyargs or node.posonlyargs):
+        yield "keyword-only or positional-only parameter"
+    if isinstance(node, ast.Attribute) and ast.unparse(node.value) != "self":
+        yield from {f"method {node.attr}"} if node.attr not in ALLOWED_METHODS else ()
+
+
+def _unknown_names(tree: ast.Module) -> set[str]:
+    nodes = list(ast.walk(tree))
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    known = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    known |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    known |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return {name.id for name in names} - known - ALLOWED_IMPORTS - ALLOWED_BUILTINS
+
+
+def _public_signatures(tree: ast.Module) -> set[tuple[str, ...]]:
+    # Names, and for functions and methods their parameters and how many have a default.
+    found: set[tuple[str, ...]] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            names = [argument.arg for argument in node.args.args]
+            found.add((node.name, *names, str(len(node.args.defaults))))
+    for statement in tree.body:
+        if isinstance(statement, ast.ClassDef):
+            found.add((statement.name, *(ast.unparse(base) for base in statement.bases)))
+        if isinstance(statement, ast.Assign):
+            found |= {(ast.unparse(target),) for target in statement.targets}
+        if isinstance(statement, ast.AnnAssign):
+            found.add((ast.unparse(statement.target),))
+    return {entry for entry in found if entry[0] == "__init__" or entry[0][0] != "_"}
