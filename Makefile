@@ -1,0 +1,102 @@
+# `make demo` and `make test` need Python 3.11 or later and nothing else: each sets up what it needs in
+# .venv by itself, with the exact versions and hashes of requirements.lock, and does so again only when
+# pyproject.toml or the lock has changed.
+
+PYTHON ?= python3
+VENV := .venv
+LOCK := requirements.lock
+UV := uv==0.13.8
+
+DEMO_ARGS ?=
+TEST_ARGS ?=
+BENCH_ARGS ?=
+
+BIN := $(VENV)/bin
+# The levels, each with everything in the ones before it. The first has no SciPy in it: Numba loads
+# SciPy where there is one, and the demonstration shows the memory the device needs.
+HOST := $(VENV)/host.txt
+TEST := $(VENV)/test.txt
+DEV := $(VENV)/dev.txt
+
+.DELETE_ON_ERROR:
+.PHONY: help demo test bench lint lock clean
+
+help: ## say what there is to make
+	@sed -n 's/^\([a-z-]*\):.*## /make \1#/p' $(MAKEFILE_LIST) | awk -F '#' '{ printf "%-12s %s\n", $$1, $$2 }'
+
+demo: $(HOST) ## measure a simulated listener; options in DEMO_ARGS
+	$(BIN)/gp-pta demo $(DEMO_ARGS)
+
+test: $(TEST) ## run the tests on every processor; options in TEST_ARGS
+	$(BIN)/python -m pytest -n auto $(TEST_ARGS)
+
+bench: $(DEV) ## run the benchmarks; options in BENCH_ARGS
+	$(BIN)/python -m pytest bench --benchmark-enable --benchmark-only $(BENCH_ARGS)
+
+lint: $(DEV) ## check style, format and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+clean: ## remove what was made here, .venv too
+	rm -rf $(VENV) build dist .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- .venv -----------------------------------------------------------------------------------------
+
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --no-deps
+# Only wheels: what a source archive asks for while it is built is in no lock.
+INSTALL_LOCKED := $(PIP_INSTALL) --only-binary :all: --require-hashes
+
+# The lock is ordered by level, so a level is its top, down to where the next one begins. The copy
+# that was installed stays in .venv as the mark that it was.
+$(HOST): LEVEL_END := /^\# level: test/,$$d
+$(TEST): LEVEL_END := /^\# level: dev/,$$d
+$(DEV): LEVEL_END :=
+
+$(HOST): $(VENV)/created pyproject.toml $(LOCK)
+$(TEST): $(HOST)
+$(DEV): $(TEST)
+
+$(HOST) $(TEST) $(DEV):
+	@echo 'setting up $(@:.txt=) ...'
+	@sed '$(LEVEL_END)' $(LOCK) > $@.part
+	@$(INSTALL_LOCKED) -r $@.part
+	@$(if $(filter $@,$(HOST)),$(PIP_INSTALL) --no-build-isolation --editable .)
+	@mv $@.part $@
+
+$(VENV)/created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo 'gp-pta needs Python 3.11 or later, and "$(PYTHON)" is not that.' \
+	        'If there is another: make PYTHON=python3.12 ...' >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	    echo '"$(PYTHON)" cannot make a virtual environment: its venv or ensurepip module is missing.' \
+	        'On Debian and its relatives: apt install python3-venv' >&2; exit 1; }
+	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+# A .venv whose interpreter has gone is made again.
+ifneq ($(shell $(BIN)/python -c 'print(1)' 2>/dev/null),1)
+.PHONY: $(VENV)/created
+endif
+
+# --- the lock --------------------------------------------------------------------------------------
+
+RESOLVE = $(BIN)/uv pip compile --no-config --quiet --system-certs --universal --python-version 3.11 \
+    --fork-strategy fewest --generate-hashes --no-header --no-annotate \
+    pyproject.toml $(VENV)/build.in
+
+lock: $(VENV)/created ## find the newest versions pyproject.toml allows and write the lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(UV)
+	$(BIN)/python -c 'import tomllib; \
+	    print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
+	    > $(VENV)/build.in
+	$(RESOLVE) --upgrade --extra dev --output-file $(VENV)/dev.lock
+	$(RESOLVE) --upgrade --extra test --constraints $(VENV)/dev.lock --output-file $(VENV)/test.lock
+	$(RESOLVE) --upgrade --extra host --constraints $(VENV)/dev.lock --output-file $(VENV)/host.lock
+	cd $(VENV) && awk ' \
+	    FNR == 1 { level = FILENAME; sub(/\.lock$$/, "", level); print "# level: " level } \
+	    /^[a-z0-9]/ { wanted = !($$0 in seen); seen[$$0] } \
+	    wanted' host.lock test.lock dev.lock > lock.part
+	{ echo '# Written by "make lock" from pyproject.toml: what "make" installs, each level after the one it'; \
+	  echo '# builds on. The first level also has the build backend.'; cat $(VENV)/lock.part; } > $(LOCK)
