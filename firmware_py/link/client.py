@@ -1,0 +1,319 @@
+"""The firmware's end of the wire: a pure state machine between bytes and notices.
+
+No port and no clock in it: received bytes and the time go in, notices and bytes to send come out. One
+command is under way at a time; it is repeated until it is answered, and after `REPEATS_MAX` the board
+counts as lost. Events are delivered in order, each once, and asked for again when one is missing.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from firmware_py.link.frames import FrameError, LineReader, decode, encode, parse_whole
+
+WIRE_VERSION: Final = 1
+ANSWER_TIMEOUT_US: Final = 200_000  # a command is answered within milliseconds
+REPEATS_MAX: Final = 8
+PING_INTERVAL_US: Final = 300_000  # the board falls silent after 1 s without a frame
+SEQUENCE_RENEWAL: Final = 900_000  # a new nonce before 999999, see the wire page
+QUEUE_MAX: Final = 16
+EVENTS_KEPT: Final = 64  # by the board, see the wire page
+
+
+class UnansweredError(ValueError):
+    """More commands wait for the board than a session ever needs."""
+
+
+@dataclass(frozen=True)
+class Greeted:
+    """The board answered `hello`: who it is, and the last tone it knows."""
+
+    board: str
+    version: str
+    boot: str
+    tone_id: str
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The board refused a command; `code` as on the wire page."""
+
+    verb: str
+    code: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Told:
+    """An event of the board, with its number."""
+
+    number: int
+    verb: str
+    fields: dict[str, str]
+
+
+@dataclass(frozen=True)
+class TimeTold:
+    """The board's time, microseconds; everything that happened there before it has been told."""
+
+    us: int
+
+
+@dataclass(frozen=True)
+class Lost:
+    """The board does not answer any more."""
+
+    why: str
+
+
+Notice = Greeted | Refused | Told | TimeTold | Lost
+
+
+@dataclass
+class Command:
+    """A command under way: its bytes, and how often they were sent."""
+
+    sequence: int
+    verb: str
+    line: bytes
+    sent: int = 0
+    due_us: int = 0
+
+
+@dataclass
+class Counters:
+    """What went over the wire, for the self-test and the curious."""
+
+    repeats: int = 0
+    stale: int = 0
+    garbled: int = 0
+    events_missed: int = 0
+    bytes_received: int = 0
+
+
+@dataclass
+class Board:
+    """What is known about the events of the board at the other end."""
+
+    boot: str = ""
+    last_event: int = 0
+    acknowledged: int = 0
+
+
+class Client:
+    """The host's side of the wire.
+
+    Parameters
+    ----------
+    nonce : callable
+        Returns a new `HEX8` for every conversation.
+    """
+
+    def __init__(self, nonce: Callable[[], str]) -> None:
+        self._nonce = nonce
+        self._reader = LineReader()
+        self._queue: deque[tuple[str, tuple[tuple[str, str | int], ...]]] = deque()
+        self._under_way: Command | None = None
+        self._sequence = 0
+        self._next_ping_us = 0
+        self._outgoing = bytearray()
+        self._board = Board()
+        self._time_wanted = False
+        self.connected = False
+        self.counters = Counters()
+
+    def remember(self, boot: str, last_event: int) -> None:
+        """Say up to which event of which boot everything is already recorded."""
+        self._board = Board(boot, last_event, last_event)
+
+    @property
+    def boot(self) -> str:
+        """Return the boot of the board, empty before the first greeting."""
+        return self._board.boot
+
+    def connect(self, now_us: int) -> None:
+        """Begin a conversation; what was under way is dropped."""
+        self.disconnect()
+        self._reader = LineReader()
+        self._sequence = 0
+        self._send("hello", (("wire", WIRE_VERSION), ("host", self._nonce())), now_us)
+
+    def disconnect(self) -> None:
+        """Forget the conversation, for a port that is gone."""
+        self.connected = False
+        self._time_wanted = False
+        self._under_way = None
+        self._queue.clear()
+        self._outgoing.clear()
+
+    def silence(self) -> None:
+        """Stop the tone before anything else is done, and play none that waits."""
+        if self.connected:
+            self._queue = deque(c for c in self._queue if c[0] not in ("tone", "stop"))
+            self.request("stop", urgent=True)
+
+    def ask_time(self) -> None:
+        """Ask for a `TimeTold`."""
+        self._time_wanted = True
+        self.request("ping")
+
+    def request(self, verb: str, *fields: tuple[str, str | int], urgent: bool = False) -> None:
+        """Queue a command; an urgent one goes before all that wait."""
+        if len(self._queue) >= QUEUE_MAX:
+            raise UnansweredError(f"{verb}: {QUEUE_MAX} commands wait for the board already")
+        if urgent:
+            self._queue.appendleft((verb, fields))
+        else:
+            self._queue.append((verb, fields))
+
+    def acknowledge(self, number: int) -> None:
+        """Say that events up to this number are recorded."""
+        if self.connected and number > self._board.acknowledged:
+            self._board.acknowledged = number
+            waiting = [command for command in self._queue if command[0] != "ack"]
+            self._queue = deque([*waiting, ("ack", (("event", number),))])
+
+    def receive(self, data: bytes, now_us: int) -> list[Notice]:
+        """Take in bytes from the port."""
+        self.counters.bytes_received += len(data)
+        notices: list[Notice] = []
+        for line in self._reader.feed(data):
+            try:
+                sequence, verb, fields = decode(line)
+            except FrameError:
+                self.counters.garbled += 1
+                continue
+            if verb in ("ok", "error"):
+                notices += self._answered(sequence, verb, fields, now_us)
+            elif self.connected:
+                notices += self._event(sequence, verb, fields)
+        return notices
+
+    def advance(self, now_us: int) -> list[Notice]:
+        """Repeat what was not answered, send what waits, keep the board alive."""
+        command = self._under_way
+        if command is not None:
+            if now_us < command.due_us:
+                return []
+            if command.sent > REPEATS_MAX:
+                return self._lost(f"{command.verb!r} was sent {command.sent} times without answer")
+            self.counters.repeats += 1
+            self._transmit(command, now_us)
+        elif not self.connected:
+            return []
+        elif self._queue:
+            verb, fields = self._queue.popleft()
+            self._send(verb, fields, now_us)
+        elif self._sequence >= SEQUENCE_RENEWAL:
+            self.connect(now_us)
+        elif now_us >= self._next_ping_us:
+            self._send("ping", (), now_us)
+        return []
+
+    def transmit(self) -> bytes:
+        """Return what is to be sent, and forget it."""
+        data = bytes(self._outgoing)
+        self._outgoing.clear()
+        return data
+
+    def next_deadline_us(self) -> int | None:
+        """Return when `advance` wants to be called, None for not before something comes."""
+        if self._under_way is not None:
+            return self._under_way.due_us
+        if not self.connected:
+            return None
+        return 0 if self._queue else self._next_ping_us
+
+    def _send(self, verb: str, fields: tuple[tuple[str, str | int], ...], now_us: int) -> None:
+        self._sequence += 1
+        line = encode(self._sequence, verb, fields)
+        self._under_way = Command(self._sequence, verb, line)
+        self._transmit(self._under_way, now_us)
+
+    def _transmit(self, command: Command, now_us: int) -> None:
+        command.sent += 1
+        command.due_us = now_us + ANSWER_TIMEOUT_US
+        self._next_ping_us = now_us + PING_INTERVAL_US
+        self._outgoing += command.line
+
+    def _answered(
+        self, sequence: int, verb: str, fields: dict[str, str], now_us: int
+    ) -> list[Notice]:
+        command = self._under_way
+        if command is None or sequence != command.sequence:
+            self.counters.stale += 1
+            return []
+        self._under_way = None
+        try:
+            if verb == "error":
+                return self._refused(command, fields)
+            return self._accepted(command, fields, now_us)
+        except (KeyError, ValueError):
+            return self._lost(f"the answer to {command.verb!r} is not of wire {WIRE_VERSION}")
+
+    def _refused(self, command: Command, fields: dict[str, str]) -> list[Notice]:
+        code = fields["code"]
+        if command.verb == "hello" or code == "hello":
+            why = f"the tone generator refused {command.verb!r}: {code}"
+            if code == "version":
+                spoken = fields.get("wire", "?")
+                why = f"the tone generator speaks wire {spoken}, this firmware {WIRE_VERSION}"
+            return self._lost(why)
+        if command.verb in ("ack", "events"):
+            return self._lost(f"the tone generator refused {command.verb!r}: {code}")
+        return [Refused(command.verb, code, fields.get("name", ""))]
+
+    def _accepted(self, command: Command, fields: dict[str, str], now_us: int) -> list[Notice]:
+        if command.verb == "hello":
+            return self._greeted(fields)
+        if command.verb == "ping":
+            return self._pinged(parse_whole(fields["event"]), parse_whole(fields["us"]))
+        return []
+
+    def _pinged(self, newest: int, us: int) -> list[Notice]:
+        if newest > self._board.last_event:
+            self._ask_for_events()
+            if self._time_wanted:
+                self.request("ping")
+            return []
+        if not self._time_wanted:
+            return []
+        self._time_wanted = False
+        return [TimeTold(us)]
+
+    def _greeted(self, fields: dict[str, str]) -> list[Notice]:
+        boot = fields["boot"]
+        newest = parse_whole(fields["event"])
+        self.connected = True
+        if boot != self._board.boot or newest < self._board.last_event:
+            # A board not met before: what happened there belongs to nothing under way here.
+            self._board = Board(boot, newest)
+            self.acknowledge(newest)
+        if newest > self._board.last_event:
+            self._ask_for_events()
+        return [Greeted(fields["board"], fields["version"], boot, fields["tone"])]
+
+    def _event(self, number: int, verb: str, fields: dict[str, str]) -> list[Notice]:
+        board = self._board
+        if number <= board.last_event:
+            return []
+        missed = number - board.last_event - 1
+        if 0 < missed < EVENTS_KEPT:
+            self._ask_for_events()
+            return []
+        self.counters.events_missed += missed
+        board.last_event = number
+        return [Told(number, verb, fields)]
+
+    def _ask_for_events(self) -> None:
+        if all(verb != "events" for verb, _ in self._queue):
+            self.request("events", ("after", self._board.last_event), urgent=True)
+
+    def _lost(self, why: str) -> list[Notice]:
+        heard = self.counters.bytes_received
+        garbled = self.counters.garbled + self._reader.dropped
+        if not self.connected and heard and not self.counters.stale and garbled:
+            why = f"{why}; {heard} bytes came that are not of the wire"
+        self.disconnect()
+        return [Lost(why)]

@@ -1,0 +1,234 @@
+"""The client against the simulated board, over a line that loses and spoils what it carries."""
+
+import itertools
+import random
+
+import pytest
+
+from device.simulator.board import SimulatedBoard
+from device.simulator.listener import Audiogram, SimulatedListener
+from firmware_py.link.client import (
+    ANSWER_TIMEOUT_US,
+    QUEUE_MAX,
+    REPEATS_MAX,
+    Client,
+    Greeted,
+    Lost,
+    Notice,
+    Refused,
+    Told,
+    UnansweredError,
+)
+from firmware_py.link.frames import decode, encode
+
+STEP_US = 5_000
+
+
+def make_board(**options: int) -> SimulatedBoard:
+    ear = Audiogram((1000,), (20.0,))
+    listener = SimulatedListener(
+        {"left": ear, "right": ear}, lapse_rate=0.0, false_alarm_rate=0.0, seed=3
+    )
+    return SimulatedBoard(listener, boot=0xB007, **options)
+
+
+def make_client() -> Client:
+    numbers = itertools.count(1)
+    return Client(lambda: f"{next(numbers):08x}")
+
+
+class Line:
+    """Carries bytes both ways in time steps, and may drop, garble, double and delay whole lines."""
+
+    def __init__(self, client: Client, board: SimulatedBoard, fault_rate: float = 0.0) -> None:
+        self.client, self.board = client, board
+        self.chance = random.Random(11)
+        self.fault_rate = fault_rate
+        self.now_us = 0
+        self.notices: list[Notice] = []
+
+    def spoil(self, data: bytes) -> bytes:
+        out = b""
+        for line in data.splitlines(keepends=True):
+            if self.chance.random() >= self.fault_rate:
+                out += line
+                continue
+            match self.chance.randrange(3):
+                case 1:
+                    at = self.chance.randrange(len(line))
+                    out += line[:at] + bytes([line[at] ^ 4]) + line[at + 1 :]
+                case 2:
+                    out += line + line
+        return out
+
+    def run(self, duration_us: int) -> list[Notice]:
+        end_us = self.now_us + duration_us
+        fresh = len(self.notices)
+        while self.now_us < end_us:
+            self.now_us += STEP_US
+            self.notices += self.client.advance(self.now_us)
+            self.board.advance(self.now_us)
+            self.board.receive(self.spoil(self.client.transmit()), self.now_us)
+            incoming = self.spoil(self.board.transmit())
+            self.notices += self.client.receive(incoming, self.now_us)
+        return self.notices[fresh:]
+
+    def told(self) -> list[Told]:
+        return [notice for notice in self.notices if isinstance(notice, Told)]
+
+
+TONE = (
+    ("id", "1-1"), ("ear", "l"), ("hz", "1000.00"), ("dbfs", "-60.00"),
+    ("on", 225), ("off", 225), ("n", 3), ("rise", 25),
+)  # fmt: skip
+
+
+def test_a_tone_is_played_once_and_its_events_come_in_order() -> None:
+    line = Line(make_client(), make_board())
+    line.client.connect(0)
+    greeted = line.run(50_000)
+    assert [type(notice) for notice in greeted] == [Greeted]
+
+    line.client.request("tone", *TONE)
+    line.run(3_000_000)
+
+    assert [told.verb for told in line.told()] == ["tone-on", "button-down", "button-up", "tone-off"]
+    assert [told.number for told in line.told()] == [1, 2, 3, 4]
+    assert len(line.board.played) == 1
+
+
+@pytest.mark.parametrize("fault_rate", [0.05, 0.3])
+def test_faults_on_the_line_change_nothing(fault_rate: float) -> None:
+    clean = Line(make_client(), make_board())
+    faulty = Line(make_client(), make_board(), fault_rate)
+    for line in (clean, faulty):
+        line.client.connect(0)
+        line.run(2_000_000)
+        for number in range(1, 6):
+            line.client.request("tone", ("id", f"1-{number}"), *TONE[1:])
+            line.run(6_000_000)
+    assert faulty.client.counters.repeats > 0
+    assert [t.verb for t in faulty.told()] == [t.verb for t in clean.told()]
+    assert [t.number for t in faulty.told()] == list(range(1, len(clean.told()) + 1))
+    assert len(faulty.board.played) == 5
+
+
+def test_the_board_is_kept_alive_and_falls_silent_without_its_host() -> None:
+    line = Line(make_client(), make_board())
+    line.client.connect(0)
+    line.client.request("tone", *TONE[:4], ("on", 5000), ("off", 0), ("n", 1), ("rise", 25))
+    line.run(2_000_000)
+    assert not line.board.played[0].cut
+    line.client.disconnect()
+    line.run(1_500_000)
+    assert line.board.played[0].cut
+
+
+def test_nobody_at_the_other_end_is_lost_after_the_repeats() -> None:
+    client = make_client()
+    client.connect(0)
+    notices: list[Notice] = []
+    now_us = 0
+    while not notices:
+        now_us += STEP_US
+        notices = client.advance(now_us)
+    assert notices == [Lost(f"'hello' was sent {REPEATS_MAX + 1} times without answer")]
+    assert now_us == (REPEATS_MAX + 1) * ANSWER_TIMEOUT_US
+    assert not client.connected
+
+
+def test_garbage_at_the_other_end_is_named() -> None:
+    client = make_client()
+    client.connect(0)
+    notices: list[Notice] = []
+    now_us = 0
+    while not notices:
+        now_us += ANSWER_TIMEOUT_US
+        notices = client.advance(now_us) or client.receive(b"login: \r\n", now_us)
+    assert isinstance(notices[0], Lost)
+    assert "bytes came that are not of the wire" in notices[0].why
+
+
+def test_another_wire_version_is_named() -> None:
+    client = make_client()
+    client.connect(0)
+    sequence, _, _ = decode(client.transmit())
+    notices = client.receive(encode(sequence, "error", (("code", "version"), ("wire", 2))), 1)
+    assert notices == [Lost("the tone generator speaks wire 2, this firmware 1")]
+
+
+def test_an_answer_of_another_language_is_lost_and_not_an_exception() -> None:
+    client = make_client()
+    client.connect(0)
+    sequence, _, _ = decode(client.transmit())
+    notices = client.receive(encode(sequence, "ok", (("board", "x"),)), 1)
+    assert notices == [Lost("the answer to 'hello' is not of wire 1")]
+
+
+def test_a_level_above_the_limit_of_the_board_is_refused_and_not_played() -> None:
+    line = Line(make_client(), make_board(output_limit_dbfs=-70))
+    line.client.connect(0)
+    line.client.request("tone", *TONE)
+    notices = line.run(1_000_000)
+    assert Refused("tone", "limit", "") in notices
+    assert line.board.played == []
+
+
+def test_what_is_recorded_is_not_told_again_and_the_rest_is() -> None:
+    board = make_board()
+    first = Line(make_client(), board)
+    first.client.connect(0)
+    first.client.request("tone", *TONE)
+    first.run(2_000_000)
+    boot = first.client.boot
+
+    second = Line(Client(lambda: "0000ffff"), board)
+    second.now_us = first.now_us
+    second.client.remember(boot, 2)
+    second.client.connect(second.now_us)
+    second.run(1_000_000)
+
+    assert [told.number for told in second.told()] == [3, 4]
+
+
+def test_a_board_that_started_anew_begins_its_events_anew() -> None:
+    client = make_client()
+    client.remember("0000aaaa", 17)
+    line = Line(client, make_board())
+    client.connect(0)
+    line.run(50_000)
+    client.request("tone", *TONE)
+    line.run(2_000_000)
+    assert [told.number for told in line.told()] == [1, 2, 3, 4]
+
+
+def test_acknowledged_events_are_forgotten_by_the_board() -> None:
+    line = Line(make_client(), make_board())
+    line.client.connect(0)
+    line.client.request("tone", *TONE)
+    line.run(2_000_000)
+    line.client.acknowledge(3)
+    line.run(100_000)
+    line.board.receive(encode(1000, "events", (("after", 0),)), line.now_us)
+    numbers = [decode(frame)[0] for frame in line.board.transmit().splitlines(keepends=True)]
+    assert numbers == [1000, 4]
+
+
+def test_what_happened_before_a_board_was_met_is_not_told() -> None:
+    line = Line(make_client(), make_board())
+    line.client.connect(0)
+    line.client.request("tone", *TONE)
+    line.run(2_000_000)
+    other = Line(Client(lambda: "0000ffff"), line.board)
+    other.now_us = line.now_us
+    other.client.connect(other.now_us)
+    other.run(500_000)
+    assert other.told() == []
+
+
+def test_a_flood_of_commands_is_refused() -> None:
+    client = make_client()
+    for _ in range(QUEUE_MAX):
+        client.request("ping")
+    with pytest.raises(UnansweredError, match="16 commands wait"):
+        client.request("ping")
