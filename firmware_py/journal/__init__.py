@@ -1,0 +1,42 @@
+"""The append-only record of a session: write, read, recover, check.  See ``README.md``."""
+
+from firmware_py.journal.disk import Disk, RealDisk
+from firmware_py.journal.errors import (
+    JournalDamagedError,
+    JournalError,
+    JournalExistsError,
+    JournalLockedError,
+    JournalReadError,
+    JournalRecordError,
+    JournalUnstartedError,
+    JournalWriteError,
+)
+from firmware_py.journal.reader import Recovered, is_recovery_note, read_journal
+from firmware_py.journal.records import (
+    FORMAT_VERSION,
+    HEADER_BYTES_MAX,
+    RECORD_BYTES_MAX,
+    Record,
+)
+from firmware_py.journal.writer import JournalWriter
+
+__all__ = [
+    "FORMAT_VERSION",
+    "HEADER_BYTES_MAX",
+    "RECORD_BYTES_MAX",
+    "Disk",
+    "JournalDamagedError",
+    "JournalError",
+    "JournalExistsError",
+    "JournalLockedError",
+    "JournalReadError",
+    "JournalRecordError",
+    "JournalUnstartedError",
+    "JournalWriteError",
+    "JournalWriter",
+    "RealDisk",
+    "Record",
+    "Recovered",
+    "is_recovery_note",
+    "read_journal",
+]

@@ -1,0 +1,142 @@
+"""What the journal asks of a file system, and the real one.
+
+``simulated_disk.py`` beside this file is the one that loses power.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+
+class Disk(Protocol):
+    """The file-system calls of the journal.
+
+    A handle is an open file.  Every method but `close` may raise ``OSError``.
+    """
+
+    def create(self, path: Path) -> int:
+        """Return a handle of a new, empty file; ``FileExistsError`` if something is there."""
+
+    def open(self, path: Path, *, writable: bool) -> int:
+        """Return a handle of a regular file that exists."""
+
+    def lock(self, handle: int) -> None:
+        """Lock the file until the handle is closed; ``BlockingIOError`` if another has it."""
+
+    def size(self, handle: int) -> int:
+        """Return the size of the file in bytes."""
+
+    def read(self, handle: int, offset: int, count: int) -> bytes:
+        """Return `count` bytes from `offset`, fewer only at the end of the file."""
+
+    def write(self, handle: int, data: bytes) -> int:
+        """Append bytes; return how many were taken, which may be fewer than given."""
+
+    def truncate(self, handle: int, size: int) -> None:
+        """Cut the file to `size` bytes."""
+
+    def fsync(self, handle: int) -> None:
+        """Return when content and size of the file are on the disk."""
+
+    def drop_cache(self, handle: int) -> None:
+        """Ask that the next read comes from the disk, not from memory."""
+
+    def close(self, handle: int) -> None:
+        """Close the handle and release its lock; this raises nothing."""
+
+    def names(self, directory: Path) -> list[str]:
+        """Return the names in a directory, in any order."""
+
+    def rename(self, old: Path, new: Path) -> None:
+        """Give a file another name in the same directory, at once."""
+
+    def remove(self, path: Path) -> None:
+        """Remove a file."""
+
+    def fsync_directory(self, directory: Path) -> None:
+        """Return when the names in a directory are on the disk."""
+
+
+class RealDisk:
+    """The file system of a POSIX machine; a handle is a file descriptor."""
+
+    def create(self, path: Path) -> int:
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        return os.open(path, flags, 0o644)
+
+    def open(self, path: Path, *, writable: bool) -> int:
+        access = os.O_RDWR | os.O_APPEND if writable else os.O_RDONLY
+        handle = os.open(path, access | os.O_CLOEXEC | os.O_NONBLOCK)  # do not wait at a pipe
+        mode = os.fstat(handle).st_mode
+        if stat.S_ISREG(mode):
+            return handle
+        os.close(handle)
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        raise OSError(errno.EINVAL, "Not a regular file")
+
+    def lock(self, handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def size(self, handle: int) -> int:
+        return os.fstat(handle).st_size
+
+    def read(self, handle: int, offset: int, count: int) -> bytes:
+        parts: list[bytes] = []
+        while count > 0:
+            part = os.pread(handle, count, offset)
+            if not part:
+                break
+            parts.append(part)
+            offset += len(part)
+            count -= len(part)
+        return b"".join(parts)
+
+    def write(self, handle: int, data: bytes) -> int:
+        return os.write(handle, data)
+
+    def truncate(self, handle: int, size: int) -> None:
+        os.ftruncate(handle, size)
+
+    def fsync(self, handle: int) -> None:
+        os.fsync(handle)
+
+    def drop_cache(self, handle: int) -> None:
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+
+    def close(self, handle: int) -> None:
+        with suppress(OSError):  # the handle is gone even so, and what matters was synced
+            os.close(handle)
+
+    def names(self, directory: Path) -> list[str]:
+        return os.listdir(directory)
+
+    def rename(self, old: Path, new: Path) -> None:
+        os.rename(old, new)
+
+    def remove(self, path: Path) -> None:
+        os.remove(path)
+
+    def fsync_directory(self, directory: Path) -> None:
+        handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def write_all(disk: Disk, handle: int, data: bytes) -> None:
+    """Append all of `data`, however few bytes the disk takes at a time."""
+    rest = data
+    while rest:
+        taken = disk.write(handle, rest)
+        if taken <= 0:
+            raise OSError(errno.EIO, "the disk takes no more bytes")
+        rest = rest[taken:]

@@ -1,0 +1,117 @@
+"""The errors of the journal.
+
+::
+
+    JournalError
+    ├── JournalRecordError       a record that cannot be a line (the caller's mistake)
+    ├── JournalExistsError       create() where a journal stands already
+    ├── JournalLockedError       another writer has the journal open
+    ├── JournalReadError         the file cannot be read as a journal
+    │   ├── JournalUnstartedError    its header never reached the disk whole
+    │   └── JournalDamagedError      it was changed after it was written
+    └── JournalWriteError        the disk failed, or the writer is closed
+"""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from firmware_py.journal.reader import Recovered
+
+
+class JournalError(Exception):
+    """Anything the journal refuses or cannot do."""
+
+
+class JournalRecordError(JournalError):
+    """A record cannot be written as a line; nothing was written and the journal goes on."""
+
+
+class JournalExistsError(JournalError):
+    """A journal is to be created where something stands already."""
+
+
+class JournalLockedError(JournalError):
+    """Another writer has the journal open."""
+
+
+class JournalReadError(JournalError):
+    """A file cannot be read as a journal.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    """
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+
+
+class JournalUnstartedError(JournalReadError):
+    """The file is empty or its header is torn: a crash came before ``create`` returned.
+
+    No record after the header was ever recorded in it, so it may be moved away.
+    """
+
+
+class JournalDamagedError(JournalReadError):
+    """A journal was changed after it was written; recovery leaves it as it is.
+
+    Attributes
+    ----------
+    line_number : int
+        The first bad line, counted from 1.
+    byte_offset : int
+        Where that line starts.
+    reason : str
+        What is wrong with it.
+    good : Recovered or None
+        All records before the damage; None when the header itself is damaged.
+    """
+
+    def __init__(
+        self, path: Path, line_number: int, byte_offset: int, reason: str, good: Recovered | None
+    ) -> None:
+        super().__init__(path, f"damaged at line {line_number} (byte {byte_offset}): {reason}")
+        self.line_number = line_number
+        self.byte_offset = byte_offset
+        self.reason = reason
+        self.good = good
+
+
+class JournalWriteError(JournalError):
+    """Something could not be written; the writer that says so is of no further use.
+
+    Attributes
+    ----------
+    path : Path
+        The journal.
+    unrecorded : range
+        The numbers of the records that were appended and are not recorded.
+    """
+
+    def __init__(self, path: Path, reason: str, unrecorded: range = range(0)) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.unrecorded = unrecorded
+
+
+def system_reason(error: OSError) -> str:
+    """Return what the system said, as ``No space left on device (ENOSPC)``."""
+    if error.errno is None:
+        return str(error)
+    return f"{error.strerror} ({errno.errorcode.get(error.errno, error.errno)})"
+
+
+def records_named(numbers: range) -> str:
+    """Return ``record 5``, ``records 5 to 7`` or ``no record``."""
+    if not numbers:
+        return "no record"
+    if len(numbers) == 1:
+        return f"record {numbers[0]}"
+    return f"records {numbers[0]} to {numbers[-1]}"

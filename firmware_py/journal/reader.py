@@ -1,0 +1,227 @@
+"""Reading a journal: the good records, and a verdict on what follows them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, NoReturn
+
+from firmware_py.journal.disk import Disk, RealDisk
+from firmware_py.journal.errors import (
+    JournalDamagedError,
+    JournalReadError,
+    JournalUnstartedError,
+    system_reason,
+)
+from firmware_py.journal.records import (
+    FORMAT_VERSION,
+    UNSYNCED_BYTES_MAX,
+    LineError,
+    Record,
+    decode_line,
+    line_bytes_max,
+)
+
+HEADER_START: Final = b'{"n": 0, "synced": 0, "kind": "header", "journal": '
+_VERSION: Final = re.compile(re.escape(HEADER_START) + rb"(\d{1,9})[,}]")
+
+_LATER_RECORD: Final = re.compile(
+    # A record starts after a newline, or after a byte that was one: inside a record no
+    # object stands one byte behind a `"}`, and a quote within a string has a backslash.
+    rb'(?:\A|\n|"\}.)\{"n": (\d{1,18}), "synced": (\d{1,18}), "kind": ',
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What a journal holds.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    records : tuple of dict
+        All good records; record `n` is ``records[n]``, the header is ``records[0]``.
+    good_bytes : int
+        The size of the lines read, which do not include the notes that ``resume`` adds.
+    crc : str
+        The CRC of the last line read.
+    torn_bytes : int
+        How many bytes follow those lines; on return from ``resume`` they have been cut off.
+    torn_reason : str
+        What is wrong with those bytes; empty if there are none.
+    """
+
+    path: Path
+    records: tuple[Record, ...]
+    good_bytes: int
+    crc: str
+    torn_bytes: int = 0
+    torn_reason: str = ""
+
+    @property
+    def header(self) -> Record:
+        """Record 0."""
+        return self.records[0]
+
+    @property
+    def torn_offset(self) -> int | None:
+        """Where the torn bytes start (or started); None if there are none."""
+        return self.good_bytes if self.torn_bytes else None
+
+    @property
+    def complete(self) -> bool:
+        """Whether an "end" record is there, with at most notes of recoveries behind it."""
+        for record in reversed(self.records):
+            if not is_recovery_note(record):
+                return bool(record["kind"] == "end")
+        return False
+
+
+def is_recovery_note(record: Mapping[str, object]) -> bool:
+    """Return whether a record is the note of a recovery about bytes it cut off."""
+    return record.get("kind") == "note" and record.get("what") == "recovered"
+
+
+def read_journal(path: str | os.PathLike[str], *, disk: Disk | None = None) -> Recovered:
+    """Read a journal and leave it as it is; a writer may have it open.
+
+    Parameters
+    ----------
+    path : path
+        The journal.
+    disk : Disk, optional
+        The file system; the machine's own by default.
+
+    Raises
+    ------
+    JournalReadError
+        The file is missing, cannot be read, is no journal or of an unknown format version.
+    JournalUnstartedError
+        The file is empty or its header is torn.
+    JournalDamagedError
+        The file was changed after it was written; the error carries the good records.
+    """
+    disk = disk or RealDisk()
+    path = Path(path)
+    try:
+        handle = disk.open(path, writable=False)
+    except OSError as error:
+        raise JournalReadError(path, f"cannot be opened: {system_reason(error)}") from error
+    try:
+        return scan(disk, handle, path)
+    finally:
+        disk.close(handle)
+
+
+def scan(disk: Disk, handle: int, path: Path) -> Recovered:
+    """Read an open journal; errors as of `read_journal`."""
+    try:
+        return _scan(disk, handle, path)
+    except OSError as error:
+        raise JournalReadError(path, f"cannot be read: {system_reason(error)}") from error
+
+
+def _scan(disk: Disk, handle: int, path: Path) -> Recovered:
+    size = disk.size(handle)  # a writer may lengthen the file meanwhile
+    records: list[Record] = []
+    offset, crc = 0, ""
+    while offset < size:
+        line = _line_at(disk, handle, offset, min(line_bytes_max(len(records)), size - offset))
+        try:
+            decoded = decode_line(line, len(records), crc)
+        except LineError as error:
+            good = Recovered(path, tuple(records), offset, crc)
+            tail = disk.read(handle, offset, min(size - offset, UNSYNCED_BYTES_MAX))
+            return _judged(good, tail, size - offset, error)
+        if not records:
+            _check_version(path, decoded.record)
+        records.append(decoded.record)
+        offset, crc = offset + len(line), decoded.crc
+    if not records:
+        raise JournalUnstartedError(path, "is empty; no header was ever recorded in it")
+    return Recovered(path, tuple(records), offset, crc)
+
+
+def _line_at(disk: Disk, handle: int, offset: int, bytes_max: int) -> bytes:
+    """Return the bytes from `offset` to the next newline, no more than `bytes_max`."""
+    chunk = disk.read(handle, offset, bytes_max)
+    end = chunk.find(b"\n")
+    return chunk if end < 0 else chunk[: end + 1]
+
+
+def _check_version(path: Path, header: Record) -> None:
+    version = header.get("journal")
+    if type(version) is not int or version != FORMAT_VERSION:
+        raise JournalReadError(
+            path, f"has journal format version {version!r}; this program reads {FORMAT_VERSION}"
+        )
+
+
+def _judged(good: Recovered, tail: bytes, torn_bytes: int, error: LineError) -> Recovered:
+    """Tell a torn end, which is returned, from damage, which is raised.
+
+    Parameters
+    ----------
+    good : Recovered
+        The records before the bad line.
+    tail : bytes
+        The file from the bad line on, as far as a torn end can reach.
+    torn_bytes : int
+        The size of the file from the bad line on.
+    error : LineError
+        What is wrong with the bad line.
+    """
+    proof = _proof_of_damage(tail, torn_bytes, len(good.records), error)
+    if not good.records:
+        _refuse_header(good.path, tail, proof, error)
+    if proof:
+        raise JournalDamagedError(good.path, len(good.records) + 1, good.good_bytes, proof, good)
+    return replace(
+        good, torn_bytes=torn_bytes, torn_reason=f"line {len(good.records) + 1}: {error}"
+    )
+
+
+def _proof_of_damage(tail: bytes, torn_bytes: int, number: int, error: LineError) -> str:
+    """Return why the bytes from record `number` on are no torn end; empty if they may be one.
+
+    A power cut tears nothing but the lines of one last write.  So a record further on that was
+    appended when record `number` was on the disk already proves that this was changed later.
+    """
+    if error.misplaced:
+        return str(error)
+    for later in _LATER_RECORD.finditer(tail):
+        later_number, synced = int(later[1]), int(later[2])
+        if number < synced <= later_number:
+            return (
+                f"{error}; record {later_number} follows, appended when {synced} records "
+                "were on the disk"
+            )
+    if torn_bytes > UNSYNCED_BYTES_MAX:
+        return (
+            f"{error}; {torn_bytes} bytes follow from there, and a power cut leaves at most "
+            f"{UNSYNCED_BYTES_MAX}"
+        )
+    return ""
+
+
+def _refuse_header(path: Path, tail: bytes, proof: str, error: LineError) -> NoReturn:
+    """Raise what a first line that is no header means."""
+    version = _VERSION.match(tail)
+    if version and int(version[1]) != FORMAT_VERSION:
+        raise JournalReadError(
+            path,
+            f"has journal format version {int(version[1])}, or a damaged header; "
+            f"this program reads {FORMAT_VERSION}",
+        )
+    if not (error.misplaced or tail.startswith(HEADER_START[: len(tail)])) and any(tail):
+        raise JournalReadError(path, f"is no journal: line 1: {error}")
+    if proof:
+        raise JournalDamagedError(path, 1, 0, proof, None)
+    raise JournalUnstartedError(
+        path, f"has a torn header, so nothing after it was ever recorded: line 1: {error}"
+    )

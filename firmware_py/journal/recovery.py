@@ -1,0 +1,105 @@
+"""Making a journal whole again: its torn end is saved, cut off and noted.
+
+Each step may be the last one before the power goes; the next recovery then finds either the torn
+end as it was, or a saved cut without its note, and goes on from there.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from firmware_py.journal.disk import Disk, write_all
+from firmware_py.journal.reader import Recovered, is_recovery_note
+from firmware_py.journal.records import Record
+
+CUTS_PER_OFFSET_MAX: Final = 1000
+"""Different torn ends at one place: each takes a power cut within a recovery."""
+
+_CUT_SUFFIX: Final = re.compile(r"cut-([0-9]{1,18})(?:\.([0-9]{1,4}))?")
+
+
+def cut_torn_end(disk: Disk, handle: int, recovered: Recovered) -> None:
+    """Save the torn end of an open journal beside it, then cut it off; may raise ``OSError``."""
+    if not recovered.torn_bytes:
+        return
+    torn = disk.read(handle, recovered.good_bytes, recovered.torn_bytes)
+    _save(disk, recovered.path, recovered.good_bytes, torn)
+    disk.truncate(handle, recovered.good_bytes)
+    disk.fsync(handle)
+
+
+def missing_notes(disk: Disk, recovered: Recovered) -> list[Record]:
+    """Return a note for every saved cut that the journal does not mention yet."""
+    noted = {record.get("saved_as") for record in recovered.records if is_recovery_note(record)}
+    return [
+        {
+            "kind": "note",
+            "what": "recovered",
+            "offset": offset,
+            "bytes": _file_size(disk, cut_path(recovered.path, suffix)),
+            "saved_as": suffix,
+        }
+        for offset, suffix in saved_cuts(disk, recovered.path)
+        if suffix not in noted
+    ]
+
+
+def cut_path(path: Path, suffix: str) -> Path:
+    """Return the file of a saved cut: ``s017.jsonl.cut-512`` for the suffix ``cut-512``."""
+    return path.with_name(f"{path.name}.{suffix}")
+
+
+def saved_cuts(disk: Disk, path: Path) -> list[tuple[int, str]]:
+    """Return offset and suffix of every cut saved beside a journal, in order."""
+    start = f"{path.name}."
+    suffixes = [name[len(start) :] for name in disk.names(path.parent) if name.startswith(start)]
+    found = [match for suffix in suffixes if (match := _CUT_SUFFIX.fullmatch(suffix))]
+    found.sort(key=lambda match: (int(match[1]), int(match[2] or 1)))
+    return [(int(match[1]), match[0]) for match in found]
+
+
+def _save(disk: Disk, path: Path, offset: int, torn: bytes) -> None:
+    """Keep torn bytes in a file of their own, which is whole from the moment it has its name."""
+    saved = {suffix for _, suffix in saved_cuts(disk, path)}
+    suffix = f"cut-{offset}"
+    for number in range(2, CUTS_PER_OFFSET_MAX):
+        if suffix not in saved:
+            _write_whole(disk, cut_path(path, suffix), torn)
+            break
+        if _content(disk, cut_path(path, suffix), len(torn) + 1) == torn:
+            break  # a recovery before this one came so far
+        suffix = f"cut-{offset}.{number}"
+    else:
+        raise OSError(f"more than {CUTS_PER_OFFSET_MAX} files {path.name}.cut-{offset}*")
+    disk.fsync_directory(path.parent)
+
+
+def _write_whole(disk: Disk, path: Path, content: bytes) -> None:
+    part = path.with_name(f"{path.name}.part")
+    if part.name in disk.names(part.parent):
+        disk.remove(part)
+    handle = disk.create(part)
+    try:
+        write_all(disk, handle, content)
+        disk.fsync(handle)
+    finally:
+        disk.close(handle)
+    disk.rename(part, path)
+
+
+def _content(disk: Disk, path: Path, bytes_max: int) -> bytes:
+    handle = disk.open(path, writable=False)
+    try:
+        return disk.read(handle, 0, bytes_max)
+    finally:
+        disk.close(handle)
+
+
+def _file_size(disk: Disk, path: Path) -> int:
+    handle = disk.open(path, writable=False)
+    try:
+        return disk.size(handle)
+    finally:
+        disk.close(handle)

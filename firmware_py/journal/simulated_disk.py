@@ -1,0 +1,297 @@
+"""A disk in memory that fails and loses power on request.
+
+It promises what POSIX and an honest SD card promise and nothing more: what an fsync returned for
+stays; a name stays after the fsync of its directory; a rename happens or does not; a sector is old
+or new, or, where the file was growing, anything.  After a failed fsync the bytes it was for are
+in memory but never reach the disk, and no later fsync says so, as on Linux.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Final
+
+SECTOR_BYTES: Final = 32
+"""Far smaller than a real one, so that one record spans several."""
+
+
+class PowerLoss(Enum):
+    """What becomes of all that no fsync has returned for."""
+
+    KEPT = "all of it reached the disk"
+    DROPPED = "none of it"
+    HALF = "files have half of what was added; names are there"
+    ZEROS = "files have their new sizes, but zeros in place of what was added"
+    MIXED = "each sector, size and directory is old or new; new sectors may be noise"
+
+
+class PowerLostError(BaseException):
+    """The simulated power is gone: nothing that runs now matters; see `after_power_loss`.
+
+    It is no ``Exception``, so that no handler of errors mistakes it for one.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What goes wrong, and when.
+
+    Attributes
+    ----------
+    at : int
+        The number of the call that fails, counted from 1.
+    error : int or None
+        The errno of a call that fails; with None the power goes during the call, and only calls
+        that change something count.
+    for_ever : bool
+        Whether every later call fails with the same error.
+    """
+
+    at: int
+    error: int | None = None
+    for_ever: bool = False
+
+
+@dataclass(slots=True)
+class _File:
+    durable: bytes = b""
+    current: bytearray = field(default_factory=bytearray)
+    stable_bytes: int = 0  # the file was never shorter since the last fsync
+    never_durable: range = range(0)  # bytes that a failed fsync was for
+    locked_by: int | None = None
+
+    def truncate(self, size: int) -> None:
+        del self.current[size:]
+        self.stable_bytes = min(self.stable_bytes, size)
+        self.never_durable = range(self.never_durable.start, min(self.never_durable.stop, size))
+
+    def without_lost(self) -> bytes:
+        content = bytearray(self.current)
+        for at in self.never_durable:
+            content[at] = 0
+        return bytes(content)
+
+    def fsync(self) -> None:
+        self.durable = self.without_lost()
+        self.stable_bytes = len(self.durable)
+
+    def fail_fsync(self) -> None:
+        start = min([self.stable_bytes, *self.never_durable[:1]])
+        self.never_durable = range(start, len(self.current))
+
+    def reread(self) -> None:
+        self.current[:] = self.without_lost()
+
+
+class SimulatedDisk:
+    """Files in memory behind the `Disk` interface.
+
+    Parameters
+    ----------
+    fault : Fault, optional
+        What goes wrong; nothing by default.
+    write_bytes_max : int, optional
+        The most bytes one write takes.
+
+    Attributes
+    ----------
+    calls : list of str
+        The names of all counted calls so far.
+    fault_met : bool
+        Whether the fault has happened.
+    """
+
+    def __init__(self, fault: Fault | None = None, *, write_bytes_max: int = 1 << 30) -> None:
+        self.calls: list[str] = []
+        self.fault_met = False
+        self._fault = fault
+        self._write_bytes_max = write_bytes_max
+        self._names: dict[Path, _File] = {}
+        self._durable_names: dict[Path, _File] = {}
+        self._handles: dict[int, _File] = {}
+        self._handle_next = 3
+
+    # ---- the Disk interface
+
+    def create(self, path: Path) -> int:
+        with self._call("create", changes=True):
+            if path in self._names:
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+            self._names[path] = _File()
+            return self._opened(self._names[path])
+
+    def open(self, path: Path, *, writable: bool) -> int:
+        with self._call("open"):
+            return self._opened(self._file(path))
+
+    def lock(self, handle: int) -> None:
+        with self._call("lock"):
+            file = self._handles[handle]
+            if file.locked_by not in (None, handle):
+                raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+            file.locked_by = handle
+
+    def size(self, handle: int) -> int:
+        with self._call("size"):
+            return len(self._handles[handle].current)
+
+    def read(self, handle: int, offset: int, count: int) -> bytes:
+        with self._call("read"):
+            return bytes(self._handles[handle].current[offset : offset + count])
+
+    def write(self, handle: int, data: bytes) -> int:
+        file = self._handles[handle]
+        taken = data[: self._write_bytes_max]
+        try:
+            with self._call("write", changes=True):
+                file.current += taken
+                return len(taken)
+        except OSError:
+            file.current += taken[: len(taken) // 2]
+            raise
+
+    def truncate(self, handle: int, size: int) -> None:
+        with self._call("truncate", changes=True):
+            self._handles[handle].truncate(size)
+
+    def fsync(self, handle: int) -> None:
+        try:
+            with self._call("fsync", changes=True):
+                pass  # when the power goes now, the bytes may have reached the disk or not
+        except OSError:
+            self._handles[handle].fail_fsync()
+            raise
+        self._handles[handle].fsync()
+
+    def drop_cache(self, handle: int) -> None:
+        with self._call("drop_cache"):
+            self._handles[handle].reread()
+
+    def close(self, handle: int) -> None:
+        file = self._handles.pop(handle)
+        if file.locked_by == handle:
+            file.locked_by = None
+
+    def names(self, directory: Path) -> list[str]:
+        with self._call("names"):
+            return [path.name for path in self._names if path.parent == directory]
+
+    def rename(self, old: Path, new: Path) -> None:
+        with self._call("rename", changes=True):
+            self._names[new] = self._file(old)
+            del self._names[old]
+
+    def remove(self, path: Path) -> None:
+        with self._call("remove", changes=True):
+            self._file(path)
+            del self._names[path]
+
+    def fsync_directory(self, directory: Path) -> None:
+        with self._call("fsync_directory", changes=True):
+            pass
+        others = {p: f for p, f in self._durable_names.items() if p.parent != directory}
+        self._durable_names = others | {
+            p: f for p, f in self._names.items() if p.parent == directory
+        }
+
+    # ---- for tests
+
+    def content(self, path: Path) -> bytes | None:
+        """Return what a file holds, None if there is none; this is not counted.
+
+        What a failed fsync was for reads as zeros here, as it does after `drop_cache`.
+        """
+        file = self._names.get(path)
+        return None if file is None else file.without_lost()
+
+    def put(self, path: Path, content: bytes) -> None:
+        """Make a file that is on the disk already; this is not counted."""
+        file = _File(content, bytearray(content), len(content))
+        self._names[path] = self._durable_names[path] = file
+
+    def paths(self) -> list[Path]:
+        """Return all files."""
+        return sorted(self._names)
+
+    def heal(self) -> None:
+        """Let nothing go wrong any more; power that is gone stays gone."""
+        if self._fault is not None and self._fault.error is not None:
+            self._fault = None
+
+    def after_power_loss(
+        self, loss: PowerLoss, seed: int = 0, fault: Fault | None = None
+    ) -> SimulatedDisk:
+        """Return the disk that is found when the power is back; this one stays as it is."""
+        chance = random.Random(seed)
+        old = loss is PowerLoss.DROPPED or (loss is PowerLoss.MIXED and chance.random() < 0.5)
+        names = self._durable_names if old else self._names
+        disk = SimulatedDisk(fault)
+        for path in sorted(names):
+            disk.put(path, _left_of(names[path], loss, chance))
+        return disk
+
+    @contextmanager
+    def _call(self, name: str, *, changes: bool = False) -> Iterator[None]:
+        """Count a call; let it fail instead, or lose the power after it."""
+        fault = self._fault
+        power = fault is not None and fault.error is None
+        if power and self.fault_met:
+            raise PowerLostError
+        if changes or not power:
+            self.calls.append(name)
+        count = len(self.calls)
+        hit = fault is not None and (count == fault.at or (count > fault.at and fault.for_ever))
+        if hit and power and changes:
+            self.fault_met = True
+            yield
+            raise PowerLostError
+        if hit and fault is not None and fault.error is not None:
+            self.fault_met = True
+            raise OSError(fault.error, os.strerror(fault.error))
+        yield
+
+    def _file(self, path: Path) -> _File:
+        try:
+            return self._names[path]
+        except KeyError:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)) from None
+
+    def _opened(self, file: _File) -> int:
+        handle = self._handle_next
+        self._handle_next += 1
+        self._handles[handle] = file
+        return handle
+
+
+def _left_of(file: _File, loss: PowerLoss, chance: random.Random) -> bytes:
+    """Return what the disk holds of a file after a power loss."""
+    stable, new = file.stable_bytes, bytes(file.current)
+    if loss is PowerLoss.DROPPED:
+        return file.durable
+    if loss is PowerLoss.HALF:
+        return new[: stable + (len(new) - stable) // 2]
+    if loss is PowerLoss.ZEROS:
+        return new[:stable] + bytes(len(new) - stable)
+    if loss is PowerLoss.MIXED:
+        return _mixed(file, chance)
+    return new
+
+
+def _mixed(file: _File, chance: random.Random) -> bytes:
+    """Return a file each of whose unsynced sectors is old, new, zeros or noise."""
+    old, new = file.durable, bytes(file.current)
+    size = len(chance.choice((old, new)))
+    mixed = bytearray()
+    for start in range(0, size, SECTOR_BYTES):
+        end = min(start + SECTOR_BYTES, size)
+        noise = chance.choice((bytes(end), chance.randbytes(end)))
+        source = chance.choice((old, new, new, noise))
+        mixed += source[start:end].ljust(end - start, b"\0")
+    return new[: min(file.stable_bytes, size)] + bytes(mixed[file.stable_bytes :])

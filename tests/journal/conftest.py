@@ -1,0 +1,37 @@
+"""A small journal, as bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from firmware_py.journal import JournalWriter
+from firmware_py.journal.simulated_disk import SimulatedDisk
+
+
+@pytest.fixture(scope="session")
+def sample_records() -> list[dict[str, Any]]:
+    """Return six records as a session would append them."""
+    return [
+        {"kind": "output", "what": "tone", "frequency_hz": 1000.0, "level_db_hl": 42.5},
+        {"kind": "input", "what": "button-down", "us": 81250113},
+        {"kind": "input", "what": "tone-off", "us": 81650004},
+        {"kind": "note", "what": "operator", "text": 'a "quoted" é\n line'},
+        {"kind": "output", "what": "play", "pause_s": 0.1 + 0.2, "list": [1, None, {"a": []}]},
+        {"kind": "end"},
+    ]
+
+
+@pytest.fixture(scope="session")
+def sample(sample_records: list[dict[str, Any]]) -> bytes:
+    """Return a journal of the six records, each synced by itself."""
+    path, disk = Path("/data/sample.jsonl"), SimulatedDisk()
+    with JournalWriter.create(path, {"seed": 1}, disk=disk) as writer:
+        for record in sample_records:
+            writer.append(record)
+            writer.sync()
+    content = disk.content(path)
+    assert content is not None
+    return content

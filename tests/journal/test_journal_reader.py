@@ -1,0 +1,283 @@
+"""Reading: every cut, every flipped bit, every shuffled line, and files that are no journal."""
+
+from __future__ import annotations
+
+import os
+import re
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from firmware_py.journal import (
+    RECORD_BYTES_MAX,
+    JournalDamagedError,
+    JournalReadError,
+    JournalUnstartedError,
+    Recovered,
+    is_recovery_note,
+    read_journal,
+)
+from firmware_py.journal.records import UNSYNCED_BYTES_MAX, chained_crc, encode_line
+from firmware_py.journal.simulated_disk import SimulatedDisk
+
+PATH = Path("/data/s.jsonl")
+
+
+def read(content: bytes) -> Recovered:
+    """Read a journal of these bytes."""
+    disk = SimulatedDisk()
+    disk.put(PATH, content)
+    return read_journal(PATH, disk=disk)
+
+
+def verdict(content: bytes) -> Recovered | JournalReadError:
+    """Read a journal of these bytes, or return the error."""
+    try:
+        return read(content)
+    except JournalReadError as error:
+        return error
+
+
+def lines_of(content: bytes) -> list[bytes]:
+    """Return the lines with their newlines."""
+    return content.splitlines(keepends=True)
+
+
+def batch(synced: int, first: int, count: int, crc: str) -> tuple[list[bytes], str]:
+    """Return lines of one sync, and the CRC of the last."""
+    lines = []
+    for number in range(first, first + count):
+        kind = "header" if number == 0 else "note"
+        record = {"kind": kind, "journal": 1} if number == 0 else {"kind": kind, "text": "abc" * 9}
+        line, crc = encode_line(number, synced, record, crc)
+        lines.append(line)
+    return lines, crc
+
+
+def test_a_sound_journal_reads_whole(sample: bytes, sample_records: list[dict[str, Any]]) -> None:
+    """All records, nothing torn, complete."""
+    recovered = read(sample)
+
+    assert recovered.header == {"kind": "header", "journal": 1, "seed": 1}
+    assert list(recovered.records[1:]) == sample_records
+    assert (recovered.torn_bytes, recovered.torn_offset, recovered.torn_reason) == (0, None, "")
+    assert recovered.complete
+    assert recovered.good_bytes == len(sample)
+
+
+def test_a_cut_anywhere_is_a_torn_end(sample: bytes) -> None:
+    """The whole lines are there, the rest is counted."""
+    whole = read(sample).records
+    ends = [0]
+    for line in lines_of(sample):
+        ends.append(ends[-1] + len(line))
+    for size in range(ends[1], len(sample)):
+        recovered = read(sample[:size])
+        count = sum(end <= size for end in ends[1:])
+        assert recovered.records == whole[:count], size
+        assert recovered.torn_bytes == size - ends[count], size
+        assert recovered.torn_offset == (None if size in ends else ends[count]), size
+        assert not recovered.complete
+    for size in range(ends[1]):
+        with pytest.raises(JournalUnstartedError, match=r"torn header|empty"):
+            read(sample[:size])
+
+
+def test_a_flipped_bit_is_an_error_or_a_torn_end(sample: bytes) -> None:
+    """Only the last line, and not the newline of the one before, may count as torn."""
+    whole = read(sample).records
+    last = sample.rindex(b"\n", 0, -1) + 1
+    for bit in range(8 * len(sample)):
+        flipped = bytearray(sample)
+        flipped[bit // 8] ^= 1 << bit % 8
+        found = verdict(bytes(flipped))
+        if isinstance(found, Recovered):
+            assert bit // 8 >= last, bit
+            assert found.records == whole[:-1], bit
+            assert found.torn_offset == last, bit
+        elif isinstance(found, JournalDamagedError):
+            assert found.byte_offset <= bit // 8, bit
+            good = found.good.records if found.good else ()
+            assert good == whole[: len(good)], bit
+        else:
+            assert bit // 8 < sample.index(b"\n"), bit
+
+
+def test_missing_repeated_and_swapped_lines_are_damage(sample: bytes) -> None:
+    """Whole lines in the wrong place are found by their numbers."""
+    lines = lines_of(sample)
+    for at in range(1, len(lines) - 1):
+        missing = lines[:at] + lines[at + 1 :]
+        repeated = lines[: at + 1] + lines[at:]
+        swapped = [*lines[:at], lines[at + 1], lines[at], *lines[at + 2 :]]
+        for wrong, line_number in ((missing, at + 1), (repeated, at + 2), (swapped, at + 1)):
+            with pytest.raises(JournalDamagedError, match="missing, repeated or out") as caught:
+                read(b"".join(wrong))
+            assert caught.value.line_number == line_number
+            assert caught.value.byte_offset == len(b"".join(wrong[: line_number - 1]))
+            assert caught.value.good is not None
+            assert len(caught.value.good.records) == line_number - 1
+    with pytest.raises(JournalDamagedError, match="it is record 6 where record 7 belongs"):
+        read(b"".join([*lines, lines[-1]]))
+    with pytest.raises(JournalDamagedError, match="it is record 1 where record 0") as headless:
+        read(b"".join(lines[1:]))
+    assert headless.value.good is None
+
+
+def test_a_line_changed_with_a_right_crc_of_its_own_is_damage(sample: bytes) -> None:
+    """The line after it chains to the old CRC."""
+    lines = lines_of(sample)
+    crc = lines[1][-11:-3].decode()
+    lines[2], _ = encode_line(2, 2, {"kind": "input", "what": "forged"}, crc)
+
+    with pytest.raises(JournalDamagedError, match=r"line 4 .*the line before") as caught:
+        read(b"".join(lines))
+
+    assert caught.value.line_number == 4
+
+
+def test_damage_says_where_and_what_and_keeps_the_good_records(sample: bytes) -> None:
+    """The message is enough to find the place in an editor."""
+    lines = lines_of(sample)
+    offset = len(lines[0] + lines[1])
+    changed = sample.replace(b"81250113", b"81250114")
+
+    with pytest.raises(JournalDamagedError) as caught:
+        read(changed)
+
+    error = caught.value
+    assert error.good is not None
+    assert error.good.records == read(sample[:offset]).records
+    assert (error.line_number, error.byte_offset) == (3, offset)
+    assert re.fullmatch(
+        rf"/data/s\.jsonl: damaged at line 3 \(byte {offset}\): its CRC is [0-9a-f]{{8}}, its "
+        r"bytes after the line before give [0-9a-f]{8}; record 3 follows, appended when 3 "
+        r"records were on the disk",
+        str(error),
+    )
+
+
+def test_a_lost_sector_within_the_last_sync_is_a_torn_end() -> None:
+    """Good lines of the same sync behind it prove nothing; a line of a later sync does."""
+    first, crc = batch(0, 0, 3, "")
+    second, crc = batch(3, 3, 4, crc)
+    third, _ = batch(7, 7, 1, crc)
+    torn = bytearray(b"".join(first + second))
+    at = len(b"".join(first)) + len(second[0]) + 20
+    torn[at : at + 30] = bytes(30)
+
+    recovered = read(bytes(torn))
+    assert len(recovered.records) == 4
+    assert recovered.torn_bytes == len(b"".join(second[1:]))
+    assert recovered.torn_reason.startswith("line 5: ")
+
+    with pytest.raises(JournalDamagedError, match="record 7 follows, appended when 7 records"):
+        read(bytes(torn) + third[0])
+
+
+def test_what_a_caller_writes_is_no_proof_of_damage() -> None:
+    """Only the start of a line proves anything, not the same characters within one."""
+    nested = {"n": 9, "synced": 9, "kind": "note"}
+    tricky = {"kind": "note", "a": nested, "b": [{"x": "y"}, nested], "c": '\n{"n": 9, "synced": 9'}
+    header, crc = batch(0, 0, 1, "")
+    line, _ = encode_line(1, 1, tricky, crc)
+    torn = header[0] + line[:-2] + b"x\n"
+
+    assert read(torn).torn_offset == len(header[0])
+
+
+def test_an_end_of_zeros_or_noise_is_torn_until_it_is_too_long(sample: bytes) -> None:
+    """A power cut leaves no more than one write."""
+    for byte in (b"\0", b"\xff", b"\n", b"{"):
+        assert read(sample + byte * UNSYNCED_BYTES_MAX).torn_bytes == UNSYNCED_BYTES_MAX
+        with pytest.raises(JournalDamagedError, match="65537 bytes follow from there"):
+            read(sample + byte * (UNSYNCED_BYTES_MAX + 1))
+
+
+def test_a_line_of_a_hundred_megabytes_takes_little_memory(tmp_path: Path, sample: bytes) -> None:
+    """Lines are read no further than they may reach."""
+    path = tmp_path / "long.jsonl"
+    path.write_bytes(sample)
+    os.truncate(path, 100_000_000)
+
+    tracemalloc.start()
+    with pytest.raises(JournalDamagedError, match=f"no newline within {RECORD_BYTES_MAX} bytes"):
+        read_journal(path)
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert peak_bytes < 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "words"),
+    [
+        (b"", JournalUnstartedError, "is empty"),
+        (b'{"n": 0, "syn', JournalUnstartedError, "torn header"),
+        (bytes(512), JournalUnstartedError, "torn header"),
+        (bytes(100_000), JournalDamagedError, "damaged at line 1"),
+        (b"\x7fELF\x02\x01" * 50, JournalReadError, "is no journal: line 1: the file ends"),
+        (b"\x89PNG\r\n\x1a\n" * 50, JournalReadError, "is no journal: line 1: it does not start"),
+        (b"frequency,level\n1000,40\n", JournalReadError, "is no journal"),
+        (b'{"some": "json"}\n', JournalReadError, "is no journal"),
+        ("\ufeff{}\n".encode("utf-16"), JournalReadError, "is no journal"),
+        (
+            b'{"n": 0, "synced": 0, "kind": "header", "journal": 2, "another": "form"}\n',
+            JournalReadError,
+            "format version 2, or a damaged header; this program reads 1",
+        ),
+    ],
+)
+def test_what_is_no_journal_is_named(
+    content: bytes, kind: type[JournalReadError], words: str
+) -> None:
+    """The message names the file and what it seems to be."""
+    with pytest.raises(kind, match=re.escape(words)) as caught:
+        read(content)
+
+    assert type(caught.value) is kind
+    assert str(caught.value).startswith("/data/s.jsonl: ")
+    assert caught.value.path == PATH
+
+
+@pytest.mark.parametrize("version", ["2", "true", "1.0", '"1"', "null"])
+def test_an_unknown_version_with_a_right_crc_is_refused(version: str) -> None:
+    """Version 1 is the integer 1."""
+    body = f'{{"n": 0, "synced": 0, "kind": "header", "journal": {version}'
+
+    with pytest.raises(JournalReadError, match=r"has journal format version .*; this"):
+        read(f'{body}, "crc": "{chained_crc("", body.encode())}"}}\n'.encode())
+
+
+def test_paths_that_are_no_file_are_named(tmp_path: Path) -> None:
+    """Missing, a directory, a pipe, forbidden: each with the system's reason."""
+    os.mkfifo(tmp_path / "pipe")
+    for name, words in (
+        ("missing", r"No such file or directory \(ENOENT\)"),
+        (".", r"Is a directory \(EISDIR\)"),
+        ("pipe", "Not a regular file"),
+    ):
+        with pytest.raises(JournalReadError, match=f"cannot be opened: {words}"):
+            read_journal(tmp_path / name)
+
+
+def test_complete_means_an_end_with_at_most_recovery_notes_behind_it() -> None:
+    """A session that ended before the power went is still one that ended."""
+    end = {"kind": "end"}
+    recovery = {"kind": "note", "what": "recovered", "saved_as": "cut-9"}
+    other = {"kind": "note", "what": "operator"}
+    header = {"kind": "header", "journal": 1}
+
+    def complete(*records: dict[str, Any]) -> bool:
+        return Recovered(PATH, (header, *records), 0, "").complete
+
+    assert complete(end)
+    assert complete(end, recovery)
+    assert complete(recovery, end)
+    assert not complete()
+    assert not complete(other)
+    assert not complete(end, other)
+    assert is_recovery_note(recovery)
+    assert not is_recovery_note(other)

@@ -1,0 +1,205 @@
+"""The same on the machine's own file system: its limits, its locks, its kill."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from firmware_py.journal import (
+    Disk,
+    JournalExistsError,
+    JournalLockedError,
+    JournalReadError,
+    JournalWriteError,
+    JournalWriter,
+    RealDisk,
+    is_recovery_note,
+    read_journal,
+)
+from firmware_py.journal.simulated_disk import SimulatedDisk
+
+ROOT = Path(__file__).parents[2]
+NOTE = {"kind": "note", "text": "n"}
+
+FILE_SIZE_LIMIT_BYTES = 2990  # within a line
+FILL_TO_THE_LIMIT = f"""
+import resource, sys
+from firmware_py.journal import JournalWriteError, JournalWriter
+writer = JournalWriter.create(sys.argv[1], {{"seed": 1}})
+resource.setrlimit(resource.RLIMIT_FSIZE, ({FILE_SIZE_LIMIT_BYTES}, resource.RLIM_INFINITY))
+try:
+    for count in range(100):
+        writer.append({{"kind": "note", "count": count, "text": "x" * 100}})
+        writer.sync()
+except JournalWriteError as error:
+    print(writer.synced_count, error.unrecorded[0], error)
+"""
+
+ACKNOWLEDGE_UNTIL_KILLED = """
+import sys
+from firmware_py.journal import JournalWriter
+writer = JournalWriter.create(sys.argv[1], {"seed": 1})
+for count in range(1, 1_000_000):
+    for part in range(3):
+        writer.append({"kind": "note", "count": count, "part": part})
+    writer.sync()
+    print(count, flush=True)
+"""
+
+
+def start(program: str, path: Path) -> subprocess.Popen[str]:
+    """Run a program of this project in another process."""
+    command = [sys.executable, "-c", program, str(path)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+def test_write_read_tear_and_resume(tmp_path: Path) -> None:
+    """The whole life of a journal in real files."""
+    path = tmp_path / "s.jsonl"
+    with JournalWriter.create(str(path), {"seed": 1}) as writer:
+        writer.append(NOTE)
+    whole = path.read_bytes()
+    path.write_bytes(whole + b'{"n": 2, "syn')
+
+    assert read_journal(path).torn_bytes == 13
+    writer, recovered = JournalWriter.resume(path)
+    writer.append({"kind": "end"})
+    writer.close()
+
+    saved = f"s.jsonl.cut-{len(whole)}"
+    assert (tmp_path / saved).read_bytes() == b'{"n": 2, "syn'
+    assert sorted(os.listdir(tmp_path)) == ["s.jsonl", saved]
+    assert (recovered.torn_bytes, recovered.torn_offset) == (13, len(whole))
+    assert path.read_bytes().startswith(whole)
+    again = read_journal(str(path))
+    assert again.complete
+    assert again.records[1] == NOTE
+    assert is_recovery_note(again.records[2])
+
+
+def test_the_limit_of_a_file_is_an_error_and_no_loss(tmp_path: Path) -> None:
+    """The kernel takes a part of the line, then refuses: EFBIG."""
+    path = tmp_path / "s.jsonl"
+    output, _ = start(FILL_TO_THE_LIMIT, path).communicate(timeout=20)
+    synced_text, unrecorded, message = output.split(" ", 2)
+    synced = int(synced_text)
+
+    assert int(unrecorded) == synced
+    assert f"{path}: cannot be written: File too large (EFBIG); record {synced} not" in message
+    assert f"the file was cut back to {path.stat().st_size} bytes" in message
+    assert FILE_SIZE_LIMIT_BYTES - 200 < path.stat().st_size < FILE_SIZE_LIMIT_BYTES
+    writer, recovered = JournalWriter.resume(path)
+    writer.close()
+    assert [record["count"] for record in recovered.records[1:]] == list(range(synced - 1))
+    assert recovered.torn_bytes == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_an_error_and_no_loss(tmp_path: Path) -> None:
+    """The kernel's own ENOSPC."""
+
+    class FullDisk(RealDisk):
+        def write(self, handle: int, data: bytes) -> int:
+            with open("/dev/full", "wb", buffering=0) as full:
+                return full.write(data)
+
+    path = tmp_path / "s.jsonl"
+    with JournalWriter.create(path, {"seed": 1}) as writer:
+        writer.append(NOTE)
+    before = path.read_bytes()
+    writer, _ = JournalWriter.resume(path, disk=FullDisk())
+    writer.append(NOTE)
+
+    with pytest.raises(JournalWriteError, match=re.escape("No space left on device (ENOSPC)")):
+        writer.close()
+    assert path.read_bytes() == before
+
+    with pytest.raises(JournalWriteError, match="record 0 not recorded, no record safe"):
+        JournalWriter.create(tmp_path / "other.jsonl", {}, disk=FullDisk())
+    assert os.listdir(tmp_path) == ["s.jsonl"]
+
+
+def test_a_killed_process_loses_nothing_acknowledged(tmp_path: Path) -> None:
+    """And its lock goes with it."""
+    path = tmp_path / "s.jsonl"
+    with start(ACKNOWLEDGE_UNTIL_KILLED, path) as process:
+        assert process.stdout is not None
+        try:
+            lines = [process.stdout.readline() for _ in range(20)]
+            with pytest.raises(JournalLockedError, match="another writer"):
+                JournalWriter.resume(path)
+        finally:
+            process.kill()
+        lines += process.stdout.readlines()
+    acknowledged = sum(line.endswith("\n") for line in lines)
+
+    writer, recovered = JournalWriter.resume(path)
+    writer.close()
+    data = [record for record in recovered.records[1:] if not is_recovery_note(record)]
+    assert len(data) >= 3 * acknowledged >= 60
+    assert [(r["count"], r["part"]) for r in data] == [
+        (1 + number // 3, number % 3) for number in range(len(data))
+    ]
+
+
+def test_a_second_writer_in_the_same_process_is_refused(tmp_path: Path) -> None:
+    """The lock holds between two openings of one file."""
+    path = tmp_path / "s.jsonl"
+    with JournalWriter.create(path, {}):
+        with pytest.raises(JournalLockedError, match=re.escape(f"{path}: another writer")):
+            JournalWriter.resume(path)
+        with pytest.raises(JournalExistsError, match="exists already"):
+            JournalWriter.create(path, {})
+        assert read_journal(path).header["journal"] == 1
+    JournalWriter.resume(path)[0].close()
+
+
+def test_paths_that_cannot_be_written_are_named(tmp_path: Path) -> None:
+    """Each with the system's reason."""
+    missing = tmp_path / "no" / "s.jsonl"
+    with pytest.raises(JournalWriteError, match=r"s\.jsonl: cannot be created: No such file"):
+        JournalWriter.create(missing, {})
+    with pytest.raises(JournalReadError, match=r"s\.jsonl: cannot be opened: No such file"):
+        JournalWriter.resume(missing)
+    with pytest.raises(JournalWriteError, match=r"cannot be opened for writing: Is a directory"):
+        JournalWriter.resume(tmp_path)
+    with pytest.raises(JournalExistsError, match="exists already"):
+        JournalWriter.create(tmp_path, {})
+
+
+@pytest.mark.parametrize("disk", [RealDisk(), SimulatedDisk()], ids=["real", "simulated"])
+def test_the_simulated_disk_behaves_as_the_real_one(disk: Disk, tmp_path: Path) -> None:
+    """One script, both disks, the same answers."""
+    path, other = tmp_path / "a", tmp_path / "b"
+    handle = disk.create(path)
+    with pytest.raises(FileExistsError):
+        disk.create(path)
+    with pytest.raises(FileNotFoundError):
+        disk.open(other, writable=True)
+    assert disk.write(handle, b"hello world") == 11
+    disk.truncate(handle, 5)
+    assert disk.write(handle, b"!") == 1
+    disk.fsync(handle)
+    disk.drop_cache(handle)
+    assert (disk.size(handle), disk.read(handle, 0, 99)) == (6, b"hello!")
+    assert (disk.read(handle, 4, 1), disk.read(handle, 6, 1)) == (b"o", b"")
+    second = disk.open(path, writable=True)
+    disk.lock(second)
+    with pytest.raises(BlockingIOError):
+        disk.lock(handle)
+    disk.close(second)
+    disk.lock(handle)
+    disk.rename(path, other)
+    disk.fsync_directory(tmp_path)
+    assert disk.names(tmp_path) == ["b"]
+    assert disk.write(handle, b"?") == 1
+    disk.close(handle)
+    disk.remove(other)
+    assert disk.names(tmp_path) == []
+    with pytest.raises(FileNotFoundError):
+        disk.remove(other)

@@ -1,0 +1,357 @@
+"""Writing and resuming on a sound disk, and what the writer refuses."""
+
+from __future__ import annotations
+
+import errno
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from firmware_py.journal import (
+    HEADER_BYTES_MAX,
+    JournalDamagedError,
+    JournalExistsError,
+    JournalLockedError,
+    JournalReadError,
+    JournalRecordError,
+    JournalUnstartedError,
+    JournalWriteError,
+    JournalWriter,
+    read_journal,
+)
+from firmware_py.journal.records import UNSYNCED_BYTES_MAX
+from firmware_py.journal.simulated_disk import Fault, SimulatedDisk
+
+PATH = Path("/data/s.jsonl")
+NOTE = {"kind": "note", "text": "n"}
+
+
+def test_records_are_numbered_and_counted() -> None:
+    """Appending gives the number, syncing moves the count of what is safe."""
+    writer = JournalWriter.create(PATH, {"seed": 1}, disk=SimulatedDisk())
+
+    assert (writer.path, writer.record_count, writer.synced_count) == (PATH, 1, 1)
+    assert [writer.append(NOTE), writer.append(NOTE)] == [1, 2]
+    assert (writer.record_count, writer.synced_count) == (3, 1)
+    writer.sync()
+    assert (writer.record_count, writer.synced_count) == (3, 3)
+
+
+def test_nothing_is_written_before_the_sync_and_once_by_it() -> None:
+    """A sync is one write and one fsync; with nothing to do it is neither."""
+    disk = SimulatedDisk()
+    writer = JournalWriter.create(PATH, {}, disk=disk)
+    del disk.calls[:]
+    writer.append(NOTE)
+    writer.append(NOTE)
+
+    assert disk.calls == []
+    writer.sync()
+    writer.sync()
+    assert disk.calls == ["write", "fsync"]
+
+
+def test_a_record_is_encoded_when_it_is_appended() -> None:
+    """What the caller does to it afterwards does not matter."""
+    disk = SimulatedDisk()
+    record: dict[str, Any] = {"kind": "note", "list": [1]}
+    with JournalWriter.create(PATH, {}, disk=disk) as writer:
+        writer.append(record)
+        record["list"].append(2)
+
+    assert read_journal(PATH, disk=disk).records[1] == {"kind": "note", "list": [1]}
+
+
+def test_append_syncs_before_too_much_waits() -> None:
+    """The unsynced end stays within what a reader takes for one write."""
+    disk = SimulatedDisk()
+    record = {"kind": "note", "text": "x" * 3000}
+    with JournalWriter.create(PATH, {"pad": "x" * (HEADER_BYTES_MAX - 100)}, disk=disk) as writer:
+        for _ in range(100):
+            writer.append(record)
+            assert writer.record_count - writer.synced_count <= UNSYNCED_BYTES_MAX // 3000
+    assert disk.calls.count("fsync") == 1 + 5  # 21 of these records wait at most
+    assert read_journal(PATH, disk=disk).records[1:] == (record,) * 100
+    synced = re.findall(rb'"synced": (\d+)', disk.content(PATH) or b"")
+    assert [int(count) for count in synced] == [0, *(1 + n // 21 * 21 for n in range(100))]
+
+
+def test_a_refused_record_does_not_harm_the_writer() -> None:
+    """The next record takes its number."""
+    disk = SimulatedDisk()
+    with JournalWriter.create(PATH, {}, disk=disk) as writer:
+        for wrong, words in (
+            ({}, '"kind" is None'),
+            ({"kind": "note", "x": float("nan")}, '"x" is nan'),
+            ({"kind": "header"}, "only record 0 is a header"),
+            ({"kind": "note", "what": "recovered"}, "is written by recoveries alone"),
+        ):
+            with pytest.raises(JournalRecordError, match=words):
+                writer.append(wrong)
+        assert writer.append(NOTE) == 1
+
+    assert read_journal(PATH, disk=disk).records[1:] == (NOTE,)
+
+
+def test_nothing_follows_the_end() -> None:
+    """Neither at once nor after resuming, which changes nothing."""
+    disk = SimulatedDisk()
+    words = "record 2 of kind 'note' would follow the \"end\" record; create another journal"
+    with JournalWriter.create(PATH, {}, disk=disk) as writer:
+        writer.append({"kind": "end"})
+        with pytest.raises(JournalRecordError, match=words):
+            writer.append(NOTE)
+    before = disk.content(PATH)
+    writer, recovered = JournalWriter.resume(PATH, disk=disk)
+    with writer, pytest.raises(JournalRecordError, match=words):
+        writer.append(NOTE)
+
+    assert recovered.complete
+    assert disk.content(PATH) == before
+
+
+def test_resume_goes_on_where_the_journal_ends(sample: bytes) -> None:
+    """Without a torn end nothing is added but what is appended."""
+    disk = SimulatedDisk()
+    unended = sample[: sample.rindex(b"\n", 0, -1) + 1]
+    disk.put(PATH, unended)
+    writer, recovered = JournalWriter.resume(PATH, disk=disk)
+
+    assert disk.content(PATH) == unended
+    assert (writer.record_count, writer.synced_count) == (6, 6)
+    assert writer.append(NOTE) == 6
+    writer.close()
+    assert read_journal(PATH, disk=disk).records == (*recovered.records, NOTE)
+
+
+def test_every_cut_is_saved_cut_off_and_noted(sample: bytes) -> None:
+    """At every byte of a journal: whole records stay, the rest goes beside, all is told."""
+    header_bytes = sample.index(b"\n") + 1
+    for size in range(header_bytes, len(sample)):
+        disk = SimulatedDisk()
+        disk.put(PATH, sample[:size])
+        good_bytes = sample.rindex(b"\n", 0, size) + 1
+        good_count = sample.count(b"\n", 0, size)
+
+        writer, recovered = JournalWriter.resume(PATH, disk=disk)
+        number = writer.append(NOTE)
+        writer.close()
+
+        after = read_journal(PATH, disk=disk)
+        saved = PATH.with_name(f"s.jsonl.cut-{good_bytes}")
+        torn = sample[good_bytes:size]
+        note = {
+            "kind": "note",
+            "what": "recovered",
+            "offset": good_bytes,
+            "bytes": len(torn),
+            "saved_as": f"cut-{good_bytes}",
+        }
+        notes = (note,) if torn else ()
+        assert after.records == (*read_content(sample).records[:good_count], *notes, NOTE)
+        assert after.records[:-1] == recovered.records
+        assert after.torn_bytes == 0
+        assert number == good_count + len(notes)
+        assert (recovered.torn_bytes, recovered.torn_offset) == (
+            len(torn),
+            good_bytes if torn else None,
+        )
+        assert disk.content(saved) == (torn or None)
+        assert disk.paths() == ([PATH, saved] if torn else [PATH])
+
+
+def read_content(content: bytes) -> Any:
+    """Read a journal of these bytes."""
+    disk = SimulatedDisk()
+    disk.put(PATH, content)
+    return read_journal(PATH, disk=disk)
+
+
+def test_another_torn_end_at_the_same_place_gets_another_name(sample: bytes) -> None:
+    """A saved cut is never overwritten, and the same one is not saved twice."""
+    disk = SimulatedDisk()
+    disk.put(PATH, sample + b"torn")
+    start = f"s.jsonl.cut-{len(sample)}"
+    disk.put(PATH.with_name(start), b"an older one")
+    disk.put(PATH.with_name(f"{start}.2"), b"torn")
+    disk.put(PATH.with_name(f"{start}.part"), b"to")
+
+    writer, recovered = JournalWriter.resume(PATH, disk=disk)
+    writer.close()
+
+    notes = [(note["saved_as"], note["bytes"]) for note in recovered.records[-2:]]
+    assert notes == [(f"cut-{len(sample)}", 12), (f"cut-{len(sample)}.2", 4)]
+    assert recovered.complete
+    assert disk.content(PATH.with_name(start)) == b"an older one"
+    assert disk.content(PATH.with_name(f"{start}.2")) == b"torn"
+    assert PATH.with_name(f"{start}.3") not in disk.paths()
+
+
+def test_recovery_takes_the_documented_steps(sample: bytes) -> None:
+    """Each step is on the disk before the next one needs it."""
+    disk = SimulatedDisk()
+    disk.put(PATH, sample + b"torn")
+    JournalWriter.resume(PATH, disk=disk)
+    reads = {"open", "size", "read", "names"}
+
+    assert [call for call in disk.calls if call not in reads] == [
+        *("lock", "fsync_directory", "fsync", "drop_cache"),
+        *("create", "write", "fsync", "rename", "fsync_directory"),
+        *("truncate", "fsync"),
+        *("write", "fsync"),
+    ]
+
+
+def test_resume_leaves_damage_as_it_is(sample: bytes) -> None:
+    """It says so, releases the lock and touches nothing."""
+    for content, kind in (
+        (sample.replace(b"81250113", b"81250114"), JournalDamagedError),
+        (sample[:20], JournalUnstartedError),
+        (b"frequency,level\n", JournalReadError),
+    ):
+        disk = SimulatedDisk()
+        disk.put(PATH, content)
+        for _ in range(2):
+            with pytest.raises(kind):
+                JournalWriter.resume(PATH, disk=disk)
+        assert disk.paths() == [PATH]
+        assert disk.content(PATH) == content
+
+
+def test_create_refuses_what_is_there_already() -> None:
+    """A journal is never overwritten, nor given the cuts of another."""
+    disk = SimulatedDisk()
+    disk.put(PATH, b"")
+    with pytest.raises(JournalExistsError, match=r"/data/s\.jsonl: exists already; resume it or"):
+        JournalWriter.create(PATH, {}, disk=disk)
+
+    disk = SimulatedDisk()
+    disk.put(PATH.with_name("s.jsonl.cut-512.2"), b"x")
+    with pytest.raises(JournalExistsError, match=r"older journal .*, s\.jsonl\.cut-512\.2; move"):
+        JournalWriter.create(PATH, {}, disk=disk)
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        ({"kind": "header"}, 'cannot have the key "kind", which the journal writes; use another'),
+        ({"journal": 1}, 'cannot have the key "journal"'),
+        ({"n": 1}, 'the key "n" is written by the journal itself'),
+        ({"x": float("inf")}, '"x" is inf'),
+        ({"x": "x" * HEADER_BYTES_MAX}, f"at most {HEADER_BYTES_MAX} are allowed"),
+    ],
+)
+def test_a_refused_header_leaves_no_file(header: dict[str, Any], words: str) -> None:
+    """It is checked before the file is made."""
+    disk = SimulatedDisk()
+
+    with pytest.raises(JournalRecordError, match=re.escape(words)):
+        JournalWriter.create(PATH, header, disk=disk)
+
+    assert disk.calls == []
+
+
+def test_a_second_writer_is_refused_until_the_first_closes() -> None:
+    """Whichever way it comes; a reader is welcome."""
+    disk = SimulatedDisk()
+    writer = JournalWriter.create(PATH, {}, disk=disk)
+    with pytest.raises(JournalLockedError, match="another writer has this journal open; close"):
+        JournalWriter.resume(PATH, disk=disk)
+    assert read_journal(PATH, disk=disk).torn_bytes == 0
+    writer.close()
+
+    resumed, _ = JournalWriter.resume(PATH, disk=disk)
+    with pytest.raises(JournalLockedError):
+        JournalWriter.resume(PATH, disk=disk)
+    resumed.close()
+
+
+def test_closing_syncs_and_a_closed_writer_refuses() -> None:
+    """Leaving the context closes, also after an error, and closing twice does nothing."""
+    disk = SimulatedDisk()
+    writer = JournalWriter.create(PATH, {}, disk=disk)
+
+    def fail() -> None:
+        with writer:
+            writer.append(NOTE)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    writer.close()
+
+    assert read_journal(PATH, disk=disk).records[1:] == (NOTE,)
+    for act in (writer.sync, lambda: writer.append(NOTE)):
+        with pytest.raises(JournalWriteError, match="nothing more is recorded: the writer is clos"):
+            act()
+
+
+@pytest.mark.parametrize("call", ["write", "fsync"])
+def test_a_failed_sync_names_the_loss_cuts_back_and_ends_the_writer(call: str) -> None:
+    """The message tells file, reason, what is lost, what is safe and what to do."""
+    disk = SimulatedDisk(Fault(at={"write": 9, "fsync": 10}[call], error=errno.ENOSPC))
+    writer = JournalWriter.create(PATH, {}, disk=disk)
+    writer.append(NOTE)
+    writer.sync()
+    good = disk.content(PATH)
+    assert good is not None
+    writer.append(NOTE)
+    writer.append(NOTE)
+
+    with pytest.raises(JournalWriteError) as caught:
+        writer.sync()
+
+    assert disk.fault_met
+    assert disk.calls[-2:] == [call, "truncate"]
+    assert str(caught.value) == (
+        "/data/s.jsonl: cannot be written: No space left on device (ENOSPC); records 2 to 3 not "
+        f"recorded, records 0 to 1 safe; the file was cut back to {len(good)} bytes; see to the "
+        "disk, then resume the journal"
+    )
+    assert caught.value.unrecorded == range(2, 4)
+    assert disk.content(PATH) == good
+    calls = len(disk.calls)
+    for act in (writer.sync, lambda: writer.append(NOTE), writer.sync):
+        with pytest.raises(JournalWriteError, match=r"a sync failed before, No space .*; resume"):
+            act()
+    writer.close()
+    assert len(disk.calls) == calls
+    assert JournalWriter.resume(PATH, disk=disk)[1].records[1:] == (NOTE,)
+
+
+def test_a_file_that_cannot_be_cut_back_is_said_so() -> None:
+    """Recovery will have to do it."""
+    disk = SimulatedDisk(Fault(at=7, error=errno.EIO, for_ever=True))
+    writer = JournalWriter.create(PATH, {}, disk=disk)
+    writer.append(NOTE)
+
+    with pytest.raises(
+        JournalWriteError,
+        match=r"record 1 not recorded, record 0 safe; the file "
+        r"could not be cut back either, Input/output error \(EIO\)",
+    ):
+        writer.close()
+
+    disk.heal()
+    writer, recovered = JournalWriter.resume(PATH, disk=disk)
+    assert len(recovered.records) == 2
+    assert recovered.torn_bytes > 0
+    writer.close()
+
+
+def test_an_interrupted_sync_is_not_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody knows how far it came."""
+    disk = SimulatedDisk()
+    writer = JournalWriter.create(PATH, {}, disk=disk)
+    writer.append(NOTE)
+
+    def interrupt(handle: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(disk, "fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        writer.sync()
+    with pytest.raises(JournalWriteError, match="a sync was interrupted; resume"):
+        writer.append(NOTE)
