@@ -386,7 +386,11 @@ def _number(name: str, value: float, low: float, high: float) -> float:
 
 
 def _integer(name: str, value: int, low: int, high: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | np.integer)
+        or not low <= value <= high
+    ):
         raise ValueError(f"{name} is {value!r}; allowed are whole numbers from {low} to {high}")
     return int(value)
 

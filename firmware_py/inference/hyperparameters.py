@@ -101,9 +101,7 @@ def update_curvature(step: Array, change: Array, search: Array) -> int:
     hy1 = h01 * change[0] + h11 * change[1]
     c = (sy + change[0] * hy0 + change[1] * hy1) / (sy * sy)
     search[CURVATURE] = h00 + c * step[0] * step[0] - 2.0 * hy0 * step[0] / sy
-    search[CURVATURE + 1] = (
-        h01 + c * step[0] * step[1] - (hy0 * step[1] + hy1 * step[0]) / sy
-    )
+    search[CURVATURE + 1] = h01 + c * step[0] * step[1] - (hy0 * step[1] + hy1 * step[0]) / sy
     search[CURVATURE + 2] = h11 + c * step[1] * step[1] - 2.0 * hy1 * step[1] / sy
     return CONVERGED
 
@@ -154,7 +152,18 @@ def fit(
     if status != CONVERGED:
         return status
     evidence_gradient(
-        n, x, exp(theta[0]), exp(theta[1]), offset_sd_db, k, a, b, vectors, scratch, b_inverse, gradient
+        n,
+        x,
+        exp(theta[0]),
+        exp(theta[1]),
+        offset_sd_db,
+        k,
+        a,
+        b,
+        vectors,
+        scratch,
+        b_inverse,
+        gradient,
     )
     for i in range(2):
         gradient[i] -= box[PRECISION, i] * (theta[i] - box[MEDIAN, i])
@@ -177,7 +186,20 @@ def fit(
                 step[i] = trial[i] - theta[i]
                 gain += step[i] * gradient[i]
             status = evaluate(
-                n, x, residual_db, label, noise_db, offset_sd_db, box, trial, k, a, f_db, b, vectors, search
+                n,
+                x,
+                residual_db,
+                label,
+                noise_db,
+                offset_sd_db,
+                box,
+                trial,
+                k,
+                a,
+                f_db,
+                b,
+                vectors,
+                search,
             )
             if status == CONVERGED and search[OBJECTIVE] >= best + ARMIJO * gain:
                 accepted = True
@@ -185,12 +207,36 @@ def fit(
             fraction *= 0.5
         if not accepted:
             return evaluate(
-                n, x, residual_db, label, noise_db, offset_sd_db, box, theta, k, a, f_db, b, vectors, search
+                n,
+                x,
+                residual_db,
+                label,
+                noise_db,
+                offset_sd_db,
+                box,
+                theta,
+                k,
+                a,
+                f_db,
+                b,
+                vectors,
+                search,
             )
         theta[0] = trial[0]
         theta[1] = trial[1]
         evidence_gradient(
-            n, x, exp(theta[0]), exp(theta[1]), offset_sd_db, k, a, b, vectors, scratch, b_inverse, gradient_new
+            n,
+            x,
+            exp(theta[0]),
+            exp(theta[1]),
+            offset_sd_db,
+            k,
+            a,
+            b,
+            vectors,
+            scratch,
+            b_inverse,
+            gradient_new,
         )
         for i in range(2):
             gradient_new[i] -= box[PRECISION, i] * (theta[i] - box[MEDIAN, i])

@@ -33,9 +33,7 @@ VECTORS = 9
 
 
 @kernel(I8, I8, VECTOR, F8, F8, F8, MATRIX)
-def covariance(
-    n: int, x: Array, length: float, sd_db: float, offset_sd_db: float, k: Array
-) -> int:
+def covariance(n: int, x: Array, length: float, sd_db: float, offset_sd_db: float, k: Array) -> int:
     """Write K, K_ij = s**2 exp(-(x_i - x_j)**2 / (2 l**2)) + o**2, n x n, both triangles."""
     c = -0.5 / (length * length)
     variance = sd_db * sd_db

@@ -132,6 +132,16 @@ class Client:
         """Return the boot of the board, empty before the first greeting."""
         return self._board.boot
 
+    @property
+    def busy(self) -> bool:
+        """Return whether a command waits for the board, or for its answer."""
+        return self._under_way is not None or bool(self._queue)
+
+    @property
+    def last_event(self) -> int:
+        """Return the number of the last event that was told."""
+        return self._board.last_event
+
     def connect(self, now_us: int) -> None:
         """Begin a conversation; what was under way is dropped."""
         self.disconnect()

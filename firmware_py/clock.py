@@ -1,0 +1,35 @@
+"""Time, handed in from outside: the only place where the firmware looks at a clock."""
+
+import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Tells the time in microseconds since some fixed moment, never backwards."""
+
+    def now_us(self) -> int:
+        """Return the time."""
+
+    def seconds_until(self, at_us: int) -> float:
+        """Return how many seconds of the real world lie before `at_us`, at least 0."""
+
+
+class SteadyClock:
+    """The machine's monotonic clock, run `speed` times as fast as the world.
+
+    Parameters
+    ----------
+    speed : float
+        1 for real tests; a demonstration with a simulated listener may run faster.
+    """
+
+    def __init__(self, speed: float = 1.0) -> None:
+        self._speed = speed
+
+    def now_us(self) -> int:
+        """Return the time."""
+        return int(time.monotonic_ns() / 1000 * self._speed)
+
+    def seconds_until(self, at_us: int) -> float:
+        """Return how many seconds of the real world lie before `at_us`, at least 0."""
+        return max(at_us - self.now_us(), 0) / 1e6 / self._speed

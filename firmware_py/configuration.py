@@ -1,0 +1,95 @@
+"""The firmware's configuration: one TOML file, every key known, every value within its limits."""
+
+import difflib
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from firmware_py.procedure.settings import SettingError, Settings
+
+RECONNECT_S_LIMITS = (1.0, 3600.0)
+
+
+class ConfigurationError(ValueError):
+    """A configuration file that cannot be read, or says something that is not allowed."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What the firmware is told by its configuration file.
+
+    Attributes
+    ----------
+    test : Settings
+        Defaults of every hearing test, table `[test]`.
+    reconnect_s : float
+        How long a lost tone generator is waited for before the firmware ends, table `[device]`.
+    events : bool
+        Whether the console tells what happens unasked from the start, table `[device]`.
+    """
+
+    test: Settings = field(default_factory=Settings)
+    reconnect_s: float = 30.0
+    events: bool = False
+
+
+def read_configuration(path: Path) -> Configuration:
+    """Read a configuration file.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file cannot be read or is not allowed; the message names file, key and value.
+    """
+    try:
+        with path.open("rb") as file:
+            content = tomllib.load(file)
+    except OSError as error:
+        raise ConfigurationError(f"{path}: cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path}: is not TOML: {error}") from None
+    try:
+        return _configuration(content)
+    except (ConfigurationError, SettingError) as error:
+        raise ConfigurationError(f"{path}: {error}") from None
+
+
+def _configuration(content: dict[str, Any]) -> Configuration:
+    _refuse_unknown("table", content, ["device", "test"])
+    for name, table in content.items():
+        if not isinstance(table, dict):
+            raise ConfigurationError(f"{name!r} is {table!r}; it has to be a table, [{name}]")
+    device, test = content.get("device", {}), content.get("test", {})
+    _refuse_unknown("key", device, ["events", "reconnect_s"], "[device] ")
+    _refuse_unknown("key", test, list(Settings.__dataclass_fields__), "[test] ")
+    try:
+        settings = Settings.from_record(test)
+    except SettingError as error:
+        raise ConfigurationError(f"[test] {error}") from None
+    return Configuration(settings, _reconnect_s(device), _events(device))
+
+
+def _refuse_unknown(kind: str, given: dict[str, Any], known: list[str], place: str = "") -> None:
+    for name in given:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
+            raise ConfigurationError(f"{place}{name!r} is not a known {kind}; {hint}")
+
+
+def _reconnect_s(device: dict[str, Any]) -> float:
+    value = device.get("reconnect_s", Configuration.reconnect_s)
+    low, high = RECONNECT_S_LIMITS
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise ConfigurationError(
+            f"[device] reconnect_s is {value!r}; allowed are numbers from {low:g} to {high:g} s"
+        )
+    return float(value)
+
+
+def _events(device: dict[str, Any]) -> bool:
+    value = device.get("events", Configuration.events)
+    if not isinstance(value, bool):
+        raise ConfigurationError(f"[device] events is {value!r}; allowed are true and false")
+    return value

@@ -1,0 +1,126 @@
+"""An audiogram in characters, as clinics draw it: level downward, frequency in octaves.
+
+One octave is as wide as 20 dB is high, taking a character to be twice as high as wide.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from firmware_py.procedure.ear_test import HEARS_ALL, MEASURED, NO_RESPONSE
+from firmware_py.procedure.settings import LEFT, RIGHT
+
+SYMBOLS: Final = {RIGHT: "O", LEFT: "X"}
+TRUTH: Final = "+"
+ROW_DB: Final = 5
+COLUMNS_PER_OCTAVE: Final = 8
+MARGIN: Final = 6
+TOP_DB_HL: Final = -10
+BOTTOM_DB_HL: Final = 120
+LOW_HZ: Final = 125.0
+OCTAVES: Final = 6
+BAND_SD: Final = 1.96
+
+
+def draw_audiogram(
+    ears: Mapping[str, Sequence[Mapping[str, Any]]],
+    truth: Sequence[tuple[float, float]] = (),
+) -> list[str]:
+    """Draw the thresholds of one or both ears.
+
+    Parameters
+    ----------
+    ears : mapping of ear to its thresholds
+        As in the result of a test: ``frequency_hz``, ``mark``, ``threshold_db_hl``, ``sd_db``.
+    truth : sequence of (frequency_hz, threshold_db_hl)
+        A simulated listener's thresholds, marked `+`.
+
+    Returns
+    -------
+    list of str
+        Lines of at most 60 ASCII characters.
+    """
+    rows = _grid()
+    for frequency_hz, threshold_db_hl in truth:
+        _put(rows, frequency_hz, threshold_db_hl, TRUTH)
+    for shift, (ear, thresholds) in enumerate(ears.items()):
+        for threshold in thresholds:
+            _draw_band(rows, threshold, shift)
+    for shift, (ear, thresholds) in enumerate(ears.items()):
+        for threshold in thresholds:
+            _draw_threshold(rows, threshold, SYMBOLS[ear], shift)
+    return [_frequency_labels(), *(_label(i) + "".join(row) for i, row in enumerate(rows))]
+
+
+def legend(ears: Mapping[str, Any], with_truth: bool = False) -> str:
+    """Return one line that explains the symbols used."""
+    parts = [f"{SYMBOLS[ear]} {ear}" for ear in ears]
+    parts += [": 95 % band", "v no response", "^ better than measured"]
+    if with_truth:
+        parts.append(f"{TRUTH} true")
+    return "   ".join(parts)
+
+
+def _grid() -> list[list[str]]:
+    rows = []
+    for row in range((BOTTOM_DB_HL - TOP_DB_HL) // ROW_DB + 1):
+        tens = (TOP_DB_HL + row * ROW_DB) % 20 == 0
+        line = []
+        for column in range(OCTAVES * COLUMNS_PER_OCTAVE + 2):
+            octave = column % COLUMNS_PER_OCTAVE == 0
+            line.append("|" if octave and tens else "." if octave else "-" if tens else " ")
+        rows.append(line)
+    return rows
+
+
+def _draw_band(rows: list[list[str]], threshold: Mapping[str, Any], shift: int) -> None:
+    if threshold["mark"] != MEASURED or threshold["threshold_db_hl"] is None:
+        return
+    mean, half_width = threshold["threshold_db_hl"], BAND_SD * threshold["sd_db"]
+    first, last = _row(mean - half_width), _row(mean + half_width)
+    for row in range(first, last + 1):
+        rows[row][_column(threshold["frequency_hz"], shift)] = ":"
+
+
+def _draw_threshold(
+    rows: list[list[str]], threshold: Mapping[str, Any], symbol: str, shift: int
+) -> None:
+    mark, mean = threshold["mark"], threshold["threshold_db_hl"]
+    if mark == NO_RESPONSE:
+        rows[-1][_column(threshold["frequency_hz"], shift)] = "v"
+    elif mark == HEARS_ALL:
+        rows[0][_column(threshold["frequency_hz"], shift)] = "^"
+    elif mean is not None:
+        _put(rows, threshold["frequency_hz"], mean, symbol, shift)
+
+
+def _put(
+    rows: list[list[str]], frequency_hz: float, level_db_hl: float, symbol: str, shift: int = 0
+) -> None:
+    if math.isfinite(level_db_hl):
+        rows[_row(level_db_hl)][_column(frequency_hz, shift)] = symbol
+
+
+def _row(level_db_hl: float) -> int:
+    row = round((level_db_hl - TOP_DB_HL) / ROW_DB)
+    return min(max(row, 0), (BOTTOM_DB_HL - TOP_DB_HL) // ROW_DB)
+
+
+def _column(frequency_hz: float, shift: int) -> int:
+    column = round(COLUMNS_PER_OCTAVE * math.log2(frequency_hz / LOW_HZ)) + shift
+    return min(max(column, 0), OCTAVES * COLUMNS_PER_OCTAVE + 1)
+
+
+def _label(row: int) -> str:
+    level_db_hl = TOP_DB_HL + row * ROW_DB
+    text = str(level_db_hl) if level_db_hl % 10 == 0 else ""
+    return text.rjust(MARGIN - 1) + " "
+
+
+def _frequency_labels() -> str:
+    line = "dB HL".ljust(MARGIN)
+    for octave in range(OCTAVES + 1):
+        frequency_hz = LOW_HZ * 2**octave
+        text = f"{frequency_hz:g}" if frequency_hz < 1000 else f"{frequency_hz / 1000:g}k"
+        line = line.ljust(MARGIN + octave * COLUMNS_PER_OCTAVE - (octave > 0)) + text
+    return line + " Hz"

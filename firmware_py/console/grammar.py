@@ -1,0 +1,92 @@
+"""The grammar of the console: SCPI-flavoured headers, numbered errors, one answer a line.
+
+A line is a header, and after a space its arguments, separated by commas. A header is a chain of
+mnemonics joined by colons, each in its short form (the capitals) or whole, in any case, with a `?` at
+the end for a query: `SESSion:STATe?` is `sess:stat?` or `SESSION:STATE?`.
+"""
+
+import re
+from collections import deque
+from typing import Final
+
+LINE_CHARACTERS_MAX: Final = 200
+ERRORS_MAX: Final = 20
+
+# Numbers of SCPI-99, volume 2, chapter 21.8, and own ones above 0.
+NO_ERROR: Final = 0
+PARAMETER_NOT_ALLOWED: Final = -108
+MISSING_PARAMETER: Final = -109
+UNDEFINED_HEADER: Final = -113
+SETTINGS_CONFLICT: Final = -221
+ILLEGAL_PARAMETER: Final = -224
+TOO_MUCH_DATA: Final = -223
+HARDWARE_MISSING: Final = -241
+MASS_STORAGE: Final = -250
+QUEUE_OVERFLOW: Final = -350
+TONE_GENERATOR_LOST: Final = 101
+JOURNAL_DAMAGED: Final = 102
+TONE_REFUSED: Final = 103
+
+
+class ConsoleError(Exception):
+    """A command that was not done: a number, and why in words."""
+
+    def __init__(self, number: int, words: str) -> None:
+        self.number = number
+        super().__init__(words)
+
+    @property
+    def answer(self) -> str:
+        """Return the error as the console writes it."""
+        return f'{self.number},"{self}"'
+
+
+class ErrorQueue:
+    """The errors not yet read, oldest first; when it is full the newest says so."""
+
+    def __init__(self) -> None:
+        self._errors: deque[ConsoleError] = deque()
+
+    def add(self, error: ConsoleError) -> None:
+        """Put an error at the end."""
+        if len(self._errors) >= ERRORS_MAX:
+            self._errors[-1] = ConsoleError(QUEUE_OVERFLOW, "more errors than are kept")
+        else:
+            self._errors.append(error)
+
+    def next(self) -> str:
+        """Return the oldest error and forget it."""
+        return self._errors.popleft().answer if self._errors else f'{NO_ERROR},"No error"'
+
+    def clear(self) -> None:
+        """Forget all errors."""
+        self._errors.clear()
+
+
+def header_pattern(header: str) -> re.Pattern[str]:
+    """Return what matches a header, written with its short forms in capitals, in all its forms."""
+    parts = []
+    for mnemonic in header.rstrip("?").split(":"):
+        short = "".join(c for c in mnemonic if not c.islower())
+        parts.append(f"(?:{re.escape(short)}|{re.escape(mnemonic)})")
+    question = r"\?" if header.endswith("?") else ""
+    return re.compile(":".join(parts) + question, re.IGNORECASE)
+
+
+def parse_line(line: str) -> tuple[str, list[str]]:
+    """Split a line into its header and its arguments.
+
+    Raises
+    ------
+    ConsoleError
+        If the line is too long or has characters that are not printable ASCII.
+    """
+    if len(line) > LINE_CHARACTERS_MAX:
+        raise ConsoleError(
+            TOO_MUCH_DATA, f"a line has at most {LINE_CHARACTERS_MAX} characters; nothing was done"
+        )
+    if not (line.isascii() and line.isprintable()):
+        raise ConsoleError(UNDEFINED_HEADER, "a line is made of printable ASCII; nothing was done")
+    header, _, rest = line.strip().partition(" ")
+    arguments = [argument.strip() for argument in rest.split(",")] if rest.strip() else []
+    return header.removeprefix(":"), arguments

@@ -1,0 +1,68 @@
+"""The directory of the journals: their names, and a lock for the one firmware that writes them."""
+
+import fcntl
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+JOURNAL_NAME: Final = re.compile(r"session-(\d{6})\.journal")
+
+
+class DataDirectoryError(Exception):
+    """A data directory that cannot be used."""
+
+
+class DataDirectory:
+    """The data directory, locked for this process.
+
+    Parameters
+    ----------
+    path : Path
+        Made if it does not exist; its parent has to.
+
+    Raises
+    ------
+    DataDirectoryError
+        If it cannot be made or written, or another firmware has it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.mkdir(exist_ok=True)
+            self._lock = os.open(path / "firmware.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
+        except OSError as error:
+            raise DataDirectoryError(
+                f"data directory {str(path)!r} cannot be written: {error.strerror}"
+            ) from None
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._lock)
+            raise DataDirectoryError(
+                f"data directory {str(path)!r} is in use by another firmware"
+            ) from None
+
+    def close(self) -> None:
+        """Give the directory free."""
+        os.close(self._lock)
+
+    def journals(self) -> list[Path]:
+        """Return all journals, oldest first."""
+        return sorted(p for p in self.path.iterdir() if JOURNAL_NAME.fullmatch(p.name))
+
+    def next_number(self) -> int:
+        """Return the number of the next session."""
+        journals = self.journals()
+        return session_number(journals[-1]) + 1 if journals else 1
+
+    def journal_path(self, number: int) -> Path:
+        """Return where the journal of this session is kept."""
+        return self.path / f"session-{number:06d}.journal"
+
+
+def session_number(path: Path) -> int:
+    """Return the session number in the name of a journal."""
+    match = JOURNAL_NAME.fullmatch(path.name)
+    return int(match[1]) if match else 0

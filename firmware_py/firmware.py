@@ -1,0 +1,428 @@
+"""The loop that joins ports, wire, procedure, journal and console. One thread, no callbacks."""
+
+import json
+import select
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from firmware_py import __version__
+from firmware_py.clock import Clock, SteadyClock
+from firmware_py.configuration import Configuration
+from firmware_py.console.audiogram import draw_audiogram, legend
+from firmware_py.console.commands import Console
+from firmware_py.console.grammar import (
+    HARDWARE_MISSING,
+    ILLEGAL_PARAMETER,
+    JOURNAL_DAMAGED,
+    MASS_STORAGE,
+    SETTINGS_CONFLICT,
+    TONE_GENERATOR_LOST,
+    TONE_REFUSED,
+    ConsoleError,
+)
+from firmware_py.data_directory import DataDirectory
+from firmware_py.journal import JournalError
+from firmware_py.link.client import WIRE_VERSION, Client, Greeted, Lost, Notice, Refused
+from firmware_py.ports import Port, PortError
+from firmware_py.procedure.ear_test import EarTest
+from firmware_py.procedure.events import Aborted, Continued, Paused
+from firmware_py.procedure.hearing_test import FINISHED, PAUSED, HearingTest
+from firmware_py.procedure.settings import BOTH, LEFT, RIGHT, SettingError, Settings
+from firmware_py.runner import Runner
+
+# What the process ends with.
+EXIT_DONE: Final = 0
+EXIT_CONFIGURATION: Final = 2
+EXIT_TONE_GENERATOR: Final = 3
+EXIT_JOURNAL: Final = 4
+
+LOOK_AROUND_S: Final = 0.5  # for a signal, at least so often
+POLL_S: Final = 0.005  # for a port without a file descriptor
+REOPEN_S: Final = 1.0
+FALL_SILENT_S: Final = 0.5
+
+
+class FirmwareError(Exception):
+    """The firmware has to end: with which exit code, and why in words."""
+
+    def __init__(self, code: int, words: str) -> None:
+        self.code = code
+        super().__init__(words)
+
+
+class Firmware:
+    """The firmware of the fitting device.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        As read from its file.
+    tone_generator, console : Port
+        The two serial ports, not yet open.
+    data : DataDirectory
+        Where the journals are kept.
+    clock : Clock
+        The clock of the hearing tests; the wire has its own, in real time.
+    nonce : callable
+        Returns a new eight-digit hexadecimal number for every conversation with the board.
+    """
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        tone_generator: Port,
+        console: Port,
+        data: DataDirectory,
+        clock: Clock,
+        nonce: Callable[[], str],
+    ) -> None:
+        self._configuration = configuration
+        self._tone_generator = tone_generator
+        self._console_port = console
+        self._wire_clock = SteadyClock()
+        self._client = Client(nonce)
+        self._runner = Runner(data, self._client, clock, self._tell)
+        self._console = Console(self)
+        self._settings: dict[str, Any] = {}
+        self._events_on = configuration.events
+        self._told: list[str] = []
+        self._board = ""
+        self._stopping = False
+        self._lost_since_s: float | None = None
+        self._reopen_s = 0.0
+        self._lost_why = ""
+
+    # The loop
+
+    def run(self) -> None:
+        """Run until told to stop.
+
+        Raises
+        ------
+        FirmwareError
+            If the firmware cannot go on; the tone generator has been told to be silent.
+        """
+        self._open_ports()
+        try:
+            for words in self._runner.load_last():
+                self._report(JOURNAL_DAMAGED, words)
+            self._lost_since_s = time.monotonic()
+            self._client.connect(self._wire_clock.now_us())
+            while not self._stopping:
+                self.step()
+        except JournalError as error:
+            raise self._last_words(EXIT_JOURNAL, MASS_STORAGE, str(error)) from None
+        finally:
+            self._fall_silent()
+            self._runner.close()
+            self._flush_console()
+            self._tone_generator.close()
+            self._console_port.close()
+
+    def stop(self) -> None:
+        """End after the present step; a running test is kept and gone on with at the next start."""
+        self._stopping = True
+
+    def step(self) -> None:
+        """Wait for something to happen, and see to it."""
+        self._wait()
+        self._serve_console()
+        self._serve_tone_generator()
+        self._runner.advance()
+        self._runner.settle()
+        self._carry()
+        self._flush_console()
+
+    def _open_ports(self) -> None:
+        try:
+            self._console_port.open()
+            self._tone_generator.open()
+        except PortError as error:
+            self._console_port.close()
+            raise FirmwareError(EXIT_CONFIGURATION, str(error)) from None
+
+    def _wait(self) -> None:
+        waits = [LOOK_AROUND_S, self._runner.seconds_to_wait()]
+        deadline_us = self._client.next_deadline_us()
+        if deadline_us is not None and self._tone_generator.is_open:
+            waits.append(self._wire_clock.seconds_until(deadline_us))
+        seconds = min(wait for wait in waits if wait is not None)
+        ports = [port for port in (self._tone_generator, self._console_port) if port.is_open]
+        descriptors = [fd for fd in (port.fileno() for port in ports) if fd is not None]
+        if len(descriptors) < len(ports):
+            seconds = min(seconds, POLL_S)
+        select.select(descriptors, [], [], seconds)
+
+    # The tone generator
+
+    def _serve_tone_generator(self) -> None:
+        try:
+            if not self._tone_generator.is_open:
+                self._reopen(self._tone_generator)
+            data = self._tone_generator.read()
+            now_us = self._wire_clock.now_us()
+            for notice in self._client.receive(data, now_us) + self._client.advance(now_us):
+                self._notice(notice)
+        except PortError as error:
+            self._notice(Lost(str(error)))
+        self._watch_loss()
+
+    def _carry(self) -> None:
+        """Send what waits for the tone generator."""
+        self._client.advance(self._wire_clock.now_us())
+        try:
+            self._tone_generator.write(self._client.transmit())
+        except PortError as error:
+            self._notice(Lost(str(error)))
+
+    def _notice(self, notice: Notice) -> None:
+        match notice:
+            case Greeted(board, version, _, _):
+                self._board = f"{board} {version}"
+                self._lost_since_s = None
+                self._tell("tone-generator", {"board": self._board})
+            case Lost(why):
+                self._client.disconnect()
+                self._reopen_s = time.monotonic() + REOPEN_S
+                if self._lost_since_s is None:
+                    self._lost_since_s = time.monotonic()
+                    self._report(TONE_GENERATOR_LOST, f"tone generator lost: {why}")
+                self._lost_why = why
+            case Refused(verb, code, name):
+                self._report(TONE_REFUSED, f"tone generator refused {verb}: {code} {name}".strip())
+        self._runner.notice(notice)
+
+    def _reopen(self, port: Port) -> None:
+        if time.monotonic() < self._reopen_s:
+            return
+        self._reopen_s = time.monotonic() + REOPEN_S
+        try:
+            port.open()
+        except PortError:
+            return
+
+    def _watch_loss(self) -> None:
+        """Try again while the tone generator is lost; give up after the configured time."""
+        if self._lost_since_s is None:
+            return
+        if self._tone_generator.is_open and self._client.next_deadline_us() is None:
+            if time.monotonic() >= self._reopen_s:
+                self._client.connect(self._wire_clock.now_us())
+        first_contact = self._board == ""
+        patience_s = 0.0 if first_contact else self._configuration.reconnect_s
+        if self._lost_why and time.monotonic() - self._lost_since_s > patience_s:
+            words = f"no tone generator at {self._tone_generator.url!r}: {self._lost_why}"
+            if self._runner.running:
+                words += "; the session is kept and goes on at the next start"
+            raise self._last_words(EXIT_TONE_GENERATOR, TONE_GENERATOR_LOST, words)
+
+    def _fall_silent(self) -> None:
+        """Have the tone generator stop, as far as it can still be told."""
+        self._client.silence()
+        until_s = time.monotonic() + FALL_SILENT_S
+        try:
+            while self._client.busy and time.monotonic() < until_s:
+                now_us = self._wire_clock.now_us()
+                self._client.receive(self._tone_generator.read(), now_us)
+                self._client.advance(now_us)
+                self._tone_generator.write(self._client.transmit())
+                time.sleep(POLL_S)
+        except PortError:
+            return
+
+    # The console port
+
+    def _serve_console(self) -> None:
+        try:
+            if not self._console_port.is_open:
+                self._reopen(self._console_port)
+            self._told += self._console.receive(self._console_port.read())
+        except PortError as error:
+            self._console.errors.add(ConsoleError(HARDWARE_MISSING, str(error)))
+
+    def _flush_console(self) -> None:
+        lines, self._told = self._told, []
+        if not lines:
+            return
+        try:
+            self._console_port.write("".join(f"{line}\r\n" for line in lines).encode())
+        except PortError as error:
+            self._console.errors.add(ConsoleError(HARDWARE_MISSING, str(error)))
+
+    def _tell(self, what: str, about: dict[str, Any]) -> None:
+        if self._events_on:
+            figures = "".join(f" {name}={_word(value)}" for name, value in about.items())
+            self._told.append(f"! {what}{figures}")
+
+    def _report(self, number: int, words: str) -> None:
+        error = ConsoleError(number, words)
+        self._console.errors.add(error)
+        self._tell("error", {"number": number, "words": words})
+
+    def _last_words(self, code: int, number: int, words: str) -> FirmwareError:
+        """Say on the console, asked or not, why the firmware ends."""
+        error = ConsoleError(number, words)
+        self._told.append(f"ERROR {error.answer}")
+        return FirmwareError(code, words)
+
+    # What the console can do (Instrument)
+
+    def identify(self) -> str:
+        """Return maker, model, serial number and version."""
+        return f"GP-PTA,fitting device,0,{__version__}"
+
+    def version(self) -> str:
+        """Return the versions."""
+        return f"firmware {__version__},wire {WIRE_VERSION},tone generator {self._board or '-'}"
+
+    def self_test(self) -> str:
+        """Return 0 and what is well, or 1 and what is not."""
+        counters = self._client.counters
+        wire = f"{counters.garbled} garbled, {counters.repeats} repeated"
+        if self._client.connected:
+            return f'0,"tone generator {self._board} answers; wire: {wire}; UNCALIBRATED"'
+        return f'1,"tone generator does not answer; wire: {wire}; UNCALIBRATED"'
+
+    def reset(self) -> None:
+        """Abort a running test; settings as configured."""
+        self._runner.feed(Aborted("reset by the operator"))
+        self._settings = {}
+
+    def shut_down(self) -> None:
+        """End the firmware."""
+        self.stop()
+
+    def set_events(self, text: str) -> None:
+        """Switch the unasked lines on or off."""
+        if text.upper() not in ("ON", "OFF", "1", "0"):
+            raise ConsoleError(ILLEGAL_PARAMETER, f"{text!r}: allowed are ON and OFF")
+        self._events_on = text.upper() in ("ON", "1")
+
+    def events(self) -> str:
+        """Return whether unasked lines are on."""
+        return "ON" if self._events_on else "OFF"
+
+    def start(self, ears: str | None, seed: str | None) -> None:
+        """Start a hearing test."""
+        if self._runner.running:
+            raise ConsoleError(SETTINGS_CONFLICT, "a test is under way: SESS:ABOR ends it")
+        if not self._client.connected:
+            raise ConsoleError(HARDWARE_MISSING, "the tone generator does not answer yet")
+        changes = dict(self._settings)
+        if ears is not None:
+            changes["ears"] = ears.lower()
+        if seed is not None:
+            changes["seed"] = _value(seed)
+        try:
+            self._runner.begin(self._with(changes))
+        except JournalError as error:
+            raise ConsoleError(MASS_STORAGE, f"{error}; no test was begun") from None
+
+    def pause(self) -> None:
+        """Pause the test."""
+        self._running_test()
+        self._runner.feed(Paused())
+
+    def go_on(self) -> None:
+        """Go on with a paused test."""
+        if self._running_test().state != PAUSED:
+            raise ConsoleError(SETTINGS_CONFLICT, "the test is not paused")
+        self._runner.feed(Continued())
+
+    def abort(self) -> None:
+        """End the test."""
+        self._running_test()
+        self._runner.feed(Aborted("aborted by the operator"))
+
+    def state(self) -> str:
+        """Return where the test is."""
+        test = self._runner.last_test
+        if test is None:
+            return "state=idle calibration=UNCALIBRATED"
+        ear = test.ears[test.ear_under_test]
+        state = f"{FINISHED} outcome={test.outcome}" if test.state == FINISHED else test.state
+        return (
+            f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tones} "
+            f"sd_db={ear.largest_sd_db():.1f} calibration=UNCALIBRATED"
+        )
+
+    def result(self) -> str:
+        """Return the result as JSON."""
+        return json.dumps(self._test().result())
+
+    def threshold(self, ear: str | None) -> str:
+        """Return thresholds as frequency, level, SD and mark."""
+        chosen = self._ears(ear)
+        return " ".join(f"{e.ear}=" + ";".join(_figures(t) for t in _found(e)) for e in chosen)
+
+    def audiogram(self) -> Sequence[str]:
+        """Return the audiogram in characters."""
+        found = {ear.ear: _found(ear) for ear in self._ears(None)}
+        return [*draw_audiogram(found), legend(found), "UNCALIBRATED: levels are nominal"]
+
+    def set_setting(self, name: str, value: str) -> None:
+        """Change a setting of the next test."""
+        changes = {**self._settings, name.lower(): _value(value)}
+        self._with(changes)
+        self._settings = changes
+
+    def setting(self, name: str | None) -> str:
+        """Return one setting or all."""
+        record = self._with(self._settings).as_record()
+        if name is None:
+            return json.dumps(record)
+        if name.lower() not in record:
+            raise ConsoleError(ILLEGAL_PARAMETER, f"{name!r} is no setting; SETT? lists them")
+        return json.dumps(record[name.lower()])
+
+    def _with(self, changes: dict[str, Any]) -> Settings:
+        try:
+            return Settings.from_record({**self._configuration.test.as_record(), **changes})
+        except SettingError as error:
+            raise ConsoleError(ILLEGAL_PARAMETER, str(error)) from None
+
+    def _test(self) -> HearingTest:
+        if self._runner.last_test is None:
+            raise ConsoleError(SETTINGS_CONFLICT, "there was no test yet: SESS:STAR starts one")
+        return self._runner.last_test
+
+    def _running_test(self) -> HearingTest:
+        if not self._runner.running:
+            raise ConsoleError(SETTINGS_CONFLICT, "no test is under way: SESS:STAR starts one")
+        return self._test()
+
+    def _ears(self, name: str | None) -> list[EarTest]:
+        ears = self._test().ears
+        wanted = BOTH if name is None else name.lower()
+        if wanted not in (BOTH, LEFT, RIGHT) or (wanted != BOTH and wanted not in ears):
+            allowed = ", ".join(ear.upper() for ear in ears)
+            raise ConsoleError(ILLEGAL_PARAMETER, f"{name!r} was not tested; allowed: {allowed}")
+        return list(ears.values()) if wanted == BOTH else [ears[wanted]]
+
+
+def _found(ear: EarTest) -> list[dict[str, Any]]:
+    thresholds: list[dict[str, Any]] = ear.result()["thresholds"]
+    return thresholds
+
+
+def _figures(threshold: dict[str, Any]) -> str:
+    mean, sd = threshold["threshold_db_hl"], threshold["sd_db"]
+    figures = f"{mean:.1f},{sd:.1f}" if mean is not None else "-,-"
+    return f"{threshold['frequency_hz']},{figures},{threshold['mark']}"
+
+
+def _value(text: str) -> Any:
+    """Return what an operator wrote as a number, true, false, null, or else as the word it is."""
+    try:
+        return json.loads(text.lower())
+    except ValueError:
+        return text.lower()
+
+
+def _word(value: Any) -> str:
+    """Return a value for an unasked line: without spaces, or in quotes."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return json.dumps(text) if " " in text or text == "" else text

@@ -1,0 +1,94 @@
+"""`gp-pta-device`: the firmware as a process."""
+
+import argparse
+import secrets
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from firmware_py import __version__
+
+EXAMPLE = """\
+example:
+  gp-pta-device --tone-generator /dev/ttyACM0 --console /dev/ttyGS0 --data sessions
+
+exit codes: 0 ended as told, 2 wrong arguments, configuration or port, 3 no tone generator,
+4 journal cannot be written
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    p = argparse.ArgumentParser(
+        prog="gp-pta-device",
+        description="Run the firmware of the fitting device.",
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    p.add_argument("--tone-generator", metavar="URL", required=True, help="its serial port")
+    p.add_argument("--console", metavar="URL", required=True, help="the operator's serial port")
+    p.add_argument("--data", metavar="DIR", required=True, type=Path, help="keeps the journals")
+    p.add_argument("--config", metavar="FILE", type=Path, help="configuration, TOML")
+    p.add_argument(
+        "--speed",
+        type=float,
+        default=1.0,
+        help="run pauses and windows so many times faster than real, for a simulated listener",
+    )
+    p.add_argument("--version", action="version", version=f"gp-pta-device {__version__}")
+    return p
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the firmware and return its exit code."""
+    arguments = parser().parse_args(argv)
+    # Imported late: --help and a wrong argument do not wait for the kernels.
+    from firmware_py.clock import SteadyClock
+    from firmware_py.configuration import Configuration, ConfigurationError, read_configuration
+    from firmware_py.data_directory import DataDirectory, DataDirectoryError
+    from firmware_py.ports import Port
+
+    if not 0.1 <= arguments.speed <= 1000.0:
+        return _refuse(f"--speed is {arguments.speed:g}; allowed is 0.1 to 1000")
+    try:
+        configuration = (
+            read_configuration(arguments.config) if arguments.config else Configuration()
+        )
+        data = DataDirectory(arguments.data)
+    except (ConfigurationError, DataDirectoryError) as error:
+        return _refuse(str(error))
+    from firmware_py.firmware import EXIT_DONE, Firmware, FirmwareError
+
+    firmware = Firmware(
+        configuration,
+        Port(arguments.tone_generator, "tone generator"),
+        Port(arguments.console, "console"),
+        data,
+        SteadyClock(arguments.speed),
+        lambda: secrets.token_hex(4),
+    )
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        firmware.stop()
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    try:
+        firmware.run()
+    except FirmwareError as error:
+        print(f"gp-pta-device: {error}", file=sys.stderr)
+        return error.code
+    finally:
+        data.close()
+    return EXIT_DONE
+
+
+def _refuse(words: str) -> int:
+    print(f"gp-pta-device: {words}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,201 @@
+"""What goes into a hearing test and what comes out, each with its form in the journal."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+
+@dataclass(frozen=True)
+class TestStarted:
+    """The operator starts the test."""
+
+    __test__ = False  # not a test class of pytest
+
+
+@dataclass(frozen=True)
+class TimePassed:
+    """The time asked for by the last `Wait` has come."""
+
+
+@dataclass(frozen=True)
+class ToneStarted:
+    """The board began tone `number`, at `onset_us` of its own time."""
+
+    number: int
+    onset_us: int
+
+
+@dataclass(frozen=True)
+class ToneEnded:
+    """The board ended tone `number`; `cut`: before its time."""
+
+    number: int
+    offset_us: int
+    cut: bool
+
+
+@dataclass(frozen=True)
+class ButtonPressed:
+    """The listener pressed the button, at `at_us` of the board's time."""
+
+    at_us: int
+
+
+@dataclass(frozen=True)
+class ButtonReleased:
+    """The listener released the button, at `at_us` of the board's time."""
+
+    at_us: int
+
+
+@dataclass(frozen=True)
+class BoardTime:
+    """The board's time; every press before it has been told."""
+
+    at_us: int
+
+
+@dataclass(frozen=True)
+class Paused:
+    """The operator pauses the test."""
+
+
+@dataclass(frozen=True)
+class Continued:
+    """The operator goes on with a paused test."""
+
+
+@dataclass(frozen=True)
+class Aborted:
+    """The operator ends the test, `why` in words."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class BoardLost:
+    """The tone generator does not answer, or its port is gone; `why` in words."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class BoardReady:
+    """The tone generator answers (again), or the firmware was started again.
+
+    `tone_known`: it still knows the tone that was under way and will tell what became of it.
+    """
+
+    tone_known: bool
+
+
+Event = (
+    TestStarted
+    | TimePassed
+    | ToneStarted
+    | ToneEnded
+    | ButtonPressed
+    | ButtonReleased
+    | BoardTime
+    | Paused
+    | Continued
+    | Aborted
+    | BoardLost
+    | BoardReady
+)
+
+
+@dataclass(frozen=True)
+class Play:
+    """Present this tone."""
+
+    number: int
+    ear: str
+    frequency_hz: float
+    level_db_hl: float
+    on_ms: int
+    off_ms: int
+    pulses: int
+    rise_ms: int
+
+
+@dataclass(frozen=True)
+class Silence:
+    """End the tone at once."""
+
+
+@dataclass(frozen=True)
+class AskBoardTime:
+    """Ask the board for its time: was there really no press?"""
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Send `TimePassed` at this time; it replaces the wait before it."""
+
+    until_us: int
+
+
+@dataclass(frozen=True)
+class Tell:
+    """Something an operator wants to know as it happens: what, and the figures to it."""
+
+    what: str
+    about: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Finish:
+    """The test is over, with this result."""
+
+    result: dict[str, Any]
+
+
+Action = Play | Silence | AskBoardTime | Wait | Tell | Finish
+
+_RECORDED: Final = {
+    "started": TestStarted,
+    "time": TimePassed,
+    "tone-on": ToneStarted,
+    "tone-off": ToneEnded,
+    "button-down": ButtonPressed,
+    "button-up": ButtonReleased,
+    "board-time": BoardTime,
+    "paused": Paused,
+    "continued": Continued,
+    "aborted": Aborted,
+    "board-lost": BoardLost,
+    "board-ready": BoardReady,
+    "play": Play,
+    "silence": Silence,
+    "finish": Finish,
+}
+_NAMES: Final = {recorded: name for name, recorded in _RECORDED.items()}
+
+
+def is_recorded(action: Action) -> bool:
+    """Tell whether an action belongs in the journal: what reaches the listener, and the result."""
+    return type(action) in _NAMES
+
+
+def as_record(what: Event | Action) -> dict[str, Any]:
+    """Return an event or a recorded action as JSON values, its name under "what"."""
+    return {"what": _NAMES[type(what)], **asdict(what)}
+
+
+def event_from_record(record: dict[str, Any]) -> Event:
+    """Return the event that `as_record` wrote.
+
+    Raises
+    ------
+    ValueError
+        If the record is not that of an event.
+    """
+    values = {name: value for name, value in record.items() if name != "what"}
+    kind = _RECORDED.get(record.get("what", ""))
+    try:
+        if kind is None or not issubclass(kind, Event):
+            raise TypeError
+        event: Event = kind(**values)
+    except TypeError:
+        raise ValueError(f"{record!r} is not an event of this version") from None
+    return event

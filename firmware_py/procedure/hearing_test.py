@@ -1,0 +1,379 @@
+"""The hearing test: a pure state machine. Time comes in with every event; nothing here has a clock.
+
+A presentation is a random pause, a tone (or, for a catch trial, none), and a response window. Whether
+a tone was answered is judged on the board's time alone, by its microseconds between tone and button;
+before a tone counts as not heard the board is asked for its time, so that no press is lost to a slow
+wire or a busy processor. A presentation that was disturbed (paused, cut short, board lost) is not an
+answer: the same stimulus is asked again.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from firmware_py.procedure.ear_test import (
+    CATCH,
+    FAMILIARISE,
+    EarTest,
+    Presentation,
+)
+from firmware_py.procedure.events import (
+    Aborted,
+    Action,
+    AskBoardTime,
+    BoardLost,
+    BoardReady,
+    BoardTime,
+    ButtonPressed,
+    ButtonReleased,
+    Continued,
+    Event,
+    Finish,
+    Paused,
+    Play,
+    Silence,
+    Tell,
+    TestStarted,
+    TimePassed,
+    ToneEnded,
+    ToneStarted,
+    Wait,
+)
+from firmware_py.procedure.randomness import PAUSE_STREAM, uniform
+from firmware_py.procedure.settings import BETTER, BOTH, LEFT, RIGHT, Settings
+
+# States.
+READY: Final = "ready"
+PAUSE_BEFORE: Final = "waiting"  # the random pause before a presentation
+STARTING: Final = "starting"  # told to play, the board has not begun
+LISTENING: Final = "listening"  # the tone, and the response window after it
+PAUSED: Final = "paused"
+FINISHED: Final = "finished"
+
+START_TIMEOUT_US: Final = 3_000_000  # from the command to the board's word that the tone began
+STARTS_MAX: Final = 5  # of one presentation, before the test ends with an error
+TIME_TIMEOUT_US: Final = 1_000_000  # the board's time is asked for again after
+PAUSE_TOTAL_US_MAX: Final = 10_000_000  # stray presses prolong a pause up to this
+RETEST_REPEATABLE_DB: Final = 5.0
+RETEST_ACCEPTED_DB: Final = 10.0
+
+
+@dataclass
+class ResponseTimes:
+    """Count and sum of the response times, for the quality of the test."""
+
+    count: int = 0
+    total_us: int = 0
+
+    def mean_ms(self) -> float | None:
+        """Return the mean in milliseconds, None without a response."""
+        return self.total_us / self.count / 1000.0 if self.count else None
+
+
+class HearingTest:
+    """One hearing test of one or both ears.
+
+    Parameters
+    ----------
+    settings : Settings
+        Of this test.
+
+    Notes
+    -----
+    `handle` is a pure function of the events so far: the same events give the same actions, to the
+    bit. Resuming and replaying a session rest on this.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        ears: tuple[str, ...] = (RIGHT, LEFT) if settings.ears == BOTH else (settings.ears,)
+        if settings.first_ear in ears:
+            ears = (settings.first_ear, *(e for e in ears if e != settings.first_ear))
+        self.ears = {ear: EarTest(ear, settings) for ear in ears}
+        self.state = READY
+        self.outcome = ""
+        self.number = 0  # of the presentation under way or due
+        self.ear_under_test = ears[0]
+        self.presentation: Presentation | None = None
+        self.stray_presses = 0
+        self._response_times = ResponseTimes()
+        self._told_ear = ""
+        self._deadline_us = 0
+        self._pause_began_us = 0
+        self._onset_us = 0
+        self._starts = 0
+        self._early_presses = 0
+        self._board_ready = True
+
+    def handle(self, now_us: int, event: Event) -> list[Action]:
+        """Take in one event at a time of the session, and say what to do.
+
+        Parameters
+        ----------
+        now_us : int
+            Time since the session began, microseconds; never less than at the event before.
+
+        Returns
+        -------
+        list of Action
+        """
+        if self.state == FINISHED:
+            return []
+        match event:
+            case TestStarted():
+                return self._started(now_us)
+            case TimePassed():
+                return self._time_passed(now_us)
+            case ToneStarted(number, onset_us):
+                return self._tone_started(now_us, number, onset_us)
+            case ToneEnded(number, _, cut):
+                return self._tone_ended(now_us, number, cut)
+            case ButtonPressed(at_us):
+                return self._pressed(now_us, at_us)
+            case ButtonReleased():
+                return []
+            case BoardTime(at_us):
+                return self._board_time(now_us, at_us)
+            case Paused():
+                return self._paused()
+            case Continued():
+                return self._continued(now_us)
+            case Aborted(why):
+                return self._finish("aborted", why)
+            case BoardLost(why):
+                return self._board_lost(why)
+            case BoardReady(tone_known):
+                return self._board_is_ready(now_us, tone_known)
+
+    def result(self) -> dict[str, Any]:
+        """Return the result so far as JSON values."""
+        return {
+            "outcome": self.outcome,
+            "ears": [ear.result() for ear in self.ears.values()],
+            "presentations": self.number,
+            "stray_presses": self.stray_presses,
+            "response_time_mean_ms": self._response_times.mean_ms(),
+            "remarks": self._remarks(),
+        }
+
+    # Events
+
+    def _started(self, now_us: int) -> list[Action]:
+        if self.state != READY:
+            return []
+        return self._next(now_us)
+
+    def _time_passed(self, now_us: int) -> list[Action]:
+        if now_us < self._deadline_us or not self._board_ready:
+            return []
+        if self.state == PAUSE_BEFORE:
+            return self._present(now_us)
+        if self.state == STARTING:
+            return self._void(now_us, "the tone did not begin")
+        if self.state == LISTENING and self._is_catch():
+            return self._answered(now_us, heard=False)
+        if self.state == LISTENING:
+            return [AskBoardTime(), *self._wait(now_us + TIME_TIMEOUT_US)]
+        return []
+
+    def _board_time(self, now_us: int, at_us: int) -> list[Action]:
+        if self.state != LISTENING or self._is_catch():
+            return []
+        left_us = self._onset_us + self._listening_us() - at_us
+        if left_us > 0:
+            return self._wait(now_us + left_us)
+        return self._answered(now_us, heard=False)
+
+    def _tone_started(self, now_us: int, number: int, onset_us: int) -> list[Action]:
+        if self.state != STARTING or number != self.number:
+            return []
+        self.state = LISTENING
+        self._onset_us = onset_us
+        return self._wait(now_us + self._listening_us())
+
+    def _tone_ended(self, now_us: int, number: int, cut: bool) -> list[Action]:
+        if self.state != LISTENING or number != self.number or self._is_catch() or not cut:
+            return []
+        return self._void(now_us, "the tone was cut short")
+
+    def _pressed(self, now_us: int, at_us: int) -> list[Action]:
+        if self.state != LISTENING:
+            return self._stray_press(now_us)
+        if self._is_catch():
+            return self._answered(now_us, heard=True)
+        since_onset_us = at_us - self._onset_us
+        if since_onset_us > self._listening_us():
+            return self._stray_press(now_us)
+        if since_onset_us < 1000 * self.settings.response_ms_min and self._early_presses == 0:
+            self.stray_presses += 1
+            self._early_presses += 1
+            return self._void(now_us, "the button was pressed before the tone could be heard")
+        self._response_times.count += 1
+        self._response_times.total_us += max(since_onset_us, 0)
+        return [Silence(), *self._answered(now_us, heard=True)]
+
+    def _stray_press(self, now_us: int) -> list[Action]:
+        """A press without a tone: count it, and begin the pause anew, within reason."""
+        if self.state == PAUSED or self.state == READY:
+            return []
+        self.stray_presses += 1
+        if self.state != PAUSE_BEFORE:
+            return []
+        until_us = now_us + 1000 * self.settings.pause_ms_min
+        until_us = min(until_us, self._pause_began_us + PAUSE_TOTAL_US_MAX)
+        return self._wait(until_us) if until_us > self._deadline_us else []
+
+    def _paused(self) -> list[Action]:
+        if self.state == PAUSED:
+            return []
+        self.state = PAUSED
+        return [Silence(), Tell("paused", {})]
+
+    def _continued(self, now_us: int) -> list[Action]:
+        if self.state != PAUSED:
+            return []
+        return [Tell("continued", {}), *self._pause_before(now_us)]
+
+    def _board_lost(self, why: str) -> list[Action]:
+        if not self._board_ready:
+            return []
+        self._board_ready = False
+        return [Tell("board-lost", {"why": why})]
+
+    def _board_is_ready(self, now_us: int, tone_known: bool) -> list[Action]:
+        self._board_ready = True
+        told: list[Action] = [Tell("board-ready", {})]
+        if self.state in (STARTING, LISTENING) and tone_known and not self._is_catch():
+            wait_us = START_TIMEOUT_US if self.state == STARTING else self._listening_us()
+            return [*told, *self._wait(now_us + wait_us)]
+        if self.state in (PAUSE_BEFORE, STARTING, LISTENING):
+            return [*told, *self._pause_before(now_us)]
+        return told
+
+    # The way of one presentation
+
+    def _next(self, now_us: int) -> list[Action]:
+        """Go on with the next presentation, the next ear, or the end."""
+        ear = self._choose_ear()
+        if ear is None:
+            return self._finish("complete", "")
+        self.ear_under_test = ear
+        self.number += 1
+        self.presentation = self.ears[ear].next_presentation(self.number)
+        self._starts = 0
+        self._early_presses = 0
+        told: list[Action] = []
+        if ear != self._told_ear:
+            self._told_ear = ear
+            told.append(Tell("ear", {"ear": ear}))
+        return [*told, *self._pause_before(now_us)]
+
+    def _choose_ear(self) -> str | None:
+        """Familiarise every ear first if the better one is to begin; then one ear after the other."""
+        waiting = [ear for ear in self.ears.values() if not ear.over]
+        if not waiting:
+            return None
+        if self.settings.first_ear == BETTER and len(self.ears) > 1:
+            strange = [ear for ear in waiting if not ear.familiar]
+            if strange:
+                return strange[0].ear
+            begun = [ear for ear in waiting if ear.estimator.trial_count]
+            if not begun:
+                return min(waiting, key=_familiar_level).ear
+            return begun[0].ear
+        return waiting[0].ear
+
+    def _pause_before(self, now_us: int) -> list[Action]:
+        s = self.settings
+        self.state = PAUSE_BEFORE
+        self._pause_began_us = now_us
+        span_ms = s.pause_ms_max - s.pause_ms_min
+        pause_ms = s.pause_ms_min + span_ms * uniform(s.seed, PAUSE_STREAM, self.number)
+        return self._wait(now_us + round(1000 * pause_ms))
+
+    def _present(self, now_us: int) -> list[Action]:
+        s, presentation = self.settings, self.presentation
+        assert presentation is not None
+        if self._is_catch():
+            self.state = LISTENING
+            told = Tell("catch", {"number": self.number, "ear": self.ear_under_test})
+            return [told, *self._wait(now_us + self._listening_us())]
+        self._starts += 1
+        if self._starts > STARTS_MAX:
+            return self._finish("failed", f"the tone generator did not play tone {self.number}")
+        self.state = STARTING
+        play = Play(
+            self.number, self.ear_under_test, presentation.frequency_hz, presentation.level_db_hl,
+            s.pulse_on_ms, s.pulse_off_ms, s.pulses, s.rise_ms,
+        )  # fmt: skip
+        return [self._tell_tone(presentation), play, *self._wait(now_us + START_TIMEOUT_US)]
+
+    def _answered(self, now_us: int, heard: bool) -> list[Action]:
+        presentation, ear = self.presentation, self.ears[self.ear_under_test]
+        assert presentation is not None
+        ear.answer(presentation, heard)
+        about: dict[str, Any] = {
+            "number": self.number,
+            "ear": ear.ear,
+            "purpose": presentation.purpose,
+            "heard": heard,
+        }
+        if presentation.purpose not in (CATCH, FAMILIARISE):
+            about["sd_db"] = round(ear.largest_sd_db(), 2)
+        told: list[Action] = [Tell("answer", about)]
+        if ear.over:
+            told.append(Tell("ear-over", {"ear": ear.ear, "outcome": ear.outcome, "why": ear.why}))
+        return [*told, *self._next(now_us)]
+
+    def _void(self, now_us: int, why: str) -> list[Action]:
+        told = Tell("void", {"number": self.number, "why": why})
+        return [Silence(), told, *self._pause_before(now_us)]
+
+    def _finish(self, outcome: str, why: str) -> list[Action]:
+        self.state = FINISHED
+        self.outcome = outcome
+        told = Tell("finished", {"outcome": outcome, "why": why})
+        return [Silence(), told, Finish(self.result())]
+
+    # Small things
+
+    def _wait(self, until_us: int) -> list[Action]:
+        self._deadline_us = until_us
+        return [Wait(until_us)]
+
+    def _listening_us(self) -> int:
+        return 1000 * (self.settings.tone_ms + self.settings.response_window_ms)
+
+    def _is_catch(self) -> bool:
+        return self.presentation is not None and self.presentation.purpose == CATCH
+
+    def _tell_tone(self, presentation: Presentation) -> Tell:
+        return Tell(
+            "tone",
+            {
+                "number": self.number,
+                "ear": self.ear_under_test,
+                "purpose": presentation.purpose,
+                "frequency_hz": presentation.frequency_hz,
+                "level_db_hl": presentation.level_db_hl,
+            },
+        )
+
+    def _remarks(self) -> list[str]:
+        """Say in words what makes the result less than sure."""
+        remarks = []
+        for ear in self.ears.values():
+            difference_db = ear.retest_difference_db
+            if difference_db is not None and abs(difference_db) > RETEST_REPEATABLE_DB:
+                verdict = "rejected" if abs(difference_db) > RETEST_ACCEPTED_DB else "doubtful"
+                remarks.append(
+                    f"{ear.ear} ear {verdict}: 1 kHz came out {difference_db:+.0f} dB "
+                    "different in the retest"
+                )
+        if self.number and not any(ear.tones_heard for ear in self.ears.values()):
+            remarks.append("no tone was ever answered: check earphones and button")
+        return remarks
+
+
+def _familiar_level(ear: EarTest) -> float:
+    level = ear.familiar_threshold_db_hl
+    return float("inf") if level is None else level

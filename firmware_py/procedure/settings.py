@@ -1,0 +1,183 @@
+"""Everything that may be chosen about a hearing test, with its limits."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Final
+
+LEFT: Final = "left"
+RIGHT: Final = "right"
+BOTH: Final = "both"
+BETTER: Final = "better"
+
+AUDIOGRAM_FREQUENCIES_HZ: Final = (250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000)
+FAMILIAR_FREQUENCY_HZ: Final = 1000.0  # familiarisation and retest, ISO 8253-1
+
+# Above this level a test needs the operator's explicit word.
+LOUD_DB_HL: Final = 100.0
+STEP_UP_MAX_DB: Final = 20.0  # no tone is louder than the one before it by more
+
+_CHOICES: Final[dict[str, tuple[str, ...]]] = {
+    "ears": (BOTH, LEFT, RIGHT),
+    "first_ear": (BETTER, LEFT, RIGHT),
+    "profile": ("default", "gp-pta-2015"),
+}
+# Name: (lowest, highest, unit). Times are those of a person, not of a machine.
+_LIMITS: Final[dict[str, tuple[float, float, str]]] = {
+    "response_noise_db": (0.1, 30.0, "dB"),
+    "frequency_min_hz": (125.0, 1000.0, "Hz"),
+    "frequency_max_hz": (1000.0, 8000.0, "Hz"),
+    "level_min_db_hl": (-10.0, 20.0, "dB HL"),
+    "level_max_db_hl": (40.0, 120.0, "dB HL"),
+    "level_step_db": (0.1, 5.0, "dB"),
+    "familiar_level_db_hl": (-10.0, 60.0, "dB HL"),
+    "tones_min": (1, 100, "tones"),
+    "tones_max": (20, 120, "tones"),
+    "stop_sd_db": (0.5, 20.0, "dB"),
+    "stop_information_bits": (0.0, 1.0, "bit"),
+    "catch_rate": (0.0, 0.5, "a presentation"),
+    "pause_ms_min": (500, 10000, "ms"),
+    "pause_ms_max": (500, 20000, "ms"),
+    "pulse_on_ms": (200, 2000, "ms"),
+    "pulse_off_ms": (0, 1000, "ms"),
+    "pulses": (1, 5, "pulses"),
+    "rise_ms": (20, 50, "ms"),
+    "response_ms_min": (0, 300, "ms"),
+    "response_window_ms": (300, 3000, "ms"),
+    "seed": (0, 2**63 - 1, ""),
+}
+
+
+class SettingError(ValueError):
+    """A setting that is unknown, of the wrong type, or outside its limits."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one hearing test.
+
+    Attributes
+    ----------
+    ears, first_ear : str
+        Which ears, and which first: "better" is the one that familiarisation finds better.
+    profile, response_noise_db : str, float
+        Of the estimator; None leaves the noise at the profile's value.
+    frequency_min_hz, frequency_max_hz, level_min_db_hl, level_max_db_hl, level_step_db : float
+        What may be asked. Above 100 dB HL only with `loud_confirmed`.
+    familiar_level_db_hl : float
+        Level of the first tone, at 1 kHz.
+    tones_min, tones_max : int
+        Tones an ear, familiarisation and retest included; silent catch trials are not tones.
+    stop_sd_db, stop_information_bits : float
+        An ear ends when no audiogram frequency has a larger posterior SD, or when the next answer
+        is expected to tell no more (0: not used).
+    catch_rate : float
+        Silent presentations as a part of all.
+    pause_ms_min, pause_ms_max : int
+        Random pause before a tone.
+    pulse_on_ms, pulse_off_ms, pulses, rise_ms : int
+        The tone; IEC 60645-1 has pulses of 225 ms and rises of 20-50 ms.
+    response_ms_min, response_window_ms : int
+        A press counts from so long after the onset to so long after the end of the tone.
+    retest : bool
+        Ask 1 kHz again at the end.
+    seed : int
+        Of the random pauses and catch trials.
+    """
+
+    ears: str = BOTH
+    first_ear: str = BETTER
+    profile: str = "default"
+    response_noise_db: float | None = None
+    frequency_min_hz: float = 125.0
+    frequency_max_hz: float = 8000.0
+    level_min_db_hl: float = -10.0
+    level_max_db_hl: float = 100.0
+    loud_confirmed: bool = False
+    level_step_db: float = 1.0
+    familiar_level_db_hl: float = 40.0
+    tones_min: int = 12
+    tones_max: int = 40
+    stop_sd_db: float = 3.0
+    stop_information_bits: float = 0.0
+    catch_rate: float = 0.1
+    pause_ms_min: int = 1200
+    pause_ms_max: int = 2500
+    pulse_on_ms: int = 225
+    pulse_off_ms: int = 225
+    pulses: int = 3
+    rise_ms: int = 25
+    response_ms_min: int = 100
+    response_window_ms: int = 1000
+    retest: bool = True
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Check every value and the relations between them."""
+        for field in fields(self):
+            _check(field.name, getattr(self, field.name), field.type)
+        self._check_relations()
+
+    def _check_relations(self) -> None:
+        if self.level_max_db_hl > LOUD_DB_HL and not self.loud_confirmed:
+            raise SettingError(
+                f"level_max_db_hl is {self.level_max_db_hl:g} dB HL; above {LOUD_DB_HL:g} dB HL "
+                "loud_confirmed has to be true as well"
+            )
+        if self.pause_ms_max < self.pause_ms_min:
+            raise SettingError(
+                f"pause_ms_max is {self.pause_ms_max} ms; allowed is {self.pause_ms_min} ms "
+                "(pause_ms_min) and more"
+            )
+        if self.pause_ms_min < self.tone_ms:
+            raise SettingError(
+                f"pause_ms_min is {self.pause_ms_min} ms; a pause may not be shorter than the "
+                f"tone, which lasts {self.tone_ms} ms"
+            )
+        if self.tones_max < self.tones_min:
+            raise SettingError(
+                f"tones_max is {self.tones_max}; allowed is {self.tones_min} (tones_min) and more"
+            )
+
+    @property
+    def tone_ms(self) -> int:
+        """Return the time from onset to end of a tone."""
+        return self.pulses * self.pulse_on_ms + (self.pulses - 1) * self.pulse_off_ms
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the settings as JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> "Settings":
+        """Make settings from JSON or TOML values; what is not named keeps its default.
+
+        Raises
+        ------
+        SettingError
+            If a name is unknown or a value is not allowed.
+        """
+        names = [field.name for field in fields(cls)]
+        for name in record:
+            if name not in names:
+                raise SettingError(f"{name!r} is not a setting; allowed are {', '.join(names)}")
+        return cls(**record)
+
+
+def _check(name: str, value: Any, annotation: Any) -> None:
+    if name in _CHOICES:
+        if value not in _CHOICES[name]:
+            raise SettingError(f"{name} is {value!r}; allowed are {', '.join(_CHOICES[name])}")
+        return
+    if annotation is bool:
+        if not isinstance(value, bool):
+            raise SettingError(f"{name} is {value!r}; allowed are true and false")
+        return
+    if value is None and annotation == (float | None):
+        return
+    low, high, unit = _LIMITS[name]
+    whole = annotation is int
+    kind = int if whole else (int, float)
+    if isinstance(value, bool) or not isinstance(value, kind) or not low <= value <= high:
+        numbers = "whole numbers" if whole else "numbers"
+        raise SettingError(
+            f"{name} is {value!r}; allowed are {numbers} from {low:g} to {high:g} {unit}".rstrip()
+        )

@@ -1,0 +1,295 @@
+"""Carries events between the wire, the procedure and the journal, in the one safe order.
+
+What comes in is journaled and handed to the procedure; what the procedure wants is done only after
+the journal is on the disk; what the board reported is acknowledged only then.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from firmware_py.clock import Clock
+from firmware_py.data_directory import DataDirectory
+from firmware_py.journal import (
+    JournalDamagedError,
+    JournalReadError,
+    JournalUnstartedError,
+    read_journal,
+)
+from firmware_py.link.client import Client, Greeted, Lost, Notice, Refused, TimeTold, Told
+from firmware_py.link.frames import FrameError, decimal, parse_whole
+from firmware_py.procedure.events import (
+    Aborted,
+    Action,
+    AskBoardTime,
+    BoardLost,
+    BoardReady,
+    BoardTime,
+    ButtonPressed,
+    ButtonReleased,
+    Event,
+    Finish,
+    Play,
+    Silence,
+    Tell,
+    TestStarted,
+    TimePassed,
+    ToneEnded,
+    ToneStarted,
+    Wait,
+)
+from firmware_py.procedure.hearing_test import READY, HearingTest
+from firmware_py.procedure.settings import LEFT, Settings
+from firmware_py.session import UNCALIBRATED, BoardMark, ReplayError, Session, replay
+
+SESSIONS_IN_TONE_ID: Final = 1000  # an id has at most 8 characters: "999-9999"
+
+
+class Runner:
+    """Runs hearing tests, one after the other.
+
+    Parameters
+    ----------
+    data : DataDirectory
+        Where the journals are.
+    client : Client
+        The wire to the tone generator.
+    clock : Clock
+        The clock of the tests.
+    tell : callable
+        Told what happens, in words and figures, for the operator.
+    """
+
+    def __init__(
+        self,
+        data: DataDirectory,
+        client: Client,
+        clock: Clock,
+        tell: Callable[[str, dict[str, Any]], None],
+    ) -> None:
+        self._data = data
+        self._client = client
+        self._clock = clock
+        self._tell = tell
+        self.session: Session | None = None
+        self.last_test: HearingTest | None = None
+        self._began_us = 0
+        self._wait_until_us: int | None = None
+        self._actions: list[Action] = []
+        self._told_event = 0
+
+    @property
+    def running(self) -> bool:
+        """Return whether a test is under way."""
+        return self.session is not None
+
+    # Beginning, going on, ending
+
+    def load_last(self) -> list[str]:
+        """Read the newest journal: go on with an unfinished test, show a finished one.
+
+        Returns
+        -------
+        list of str
+            What stands in the way, in words; the journal is then left as it is.
+
+        Raises
+        ------
+        JournalWriteError
+            If the disk fails.
+        """
+        journals = self._data.journals()
+        if not journals:
+            return []
+        try:
+            self._load(journals[-1])
+        except JournalUnstartedError:
+            return [f"{journals[-1].name} was never begun: nothing had been recorded"]
+        except JournalDamagedError as error:
+            good = len(error.good.records) if error.good else 0
+            return [f"{error}; its first {good} records are good, and it is left as it is"]
+        except (JournalReadError, ReplayError) as error:
+            return [f"{error}; it is left as it is"]
+        return []
+
+    def _load(self, path: Path) -> None:
+        recovered = read_journal(path)
+        if recovered.complete and not recovered.torn_bytes:
+            self.last_test = replay(recovered.records).test
+            return
+        session, torn_bytes = Session.resume(path)
+        self._adopt(session)
+        self._client.remember(session.board.boot, session.board.event)
+        if torn_bytes:
+            self._tell("recovered", {"journal": path.name, "torn_bytes": torn_bytes})
+        self._tell("resumed", {"session": session.number, "presentation": session.test.number})
+        if session.over:
+            self._close()
+
+    def begin(self, settings: Settings) -> None:
+        """Start a test.
+
+        Raises
+        ------
+        JournalError
+            If its journal cannot be written.
+        """
+        number = self._data.next_number()
+        session = Session.begin(self._data.journal_path(number), number, settings)
+        self._adopt(session)
+        self._tell("session", {"session": number, "journal": session.journal.path.name})
+        self._start()
+
+    def _adopt(self, session: Session) -> None:
+        self.session = session
+        self.last_test = session.test
+        self._began_us = self._clock.now_us() - session.at_us
+        self._wait_until_us = None
+
+    def _start(self) -> None:
+        self.feed(TestStarted(), BoardMark(self._client.boot, self._client.last_event))
+
+    def close(self) -> None:
+        """Leave a running test as it is; it is gone on with at the next start."""
+        if self.session is not None:
+            self.session.close()
+
+    def _close(self) -> None:
+        if self.session is not None:
+            self.session.sync()
+            self.session.close()
+            self._tell("session-over", {"session": self.session.number})
+            self.session = None
+            self._wait_until_us = None
+
+    # Inputs
+
+    def feed(self, event: Event, board: BoardMark | None = None) -> None:
+        """Give the running test an event; without a test it means nothing."""
+        if self.session is not None:
+            self._actions += self.session.feed(self._now_us(), event, board)
+
+    def notice(self, notice: Notice) -> None:
+        """Give the running test what came over the wire."""
+        match notice:
+            case Greeted(_, _, boot, tone_id):
+                self._greeted(boot, tone_id)
+            case Told(number, verb, fields):
+                self._told(number, verb, fields)
+            case TimeTold(us):
+                self.feed(BoardTime(us))
+            case Refused("tone", code, name):
+                what = f"{code} {name}".strip()
+                self.feed(Aborted(f"the tone generator refused a tone: {what}"))
+            case Lost(why):
+                self.feed(BoardLost(why))
+
+    def _greeted(self, boot: str, tone_id: str) -> None:
+        if self.session is None:
+            return
+        if self.session.test.state == READY:
+            self._start()
+            return
+        known = boot == self.session.board.boot and tone_id == self._tone_id(
+            self.session.test.number
+        )
+        self.feed(BoardReady(known), BoardMark(boot, self._client.last_event))
+
+    def _told(self, number: int, verb: str, fields: dict[str, str]) -> None:
+        self._told_event = number
+        mark = BoardMark(self._client.boot, number)
+        try:
+            event = self._board_event(verb, fields)
+        except (KeyError, FrameError):
+            self._tell("foreign-event", {"verb": verb})
+            return
+        if event is not None:
+            self.feed(event, mark)
+
+    def _board_event(self, verb: str, fields: dict[str, str]) -> Event | None:
+        us = parse_whole(fields["us"])
+        if verb == "button-down":
+            return ButtonPressed(us)
+        if verb == "button-up":
+            return ButtonReleased(us)
+        session_id, _, tone = fields["id"].partition("-")
+        if self.session is None or session_id != self._tone_id(0).partition("-")[0]:
+            return None
+        if verb == "tone-on":
+            return ToneStarted(parse_whole(tone), us)
+        if verb == "tone-off":
+            return ToneEnded(parse_whole(tone), us, fields["cut"] == "1")
+        raise KeyError(verb)
+
+    # Time
+
+    def advance(self) -> None:
+        """Tell the running test that the time it waits for has come."""
+        if self._wait_until_us is not None and self._now_us() >= self._wait_until_us:
+            self._wait_until_us = None
+            self.feed(TimePassed())
+
+    def seconds_to_wait(self) -> float | None:
+        """Return how long nothing has to be done, None for any time."""
+        if self._wait_until_us is None:
+            return None
+        return self._clock.seconds_until(self._began_us + self._wait_until_us)
+
+    def _now_us(self) -> int:
+        return self._clock.now_us() - self._began_us
+
+    # Outputs
+
+    def settle(self) -> None:
+        """Put everything on the disk, then do what the procedure wants, then acknowledge.
+
+        Raises
+        ------
+        JournalError
+            If the disk fails; nothing was done.
+        """
+        if self.session is not None:
+            self.session.sync()
+        actions, self._actions = self._actions, []
+        for action in actions:
+            self._do(action)
+        if self._told_event:
+            self._client.acknowledge(self._told_event)
+            self._told_event = 0
+        if self.session is not None and self.session.over:
+            self._close()
+
+    def _do(self, action: Action) -> None:
+        match action:
+            case Play():
+                self._play(action)
+            case Silence():
+                self._client.silence()
+            case AskBoardTime():
+                self._client.ask_time()
+            case Wait(until_us):
+                self._wait_until_us = until_us
+            case Tell(what, about):
+                self._tell(what, about)
+            case Finish():
+                self._wait_until_us = None
+
+    def _play(self, play: Play) -> None:
+        if not self._client.connected:
+            return  # the board is lost; the tone is asked again when it is back
+        level_dbfs = play.level_db_hl - float(str(UNCALIBRATED["full_scale_db_hl"]))
+        self._client.request(
+            "tone",
+            ("id", self._tone_id(play.number)),
+            ("ear", "l" if play.ear == LEFT else "r"),
+            ("hz", decimal(play.frequency_hz, 2)),
+            ("dbfs", decimal(level_dbfs, 2)),
+            ("on", play.on_ms),
+            ("off", play.off_ms),
+            ("n", play.pulses),
+            ("rise", play.rise_ms),
+        )
+
+    def _tone_id(self, number: int) -> str:
+        session = self.session.number if self.session else 0
+        return f"{session % SESSIONS_IN_TONE_ID}-{number}"

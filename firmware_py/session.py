@@ -1,0 +1,263 @@
+"""A hearing test and its journal, kept in step; and replaying, which is also resuming.
+
+The journal holds every input of the procedure with its time, and every output that reaches the
+listener. The state of a session is a pure function of the inputs: to resume it, or to check it on
+another machine, they are fed through the procedure again, and the outputs have to come out the same.
+"""
+
+import datetime
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Self
+
+from firmware_py import __version__
+from firmware_py.journal import JournalError, JournalWriter, Record
+from firmware_py.procedure.events import (
+    Action,
+    Event,
+    Finish,
+    as_record,
+    event_from_record,
+    is_recorded,
+)
+from firmware_py.procedure.hearing_test import HearingTest
+from firmware_py.procedure.settings import SettingError, Settings
+
+# Without a calibration 0 dBFS is taken for 120 dB HL at every frequency, and everything says so.
+UNCALIBRATED: Final = {"state": "UNCALIBRATED", "full_scale_db_hl": 120.0}
+
+
+class ReplayError(ValueError):
+    """A journal that this version cannot follow."""
+
+
+@dataclass(frozen=True)
+class BoardMark:
+    """Up to which event of which boot of the board everything is in the journal."""
+
+    boot: str = ""
+    event: int = 0
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A place where the procedure says something else than the journal."""
+
+    record: int
+    recorded: dict[str, Any] | None
+    replayed: dict[str, Any] | None
+
+
+@dataclass
+class Replay:
+    """What came of feeding a journal through the procedure.
+
+    Attributes
+    ----------
+    test : HearingTest
+        In the state after the last input.
+    differences : list of Difference
+        Empty if every output came out bit for bit.
+    pending : list
+        Outputs of the last input that did not reach the journal any more.
+    at_us : int
+        Session time of the last input.
+    board : BoardMark
+        Up to where the board's events are recorded.
+    tones, inputs : int
+        How many tones were played, and how many inputs there are.
+    result : dict or None
+        As recorded.
+    """
+
+    test: HearingTest
+    differences: list[Difference] = field(default_factory=list)
+    pending: list[dict[str, Any]] = field(default_factory=list)
+    at_us: int = 0
+    board: BoardMark = field(default_factory=BoardMark)
+    tones: int = 0
+    inputs: int = 0
+    result: dict[str, Any] | None = None
+
+
+def replay(records: Sequence[Record]) -> Replay:
+    """Feed the inputs of a journal through the procedure and compare the outputs.
+
+    Parameters
+    ----------
+    records : sequence of dict
+        All good records, the header first.
+
+    Raises
+    ------
+    ReplayError
+        If the header or an input is not of this version.
+    """
+    state = Replay(_test_of(records[0]))
+    for number, record in enumerate(records[1:], 1):
+        if record["kind"] == "input":
+            _leave_pending(state, number)
+            _take_input(state, number, record)
+        elif record["kind"] == "output":
+            _compare_output(state, number, record)
+    return state
+
+
+def _test_of(header: Record) -> HearingTest:
+    try:
+        return HearingTest(Settings.from_record(dict(header["settings"])))
+    except (KeyError, TypeError, SettingError) as error:
+        raise ReplayError(
+            f"the header is not of a session that firmware {__version__} can follow: {error}"
+        ) from None
+
+
+def _take_input(state: Replay, number: int, record: Record) -> None:
+    try:
+        event = event_from_record(record["event"])
+        state.at_us = int(record["at_us"])
+        if "board" in record:
+            boot, event_number = record["board"]
+            state.board = BoardMark(str(boot), int(event_number))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ReplayError(f"record {number}: {error}") from None
+    state.inputs += 1
+    actions = state.test.handle(state.at_us, event)
+    state.pending = [as_record(action) for action in actions if is_recorded(action)]
+
+
+def _compare_output(state: Replay, number: int, record: Record) -> None:
+    recorded = record.get("action")
+    replayed = state.pending.pop(0) if state.pending else None
+    if recorded != replayed:
+        state.differences.append(Difference(number, recorded, replayed))
+    if isinstance(recorded, dict):
+        state.tones += recorded.get("what") == "play"
+        if recorded.get("what") == "finish":
+            state.result = recorded.get("result")
+
+
+def _leave_pending(state: Replay, record: int) -> None:
+    state.differences += [Difference(record, None, missing) for missing in state.pending]
+    state.pending = []
+
+
+class Session:
+    """A running hearing test with its journal.
+
+    Made by `begin` or `resume`.
+    """
+
+    def __init__(self, number: int, journal: JournalWriter, state: Replay) -> None:
+        self.number = number
+        self.journal = journal
+        self.test = state.test
+        self.at_us = state.at_us
+        self.board = state.board
+
+    @classmethod
+    def begin(cls, path: Path, number: int, settings: Settings) -> Self:
+        """Start a new journal.
+
+        Raises
+        ------
+        JournalError
+            If it cannot be written.
+        """
+        header = {
+            "firmware": __version__,
+            "python": platform.python_version(),
+            "session": number,
+            "settings": settings.as_record(),
+            "calibration": UNCALIBRATED,
+            "seed": settings.seed,
+            "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        }
+        journal = JournalWriter.create(path, header)
+        return cls(number, journal, Replay(HearingTest(settings)))
+
+    @classmethod
+    def resume(cls, path: Path) -> "tuple[Self, int]":
+        """Go on with a session; return it, and how many torn bytes were cut off its journal.
+
+        Raises
+        ------
+        JournalError
+            If the journal is damaged or cannot be written.
+        ReplayError
+            If its outputs do not come out as recorded: it is of another version.
+        """
+        journal, recovered = JournalWriter.resume(path)
+        try:
+            state = replay(recovered.records)
+            if state.differences:
+                first = state.differences[0]
+                raise ReplayError(
+                    f"{path.name}: record {first.record} has {first.recorded}, this firmware "
+                    f"({__version__}) gives {first.replayed}: it cannot be gone on with here"
+                )
+            session = cls(int(recovered.header["session"]), journal, state)
+            if not recovered.complete:
+                session._record_outputs(state.pending)
+                session._finish_if_over()
+        except BaseException:
+            journal.close()
+            raise
+        return session, recovered.torn_bytes
+
+    @property
+    def over(self) -> bool:
+        """Return whether the test is finished."""
+        return self.test.outcome != ""
+
+    def feed(self, at_us: int, event: Event, board: BoardMark | None = None) -> list[Action]:
+        """Give the procedure an event; record it and what comes of it.
+
+        Nothing is on the disk before `sync`, and nothing may reach the listener before that.
+        """
+        self.at_us = max(at_us, self.at_us)
+        record: dict[str, Any] = {"kind": "input", "at_us": self.at_us, "event": as_record(event)}
+        if board is not None:
+            self.board = board
+            record["board"] = [board.boot, board.event]
+        self.journal.append(record)
+        actions = self.test.handle(self.at_us, event)
+        self._record_outputs([as_record(action) for action in actions if is_recorded(action)])
+        self._finish_if_over()
+        return actions
+
+    def sync(self) -> None:
+        """Put everything on the disk.
+
+        Raises
+        ------
+        JournalError
+            If that fails; the session cannot go on, and what was on the disk stays there.
+        """
+        if self.journal.synced_count < self.journal.record_count:
+            self.journal.sync()
+
+    def close(self) -> None:
+        """Close the journal; what cannot be written any more was reported before."""
+        try:
+            self.journal.close()
+        except JournalError:
+            return
+
+    def _record_outputs(self, outputs: list[dict[str, Any]]) -> None:
+        for output in outputs:
+            self.journal.append({"kind": "output", "action": output})
+
+    def _finish_if_over(self) -> None:
+        if self.over and not self._ended:
+            self._ended = True
+            self.journal.append({"kind": "end"})
+
+    _ended = False
+
+
+def finish_of(actions: Sequence[Action]) -> Finish | None:
+    """Return the `Finish` among actions, if there is one."""
+    return next((action for action in actions if isinstance(action, Finish)), None)

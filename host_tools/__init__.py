@@ -1,0 +1,1 @@
+"""Host tools of GP-PTA: one command, `gp-pta`."""

@@ -1,0 +1,186 @@
+"""The processes of a demonstration: simulator and firmware, joined by ptys."""
+
+import ctypes
+import os
+import select
+import signal
+import subprocess
+import sys
+import termios
+import time
+import tty
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from host_tools.errors import HostError
+
+START_TIMEOUT_S: Final = 120.0  # the first start compiles the kernels
+ANSWER_TIMEOUT_S: Final = 60.0
+WAKE_S: Final = 0.25
+QUIET_S: Final = 0.05
+PR_SET_PDEATHSIG: Final = 1
+
+
+def _die_with_parent() -> None:
+    """Have the kernel end this process when the one that started it ends, however it ends."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+class Simulator:
+    """`gp-pta simulate` as a process."""
+
+    def __init__(self, options: list[str]) -> None:
+        command = [sys.executable, "-m", "host_tools.main", "simulate", *options]
+        self._process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            preexec_fn=_die_with_parent,
+        )  # fmt: skip
+        assert self._process.stdout is not None
+        self.port = self._process.stdout.readline().strip()
+        if not self.port:
+            _, words = self._process.communicate()
+            raise HostError(words.strip().removeprefix("gp-pta: "))
+
+    def end(self) -> None:
+        """End the process."""
+        self._process.terminate()
+        self._process.communicate()
+
+
+class ConsoleLine:
+    """The operator's end of a pty whose other end is the firmware's console."""
+
+    def __init__(self) -> None:
+        self._master, self._slave = os.openpty()
+        tty.setraw(self._slave, termios.TCSANOW)
+        self.port = os.ttyname(self._slave)
+        self._partial = b""
+
+    def send(self, line: str) -> None:
+        """Type a line."""
+        os.write(self._master, f"{line}\n".encode())
+
+    def lines(self, timeout_s: float) -> Iterator[str]:
+        """Return the lines that come within the time."""
+        ready, _, _ = select.select([self._master], [], [], timeout_s)
+        if not ready:
+            return
+        *whole, self._partial = (self._partial + os.read(self._master, 65536)).split(b"\n")
+        for line in whole:
+            yield line.decode("ascii", "replace").strip()
+
+    def close(self) -> None:
+        """Pull the cable."""
+        os.close(self._master)
+        os.close(self._slave)
+
+
+class FirmwareProcess:
+    """`gp-pta-device` as a process, which may be killed and started again."""
+
+    def __init__(self, tone_generator: str, console: str, data: Path, speed: float) -> None:
+        self._command = [
+            sys.executable, "-m", "firmware_py.main", "--tone-generator", tone_generator,
+            "--console", console, "--data", str(data), "--speed", str(speed),
+        ]  # fmt: skip
+        self.kills = 0
+        self._start()
+
+    def _start(self) -> None:
+        self._process = subprocess.Popen(
+            self._command, stderr=subprocess.PIPE, text=True, preexec_fn=_die_with_parent
+        )
+
+    def kill(self) -> None:
+        """Pull the plug: SIGKILL."""
+        self._process.kill()
+
+    def restart_if_killed(self) -> bool:
+        """Start the firmware again if it was killed by a signal.
+
+        Raises
+        ------
+        HostError
+            If it ended by itself; the message is its own.
+        """
+        code = self._process.poll()
+        if code is None:
+            return False
+        _, words = self._process.communicate()
+        if code != -signal.SIGKILL:
+            raise HostError(f"the firmware ended with exit code {code}: {words.strip()}")
+        self.kills += 1
+        self._start()
+        return True
+
+    def wait(self, timeout_s: float = 10.0) -> int:
+        """Wait for the end and return the exit code."""
+        try:
+            self._process.communicate(timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            self.end()
+        return self._process.returncode
+
+    def end(self) -> None:
+        """End the process whatever it does."""
+        self._process.terminate()
+        try:
+            self._process.communicate(timeout=5.0)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.communicate()
+
+
+class Operator:
+    """Talks to a firmware over its console, as a person or a script would."""
+
+    def __init__(self, console: ConsoleLine, firmware: FirmwareProcess) -> None:
+        self._console = console
+        self._firmware = firmware
+
+    def ask(self, line: str) -> str:
+        """Send a line and return its answer; unasked lines on the way are dropped.
+
+        What is typed before the firmware has opened its console is lost, so it is typed again when
+        the firmware was started anew.
+        """
+        until_s = time.monotonic() + ANSWER_TIMEOUT_S
+        self._console.send(line)
+        while time.monotonic() < until_s:
+            answer = self._answer()
+            if answer is not None:
+                return answer
+            if self._firmware.restart_if_killed():
+                self._wake()
+                self._console.send(line)
+        raise HostError(f"the firmware did not answer {line!r} within {ANSWER_TIMEOUT_S:g} s")
+
+    def greet(self) -> str:
+        """Wait until the firmware answers and knows its tone generator; return its state."""
+        self._wake()
+        until_s = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < until_s:
+            if self.ask("*TST?").startswith("0,"):
+                return self.ask("SESS:STAT?")
+            time.sleep(0.05)
+        raise HostError("the firmware found no tone generator")
+
+    def _wake(self) -> None:
+        """Type until there is an answer, and let the answers that are too many go by."""
+        until_s = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < until_s:
+            self._console.send("*IDN?")
+            if self._answer(WAKE_S) is not None:
+                while self._answer(QUIET_S) is not None:
+                    continue
+                return
+            self._firmware.restart_if_killed()
+        raise HostError(f"the firmware did not answer within {START_TIMEOUT_S:g} s of its start")
+
+    def _answer(self, timeout_s: float = 0.2) -> str | None:
+        for answer in self._console.lines(timeout_s):
+            if not answer.startswith("!"):
+                return answer
+        return None

@@ -1,0 +1,142 @@
+"""`gp-pta replay`: feed a journal through the procedure again and compare, bit for bit."""
+
+import argparse
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from firmware_py.journal import JournalDamagedError, JournalError, Recovered, read_journal
+from firmware_py.session import Difference, Replay, ReplayError, replay
+from host_tools.errors import HostError
+
+NAME = "replay"
+SUMMARY = "check that a journal's every stimulus and its result come out again, bit for bit"
+EXAMPLE = """\
+example:
+  gp-pta replay sessions/session-000001.journal
+
+exit codes: 0 all came out the same, 1 something differs, 2 not a journal that can be replayed,
+3 the same so far but the session is not finished, 4 the journal is damaged
+"""
+
+IDENTICAL, DIFFERENT, UNFINISHED, DAMAGED = 0, 1, 3, 4
+
+
+@dataclass
+class Verdict:
+    """What a replay showed."""
+
+    journal: Path
+    code: int
+    tones: int
+    inputs: int
+    torn_bytes: int
+    differences: list[Difference] = field(default_factory=list)
+    damage: str = ""
+    result: dict[str, Any] | None = None
+
+    @property
+    def identical(self) -> bool:
+        """Return whether the session is finished and everything came out the same."""
+        return self.code == IDENTICAL
+
+
+def replay_journal(path: Path) -> Verdict:
+    """Replay a journal.
+
+    Raises
+    ------
+    HostError
+        If the file cannot be replayed at all.
+    """
+    damage = ""
+    try:
+        recovered = read_journal(path)
+    except JournalDamagedError as error:
+        if error.good is None or not error.good.records:
+            raise HostError(str(error)) from None
+        recovered, damage = error.good, str(error)
+    except JournalError as error:
+        raise HostError(str(error)) from None
+    try:
+        state = replay(recovered.records)
+    except ReplayError as error:
+        raise HostError(f"{path}: {error}") from None
+    return Verdict(
+        journal=path,
+        code=_code(recovered, state, damage),
+        tones=state.tones,
+        inputs=state.inputs,
+        torn_bytes=recovered.torn_bytes,
+        differences=state.differences,
+        damage=damage,
+        result=state.result,
+    )
+
+
+def add_arguments(p: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    p.add_argument("journal", type=Path, help="the journal of a session")
+    p.add_argument("--json", action="store_true", help="print the verdict as one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Replay, and say what came out."""
+    verdict = replay_journal(arguments.journal)
+    if arguments.json:
+        print(json.dumps(as_json(verdict)))
+        return verdict.code
+    for line in words(verdict):
+        print(line)
+    return verdict.code
+
+
+def as_json(verdict: Verdict) -> dict[str, Any]:
+    """Return the verdict as JSON values."""
+    return {
+        "journal": str(verdict.journal),
+        "replay_identical": verdict.identical,
+        "trials": verdict.tones,
+        "inputs": verdict.inputs,
+        "torn_bytes": verdict.torn_bytes,
+        "damage": verdict.damage,
+        "differences": [vars(difference) for difference in verdict.differences],
+        "result": verdict.result,
+    }
+
+
+def words(verdict: Verdict) -> list[str]:
+    """Return the verdict in words, the short first."""
+    lines = [_summary(verdict)]
+    if verdict.torn_bytes:
+        lines.append(f"torn end: {verdict.torn_bytes} bytes after the last good record")
+    if verdict.damage:
+        lines.append(f"DAMAGED: {verdict.damage}")
+    for difference in verdict.differences[:10]:
+        lines.append(f"record {difference.record}: recorded {difference.recorded}")
+        lines.append(f"{'':>{len(str(difference.record)) + 7}}  replayed {difference.replayed}")
+    if len(verdict.differences) > 10:
+        lines.append(f"... and {len(verdict.differences) - 10} more")
+    return lines
+
+
+def _summary(verdict: Verdict) -> str:
+    amount = f"{verdict.journal}: {verdict.tones} tones from {verdict.inputs} inputs"
+    endings = {
+        IDENTICAL: "every stimulus and the result came out bit for bit",
+        DIFFERENT: f"{len(verdict.differences)} outputs DIFFER",
+        UNFINISHED: "the same so far; the session is not finished",
+        DAMAGED: "the same up to where the journal is damaged",
+    }
+    return f"{amount}; {endings[verdict.code]}"
+
+
+def _code(recovered: Recovered, state: Replay, damage: str) -> int:
+    if state.differences:
+        return DIFFERENT
+    if damage:
+        return DAMAGED
+    if not recovered.complete or state.pending:
+        return UNFINISHED
+    return IDENTICAL

@@ -1,0 +1,84 @@
+"""`gp-pta simulate`: a tone generator with a simulated listener behind a pty."""
+
+import argparse
+import secrets
+import sys
+
+from device.simulator.audiograms import audiogram_named
+from device.simulator.board import SimulatedBoard
+from device.simulator.listener import SimulatedListener
+from device.simulator.serve import serve
+from host_tools.errors import HostError
+
+NAME = "simulate"
+SUMMARY = "serve a simulated tone generator and listener; prints its serial port (a pty)"
+EXAMPLE = """\
+example:
+  gp-pta simulate --audiogram S2 --seed 3
+  gp-pta-device --tone-generator /dev/pts/N --console ... --data sessions
+"""
+
+
+def add_listener_arguments(p: argparse.ArgumentParser) -> None:
+    """Add the options that describe the simulated listener."""
+    p.add_argument(
+        "--audiogram",
+        default="N3",
+        metavar="NAME|FILE.csv:ROW",
+        help="a standard audiogram, N1 to N7 or S1 to S3, or a row (from 1) of an audiogram "
+        "table; two with a comma are right and left ear (default: N3)",
+    )
+    p.add_argument("--seed", type=int, default=1, help="of everything random (default: 1)")
+    p.add_argument("--response-noise", type=float, default=2.0, metavar="DB", help="default: 2")
+    p.add_argument("--lapse-rate", type=float, default=0.01, metavar="P", help="default: 0.01")
+    p.add_argument(
+        "--false-alarm-rate", type=float, default=0.01, metavar="P", help="default: 0.01"
+    )
+    p.add_argument("--response-time", type=float, default=0.4, metavar="S", help="default: 0.4")
+
+
+def listener_of(arguments: argparse.Namespace) -> SimulatedListener:
+    """Return the listener that the options describe.
+
+    Raises
+    ------
+    HostError, AudiogramError
+        If an option is not allowed.
+    """
+    try:
+        return SimulatedListener(
+            audiogram_named(arguments.audiogram),
+            response_noise_db=arguments.response_noise,
+            lapse_rate=arguments.lapse_rate,
+            false_alarm_rate=arguments.false_alarm_rate,
+            response_time_s=arguments.response_time,
+            seed=arguments.seed,
+        )
+    except ValueError as error:
+        raise HostError(str(error)) from None
+
+
+def add_arguments(p: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    add_listener_arguments(p)
+    p.add_argument("--speed", type=float, default=1.0, help="times faster than real (default: 1)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until interrupted."""
+    listener = listener_of(arguments)
+    try:
+        board = SimulatedBoard(
+            listener,
+            boot=secrets.randbits(32),
+            host_silence_us=round(1e6 * arguments.speed),
+        )
+        serve(board, arguments.speed, announce=_announce)
+    except ValueError as error:
+        raise HostError(str(error)) from None
+    return 0
+
+
+def _announce(port: str) -> None:
+    print(port, flush=True)
+    print("a tone generator and a listener are at this port; end with ^C", file=sys.stderr)

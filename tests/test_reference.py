@@ -1,0 +1,804 @@
+"""Is the reference itself right?  Checked against mpmath, quadrature and finite differences.
+
+The hard numbers below were computed with mpmath at 60 digits.  Where mpmath can be imported they
+are computed again, at more points.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import integrate, optimize, stats
+
+from tests import reference
+from tests.reference import (
+    AUDIOGRAM_FREQUENCIES_HZ,
+    STANDARD_AUDIOGRAMS_DB_HL,
+    Annealing,
+    FloatArray,
+    Posterior,
+    Profile,
+    ReferenceEstimator,
+    Scale,
+    bald,
+    binary_entropy_of_margin,
+    laplace,
+    log_hyperprior,
+    log_phi,
+    log_posterior_of_hyperparameters,
+    phi_ratio,
+    prior_mean_line,
+    third,
+    warp,
+    weight,
+)
+
+MPMATH = importlib.util.find_spec("mpmath") is not None
+DIGITS = 60
+SMALLEST_NORMAL = 1e-300  # below it a double has no 1e-10 to offer
+
+# 0 <= exp(-u^2/(pi ln 2)) - H2(Phi(u)) <= this, the largest at u = 2.0469 (mpmath).
+HOULSBY_ERROR_BITS = 0.0027018885
+
+
+# --- scales and prior mean -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("scale", "at_125_1000_8000_hz", "intercept_db_hl", "slope"),
+    [
+        ("bark", (1.2411299289652493, 7.702773976459155, 19.708905833596873),
+         32.03043521715889, 2.428481930998185),
+        ("traunmuller", (1.0773141486810551, 8.527432432432432, 21.00413654618474),
+         32.39773899955388, 2.1538581600848534),
+        ("mel", (185.16858265005914, 999.9855371396244, 2840.023046708319),
+         32.67989177260992, 0.017426677853070664),
+        ("log2", (-3.0, 0.0, 3.0),
+         52.26249211316932, 8.333894510590545),
+    ],
+)  # fmt: skip
+def test_scale_and_regression_line(
+    scale: Scale,
+    at_125_1000_8000_hz: tuple[float, ...],
+    intercept_db_hl: float,
+    slope: float,
+) -> None:
+    assert_allclose(warp([125.0, 1000.0, 8000.0], scale), at_125_1000_8000_hz, rtol=1e-14)
+    assert_allclose(prior_mean_line(scale), (intercept_db_hl, slope), rtol=1e-13)
+    x = warp(AUDIOGRAM_FREQUENCIES_HZ, scale)
+    mean_db_hl = np.mean(list(STANDARD_AUDIOGRAMS_DB_HL.values()), axis=0)
+    assert_allclose(prior_mean_line(scale), np.polyfit(x, mean_db_hl, 1)[::-1], rtol=1e-10)
+
+
+def test_standard_audiograms_have_their_published_means() -> None:
+    assert len(STANDARD_AUDIOGRAMS_DB_HL) == 10
+    assert_allclose(
+        np.mean(list(STANDARD_AUDIOGRAMS_DB_HL.values()), axis=0),
+        [41.0, 41.75, 43.0, 45.75, 49.0, 53.5, 58.5, 65.0, 72.5, 77.0],
+        rtol=1e-15,
+    )
+
+
+def test_unknown_scale_is_named() -> None:
+    with pytest.raises(ValueError, match="'erb' is none of bark"):
+        warp(1000.0, "erb")  # type: ignore[arg-type]
+
+
+# --- log Phi and its derivatives -----------------------------------------------------------------
+
+#    z, log Phi, r, r (r + z), third derivative
+LIKELIHOOD = [
+    (-1e4, -50000010.12927891, 10000.000099999997, 0.9999999900000006, 1.99999976000003e-12),
+    (-1000, -500007.82669481216, 1000.000999998, 0.999999000006, 1.999976000299996e-09),
+    (-100, -5005.524208694205, 100.00999800099926, 0.9999000599500517, 1.997602995862343e-06),
+    (-37.5, -707.6689893175072, 37.526628874883656, 0.9992919051145792, 3.7605140156381736e-05),
+    (-20, -203.91715537109727, 20.04975306852785, 0.9975367383849478, 0.00024272657893584202),
+    (-10, -53.23128515051247, 10.098093233962512, 0.9905546221743438, 0.0017864003921165069),
+    (-5, -15.064998393988725, 5.186503967125842, 0.9673035653828878, 0.0108257645063567),
+    (-3, -6.607726221510349, 3.2830986549304364, 0.9294408132147319, 0.03147067283084249),
+    (-2.000001, -3.783186706898008, 2.37321641854377, 0.8857209589417603, 0.05935582186958649),
+    (-2, -3.783184333682032, 2.373215532822841, 0.8857208995859187, 0.059355861291565816),
+    (-1.999999, -3.7831819604669423, 2.373214647101971, 0.8857208402300377, 0.059355900713574224),
+    (-1, -1.8410216450092636, 1.525135276160981, 0.8009023344296512, 0.11693119540604884),
+    (-0.25, -0.9130617648111351, 0.9635539794164039, 0.6875477763950868, 0.1895378684535958),
+    (0, -0.6931471805599453, 0.7978845608028654, 0.6366197723675814, 0.21801361414499015),
+    (1e-8, -0.6931471725810997, 0.7978845544366676, 0.6366197701874452, 0.21801361529269697),
+    (0.5, -0.3689464152886564, 0.5091604338370335, 0.5138245643036329, 0.27099012446870785),
+    (1, -0.17275377902344988, 0.2875999709391784, 0.3703137142233946, 0.2957181701822712),
+    (2, -0.02301290932896349, 0.055247862678989956, 0.11354805168857644, 0.1843948150324776),
+    (5, -2.866516129637636e-07, 1.4867199409049056e-06, 7.433601914860711e-06,
+     3.568131173676705e-05),
+    (10, -7.619853024160525e-24, 7.694598626706419e-23, 7.694598626706419e-22,
+     7.617652640439355e-21),
+    (20, -2.7536241186062337e-89, 5.520948362159764e-88, 1.1041896724319527e-86,
+     2.2028583965017455e-85),
+    (30, -4.906713927148187e-198, 1.4736461348785476e-196, 4.420938404635642e-195,
+     1.3248078752558141e-193),
+    (37, -5.725571222524577e-300, 2.1200065515246056e-298, 7.84402424064104e-297,
+     2.9001689624856606e-295),
+    (1e4, 0.0, 0.0, 0.0, 0.0),
+]  # fmt: skip
+
+
+def _likelihood_by_mpmath(z: float) -> tuple[float, float, float, float, float]:
+    mp: Any = importlib.import_module("mpmath")
+    with mp.workdps(DIGITS):
+        t = mp.mpf(z)
+        not_phi = mp.erfc(t / mp.sqrt(2)) / 2
+        phi = mp.erfc(-t / mp.sqrt(2)) / 2
+        r = mp.exp(-t * t / 2) / mp.sqrt(2 * mp.pi) / phi
+        q = r + t
+        log_phi_z = mp.log(phi) if z < 0 else mp.log1p(-not_phi)
+        third_z = r * (q * (r + q) - 1)
+        return z, float(log_phi_z), float(r), float(r * q), float(third_z)
+
+
+def _likelihood_table() -> FloatArray:
+    table = [*LIKELIHOOD]
+    if MPMATH:
+        magnitudes = np.concatenate([np.logspace(-8.0, 0.0, 9), np.linspace(0.05, 36.95, 148)])
+        far = np.logspace(np.log10(37.0), 4.0, 30)
+        table += [_likelihood_by_mpmath(float(z)) for z in np.r_[-far, -magnitudes, magnitudes]]
+        table += [_likelihood_by_mpmath(row[0]) for row in LIKELIHOOD]
+    return np.array(table)
+
+
+@pytest.mark.parametrize(
+    ("function", "column"), [(log_phi, 1), (phi_ratio, 2), (weight, 3), (third, 4)]
+)
+def test_likelihood_to_the_last_digits_in_both_tails(function: Any, column: int) -> None:
+    table = _likelihood_table()
+    expected = table[:, column]
+
+    assert_allclose(function(table[:, 0]), expected, rtol=1e-12, atol=SMALLEST_NORMAL)
+
+
+def test_weight_and_third_are_smooth_positive_and_bounded() -> None:
+    z = np.linspace(-12.0, 12.0, 4801)
+    w, d3 = weight(z), third(z)
+
+    assert np.all((w > 0.0) & (w < 1.0) & (d3 > 0.0))
+    assert np.all(np.diff(w) < 0.0)
+    # w' = -third, by central differences (error step^2 / 6 times a derivative below 1)
+    assert_allclose((w[2:] - w[:-2]) / (z[2:] - z[:-2]), -d3[1:-1], atol=5e-6)
+
+
+# --- the Laplace approximation -------------------------------------------------------------------
+
+
+class Case(NamedTuple):
+    """Answers, and what mpmath makes of them.  The prior mean is 32 + 2.5 x."""
+
+    name: str
+    x: list[float]
+    level_db_hl: list[float]
+    heard: list[bool]
+    length: float
+    sd_db: float
+    response_noise_db: float
+    mode_db: list[float]
+    log_evidence: float
+    gradient: list[float]
+    mean_db_hl: list[float]  # at PREDICT_AT
+    predicted_sd_db: list[float]
+
+
+PREDICT_AT = [2.0, 16.5]
+CASES = [
+    Case(
+        "mixed",
+        [5.0, 5.0, 9.0, 12.0, 12.0, 15.5, 17.0, 3.0],
+        [40.0, 60.0, 55.0, 70.0, 60.0, 80.0, 62.0, 30.0],
+        [False, True, False, True, False, True, False, False],
+        4.0, 12.0, 2.0,
+        mode_db=[2.756074201562422, 2.756074201562422, 4.354106368873839, 3.1153773605391475,
+                 3.1153773605391475, 0.9749359380495048, 0.4500449654359621, 1.5024817280732667],
+        log_evidence=-1.492497019842075,
+        gradient=[0.29865032649942574, -0.8312815218053031],
+        mean_db_hl=[38.01087750438061, 73.84394208673525],
+        predicted_sd_db=[11.538674607407767, 10.44082358190285],
+    ),
+    Case(  # the search starts at z = -239
+        "far out",
+        [5.0, 5.0, 9.0, 14.0], [10.0, 90.0, -10.0, 120.0], [True, False, True, False],
+        4.0, 12.0, 0.5,
+        mode_db=[5.402575247532962, 5.402575247532962, -64.60256636551871, 53.297333013654736],
+        log_evidence=-6490.512334706373,
+        gradient=[-177.61787248297458, 138.26681510631872],
+        mean_db_hl=[81.32437727578657, 151.0661752263697],
+        predicted_sd_db=[6.8271028635159405, 6.095659395664075],
+    ),
+    Case(  # the search starts at z = -6950
+        "cliff",
+        [5.0, 11.0, 16.0], [-10.0, -10.0, 120.0], [True, True, False],
+        4.0, 12.0, 0.01,
+        mode_db=[-54.53336211104394, -69.52823199983189, 48.02855860061571],
+        log_evidence=-60.82311362132601,
+        gradient=[-40.784813938467195, 92.2162674812881],
+        mean_db_hl=[12.086327663460592, 128.08338067579507],
+        predicted_sd_db=[7.5290357189391885, 1.1783321584772684],
+    ),
+    Case(
+        "narrow",
+        [5.0, 11.0, 16.0, 16.0], [-10.0, 100.0, 120.0, 0.0], [True, True, False, False],
+        4.0, 12.0, 0.05,
+        mode_db=[-54.6231394113312, 4.51619925879378, 48.12555412372968, 48.12555412372968],
+        log_evidence=-26.71532676794562,
+        gradient=[-3.443196769755052, 37.35094066229268],
+        mean_db_hl=[-4.973565268034364, 121.36781612702036],
+        predicted_sd_db=[7.870733922724923, 1.5109707416324472],
+    ),
+    Case(
+        "short and broad",
+        [5.0, 11.0, 16.0, 16.0], [-10.0, 100.0, 120.0, 0.0], [True, True, False, False],
+        1.5, 60.0, 2.0,
+        mode_db=[-58.982799502861155, 0.18349434164815856, 52.5827899273974, 52.5827899273974],
+        log_evidence=-5.064741527301845,
+        gradient=[-1.8815680230870898e-10, 1.3627873685988106],
+        mean_db_hl=[29.017546123177, 122.99118803346389],
+        predicted_sd_db=[59.456138262936406, 20.749139913701462],
+    ),
+    Case(
+        "long and timid",
+        [5.0, 11.0, 16.0, 16.0], [-10.0, 100.0, 120.0, 0.0], [True, True, False, False],
+        40.0, 3.0, 2.0,
+        mode_db=[-6.6047457635502855, -2.3106255493153336, 1.306514505006956, 1.306514505006956],
+        log_evidence=-615.581778633519,
+        gradient=[-91.87089367598463, 93.60892312762596],
+        mean_db_hl=[28.35074456275236, 74.91308508097306],
+        predicted_sd_db=[1.3975853138557308, 1.3454423735863918],
+    ),
+    Case(
+        "one answer",
+        [11.0], [40.0], [True],
+        4.0, 12.0, 2.0,
+        mode_db=[-21.44523725402818],
+        log_evidence=-3.1189267219294217,
+        gradient=[0.0, 2.7957961959234607],
+        mean_db_hl=[35.29382745972369, 64.91727876851643],
+        predicted_sd_db=[11.964566598668258, 11.124119144674648],
+    ),
+    Case(  # z = +75: not a bit in it
+        "nothing learnt",
+        [5.0, 11.0], [120.0, -10.0], [True, False],
+        4.0, 12.0, 1.0,
+        mode_db=[0.0, 0.0],
+        log_evidence=0.0,
+        gradient=[0.0, 0.0],
+        mean_db_hl=[37.0, 73.25],
+        predicted_sd_db=[12.0, 12.0],
+    ),
+]  # fmt: skip
+
+
+def mean_at(x: FloatArray) -> FloatArray:
+    return 32.0 + 2.5 * x
+
+
+def _fit(case: Case, length_factor: float = 1.0, sd_factor: float = 1.0) -> Posterior:
+    return laplace(
+        case.x,
+        case.level_db_hl,
+        np.array(case.heard),
+        mean_at,
+        case.length * length_factor,
+        case.sd_db * sd_factor,
+        case.response_noise_db,
+    )
+
+
+def _evidence_by_mpmath(case: Case, log_length_shift: Any, log_sd_shift: Any) -> tuple[Any, Any]:
+    """Mode and log evidence by Newton on ``f = K d log p / df``, with no Cholesky in sight."""
+    mp: Any = importlib.import_module("mpmath")
+    n = len(case.x)
+    length = case.length * mp.exp(log_length_shift)
+    s = case.sd_db * mp.exp(log_sd_shift)
+    sigma = mp.mpf(case.response_noise_db)
+    y = [1 if heard else -1 for heard in case.heard]
+    x = [mp.mpf(v) for v in case.x]
+    margin_at_mean = [
+        mp.mpf(h) - (32 + mp.mpf("2.5") * v) for h, v in zip(case.level_db_hl, x, strict=True)
+    ]
+    K = mp.matrix(n, n)
+    for i in range(n):
+        for j in range(n):
+            K[i, j] = s**2 * mp.exp(-((x[i] - x[j]) ** 2) / (2 * length**2))
+    f = mp.zeros(n, 1)
+    for _ in range(100):
+        z = [y[i] * (margin_at_mean[i] - f[i]) / sigma for i in range(n)]
+        phi = [mp.erfc(-v / mp.sqrt(2)) / 2 for v in z]
+        r = [mp.npdf(v) / p for v, p in zip(z, phi, strict=True)]
+        slope = mp.matrix([-y[i] * r[i] / sigma for i in range(n)])
+        A = mp.eye(n) + K * mp.diag([r[i] * (r[i] + z[i]) / sigma**2 for i in range(n)])
+        step = mp.lu_solve(A, K * slope - f)
+        if mp.norm(step, mp.inf) < mp.mpf(10) ** (15 - DIGITS):
+            break
+        f += step
+    else:
+        raise AssertionError("mpmath has not converged")
+    log_evidence = -(slope.T * f)[0] / 2 + sum(mp.log(p) for p in phi) - mp.log(mp.det(A)) / 2
+    return f, log_evidence
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_laplace_agrees_with_60_digits(case: Case) -> None:
+    posterior = _fit(case)
+    mean_db_hl, sd_db = posterior.predict(PREDICT_AT)
+
+    assert_allclose(posterior.mode_db, case.mode_db, rtol=1e-11, atol=1e-200)
+    assert_allclose(posterior.log_evidence, case.log_evidence, rtol=1e-12, atol=1e-200)
+    gradient_size = float(np.max(np.abs(case.gradient)))
+    assert_allclose(posterior.gradient, case.gradient, rtol=1e-11, atol=1e-14 * gradient_size)
+    assert_allclose(mean_db_hl, case.mean_db_hl, rtol=1e-11)
+    assert_allclose(sd_db, case.predicted_sd_db, rtol=1e-11)
+
+
+@pytest.mark.skipif(not MPMATH, reason="mpmath is not installed: the numbers stand as typed")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_hard_numbers_can_be_computed_again(case: Case) -> None:
+    mp: Any = importlib.import_module("mpmath")
+    with mp.workdps(DIGITS):
+        e = mp.mpf(10) ** -15
+        mode_db, log_evidence = _evidence_by_mpmath(case, 0, 0)
+        gradient = [
+            (_evidence_by_mpmath(case, *up)[1] - _evidence_by_mpmath(case, *down)[1]) / (2 * e)
+            for up, down in (((e, 0), (-e, 0)), ((0, e), (0, -e)))
+        ]
+
+        assert_allclose([float(v) for v in mode_db], case.mode_db, rtol=1e-14, atol=1e-200)
+        assert_allclose(float(log_evidence), case.log_evidence, rtol=1e-14, atol=1e-200)
+        assert_allclose([float(v) for v in gradient], case.gradient, rtol=1e-14, atol=1e-25)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_gradient_is_that_of_the_evidence(case: Case) -> None:
+    def evidence(d_log_length: float, d_log_sd: float) -> float:
+        return _fit(case, float(np.exp(d_log_length)), float(np.exp(d_log_sd))).log_evidence
+
+    def slope(direction: FloatArray) -> float:  # central differences, Richardson twice
+        h = 0.02 / np.array([1.0, 2.0, 4.0])
+        d = [(evidence(*(e * direction)) - evidence(*(-e * direction))) / (2.0 * e) for e in h]
+        once = [(4.0 * d[1] - d[0]) / 3.0, (4.0 * d[2] - d[1]) / 3.0]
+        return (16.0 * once[1] - once[0]) / 15.0
+
+    gradient = [slope(np.array([1.0, 0.0])), slope(np.array([0.0, 1.0]))]
+    size = max(1.0, abs(case.log_evidence))
+    assert_allclose(_fit(case).gradient, gradient, rtol=1e-8, atol=1e-9 * size)
+
+
+TINY = [
+    Case("one", [11.0], [70.0], [True], 4.0, 12.0, 2.0, [], 0.0, [], [], []),
+    Case("one far", [11.0], [85.0], [False], 4.0, 12.0, 4.0, [], 0.0, [], [], []),
+    Case("two", [8.0, 11.0], [58.0, 49.0], [True, False], 4.0, 12.0, 2.0, [], 0.0, [], [], []),
+    Case("apart", [3.0, 15.0], [30.0, 75.0], [True, True], 2.0, 8.0, 5.0, [], 0.0, [], [], []),
+]
+
+
+def _log_likelihood(case: Case, f: FloatArray) -> float:
+    y = np.where(case.heard, 1.0, -1.0)
+    deviation = np.array(case.level_db_hl) - mean_at(np.array(case.x)) - f
+    return float(np.sum(stats.norm.logcdf(y * deviation / case.response_noise_db)))
+
+
+def _prior(case: Case) -> Any:
+    d = np.subtract.outer(case.x, case.x)
+    covariance = case.sd_db**2 * np.exp(-(d**2) / (2.0 * case.length**2))
+    return stats.multivariate_normal(np.zeros(len(case.x)), covariance)
+
+
+@pytest.mark.parametrize("case", TINY, ids=lambda case: case.name)
+def test_laplace_formula_by_another_route(case: Case) -> None:
+    """Maximise log P(y|f) N(f|0, K) numerically, take its Hessian by differences."""
+    prior = _prior(case)
+    n = len(case.x)
+
+    def minus_log_joint(f: FloatArray) -> float:
+        return -_log_likelihood(case, f) - float(prior.logpdf(f))
+
+    found = optimize.minimize(
+        minus_log_joint, np.zeros(n), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-14}
+    )
+    e = 0.01
+    unit = np.eye(n) * e
+    hessian = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            corners = [(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]
+            hessian[i, j] = sum(
+                sign * minus_log_joint(found.x + a * unit[i] + b * unit[j])
+                for a, b, sign in corners
+            ) / (4.0 * e**2)
+    log_evidence = -found.fun + 0.5 * n * np.log(2.0 * np.pi) - 0.5 * np.linalg.slogdet(hessian)[1]
+
+    posterior = _fit(case)
+    assert_allclose(posterior.mode_db, found.x, atol=2e-6)
+    assert_allclose(posterior.log_evidence, log_evidence, atol=1e-5)
+    mean_db_hl, sd_db = posterior.predict(case.x)
+    assert_allclose(mean_db_hl, mean_at(np.array(case.x)) + found.x, atol=2e-6)
+    assert_allclose(sd_db, np.sqrt(np.diag(np.linalg.inv(hessian))), rtol=1e-5)
+
+
+@pytest.mark.parametrize("case", TINY, ids=lambda case: case.name)
+def test_evidence_is_near_the_exact_one(case: Case) -> None:
+    """Exact by quadrature on a grid of +-8 SDs.
+
+    Laplace is an approximation, and too confident: an answer that was not needed to move the mode
+    ("two") costs it next to nothing, where the exact evidence pays for every threshold ruled out.
+    Hence a bound of 0.6 nats only.
+    """
+    prior = _prior(case)
+    axis = np.linspace(-8.0 * case.sd_db, 8.0 * case.sd_db, 1601)
+    spacing = axis[1] - axis[0]
+    y = np.where(case.heard, 1.0, -1.0)
+    margin_db = np.array(case.level_db_hl) - mean_at(np.array(case.x))
+    likelihood = [
+        stats.norm.cdf(answer * (margin - axis) / case.response_noise_db)
+        for answer, margin in zip(y, margin_db, strict=True)
+    ]
+    grid = np.stack(np.meshgrid(*[axis] * len(y), indexing="ij"), axis=-1)
+    density = np.asarray(prior.pdf(grid.reshape(-1, len(y)))).reshape(grid.shape[:-1])
+    for p in reversed(likelihood):
+        density = density @ p * spacing
+    exact = float(np.log(density))
+
+    if len(y) == 1:  # Phi(y (h - m) / sqrt(s^2 + sigma^2))
+        z = y[0] * margin_db[0] / np.hypot(case.sd_db, case.response_noise_db)
+        assert exact == pytest.approx(float(stats.norm.logcdf(z)), abs=1e-9)
+    assert _fit(case).log_evidence == pytest.approx(exact, abs=0.6)
+
+
+def test_prediction_is_the_textbook_formula() -> None:
+    """[CV eq. laplace_predict], with plain inverses, where no tone is repeated."""
+    x = np.array([3.0, 7.0, 12.0, 16.0])
+    x_star = np.array([1.0, 7.0, 9.5, 40.0])
+    heard = np.array([True, False, True, False])
+    level_db_hl = mean_at(x) + np.array([3.0, -4.0, 9.0, 2.0])
+    posterior = laplace(x, level_db_hl, heard, mean_at, 3.0, 12.0, 2.0)
+    mean_db_hl, sd_db = posterior.predict(x_star)
+
+    K = 144.0 * np.exp(-(np.subtract.outer(x, x) ** 2) / 18.0)
+    k_star = 144.0 * np.exp(-(np.subtract.outer(x, x_star) ** 2) / 18.0)
+    inverse_w = np.diag(posterior.sqrt_w**-2)
+    variance = 144.0 - np.sum(k_star * (np.linalg.inv(K + inverse_w) @ k_star), axis=0)
+    expected_db_hl = mean_at(x_star) + k_star.T @ np.linalg.inv(K) @ posterior.mode_db
+    assert_allclose(mean_db_hl, expected_db_hl, rtol=1e-12)
+    assert_allclose(sd_db, np.sqrt(variance), rtol=1e-12)
+    assert_allclose(mean_db_hl[1], mean_at(x)[1] + posterior.mode_db[1], rtol=1e-14)
+    assert_allclose(sd_db[3], 12.0, rtol=1e-12)
+    assert_allclose(mean_db_hl[3], mean_at(x_star)[3], rtol=1e-12)
+
+
+def test_mode_is_stationary_also_with_repeated_tones_and_wild_hyperparameters() -> None:
+    rng = np.random.default_rng(20240501)
+    for _ in range(200):
+        n = int(rng.integers(1, 50))
+        x = rng.choice(np.linspace(1.0, 20.0, 25), n)
+        h = rng.uniform(-10.0, 120.0, n)
+        heard = rng.random(n) < 0.5
+        length, sd_db, sigma = np.exp(rng.uniform([-1.0, 0.0, -0.7], [3.5, 4.0, 2.7]))
+        posterior = laplace(x, h, heard, mean_at, length, sd_db, sigma)
+        y = np.where(heard, 1.0, -1.0)
+        slope = -y * phi_ratio(y * (h - mean_at(x) - posterior.mode_db) / sigma) / sigma
+        K = sd_db**2 * np.exp(-(np.subtract.outer(x, x) ** 2) / (2.0 * length**2))
+        assert_allclose(posterior.mode_db, K @ slope, atol=1e-10 * float(np.max(K @ abs(slope))))
+        assert posterior.newton_steps <= 30
+
+
+def test_order_of_answers_and_mirror_image_change_nothing() -> None:
+    case = CASES[0]
+    x, h = np.array(case.x), np.array(case.level_db_hl)
+    heard = np.array(case.heard)
+    straight = _fit(case)
+    order = np.array([3, 1, 7, 0, 6, 2, 5, 4])
+    shuffled = laplace(x[order], h[order], heard[order], mean_at, 4.0, 12.0, 2.0)
+    mirrored = laplace(x, 2.0 * mean_at(x) - h, ~heard, mean_at, 4.0, 12.0, 2.0)
+
+    assert_allclose(shuffled.mode_db, straight.mode_db[order], rtol=1e-12)
+    assert_allclose(mirrored.mode_db, -straight.mode_db, rtol=1e-12)
+    for other in (shuffled, mirrored):
+        assert_allclose(other.log_evidence, straight.log_evidence, rtol=1e-13)
+        assert_allclose(other.gradient, straight.gradient, rtol=1e-12)
+
+
+def test_noise_may_differ_between_answers() -> None:
+    case = CASES[0]
+    answers = (case.x, case.level_db_hl, np.array(case.heard), mean_at, 4.0)
+    sigma = np.array([15.0, 12.0, 10.0, 8.0, 5.0, 4.0, 3.0, 2.0])
+    posterior = laplace(*answers, 12.0, sigma)
+    same = laplace(*answers, 12.0, np.full(8, 2.0))
+
+    assert_allclose(same.mode_db, case.mode_db, rtol=1e-11)
+    e = 1e-4
+    up = laplace(*answers, 12.0 * float(np.exp(e)), sigma).log_evidence
+    down = laplace(*answers, 12.0 * float(np.exp(-e)), sigma).log_evidence
+    slope = (up - down) / (2.0 * e)
+    assert posterior.gradient[1] == pytest.approx(slope, rel=1e-6)
+
+
+def test_no_answers_leave_the_prior() -> None:
+    posterior = laplace([], [], np.array([], dtype=bool), mean_at, 4.0, 12.0, 2.0)
+    mean_db_hl, sd_db = posterior.predict([2.0, 10.0])
+
+    assert posterior.log_evidence == 0.0
+    assert_allclose(posterior.gradient, [0.0, 0.0])
+    assert_allclose(mean_db_hl, [37.0, 57.0])
+    assert_allclose(sd_db, [12.0, 12.0])
+
+
+def test_laplace_refuses_what_it_cannot_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TypeError, match="heard must be boolean, got int64"):
+        laplace([5.0], [40.0], np.array([-1]), mean_at, 4.0, 12.0, 2.0)
+    with pytest.raises(ValueError, match="response_noise_db=0"):
+        laplace([5.0], [40.0], np.array([True]), mean_at, 4.0, 12.0, 0.0)
+    with pytest.raises(ValueError, match="shapes differ"):
+        laplace([5.0, 6.0], [40.0], np.array([True]), mean_at, 4.0, 12.0, 2.0)
+    monkeypatch.setattr(reference, "NEWTON_STEPS_MAX", 2)
+    with pytest.raises(RuntimeError, match="has not converged in 2 steps"):
+        _fit(CASES[1])
+
+
+# --- hyperparameters -----------------------------------------------------------------------------
+
+
+def test_hyperprior_is_a_density_over_the_logarithms() -> None:
+    def density(log_sd: float, log_length: float) -> float:
+        return float(np.exp(log_hyperprior(float(np.exp(log_length)), float(np.exp(log_sd)))[0]))
+
+    log_length, log_sd = np.log(4.0), np.log(12.0)
+    mass, _ = integrate.dblquad(
+        density, log_length - 4.0, log_length + 4.0, log_sd - 5.0, log_sd + 5.0
+    )
+    assert mass == pytest.approx(1.0, abs=1e-6)
+    at_median, gradient_at_median = log_hyperprior(4.0, 12.0)
+    assert_allclose(gradient_at_median, [0.0, 0.0], atol=1e-15)
+    assert log_hyperprior(4.0 * np.exp(0.5), 12.0)[0] == pytest.approx(at_median - 0.5)
+    assert log_hyperprior(4.0, 12.0 * np.exp(-0.6))[0] == pytest.approx(at_median - 0.5)
+    assert at_median == pytest.approx(-np.log(2.0 * np.pi * 0.5 * 0.6))
+
+
+def test_log_posterior_of_hyperparameters_and_its_gradient() -> None:
+    case = CASES[0]
+
+    def log_posterior(log_length: float, log_sd: float) -> tuple[float, FloatArray]:
+        return log_posterior_of_hyperparameters(
+            case.x, case.level_db_hl, np.array(case.heard), mean_at,
+            float(np.exp(log_length)), float(np.exp(log_sd)), 2.0, length_median=5.0,
+        )  # fmt: skip
+
+    here = np.log([3.0, 20.0])
+    value, gradient = log_posterior(*here)
+    posterior = _fit(case, 3.0 / 4.0, 20.0 / 12.0)
+    log_prior, _ = log_hyperprior(3.0, 20.0, length_median=5.0)
+    assert value == pytest.approx(posterior.log_evidence + log_prior, rel=1e-13)
+    e = 1e-4
+    for j, direction in enumerate(np.eye(2) * e):
+        slope = (log_posterior(*(here + direction))[0] - log_posterior(*(here - direction))[0]) / 2
+        assert gradient[j] == pytest.approx(slope / e, rel=1e-6)
+
+
+# --- selection -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mean_db_hl", "sd_db", "level_db_hl", "sigma_db", "bits"),
+    [
+        (50.0, 12.0, 50.0, 2.0, 0.8286629367531264),
+        (50.0, 12.0, 62.0, 2.0, 0.5335436690229413),
+        (50.0, 3.0, 47.0, 4.0, 0.16265849552782422),
+        (40.0, 1.0, 40.0, 2.0, 0.09818813440102192),
+        (0.0, 12.0, 120.0, 2.0, 2.1317918264920103e-21),
+        (60.0, 20.0, -10.0, 0.5, 0.003097584251812987),
+        (30.0, 0.1, 34.0, 2.0, -0.0024523779533625603),
+    ],
+)
+def test_bald_against_mpmath(
+    mean_db_hl: float, sd_db: float, level_db_hl: float, sigma_db: float, bits: float
+) -> None:
+    assert_allclose(bald(mean_db_hl, sd_db, level_db_hl, sigma_db), bits, rtol=1e-12)
+
+
+def test_houlsby_approximates_the_entropy_from_above() -> None:
+    u = np.linspace(-10.0, 10.0, 20001)
+    excess = np.exp(-(u**2) / (np.pi * np.log(2.0))) - binary_entropy_of_margin(u)
+
+    assert np.min(excess) >= -1e-15
+    assert np.max(excess) == pytest.approx(HOULSBY_ERROR_BITS, abs=1e-9)
+    assert binary_entropy_of_margin(0.0) == pytest.approx(1.0, rel=1e-15)
+    assert np.all(binary_entropy_of_margin([-1e4, 1e4]) == 0.0)
+
+
+@pytest.mark.parametrize("sd_over_sigma", [0.05, 0.3, 1.0, 3.0, 10.0, 40.0])
+def test_bald_is_the_mutual_information_up_to_houlsby(sd_over_sigma: float) -> None:
+    """Tolerance: BALD is at most 0.0027019 bits below the exact value, and never above it."""
+    sigma = 2.0
+    s = sigma * sd_over_sigma
+    for distance_in_total_sd in (0.0, 0.5, 1.0, 2.0, 4.0):
+        d = distance_in_total_sd * float(np.hypot(s, sigma))
+        u = np.linspace(-12.0, 12.0, 240001)
+        noise_bits = integrate.trapezoid(
+            binary_entropy_of_margin((d - s * u) / sigma) * stats.norm.pdf(u), u
+        )
+        exact_bits = binary_entropy_of_margin(distance_in_total_sd) - noise_bits
+        deficit = float(exact_bits - bald(60.0, s, 60.0 + d, sigma))
+        assert -1e-12 <= deficit <= HOULSBY_ERROR_BITS + 1e-12
+
+
+@pytest.mark.parametrize("sd_db", [0.02, 0.1, 0.5, 2.0, 8.0, 30.0, 100.0])
+@pytest.mark.parametrize("sigma_db", [0.5, 2.0, 8.0])
+def test_best_level_is_the_mean_and_best_place_the_least_known(
+    sd_db: float, sigma_db: float
+) -> None:
+    level_db_hl = np.linspace(-60.0, 160.0, 2201)  # 50 is among them
+    bits = bald(50.0, sd_db, level_db_hl, sigma_db)
+
+    assert level_db_hl[np.argmax(bits)] == pytest.approx(50.0)
+    assert bald(50.0, sd_db * 1.01, 50.0, sigma_db) > np.max(bits) > 0.0
+
+
+# --- the whole estimator -------------------------------------------------------------------------
+
+CANDIDATES_HZ = 600.0 * np.sinh(np.linspace(warp(250.0), warp(6000.0), 40) / 6.0)  # even in Bark
+PROFILES: list[Profile] = ["default", "gp-pta-2015"]
+
+
+def _sharp_listener(frequency_hz: float, level_db_hl: float, audiogram: str) -> bool:
+    """Hears exactly what is above the standard audiogram, straight between its points."""
+    threshold_db_hl = np.interp(
+        warp(frequency_hz), warp(AUDIOGRAM_FREQUENCIES_HZ), STANDARD_AUDIOGRAMS_DB_HL[audiogram]
+    )
+    return bool(level_db_hl > threshold_db_hl)
+
+
+class Answers(NamedTuple):
+    """The answers of a session, kept beside an estimator."""
+
+    x: list[float]
+    level_db_hl: list[float]
+    heard: list[bool]
+
+    def ask(self, estimator: ReferenceEstimator, audiogram: str) -> None:
+        frequency_hz, level_db_hl = estimator.next_stimulus()
+        heard = _sharp_listener(frequency_hz, level_db_hl, audiogram)
+        estimator.observe(frequency_hz, level_db_hl, heard)
+        self.x.append(float(warp(frequency_hz)))
+        self.level_db_hl.append(level_db_hl)
+        self.heard.append(heard)
+
+    def log_evidence(self, length: float, sd_db: float, sigma_db: float | FloatArray) -> float:
+        intercept_db_hl, slope = prior_mean_line()
+
+        def line(x: FloatArray) -> FloatArray:
+            return intercept_db_hl + slope * x
+
+        heard = np.array(self.heard)
+        return laplace(self.x, self.level_db_hl, heard, line, length, sd_db, sigma_db).log_evidence
+
+
+def _measure(estimator: ReferenceEstimator, trials: int, audiogram: str = "N3") -> FloatArray:
+    """Run a session; return the errors in dB at the audiogram frequencies."""
+    answers = Answers([], [], [])
+    for _ in range(trials):
+        answers.ask(estimator, audiogram)
+    mean_db_hl, _ = estimator.threshold(AUDIOGRAM_FREQUENCIES_HZ)
+    return mean_db_hl - np.array(STANDARD_AUDIOGRAMS_DB_HL[audiogram])
+
+
+def test_estimator_starts_from_the_prior() -> None:
+    estimator = ReferenceEstimator(candidate_frequencies_hz=CANDIDATES_HZ)
+    intercept_db_hl, slope = prior_mean_line()
+    mean_db_hl, sd_db = estimator.threshold([500.0, 4000.0])
+
+    assert_allclose(mean_db_hl, intercept_db_hl + slope * warp([500.0, 4000.0]))
+    assert_allclose(sd_db, [12.0, 12.0])
+    assert_allclose(estimator.hyperparameters, (4.0, 12.0))
+    assert estimator.response_noise_db == 15.0
+    assert estimator.trial_count == 0
+    assert estimator.log_evidence == 0.0
+    first = estimator.next_stimulus()
+    assert first.frequency_hz == CANDIDATES_HZ[0]
+    assert first.level_db_hl == pytest.approx(intercept_db_hl + slope * warp(CANDIDATES_HZ[0]))
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_session_finds_the_threshold(profile: Profile) -> None:
+    estimator = ReferenceEstimator(profile, candidate_frequencies_hz=CANDIDATES_HZ)
+    error_db = _measure(estimator, 30)
+
+    assert float(np.sqrt(np.mean(error_db**2))) < 3.0
+    assert estimator.trial_count == 30
+    assert estimator.response_noise_db == 2.0
+
+
+@pytest.mark.parametrize("annealing", ["common", "per-trial"])
+def test_noise_is_annealed(annealing: Annealing) -> None:
+    estimator = ReferenceEstimator(candidate_frequencies_hz=CANDIDATES_HZ, annealing=annealing)
+    schedule_db = [estimator.response_noise_db]
+    answers = Answers([], [], [])
+    for _ in range(14):
+        answers.ask(estimator, "N2")
+        schedule_db.append(estimator.response_noise_db)
+        noise_db = schedule_db[-1] if annealing == "common" else np.array(schedule_db[:-1])
+        expected = answers.log_evidence(*estimator.hyperparameters, noise_db)
+        assert estimator.log_evidence == pytest.approx(expected, rel=1e-12)
+
+    assert_allclose(schedule_db, np.maximum(2.0, 15.0 * 0.85 ** np.arange(15)))
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_hyperparameters_are_the_optimum(profile: Profile) -> None:
+    low, high = np.log([1.0, 2.0]), np.log([20.0, 40.0])  # of log l and log s
+    estimator = ReferenceEstimator(
+        profile,
+        candidate_frequencies_hz=CANDIDATES_HZ,
+        length_bounds=(1.0, 20.0),
+        sd_bounds_db=(2.0, 40.0),
+    )
+    answers = Answers([], [], [])
+
+    def value(log_hyperparameters: FloatArray) -> float:
+        length, sd_db = (float(v) for v in np.exp(log_hyperparameters))
+        log_prior, _ = log_hyperprior(length, sd_db)
+        log_evidence = answers.log_evidence(length, sd_db, estimator.response_noise_db)
+        return log_evidence + (log_prior if profile == "default" else 0.0)
+
+    for trial in range(12):
+        answers.ask(estimator, "S2")
+        if trial not in (1, 5, 11):
+            continue
+        optimum = np.log(estimator.hyperparameters)
+        best = value(optimum)
+        far = [
+            value(np.array([log_length, log_sd]))
+            for log_length in np.linspace(low[0], high[0], 15)
+            for log_sd in np.linspace(low[1], high[1], 15)
+        ]
+        steps = [np.array([1e-4, 0.0]), np.array([0.0, 1e-4])]
+        near = [value(np.clip(optimum + sign * e, low, high)) for sign in (1, -1) for e in steps]
+        assert np.all((optimum >= low - 1e-12) & (optimum <= high + 1e-12))
+        assert best >= max(*far, *near) - 1e-9  # some of it is a plateau
+
+
+@pytest.mark.parametrize("level_limits_db_hl", [(-10.0, 120.0), (45.0, 55.0)])
+def test_next_stimulus_is_the_best_of_all(level_limits_db_hl: tuple[float, float]) -> None:
+    estimator = ReferenceEstimator(
+        candidate_frequencies_hz=CANDIDATES_HZ, level_limits_db_hl=level_limits_db_hl
+    )
+    answers = Answers([], [], [])
+    for _ in range(8):
+        stimulus = estimator.next_stimulus()
+        mean_db_hl, sd_db = estimator.threshold(CANDIDATES_HZ)
+        levels_db_hl = np.linspace(level_limits_db_hl[0], level_limits_db_hl[1], 1301)
+        bits = bald(
+            mean_db_hl[:, np.newaxis],
+            sd_db[:, np.newaxis],
+            levels_db_hl,
+            estimator.response_noise_db,
+        )
+        assert np.max(bits) <= estimator.information_bits + 1e-12
+        assert estimator.information_bits == pytest.approx(float(np.max(bits)), rel=1e-3)
+        assert level_limits_db_hl[0] <= stimulus.level_db_hl <= level_limits_db_hl[1]
+        assert stimulus.frequency_hz in CANDIDATES_HZ
+        answers.ask(estimator, "N4")
+
+
+def test_estimator_refuses_what_it_cannot_do() -> None:
+    estimator = ReferenceEstimator(candidate_frequencies_hz=[1000.0], max_trials=1)
+    estimator.observe(1000.0, 40.0, True)
+    with pytest.raises(RuntimeError, match="max_trials=1 answers"):
+        estimator.observe(1000.0, 40.0, True)
+    with pytest.raises(ValueError, match="length_median must be given on the scale 'mel'"):
+        ReferenceEstimator(candidate_frequencies_hz=[1000.0], scale="mel")
+    with pytest.raises(ValueError, match="profile 'ep' is neither"):
+        ReferenceEstimator("ep", candidate_frequencies_hz=[1000.0])  # type: ignore[arg-type]
+
+
+def test_estimator_works_on_another_scale() -> None:
+    estimator = ReferenceEstimator(
+        candidate_frequencies_hz=CANDIDATES_HZ, scale="log2", length_median=1.2
+    )
+    assert float(np.sqrt(np.mean(_measure(estimator, 25) ** 2))) < 4.0
