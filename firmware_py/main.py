@@ -48,6 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     from firmware_py.clock import SteadyClock
     from firmware_py.configuration import Configuration, ConfigurationError, read_configuration
     from firmware_py.data_directory import DataDirectory, DataDirectoryError
+    from firmware_py.inference.kernel import compile_apart
     from firmware_py.ports import Port
 
     if not 0.1 <= arguments.speed <= 1000.0:
@@ -59,6 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         data = DataDirectory(arguments.data)
     except (ConfigurationError, DataDirectoryError) as error:
         return _refuse(str(error))
+    compile_apart()
     from firmware_py.firmware import EXIT_DONE, Firmware, FirmwareError
 
     firmware = Firmware(

@@ -17,7 +17,6 @@ from firmware_py.journal import JournalError, JournalWriter, Record
 from firmware_py.procedure.events import (
     Action,
     Event,
-    Finish,
     as_record,
     event_from_record,
     is_recorded,
@@ -156,6 +155,7 @@ class Session:
         self.test = state.test
         self.at_us = state.at_us
         self.board = state.board
+        self._ended = False
 
     @classmethod
     def begin(cls, path: Path, number: int, settings: Settings) -> Self:
@@ -254,10 +254,3 @@ class Session:
         if self.over and not self._ended:
             self._ended = True
             self.journal.append({"kind": "end"})
-
-    _ended = False
-
-
-def finish_of(actions: Sequence[Action]) -> Finish | None:
-    """Return the `Finish` among actions, if there is one."""
-    return next((action for action in actions if isinstance(action, Finish)), None)

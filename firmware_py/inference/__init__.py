@@ -1,1 +1,1 @@
-"""Pure arithmetic in fixed memory: scales, prior, likelihood, Laplace, hyperparameters, selection."""
+"""Pure arithmetic in fixed memory: scales, prior, likelihood, inference, selection."""

@@ -1,8 +1,8 @@
 """Elementary and special functions with the same bits on every machine.
 
 The C library's `erfc`, and in the last bit its `exp` and `log`, differ between machines. These are
-made of additions, multiplications, divisions and square roots only, which IEEE 754 fixes to the bit.
-Their error against exact values is stated and tested (tests/inference/test_elementary.py).
+made of additions, multiplications, divisions and square roots only, which IEEE 754 fixes to the
+bit. Their error against exact values is stated and tested (tests/inference/test_elementary.py).
 """
 
 import math
@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from firmware_py.inference.kernel import F8, kernel
+from firmware_py.inference.kernel import F8, entry, kernel
 
 SQRT_HALF: Final = math.sqrt(0.5)
 SQRT_2_OVER_PI: Final = math.sqrt(2.0 / math.pi)
@@ -66,7 +66,7 @@ _ERFCX_ODD: Final = (
 )
 
 
-@kernel(F8, F8)
+@entry(F8, F8)
 def exp(x: float) -> float:
     """Return e**x; 0 below -708, e**709 above 709. Relative error below 3e-16.
 
@@ -84,7 +84,7 @@ def exp(x: float) -> float:
     return p * power if x >= _EXP_LOW else 0.0
 
 
-@kernel(F8, F8)
+@entry(F8, F8)
 def log(x: float) -> float:
     """Return the natural logarithm of a normal positive x. Error below 1 unit in the last place."""
     bits = np.float64(x).view(np.int64)
@@ -102,7 +102,7 @@ def log(x: float) -> float:
     return k * _LN2_HIGH + (2.0 * s + (tail + k * _LN2_LOW))
 
 
-@kernel(F8, F8)
+@kernel
 def log1p(x: float) -> float:
     """Return log(1 + x) for x > -1, exact for tiny x too."""
     u = 1.0 + x
@@ -111,7 +111,7 @@ def log1p(x: float) -> float:
     return log(u) * (x / (u - 1.0))
 
 
-@kernel(F8, F8)
+@kernel
 def erfcx(t: float) -> float:
     """Return exp(t**2) erfc(t) for t >= 0. Relative error below 1e-15."""
     u = (t - _ERFCX_CENTRE) / (t + _ERFCX_CENTRE)
@@ -125,7 +125,7 @@ def erfcx(t: float) -> float:
     return (even + u * odd) / (1.0 + 2.0 * t)
 
 
-@kernel(F8, F8)
+@kernel
 def erfc(t: float) -> float:
     """Return the complementary error function, 0 beyond t = 26.6."""
     if t < 0.0:
@@ -133,7 +133,7 @@ def erfc(t: float) -> float:
     return erfcx(t) * exp(-t * t)
 
 
-@kernel(F8, F8)
+@entry(F8, F8)
 def normal_cdf(z: float) -> float:
     """Return the standard normal distribution function."""
     return 0.5 * erfc(-z * SQRT_HALF)

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Final
 
 import numpy as np
@@ -65,6 +64,7 @@ class Workspace:
         self.x: Array = np.zeros(trials)
         self.residual_db: Array = np.zeros(trials)
         self.label: Array = np.zeros(trials)
+        self.noise_db: Array = np.zeros(trials)
         self.a: Array = np.zeros(trials)
         self.f_db: Array = np.zeros(trials)
         self.k: Array = np.zeros((trials, trials))
@@ -232,6 +232,7 @@ class ThresholdEstimator:
         w.a[n] = 0.0
         self.trial_count = n + 1
         self._noise_db = self._profile.noise_db(self.response_noise_db, n + 1)
+        w.noise_db[: n + 1] = self._noise_db
         self._infer()
 
     def next_stimulus(self, level_max_db_hl: float | None = None) -> Stimulus:
@@ -280,7 +281,9 @@ class ThresholdEstimator:
     def threshold_band(
         self, frequencies_hz: Sequence[float] | Array, probability: float = 0.95
     ) -> tuple[Array, Array]:
-        """Return the central band (low, high), dB HL, that holds the threshold with `probability`."""
+        """Return the central band (low, high), dB HL, with this probability of the threshold."""
+        from statistics import NormalDist  # 1 MB that the device does not need
+
         probability = _number("probability", probability, 1e-6, 1.0 - 1e-6)
         mean_db_hl, sd_db = self.threshold(frequencies_hz)
         half_width_db = NormalDist().inv_cdf(0.5 + 0.5 * probability) * sd_db
@@ -296,9 +299,9 @@ class ThresholdEstimator:
     def _infer(self) -> None:
         w = self._workspace
         status = search.fit(
-            self.trial_count, w.x, w.residual_db, w.label, self._noise_db,
-            self._profile.offset_sd_db, self._box, w.k, w.a, w.f_db, w.b, w.vectors, w.scratch, w.b_inverse,
-            w.points, w.search,
+            self.trial_count, w.x, w.residual_db, w.label, w.noise_db,
+            self._profile.offset_sd_db, self._box, w.k, w.a, w.f_db, w.b, w.vectors, w.scratch,
+            w.b_inverse, w.points, w.search,
         )  # fmt: skip
         if status != CONVERGED:
             raise InferenceError(

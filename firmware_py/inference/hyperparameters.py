@@ -15,6 +15,7 @@ from firmware_py.inference.kernel import (
     NOT_CONVERGED,
     VECTOR,
     Array,
+    entry,
     kernel,
 )
 from firmware_py.inference.laplace import covariance, evidence_gradient, find_mode
@@ -33,7 +34,7 @@ OBJECTIVE, LOG_EVIDENCE, EVALUATIONS = 5, 6, 7
 SEARCH_ENTRIES = 8
 
 
-@kernel(F8, VECTOR, MATRIX)
+@kernel
 def log_prior(theta: Array, box: Array) -> float:
     """Return the log prior of theta, without its constant; precision 0 is a flat prior."""
     total = 0.0
@@ -43,10 +44,11 @@ def log_prior(theta: Array, box: Array) -> float:
     return total
 
 
-@kernel(I8, I8, VECTOR, VECTOR, VECTOR, F8, F8, MATRIX, VECTOR, MATRIX, VECTOR, VECTOR, MATRIX, MATRIX, VECTOR)  # noqa: E501  # fmt: skip
+@kernel
 def evaluate(
-    n: int, x: Array, residual_db: Array, label: Array, noise_db: float, offset_sd_db: float, box: Array, theta: Array,
-    k: Array, a: Array, f_db: Array, b: Array, vectors: Array, search: Array,
+    n: int, x: Array, residual_db: Array, label: Array, noise_db: Array, offset_sd_db: float,
+    box: Array, theta: Array, k: Array, a: Array, f_db: Array, b: Array, vectors: Array,
+    search: Array,
 ) -> int:  # fmt: skip
     """Write the objective at theta to `search`, leaving the Laplace state of theta behind."""
     covariance(n, x, exp(theta[0]), exp(theta[1]), offset_sd_db, k)
@@ -58,7 +60,7 @@ def evaluate(
     return status
 
 
-@kernel(I8, VECTOR, VECTOR, MATRIX, VECTOR, VECTOR)
+@kernel
 def ascent_direction(
     theta: Array, gradient: Array, box: Array, search: Array, direction: Array
 ) -> int:
@@ -85,7 +87,7 @@ def ascent_direction(
     return CONVERGED
 
 
-@kernel(I8, VECTOR, VECTOR, VECTOR)
+@kernel
 def update_curvature(step: Array, change: Array, search: Array) -> int:
     """Apply the BFGS update of the inverse Hessian of -objective; `change` is minus the gradient's.
 
@@ -106,7 +108,7 @@ def update_curvature(step: Array, change: Array, search: Array) -> int:
     return CONVERGED
 
 
-@kernel(I8, VECTOR)
+@kernel
 def reset_curvature(search: Array) -> int:
     """Set the inverse Hessian to a diagonal typical of these posteriors."""
     search[CURVATURE] = 0.25
@@ -115,10 +117,13 @@ def reset_curvature(search: Array) -> int:
     return CONVERGED
 
 
-@kernel(I8, I8, VECTOR, VECTOR, VECTOR, F8, F8, MATRIX, MATRIX, VECTOR, VECTOR, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, VECTOR)  # noqa: E501  # fmt: skip
+@entry(
+    I8, I8, VECTOR, VECTOR, VECTOR, VECTOR, F8, MATRIX, MATRIX, VECTOR, VECTOR, MATRIX, MATRIX,
+    MATRIX, MATRIX, MATRIX, VECTOR,
+)  # fmt: skip
 def fit(
-    n: int, x: Array, residual_db: Array, label: Array, noise_db: float, offset_sd_db: float, box: Array,
-    k: Array, a: Array, f_db: Array, b: Array, vectors: Array,
+    n: int, x: Array, residual_db: Array, label: Array, noise_db: Array, offset_sd_db: float,
+    box: Array, k: Array, a: Array, f_db: Array, b: Array, vectors: Array,
     scratch: Array, b_inverse: Array, points: Array, search: Array,
 ) -> int:  # fmt: skip
     """Maximise the objective over theta, starting from and ending in ``search[:2]``.

@@ -2,13 +2,17 @@
 
 A kernel is a free function on floats and arrays: inputs first, scratch and outputs last, a status
 returned where something can go wrong. `_nrt=False` takes Numba's allocator away, so that an
-allocation anywhere in a kernel is a compile error; explicit signatures compile everything when the
-module is imported, so that nothing compiles in the middle of a session. There is no fastmath and no
-contraction, because results must have the same bits on every machine.
+allocation anywhere in a kernel is a compile error. Those that Python calls, the entries, have
+explicit signatures: they, with all that they call, are compiled or loaded when their module is
+imported, so that nothing compiles in the middle of a session; the others are not loaded by
+themselves. There is no fastmath and no contraction, because results must have the same bits on
+every machine.
 """
 
 import hashlib
 import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -18,9 +22,8 @@ from typing import Any, Final, TypeVar
 
 import numba
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+Array = np.ndarray[Any, np.dtype[np.float64]]
 
 F8: Final = "float64"
 I8: Final = "int64"
@@ -31,6 +34,8 @@ MATRIX: Final = "float64[:,::1]"
 CONVERGED: Final = 0
 NOT_CONVERGED: Final = 1
 NOT_POSITIVE_DEFINITE: Final = 2
+
+_COMPLETE: Final = "complete"  # a file in the cache: every kernel is there
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
@@ -58,6 +63,25 @@ def _cache_directory() -> str | None:
     return None
 
 
+def compile_apart() -> None:
+    """Have another process compile the kernels if they are not in the cache yet.
+
+    Compiling takes half as much memory again as everything else the firmware does, and it would be
+    kept for good.
+    """
+    directory = _cache_directory()
+    if directory is None or (Path(directory) / _COMPLETE).exists():
+        return
+    subprocess.run([sys.executable, "-m", "firmware_py.inference"], check=False)
+
+
+def mark_complete() -> None:
+    """Note that all kernels are in the cache."""
+    directory = _cache_directory()
+    if directory is not None:
+        (Path(directory) / _COMPLETE).touch()
+
+
 @contextmanager
 def _kernels_cached_in(directory: str | None) -> Any:
     """Point Numba's cache at `directory` while one kernel is declared, and put it back."""
@@ -69,8 +93,29 @@ def _kernels_cached_in(directory: str | None) -> Any:
         numba.config.CACHE_DIR = before
 
 
-def kernel(result: str, *arguments: str) -> Callable[[AnyFunction], AnyFunction]:
-    """Compile a function as a kernel with this result and these argument types.
+def _compiled(function: AnyFunction, *signatures: str) -> AnyFunction:
+    directory = _cache_directory()
+    with _kernels_cached_in(directory):
+        compiled: AnyFunction = numba.njit(
+            *signatures,
+            error_model="numpy",
+            fastmath=False,
+            boundscheck=False,
+            nogil=True,
+            cache=directory is not None,
+            no_cfunc_wrapper=True,
+            _nrt=False,
+        )(function)
+    return compiled
+
+
+def kernel(function: AnyFunction) -> AnyFunction:
+    """Compile a function that other kernels call; it becomes a part of them."""
+    return _compiled(function)
+
+
+def entry(result: str, *arguments: str) -> Callable[[AnyFunction], AnyFunction]:
+    """Compile a kernel that Python calls, with this result and these argument types.
 
     Parameters
     ----------
@@ -78,18 +123,7 @@ def kernel(result: str, *arguments: str) -> Callable[[AnyFunction], AnyFunction]
         Numba type names, `F8`, `I8`, `VECTOR` or `MATRIX` above.
     """
 
-    def compile_kernel(function: AnyFunction) -> AnyFunction:
-        directory = _cache_directory()
-        with _kernels_cached_in(directory):
-            compiled: AnyFunction = numba.njit(
-                f"{result}({', '.join(arguments)})",
-                error_model="numpy",
-                fastmath=False,
-                boundscheck=False,
-                nogil=True,
-                cache=directory is not None,
-                _nrt=False,
-            )(function)
-        return compiled
+    def compile_entry(function: AnyFunction) -> AnyFunction:
+        return _compiled(function, f"{result}({', '.join(arguments)})")
 
-    return compile_kernel
+    return compile_entry

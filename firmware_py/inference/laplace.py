@@ -2,9 +2,9 @@
 
 Rasmussen & Williams, Gaussian Processes for Machine Learning (2006): algorithm 3.1 (mode by
 Newton), 3.2 (prediction), equation 3.32 (evidence), algorithm 5.1 (its gradient); the prior mean is
-absorbed in the data, f = g - m(x). The kernel is k(x, x') = s**2 exp(-(x - x')**2 / (2 l**2)) + o**2:
-squared exponential, and an offset of SD o common to all frequencies (0 in the paper). K is never
-inverted; what is factored is B = I + W^1/2 K W^1/2, whose eigenvalues are 1 or more.
+absorbed in the data, f = g - m(x). The kernel is k(x, x') = s**2 exp(-(x - x')**2 / (2 l**2)) +
+o**2: squared exponential, and an offset of SD o common to all frequencies (0 in the paper). K is
+never inverted; what is factored is B = I + W^1/2 K W^1/2, whose eigenvalues are 1 or more.
 """
 
 import math
@@ -18,6 +18,7 @@ from firmware_py.inference.kernel import (
     NOT_CONVERGED,
     VECTOR,
     Array,
+    entry,
     kernel,
 )
 from firmware_py.inference.likelihood import log_normal_cdf, probit
@@ -32,7 +33,7 @@ LOG_P, GRADIENT, WEIGHT, THIRD, ROOT, DIRECTION, KERNEL_DIRECTION, WORK, DERIVAT
 VECTORS = 9
 
 
-@kernel(I8, I8, VECTOR, F8, F8, F8, MATRIX)
+@kernel
 def covariance(n: int, x: Array, length: float, sd_db: float, offset_sd_db: float, k: Array) -> int:
     """Write K, K_ij = s**2 exp(-(x_i - x_j)**2 / (2 l**2)) + o**2, n x n, both triangles."""
     c = -0.5 / (length * length)
@@ -47,24 +48,24 @@ def covariance(n: int, x: Array, length: float, sd_db: float, offset_sd_db: floa
     return CONVERGED
 
 
-@kernel(F8, I8, VECTOR, VECTOR, F8, VECTOR, VECTOR)
+@kernel
 def log_joint(
-    n: int, residual_db: Array, label: Array, noise_db: float, a: Array, f_db: Array
+    n: int, residual_db: Array, label: Array, noise_db: Array, a: Array, f_db: Array
 ) -> float:
     """Return Psi = log p(y | f) - a^T f / 2, with f = K a."""
     psi = 0.0
     for i in range(n):
-        z = label[i] * (residual_db[i] - f_db[i]) / noise_db
+        z = label[i] * (residual_db[i] - f_db[i]) / noise_db[i]
         psi += log_normal_cdf(z) - 0.5 * a[i] * f_db[i]
     return psi
 
 
-@kernel(I8, I8, VECTOR, VECTOR, F8, VECTOR, MATRIX, MATRIX, MATRIX)
+@kernel
 def factor(
     n: int,
     residual_db: Array,
     label: Array,
-    noise_db: float,
+    noise_db: Array,
     f_db: Array,
     k: Array,
     b: Array,
@@ -86,12 +87,12 @@ def factor(
     return cholesky(n, b)
 
 
-@kernel(I8, I8, VECTOR, VECTOR, F8, MATRIX, VECTOR, VECTOR, MATRIX, MATRIX)
+@kernel
 def newton_step(
     n: int,
     residual_db: Array,
     label: Array,
-    noise_db: float,
+    noise_db: Array,
     k: Array,
     a: Array,
     f_db: Array,
@@ -114,12 +115,12 @@ def newton_step(
     return CONVERGED
 
 
-@kernel(I8, I8, VECTOR, VECTOR, F8, MATRIX, VECTOR, VECTOR, MATRIX, MATRIX, VECTOR)
+@kernel
 def find_mode(
     n: int,
     residual_db: Array,
     label: Array,
-    noise_db: float,
+    noise_db: Array,
     k: Array,
     a: Array,
     f_db: Array,
@@ -180,7 +181,7 @@ def find_mode(
     return status
 
 
-@kernel(I8, I8, VECTOR, F8, F8, F8, MATRIX, VECTOR, MATRIX, MATRIX, MATRIX, MATRIX, VECTOR)
+@kernel
 def evidence_gradient(
     n: int,
     x: Array,
@@ -241,7 +242,7 @@ def evidence_gradient(
     return CONVERGED
 
 
-@kernel(I8, I8, VECTOR, I8, VECTOR, F8, F8, F8, VECTOR, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR)
+@entry(I8, I8, VECTOR, I8, VECTOR, F8, F8, F8, VECTOR, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR)
 def predict(
     n: int,
     x: Array,

@@ -15,14 +15,14 @@ from firmware_py.inference.elementary import (
     log,
     log1p,
 )
-from firmware_py.inference.kernel import F8, I8, VECTOR, Array, kernel
+from firmware_py.inference.kernel import Array, kernel
 
 # Below this z the sum r + z loses digits to cancellation, and its continued fraction is used.
 _TAIL_Z = -8.0
 _TAIL_TERMS = 24  # enough for 1e-15 at _TAIL_Z
 
 
-@kernel(F8, F8)
+@kernel
 def log_normal_cdf(z: float) -> float:
     """Return log Phi(z)."""
     if z < 0.0:
@@ -30,7 +30,7 @@ def log_normal_cdf(z: float) -> float:
     return log1p(-0.5 * erfcx(z * SQRT_HALF) * exp(-0.5 * z * z))
 
 
-@kernel(F8, F8)
+@kernel
 def ratio(z: float) -> float:
     """Return r(z) = phi(z) / Phi(z), the derivative of log Phi."""
     if z < 0.0:
@@ -39,7 +39,7 @@ def ratio(z: float) -> float:
     return INV_SQRT_2PI * density / (1.0 - 0.5 * erfcx(z * SQRT_HALF) * density)
 
 
-@kernel(F8, F8, F8)
+@kernel
 def ratio_plus_z(z: float, r: float) -> float:
     """Return r(z) + z without cancellation; r is `ratio(z)`.
 
@@ -55,13 +55,13 @@ def ratio_plus_z(z: float, r: float) -> float:
     return 1.0 / fraction
 
 
-@kernel(I8, I8, VECTOR, VECTOR, VECTOR, F8, VECTOR, VECTOR, VECTOR, VECTOR)
+@kernel
 def probit(
     n: int,
     residual_db: Array,
     label: Array,
     f_db: Array,
-    noise_db: float,
+    noise_db: Array,
     log_p: Array,
     gradient: Array,
     weight: Array,
@@ -76,14 +76,14 @@ def probit(
     residual_db : (n,) level minus prior mean, h - m(x), in dB.
     label : (n,) +1 heard, -1 not heard.
     f_db : (n,) latent values, dB.
-    noise_db : response noise sigma, dB.
+    noise_db : (n,) response noise sigma of each trial, dB.
     log_p, gradient, weight, third : (n,) outputs: log P, d/df in 1/dB, -d2/df2 in 1/dB**2, d3/df3.
     """
     for i in range(n):
-        z = label[i] * (residual_db[i] - f_db[i]) / noise_db
+        z = label[i] * (residual_db[i] - f_db[i]) / noise_db[i]
         r = ratio(z)
         s = ratio_plus_z(z, r)
-        slope = label[i] / noise_db
+        slope = label[i] / noise_db[i]
         log_p[i] = log_normal_cdf(z)
         gradient[i] = -slope * r
         weight[i] = slope * slope * r * s

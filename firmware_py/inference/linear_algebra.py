@@ -6,23 +6,15 @@ change the order of a sum: the result has the same bits whatever the processor.
 
 import math
 
-from firmware_py.inference.kernel import (
-    Array,
-    CONVERGED,
-    I8,
-    MATRIX,
-    NOT_POSITIVE_DEFINITE,
-    VECTOR,
-    kernel,
-)
+from firmware_py.inference.kernel import CONVERGED, NOT_POSITIVE_DEFINITE, Array, kernel
 
 
-@kernel(I8, I8, MATRIX)
+@kernel
 def cholesky(n: int, a: Array) -> int:
     """Overwrite the upper triangle of A with U, where A = U^T U.
 
-    Row i of U is row i of A less u[k, i] times each row k above it, over the root of its pivot; four
-    rows are taken at a time, because row i is then read and written once for all four. Returns
+    Row i of U is row i of A less u[k, i] times each row k above it, over the root of its pivot;
+    four rows are taken at a time, because row i is then read and written once for all four. Returns
     `NOT_POSITIVE_DEFINITE` if a pivot is not positive. The strict lower triangle is left.
     """
     for i in range(n):
@@ -49,7 +41,7 @@ def cholesky(n: int, a: Array) -> int:
     return CONVERGED
 
 
-@kernel(I8, I8, MATRIX, VECTOR)
+@kernel
 def solve(n: int, u: Array, b: Array) -> int:
     """Overwrite b with A^-1 b, given the factor U of A = U^T U."""
     for k in range(n):
@@ -64,7 +56,7 @@ def solve(n: int, u: Array, b: Array) -> int:
     return CONVERGED
 
 
-@kernel(I8, I8, I8, MATRIX, MATRIX)
+@kernel
 def solve_lower(n: int, columns: int, u: Array, b: Array) -> int:
     """Overwrite the n x columns block of B with U^-T B."""
     for i in range(n):
@@ -78,7 +70,7 @@ def solve_lower(n: int, columns: int, u: Array, b: Array) -> int:
     return CONVERGED
 
 
-@kernel(I8, I8, MATRIX, MATRIX, MATRIX)
+@kernel
 def inverse(n: int, u: Array, scratch: Array, a_inverse: Array) -> int:
     """Write the lower triangle of A^-1 = (U^-T)^T (U^-T), given the factor U; scratch gets U^-T."""
     for i in range(n):
@@ -103,7 +95,7 @@ def inverse(n: int, u: Array, scratch: Array, a_inverse: Array) -> int:
     return CONVERGED
 
 
-@kernel(I8, I8, MATRIX, VECTOR, VECTOR)
+@kernel
 def multiply(n: int, a: Array, b: Array, out: Array) -> int:
     """Write A b for a full symmetric A."""
     for j in range(n):

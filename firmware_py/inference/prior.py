@@ -1,4 +1,4 @@
-"""The prior mean: a straight line through the mean of the standard audiograms (paper, section 6)."""
+"""The prior mean: a straight line through the mean of the standard audiograms (paper, sec. 6)."""
 
 from functools import cache
 from math import fsum

@@ -58,8 +58,8 @@ PROFILES: Final = {
         sd_limits_db=(1.0, 80.0),
         # How far the mean of one standard audiogram lies from the mean of all ten (SD 28 dB).
         offset_sd_db=28.0,
-        # Half an octave beyond the audiogram counts less; otherwise a third of the tones go there.
-        frequency_weight=((125.0, 0.3), (250.0, 1.0), (6000.0, 1.0), (8000.0, 0.3)),
+        # Beyond 250-6000 Hz the threshold counts less; otherwise a third of the tones go there.
+        frequency_weight=((125.0, 0.3), (250.0, 1.0), (6000.0, 1.0), (8000.0, 0.6)),
         annealing_start_db=20.0,
         annealing_factor=0.85,
     ),

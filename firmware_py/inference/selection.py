@@ -2,23 +2,24 @@
 
 BALD(x, h) = H2(Phi((h - mu) / sqrt(sigma**2 + s**2)))
              - C / sqrt(s**2 + C**2) exp(-(h - mu)**2 / (2 (s**2 + C**2))),
-C = sigma sqrt(pi ln 2 / 2), with mu(x), s(x) the posterior mean and SD of the threshold. For a given
-x it has one maximum over h, at h = mu (paper, appendix C), and falls on both sides; within limits
-the best allowed level is therefore the one nearest to mu.
+C = sigma sqrt(pi ln 2 / 2), with mu(x), s(x) the posterior mean and SD of the threshold. For a
+given x the information has one maximum over h, at h = mu, and falls on both sides; within limits
+the best allowed level is therefore the one nearest to mu. (The paper proves it for an approximation of
+this expression; the expression itself dips below 0 far from mu where s is small, see `bald`.)
 """
 
 import math
 from typing import Final
 
 from firmware_py.inference.elementary import LOG_2, exp, log, normal_cdf
-from firmware_py.inference.kernel import CONVERGED, F8, I8, VECTOR, Array, kernel
+from firmware_py.inference.kernel import CONVERGED, F8, I8, VECTOR, Array, entry, kernel
 
 HALF_PI_LN2: Final = 0.5 * math.pi * math.log(2.0)
 
 NONE_ALLOWED: Final = 3  # status: no candidate has an allowed level
 
 
-@kernel(F8, F8)
+@kernel
 def binary_entropy_of_normal(z: float) -> float:
     """Return H2(Phi(z)) in bits, without loss in the tails."""
     p = normal_cdf(z)
@@ -28,7 +29,7 @@ def binary_entropy_of_normal(z: float) -> float:
     return -(p * log(p) + q * log(q)) / LOG_2
 
 
-@kernel(F8, F8, F8, F8, F8)
+@kernel
 def bald(mean_db_hl: float, sd_db: float, level_db_hl: float, noise_db: float) -> float:
     """Return the information about the threshold expected from one answer, in bits.
 
@@ -43,7 +44,7 @@ def bald(mean_db_hl: float, sd_db: float, level_db_hl: float, noise_db: float) -
     return max(total - expected, 0.0)
 
 
-@kernel(I8, I8, VECTOR, VECTOR, F8, VECTOR, F8, F8, VECTOR)
+@entry(I8, I8, VECTOR, VECTOR, F8, VECTOR, F8, F8, VECTOR)
 def select(
     points: int,
     mean_db_hl: Array,

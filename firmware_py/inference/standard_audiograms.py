@@ -1,8 +1,8 @@
 """The ten standard audiograms of Bisgaard et al.
 
 Source: N. Bisgaard, M. S. M. G. Vlaming, M. Dahlquist, "Standard audiograms for the IEC 60118-15
-measurement procedure", Trends in Amplification 14 (2010) 113-120; N1-N7 flat and moderately sloping,
-S1-S3 steeply sloping. 375 and 750 Hz are given there between the octaves.
+measurement procedure", Trends in Amplification 14 (2010) 113-120; N1-N7 flat and moderately
+sloping, S1-S3 steeply sloping. 375 and 750 Hz are given there between the octaves.
 """
 
 FREQUENCIES_HZ = (250, 375, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000)

@@ -1,0 +1,7 @@
+"""`python -m firmware_py.inference`: compile all kernels; the next start finds them ready."""
+
+from firmware_py.inference.estimator import ThresholdEstimator
+from firmware_py.inference.kernel import mark_complete
+
+ThresholdEstimator(max_trials=1)
+mark_complete()
