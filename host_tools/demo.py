@@ -4,6 +4,7 @@ import argparse
 import json
 import math
 import random
+import re
 import shlex
 import tempfile
 import time
@@ -17,7 +18,7 @@ from rich.console import Console
 from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Audiogram
 from firmware_py.console.audiogram import draw_audiogram, legend
-from firmware_py.procedure.ear_test import HEARS_ALL, MEASURED, NO_RESPONSE
+from firmware_py.procedure.outcomes import HEARS_ALL, MEASURED, NO_RESPONSE
 from host_tools import replay
 from host_tools.errors import HostError
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator, Simulator
@@ -34,6 +35,7 @@ example:
 SILENT_S_MAX: Final = 60.0  # without any line from the firmware
 TERMINAL_COLUMNS_BESIDE: Final = 118
 IDLE_STATES: Final = ("state=idle", "state=finished")
+PICTURE_COLUMNS: Final = 120
 
 
 @dataclass
@@ -57,13 +59,14 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     )
     p.add_argument("--speed", type=float, default=40.0, help="1 is real time (default: 40)")
     p.add_argument("--kill", type=int, default=0, metavar="N", help="kill -9 the firmware N times")
+    p.add_argument("--picture", type=Path, metavar="FILE.svg", help="keep the screen as a picture")
     p.add_argument("--json", action="store_true", help="end with one line of JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the demonstration; the exit code is 0 if the replay was identical."""
     began_s = time.monotonic()
-    screen = Console(highlight=False, stderr=False)
+    screen = _screen(arguments.picture)
     truth = audiogram_named(arguments.audiogram)
     listener_of(arguments)  # refuse a wrong option before anything is started
     if not 0.1 <= arguments.speed <= 1000.0:
@@ -78,6 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
     for line in replay.words(verdict):
         screen.print(line, style="green" if verdict.identical else "red", soft_wrap=True)
     screen.print(f"{seconds:.1f} s at speed {arguments.speed:g}")
+    if arguments.picture is not None:
+        arguments.picture.write_text(_picture(screen), encoding="utf-8")
     if arguments.json:
         summary = {
             "journal": str(journal),
@@ -88,6 +93,22 @@ def run(arguments: argparse.Namespace) -> int:
         }
         print(json.dumps(summary))
     return verdict.code
+
+
+def _screen(picture: Path | None) -> Console:
+    if picture is None:
+        return Console(highlight=False)
+    if picture.suffix != ".svg" or not picture.parent.is_dir():
+        raise HostError(f"--picture is {str(picture)!r}; allowed is a name in .svg, in a directory")
+    if picture.exists():
+        raise HostError(f"--picture {str(picture)!r} is there already; it is not overwritten")
+    return Console(highlight=False, record=True, width=PICTURE_COLUMNS, force_terminal=True)
+
+
+def _picture(screen: Console) -> str:
+    """Return the screen as SVG, without the font that Rich would fetch from outside."""
+    svg = screen.export_svg(title="gp-pta demo")
+    return re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
 
 
 def _data_directory(out: Path | None) -> Path:
@@ -129,7 +150,6 @@ def _simulator_options(arguments: argparse.Namespace) -> list[str]:
 
 def _begin(operator: Operator, arguments: argparse.Namespace, screen: Console) -> None:
     state = operator.greet()
-    operator.ask("SYST:EVEN ON")
     if not state.startswith(IDLE_STATES):
         screen.print("going on with the unfinished session in this directory")
         return
@@ -154,9 +174,8 @@ class _Killer:
         self._after_lines -= 1
         if self._left > 0 and self._after_lines <= 0:
             time.sleep(self._chance.random() * 0.03)
-            self._left -= 1
+            self._left -= self._firmware.kill()
             self._after_lines = self._draw()
-            self._firmware.kill()
 
 
 def _follow(
@@ -177,7 +196,6 @@ def _follow(
         if firmware.restart_if_killed():
             screen.print(f"[red]the firmware was killed ({firmware.kills}); started again[/red]")
             progress.over = operator.greet().startswith(IDLE_STATES)
-            operator.ask("SYST:EVEN ON")
             last_line_s = time.monotonic()
         if time.monotonic() - last_line_s > SILENT_S_MAX:
             state = operator.ask("SESS:STAT?")

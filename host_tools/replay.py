@@ -4,11 +4,13 @@ import argparse
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from firmware_py.journal import JournalDamagedError, JournalError, Recovered, read_journal
-from firmware_py.session import Difference, Replay, ReplayError, replay
 from host_tools.errors import HostError
+
+if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
+    from firmware_py.session import Difference, Replay
 
 NAME = "replay"
 SUMMARY = "check that a journal's every stimulus and its result come out again, bit for bit"
@@ -32,7 +34,7 @@ class Verdict:
     tones: int
     inputs: int
     torn_bytes: int
-    differences: list[Difference] = field(default_factory=list)
+    differences: "list[Difference]" = field(default_factory=list)
     damage: str = ""
     result: dict[str, Any] | None = None
 
@@ -50,6 +52,8 @@ def replay_journal(path: Path) -> Verdict:
     HostError
         If the file cannot be replayed at all.
     """
+    from firmware_py.session import ReplayError, replay
+
     damage = ""
     try:
         recovered = read_journal(path)
@@ -132,7 +136,7 @@ def _summary(verdict: Verdict) -> str:
     return f"{amount}; {endings[verdict.code]}"
 
 
-def _code(recovered: Recovered, state: Replay, damage: str) -> int:
+def _code(recovered: Recovered, state: "Replay", damage: str) -> int:
     if state.differences:
         return DIFFERENT
     if damage:

@@ -7,10 +7,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from firmware_py.procedure.ear_test import HEARS_ALL, MEASURED, NO_RESPONSE
+from firmware_py.procedure.outcomes import HEARS_ALL, MEASURED, NO_RESPONSE
 from firmware_py.procedure.settings import LEFT, RIGHT
 
 SYMBOLS: Final = {RIGHT: "O", LEFT: "X"}
+ARROWS: Final = {NO_RESPONSE: "v", HEARS_ALL: "^"}  # at the limit the threshold lies beyond
 TRUTH: Final = "+"
 ROW_DB: Final = 5
 COLUMNS_PER_OCTAVE: Final = 8
@@ -31,7 +32,8 @@ def draw_audiogram(
     Parameters
     ----------
     ears : mapping of ear to its thresholds
-        As in the result of a test: ``frequency_hz``, ``mark``, ``threshold_db_hl``, ``sd_db``.
+        As in the result of a test: ``frequency_hz``, ``mark``, ``threshold_db_hl``, ``sd_db``,
+        ``limit_db_hl``.
     truth : sequence of (frequency_hz, threshold_db_hl)
         A simulated listener's thresholds, marked `+`.
 
@@ -43,7 +45,7 @@ def draw_audiogram(
     rows = _grid()
     for frequency_hz, threshold_db_hl in truth:
         _put(rows, frequency_hz, threshold_db_hl, TRUTH)
-    for shift, (ear, thresholds) in enumerate(ears.items()):
+    for shift, thresholds in enumerate(ears.values()):
         for threshold in thresholds:
             _draw_band(rows, threshold, shift)
     for shift, (ear, thresholds) in enumerate(ears.items()):
@@ -86,10 +88,8 @@ def _draw_threshold(
     rows: list[list[str]], threshold: Mapping[str, Any], symbol: str, shift: int
 ) -> None:
     mark, mean = threshold["mark"], threshold["threshold_db_hl"]
-    if mark == NO_RESPONSE:
-        rows[-1][_column(threshold["frequency_hz"], shift)] = "v"
-    elif mark == HEARS_ALL:
-        rows[0][_column(threshold["frequency_hz"], shift)] = "^"
+    if mark in ARROWS:
+        _put(rows, threshold["frequency_hz"], threshold["limit_db_hl"], ARROWS[mark], shift)
     elif mean is not None:
         _put(rows, threshold["frequency_hz"], mean, symbol, shift)
 
@@ -102,8 +102,8 @@ def _put(
 
 
 def _row(level_db_hl: float) -> int:
-    row = round((level_db_hl - TOP_DB_HL) / ROW_DB)
-    return min(max(row, 0), (BOTTOM_DB_HL - TOP_DB_HL) // ROW_DB)
+    inside_db_hl = min(max(level_db_hl, TOP_DB_HL), BOTTOM_DB_HL)
+    return round((inside_db_hl - TOP_DB_HL) / ROW_DB)
 
 
 def _column(frequency_hz: float, shift: int) -> int:

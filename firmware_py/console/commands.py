@@ -24,23 +24,56 @@ class Instrument(Protocol):
     several lines.
     """
 
-    def identify(self) -> str: ...
-    def self_test(self) -> str: ...
-    def reset(self) -> None: ...
-    def shut_down(self) -> None: ...
-    def version(self) -> str: ...
-    def set_events(self, text: str) -> None: ...
-    def events(self) -> str: ...
-    def start(self, ears: str | None, seed: str | None) -> None: ...
-    def pause(self) -> None: ...
-    def go_on(self) -> None: ...
-    def abort(self) -> None: ...
-    def state(self) -> str: ...
-    def result(self) -> str: ...
-    def threshold(self, ear: str | None) -> str: ...
-    def audiogram(self) -> Sequence[str]: ...
-    def set_setting(self, name: str, value: str) -> None: ...
-    def setting(self, name: str | None) -> str: ...
+    def identify(self) -> str:
+        """Return maker, model, serial number and version."""
+
+    def self_test(self) -> str:
+        """Return 0 and what was found in quotes, or 1 and what is wrong."""
+
+    def reset(self) -> None:
+        """Abort a running test; settings as configured."""
+
+    def shut_down(self) -> None:
+        """End the firmware; a running test is kept."""
+
+    def version(self) -> str:
+        """Return the versions of firmware and wire."""
+
+    def set_events(self, text: str) -> None:
+        """Switch the unasked lines ON or OFF."""
+
+    def events(self) -> str:
+        """Return ON or OFF."""
+
+    def start(self, ears: str | None, seed: str | None) -> None:
+        """Start a test of these ears (BOTH, LEFT, RIGHT) with this seed; None: as set."""
+
+    def pause(self) -> None:
+        """Pause the test."""
+
+    def go_on(self) -> None:
+        """Go on with a paused test."""
+
+    def abort(self) -> None:
+        """End the test."""
+
+    def state(self) -> str:
+        """Return where the test is."""
+
+    def result(self) -> str:
+        """Return the result, so far or final, as JSON."""
+
+    def threshold(self, ear: str | None) -> str:
+        """Return the thresholds of an ear; None: of all that were tested."""
+
+    def audiogram(self) -> Sequence[str]:
+        """Return the audiogram in characters, line by line."""
+
+    def set_setting(self, name: str, value: str) -> None:
+        """Change a setting of the next test."""
+
+    def setting(self, name: str | None) -> str:
+        """Return one setting as JSON; None: all."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +84,7 @@ class Command:
     arguments: str
     needed: int
     allowed: int
-    handler: Callable[..., str | None | Sequence[str]]
+    handler: Callable[..., str | Sequence[str] | None]
     help: str
 
     @property
@@ -80,9 +113,7 @@ def command_table(instrument: Instrument, console: "Console") -> list[Command]:
         Command("SESSion:ABORt", "", 0, 0, i.abort, "end the test; what was measured is kept"),
         Command("SESSion:STATe?", "", 0, 0, i.state, "where the test is"),
         Command("SESSion:RESult?", "", 0, 0, i.result, "the result as JSON, so far or final"),
-        Command(
-            "THReshold?", "[LEFT|RIGHT]", 0, 1, i.threshold, "Hz, dB HL, SD dB and mark, each;"
-        ),
+        Command("THReshold?", "[LEFT|RIGHT]", 0, 1, i.threshold, "Hz,dB HL,SD dB,mark;... an ear"),
         Command("AUDiogram", "", 0, 0, i.audiogram, "draw it"),
         Command("SETTing", "NAME,VALUE", 2, 2, i.set_setting, "of the next test"),
         Command("SETTing?", "[NAME]", 0, 1, i.setting, "one setting, or all as JSON"),
@@ -115,7 +146,8 @@ class Console:
                 self._partial.clear()
                 answers += self.execute(line)
             elif byte in b"\x08\x7f":
-                del self._partial[-1:]
+                if len(self._partial) <= LINE_CHARACTERS_MAX:  # what was dropped cannot come back
+                    del self._partial[-1:]
             elif byte in (0x03, 0x15):  # ^C, ^U: begin the line anew
                 self._partial.clear()
             elif len(self._partial) <= LINE_CHARACTERS_MAX:
@@ -152,7 +184,7 @@ class Console:
         """Return the oldest error and forget it."""
         return self.errors.next()
 
-    def _do(self, line: str) -> str | None | Sequence[str]:
+    def _do(self, line: str) -> str | Sequence[str] | None:
         header, arguments = parse_line(line)
         for pattern, command in self._table:
             if pattern.fullmatch(header):

@@ -1,8 +1,8 @@
 """The grammar of the console: SCPI-flavoured headers, numbered errors, one answer a line.
 
 A line is a header, and after a space its arguments, separated by commas. A header is a chain of
-mnemonics joined by colons, each in its short form (the capitals) or whole, in any case, with a `?` at
-the end for a query: `SESSion:STATe?` is `sess:stat?` or `SESSION:STATE?`.
+mnemonics joined by colons, each in its short form (the capitals) or whole, in any case, with a `?`
+at the end for a query: `SESSion:STATe?` is `sess:stat?` or `SESSION:STATE?`.
 """
 
 import re
@@ -37,8 +37,9 @@ class ConsoleError(Exception):
 
     @property
     def answer(self) -> str:
-        """Return the error as the console writes it."""
-        return f'{self.number},"{self}"'
+        """Return the error as the console writes it: one line, a quote in the words doubled."""
+        words = " ".join(str(self).split()).replace('"', '""')
+        return f'{self.number},"{words}"'
 
 
 class ErrorQueue:

@@ -1,6 +1,6 @@
 """What goes into a hearing test and what comes out, each with its form in the journal."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
 
@@ -125,7 +125,7 @@ class Silence:
 
 @dataclass(frozen=True)
 class AskBoardTime:
-    """Ask the board for its time: was there really no press?"""
+    """Ask the board for its time, to be sure that there was no press."""
 
 
 @dataclass(frozen=True)
@@ -190,12 +190,15 @@ def event_from_record(record: dict[str, Any]) -> Event:
     ValueError
         If the record is not that of an event.
     """
-    values = {name: value for name, value in record.items() if name != "what"}
-    kind = _RECORDED.get(record.get("what", ""))
     try:
-        if kind is None or not issubclass(kind, Event):
+        values = dict(record)
+        kind = _RECORDED[values.pop("what")]
+        if not issubclass(kind, Event):
             raise TypeError
         event: Event = kind(**values)
-    except TypeError:
+        # Exactly: True is no number, and 1 is not true.
+        if any(type(getattr(event, field.name)) is not field.type for field in fields(event)):
+            raise TypeError
+    except (KeyError, TypeError, ValueError):
         raise ValueError(f"{record!r} is not an event of this version") from None
     return event

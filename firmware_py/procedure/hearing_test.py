@@ -1,21 +1,16 @@
 """The hearing test: a pure state machine. Time comes in with every event; nothing here has a clock.
 
-A presentation is a random pause, a tone (or, for a catch trial, none), and a response window. Whether
-a tone was answered is judged on the board's time alone, by its microseconds between tone and button;
-before a tone counts as not heard the board is asked for its time, so that no press is lost to a slow
-wire or a busy processor. A presentation that was disturbed (paused, cut short, board lost) is not an
-answer: the same stimulus is asked again.
+A presentation is a random pause, a tone (or, for a catch trial, none), and a response window.
+Whether a tone was answered is judged on the board's time alone, by its microseconds between tone
+and button; before a tone counts as not heard the board is asked for its time, so that no press is
+lost to a slow wire or a busy processor. A presentation that was disturbed (paused, cut short, board
+lost) is not an answer: the same stimulus is asked again.
 """
 
 from dataclasses import dataclass
 from typing import Any, Final
 
-from firmware_py.procedure.ear_test import (
-    CATCH,
-    FAMILIARISE,
-    EarTest,
-    Presentation,
-)
+from firmware_py.procedure.ear_test import EarTest, Presentation
 from firmware_py.procedure.events import (
     Aborted,
     Action,
@@ -38,6 +33,7 @@ from firmware_py.procedure.events import (
     ToneStarted,
     Wait,
 )
+from firmware_py.procedure.outcomes import CATCH, FAMILIARISE
 from firmware_py.procedure.randomness import PAUSE_STREAM, uniform
 from firmware_py.procedure.settings import BETTER, BOTH, LEFT, RIGHT, Settings
 
@@ -119,30 +115,16 @@ class HearingTest:
         if self.state == FINISHED:
             return []
         match event:
-            case TestStarted():
-                return self._started(now_us)
             case TimePassed():
                 return self._time_passed(now_us)
-            case ToneStarted(number, onset_us):
-                return self._tone_started(now_us, number, onset_us)
-            case ToneEnded(number, _, cut):
-                return self._tone_ended(now_us, number, cut)
-            case ButtonPressed(at_us):
-                return self._pressed(now_us, at_us)
-            case ButtonReleased():
-                return []
-            case BoardTime(at_us):
-                return self._board_time(now_us, at_us)
-            case Paused():
-                return self._paused()
-            case Continued():
-                return self._continued(now_us)
-            case Aborted(why):
-                return self._finish("aborted", why)
             case BoardLost(why):
                 return self._board_lost(why)
             case BoardReady(tone_known):
                 return self._board_is_ready(now_us, tone_known)
+            case TestStarted() | Paused() | Continued() | Aborted():
+                return self._operator_said(now_us, event)
+            case _:
+                return self._board_told(now_us, event)
 
     def result(self) -> dict[str, Any]:
         """Return the result so far as JSON values."""
@@ -156,6 +138,36 @@ class HearingTest:
         }
 
     # Events
+
+    def _operator_said(
+        self, now_us: int, event: TestStarted | Paused | Continued | Aborted
+    ) -> list[Action]:
+        match event:
+            case TestStarted():
+                return self._started(now_us)
+            case Paused():
+                return self._paused()
+            case Continued():
+                return self._continued(now_us)
+            case Aborted(why):
+                return self._finish("aborted", why)
+
+    def _board_told(
+        self,
+        now_us: int,
+        event: ToneStarted | ToneEnded | ButtonPressed | ButtonReleased | BoardTime,
+    ) -> list[Action]:
+        match event:
+            case ToneStarted(number, onset_us):
+                return self._tone_started(now_us, number, onset_us)
+            case ToneEnded(number, _, cut):
+                return self._tone_ended(now_us, number, cut)
+            case ButtonPressed(at_us):
+                return self._pressed(now_us, at_us)
+            case ButtonReleased():
+                return []
+            case BoardTime(at_us):
+                return self._board_time(now_us, at_us)
 
     def _started(self, now_us: int) -> list[Action]:
         if self.state != READY:
@@ -178,7 +190,8 @@ class HearingTest:
     def _board_time(self, now_us: int, at_us: int) -> list[Action]:
         if self.state != LISTENING or self._is_catch():
             return []
-        left_us = self._onset_us + self._listening_us() - at_us
+        # A press in the last microsecond counts, so that has to be over as well.
+        left_us = self._onset_us + self._listening_us() + 1 - at_us
         if left_us > 0:
             return self._wait(now_us + left_us)
         return self._answered(now_us, heard=False)
@@ -212,8 +225,8 @@ class HearingTest:
         return [Silence(), *self._answered(now_us, heard=True)]
 
     def _stray_press(self, now_us: int) -> list[Action]:
-        """A press without a tone: count it, and begin the pause anew, within reason."""
-        if self.state == PAUSED or self.state == READY:
+        """Count a press without a tone, and begin the pause anew, within reason."""
+        if self.state in (PAUSED, READY):
             return []
         self.stray_presses += 1
         if self.state != PAUSE_BEFORE:
@@ -231,7 +244,11 @@ class HearingTest:
     def _continued(self, now_us: int) -> list[Action]:
         if self.state != PAUSED:
             return []
-        return [Tell("continued", {}), *self._pause_before(now_us)]
+        told = Tell("continued", {})
+        if self.presentation is None:  # paused before it began
+            return [told, *self._next(now_us)]
+        self._starts = 0  # a pause is no failure of the board
+        return [told, *self._pause_before(now_us)]
 
     def _board_lost(self, why: str) -> list[Action]:
         if not self._board_ready:
@@ -268,7 +285,10 @@ class HearingTest:
         return [*told, *self._pause_before(now_us)]
 
     def _choose_ear(self) -> str | None:
-        """Familiarise every ear first if the better one is to begin; then one ear after the other."""
+        """Return the ear to go on with, None if all are over.
+
+        All are familiarised first if the better one is to begin; then it is one after the other.
+        """
         waiting = [ear for ear in self.ears.values() if not ear.over]
         if not waiting:
             return None
@@ -369,7 +389,8 @@ class HearingTest:
                     f"{ear.ear} ear {verdict}: 1 kHz came out {difference_db:+.0f} dB "
                     "different in the retest"
                 )
-        if self.number and not any(ear.tones_heard for ear in self.ears.values()):
+        tones = sum(ear.tones for ear in self.ears.values())
+        if tones and not any(ear.tones_heard for ear in self.ears.values()):
             remarks.append("no tone was ever answered: check earphones and button")
         return remarks
 

@@ -59,7 +59,8 @@ class Settings:
     ears, first_ear : str
         Which ears, and which first: "better" is the one that familiarisation finds better.
     profile, response_noise_db : str, float
-        Of the estimator; None leaves the noise at the profile's value.
+        Of the estimator; None leaves the noise at the profile's value. 4 dB is more than most
+        listeners have, and bears a lapse of attention better than their own 2 dB would.
     frequency_min_hz, frequency_max_hz, level_min_db_hl, level_max_db_hl, level_step_db : float
         What may be asked. Above 100 dB HL only with `loud_confirmed`.
     familiar_level_db_hl : float
@@ -86,7 +87,7 @@ class Settings:
     ears: str = BOTH
     first_ear: str = BETTER
     profile: str = "default"
-    response_noise_db: float | None = None
+    response_noise_db: float | None = 4.0
     frequency_min_hz: float = 125.0
     frequency_max_hz: float = 8000.0
     level_min_db_hl: float = -10.0
@@ -121,6 +122,11 @@ class Settings:
             raise SettingError(
                 f"level_max_db_hl is {self.level_max_db_hl:g} dB HL; above {LOUD_DB_HL:g} dB HL "
                 "loud_confirmed has to be true as well"
+            )
+        if self.frequency_max_hz <= self.frequency_min_hz:
+            raise SettingError(
+                f"frequency_max_hz is {self.frequency_max_hz:g} Hz; allowed is more than "
+                f"{self.frequency_min_hz:g} Hz (frequency_min_hz)"
             )
         if self.pause_ms_max < self.pause_ms_min:
             raise SettingError(
@@ -177,7 +183,7 @@ def _check(name: str, value: Any, annotation: Any) -> None:
     whole = annotation is int
     kind = int if whole else (int, float)
     if isinstance(value, bool) or not isinstance(value, kind) or not low <= value <= high:
-        numbers = "whole numbers" if whole else "numbers"
-        raise SettingError(
-            f"{name} is {value!r}; allowed are {numbers} from {low:g} to {high:g} {unit}".rstrip()
+        numbers = (
+            f"whole numbers from {low} to {high}" if whole else f"numbers from {low:g} to {high:g}"
         )
+        raise SettingError(f"{name} is {value!r}; allowed are {numbers} {unit}".rstrip())

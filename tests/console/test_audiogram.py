@@ -1,0 +1,247 @@
+"""The audiogram in characters: what is where, nothing outside, a picture to compare with."""
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firmware_py.console.audiogram import draw_audiogram, legend
+
+deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
+
+WIDTH_MAX = 60
+LINES = 28  # the frequencies, and -10 to 120 dB HL by 5 dB
+MARKS = ("measured", "no-response", "hears-all", "unreliable", "incomplete")
+
+
+def found(frequency_hz: float, level_db_hl: float, sd_db: float = 0.0) -> dict[str, Any]:
+    """A threshold that was measured."""
+    return {
+        "frequency_hz": frequency_hz,
+        "mark": "measured",
+        "threshold_db_hl": level_db_hl,
+        "sd_db": sd_db,
+    }
+
+
+def marked(frequency_hz: float, mark: str) -> dict[str, Any]:
+    """A frequency without a number."""
+    return {
+        "frequency_hz": frequency_hz,
+        "mark": mark,
+        "threshold_db_hl": None,
+        "sd_db": None,
+        "limit_db_hl": {"no-response": 120.0, "hears-all": -10.0}.get(mark),
+    }
+
+
+def column(frequency_hz: float) -> int:
+    return 6 + round(8 * math.log2(frequency_hz / 125))
+
+
+def line(level_db_hl: float) -> int:
+    return 1 + round((level_db_hl + 10) / 5)
+
+
+def difference(drawn: list[str]) -> dict[tuple[int, int], str]:
+    """Everything that is not in an empty audiogram: line and column, character."""
+    empty = draw_audiogram({"left": []})
+    assert [len(a) for a in drawn] == [len(a) for a in empty]
+    return {
+        (row, place): character
+        for row, (one, other) in enumerate(zip(drawn, empty, strict=True))
+        for place, (character, before) in enumerate(zip(one, other, strict=True))
+        if character != before
+    }
+
+
+def one_ear(ear: str, *thresholds: dict[str, Any]) -> dict[tuple[int, int], str]:
+    return difference(draw_audiogram({ear: thresholds}))
+
+
+PICTURE = """\
+dB HL 125    250     500     1k      2k      4k      8k Hz
+  -10 .       ^       .       .       .       .       .
+      .       .:      .       .       .       .       .
+    0 |-------|X------|-------|-------|-------|-------|-
+      .       +:      :       .:      .       .       .
+   10 .       .       O       .:      .       .       .
+      .       .       :       ::      .       .       .
+   20 |-------|-------|-------OX------|-------|-------|-
+      .       .       .       ::      :       .       .
+   30 .       .       .       +:      :       .       .
+      .       .       .       .:      O     : .       .
+   40 |-------|-------|-------|-------:-----X-|-------|-
+      .       .       .       .       :     : .       .
+   50 .       .       .       .       .       :       .
+      .       .       .       .       .       :       .
+   60 |-------|-------|-------|-------|-------O-------|-
+      .       .       .       .       .       :       .
+   70 .       .       .       .       .       :       .
+      .       .       .       .       .       .       .
+   80 |-------|-------|-------|-------|-------|-------|-
+      .       .       .       .       .       .       .
+   90 .       .       .       .       .       .       .
+      .       .       .       .       .       .       .
+  100 |-------|-------|-------|-------|-------|-------|-
+      .       .       .       .       .       .       .
+  110 .       .       .       .       .       .       .
+      .       .       .       .       .       .       .
+  120 |-------|-------|-------|-------|-------|-------vX"""
+PICTURE_LEGEND = "O right   X left   : 95 % band   v no response   ^ better than measured   + true"
+
+
+def test_a_whole_picture() -> None:
+    """Both ears, bands, arrows, the truth, a level beyond the paper and a truth never heard."""
+    ears = {
+        "right": [
+            marked(250, "hears-all"),
+            found(500, 10.0, 2.0),
+            found(1000, 20.0, 2.0),
+            found(2000, 35.0, 4.0),
+            found(4000, 60.0, 6.0),
+            marked(8000, "no-response"),
+        ],
+        "left": [
+            found(250, 0.0, 2.0),
+            found(1000, 20.0, 8.0),
+            found(3000, 40.0, 2.0),
+            found(8000, 130.0, 5.0),
+        ],
+    }
+    truth = [(250.0, 5.0), (1000.0, 30.0), (8000.0, math.inf)]
+
+    assert [row.rstrip() for row in draw_audiogram(ears, truth)] == PICTURE.splitlines()
+    assert legend(ears, with_truth=True) == PICTURE_LEGEND
+
+
+def test_an_empty_audiogram_has_its_axes_only() -> None:
+    labels, *rows = draw_audiogram({})
+
+    assert labels == PICTURE.splitlines()[0]
+    assert len(rows) == LINES - 1
+    assert [row[:6].strip() for row in rows] == [
+        str(level) if level % 10 == 0 else "" for level in range(-10, 125, 5)
+    ]
+
+
+def test_an_octave_is_as_wide_as_20_db_are_high() -> None:
+    """A character is about twice as high as wide."""
+    assert column(2000) - column(1000) == 2 * (line(40) - line(20))
+
+
+@pytest.mark.parametrize(("ear", "symbol"), [("right", "O"), ("left", "X")])
+def test_an_ear_has_its_symbol_at_its_frequency_and_level(ear: str, symbol: str) -> None:
+    for frequency_hz, level_db_hl in [(125, -10), (750, 5), (1500, 65), (8000, 120)]:
+        drawn = one_ear(ear, found(frequency_hz, level_db_hl))
+
+        assert drawn == {(line(level_db_hl), column(frequency_hz)): symbol}
+
+
+def test_two_ears_stand_side_by_side() -> None:
+    same = [found(1000, 40.0)]
+
+    assert difference(draw_audiogram({"right": same, "left": same})) == {
+        (line(40), column(1000)): "O",
+        (line(40), column(1000) + 1): "X",
+    }
+
+
+def test_a_band_goes_as_far_as_95_percent() -> None:
+    drawn = one_ear("left", found(1000, 40.0, 5.1))  # 1.96 SD are 10 dB
+
+    assert drawn == {
+        (line(level), column(1000)): "X" if level == 40 else ":" for level in (30, 35, 40, 45, 50)
+    }
+
+
+def test_a_symbol_is_never_covered_by_a_band() -> None:
+    wide, narrow = found(1000, 40.0, 20.0), found(1020, 60.0, 0.1)
+
+    for both in ([wide, narrow], [narrow, wide]):
+        assert sorted(one_ear("left", *both).values()).count("X") == 2
+
+
+@pytest.mark.parametrize(
+    ("mark", "arrow", "level_db_hl"), [("no-response", "v", 120), ("hears-all", "^", -10)]
+)
+def test_an_arrow_stands_where_there_is_no_number(
+    mark: str, arrow: str, level_db_hl: float
+) -> None:
+    assert one_ear("left", marked(2000, mark)) == {(line(level_db_hl), column(2000)): arrow}
+
+
+@pytest.mark.parametrize("mark", ["unreliable", "incomplete"])
+def test_nothing_stands_where_nothing_is_known(mark: str) -> None:
+    assert one_ear("right", marked(2000, mark)) == {}
+
+
+@pytest.mark.parametrize("level_db_hl", [-1e300, -math.inf, -500.0, -10.1, 120.1, 1e300])
+def test_a_level_off_the_paper_stands_at_its_edge(level_db_hl: float) -> None:
+    edge = -10 if level_db_hl < 0 else 120
+    drawn = one_ear("left", found(1000, level_db_hl, 1.0))
+
+    if math.isfinite(level_db_hl):
+        assert drawn[line(edge), column(1000)] == "X"
+    assert {row for row, _ in drawn} <= {line(edge), line(edge) + 1, line(edge) - 1}
+
+
+def test_a_band_off_the_paper_ends_at_its_edges() -> None:
+    drawn = one_ear("left", found(1000, 40.0, 1e6))
+
+    assert [row for row, _ in drawn] == list(range(1, LINES))
+
+
+@pytest.mark.parametrize("frequency_hz", [0.001, 20.0, 124.0, 8800.0, 20_000.0, 1e9])
+def test_a_frequency_off_the_paper_stands_at_its_edge(frequency_hz: float) -> None:
+    for ears in (["left"], ["right", "left"]):
+        drawn = difference(draw_audiogram({ear: [found(frequency_hz, 40.0)] for ear in ears}))
+
+        assert {place for _, place in drawn} <= {
+            column(125), column(125) + 1, column(8000), column(8000) + 1
+        }  # fmt: skip
+
+
+def test_the_truth_is_behind_what_was_found() -> None:
+    drawn = difference(
+        draw_audiogram({"left": [found(1000, 40.0)]}, [(1000.0, 40.0), (2000.0, 50.0)])
+    )
+
+    assert drawn == {(line(40), column(1000)): "X", (line(50), column(2000)): "+"}
+
+
+@pytest.mark.parametrize("level_db_hl", [math.inf, -math.inf, math.nan])
+def test_a_truth_that_is_no_level_is_not_drawn(level_db_hl: float) -> None:
+    assert difference(draw_audiogram({"left": []}, [(1000.0, level_db_hl)])) == {}
+
+
+def test_the_legend_names_what_is_there() -> None:
+    assert legend({"left": []}).startswith("X left   : 95 % band")
+    assert "right" not in legend({"left": []})
+    assert legend({"left": []}).endswith("^ better than measured")
+
+
+numbers = st.floats(-1e6, 1e6)
+thresholds = st.builds(found, st.floats(1.0, 1e5), numbers, st.floats(0.0, 1e4)) | st.builds(
+    marked, st.floats(1.0, 1e5), st.sampled_from(MARKS[1:])
+)
+
+
+@deterministic
+@given(
+    st.dictionaries(st.sampled_from(["left", "right"]), st.lists(thresholds, max_size=12)),
+    st.lists(st.tuples(st.floats(1.0, 1e5), st.floats())),
+)
+def test_whatever_is_drawn_is_so_many_lines_of_ascii(
+    ears: dict[str, list[dict[str, Any]]], truth: list[tuple[float, float]]
+) -> None:
+    drawn = draw_audiogram(ears, truth)
+
+    assert len(drawn) == LINES
+    for row in drawn:
+        assert len(row) <= WIDTH_MAX
+        assert row.isascii()
+        assert row.isprintable()
+    assert legend(ears).isascii()

@@ -1,0 +1,397 @@
+"""The console: every command reachable, every line answered once, nothing ever raised."""
+
+import inspect
+import itertools
+import re
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from firmware_py.console.commands import Command, Console, Instrument, command_table
+from firmware_py.console.grammar import (
+    ERRORS_MAX,
+    LINE_CHARACTERS_MAX,
+    SETTINGS_CONFLICT,
+    ConsoleError,
+)
+from firmware_py.firmware import Firmware
+from tests.console.instrument import PICTURE, Call, FakeInstrument, connected
+
+deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
+
+# Long form, short form, arguments, what the instrument is asked, and whether that is a query.
+ROWS: list[tuple[str, str, str, Call, bool]] = [
+    ("*IDN?", "*IDN?", "", ("identify",), True),
+    ("*TST?", "*TST?", "", ("self_test",), True),
+    ("*RST", "*RST", "", ("reset",), False),
+    ("SYSTEM:VERSION?", "SYST:VERS?", "", ("version",), True),
+    ("SYSTEM:EVENTS", "SYST:EVEN", " ON", ("set_events", "ON"), False),
+    ("SYSTEM:EVENTS?", "SYST:EVEN?", "", ("events",), True),
+    ("SYSTEM:EXIT", "SYST:EXIT", "", ("shut_down",), False),
+    ("SESSION:START", "SESS:STAR", "", ("start", None, None), False),
+    ("SESSION:START", "SESS:STAR", " LEFT", ("start", "LEFT", None), False),
+    ("SESSION:START", "SESS:STAR", " both,7", ("start", "both", "7"), False),
+    ("SESSION:START", "SESS:STAR", " ,7", ("start", None, "7"), False),
+    ("SESSION:START", "SESS:STAR", " LEFT,", ("start", "LEFT", None), False),
+    ("SESSION:PAUSE", "SESS:PAUS", "", ("pause",), False),
+    ("SESSION:CONTINUE", "SESS:CONT", "", ("go_on",), False),
+    ("SESSION:ABORT", "SESS:ABOR", "", ("abort",), False),
+    ("SESSION:STATE?", "SESS:STAT?", "", ("state",), True),
+    ("SESSION:RESULT?", "SESS:RES?", "", ("result",), True),
+    ("THRESHOLD?", "THR?", "", ("threshold", None), True),
+    ("THRESHOLD?", "THR?", " RIGHT", ("threshold", "RIGHT"), True),
+    ("SETTING", "SETT", " pulses,2", ("set_setting", "pulses", "2"), False),
+    ("SETTING?", "SETT?", "", ("setting", None), True),
+    ("SETTING?", "SETT?", " pulses", ("setting", "pulses"), True),
+]
+# Of the console itself, and those for people.
+OTHER_ROWS = ["HELP", "*CLS", "SYST:ERR?", "AUD"]
+
+
+def table() -> list[Command]:
+    instrument, console = connected()
+    return command_table(instrument, console)
+
+
+def numbers(console: Console) -> list[int]:
+    """Read all errors; return their numbers."""
+    answers = iter(console.next_error, '0,"No error"')
+    return [int(answer.split(",")[0]) for answer in answers]
+
+
+# --- The table -----------------------------------------------------------------------------------
+
+
+def test_every_row_of_the_table_is_tried_here() -> None:
+    tried = [*OTHER_ROWS, *{short for _, short, *_ in ROWS}]
+
+    for row in table():
+        assert sum(bool(row.pattern.fullmatch(short)) for short in tried) == 1, row.header
+
+
+def test_everything_an_instrument_can_do_can_be_asked_for() -> None:
+    methods = {name for name, _ in inspect.getmembers(Instrument, inspect.isfunction)}
+    asked = {call[0] for _, _, _, call, _ in ROWS} | {"audiogram"}
+
+    assert asked == {name for name in methods if not name.startswith("_")}
+
+
+@pytest.mark.parametrize(("whole", "short", "arguments", "call", "query"), ROWS)
+def test_a_command_does_one_thing_and_is_answered_once(
+    whole: str, short: str, arguments: str, call: Call, query: bool
+) -> None:
+    for header in (whole, short, whole.lower(), short.lower(), short.title(), ":" + short):
+        for line in (header + arguments, f"  {header} {arguments}  "):
+            instrument, console = connected()
+
+            assert console.execute(line) == [call[0] if query else "OK"]
+            assert instrument.calls == [call]
+            assert numbers(console) == []
+
+
+def test_no_two_rows_answer_to_the_same_header() -> None:
+    rows = table()
+
+    for row in rows:
+        for form in (row.header, row.header.upper(), re.sub("[a-z]", "", row.header)):
+            assert [other.header for other in rows if other.pattern.fullmatch(form)] == [row.header]
+
+
+@pytest.mark.parametrize("line", ["AUD", "audiogram", ":Aud"])
+def test_a_picture_comes_before_its_ok(line: str) -> None:
+    _, console = connected()
+
+    assert console.execute(line) == [*PICTURE, "OK"]
+
+
+def test_the_firmware_is_an_instrument() -> None:
+    """The protocol's methods, with the same arguments."""
+    for name, method in inspect.getmembers(Instrument, inspect.isfunction):
+        if not name.startswith("_"):
+            assert inspect.signature(getattr(Firmware, name)) == inspect.signature(method)
+
+
+# --- Help ----------------------------------------------------------------------------------------
+
+
+def help_lines() -> list[str]:
+    _, console = connected()
+    return console.execute("help")
+
+
+def test_help_has_a_line_for_every_row() -> None:
+    *lines, note, ok = help_lines()
+
+    assert ok == "OK"
+    assert "Capitals are the short form" in note
+    assert len(lines) == len(table())
+    for line, row in zip(lines, table(), strict=True):
+        usage = f"{row.header} {row.arguments}".strip()
+        assert line.split("  ")[0] == usage or line.startswith(usage + " ")
+        assert line.endswith(" " + row.help)
+
+
+def test_what_help_lists_is_known_in_both_forms() -> None:
+    for line in help_lines()[:-2]:
+        header = line.split()[0]
+        for form in (header, re.sub("[a-z]", "", header)):
+            _, console = connected()
+            console.execute(form)
+
+            assert -113 not in numbers(console), form
+
+
+def test_help_is_ascii_and_fits_a_terminal() -> None:
+    for line in help_lines():
+        assert line.isascii()
+        assert len(line) <= 100
+
+
+def test_every_row_has_words_of_help() -> None:
+    assert all(len(row.help) >= 7 for row in table())
+
+
+# --- Wrong lines ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("NONSENSE", "-113,\"'NONSENSE' is no command; HELP lists them; nothing was done\""),
+        ("SESS", "-113,\"'SESS' is no command; HELP lists them; nothing was done\""),
+        ("SESS:STAR?", "-113,\"'SESS:STAR?' is no command; HELP lists them; nothing was done\""),
+        ("it's 1", '-113,"""it\'s"" is no command; HELP lists them; nothing was done"'),
+        (":", "-113,\"'' is no command; HELP lists them; nothing was done\""),
+        ("SYST:EVEN", '-109,"something is missing: SYSTem:EVENts ON|OFF"'),
+        ("SYST:EVEN ,", '-109,"something is missing: SYSTem:EVENts ON|OFF"'),
+        ("SETT", '-109,"something is missing: SETTing NAME,VALUE"'),
+        ("SETT pulses", '-109,"something is missing: SETTing NAME,VALUE"'),
+        ("SETT pulses,", '-109,"something is missing: SETTing NAME,VALUE"'),
+        ("SETT ,2", '-109,"something is missing: SETTing NAME,VALUE"'),
+        ("SETT pulses,2,3", "-108,\"'3' is too much: SETTing NAME,VALUE\""),
+        ("*IDN? 5", "-108,\"'5' is too much: *IDN?\""),
+        ("HELP ME,PLEASE", "-108,\"'ME,PLEASE' is too much: HELP\""),
+        ("THR? LEFT,RIGHT", "-108,\"'RIGHT' is too much: THReshold? [LEFT|RIGHT]\""),
+        (
+            "SESS:STAR LEFT,7,8,9",
+            "-108,\"'8,9' is too much: SESSion:STARt [BOTH|LEFT|RIGHT][,SEED]\"",
+        ),
+        ("SESS:STAR\tLEFT", '-113,"a line is made of printable ASCII; nothing was done"'),
+        ("X" * 201, '-223,"a line has at most 200 characters; nothing was done"'),
+    ],
+)
+def test_a_wrong_line_does_nothing_and_is_answered_with_what_is_right(
+    line: str, answer: str
+) -> None:
+    instrument, console = connected()
+
+    assert console.execute(line) == [f"ERROR {answer}"]
+    assert instrument.calls == []
+    assert console.next_error() == answer
+    assert console.next_error() == '0,"No error"'
+
+
+@pytest.mark.parametrize(("whole", "short", "arguments", "call", "query"), ROWS)
+def test_what_the_instrument_refuses_is_answered_and_kept(
+    whole: str, short: str, arguments: str, call: Call, query: bool
+) -> None:
+    instrument, console = connected()
+    instrument.refusal = ConsoleError(SETTINGS_CONFLICT, "not now")
+
+    assert console.execute(short + arguments) == ['ERROR -221,"not now"']
+    assert console.execute("SYST:ERR?") == ['-221,"not now"']
+
+
+def test_errors_are_read_one_by_one_and_forgotten_on_demand() -> None:
+    _, console = connected()
+    for line in ("A", "*IDN? 1", "SETT"):
+        console.execute(line)
+
+    assert console.execute("SYST:ERR?")[0].startswith("-113,")
+    assert console.execute("SYSTEM:ERROR?")[0].startswith("-108,")
+    assert console.execute("*cls") == ["OK"]
+    assert console.execute("syst:err?") == ['0,"No error"']
+
+
+def test_more_errors_than_are_kept_are_said_to_be_so() -> None:
+    _, console = connected()
+    for _ in range(3 * ERRORS_MAX):
+        assert len(console.execute("X")) == 1
+
+    assert numbers(console) == [-113] * (ERRORS_MAX - 1) + [-350]
+
+
+@pytest.mark.parametrize("line", ["", " ", "   "])
+def test_an_empty_line_says_nothing(line: str) -> None:
+    _, console = connected()
+
+    assert console.execute(line) == []
+    assert numbers(console) == []
+
+
+# --- Bytes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", [b"\r", b"\n", b"\r\n", b"\n\r", b"\r\n\r\n"])
+def test_a_line_may_end_in_any_usual_way(end: bytes) -> None:
+    instrument, console = connected()
+
+    assert console.receive(b"*IDN?" + end + b"SESS:STAT?" + end) == ["identify", "state"]
+    assert instrument.calls == [("identify",), ("state",)]
+
+
+def test_nothing_is_done_before_the_line_ends() -> None:
+    instrument, console = connected()
+
+    assert console.receive(b"SESS:ABOR") == []
+    assert instrument.calls == []
+    assert console.receive(b"\r") == ["OK"]
+
+
+@pytest.mark.parametrize("erase", [b"\x08", b"\x7f"])
+def test_backspace_takes_back_a_character(erase: bytes) -> None:
+    instrument, console = connected()
+
+    assert console.receive(b"SESX" + erase + b"S:STATX" + erase + b"?\r") == ["state"]
+    assert console.receive(erase * 5 + b"*IDN?\r") == ["identify"]
+    assert console.receive(b"ab" + erase * 2 + b"\r") == []
+    assert instrument.calls == [("state",), ("identify",)]
+
+
+@pytest.mark.parametrize("anew", [b"\x15", b"\x03"])
+def test_control_u_and_control_c_begin_the_line_anew(anew: bytes) -> None:
+    instrument, console = connected()
+
+    assert console.receive(b"SESS:ABOR" + anew + b"*IDN?\r") == ["identify"]
+    assert console.receive(b"X" * 500 + anew + b"*IDN?\r") == ["identify"]
+    assert console.receive(b"SESS:ABOR" + anew + b"\r") == []
+    assert instrument.calls == [("identify",)] * 2
+
+
+def test_the_longest_line_is_taken_and_a_longer_one_refused() -> None:
+    instrument, console = connected()
+    name = b"n" * (LINE_CHARACTERS_MAX - len(b"SETT? "))
+
+    assert console.receive(b"SETT? " + name + b"\r") == ["setting"]
+    assert instrument.calls == [("setting", name.decode())]
+    for more in (1, 2, 5000):
+        assert console.receive(b"SETT? " + name + b"n" * more + b"\r") == [
+            'ERROR -223,"a line has at most 200 characters; nothing was done"'
+        ]
+    assert len(instrument.calls) == 1
+
+
+def test_a_line_that_was_too_long_stays_so_whatever_is_taken_back() -> None:
+    """What was beyond the limit is lost: to do the rest of it would be to do something else."""
+    instrument, console = connected()
+
+    assert console.receive(b"SETT? " + b"n" * 300 + b"\x08" * 150 + b"\r")[0].startswith(
+        "ERROR -223,"
+    )
+    assert instrument.calls == []
+    assert console.receive(b"*IDN?\r") == ["identify"]
+
+
+@pytest.mark.parametrize("byte", [0x00, 0x01, 0x07, 0x09, 0x1B, 0x80, 0xC3, 0xFF])
+def test_a_byte_that_is_no_printable_ascii_spoils_its_line_and_no_other(byte: int) -> None:
+    instrument, console = connected()
+    garbled = b"SESS:" + bytes([byte]) + b"ABOR\r"
+
+    assert console.receive(b"*IDN?\r" + garbled + b"*IDN?\r") == [
+        "identify",
+        'ERROR -113,"a line is made of printable ASCII; nothing was done"',
+        "identify",
+    ]
+    assert ("abort",) not in instrument.calls
+
+
+SCRIPT = (
+    b"*IDN?\r\nsess:starX\x08t left,7\n\r:SESS:STAT?\rGARBAGE\x15THR? RIGHT\r"
+    b"\xff\xfe\rNONSENSE\rSETT pulses , 2\r" + b"L" * 260 + b"\rAUD\r\x03\rSYST:ERR?\r"
+)
+
+
+def whole_script() -> tuple[list[str], list[Call]]:
+    instrument, console = connected()
+    return console.receive(SCRIPT), instrument.calls
+
+
+def test_a_script_is_answered_line_by_line() -> None:
+    answers, calls = whole_script()
+
+    assert [answer.split(",")[0] for answer in answers] == [
+        "identify", "OK", "state", "threshold", "ERROR -113", "ERROR -113", "OK",
+        "ERROR -223", *PICTURE, "OK", "-113",
+    ]  # fmt: skip
+    assert calls == [
+        ("identify",), ("start", "left", "7"), ("state",), ("threshold", "RIGHT"),
+        ("set_setting", "pulses", "2"), ("audiogram",),
+    ]  # fmt: skip
+
+
+def test_a_script_may_be_split_at_any_byte() -> None:
+    for at in range(len(SCRIPT) + 1):
+        instrument, console = connected()
+        answers = console.receive(SCRIPT[:at]) + console.receive(SCRIPT[at:])
+
+        assert (answers, instrument.calls) == whole_script()
+
+
+@deterministic
+@given(st.lists(st.integers(0, len(SCRIPT)), max_size=12))
+def test_a_script_may_come_in_any_pieces(cuts: list[int]) -> None:
+    instrument, console = connected()
+    edges = [0, *sorted(cuts), len(SCRIPT)]
+    answers = []
+    for start, end in itertools.pairwise(edges):
+        answers += console.receive(SCRIPT[start:end])
+
+    assert (answers, instrument.calls) == whole_script()
+
+
+# --- Garbage -------------------------------------------------------------------------------------
+
+words = st.sampled_from([row.header for row in table()]) | st.text("SESTAR:*?,x ", max_size=12)
+almost_lines = st.lists(words | st.text(max_size=6), max_size=6).map(" ".join)
+
+
+def check_answers(answers: list[str]) -> None:
+    for answer in answers:
+        assert answer
+        assert answer.isascii()
+        assert answer.isprintable()
+
+
+@settings(deterministic, max_examples=300)
+@given(st.lists(st.binary(max_size=60) | almost_lines.map(str.encode), max_size=6))
+@example([b"\r\n" * 50, b"\x00" * 300, b"\r", bytes(range(256)), b"\r"])
+def test_no_bytes_make_the_console_raise(pieces: list[bytes]) -> None:
+    _, console = connected()
+    for piece in pieces:
+        check_answers(console.receive(piece))
+    console.receive(b"\r")
+
+    assert console.receive(b"*IDN?\r") == ["identify"]
+    assert all(number < 0 for number in numbers(console))
+
+
+@settings(deterministic, max_examples=300)
+@given(almost_lines)
+def test_every_line_is_answered_exactly_once(line: str) -> None:
+    """With one line; what is for people comes before its OK."""
+    _, console = connected()
+    answers = console.execute(line)
+    check_answers(answers)
+
+    assert (answers == []) == (not line.strip())
+    if len(answers) > 1:
+        assert answers[-1] == "OK"
+        assert line.strip(": ").upper() in ("HELP", "AUD", "AUDIOGRAM")
+    assert len(numbers(console)) in (0, sum(answer.startswith("ERROR ") for answer in answers))
+
+
+def test_the_fake_is_an_instrument() -> None:
+    instrument: Instrument = FakeInstrument()
+
+    assert instrument.identify() == "identify"

@@ -1,0 +1,275 @@
+"""A board, its wire and a listener around a `HearingTest`, all in one process and in no time.
+
+The board has a clock of its own: another beginning, and another rate than that of the session. What
+the board tells arrives in order, `wire_us` after it happened.
+"""
+
+import heapq
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from firmware_py.procedure.events import (
+    Action,
+    AskBoardTime,
+    BoardTime,
+    ButtonPressed,
+    ButtonReleased,
+    Event,
+    Finish,
+    Play,
+    Silence,
+    Tell,
+    TestStarted,
+    TimePassed,
+    ToneEnded,
+    ToneStarted,
+    Wait,
+)
+from firmware_py.procedure.hearing_test import LISTENING, HearingTest
+from firmware_py.procedure.settings import Settings
+
+MS: Final = 1000
+S: Final = 1_000_000
+
+BOARD_BEGAN_US: Final = 7_654_321_000  # the board had been on for two hours
+BOARD_GAINS_US_IN: Final = 4000  # its clock gains a microsecond in so many
+REACTION_US: Final = 400 * MS
+HOLD_US: Final = 150 * MS
+STEPS_MAX: Final = 20_000  # a test of two ears has some two thousand
+
+
+class Listener(Protocol):
+    """Says how long after an onset, on the board's clock, the button goes down; None: never."""
+
+    def to_tone(self, play: Play) -> int | None: ...
+    def to_silence(self, number: int) -> int | None: ...
+
+
+@dataclass
+class Ears:
+    """Hears what is at or above the threshold of that ear at that frequency."""
+
+    threshold_db_hl: Callable[[str, float], float]
+    reaction_us: int = REACTION_US
+
+    def to_tone(self, play: Play) -> int | None:
+        heard = play.level_db_hl >= self.threshold_db_hl(play.ear, play.frequency_hz)
+        return self.reaction_us if heard else None
+
+    def to_silence(self, number: int) -> int | None:
+        return None
+
+
+def flat(level_db_hl: float) -> Ears:
+    """One threshold everywhere."""
+    return Ears(lambda ear, frequency_hz: level_db_hl)
+
+
+def two_ears(**levels_db_hl: float) -> Ears:
+    """One threshold an ear: left=, right=."""
+    return Ears(lambda ear, frequency_hz: levels_db_hl[ear])
+
+
+class AlwaysPresses:
+    """Presses whether there is a tone or not."""
+
+    def to_tone(self, play: Play) -> int | None:
+        return REACTION_US
+
+    def to_silence(self, number: int) -> int | None:
+        return REACTION_US
+
+
+class NeverPresses:
+    """Has gone home."""
+
+    def to_tone(self, play: Play) -> int | None:
+        return None
+
+    def to_silence(self, number: int) -> int | None:
+        return None
+
+
+@dataclass
+class Driver:
+    """Runs one test, and keeps what went in and what came out with the session's times."""
+
+    settings: Settings = field(default_factory=Settings)
+    listener: Listener = field(default_factory=lambda: flat(25.0))
+    wire_us: int = 20 * MS
+
+    def __post_init__(self) -> None:
+        self.test = HearingTest(self.settings)
+        self.now_us = 1 * S
+        self.onset_us = 0  # of the last tone told, on the board's clock
+        self.wait_until_us: int | None = None
+        self.events: list[tuple[int, Event]] = []
+        self.log: list[tuple[int, Action]] = []
+        self._coming: list[tuple[int, int, Event]] = []
+        self._order = itertools.count()
+        self._sounding: int | None = None
+
+    def board_us(self, at_us: int) -> int:
+        """The board's time at a time of the session."""
+        return BOARD_BEGAN_US + at_us + at_us // BOARD_GAINS_US_IN
+
+    def session_us(self, board_us: int) -> int:
+        """The first time of the session at which the board's clock shows this or more."""
+        at_us = (board_us - BOARD_BEGAN_US) * BOARD_GAINS_US_IN // (BOARD_GAINS_US_IN + 1)
+        return at_us + (self.board_us(at_us) < board_us)
+
+    # Running
+
+    def run(self) -> dict[str, Any]:
+        """Run to the end and return the result."""
+        if not self.events:
+            self.feed(TestStarted())
+        self.run_until(lambda action: isinstance(action, Finish))
+        return self.result
+
+    def run_until(self, wanted: Callable[[Action], bool]) -> Action:
+        """Run until there is an action that is wanted, and return it."""
+        for _ in range(STEPS_MAX):
+            for action in self.step():
+                if wanted(action):
+                    return action
+        raise AssertionError(f"still {self.test.state} after {STEPS_MAX} steps")
+
+    def run_to_tone(self, purpose: str = "") -> Play:
+        """Run until a tone (of this purpose) is to be played; the board has not begun it."""
+        if not self.events:
+            self.feed(TestStarted())
+        play = self.run_until(
+            lambda action: isinstance(action, Play) and purpose in ("", self.purpose)
+        )
+        assert isinstance(play, Play)
+        return play
+
+    def run_to_onset(self, purpose: str = "") -> Play:
+        """Run until the board has said that a tone began."""
+        play = self.run_to_tone(purpose)
+        while self.test.state != LISTENING:
+            self.step()
+        return play
+
+    def run_to_catch(self) -> None:
+        """Run until there is a silence to be listened to."""
+        if not self.events:
+            self.feed(TestStarted())
+        self.run_until(lambda action: isinstance(action, Tell) and action.what == "catch")
+
+    def step(self) -> list[Action]:
+        """Let the next thing happen: something the board told arrives, or the time waited for."""
+        arrives_us = self._coming[0][0] if self._coming else None
+        wait_us = self.wait_until_us
+        assert arrives_us is not None or wait_us is not None, f"{self.test.state} for ever"
+        if arrives_us is not None and (wait_us is None or arrives_us <= wait_us):
+            self.now_us = max(self.now_us, arrives_us)
+            return self.feed(heapq.heappop(self._coming)[2])
+        assert wait_us is not None
+        self.now_us = max(self.now_us, wait_us)
+        self.wait_until_us = None
+        return self.feed(TimePassed())
+
+    def feed(self, event: Event, after_us: int = 0) -> list[Action]:
+        """Give the test an event and do what it says."""
+        self.now_us += after_us
+        self.events.append((self.now_us, event))
+        if isinstance(event, ToneStarted):
+            self.onset_us = event.onset_us
+        actions = self.test.handle(self.now_us, event)
+        self.log += [(self.now_us, action) for action in actions]
+        for action in actions:
+            self._do(action)
+        return actions
+
+    def forget(self) -> None:
+        """Have the board forget its tone and all that it was about to tell."""
+        self._coming.clear()
+        self._sounding = None
+
+    def press(self, board_us: int) -> None:
+        """Have the button pressed at a time of the board, and told."""
+        self._tell(self.session_us(board_us), ButtonPressed(board_us))
+        released_us = board_us + HOLD_US
+        self._tell(self.session_us(released_us), ButtonReleased(released_us))
+
+    def _tell(self, at_us: int, event: Event) -> None:
+        """Have the board tell what happens at a time of the session."""
+        heapq.heappush(self._coming, (at_us + self.wire_us, next(self._order), event))
+
+    def _do(self, action: Action) -> None:
+        match action:
+            case Wait(until_us):
+                self.wait_until_us = until_us
+            case Play():
+                self._play(action)
+            case Silence():
+                self._cut_tone()
+            case AskBoardTime():
+                at_us = self.now_us + self.wire_us
+                self._tell(at_us, BoardTime(self.board_us(at_us)))
+            case Tell("catch", about):
+                delay_us = self.listener.to_silence(about["number"])
+                if delay_us is not None:
+                    self.press(self.board_us(self.now_us) + delay_us)
+            case _:
+                pass
+
+    def _play(self, play: Play) -> None:
+        onset_us = self.board_us(self.now_us + self.wire_us)
+        ended_us = onset_us + self.settings.tone_ms * MS
+        self._sounding = play.number
+        self._tell(self.session_us(onset_us), ToneStarted(play.number, onset_us))
+        delay_us = self.listener.to_tone(play)
+        if delay_us is not None:
+            self.press(onset_us + delay_us)
+        self._tell(self.session_us(ended_us), ToneEnded(play.number, ended_us, cut=False))
+
+    def _cut_tone(self) -> None:
+        """Tell an end before its time instead of the end in its time, if that is still to come."""
+        number, self._sounding = self._sounding, None
+        ends = [entry for entry in self._coming if isinstance(entry[2], ToneEnded)]
+        if number is None or not ends:
+            return
+        self._coming = [entry for entry in self._coming if entry not in ends]
+        heapq.heapify(self._coming)
+        at_us = self.now_us + self.wire_us
+        self._tell(at_us, ToneEnded(number, self.board_us(at_us), cut=True))
+
+    # What was done
+
+    @property
+    def purpose(self) -> str:
+        """The purpose of the presentation under way."""
+        presentation = self.test.presentation
+        return presentation.purpose if presentation else ""
+
+    @property
+    def actions(self) -> list[Action]:
+        return [action for _, action in self.log]
+
+    @property
+    def plays(self) -> list[Play]:
+        return [action for action in self.actions if isinstance(action, Play)]
+
+    @property
+    def result(self) -> dict[str, Any]:
+        (finish,) = (action for action in self.actions if isinstance(action, Finish))
+        return finish.result
+
+    def ear(self, name: str) -> dict[str, Any]:
+        """The result of an ear."""
+        (found,) = (ear for ear in self.result["ears"] if ear["ear"] == name)
+        return dict(found)
+
+    def told(self, what: str, **about: Any) -> list[dict[str, Any]]:
+        """What was told of a kind, with these figures in it."""
+        return [
+            action.about
+            for action in self.actions
+            if isinstance(action, Tell) and action.what == what
+            if about.items() <= action.about.items()
+        ]

@@ -1,0 +1,148 @@
+"""Events and actions in the journal: there and back, and nothing else taken for them."""
+
+import json
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firmware_py.procedure.events import (
+    Aborted,
+    Action,
+    AskBoardTime,
+    BoardLost,
+    BoardReady,
+    BoardTime,
+    ButtonPressed,
+    ButtonReleased,
+    Continued,
+    Event,
+    Finish,
+    Paused,
+    Play,
+    Silence,
+    Tell,
+    TestStarted,
+    TimePassed,
+    ToneEnded,
+    ToneStarted,
+    Wait,
+    as_record,
+    event_from_record,
+    is_recorded,
+)
+
+deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
+
+# What the journals of the first version hold.
+EVENT_RECORDS: list[tuple[Event, dict[str, Any]]] = [
+    (TestStarted(), {"what": "started"}),
+    (TimePassed(), {"what": "time"}),
+    (ToneStarted(7, 81_000_113), {"what": "tone-on", "number": 7, "onset_us": 81_000_113}),
+    (ToneEnded(7, 5, True), {"what": "tone-off", "number": 7, "offset_us": 5, "cut": True}),
+    (ButtonPressed(3), {"what": "button-down", "at_us": 3}),
+    (ButtonReleased(4), {"what": "button-up", "at_us": 4}),
+    (BoardTime(5), {"what": "board-time", "at_us": 5}),
+    (Paused(), {"what": "paused"}),
+    (Continued(), {"what": "continued"}),
+    (Aborted('a "word", é'), {"what": "aborted", "why": 'a "word", é'}),
+    (BoardLost(""), {"what": "board-lost", "why": ""}),
+    (BoardReady(False), {"what": "board-ready", "tone_known": False}),
+]
+PLAY = Play(7, "left", 1335.0, 33.5, 225, 225, 3, 25)
+PLAY_RECORD = {
+    "what": "play",
+    "number": 7,
+    "ear": "left",
+    "frequency_hz": 1335.0,
+    "level_db_hl": 33.5,
+    "on_ms": 225,
+    "off_ms": 225,
+    "pulses": 3,
+    "rise_ms": 25,
+}
+ACTION_RECORDS: list[tuple[Action, dict[str, Any]]] = [
+    (PLAY, PLAY_RECORD),
+    (Silence(), {"what": "silence"}),
+    (Finish({"outcome": "complete"}), {"what": "finish", "result": {"outcome": "complete"}}),
+]
+
+any_event: st.SearchStrategy[Event] = st.one_of([st.from_type(kind) for kind in get_args(Event)])
+
+
+def test_every_event_and_action_is_in_these_tables() -> None:
+    unrecorded = {AskBoardTime, Wait, Tell}
+
+    assert {type(event) for event, _ in EVENT_RECORDS} == set(get_args(Event))
+    assert {type(action) for action, _ in ACTION_RECORDS} == set(get_args(Action)) - unrecorded
+
+
+@pytest.mark.parametrize(("what", "record"), [*EVENT_RECORDS, *ACTION_RECORDS])
+def test_a_record_stays_what_it_was_in_the_first_version(
+    what: Event | Action, record: dict[str, Any]
+) -> None:
+    assert as_record(what) == record
+
+
+@pytest.mark.parametrize(("event", "record"), EVENT_RECORDS)
+def test_a_record_of_the_first_version_is_read(event: Event, record: dict[str, Any]) -> None:
+    assert event_from_record(record) == event
+
+
+@deterministic
+@given(any_event)
+def test_an_event_comes_back_from_its_line_of_json(event: Event) -> None:
+    line = json.dumps(as_record(event), allow_nan=False)
+
+    assert event_from_record(json.loads(line)) == event
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {},
+        {"what": "lunch"},
+        {"what": None},
+        {"what": ["time"]},
+        {"at_us": 5},
+        {"what": "button-down"},
+        {"what": "button-down", "at_us": 5, "by": "left"},
+        {"what": "button-down", "at_us": None},
+        {"what": "button-down", "at_us": "5"},
+        {"what": "button-down", "at_us": 5.0},
+        {"what": "button-down", "at_us": True},
+        {"what": "tone-off", "number": 7, "offset_us": 5, "cut": 1},
+        {"what": "aborted", "why": None},
+        {"what": "wait", "until_us": 5},
+        PLAY_RECORD,
+        {"what": "silence"},
+        None,
+        [],
+        7,
+        "time",
+    ],
+    ids=repr,
+)
+def test_what_is_no_event_is_refused_in_words(record: Any) -> None:
+    with pytest.raises(ValueError, match="is not an event of this version") as caught:
+        event_from_record(record)
+
+    assert repr(record) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("action", "recorded"),
+    [
+        (PLAY, True),
+        (Silence(), True),
+        (Finish({}), True),
+        (Wait(5), False),
+        (Tell("ear", {}), False),
+        (AskBoardTime(), False),
+    ],
+)
+def test_recorded_is_what_reaches_the_listener_and_the_result(
+    action: Action, recorded: bool
+) -> None:
+    assert is_recorded(action) is recorded

@@ -1,0 +1,659 @@
+"""One presentation: the pause, the tone, the response window; and what may disturb them."""
+
+from typing import Any
+
+import pytest
+
+from firmware_py.procedure.events import (
+    Action,
+    AskBoardTime,
+    BoardLost,
+    BoardReady,
+    BoardTime,
+    ButtonPressed,
+    ButtonReleased,
+    Continued,
+    Finish,
+    Paused,
+    Play,
+    Silence,
+    Tell,
+    TestStarted,
+    TimePassed,
+    ToneEnded,
+    ToneStarted,
+    Wait,
+)
+from firmware_py.procedure.hearing_test import (
+    FINISHED,
+    LISTENING,
+    PAUSE_BEFORE,
+    PAUSE_TOTAL_US_MAX,
+    PAUSED,
+    READY,
+    START_TIMEOUT_US,
+    STARTING,
+    STARTS_MAX,
+    TIME_TIMEOUT_US,
+)
+from firmware_py.procedure.outcomes import CATCH, MEASURE
+from firmware_py.procedure.settings import Settings
+from tests.procedure.driver import MS, AlwaysPresses, Driver, NeverPresses, S, flat
+
+SETTINGS = Settings(ears="left", seed=4)
+EARLIEST_US = SETTINGS.response_ms_min * MS
+LATEST_US = (SETTINGS.tone_ms + SETTINGS.response_window_ms) * MS
+
+
+def at_the_first_onset(settings: Settings = SETTINGS) -> Driver:
+    """A listener who does nothing, and a tone that has begun."""
+    driver = Driver(settings, NeverPresses())
+    driver.run_to_onset()
+    driver.forget()
+    return driver
+
+
+def press(driver: Driver, since_onset_us: int) -> list[Action]:
+    return driver.feed(ButtonPressed(driver.onset_us + since_onset_us))
+
+
+def board_time(driver: Driver, since_onset_us: int) -> list[Action]:
+    return driver.feed(BoardTime(driver.onset_us + since_onset_us))
+
+
+def answers(actions: list[Action]) -> list[bool]:
+    return [a.about["heard"] for a in actions if isinstance(a, Tell) and a.what == "answer"]
+
+
+def void(actions: list[Action]) -> list[str]:
+    return [a.about["why"] for a in actions if isinstance(a, Tell) and a.what == "void"]
+
+
+# --- The random pause ----------------------------------------------------------------------------
+
+
+def pauses_us(driver: Driver) -> list[int]:
+    """How long it was from each start, or answer, to what was presented next."""
+    pauses, since_us = [], 0
+    for at_us, action in driver.log:
+        if isinstance(action, Tell) and action.what in ("ear", "answer"):
+            since_us = at_us
+        elif isinstance(action, Tell) and action.what in ("tone", "catch"):
+            pauses.append(at_us - since_us)
+    return pauses
+
+
+def test_pauses_lie_within_their_limits_and_use_all_of_them() -> None:
+    driver = Driver(Settings(seed=8, tones_max=60, stop_sd_db=0.5))
+    driver.run()
+    pauses = pauses_us(driver)
+    low_us, high_us = 1200 * MS, 2500 * MS
+
+    assert len(pauses) > 100
+    assert low_us <= min(pauses) < low_us + 50 * MS
+    assert high_us - 50 * MS < max(pauses) <= high_us
+    assert sum(pauses) / len(pauses) == pytest.approx((low_us + high_us) / 2, rel=0.05)
+
+
+def test_pauses_come_from_the_seed_and_the_number_of_the_presentation_alone() -> None:
+    first, same, other_ear, other_seed = (
+        Driver(Settings(seed=seed), flat(level))
+        for seed, level in [(5, 25), (5, 25), (5, 70), (6, 25)]
+    )
+    for driver in (first, same, other_ear, other_seed):
+        driver.run()
+    shared = min(len(pauses_us(first)), len(pauses_us(other_ear)))
+
+    assert pauses_us(same) == pauses_us(first)
+    assert pauses_us(other_ear)[:shared] == pauses_us(first)[:shared]
+    assert pauses_us(other_seed)[:shared] != pauses_us(first)[:shared]
+
+
+def test_pauses_without_a_span_are_all_the_same() -> None:
+    driver = Driver(Settings(ears="left", pause_ms_min=1500, pause_ms_max=1500))
+    driver.run()
+
+    assert set(pauses_us(driver)) == {1500 * MS}
+
+
+def test_nothing_is_played_before_the_pause_is_over() -> None:
+    driver = Driver(SETTINGS)
+    driver.feed(TestStarted())
+    until_us = driver.wait_until_us
+    assert until_us is not None
+    driver.now_us = until_us - 1
+
+    assert driver.feed(TimePassed()) == []
+    assert driver.plays == []
+    assert Play in map(type, driver.feed(TimePassed(), after_us=1))
+
+
+def test_a_tone_is_played_as_set() -> None:
+    settings = Settings(
+        ears="right",
+        pulse_on_ms=300,
+        pulse_off_ms=100,
+        pulses=2,
+        rise_ms=40,
+        familiar_level_db_hl=33,
+    )
+    play = Driver(settings).run_to_tone()
+
+    assert play == Play(1, "right", 1000.0, 33.0, 300, 100, 2, 40)
+
+
+# --- The response window, on the board's time ----------------------------------------------------
+
+
+@pytest.mark.parametrize("since_onset_us", [EARLIEST_US, EARLIEST_US + 1, 600 * MS, LATEST_US])
+def test_a_press_within_the_window_is_an_answer(since_onset_us: int) -> None:
+    driver = at_the_first_onset()
+    actions = press(driver, since_onset_us)
+
+    assert answers(actions) == [True]
+    assert actions[0] == Silence()
+    assert driver.test.stray_presses == 0
+    assert driver.test.result()["response_time_mean_ms"] == since_onset_us / 1000
+
+
+@pytest.mark.parametrize("since_onset_us", [-1, 0, EARLIEST_US - 1])
+def test_a_press_too_soon_voids_the_presentation_and_counts_as_stray(since_onset_us: int) -> None:
+    driver = at_the_first_onset()
+    stimulus = driver.plays[-1]
+    actions = press(driver, since_onset_us)
+
+    assert answers(actions) == []
+    assert void(actions) == ["the button was pressed before the tone could be heard"]
+    assert actions[0] == Silence()
+    assert driver.test.stray_presses == 1
+    assert driver.run_to_tone() == stimulus
+
+
+def test_a_second_press_too_soon_is_taken_for_an_answer() -> None:
+    """Whoever presses all the time would otherwise be asked the same for ever."""
+    driver = at_the_first_onset()
+    press(driver, 0)
+    driver.run_to_onset()
+
+    assert answers(press(driver, 5 * MS)) == [True]
+    assert driver.test.stray_presses == 1
+
+
+def test_after_the_next_answer_a_press_too_soon_voids_again() -> None:
+    driver = at_the_first_onset()
+    press(driver, 0)
+    driver.run_to_onset()
+    press(driver, 500 * MS)
+    driver.run_to_onset()
+
+    assert len(void(press(driver, 0))) == 1
+
+
+@pytest.mark.parametrize("since_onset_us", [LATEST_US + 1, LATEST_US + 5 * S])
+def test_a_press_too_late_is_stray_and_does_not_answer(since_onset_us: int) -> None:
+    driver = at_the_first_onset()
+
+    assert press(driver, since_onset_us) == []
+    assert driver.test.stray_presses == 1
+    assert driver.test.state == LISTENING
+    assert answers(board_time(driver, since_onset_us)) == [False]
+
+
+def test_a_release_says_nothing() -> None:
+    driver = at_the_first_onset()
+
+    assert driver.feed(ButtonReleased(driver.onset_us + 500 * MS)) == []
+    assert driver.test.state == LISTENING
+
+
+@pytest.mark.parametrize("slow_us", [0, 2 * S, 600 * S])
+def test_a_press_in_time_counts_however_late_it_is_told(slow_us: int) -> None:
+    driver = at_the_first_onset()
+    driver.feed(TimePassed(), after_us=LATEST_US + slow_us)
+
+    assert answers(press(driver, LATEST_US)) == [True]
+
+
+def test_the_session_may_run_slower_than_the_board() -> None:
+    """Only the board's microseconds count: hardly any time of the session has passed here."""
+    driver = at_the_first_onset()
+
+    assert answers(press(driver, LATEST_US + 1)) == []
+    assert answers(board_time(driver, LATEST_US + 1)) == [False]
+
+
+@pytest.mark.parametrize("wire_us", [0, 20 * MS, 700 * MS])
+def test_answers_do_not_depend_on_the_speed_of_the_wire(wire_us: int) -> None:
+    quick, slow = (Driver(Settings(seed=2), flat(35), wire_us=us) for us in (1 * MS, wire_us))
+    quick.run()
+    slow.run()
+
+    assert slow.plays == quick.plays
+    assert slow.result == quick.result
+
+
+@pytest.mark.parametrize("reaction_us", [EARLIEST_US, 300 * MS, LATEST_US])
+def test_the_mean_response_time_is_that_of_the_board(reaction_us: int) -> None:
+    listener = flat(30)
+    listener.reaction_us = reaction_us
+    driver = Driver(Settings(seed=2), listener)
+    driver.run()
+
+    assert driver.result["response_time_mean_ms"] == reaction_us / 1000
+
+
+# --- Not heard -----------------------------------------------------------------------------------
+
+
+def test_not_heard_is_only_said_after_the_boards_time() -> None:
+    driver = at_the_first_onset()
+    driver.feed(TimePassed(), after_us=LATEST_US)
+
+    assert driver.told("answer") == []
+    for _ in range(3):
+        assert driver.feed(TimePassed(), after_us=TIME_TIMEOUT_US) == [
+            AskBoardTime(),
+            Wait(driver.now_us + TIME_TIMEOUT_US),
+        ]
+    assert driver.told("answer") == []
+    assert answers(board_time(driver, LATEST_US + 1)) == [False]
+
+
+@pytest.mark.parametrize("left_us", [0, 1, 250 * MS, LATEST_US])
+def test_when_the_board_is_slower_its_window_is_waited_for(left_us: int) -> None:
+    """A press in the last microsecond counts, so that has to be over on the board's clock."""
+    driver = at_the_first_onset()
+    driver.feed(TimePassed(), after_us=LATEST_US)
+
+    assert board_time(driver, LATEST_US - left_us) == [Wait(driver.now_us + left_us + 1)]
+    assert driver.test.state == LISTENING
+    assert answers(press(driver, LATEST_US)) == [True]
+
+
+def test_a_time_the_board_told_for_an_earlier_tone_decides_nothing() -> None:
+    driver = at_the_first_onset()
+
+    assert answers(board_time(driver, -5 * S)) == []
+    assert driver.test.state == LISTENING
+
+
+def test_an_end_of_the_tone_in_its_time_decides_nothing() -> None:
+    driver = at_the_first_onset()
+
+    assert driver.feed(ToneEnded(1, driver.onset_us + SETTINGS.tone_ms * MS, cut=False)) == []
+    assert driver.test.state == LISTENING
+
+
+@pytest.mark.parametrize("number", [0, 2, 99])
+def test_what_is_told_of_another_tone_decides_nothing(number: int) -> None:
+    driver = Driver(SETTINGS, NeverPresses())
+    driver.run_to_tone()
+
+    assert driver.feed(ToneStarted(number, 5)) == []
+    assert driver.test.state == STARTING
+    driver.step()
+    assert driver.test.state == LISTENING
+    assert driver.feed(ToneEnded(number, 5, cut=True)) == []
+    assert driver.test.state == LISTENING
+
+
+# --- Stray presses -------------------------------------------------------------------------------
+
+
+def test_a_stray_press_begins_the_pause_anew() -> None:
+    driver = Driver(SETTINGS)
+    driver.feed(TestStarted())
+    actions = driver.feed(ButtonPressed(5), after_us=SETTINGS.pause_ms_min * MS)
+
+    assert actions == [Wait(driver.now_us + SETTINGS.pause_ms_min * MS)]
+    assert driver.test.stray_presses == 1
+
+
+def test_a_stray_press_does_not_shorten_the_pause() -> None:
+    driver = Driver(Settings(pause_ms_min=1200, pause_ms_max=9000, seed=1))
+    driver.feed(TestStarted())
+    assert driver.wait_until_us is not None
+    assert driver.wait_until_us > driver.now_us + 2 * S
+
+    assert driver.feed(ButtonPressed(5)) == []
+
+
+def test_stray_presses_do_not_prolong_the_pause_for_ever() -> None:
+    driver = Driver(SETTINGS)
+    driver.feed(TestStarted())
+    began_us = driver.now_us
+    for _ in range(40):
+        driver.feed(ButtonPressed(5), after_us=250 * MS)
+        assert driver.wait_until_us is not None
+        assert driver.wait_until_us <= began_us + PAUSE_TOTAL_US_MAX
+
+    assert driver.wait_until_us == began_us + PAUSE_TOTAL_US_MAX
+    assert driver.test.stray_presses == 40
+
+
+def test_a_press_before_the_tone_began_is_stray() -> None:
+    driver = Driver(SETTINGS)
+    driver.run_to_tone()
+
+    assert driver.feed(ButtonPressed(5)) == []
+    assert driver.test.stray_presses == 1
+    assert driver.test.state == STARTING
+
+
+def test_a_press_of_nobodys_business_is_not_counted() -> None:
+    """Before the test, while it is paused and after it the button may be played with."""
+    driver = Driver(SETTINGS)
+    driver.feed(ButtonPressed(5))
+    driver.feed(TestStarted())
+    driver.feed(Paused())
+    driver.feed(ButtonPressed(6))
+
+    assert driver.test.stray_presses == 0
+
+
+# --- Catch trials --------------------------------------------------------------------------------
+
+
+def at_a_silence() -> Driver:
+    driver = Driver(SETTINGS, flat(25))
+    driver.run_to_catch()
+    return driver
+
+
+def test_a_catch_trial_is_silent_and_as_long_as_a_tone_and_its_window() -> None:
+    driver = at_a_silence()
+
+    assert not isinstance(driver.actions[-2], Play)
+    assert driver.test.state == LISTENING
+    assert driver.wait_until_us == driver.now_us + LATEST_US
+
+
+def test_a_press_in_a_catch_trial_is_a_false_alarm() -> None:
+    driver = at_a_silence()
+    ear = driver.test.ears["left"]
+    actions = driver.feed(ButtonPressed(5), after_us=300 * MS)
+
+    assert answers(actions) == [True]
+    assert (ear.catches, ear.false_alarms) == (1, 1)
+    assert driver.test.stray_presses == 0
+    assert ear.tones == len(driver.plays)
+
+
+def test_a_catch_trial_without_a_press_is_passed() -> None:
+    driver = at_a_silence()
+    ear = driver.test.ears["left"]
+
+    assert driver.feed(TimePassed(), after_us=LATEST_US - 1) == []
+    assert driver.feed(BoardTime(10**15)) == []
+    assert answers(driver.feed(TimePassed(), after_us=1)) == [False]
+    assert (ear.catches, ear.false_alarms) == (1, 0)
+
+
+def test_a_disturbed_catch_trial_is_a_catch_trial_again() -> None:
+    driver = at_a_silence()
+    number = driver.test.number
+    driver.feed(Paused())
+    driver.feed(Continued())
+    driver.step()
+
+    assert driver.told("catch", number=number) == [driver.told("catch")[-1]] * 2
+    assert driver.test.ears["left"].catches == 0
+
+
+# --- Void, and asked again -----------------------------------------------------------------------
+
+
+def pause_and_go_on(driver: Driver) -> None:
+    assert driver.feed(Paused())[0] == Silence()
+    driver.feed(Continued(), after_us=60 * S)
+
+
+def cut(driver: Driver) -> None:
+    actions = driver.feed(ToneEnded(driver.test.number, driver.onset_us + 5 * MS, cut=True))
+    assert void(actions) == ["the tone was cut short"]
+
+
+def lose_the_board(driver: Driver) -> None:
+    driver.feed(BoardLost("no answer"))
+    driver.forget()
+    assert driver.feed(TimePassed(), after_us=60 * S) == []
+    driver.feed(BoardReady(tone_known=False))
+
+
+def start_the_firmware_again(driver: Driver) -> None:
+    driver.forget()
+    driver.feed(BoardReady(tone_known=False))
+
+
+@pytest.mark.parametrize("purpose", ["familiarise", "measure", "retest"])
+@pytest.mark.parametrize(
+    "disturb", [pause_and_go_on, cut, lose_the_board, start_the_firmware_again]
+)
+def test_a_disturbed_tone_is_no_answer_and_the_same_is_asked_again(
+    disturb: Any, purpose: str
+) -> None:
+    driver = Driver(SETTINGS)
+    stimulus = driver.run_to_onset(purpose)
+    answered, tones = len(driver.told("answer")), driver.test.ears["left"].tones
+    disturb(driver)
+
+    assert driver.test.state == PAUSE_BEFORE
+    assert driver.run_to_tone() == stimulus
+    assert len(driver.told("answer")) == answered
+    assert driver.test.ears["left"].tones == tones
+
+
+@pytest.mark.parametrize("disturb", [pause_and_go_on, lose_the_board, start_the_firmware_again])
+def test_before_the_onset_as_well(disturb: Any) -> None:
+    driver = Driver(SETTINGS)
+    stimulus = driver.run_to_tone(MEASURE)
+    disturb(driver)
+
+    assert driver.run_to_tone() == stimulus
+
+
+def test_disturbances_change_nothing_in_what_is_asked_and_found() -> None:
+    smooth, rough = Driver(SETTINGS), Driver(SETTINGS)
+    smooth.run()
+    for disturb in (cut, lose_the_board, pause_and_go_on, start_the_firmware_again) * 4:
+        rough.run_to_onset()
+        disturb(rough)
+        rough.run_to_onset()
+        press(rough, 0)
+        rough.run_until(lambda action: isinstance(action, Tell) and action.what == "answer")
+    rough.run()
+
+    assert list(dict.fromkeys(rough.plays)) == smooth.plays
+    assert rough.result["ears"] == smooth.result["ears"]
+
+
+def test_a_tone_the_board_still_knows_goes_on() -> None:
+    driver = at_the_first_onset()
+    driver.feed(BoardLost("no answer"))
+    driver.feed(BoardReady(tone_known=True), after_us=30 * S)
+
+    assert driver.test.state == LISTENING
+    assert driver.wait_until_us == driver.now_us + LATEST_US
+    assert answers(press(driver, 500 * MS)) == [True]
+
+
+def test_a_tone_the_board_still_knows_may_begin_after_it_was_lost() -> None:
+    driver = Driver(SETTINGS, NeverPresses())
+    driver.run_to_tone()
+    driver.feed(BoardLost("no answer"))
+    driver.feed(BoardReady(tone_known=True), after_us=30 * S)
+
+    assert driver.test.state == STARTING
+    assert driver.wait_until_us == driver.now_us + START_TIMEOUT_US
+    driver.feed(ToneStarted(1, 77))
+    assert driver.test.state == LISTENING
+
+
+def test_nothing_goes_on_while_the_board_is_lost() -> None:
+    driver = Driver(SETTINGS)
+    driver.feed(TestStarted())
+    driver.feed(BoardLost("port gone"))
+
+    assert driver.feed(BoardLost("port gone")) == []
+    assert driver.told("board-lost") == [{"why": "port gone"}]
+    assert driver.feed(TimePassed(), after_us=600 * S) == []
+    assert driver.feed(Paused()) == [Silence(), Tell("paused", {})]
+    driver.feed(Continued())
+    assert driver.feed(TimePassed(), after_us=600 * S) == []
+    driver.feed(BoardReady(tone_known=False))
+    assert driver.run_to_tone().number == 1
+
+
+def test_a_tone_that_does_not_begin_is_given_up_after_a_time_and_asked_again() -> None:
+    driver = Driver(SETTINGS)
+    stimulus = driver.run_to_tone()
+    driver.forget()
+
+    assert driver.wait_until_us == driver.now_us + START_TIMEOUT_US
+    actions = driver.feed(TimePassed(), after_us=START_TIMEOUT_US)
+    assert void(actions) == ["the tone did not begin"]
+    assert actions[0] == Silence()
+    assert driver.feed(ToneStarted(1, 77)) == []
+    assert driver.run_to_tone() == stimulus
+
+
+def never_begins(driver: Driver) -> None:
+    driver.forget()
+    driver.feed(TimePassed(), after_us=START_TIMEOUT_US)
+
+
+def is_cut(driver: Driver) -> None:
+    driver.step()
+    cut(driver)
+
+
+@pytest.mark.parametrize("fail", [never_begins, is_cut, lose_the_board])
+def test_a_board_that_cannot_play_a_tone_ends_the_test_in_words(fail: Any) -> None:
+    driver = Driver(SETTINGS)
+    for _ in range(STARTS_MAX):
+        driver.run_to_tone()
+        fail(driver)
+    driver.run_until(lambda action: isinstance(action, Finish))
+
+    assert len(driver.plays) == STARTS_MAX
+    assert driver.test.state == FINISHED
+    assert driver.told("finished") == [
+        {"outcome": "failed", "why": "the tone generator did not play tone 1"}
+    ]
+    assert driver.actions[-3] == Silence()
+
+
+def test_a_tone_that_was_answered_starts_the_count_of_failures_anew() -> None:
+    driver = Driver(SETTINGS)
+    for _ in range(3):
+        for _ in range(STARTS_MAX - 1):
+            driver.run_to_tone()
+            never_begins(driver)
+        driver.run_until(lambda action: isinstance(action, Tell) and action.what == "answer")
+
+    assert driver.test.outcome == ""
+
+
+def test_an_operator_may_pause_as_often_as_he_likes() -> None:
+    """Pauses are not failures of the tone generator."""
+    driver = Driver(SETTINGS)
+    for _ in range(3 * STARTS_MAX):
+        driver.run_to_tone()
+        pause_and_go_on(driver)
+
+    assert driver.run()["outcome"] == "complete"
+
+
+# --- Pause, continue -----------------------------------------------------------------------------
+
+
+def to_ready(driver: Driver) -> None:
+    assert driver.test.state == READY
+
+
+def to_pause_before(driver: Driver) -> None:
+    driver.feed(TestStarted())
+    assert driver.test.state == PAUSE_BEFORE
+
+
+def to_starting(driver: Driver) -> None:
+    driver.run_to_tone()
+    assert driver.test.state == STARTING
+
+
+def to_listening(driver: Driver) -> None:
+    driver.run_to_onset()
+    assert driver.test.state == LISTENING
+
+
+def to_a_catch(driver: Driver) -> None:
+    driver.run_to_catch()
+    assert driver.purpose == CATCH
+
+
+def to_board_lost(driver: Driver) -> None:
+    driver.run_to_onset()
+    driver.feed(BoardLost("no answer"))
+    driver.forget()
+
+
+def to_paused(driver: Driver) -> None:
+    driver.run_to_onset()
+    driver.feed(Paused())
+
+
+EVERYWHERE = [
+    to_ready, to_pause_before, to_starting, to_listening, to_a_catch, to_board_lost, to_paused,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("go", EVERYWHERE)
+def test_a_pause_is_silent_and_lasts_until_the_operator_goes_on(go: Any) -> None:
+    driver, undisturbed = Driver(SETTINGS), Driver(SETTINGS)
+    undisturbed.run()
+    go(driver)
+    driver.feed(Paused())
+    played = len(driver.plays)
+
+    assert driver.test.state == PAUSED
+    assert [Silence(), Tell("paused", {})] == driver.actions[-2:]
+    assert driver.feed(Paused()) == []
+    assert driver.feed(TestStarted()) == []
+    for event in (TimePassed(), ButtonPressed(1), BoardTime(2), TimePassed()):
+        assert driver.feed(event, after_us=3600 * S) == []
+    assert len(driver.plays) == played
+    assert driver.feed(Continued())[0] == Tell("continued", {})
+    driver.feed(BoardReady(tone_known=False))
+    assert driver.run()["ears"] == undisturbed.result["ears"]
+
+
+@pytest.mark.parametrize("go", EVERYWHERE[:-1])
+def test_to_go_on_without_a_pause_does_nothing(go: Any) -> None:
+    driver = Driver(SETTINGS)
+    go(driver)
+    state = driver.test.state
+
+    assert driver.feed(Continued()) == []
+    assert driver.test.state == state
+
+
+@pytest.mark.parametrize("go", EVERYWHERE[1:])
+def test_a_test_is_started_once(go: Any) -> None:
+    driver = Driver(SETTINGS)
+    go(driver)
+
+    assert driver.feed(TestStarted()) == []
+
+
+def test_whoever_presses_all_the_time_does_not_hold_up_a_test() -> None:
+    driver = Driver(SETTINGS, AlwaysPresses())
+    driver.feed(TestStarted())
+    for _ in range(20_000):
+        if driver.test.state == FINISHED:
+            break
+        driver.step()
+        if driver.test.state == PAUSE_BEFORE:
+            driver.feed(ButtonPressed(driver.board_us(driver.now_us)))
+
+    assert driver.result["ears"][0]["outcome"] == "unreliable"
+    assert driver.result["stray_presses"] > 20

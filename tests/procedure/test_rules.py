@@ -1,0 +1,484 @@
+"""What holds for every listener, every setting and every order of events."""
+
+import hashlib
+import itertools
+import json
+import math
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from firmware_py.procedure.events import (
+    Aborted,
+    Action,
+    BoardLost,
+    BoardReady,
+    BoardTime,
+    ButtonPressed,
+    ButtonReleased,
+    Continued,
+    Event,
+    Finish,
+    Paused,
+    Play,
+    Tell,
+    TestStarted,
+    TimePassed,
+    ToneEnded,
+    ToneStarted,
+    Wait,
+    as_record,
+    is_recorded,
+)
+from firmware_py.procedure.hearing_test import (
+    FINISHED,
+    LISTENING,
+    PAUSE_BEFORE,
+    PAUSED,
+    READY,
+    STARTING,
+    STARTS_MAX,
+    HearingTest,
+)
+from firmware_py.procedure.outcomes import HEARS_ALL, MEASURED, NO_RESPONSE, UNRELIABLE
+from firmware_py.procedure.randomness import uniform
+from firmware_py.procedure.settings import STEP_UP_MAX_DB, Settings
+from tests.procedure.driver import (
+    REACTION_US,
+    AlwaysPresses,
+    Driver,
+    NeverPresses,
+    flat,
+)
+
+STATES = {READY, PAUSE_BEFORE, STARTING, LISTENING, PAUSED, FINISHED}
+RESPONSE_STREAM = 77  # of the listeners here
+
+reproducible = settings(deadline=None, derandomize=True, print_blob=True, database=None)
+
+
+# --- Listeners and settings at random ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Person:
+    """Linear thresholds on log2 frequency, an error of the level, and mishaps; all from a seed."""
+
+    left_db_hl: tuple[float, float]  # at 125 and at 8000 Hz
+    right_db_hl: tuple[float, float]
+    noise_db: float
+    lapse_rate: float
+    false_alarm_rate: float
+    reaction_us: int
+    seed: int
+
+    def to_tone(self, play: Play) -> int | None:
+        low, high = self.left_db_hl if play.ear == "left" else self.right_db_hl
+        threshold_db_hl = low + (high - low) * math.log2(play.frequency_hz / 125.0) / 6.0
+        error_db = self.noise_db * (2.0 * self._chance(3 * play.number) - 1.0)
+        if self._chance(3 * play.number + 1) < self.lapse_rate:
+            return None
+        return self.reaction_us if play.level_db_hl >= threshold_db_hl + error_db else None
+
+    def to_silence(self, number: int) -> int | None:
+        return REACTION_US if self._chance(3 * number + 2) < self.false_alarm_rate else None
+
+    def _chance(self, index: int) -> float:
+        return uniform(self.seed, RESPONSE_STREAM, index)
+
+
+thresholds = st.tuples(st.floats(-40.0, 140.0), st.floats(-40.0, 140.0))
+people = st.builds(
+    Person,
+    thresholds,
+    thresholds,
+    st.sampled_from([0.0, 2.0, 6.0]),
+    st.sampled_from([0.0, 0.03, 0.3]),
+    st.sampled_from([0.0, 0.05, 0.4, 1.0]),
+    st.sampled_from([0, 120_000, 400_000, 2_000_000, 5_000_000]),
+    st.integers(0, 1000),
+)
+
+
+@st.composite
+def any_settings(draw: st.DrawFn) -> Settings:
+    limit_db_hl = draw(st.sampled_from([40.0, 55.5, 100.0, 120.0]) | st.floats(40.0, 120.0))
+    return Settings(
+        ears=draw(st.sampled_from(["both", "left", "right"])),
+        first_ear=draw(st.sampled_from(["better", "left", "right"])),
+        profile=draw(st.sampled_from(["default", "default", "gp-pta-2015"])),
+        response_noise_db=draw(st.none() | st.sampled_from([0.1, 2.0, 30.0])),
+        frequency_min_hz=draw(st.sampled_from([125.0, 250.0, 1000.0])),
+        frequency_max_hz=draw(st.sampled_from([1001.0, 4000.0, 8000.0])),
+        level_min_db_hl=draw(st.sampled_from([-10.0, 0.0, 20.0]) | st.floats(-10.0, 20.0)),
+        level_max_db_hl=limit_db_hl,
+        loud_confirmed=True,
+        level_step_db=draw(st.sampled_from([0.1, 1.0, 5.0]) | st.floats(0.1, 5.0)),
+        familiar_level_db_hl=draw(st.sampled_from([-10.0, 40.0, 60.0])),
+        tones_min=draw(st.integers(1, 20)),
+        tones_max=draw(st.integers(20, 45)),
+        stop_sd_db=draw(st.sampled_from([0.5, 3.0, 8.0])),
+        stop_information_bits=draw(st.sampled_from([0.0, 0.0, 0.3])),
+        catch_rate=draw(st.sampled_from([0.0, 0.1, 0.5])),
+        retest=draw(st.booleans()),
+        seed=draw(st.integers(0, 2**63 - 1)),
+    )
+
+
+def check_levels(plays: list[Play], s: Settings) -> None:
+    """Check every tone of an ear against the limits, and against the tone before it."""
+    ceiling_db_hl = max(s.familiar_level_db_hl, s.level_min_db_hl)
+    for play in plays:
+        level = play.level_db_hl
+        steps = (level - s.level_min_db_hl) / s.level_step_db
+
+        assert s.level_min_db_hl <= level <= s.level_max_db_hl
+        assert level <= ceiling_db_hl
+        assert level in (s.level_max_db_hl, ceiling_db_hl) or abs(steps - round(steps)) < 1e-9
+        assert s.frequency_min_hz <= play.frequency_hz <= s.frequency_max_hz
+        ceiling_db_hl = level + STEP_UP_MAX_DB
+
+
+def check_result(result: dict[str, Any], s: Settings) -> None:
+    """Check that a result is JSON without NaN, and has numbers where something was measured."""
+    json.dumps(result, allow_nan=False)
+    for ear in result["ears"]:
+        assert 0 <= ear["tones_heard"] <= ear["tones"] <= s.tones_max
+        assert 0 <= ear["false_alarms"] <= ear["catch_trials"]
+        for found in ear["thresholds"]:
+            level, sd = found["threshold_db_hl"], found["sd_db"]
+            assert (level is not None) == (sd is not None) == (found["mark"] == MEASURED)
+            assert level is None or s.level_min_db_hl < level < s.level_max_db_hl
+            assert sd is None or 0.0 < sd < 100.0
+
+
+@settings(reproducible, max_examples=150)
+@given(any_settings(), people)
+def test_every_test_of_every_person_keeps_to_the_rules(s: Settings, person: Person) -> None:
+    driver = Driver(s, person)
+    result = driver.run()
+
+    assert result["outcome"] == "complete"
+    check_result(result, s)
+    for ear in result["ears"]:
+        plays = list(dict.fromkeys(play for play in driver.plays if play.ear == ear["ear"]))
+        assert len(plays) == ear["tones"]
+        check_levels(plays, s)
+        assert ear["catch_trials"] == len(driver.told("answer", ear=ear["ear"], purpose="catch"))
+        if ear["tones_heard"] in (0, ear["tones"]):
+            assert ear["outcome"] in (NO_RESPONSE, HEARS_ALL, UNRELIABLE)
+
+
+@settings(reproducible, max_examples=25)
+@given(any_settings())
+def test_whatever_the_settings_silence_is_never_a_number(s: Settings) -> None:
+    for ear in Driver(s, NeverPresses()).run()["ears"]:
+        assert ear["outcome"] == NO_RESPONSE
+        assert {found["threshold_db_hl"] for found in ear["thresholds"]} == {None}
+
+
+@settings(reproducible, max_examples=25)
+@given(any_settings())
+def test_whatever_the_settings_an_ear_that_hears_everything_is_never_a_number(s: Settings) -> None:
+    for ear in Driver(s, flat(-99)).run()["ears"]:
+        assert ear["outcome"] == HEARS_ALL
+        assert {found["threshold_db_hl"] for found in ear["thresholds"]} == {None}
+
+
+@settings(reproducible, max_examples=25)
+@given(any_settings())
+def test_whatever_the_settings_whoever_always_presses_is_unreliable(s: Settings) -> None:
+    for ear in Driver(s, AlwaysPresses()).run()["ears"]:
+        assert ear["outcome"] == UNRELIABLE
+        assert {found["threshold_db_hl"] for found in ear["thresholds"]} == {None}
+
+
+# --- A pure function of the events ---------------------------------------------------------------
+
+
+def replayed(s: Settings, events: list[tuple[int, Event]]) -> list[Action]:
+    test = HearingTest(s)
+    return [action for at_us, event in events for action in test.handle(at_us, event)]
+
+
+@settings(reproducible, max_examples=15)
+@given(any_settings(), people)
+def test_the_same_events_give_the_same_actions_to_the_bit(s: Settings, person: Person) -> None:
+    driver = Driver(s, person)
+    driver.run()
+
+    assert repr(replayed(s, driver.events)) == repr(driver.actions)
+
+
+def test_a_test_in_between_changes_nothing() -> None:
+    """Two tests in one process share nothing."""
+    driver, other = Driver(Settings(seed=3), flat(40)), Driver(Settings(seed=4), flat(10))
+    alone = repr(replayed(driver.settings, through(driver)))
+    other.feed(TestStarted())
+    test = HearingTest(driver.settings)
+    actions = []
+    for at_us, event in driver.events:
+        actions += test.handle(at_us, event)
+        if other.test.state != FINISHED:
+            other.step()
+
+    assert repr(actions) == alone
+
+
+def test_to_look_at_a_test_changes_nothing() -> None:
+    driver = Driver(Settings(seed=3), flat(40))
+    alone = replayed(driver.settings, through(driver))
+    test, actions = HearingTest(driver.settings), []
+    for at_us, event in driver.events:
+        actions += test.handle(at_us, event)
+        test.result()
+        for ear in test.ears.values():
+            ear.largest_sd_db()
+            if not ear.over:
+                assert ear.next_presentation(test.number) == ear.next_presentation(test.number)
+
+    assert repr(actions) == repr(alone)
+
+
+def through(driver: Driver) -> list[tuple[int, Event]]:
+    driver.run()
+    return driver.events
+
+
+ANOTHER_PROCESS = """
+import sys, json, hashlib
+from firmware_py.procedure.events import event_from_record
+from firmware_py.procedure.hearing_test import HearingTest
+from firmware_py.procedure.settings import Settings
+
+values, events = json.load(sys.stdin)
+test = HearingTest(Settings.from_record(values))
+actions = [a for at_us, event in events for a in test.handle(at_us, event_from_record(event))]
+print(hashlib.sha256(repr(actions).encode()).hexdigest())
+"""
+
+
+def test_the_same_events_give_the_same_actions_in_another_process() -> None:
+    person = Person((10.0, 60.0), (30.0, 40.0), 2.0, 0.05, 0.1, REACTION_US, 5)
+    driver = Driver(Settings(seed=9, catch_rate=0.2), person)
+    driver.run()
+    here = hashlib.sha256(repr(driver.actions).encode()).hexdigest()
+    record = json.dumps(
+        [driver.settings.as_record(), [(at_us, as_record(event)) for at_us, event in driver.events]]
+    )
+
+    for seed in ("0", "20260101"):
+        done = subprocess.run(
+            [sys.executable, "-c", ANOTHER_PROCESS],
+            input=record, capture_output=True, text=True, check=True, timeout=120,
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )  # fmt: skip
+        assert done.stdout.strip() == here
+
+
+# --- Events out of place -------------------------------------------------------------------------
+
+
+def every_event(number: int) -> Iterator[Event]:
+    """Give one of each kind and value that makes a difference."""
+    yield from (TestStarted(), TimePassed(), Paused(), Continued(), ButtonReleased(1))
+    yield from (BoardLost("x"), BoardReady(True), BoardReady(False), Aborted("x"))
+    yield from (ButtonPressed(0), ButtonPressed(1_000_000), ButtonPressed(2**62))
+    yield from (BoardTime(0), BoardTime(2**62))
+    yield from (ToneStarted(number, 5), ToneStarted(number + 1, 5))
+    yield from (ToneEnded(number, 9, False), ToneEnded(number, 9, True))
+
+
+def test_every_kind_of_event_is_tried() -> None:
+    assert {type(event) for event in every_event(1)} == set(get_args(Event))
+
+
+BRIEF = Settings(ears="left", tones_min=1, stop_sd_db=20.0, retest=False)
+WAIT_US_MAX = 2**63  # times of the board are absurd here, and so are the waits
+
+PATHS: dict[str, list[Event]] = {
+    "ready": [],
+    "ready, board lost": [BoardLost("x")],
+    "paused before it began": [Paused()],
+    "pause": [TestStarted()],
+    "pause, board lost": [TestStarted(), BoardLost("x")],
+    "starting": [TestStarted(), TimePassed()],
+    "starting, board lost": [TestStarted(), TimePassed(), BoardLost("x")],
+    "listening": [TestStarted(), TimePassed(), ToneStarted(1, 5)],
+    "listening, board lost": [TestStarted(), TimePassed(), ToneStarted(1, 5), BoardLost("x")],
+    "paused": [TestStarted(), TimePassed(), ToneStarted(1, 5), Paused()],
+    "finished": [TestStarted(), Aborted("x")],
+}
+
+
+def led(path: str, *events: Event) -> tuple[HearingTest, int]:
+    """Give a test the events of a path and these; return it and the time."""
+    now_us, test = 0, HearingTest(BRIEF)
+    for event in (*PATHS[path], *events):
+        now_us += 10_000_000
+        check_actions(test.handle(now_us, event), now_us, test)
+    return test, now_us
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_two_events_of_any_kind_in_any_state_do_no_harm(path: str) -> None:
+    for first, second in itertools.product(every_event(1), repeat=2):
+        test, _ = led(path, first, second)
+        check_result(test.result(), BRIEF)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_after_any_event_in_any_state_a_test_can_still_come_to_its_end(path: str) -> None:
+    for event in every_event(1):
+        live_to_the_end(*led(path, event))
+
+
+def check_actions(actions: list[Action], now_us: int, test: HearingTest) -> None:
+    """Check what is true of all actions, whatever led to them."""
+    assert test.state in STATES
+    assert sum(isinstance(action, Finish) for action in actions) == (
+        test.state == FINISHED and bool(actions)
+    )
+    for action in actions:
+        match action:
+            case Wait(until_us):
+                assert until_us <= now_us + WAIT_US_MAX
+            case Tell(what, about):
+                json.dumps([what, about], allow_nan=False)
+            case Play(number, ear):
+                assert number == test.number
+                assert ear in test.ears
+            case _ if is_recorded(action):
+                json.dumps(as_record(action), allow_nan=False)
+
+
+def live_to_the_end(test: HearingTest, now_us: int) -> None:
+    """See that a test comes to its end when from now on everything works."""
+    now_us, actions = now_us + 1, test.handle(now_us + 1, BoardReady(tone_known=False))
+    for step in range(2000):
+        check_actions(actions, now_us, test)
+        if test.state == FINISHED:
+            return
+        now_us += 30_000_000
+        event: Event = TimePassed()
+        if test.state == READY:
+            event = TestStarted()
+        elif test.state == PAUSED:
+            event = Continued()
+        elif test.state == STARTING:
+            event = ToneStarted(test.number, now_us)
+        elif test.state == LISTENING and step % 2:
+            event = ButtonPressed(now_us - 29_500_000)
+        elif test.state == LISTENING:
+            event = BoardTime(now_us)
+        actions = test.handle(now_us, event)
+    raise AssertionError(f"{test.state} for ever")
+
+
+class AnyEvents(RuleBasedStateMachine):
+    """Every event at every time, with times of the board from right to absurd."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now_us = 0
+        self.onset_us = 1_000_000
+        self.events: list[tuple[int, Event]] = []
+        self.actions: list[Action] = []
+
+    @initialize(s=any_settings())
+    def begin(self, s: Settings) -> None:
+        self.settings = s
+        self.test = HearingTest(s)
+
+    def feed(self, event: Event) -> list[Action]:
+        before = self.test.state
+        actions = self.test.handle(self.now_us, event)
+        self.events.append((self.now_us, event))
+        self.actions += actions
+        check_actions(actions, self.now_us, self.test)
+        assert not (before == FINISHED and actions)
+        assert before in (PAUSE_BEFORE, FINISHED) or not any(
+            isinstance(action, Play) for action in actions
+        )
+        return actions
+
+    @rule(passed_us=st.integers(0, 30_000_000))
+    def time_passes(self, passed_us: int) -> None:
+        self.now_us += passed_us
+        self.feed(TimePassed())
+
+    @rule(event=st.sampled_from([TestStarted(), Paused(), Continued(), BoardLost("gone")]))
+    def somebody_says(self, event: Event) -> None:
+        self.feed(event)
+
+    @rule(tone_known=st.booleans())
+    def the_board_is_back(self, tone_known: bool) -> None:
+        self.feed(BoardReady(tone_known))
+
+    @rule(other=st.integers(-1, 1), onset_us=st.integers(-(2**62), 2**62))
+    def a_tone_begins(self, other: int, onset_us: int) -> None:
+        self.feed(ToneStarted(self.test.number + other, onset_us))
+
+    @rule(other=st.integers(-1, 1), cut=st.booleans())
+    def a_tone_ends(self, other: int, cut: bool) -> None:
+        self.feed(ToneEnded(self.test.number + other, self.onset_us, cut))
+
+    @rule(
+        at_us=st.integers(-(2**62), 2**62),
+        kind=st.sampled_from([ButtonPressed, ButtonReleased, BoardTime]),
+    )
+    def the_board_tells(self, at_us: int, kind: type[ButtonPressed]) -> None:
+        self.feed(kind(at_us))
+
+    @rule(answers=st.lists(st.booleans(), min_size=1, max_size=25))
+    def all_goes_well_for_a_while(self, answers: list[bool]) -> None:
+        """Bring the test forward by these answers, if it is not held up."""
+        for heard in answers:
+            self.onset_us += 60_000_000
+            self.now_us += 30_000_000
+            self.feed(TimePassed())
+            self.feed(ToneStarted(self.test.number, self.onset_us))
+            if heard:
+                self.feed(ButtonPressed(self.onset_us + 500_000))
+            else:
+                self.now_us += 30_000_000
+                self.feed(TimePassed())
+                self.feed(BoardTime(self.onset_us + 30_000_000))
+
+    @rule(chance=st.integers(0, 9))
+    def the_operator_has_enough(self, chance: int) -> None:
+        if chance == 0:
+            self.feed(Aborted("enough"))
+
+    @invariant()
+    def the_rules_hold(self) -> None:
+        if not self.events:
+            return
+        finishes = [action for action in self.actions if isinstance(action, Finish)]
+        plays = [action for action in self.actions if isinstance(action, Play)]
+
+        check_result(self.test.result(), self.settings)
+        assert (self.test.state == FINISHED) == (self.test.outcome != "") == (len(finishes) == 1)
+        for ear in self.test.ears:
+            once = dict.fromkeys(play for play in plays if play.ear == ear)
+            check_levels(list(once), self.settings)
+        if Continued() not in (event for _, event in self.events):
+            assert max(Counter(plays).values(), default=0) <= STARTS_MAX
+
+    def teardown(self) -> None:
+        if self.events:
+            assert repr(replayed(self.settings, self.events)) == repr(self.actions)
+            live_to_the_end(self.test, self.now_us)
+
+
+AnyEvents.TestCase.settings = settings(reproducible, max_examples=50, stateful_step_count=25)
+TestAnyEvents = AnyEvents.TestCase

@@ -1,0 +1,216 @@
+"""The settings of a test: every limit, refused by name, with the value and what is allowed."""
+
+import json
+import math
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from firmware_py.procedure.settings import SettingError, Settings
+
+CHOICES = {
+    "ears": ("both", "left", "right"),
+    "first_ear": ("better", "left", "right"),
+    "profile": ("default", "gp-pta-2015"),
+}
+SWITCHES = ("loud_confirmed", "retest")
+NUMBERS = {
+    "response_noise_db": (0.1, 30.0, "numbers from 0.1 to 30 dB"),
+    "frequency_min_hz": (125.0, 1000.0, "numbers from 125 to 1000 Hz"),
+    "frequency_max_hz": (1000.0, 8000.0, "numbers from 1000 to 8000 Hz"),
+    "level_min_db_hl": (-10.0, 20.0, "numbers from -10 to 20 dB HL"),
+    "level_max_db_hl": (40.0, 120.0, "numbers from 40 to 120 dB HL"),
+    "level_step_db": (0.1, 5.0, "numbers from 0.1 to 5 dB"),
+    "familiar_level_db_hl": (-10.0, 60.0, "numbers from -10 to 60 dB HL"),
+    "stop_sd_db": (0.5, 20.0, "numbers from 0.5 to 20 dB"),
+    "stop_information_bits": (0.0, 1.0, "numbers from 0 to 1 bit"),
+    "catch_rate": (0.0, 0.5, "numbers from 0 to 0.5 a presentation"),
+}
+WHOLE_NUMBERS = {
+    "tones_min": (1, 100, "whole numbers from 1 to 100 tones"),
+    "tones_max": (20, 120, "whole numbers from 20 to 120 tones"),
+    "pause_ms_min": (500, 10000, "whole numbers from 500 to 10000 ms"),
+    "pause_ms_max": (500, 20000, "whole numbers from 500 to 20000 ms"),
+    "pulse_on_ms": (200, 2000, "whole numbers from 200 to 2000 ms"),
+    "pulse_off_ms": (0, 1000, "whole numbers from 0 to 1000 ms"),
+    "pulses": (1, 5, "whole numbers from 1 to 5 pulses"),
+    "rise_ms": (20, 50, "whole numbers from 20 to 50 ms"),
+    "response_ms_min": (0, 300, "whole numbers from 0 to 300 ms"),
+    "response_window_ms": (300, 3000, "whole numbers from 300 to 3000 ms"),
+    "seed": (0, 2**63 - 1, "whole numbers from 0 to 9223372036854775807"),
+}
+RANGES: dict[str, tuple[float, float, str]] = {**NUMBERS, **WHOLE_NUMBERS}
+
+# What else has to be said so that a setting at its limit fits the others.
+LONG_PAUSE = {"pause_ms_min": 10_000, "pause_ms_max": 20_000}
+SHORT_TONE = {"pulses": 1, "pulse_on_ms": 200, "pause_ms_min": 500}
+COMPANIONS: dict[tuple[str, float], dict[str, Any]] = {
+    ("level_max_db_hl", 120.0): {"loud_confirmed": True},
+    ("tones_min", 100): {"tones_max": 100},
+    ("pause_ms_min", 500): SHORT_TONE,
+    ("pause_ms_min", 10_000): LONG_PAUSE,
+    ("pause_ms_max", 500): SHORT_TONE,
+    ("pulse_on_ms", 2000): LONG_PAUSE,
+    ("pulse_off_ms", 1000): LONG_PAUSE,
+    ("pulses", 5): LONG_PAUSE,
+}
+
+
+def make(**values: Any) -> Settings:
+    return Settings(**values)
+
+
+def refusal(**values: Any) -> str:
+    with pytest.raises(SettingError) as caught:
+        make(**values)
+    return str(caught.value)
+
+
+def test_every_setting_is_in_these_tables() -> None:
+    assert sorted([*CHOICES, *SWITCHES, *RANGES]) == sorted(
+        field.name for field in fields(Settings)
+    )
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_both_ends_of_a_range_are_allowed(name: str) -> None:
+    for end in RANGES[name][:2]:
+        others = COMPANIONS.get((name, end), {})
+
+        assert getattr(make(**{**others, name: end}), name) == end
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_a_step_beyond_a_range_is_refused_by_name_value_and_what_is_allowed(name: str) -> None:
+    low, high, allowed = RANGES[name]
+    whole = name in WHOLE_NUMBERS
+    below, above = (
+        (low - 1, high + 1)
+        if whole
+        else (math.nextafter(low, -math.inf), math.nextafter(high, math.inf))
+    )
+
+    assert refusal(**{name: below}) == f"{name} is {below!r}; allowed are {allowed}"
+    assert refusal(**{name: above}) == f"{name} is {above!r}; allowed are {allowed}"
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, "12", True, False, [12], {}])
+@pytest.mark.parametrize("name", RANGES)
+def test_what_is_no_number_is_refused_where_one_is_wanted(name: str, value: Any) -> None:
+    assert refusal(**{name: value}) == f"{name} is {value!r}; allowed are {RANGES[name][2]}"
+
+
+@pytest.mark.parametrize("name", WHOLE_NUMBERS)
+def test_a_fraction_is_refused_where_a_whole_number_is_wanted(name: str) -> None:
+    value = float(getattr(Settings(), name))
+
+    assert f"{name} is {value!r}; allowed are whole numbers" in refusal(**{name: value})
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_whole_number_will_do_where_a_number_is_wanted(name: str) -> None:
+    value = {"response_noise_db": 2, "catch_rate": 0, "stop_information_bits": 1}.get(
+        name, getattr(Settings(), name)
+    )
+
+    assert getattr(make(**{name: int(value)}), name) == value
+
+
+@pytest.mark.parametrize("name", [*RANGES, *CHOICES, *SWITCHES])
+def test_nothing_may_be_none_but_the_response_noise(name: str) -> None:
+    if name == "response_noise_db":
+        assert Settings(response_noise_db=None).response_noise_db is None
+    else:
+        assert f"{name} is None; allowed are " in refusal(**{name: None})
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_a_choice_is_one_of_its_words(name: str) -> None:
+    allowed = ", ".join(CHOICES[name])
+
+    for word in CHOICES[name]:
+        assert getattr(make(**{name: word}), name) == word
+    for value in ("middle", "", "LEFT", 1, True, ["left"]):
+        assert refusal(**{name: value}) == f"{name} is {value!r}; allowed are {allowed}"
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_a_switch_is_true_or_false(name: str) -> None:
+    for value in (True, False):
+        assert getattr(make(**{name: value}), name) is value
+    for wrong in (0, 1, "true", 1.0):
+        assert refusal(**{name: wrong}) == f"{name} is {wrong!r}; allowed are true and false"
+
+
+# --- Relations -----------------------------------------------------------------------------------
+
+
+def test_above_100_db_hl_the_operator_has_to_confirm() -> None:
+    assert Settings(level_max_db_hl=100.0).level_max_db_hl == 100.0
+    assert Settings(level_max_db_hl=101.5, loud_confirmed=True).level_max_db_hl == 101.5
+    assert refusal(level_max_db_hl=101.5) == (
+        "level_max_db_hl is 101.5 dB HL; above 100 dB HL loud_confirmed has to be true as well"
+    )
+
+
+def test_a_range_of_one_frequency_is_none() -> None:
+    assert refusal(frequency_min_hz=1000.0, frequency_max_hz=1000.0) == (
+        "frequency_max_hz is 1000 Hz; allowed is more than 1000 Hz (frequency_min_hz)"
+    )
+
+
+def test_the_longest_pause_is_not_shorter_than_the_shortest() -> None:
+    assert Settings(pause_ms_min=2000, pause_ms_max=2000).pause_ms_max == 2000
+    assert refusal(pause_ms_min=2000, pause_ms_max=1999) == (
+        "pause_ms_max is 1999 ms; allowed is 2000 ms (pause_ms_min) and more"
+    )
+
+
+def test_a_pause_is_not_shorter_than_the_tone() -> None:
+    tone = {"pulses": 2, "pulse_on_ms": 400, "pulse_off_ms": 300}
+
+    assert make(pause_ms_min=1100, **tone).tone_ms == 1100
+    assert refusal(pause_ms_min=1099, **tone) == (
+        "pause_ms_min is 1099 ms; a pause may not be shorter than the tone, which lasts 1100 ms"
+    )
+
+
+def test_the_most_tones_are_not_fewer_than_the_fewest() -> None:
+    assert Settings(tones_min=25, tones_max=25).tones_max == 25
+    assert refusal(tones_min=26, tones_max=25) == (
+        "tones_max is 25; allowed is 26 (tones_min) and more"
+    )
+
+
+# --- Records -------------------------------------------------------------------------------------
+
+
+def test_settings_come_back_from_json() -> None:
+    settings = Settings(ears="left", level_min_db_hl=0.1 + 0.2, response_noise_db=None, seed=7)
+    record = json.loads(json.dumps(settings.as_record(), allow_nan=False))
+
+    assert Settings.from_record(record) == settings
+    assert list(record) == [field.name for field in fields(Settings)]
+
+
+def test_what_is_not_named_keeps_its_default() -> None:
+    assert Settings.from_record({"seed": 7}) == Settings(seed=7)
+    assert Settings.from_record({}) == Settings()
+
+
+def test_an_unknown_name_is_refused_with_all_that_are_known() -> None:
+    with pytest.raises(SettingError, match="'tone_max' is not a setting; allowed are ears, ") as e:
+        Settings.from_record({"tone_max": 30})
+
+    assert all(field.name in str(e.value) for field in fields(Settings))
+
+
+def test_a_value_in_a_record_is_checked_like_any_other() -> None:
+    with pytest.raises(SettingError, match="pulses is 9; allowed are whole numbers from 1 to 5"):
+        Settings.from_record({"pulses": 9})
+
+
+def test_settings_do_not_change() -> None:
+    with pytest.raises(AttributeError):
+        Settings().seed = 2  # type: ignore[misc]
