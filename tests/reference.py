@@ -3,8 +3,9 @@
 This is what the product's kernels are measured against.  It shares no code with them.
 
 The model: ``x = scale(frequency)``, the threshold ``g(x) = m(x) + f(x)`` in dB HL with ``m`` a
-straight line and ``f ~ GP(0, k)``, ``k(x, x') = s^2 exp(-(x - x')^2 / (2 l^2))``, and an answer
-``y = +1`` (heard) or ``-1`` (not heard) to a tone at level ``h`` with
+straight line and ``f ~ GP(0, k)``, ``k(x, x') = s^2 exp(-(x - x')^2 / (2 l^2)) + o^2`` (``o`` is
+the SD of an offset common to all frequencies, fixed, and 0 in [CV]), and an answer ``y = +1``
+(heard) or ``-1`` (not heard) to a tone at level ``h`` with
 
     P(y | x, h, g) = Phi(z),    z = y (h - g(x)) / sigma.
 
@@ -54,21 +55,26 @@ STANDARD_AUDIOGRAMS_DB_HL = {
 
 LENGTH_MEDIAN_BARK = 4.0
 LENGTH_LOG_SD = 0.5
+LENGTH_BOUNDS_BARK = (0.5, 40.0)
 SD_MEDIAN_DB = 12.0
 SD_LOG_SD = 0.6
+SD_BOUNDS_DB = (1.0, 80.0)
 
-ANNEALED_NOISE_START_DB = 15.0
+# "default" only: "gp-pta-2015" has no offset, no weight and no annealing.
+OFFSET_SD_DB = 28.0
+FREQUENCY_WEIGHT = ((125.0, 0.3), (250.0, 1.0), (6000.0, 1.0), (8000.0, 0.6))  # Hz, factor
+ANNEALED_NOISE_START_DB = 20.0
 ANNEALED_NOISE_RATIO = 0.85  # per trial
 
-TAIL_MARGIN = 2.0  # below z = -2 the difference r + z is taken from its continued fraction,
-TAIL_FRACTION_TERMS = 200  # which at z = -2 has converged to 1e-16 in well under 200 terms
+TAIL_MARGIN = 3.0  # below z = -3 the difference r + z is taken from its continued fraction,
+TAIL_FRACTION_TERMS = 60  # which at z = -3 has converged to 1e-16 in well under 60 terms
 
 NEWTON_STEPS_MAX = 200  # 10 are usual; far more than any concave problem here has needed
 STEP_HALVINGS_MAX = 60  # 2^-60 of a step is no step
 ROUNDING = 1e-14  # of a sum, relative to the size of its terms: 45 units in the last place
 NEWTON_TOLERANCE = 1e-10  # of a step; convergence is quadratic, so the error left is rounding
-OPTIMUM_GRADIENT_MAX = 1e-5  # of the log posterior, per unit of log l and log s
-MAP_BOUND_LOG_SDS = 6.0  # keeps a wild line search finite; the prior never lets an optimum there
+GRADIENT_TOLERANCE = 1e-5  # of the log posterior, per unit of log l and log s: as SciPy has it
+OBJECTIVE_TOLERANCE = 2.2e-9  # relative: as SciPy has it
 
 
 # --- frequency scales and the prior mean ---------------------------------------------------------
@@ -100,6 +106,13 @@ def warp(frequency_hz: npt.ArrayLike, scale: Scale = "bark") -> FloatArray:
     if scale == "log2":
         return np.asarray(np.log2(f / 1000.0))
     raise ValueError(f"scale {scale!r} is none of bark, traunmuller, mel, log2")
+
+
+def length_in_units_of(scale: Scale, length_bark: float) -> float:
+    """The same part of the way from 125 to 8000 Hz, on another scale."""
+    low, high = warp([125.0, 8000.0], scale)
+    low_bark, high_bark = warp([125.0, 8000.0])
+    return float(length_bark * (high - low) / (high_bark - low_bark))
 
 
 def prior_mean_line(scale: Scale = "bark") -> tuple[float, float]:
@@ -161,8 +174,11 @@ def _tail_fractions(t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 def _ratio_plus_margin(z: FloatArray) -> FloatArray:
     """``q(z) = r(z) + z``, positive; about ``-1/z`` for very negative z (r is about ``-z``)."""
-    q_tail, _, _ = _tail_fractions(np.maximum(-z, TAIL_MARGIN))
-    return np.where(z < -TAIL_MARGIN, q_tail, phi_ratio(z) + z)
+    q = np.atleast_1d(phi_ratio(z) + z)
+    tail = np.atleast_1d(z < -TAIL_MARGIN)
+    if np.any(tail):
+        q[tail], _, _ = _tail_fractions(-np.atleast_1d(z)[tail])
+    return q.reshape(z.shape)
 
 
 def weight(z: npt.ArrayLike) -> FloatArray:
@@ -179,13 +195,13 @@ def third(z: npt.ArrayLike) -> FloatArray:
     """
     z = np.asarray(z, dtype=np.float64)
     r = phi_ratio(z)
-    central = np.maximum(z, -TAIL_MARGIN)
-    r_central = phi_ratio(central)
-    q_central = r_central + central
-    bracket_central = q_central * (r_central + q_central) - 1.0
-    q, p, s = _tail_fractions(np.maximum(-z, TAIL_MARGIN))
-    bracket_tail = 2.0 * q**2 * p * (3.0 * s - 2.0 * p)
-    return np.asarray(r * np.where(z < -TAIL_MARGIN, bracket_tail, bracket_central))
+    q_central = r + z
+    bracket = np.atleast_1d(q_central * (r + q_central) - 1.0)
+    tail = np.atleast_1d(z < -TAIL_MARGIN)
+    if np.any(tail):
+        q, p, s = _tail_fractions(-np.atleast_1d(z)[tail])
+        bracket[tail] = 2.0 * q**2 * p * (3.0 * s - 2.0 * p)
+    return np.asarray(r * bracket.reshape(z.shape))
 
 
 # --- the Laplace approximation -------------------------------------------------------------------
@@ -195,9 +211,12 @@ def _squared_distances(x: FloatArray, x_other: FloatArray) -> FloatArray:
     return np.asarray((x[:, np.newaxis] - x_other[np.newaxis, :]) ** 2)
 
 
-def kernel(x: FloatArray, x_other: FloatArray, length: float, sd_db: float) -> FloatArray:
-    """Squared exponential covariance ``s^2 exp(-d^2 / (2 l^2))`` in dB^2, shape (n, m)."""
-    return sd_db**2 * np.exp(-0.5 * _squared_distances(x, x_other) / length**2)
+def kernel(
+    x: FloatArray, x_other: FloatArray, length: float, sd_db: float, offset_sd_db: float = 0.0
+) -> FloatArray:
+    """Covariance ``s^2 exp(-d^2 / (2 l^2)) + o^2`` in dB^2, shape (n, m)."""
+    smooth = sd_db**2 * np.exp(-0.5 * _squared_distances(x, x_other) / length**2)
+    return smooth + offset_sd_db**2
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +231,7 @@ class Posterior:
         Laplace's approximation to ``log P(y)``, in nats [RW eq. 3.32].
     gradient : ndarray, shape (2,)
         Derivative of `log_evidence` by ``(log l, log s)`` [RW alg. 5.1].
-    x, length, sd_db, mean_at
+    x, length, sd_db, offset_sd_db, mean_at
         What the posterior was asked for.
     weights_db : ndarray, shape (n,)
         ``a = K^-1 f_hat = d log P(y|f) / df`` at the mode, in 1/dB.
@@ -231,6 +250,7 @@ class Posterior:
     mean_at: MeanFunction = field(repr=False)
     length: float
     sd_db: float
+    offset_sd_db: float
     weights_db: FloatArray = field(repr=False)
     sqrt_w: FloatArray = field(repr=False)
     cholesky: FloatArray = field(repr=False)
@@ -250,10 +270,10 @@ class Posterior:
             Mean and standard deviation of ``g(x_star)``.
         """
         x_star = np.atleast_1d(np.asarray(x_star, dtype=np.float64))
-        k_star = kernel(self.x, x_star, self.length, self.sd_db)
+        k_star = kernel(self.x, x_star, self.length, self.sd_db, self.offset_sd_db)
         mean_db_hl = self.mean_at(x_star) + k_star.T @ self.weights_db
         v = linalg.solve_triangular(self.cholesky, self.sqrt_w[:, np.newaxis] * k_star, lower=True)
-        variance_db2 = self.sd_db**2 - np.sum(v**2, axis=0)
+        variance_db2 = self.sd_db**2 + self.offset_sd_db**2 - np.sum(v**2, axis=0)
         return mean_db_hl, np.sqrt(variance_db2)
 
 
@@ -265,8 +285,10 @@ def laplace(
     length: float,
     sd_db: float,
     response_noise_db: npt.ArrayLike,
+    offset_sd_db: float = 0.0,
+    start: FloatArray | None = None,
 ) -> Posterior:
-    """Laplace approximation by Newton's method, from ``f = 0`` to machine convergence.
+    """Laplace approximation by Newton's method, to machine convergence.
 
     Parameters
     ----------
@@ -282,6 +304,11 @@ def laplace(
         ``l`` in units of the scale and ``s``.
     response_noise_db : float or array_like, shape (n,)
         ``sigma``, the same for all trials or one for each.
+    offset_sd_db : float
+        ``o``, which may be 0.
+    start : ndarray, shape (n,), optional
+        Where to start, as `weights_db` of another posterior; ``f = 0`` unless given.  What is found
+        does not depend on it.
 
     Returns
     -------
@@ -300,13 +327,15 @@ def laplace(
     sigma = np.asarray(response_noise_db, dtype=np.float64)
     if not (length > 0.0 and sd_db > 0.0 and np.all(sigma > 0.0)):
         raise ValueError(f"not all positive: {length=}, {sd_db=}, {response_noise_db=}")
+    if not offset_sd_db >= 0.0:
+        raise ValueError(f"negative: {offset_sd_db=}")
     y = np.where(np.atleast_1d(heard), 1.0, -1.0)
     if not x.shape == h.shape == y.shape == (x.size,):
         raise ValueError(f"shapes differ: x {x.shape}, level {h.shape}, heard {y.shape}")
     if sigma.shape not in ((), x.shape):
         raise ValueError(f"response_noise_db has shape {sigma.shape}, not () or {x.shape}")
     m = np.asarray(mean_at(x))
-    K = kernel(x, x, length, sd_db)
+    K = kernel(x, x, length, sd_db, offset_sd_db)
 
     def margin(f: FloatArray) -> FloatArray:
         return np.asarray(y * (h - m - f) / sigma)
@@ -325,7 +354,7 @@ def laplace(
 
     # Newton in a = K^-1 f, so that a singular K (a repeated tone) does no harm.  The step solves
     # (K^-1 + W) (f_new - f) = d log p / df - a, by [RW eq. 3.27]: the same step as their alg. 3.1.
-    a = np.zeros_like(x)
+    a = np.zeros_like(x) if start is None else start
     newton_steps = 0
     for _ in range(NEWTON_STEPS_MAX):
         newton_steps += 1
@@ -360,7 +389,8 @@ def laplace(
     third_by_f = -y * third(z) / sigma**3
     s2 = 0.5 * posterior_variance_db2 * third_by_f
     gradient = np.zeros(2)
-    for j, dK in enumerate((K * _squared_distances(x, x) / length**2, 2.0 * K)):
+    smooth = kernel(x, x, length, sd_db)  # the offset depends on neither
+    for j, dK in enumerate((smooth * _squared_distances(x, x) / length**2, 2.0 * smooth)):
         explicit = 0.5 * a @ dK @ a - 0.5 * np.sum(R * dK)
         b = dK @ a
         df_hat = b - K @ (R @ b)
@@ -374,6 +404,7 @@ def laplace(
         mean_at=mean_at,
         length=length,
         sd_db=sd_db,
+        offset_sd_db=offset_sd_db,
         weights_db=a,
         sqrt_w=sqrt_w,
         cholesky=L,
@@ -431,6 +462,7 @@ def log_posterior_of_hyperparameters(
     length: float,
     sd_db: float,
     response_noise_db: npt.ArrayLike,
+    offset_sd_db: float = 0.0,
     *,
     length_median: float = LENGTH_MEDIAN_BARK,
     length_log_sd: float = LENGTH_LOG_SD,
@@ -446,7 +478,9 @@ def log_posterior_of_hyperparameters(
     gradient : ndarray, shape (2,)
         By ``(log l, log s)``.
     """
-    posterior = laplace(x, level_db_hl, heard, mean_at, length, sd_db, response_noise_db)
+    posterior = laplace(
+        x, level_db_hl, heard, mean_at, length, sd_db, response_noise_db, offset_sd_db
+    )
     log_prior, prior_gradient = log_hyperprior(
         length,
         sd_db,
@@ -520,10 +554,10 @@ class ReferenceEstimator:
     Parameters
     ----------
     profile : {"default", "gp-pta-2015"}
-        "default": after each answer the MAP of ``(log l, log s)`` under log-normal priors, with the
-        response noise annealed to ``max(sigma, 15 * 0.85^n)`` dB after n answers, in inference and
-        in selection alike.
-        "gp-pta-2015": after each answer the maximum of the evidence within bounds, constant sigma.
+        "default": after each answer the MAP of ``(log l, log s)`` under log-normal priors, with an
+        offset in the kernel, and the response noise annealed to ``max(sigma, 20 * 0.85^n)`` dB
+        after n answers, in inference and in selection alike.
+        "gp-pta-2015": after each answer the maximum of the evidence, no offset, constant sigma.
     candidate_frequencies_hz : sequence of float
         The frequencies that `next_stimulus` chooses from.
     annealing : {"common", "per-trial"}
@@ -534,20 +568,26 @@ class ReferenceEstimator:
         Answers taken before `observe` raises.
     response_noise_db : float
         ``sigma``.
+    offset_sd_db : float, optional
+        ``o``; the profile's unless given.
+    frequency_weight : sequence of (frequency_hz, weight), optional
+        Factor on the objective of `next_stimulus`, linear between these on the scale and constant
+        beyond; the profile's unless given.
     level_limits_db_hl : (float, float)
         Lowest and highest level of a stimulus.
     scale : {"bark", "traunmuller", "mel", "log2"}
         Frequency scale.
     length_median : float, optional
-        Median of the prior on ``l``, and where the search starts, in units of the scale.
-        4 for the two Bark scales; on the others it has to be given.
+        Median of the prior on ``l``, and where the search starts, in units of the scale; 4 Bark
+        unless given.
     length_log_sd, sd_median_db, sd_log_sd : float
         The rest of the priors ("default"); the search starts at `sd_median_db` in both profiles.
     length_bounds : (float, float), optional
-        Bounds on ``l`` ("gp-pta-2015"), in units of the scale; a tenth to ten times
-        `length_median` unless given.
+        Bounds on ``l``, in units of the scale; 0.5 to 40 Bark unless given.
     sd_bounds_db : (float, float)
-        Bounds on ``s`` ("gp-pta-2015").
+        Bounds on ``s``.
+    gradient_tolerance, objective_tolerance : float
+        Where the search for ``(log l, log s)`` ends (gtol and ftol of L-BFGS-B); SciPy's own.
     """
 
     def __init__(
@@ -558,6 +598,8 @@ class ReferenceEstimator:
         annealing: Annealing = "common",
         max_trials: int = 128,
         response_noise_db: float = 2.0,
+        offset_sd_db: float | None = None,
+        frequency_weight: Sequence[tuple[float, float]] | None = None,
         level_limits_db_hl: tuple[float, float] = (-10.0, 120.0),
         scale: Scale = "bark",
         length_median: float | None = None,
@@ -565,21 +607,29 @@ class ReferenceEstimator:
         sd_median_db: float = SD_MEDIAN_DB,
         sd_log_sd: float = SD_LOG_SD,
         length_bounds: tuple[float, float] | None = None,
-        sd_bounds_db: tuple[float, float] = (1.0, 100.0),
+        sd_bounds_db: tuple[float, float] = SD_BOUNDS_DB,
+        gradient_tolerance: float = GRADIENT_TOLERANCE,
+        objective_tolerance: float = OBJECTIVE_TOLERANCE,
     ) -> None:
         if profile not in ("default", "gp-pta-2015"):
             raise ValueError(f"profile {profile!r} is neither default nor gp-pta-2015")
-        if length_median is None:
-            if scale not in ("bark", "traunmuller"):
-                raise ValueError(f"length_median must be given on the scale {scale!r}")
-            length_median = LENGTH_MEDIAN_BARK
         if annealing not in ("common", "per-trial"):
             raise ValueError(f"annealing {annealing!r} is neither common nor per-trial")
+        if length_median is None:
+            length_median = length_in_units_of(scale, LENGTH_MEDIAN_BARK)
+        if length_bounds is None:
+            low_bark, high_bark = LENGTH_BOUNDS_BARK
+            length_bounds = (
+                length_in_units_of(scale, low_bark),
+                length_in_units_of(scale, high_bark),
+            )
         self.profile = profile
         self.annealing = annealing
         self.scale: Scale = scale
         self.max_trials = max_trials
         self.level_limits_db_hl = level_limits_db_hl
+        self.gradient_tolerance = gradient_tolerance
+        self.objective_tolerance = objective_tolerance
         self._sigma_db = response_noise_db
         self._hyperprior = {
             "length_median": length_median,
@@ -587,20 +637,25 @@ class ReferenceEstimator:
             "sd_median_db": sd_median_db,
             "sd_log_sd": sd_log_sd,
         }
+        self._log_bounds = np.log([length_bounds, sd_bounds_db])
         start = np.log([length_median, sd_median_db])
-        if profile == "default":
-            reach = MAP_BOUND_LOG_SDS * np.array([length_log_sd, sd_log_sd])
-            self._log_bounds = np.column_stack([start - reach, start + reach])
-        else:
-            length_bounds = length_bounds or (0.1 * length_median, 10.0 * length_median)
-            self._log_bounds = np.log([length_bounds, sd_bounds_db])
         self._log_hyperparameters = np.clip(start, self._log_bounds[:, 0], self._log_bounds[:, 1])
         self._intercept_db_hl, self._slope_db = prior_mean_line(scale)
         self._candidates_hz = np.asarray(candidate_frequencies_hz, dtype=np.float64)
+        if offset_sd_db is None:
+            offset_sd_db = OFFSET_SD_DB if profile == "default" else 0.0
+        if frequency_weight is None:
+            frequency_weight = FREQUENCY_WEIGHT if profile == "default" else [(1000.0, 1.0)]
+        self.offset_sd_db = offset_sd_db
+        weighted_hz, weights = np.transpose(frequency_weight)
+        self._weight = np.interp(
+            warp(self._candidates_hz, scale), warp(weighted_hz, scale), weights
+        )
         self._frequency_hz: list[float] = []
         self._level_db_hl: list[float] = []
         self._heard: list[bool] = []
-        self._posterior = self._laplace()
+        self._start = np.zeros(0)
+        self._posterior = self._laplace(*self.hyperparameters)
 
     def _mean_at(self, x: FloatArray) -> FloatArray:
         return self._intercept_db_hl + self._slope_db * x
@@ -645,28 +700,29 @@ class ReferenceEstimator:
         """The Laplace approximation to the threshold curve now."""
         return self._posterior
 
-    def _laplace(self) -> Posterior:
+    def _laplace(self, length: float, sd_db: float) -> Posterior:
+        """Start where the last one ended: at most one answer has been added since."""
         x, h, heard = self._answers()
-        sigma_db = self._noise_of_answers_db()
-        return laplace(x, h, heard, self._mean_at, *self.hyperparameters, sigma_db)
+        posterior = laplace(
+            x, h, heard, self._mean_at, length, sd_db, self._noise_of_answers_db(),
+            self.offset_sd_db, np.pad(self._start, (0, len(x) - len(self._start))),
+        )  # fmt: skip
+        self._start = posterior.weights_db
+        return posterior
 
-    def _objective(self, log_hyperparameters: FloatArray) -> tuple[float, FloatArray]:
-        """What the hyperparameters maximise, and its gradient."""
-        x, h, heard = self._answers()
-        length, sd_db = (float(v) for v in np.exp(log_hyperparameters))
-        sigma_db = self._noise_of_answers_db()
-        if self.profile == "default":
-            return log_posterior_of_hyperparameters(
-                x, h, heard, self._mean_at, length, sd_db, sigma_db, **self._hyperprior
-            )
-        posterior = laplace(x, h, heard, self._mean_at, length, sd_db, sigma_db)
-        return posterior.log_evidence, posterior.gradient
+    def objective(self, length: float, sd_db: float) -> tuple[float, FloatArray]:
+        """What the hyperparameters maximise, and its gradient by ``(log l, log s)``."""
+        posterior = self._laplace(length, sd_db)
+        if self.profile == "gp-pta-2015":
+            return posterior.log_evidence, posterior.gradient
+        log_prior, prior_gradient = log_hyperprior(length, sd_db, **self._hyperprior)
+        return posterior.log_evidence + log_prior, posterior.gradient + prior_gradient
 
     def _optimise(self) -> FloatArray:
         """L-BFGS-B from the previous optimum."""
 
         def negative(log_hyperparameters: FloatArray) -> tuple[float, FloatArray]:
-            value, gradient = self._objective(log_hyperparameters)
+            value, gradient = self.objective(*(float(v) for v in np.exp(log_hyperparameters)))
             return -value, -gradient
 
         low, high = self._log_bounds.T
@@ -676,12 +732,21 @@ class ReferenceEstimator:
             jac=True,
             method="L-BFGS-B",
             bounds=optimize.Bounds(low, high),
-            options={"ftol": 1e-16, "gtol": 1e-9, "maxiter": 500},
+            options={
+                "ftol": self.objective_tolerance,
+                "gtol": self.gradient_tolerance,
+                "maxiter": 500,
+            },
         )
-        # The search may stop in the rounding of the objective: the gradient has the last word.
+        # The search may stop in the rounding of the objective: the gradient has the last word. What
+        # is left of it when the objective rises by a part ftol only is about the root of that part.
         best = np.clip(np.asarray(found.x, dtype=np.float64), low, high)
         projected = np.clip(best - found.jac, low, high) - best
-        if not np.max(np.abs(projected)) <= OPTIMUM_GRADIENT_MAX:
+        gradient_max = max(
+            1e4 * self.gradient_tolerance,
+            100.0 * float(np.sqrt(self.objective_tolerance * max(1.0, abs(found.fun)))),
+        )
+        if not np.max(np.abs(projected)) <= gradient_max:
             raise RuntimeError(
                 f"hyperparameters not optimal after {self.trial_count} trials: {np.exp(best)}, "
                 f"gradient {-np.asarray(found.jac)}: {found.message}"
@@ -696,28 +761,29 @@ class ReferenceEstimator:
         self._level_db_hl.append(float(level_db_hl))
         self._heard.append(bool(heard))
         self._log_hyperparameters = self._optimise()
-        self._posterior = self._laplace()
+        self._posterior = self._laplace(*self.hyperparameters)
 
     def _best_at_candidates(self) -> tuple[FloatArray, FloatArray]:
-        """At each candidate the best allowed level, and the bits expected there."""
+        """At each candidate the best allowed level, and the bits expected there (not weighted)."""
         mean_db_hl, sd_db = self.threshold(self._candidates_hz)
         level_db_hl = np.clip(mean_db_hl, *self.level_limits_db_hl)
         return level_db_hl, bald(mean_db_hl, sd_db, level_db_hl, self.response_noise_db)
 
     def next_stimulus(self) -> Stimulus:
-        """The candidate frequency, at its best allowed level, with the highest BALD.
+        """The candidate frequency, at its best allowed level, with the highest weighted BALD.
 
         Information falls with the distance of the level from the mean, so the best allowed level is
         the mean clipped to the limits.  Of equal candidates the first is taken.
         """
         level_db_hl, bits = self._best_at_candidates()
-        best = int(np.argmax(bits))
+        best = int(np.argmax(self._weight * bits))
         return Stimulus(float(self._candidates_hz[best]), float(level_db_hl[best]))
 
     @property
     def information_bits(self) -> float:
         """Bits expected from the next stimulus."""
-        return float(np.max(self._best_at_candidates()[1]))
+        bits = self._best_at_candidates()[1]
+        return float(bits[np.argmax(self._weight * bits)])
 
     def threshold(self, frequencies_hz: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Mean (dB HL) and standard deviation (dB) of the threshold at some frequencies."""

@@ -100,10 +100,11 @@ LIKELIHOOD = [
     (-20, -203.91715537109727, 20.04975306852785, 0.9975367383849478, 0.00024272657893584202),
     (-10, -53.23128515051247, 10.098093233962512, 0.9905546221743438, 0.0017864003921165069),
     (-5, -15.064998393988725, 5.186503967125842, 0.9673035653828878, 0.0108257645063567),
+    (-3.000001, -6.60772950460947, 3.2830995843712656, 0.9294408446853952, 0.031470653900302174),
     (-3, -6.607726221510349, 3.2830986549304364, 0.9294408132147319, 0.03147067283084249),
-    (-2.000001, -3.783186706898008, 2.37321641854377, 0.8857209589417603, 0.05935582186958649),
+    (-2.999999, -6.6077229384121585, 3.2830977254896387, 0.9294407817440495,
+     0.031470691761396385),
     (-2, -3.783184333682032, 2.373215532822841, 0.8857208995859187, 0.059355861291565816),
-    (-1.999999, -3.7831819604669423, 2.373214647101971, 0.8857208402300377, 0.059355900713574224),
     (-1, -1.8410216450092636, 1.525135276160981, 0.8009023344296512, 0.11693119540604884),
     (-0.25, -0.9130617648111351, 0.9635539794164039, 0.6875477763950868, 0.1895378684535958),
     (0, -0.6931471805599453, 0.7978845608028654, 0.6366197723675814, 0.21801361414499015),
@@ -186,6 +187,7 @@ class Case(NamedTuple):
     gradient: list[float]
     mean_db_hl: list[float]  # at PREDICT_AT
     predicted_sd_db: list[float]
+    offset_sd_db: float = 0.0
 
 
 PREDICT_AT = [2.0, 16.5]
@@ -263,6 +265,31 @@ CASES = [
         mean_db_hl=[35.29382745972369, 64.91727876851643],
         predicted_sd_db=[11.964566598668258, 11.124119144674648],
     ),
+    Case(
+        "mixed, with an offset",
+        [5.0, 5.0, 9.0, 12.0, 12.0, 15.5, 17.0, 3.0],
+        [40.0, 60.0, 55.0, 70.0, 60.0, 80.0, 62.0, 30.0],
+        [False, True, False, True, False, True, False, False],
+        4.0, 12.0, 2.0,
+        mode_db=[4.834961458835186, 4.834961458835186, 4.82998365695629, 3.5906530636945866,
+                 3.5906530636945866, 2.8052775430405967, 2.8920799024844617, 4.320936007169935],
+        log_evidence=-2.34297592177819,
+        gradient=[0.18577703578964175, -0.19080477183708192],
+        mean_db_hl=[41.08879937828151, 76.09459378219925],
+        predicted_sd_db=[15.10519178981354, 11.536334154303583],
+        offset_sd_db=28.0,
+    ),
+    Case(
+        "cliff, with an offset",
+        [5.0, 11.0, 16.0], [-10.0, -10.0, 120.0], [True, True, False],
+        4.0, 12.0, 0.01,
+        mode_db=[-54.535749755051185, -69.52839451059515, 48.028159818116315],
+        log_evidence=-60.1665783112424,
+        gradient=[-48.39814294157498, 89.68494206373973],
+        mean_db_hl=[7.62843526690746, 127.57401699329779],
+        predicted_sd_db=[7.943543233946359, 1.2130357757831476],
+        offset_sd_db=28.0,
+    ),
     Case(  # z = +75: not a bit in it
         "nothing learnt",
         [5.0, 11.0], [120.0, -10.0], [True, False],
@@ -289,6 +316,7 @@ def _fit(case: Case, length_factor: float = 1.0, sd_factor: float = 1.0) -> Post
         case.length * length_factor,
         case.sd_db * sd_factor,
         case.response_noise_db,
+        case.offset_sd_db,
     )
 
 
@@ -307,7 +335,10 @@ def _evidence_by_mpmath(case: Case, log_length_shift: Any, log_sd_shift: Any) ->
     K = mp.matrix(n, n)
     for i in range(n):
         for j in range(n):
-            K[i, j] = s**2 * mp.exp(-((x[i] - x[j]) ** 2) / (2 * length**2))
+            K[i, j] = (
+                s**2 * mp.exp(-((x[i] - x[j]) ** 2) / (2 * length**2))
+                + mp.mpf(case.offset_sd_db) ** 2
+            )
     f = mp.zeros(n, 1)
     for _ in range(100):
         z = [y[i] * (margin_at_mean[i] - f[i]) / sigma for i in range(n)]
@@ -376,6 +407,9 @@ TINY = [
     Case("one far", [11.0], [85.0], [False], 4.0, 12.0, 4.0, [], 0.0, [], [], []),
     Case("two", [8.0, 11.0], [58.0, 49.0], [True, False], 4.0, 12.0, 2.0, [], 0.0, [], [], []),
     Case("apart", [3.0, 15.0], [30.0, 75.0], [True, True], 2.0, 8.0, 5.0, [], 0.0, [], [], []),
+    Case(
+        "offset", [8.0, 11.0], [58.0, 49.0], [True, False], 4.0, 12.0, 2.0, [], 0.0, [], [], [], 9.0
+    ),
 ]
 
 
@@ -387,7 +421,7 @@ def _log_likelihood(case: Case, f: FloatArray) -> float:
 
 def _prior(case: Case) -> Any:
     d = np.subtract.outer(case.x, case.x)
-    covariance = case.sd_db**2 * np.exp(-(d**2) / (2.0 * case.length**2))
+    covariance = case.sd_db**2 * np.exp(-(d**2) / (2.0 * case.length**2)) + case.offset_sd_db**2
     return stats.multivariate_normal(np.zeros(len(case.x)), covariance)
 
 
@@ -423,7 +457,7 @@ def test_laplace_formula_by_another_route(case: Case) -> None:
     assert_allclose(sd_db, np.sqrt(np.diag(np.linalg.inv(hessian))), rtol=1e-5)
 
 
-@pytest.mark.parametrize("case", TINY, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", TINY[:4], ids=lambda case: case.name)
 def test_evidence_is_near_the_exact_one(case: Case) -> None:
     """Exact by quadrature on a grid of +-8 SDs.
 
@@ -432,7 +466,7 @@ def test_evidence_is_near_the_exact_one(case: Case) -> None:
     Hence a bound of 0.6 nats only.
     """
     prior = _prior(case)
-    axis = np.linspace(-8.0 * case.sd_db, 8.0 * case.sd_db, 1601)
+    axis = np.linspace(-8.0 * case.sd_db, 8.0 * case.sd_db, 1001)
     spacing = axis[1] - axis[0]
     y = np.where(case.heard, 1.0, -1.0)
     margin_db = np.array(case.level_db_hl) - mean_at(np.array(case.x))
@@ -475,18 +509,33 @@ def test_prediction_is_the_textbook_formula() -> None:
 
 def test_mode_is_stationary_also_with_repeated_tones_and_wild_hyperparameters() -> None:
     rng = np.random.default_rng(20240501)
-    for _ in range(200):
+    for offset_sd_db in [0.0, 28.0] * 60:
         n = int(rng.integers(1, 50))
         x = rng.choice(np.linspace(1.0, 20.0, 25), n)
         h = rng.uniform(-10.0, 120.0, n)
         heard = rng.random(n) < 0.5
         length, sd_db, sigma = np.exp(rng.uniform([-1.0, 0.0, -0.7], [3.5, 4.0, 2.7]))
-        posterior = laplace(x, h, heard, mean_at, length, sd_db, sigma)
+        posterior = laplace(x, h, heard, mean_at, length, sd_db, sigma, offset_sd_db)
         y = np.where(heard, 1.0, -1.0)
         slope = -y * phi_ratio(y * (h - mean_at(x) - posterior.mode_db) / sigma) / sigma
         K = sd_db**2 * np.exp(-(np.subtract.outer(x, x) ** 2) / (2.0 * length**2))
+        K += offset_sd_db**2
         assert_allclose(posterior.mode_db, K @ slope, atol=1e-10 * float(np.max(K @ abs(slope))))
         assert posterior.newton_steps <= 30
+
+
+def test_start_changes_nothing() -> None:
+    for case in CASES:
+        cold = _fit(case)
+        wild = np.random.default_rng(20240502).normal(size=len(case.x)) * 10.0
+        for start in (cold.weights_db, wild):
+            warm = laplace(
+                case.x, case.level_db_hl, np.array(case.heard), mean_at, case.length, case.sd_db,
+                case.response_noise_db, case.offset_sd_db, start,
+            )  # fmt: skip
+            assert_allclose(warm.mode_db, cold.mode_db, rtol=1e-9, atol=1e-100)
+            assert_allclose(warm.log_evidence, cold.log_evidence, rtol=1e-11, atol=1e-100)
+        assert warm.newton_steps > 1
 
 
 def test_order_of_answers_and_mirror_image_change_nothing() -> None:
@@ -669,14 +718,16 @@ class Answers(NamedTuple):
         self.level_db_hl.append(level_db_hl)
         self.heard.append(heard)
 
-    def log_evidence(self, length: float, sd_db: float, sigma_db: float | FloatArray) -> float:
+    def log_evidence(
+        self, length: float, sd_db: float, sigma_db: float | FloatArray, offset_sd_db: float
+    ) -> float:
         intercept_db_hl, slope = prior_mean_line()
 
         def line(x: FloatArray) -> FloatArray:
             return intercept_db_hl + slope * x
 
-        heard = np.array(self.heard)
-        return laplace(self.x, self.level_db_hl, heard, line, length, sd_db, sigma_db).log_evidence
+        answers = (self.x, self.level_db_hl, np.array(self.heard), line)
+        return laplace(*answers, length, sd_db, sigma_db, offset_sd_db).log_evidence
 
 
 def _measure(estimator: ReferenceEstimator, trials: int, audiogram: str = "N3") -> FloatArray:
@@ -689,19 +740,31 @@ def _measure(estimator: ReferenceEstimator, trials: int, audiogram: str = "N3") 
 
 
 def test_estimator_starts_from_the_prior() -> None:
-    estimator = ReferenceEstimator(candidate_frequencies_hz=CANDIDATES_HZ)
+    weight = [(400.0, 0.2), (1000.0, 0.4), (8000.0, 0.3)]
+    estimator = ReferenceEstimator(candidate_frequencies_hz=CANDIDATES_HZ, frequency_weight=weight)
     intercept_db_hl, slope = prior_mean_line()
     mean_db_hl, sd_db = estimator.threshold([500.0, 4000.0])
 
     assert_allclose(mean_db_hl, intercept_db_hl + slope * warp([500.0, 4000.0]))
-    assert_allclose(sd_db, [12.0, 12.0])
+    assert_allclose(sd_db, np.hypot(12.0, 28.0))
     assert_allclose(estimator.hyperparameters, (4.0, 12.0))
-    assert estimator.response_noise_db == 15.0
+    assert estimator.response_noise_db == 20.0
     assert estimator.trial_count == 0
     assert estimator.log_evidence == 0.0
-    first = estimator.next_stimulus()
-    assert first.frequency_hz == CANDIDATES_HZ[0]
-    assert first.level_db_hl == pytest.approx(intercept_db_hl + slope * warp(CANDIDATES_HZ[0]))
+    first = estimator.next_stimulus()  # nothing but the weight distinguishes the candidates
+    assert abs(warp(first.frequency_hz) - warp(1000.0)) <= np.diff(warp(CANDIDATES_HZ))[0]
+    assert first.level_db_hl == pytest.approx(intercept_db_hl + slope * warp(first.frequency_hz))
+    assert estimator.information_bits == pytest.approx(
+        float(bald(0.0, np.hypot(12.0, 28.0), 0.0, 20.0))
+    )
+
+
+def test_profile_of_the_paper_has_no_offset_no_weight_and_constant_noise() -> None:
+    estimator = ReferenceEstimator("gp-pta-2015", candidate_frequencies_hz=CANDIDATES_HZ)
+
+    assert estimator.next_stimulus().frequency_hz == CANDIDATES_HZ[0]
+    assert_allclose(estimator.threshold([500.0])[1], [12.0])
+    assert estimator.response_noise_db == 2.0
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -723,10 +786,10 @@ def test_noise_is_annealed(annealing: Annealing) -> None:
         answers.ask(estimator, "N2")
         schedule_db.append(estimator.response_noise_db)
         noise_db = schedule_db[-1] if annealing == "common" else np.array(schedule_db[:-1])
-        expected = answers.log_evidence(*estimator.hyperparameters, noise_db)
+        expected = answers.log_evidence(*estimator.hyperparameters, noise_db, 28.0)
         assert estimator.log_evidence == pytest.approx(expected, rel=1e-12)
 
-    assert_allclose(schedule_db, np.maximum(2.0, 15.0 * 0.85 ** np.arange(15)))
+    assert_allclose(schedule_db, np.maximum(2.0, 20.0 * 0.85 ** np.arange(15)))
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -737,14 +800,17 @@ def test_hyperparameters_are_the_optimum(profile: Profile) -> None:
         candidate_frequencies_hz=CANDIDATES_HZ,
         length_bounds=(1.0, 20.0),
         sd_bounds_db=(2.0, 40.0),
+        gradient_tolerance=1e-9,
+        objective_tolerance=1e-16,
     )
     answers = Answers([], [], [])
 
     def value(log_hyperparameters: FloatArray) -> float:
         length, sd_db = (float(v) for v in np.exp(log_hyperparameters))
         log_prior, _ = log_hyperprior(length, sd_db)
-        log_evidence = answers.log_evidence(length, sd_db, estimator.response_noise_db)
-        return log_evidence + (log_prior if profile == "default" else 0.0)
+        offset_sd_db, prior = (28.0, log_prior) if profile == "default" else (0.0, 0.0)
+        noise_db = estimator.response_noise_db
+        return answers.log_evidence(length, sd_db, noise_db, offset_sd_db) + prior
 
     for trial in range(12):
         answers.ask(estimator, "S2")
@@ -752,6 +818,7 @@ def test_hyperparameters_are_the_optimum(profile: Profile) -> None:
             continue
         optimum = np.log(estimator.hyperparameters)
         best = value(optimum)
+        assert estimator.objective(*estimator.hyperparameters)[0] == pytest.approx(best, abs=1e-12)
         far = [
             value(np.array([log_length, log_sd]))
             for log_length in np.linspace(low[0], high[0], 15)
@@ -766,21 +833,25 @@ def test_hyperparameters_are_the_optimum(profile: Profile) -> None:
 @pytest.mark.parametrize("level_limits_db_hl", [(-10.0, 120.0), (45.0, 55.0)])
 def test_next_stimulus_is_the_best_of_all(level_limits_db_hl: tuple[float, float]) -> None:
     estimator = ReferenceEstimator(
-        candidate_frequencies_hz=CANDIDATES_HZ, level_limits_db_hl=level_limits_db_hl
+        candidate_frequencies_hz=CANDIDATES_HZ,
+        level_limits_db_hl=level_limits_db_hl,
+        frequency_weight=[(400.0, 0.5), (3000.0, 1.0)],
     )
     answers = Answers([], [], [])
     for _ in range(8):
         stimulus = estimator.next_stimulus()
         mean_db_hl, sd_db = estimator.threshold(CANDIDATES_HZ)
         levels_db_hl = np.linspace(level_limits_db_hl[0], level_limits_db_hl[1], 1301)
-        bits = bald(
+        weight = np.interp(warp(CANDIDATES_HZ), warp([400.0, 3000.0]), [0.5, 1.0])
+        bits = weight[:, np.newaxis] * bald(
             mean_db_hl[:, np.newaxis],
             sd_db[:, np.newaxis],
             levels_db_hl,
             estimator.response_noise_db,
         )
-        assert np.max(bits) <= estimator.information_bits + 1e-12
-        assert estimator.information_bits == pytest.approx(float(np.max(bits)), rel=1e-3)
+        chosen = weight[np.searchsorted(CANDIDATES_HZ, stimulus.frequency_hz)]
+        assert np.max(bits) <= chosen * estimator.information_bits + 1e-12
+        assert chosen * estimator.information_bits == pytest.approx(float(np.max(bits)), rel=1e-3)
         assert level_limits_db_hl[0] <= stimulus.level_db_hl <= level_limits_db_hl[1]
         assert stimulus.frequency_hz in CANDIDATES_HZ
         answers.ask(estimator, "N4")
@@ -791,14 +862,13 @@ def test_estimator_refuses_what_it_cannot_do() -> None:
     estimator.observe(1000.0, 40.0, True)
     with pytest.raises(RuntimeError, match="max_trials=1 answers"):
         estimator.observe(1000.0, 40.0, True)
-    with pytest.raises(ValueError, match="length_median must be given on the scale 'mel'"):
-        ReferenceEstimator(candidate_frequencies_hz=[1000.0], scale="mel")
     with pytest.raises(ValueError, match="profile 'ep' is neither"):
         ReferenceEstimator("ep", candidate_frequencies_hz=[1000.0])  # type: ignore[arg-type]
 
 
-def test_estimator_works_on_another_scale() -> None:
-    estimator = ReferenceEstimator(
-        candidate_frequencies_hz=CANDIDATES_HZ, scale="log2", length_median=1.2
-    )
+def test_hyperparameters_on_another_scale_are_those_in_bark() -> None:
+    estimator = ReferenceEstimator(candidate_frequencies_hz=CANDIDATES_HZ, scale="log2")
+
+    octaves_per_bark = 6.0 / (19.708905833596873 - 1.2411299289652493)
+    assert_allclose(estimator.hyperparameters, (4.0 * octaves_per_bark, 12.0), rtol=1e-14)
     assert float(np.sqrt(np.mean(_measure(estimator, 25) ** 2))) < 4.0

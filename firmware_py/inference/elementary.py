@@ -3,6 +3,10 @@
 The C library's `erfc`, and in the last bit its `exp` and `log`, differ between machines. These are
 made of additions, multiplications, divisions and square roots only, which IEEE 754 fixes to the
 bit. Their error against exact values is stated and tested (tests/inference/test_elementary.py).
+
+Arguments are numbers in the stated domain. Outside it, at infinity and at NaN nothing is raised and
+the result means nothing (`exp` alone keeps to its limits): the estimator lets no such
+number in, and the kernels make none.
 """
 
 import math
@@ -68,7 +72,7 @@ _ERFCX_ODD: Final = (
 
 @entry(F8, F8)
 def exp(x: float) -> float:
-    """Return e**x; 0 below -708, e**709 above 709. Relative error below 3e-16.
+    """Return e**x; 0 below -708, e**709 above 709. Relative error between below 3e-16.
 
     Without a branch, so that loops over it can be vectorised.
     """
@@ -93,18 +97,21 @@ def log(x: float) -> float:
     if m > 1.4142135623730951:
         m = 0.5 * m
         k = k + 1
-    s = (m - 1.0) / (m + 1.0)
+    f = m - 1.0
+    s = f / (2.0 + f)
     s2 = s * s
     p = 0.0
     for c in _ATANH_COEFFICIENTS:
         p = p * s2 + c
-    tail = 2.0 * s * s2 * p
-    return k * _LN2_HIGH + (2.0 * s + (tail + k * _LN2_LOW))
+    # log m = 2 s (1 + s2 p), with 2 s = f - s f written as f less something small: f is exact.
+    half = 0.5 * f * f
+    correction = half - (s * (half + 2.0 * s2 * p) + k * _LN2_LOW)
+    return k * _LN2_HIGH - (correction - f)
 
 
 @kernel
 def log1p(x: float) -> float:
-    """Return log(1 + x) for x > -1, exact for tiny x too."""
+    """Return log(1 + x) for x > -1, exact for tiny x too. Relative error below 5e-16."""
     u = 1.0 + x
     if u == 1.0:
         return x
@@ -113,7 +120,7 @@ def log1p(x: float) -> float:
 
 @kernel
 def erfcx(t: float) -> float:
-    """Return exp(t**2) erfc(t) for t >= 0. Relative error below 1e-15."""
+    """Return exp(t**2) erfc(t) for finite t >= 0. Relative error below 1e-15."""
     u = (t - _ERFCX_CENTRE) / (t + _ERFCX_CENTRE)
     u2 = u * u
     even = 0.0
@@ -127,7 +134,10 @@ def erfcx(t: float) -> float:
 
 @kernel
 def erfc(t: float) -> float:
-    """Return the complementary error function, 0 beyond t = 26.6."""
+    """Return the complementary error function, 0 beyond t = 26.6. Relative error below 2e-13.
+
+    Most of it comes from rounding t**2 far out; up to t = 1 it is below 1e-15.
+    """
     if t < 0.0:
         return 2.0 - erfcx(-t) * exp(-t * t)
     return erfcx(t) * exp(-t * t)
@@ -135,5 +145,8 @@ def erfc(t: float) -> float:
 
 @entry(F8, F8)
 def normal_cdf(z: float) -> float:
-    """Return the standard normal distribution function."""
+    """Return the standard normal distribution function, 0 below -37.6.
+
+    Relative error below 5e-13 far out on the left, and below 2e-15 from -1 on.
+    """
     return 0.5 * erfc(-z * SQRT_HALF)

@@ -1,8 +1,10 @@
 """The threshold estimator: one thin object that owns the workspace and calls the kernels."""
 
 import math
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Final
 
 import numpy as np
@@ -21,6 +23,7 @@ CANDIDATES_MAX: Final = 128  # frequencies a next tone may have; 0.18 Bark apart
 FREQUENCY_LIMITS_HZ: Final = (20.0, 20000.0)
 LEVEL_LIMITS_DB_HL: Final = (-30.0, 130.0)
 RESPONSE_NOISE_LIMITS_DB: Final = (0.1, 30.0)
+WEIGHT_MAX: Final = 1e6  # of a frequency; only the ratios of weights matter
 
 
 class TrialLimitError(RuntimeError):
@@ -235,25 +238,35 @@ class ThresholdEstimator:
         w.noise_db[: n + 1] = self._noise_db
         self._infer()
 
-    def next_stimulus(self, level_max_db_hl: float | None = None) -> Stimulus:
+    def next_stimulus(
+        self, level_max_db_hl: float | None = None, exclude_hz: Collection[float] = ()
+    ) -> Stimulus:
         """Return the most informative tone.
 
         Parameters
         ----------
         level_max_db_hl : float, optional
             A ceiling below the estimator's own, for this tone only.
+        exclude_hz : collection of float
+            Frequencies that this tone should not have, unless there is no other.
 
         Raises
         ------
         ValueError
-            If the ceiling lies below the lowest allowed level.
+            If the ceiling lies below the lowest allowed level, or what is excluded is not a
+            collection of frequencies.
         """
         low, high = self.level_limits_db_hl
         if level_max_db_hl is not None:
             high = min(high, _number("level_max_db_hl", level_max_db_hl, low, math.inf))
         choice = self._workspace.choice
+        weight = self._weight
+        excluded = _numbers("exclude_hz", exclude_hz, Collection, *FREQUENCY_LIMITS_HZ)
+        if excluded:
+            weight = np.where(np.isin(self._candidates_hz, excluded), 0.0, weight)
+            weight = weight if weight.any() else self._weight
         select(
-            len(self._candidates_hz), self._mean_db_hl, self._sd_db, self._noise_db, self._weight,
+            len(self._candidates_hz), self._mean_db_hl, self._sd_db, self._noise_db, weight,
             low, high, choice,
         )  # fmt: skip
         return Stimulus(float(self._candidates_hz[int(choice[0])]), float(choice[1]))
@@ -267,7 +280,7 @@ class ThresholdEstimator:
             Any frequencies within `frequency_range_hz`.
         """
         frequencies = np.array(
-            [_number("frequencies_hz", f, *self.frequency_range_hz) for f in frequencies_hz]
+            _numbers("frequencies_hz", frequencies_hz, Sequence, *self.frequency_range_hz)
         )
         mean_db_hl, sd_db = np.empty_like(frequencies), np.empty_like(frequencies)
         step = len(self._candidates_hz)
@@ -291,6 +304,7 @@ class ThresholdEstimator:
 
     def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
         """Return the probability that this tone would be heard (paper, equation 9)."""
+        frequency_hz = _number("frequency_hz", frequency_hz, *self.frequency_range_hz)
         level_db_hl = _number("level_db_hl", level_db_hl, *LEVEL_LIMITS_DB_HL)
         mean_db_hl, sd_db = self.threshold([frequency_hz])
         spread_db = math.sqrt(self._noise_db**2 + float(sd_db[0]) ** 2)
@@ -335,14 +349,42 @@ class ThresholdEstimator:
     def _interpolate_weight(self, pairs: Sequence[tuple[float, float]] | None) -> Array:
         if pairs is None:
             pairs = self._profile.frequency_weight
-        frequencies = [_number("frequency_weight", f, *FREQUENCY_LIMITS_HZ) for f, _ in pairs]
-        weights = [_number("frequency_weight", w, 0.0, 1e6) for _, w in pairs]
-        if not weights or max(weights) <= 0.0 or sorted(set(frequencies)) != frequencies:
+        try:
+            points = [
+                (
+                    _number("frequency_weight", frequency_hz, *FREQUENCY_LIMITS_HZ),
+                    _number("frequency_weight", weight, 0.0, WEIGHT_MAX),
+                )
+                for frequency_hz, weight in pairs
+            ]
+        except (TypeError, ValueError):
+            points = []
+        frequencies = [frequency_hz for frequency_hz, _ in points]
+        rising = bool(points) and sorted(set(frequencies)) == frequencies
+        x = [self._scale.warp(frequency_hz) for frequency_hz in frequencies]
+        y = [weight for _, weight in points]
+        weights = [_on_line(x, y, float(at)) for at in self._candidates_x] if rising else [0.0]
+        if max(weights) <= 0.0:
+            low_hz, high_hz = self.frequency_range_hz
             raise ValueError(
                 f"frequency_weight is {pairs!r}; allowed are (frequency_hz, weight) pairs of "
-                "rising frequency with at least one weight above 0"
+                f"rising frequency from {FREQUENCY_LIMITS_HZ[0]:g} to {FREQUENCY_LIMITS_HZ[1]:g}, "
+                f"with weights from 0 to {WEIGHT_MAX:g} that leave something of {low_hz:g} to "
+                f"{high_hz:g} Hz"
             )
-        return np.interp(self._candidates_x, self._warp(np.array(frequencies)), weights)
+        return np.array(weights)
+
+
+def _on_line(x: list[float], y: list[float], at: float) -> float:
+    """Interpolate linearly between rising x, constantly beyond them.
+
+    In Python, where every operation is rounded by itself: NumPy's may fuse two on some machines.
+    """
+    after = bisect_right(x, at)
+    if after in (0, len(x)):
+        return y[min(after, len(x) - 1)]
+    fraction = (at - x[after - 1]) / (x[after] - x[after - 1])
+    return y[after - 1] + fraction * (y[after] - y[after - 1])
 
 
 def _search_box(profile: Profile, units: float) -> Array:
@@ -364,7 +406,7 @@ def _refuse_unused(
     sex: str | None,
 ) -> None:
     for name, rate in (("lapse_rate", lapse_rate), ("false_alarm_rate", false_alarm_rate)):
-        if rate:
+        if rate is not None and rate != 0:
             raise ValueError(
                 f"{name} is {rate!r}; profile {profile.name!r} models no such answers: "
                 "allowed are None and 0"
@@ -378,14 +420,23 @@ def _refuse_unused(
 
 
 def _number(name: str, value: float, low: float, high: float) -> float:
-    """Return value as a float, or say which argument lies outside [low, high]."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not low <= number <= high:
+    """Return value as a float, or say which argument is not a number in [low, high]."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not low <= value <= high:
         raise ValueError(f"{name} is {value!r}; allowed is {low:g} to {high:g}")
-    return number
+    return float(value)
+
+
+def _numbers(
+    name: str, values: Collection[float] | Array, kind: type, low: float, high: float
+) -> list[float]:
+    """Return values as floats, or say what is not in [low, high] or no collection of this kind."""
+    single = isinstance(values, str) or (isinstance(values, np.ndarray) and values.ndim == 0)
+    if single or not isinstance(values, kind | np.ndarray):
+        raise ValueError(
+            f"{name} is {values!r}; allowed is a {kind.__name__.lower()} of numbers from {low:g} "
+            f"to {high:g}"
+        )
+    return [_number(name, value, low, high) for value in values]
 
 
 def _integer(name: str, value: int, low: int, high: int) -> int:

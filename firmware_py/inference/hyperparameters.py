@@ -25,6 +25,8 @@ HALVINGS_MAX = 20
 STEP_MAX = 0.7  # a factor of two in length or SD
 GAIN_TOLERANCE_NATS = 1e-7  # predicted gain of the next step at which the search ends
 ARMIJO = 1e-4
+CURVATURE_GROWTH = 4.0  # of the inverse Hessian after a step that was too short ...
+CURVATURE_MAX = 1000.0  # ... up to this; then it is forgotten
 
 # Columns of `box`, which is (4, 2): for each of theta its bounds, prior median and prior precision.
 LOW, HIGH, MEDIAN, PRECISION = range(4)
@@ -61,10 +63,29 @@ def evaluate(
 
 
 @kernel
+def objective_gradient(
+    n: int, x: Array, offset_sd_db: float, box: Array, theta: Array, k: Array, a: Array, b: Array,
+    vectors: Array, scratch: Array, b_inverse: Array, gradient: Array,
+) -> int:  # fmt: skip
+    """Write the gradient of the objective at theta, where `evaluate` has left the Laplace state."""
+    evidence_gradient(
+        n, x, exp(theta[0]), exp(theta[1]), offset_sd_db, k, a, b, vectors, scratch, b_inverse,
+        gradient,
+    )  # fmt: skip
+    for i in range(2):
+        gradient[i] -= box[PRECISION, i] * (theta[i] - box[MEDIAN, i])
+    return CONVERGED
+
+
+@kernel
 def ascent_direction(
     theta: Array, gradient: Array, box: Array, search: Array, direction: Array
 ) -> int:
-    """Write the quasi-Newton direction, with what points out of the box taken away."""
+    """Write the quasi-Newton direction; a coordinate that would leave the box is held.
+
+    With one held, the step of the other divides by its own entry of the Hessian, which is not the
+    inverse of its entry of the inverse Hessian.
+    """
     free_0 = not (
         (theta[0] <= box[LOW, 0] and gradient[0] < 0.0)
         or (theta[0] >= box[HIGH, 0] and gradient[0] > 0.0)
@@ -73,13 +94,18 @@ def ascent_direction(
         (theta[1] <= box[LOW, 1] and gradient[1] < 0.0)
         or (theta[1] >= box[HIGH, 1] and gradient[1] > 0.0)
     )
-    cross = search[CURVATURE + 1] if free_0 and free_1 else 0.0
+    h00 = search[CURVATURE]
+    h01 = search[CURVATURE + 1]
+    h11 = search[CURVATURE + 2]
     direction[0] = 0.0
     direction[1] = 0.0
-    if free_0:
-        direction[0] = search[CURVATURE] * gradient[0] + cross * gradient[1]
-    if free_1:
-        direction[1] = cross * gradient[0] + search[CURVATURE + 2] * gradient[1]
+    if free_0 and free_1:
+        direction[0] = h00 * gradient[0] + h01 * gradient[1]
+        direction[1] = h01 * gradient[0] + h11 * gradient[1]
+    elif free_0:
+        direction[0] = (h00 - h01 * h01 / h11) * gradient[0]
+    elif free_1:
+        direction[1] = (h11 - h01 * h01 / h00) * gradient[1]
     largest = max(abs(direction[0]), abs(direction[1]))
     if largest > STEP_MAX:
         direction[0] *= STEP_MAX / largest
@@ -88,13 +114,27 @@ def ascent_direction(
 
 
 @kernel
+def reset_curvature(search: Array) -> int:
+    """Set the inverse Hessian to a diagonal typical of these posteriors."""
+    search[CURVATURE] = 0.25
+    search[CURVATURE + 1] = 0.0
+    search[CURVATURE + 2] = 0.25
+    return CONVERGED
+
+
+@kernel
 def update_curvature(step: Array, change: Array, search: Array) -> int:
     """Apply the BFGS update of the inverse Hessian of -objective; `change` is minus the gradient's.
 
-    A step along which the objective is not concave tells nothing and is left out.
+    Where the objective is not concave along a step there is nothing to update; a longer step would
+    have done better, and the next one is.
     """
     sy = step[0] * change[0] + step[1] * change[1]
     if not sy > 1e-10:
+        for i in range(3):
+            search[CURVATURE + i] *= CURVATURE_GROWTH
+        if max(search[CURVATURE], search[CURVATURE + 2]) > CURVATURE_MAX:
+            reset_curvature(search)
         return NOT_CONVERGED
     h00 = search[CURVATURE]
     h01 = search[CURVATURE + 1]
@@ -105,15 +145,6 @@ def update_curvature(step: Array, change: Array, search: Array) -> int:
     search[CURVATURE] = h00 + c * step[0] * step[0] - 2.0 * hy0 * step[0] / sy
     search[CURVATURE + 1] = h01 + c * step[0] * step[1] - (hy0 * step[1] + hy1 * step[0]) / sy
     search[CURVATURE + 2] = h11 + c * step[1] * step[1] - 2.0 * hy1 * step[1] / sy
-    return CONVERGED
-
-
-@kernel
-def reset_curvature(search: Array) -> int:
-    """Set the inverse Hessian to a diagonal typical of these posteriors."""
-    search[CURVATURE] = 0.25
-    search[CURVATURE + 1] = 0.0
-    search[CURVATURE + 2] = 0.25
     return CONVERGED
 
 
@@ -156,34 +187,31 @@ def fit(
     )
     if status != CONVERGED:
         return status
-    evidence_gradient(
-        n,
-        x,
-        exp(theta[0]),
-        exp(theta[1]),
-        offset_sd_db,
-        k,
-        a,
-        b,
-        vectors,
-        scratch,
-        b_inverse,
-        gradient,
+    objective_gradient(
+        n, x, offset_sd_db, box, theta, k, a, b, vectors, scratch, b_inverse, gradient
     )
-    for i in range(2):
-        gradient[i] -= box[PRECISION, i] * (theta[i] - box[MEDIAN, i])
     for _ in range(SEARCH_STEPS_MAX):
         ascent_direction(theta, gradient, box, search, direction)
         gain = direction[0] * gradient[0] + direction[1] * gradient[1]
         if gain < 0.0:
             reset_curvature(search)
             continue
+        required = 0.0
+        attempts = HALVINGS_MAX
         if gain < GAIN_TOLERANCE_NATS:
-            break
+            largest = max(abs(direction[0]), abs(direction[1]))
+            if min(abs(direction[0]), abs(direction[1])) > 0.0 or largest == 0.0:
+                break
+            # Along a bound the evidence may be next to flat and yet rise in the end: with an SD at
+            # its lowest the length hardly matters. One step of full length tells.
+            direction[0] *= STEP_MAX / largest
+            direction[1] *= STEP_MAX / largest
+            required = GAIN_TOLERANCE_NATS
+            attempts = 1
         best = search[OBJECTIVE]
         accepted = False
         fraction = 1.0
-        for _ in range(HALVINGS_MAX):
+        for _ in range(attempts):
             gain = 0.0
             for i in range(2):
                 trial[i] = theta[i] + fraction * direction[i]
@@ -191,60 +219,24 @@ def fit(
                 step[i] = trial[i] - theta[i]
                 gain += step[i] * gradient[i]
             status = evaluate(
-                n,
-                x,
-                residual_db,
-                label,
-                noise_db,
-                offset_sd_db,
-                box,
-                trial,
-                k,
-                a,
-                f_db,
-                b,
-                vectors,
-                search,
-            )
-            if status == CONVERGED and search[OBJECTIVE] >= best + ARMIJO * gain:
+                n, x, residual_db, label, noise_db, offset_sd_db, box, trial, k, a, f_db, b,
+                vectors, search,
+            )  # fmt: skip
+            if status == CONVERGED and search[OBJECTIVE] >= best + max(ARMIJO * gain, required):
                 accepted = True
                 break
             fraction *= 0.5
         if not accepted:
             return evaluate(
-                n,
-                x,
-                residual_db,
-                label,
-                noise_db,
-                offset_sd_db,
-                box,
-                theta,
-                k,
-                a,
-                f_db,
-                b,
-                vectors,
-                search,
-            )
+                n, x, residual_db, label, noise_db, offset_sd_db, box, theta, k, a, f_db, b,
+                vectors, search,
+            )  # fmt: skip
         theta[0] = trial[0]
         theta[1] = trial[1]
-        evidence_gradient(
-            n,
-            x,
-            exp(theta[0]),
-            exp(theta[1]),
-            offset_sd_db,
-            k,
-            a,
-            b,
-            vectors,
-            scratch,
-            b_inverse,
-            gradient_new,
+        objective_gradient(
+            n, x, offset_sd_db, box, theta, k, a, b, vectors, scratch, b_inverse, gradient_new
         )
         for i in range(2):
-            gradient_new[i] -= box[PRECISION, i] * (theta[i] - box[MEDIAN, i])
             direction[i] = gradient[i] - gradient_new[i]
             gradient[i] = gradient_new[i]
         update_curvature(step, direction, search)

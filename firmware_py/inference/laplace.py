@@ -26,7 +26,7 @@ from firmware_py.inference.linear_algebra import cholesky, inverse, multiply, so
 
 NEWTON_STEPS_MAX = 100  # damped Newton on a log-concave posterior needs 5 to 20
 HALVINGS_MAX = 40
-STEP_TOLERANCE_DB = 1e-5  # Newton converges quadratically: the error left is about its square
+STEP_TOLERANCE = 5e-6  # of the response noise; the error left by Newton is about its square
 
 # Rows of the `vectors` scratch matrix, which is (VECTORS, n or more).
 LOG_P, GRADIENT, WEIGHT, THIRD, ROOT, DIRECTION, KERNEL_DIRECTION, WORK, DERIVATIVE = range(9)
@@ -88,29 +88,23 @@ def factor(
 
 
 @kernel
-def newton_step(
-    n: int,
-    residual_db: Array,
-    label: Array,
-    noise_db: Array,
-    k: Array,
-    a: Array,
-    f_db: Array,
-    b: Array,
-    vectors: Array,
-) -> int:
-    """Write the Newton direction in a, and K times it, at the factored point (alg. 3.1, 4-8)."""
+def newton_step(n: int, k: Array, a: Array, b: Array, vectors: Array) -> int:
+    """Write the Newton direction in a, and K times it, at the factored point.
+
+    It is that of algorithm 3.1, lines 4-8, as a correction: (I + W K) d = d log p/df - a, whose
+    right side vanishes at the mode and takes the rounding errors with it.
+    """
     root = vectors[ROOT]
     direction = vectors[DIRECTION]
     work = vectors[WORK]
     for i in range(n):
-        direction[i] = vectors[WEIGHT, i] * f_db[i] + vectors[GRADIENT, i]
+        direction[i] = vectors[GRADIENT, i] - a[i]
     multiply(n, k, direction, work)
     for i in range(n):
         work[i] *= root[i]
     solve(n, b, work)
     for i in range(n):
-        direction[i] -= root[i] * work[i] + a[i]
+        direction[i] -= root[i] * work[i]
     multiply(n, k, direction, vectors[KERNEL_DIRECTION])
     return CONVERGED
 
@@ -155,7 +149,7 @@ def find_mode(
             return failed
         if status == CONVERGED:
             break
-        newton_step(n, residual_db, label, noise_db, k, a, f_db, b, vectors)
+        newton_step(n, k, a, b, vectors)
         fraction = 1.0
         psi_before = psi
         for i in range(n):
@@ -170,10 +164,10 @@ def find_mode(
                 a[i] -= fraction * direction[i]
                 f_db[i] -= fraction * kernel_direction[i]
             psi = log_joint(n, residual_db, label, noise_db, a, f_db)
-        largest_db = 0.0
+        largest = 0.0
         for i in range(n):
-            largest_db = max(largest_db, abs(kernel_direction[i]))
-        if largest_db <= STEP_TOLERANCE_DB:
+            largest = max(largest, abs(kernel_direction[i]) / noise_db[i])
+        if largest <= STEP_TOLERANCE:
             status = CONVERGED
     log_evidence[0] = psi
     for i in range(n):

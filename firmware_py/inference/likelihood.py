@@ -17,9 +17,9 @@ from firmware_py.inference.elementary import (
 )
 from firmware_py.inference.kernel import Array, kernel
 
-# Below this z the sum r + z loses digits to cancellation, and its continued fraction is used.
-_TAIL_Z = -8.0
-_TAIL_TERMS = 24  # enough for 1e-15 at _TAIL_Z
+# Below this z the differences below lose digits to cancellation, and a continued fraction is used.
+_TAIL_Z = -5.0
+_TAIL_TERMS = 32  # enough for 1e-14 of both at _TAIL_Z
 
 
 @kernel
@@ -40,19 +40,24 @@ def ratio(z: float) -> float:
 
 
 @kernel
-def ratio_plus_z(z: float, r: float) -> float:
-    """Return r(z) + z without cancellation; r is `ratio(z)`.
+def differences(z: float, r: float) -> tuple[float, float]:
+    """Return s = r(z) + z and s (r + s) - 1, both positive, without cancellation.
 
-    In the lower tail, with a = -z, r - a = 1/(a + 2/(a + 3/(a + ...))), the continued fraction of
-    Mills' ratio.
+    r is `ratio(z)`. In the lower tail, with a = -z, r - a = 1/(a + 2/(a + 3/(a + ...))), the
+    continued fraction of Mills' ratio; with p and q the parts of it below, s (a + 2 p) = 1 and
+    p (a + 3 q) = 1 turn the second difference, 2/a**4 far out, into 2 s**2 p (3 q - 2 p).
     """
     if z > _TAIL_Z:
-        return r + z
+        s = r + z
+        return s, s * (r + s) - 1.0
     a = -z
     fraction = a
-    for k in range(_TAIL_TERMS, 1, -1):
+    for k in range(_TAIL_TERMS, 3, -1):
         fraction = a + k / fraction
-    return 1.0 / fraction
+    q = 1.0 / fraction
+    p = 1.0 / (a + 3.0 * q)
+    s = 1.0 / (a + 2.0 * p)
+    return s, 2.0 * s * s * p * (3.0 * q - 2.0 * p)
 
 
 @kernel
@@ -82,10 +87,10 @@ def probit(
     for i in range(n):
         z = label[i] * (residual_db[i] - f_db[i]) / noise_db[i]
         r = ratio(z)
-        s = ratio_plus_z(z, r)
+        s, t = differences(z, r)
         slope = label[i] / noise_db[i]
         log_p[i] = log_normal_cdf(z)
         gradient[i] = -slope * r
         weight[i] = slope * slope * r * s
-        third[i] = -slope * slope * slope * r * (s * (r + s) - 1.0)
+        third[i] = -slope * slope * slope * r * t
     return 0

@@ -43,9 +43,14 @@ class Profile:
 
         Far from the prior mean a likelihood much narrower than the prior is a step, and Laplace's
         mode sticks to its edge with far too small a variance. Inference therefore starts with a
-        broad likelihood and narrows it, sigma_n = max(sigma, start factor**n).
+        broad likelihood and narrows it, sigma_n = max(sigma, start factor**n). The power is
+        multiplied out, so that it has the same bits on every machine.
         """
-        annealed_db = self.annealing_start_db * math.pow(self.annealing_factor, trial_count)
+        annealed_db = self.annealing_start_db
+        for _ in range(trial_count):
+            if annealed_db <= response_noise_db:
+                break
+            annealed_db *= self.annealing_factor
         return max(response_noise_db, annealed_db)
 
 

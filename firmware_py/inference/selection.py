@@ -4,14 +4,14 @@ BALD(x, h) = H2(Phi((h - mu) / sqrt(sigma**2 + s**2)))
              - C / sqrt(s**2 + C**2) exp(-(h - mu)**2 / (2 (s**2 + C**2))),
 C = sigma sqrt(pi ln 2 / 2), with mu(x), s(x) the posterior mean and SD of the threshold. For a
 given x the information has one maximum over h, at h = mu, and falls on both sides; within limits
-the best allowed level is therefore the one nearest to mu. (The paper proves it for an approximation of
-this expression; the expression itself dips below 0 far from mu where s is small, see `bald`.)
+the best allowed level is therefore the one nearest to mu. (The paper proves it for an approximation
+of this expression; where s is small the expression itself dips below 0 far from mu, see `bald`.)
 """
 
 import math
 from typing import Final
 
-from firmware_py.inference.elementary import LOG_2, exp, log, normal_cdf
+from firmware_py.inference.elementary import LOG_2, exp, log, log1p, normal_cdf
 from firmware_py.inference.kernel import CONVERGED, F8, I8, VECTOR, Array, entry, kernel
 
 HALF_PI_LN2: Final = 0.5 * math.pi * math.log(2.0)
@@ -22,11 +22,10 @@ NONE_ALLOWED: Final = 3  # status: no candidate has an allowed level
 @kernel
 def binary_entropy_of_normal(z: float) -> float:
     """Return H2(Phi(z)) in bits, without loss in the tails."""
-    p = normal_cdf(z)
-    q = normal_cdf(-z)
-    if p <= 0.0 or q <= 0.0:
+    p = normal_cdf(-abs(z))  # the smaller of the two probabilities
+    if p <= 0.0:
         return 0.0
-    return -(p * log(p) + q * log(q)) / LOG_2
+    return -(p * log(p) + (1.0 - p) * log1p(-p)) / LOG_2
 
 
 @kernel

@@ -1,0 +1,127 @@
+"""How kernels are compiled: no allocation, explicit types, one place for the options."""
+
+import ast
+import inspect
+import pkgutil
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+import firmware_py.inference
+from firmware_py.inference.kernel import F8, I8, VECTOR, entry, kernel
+
+MODULES = [
+    import_module(f"firmware_py.inference.{module.name}")
+    for module in pkgutil.iter_modules(firmware_py.inference.__path__)
+    if module.name != "__main__"
+]
+
+
+def _kernels(module: ModuleType) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if isinstance(value, Dispatcher) and value.py_func.__module__ == module.__name__
+    }
+
+
+KERNELS = {name: found for module in MODULES for name, found in _kernels(module).items()}
+REFUSED = r"NRT required but not enabled|Only accept returning of array passed into"
+ENTRIES = {"exp", "log", "normal_cdf", "fit", "predict", "select"}
+
+
+def _allocates_an_array(n: int) -> float:
+    return float(np.zeros(n)[0])
+
+
+def _makes_a_temporary(v: Any) -> float:
+    return float((v + 1.0)[0])
+
+
+def _copies_a_slice(v: Any) -> float:
+    return float(v[1:].copy()[0])
+
+
+def _grows_a_list(n: int) -> int:
+    return len([i for i in range(n)])  # noqa: C416
+
+
+def _calls_what_allocates(n: int) -> float:
+    return float(inner(n))
+
+
+inner = kernel(_allocates_an_array)
+
+
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [
+        (_allocates_an_array, 3),
+        (_makes_a_temporary, np.ones(3)),
+        (_copies_a_slice, np.ones(3)),
+        (_grows_a_list, 3),
+        (_calls_what_allocates, 3),
+    ],
+    ids=lambda v: getattr(v, "__name__", ""),
+)
+def test_allocation_in_a_kernel_does_not_compile(function: Any, argument: Any) -> None:
+    """The guard bites; without it the same function compiles and runs."""
+    with pytest.raises(numba.core.errors.NumbaError, match=REFUSED):
+        kernel(function)(argument)
+    if function is not _calls_what_allocates:
+        numba.njit(function)(argument)
+
+
+def test_allocation_in_an_entry_does_not_even_import() -> None:
+    with pytest.raises(numba.core.errors.NumbaError, match=REFUSED):
+        entry(F8, I8)(_allocates_an_array)
+
+
+def test_entry_refuses_other_types() -> None:
+    @entry(F8, VECTOR)
+    def first(v: Any) -> float:
+        return float(v[0])
+
+    assert first(np.array([2.5])) == 2.5
+    for wrong in (np.ones(3, dtype=np.float32), np.ones((2, 2)), np.ones(6)[::2], 1.0):
+        with pytest.raises(TypeError, match="No matching definition"):
+            first(wrong)
+
+
+def test_kernels_that_python_calls_are_entries() -> None:
+    """Compiled when their module is imported: nothing compiles in the middle of a session."""
+    assert {name for name, found in KERNELS.items() if not found._can_compile} == ENTRIES
+    for name in ENTRIES:
+        assert len(KERNELS[name].signatures) == 1, name
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_options_are_the_same_for_all(name: str) -> None:
+    options = KERNELS[name].targetoptions
+    assert options["_nrt"] is False
+    assert options["fastmath"] is False
+    assert options["error_model"] == "numpy"
+    assert options["nogil"] is True
+    assert options["nopython"] is True
+    assert not options.get("parallel", False)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_use_no_library_that_differs_between_machines(name: str) -> None:
+    """No math.exp, no math.log, no BLAS: their last bits are those of the machine."""
+    source = inspect.getsource(KERNELS[name].py_func)
+    body = ast.parse(source)
+    used = {
+        f"{node.value.id}.{node.attr}"
+        for node in ast.walk(body)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    }
+    libraries = {name for name in used if name.split(".")[0] in {"math", "np", "numpy", "scipy"}}
+    assert libraries <= {"math.sqrt", "np.float64", "np.int64"}
+    assert not any(isinstance(node, ast.Pow | ast.MatMult | ast.Raise | ast.Assert)
+                   for node in ast.walk(body))  # fmt: skip

@@ -1,0 +1,149 @@
+"""The house: each room imports what stands above it in the list, and nothing below."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# Rooms from the first, which may import no other, to the last; and what each may import from
+# outside the standard library.
+ROOMS: dict[str, set[str]] = {
+    "firmware_py/inference": {"numpy", "numba"},
+    "firmware_py/procedure": {"numpy"},
+    "firmware_py/link": {"serial"},
+    "firmware_py/journal": set(),
+    "firmware_py/console": set(),
+    "firmware_py": {"serial"},
+    "device": {"numpy", "serial"},
+    "host_tools": {"numpy", "rich", "serial"},
+}
+FIRMWARE = [room for room in ROOMS if room.startswith("firmware_py")]
+
+# The names in firmware_py/__init__.py that any room may have: they are not the loop.
+FROM_THE_TOP = {"__version__"}
+
+CLOCKS = {"time", "datetime", "sched", "asyncio", "threading", "concurrent", "multiprocessing"}
+CHANCE = {"random", "secrets", "uuid"}
+OUTSIDE = {"os", "io", "pathlib", "shutil", "tempfile", "subprocess", "socket", "select", "serial",
+           "termios", "tty", "pty", "fcntl", "sqlite3", "json"}  # fmt: skip
+# What a room must do without, of the standard library too.
+WITHOUT: dict[str, set[str]] = {
+    "firmware_py/inference": CLOCKS | CHANCE | OUTSIDE,
+    "firmware_py/procedure": CLOCKS | CHANCE | OUTSIDE,
+    "firmware_py/link": CLOCKS | CHANCE,
+    "firmware_py/journal": CLOCKS,
+    "firmware_py/console": CLOCKS | CHANCE | OUTSIDE,
+}
+EXCEPT: dict[str, set[str]] = {
+    # It keeps compiled kernels in a directory, and compiles them in a process apart.
+    "firmware_py/inference/kernel.py": {"os", "pathlib", "subprocess", "tempfile"},
+}
+
+
+def _room_of(path: str) -> str:
+    """Return the room a file or package lies in: the longest that its path begins with."""
+    inside = [room for room in ROOMS if path == room or path.startswith(f"{room}/")]
+    return max(inside, key=len)
+
+
+def _sources() -> list[str]:
+    return sorted(
+        str(path.relative_to(ROOT))
+        for top in ("firmware_py", "device", "host_tools")
+        for path in (ROOT / top).rglob("*.py")
+    )
+
+
+def _imports(path: str, source: str) -> set[str]:
+    """Return the dotted names a file imports, wherever in it; `from a import b` is a.b."""
+    package = list(Path(path).parent.parts)
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            found |= {f"{base}.{alias.name}" for alias in node.names}
+    return found
+
+
+def _room_imported(name: str) -> str | None:
+    """Return the room an imported name is in, or None for what is not ours or is for all."""
+    parts = name.split(".")
+    if parts[0] not in ROOMS:
+        return None
+    if parts[0] == "firmware_py" and len(parts) == 2 and parts[1] in FROM_THE_TOP:
+        return None
+    return _room_of("/".join(parts))
+
+
+def violations(path: str, source: str) -> list[str]:
+    """Say what a file imports that its room may not."""
+    room = _room_of(path)
+    order = list(ROOMS)
+    wrong = []
+    for name in sorted(_imports(path, source)):
+        top = name.split(".")[0]
+        target = _room_imported(name)
+        if target is not None:
+            if order.index(target) > order.index(room):
+                wrong.append(f"{path} imports {name}, which is below it")
+        elif top not in ROOMS and top not in sys.stdlib_module_names and top not in ROOMS[room]:
+            wrong.append(f"{path} imports {name}, and {room} may import {sorted(ROOMS[room])}")
+        if top in WITHOUT.get(room, set()) - EXCEPT.get(path, set()):
+            wrong.append(f"{path} imports {name}, and {room} does without")
+    return wrong
+
+
+@pytest.mark.parametrize("path", _sources())
+def test_imports_only_what_stands_above(path: str) -> None:
+    assert violations(path, (ROOT / path).read_text(encoding="utf-8")) == []
+
+
+def test_every_room_is_there_and_has_been_looked_at() -> None:
+    assert {_room_of(path) for path in _sources()} == set(ROOMS)
+    packages = {str(path.parent.relative_to(ROOT)) for path in ROOT.glob("firmware_py/*/*.py")}
+    assert packages == {room for room in FIRMWARE if "/" in room}
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("firmware_py/inference/x.py", "import scipy"),
+        ("firmware_py/inference/x.py", "from firmware_py.procedure import events"),
+        ("firmware_py/inference/x.py", "def f():\n    from firmware_py import clock"),
+        ("firmware_py/inference/x.py", "from ..clock import Clock"),
+        ("firmware_py/inference/x.py", "import time"),
+        ("firmware_py/inference/x.py", "import os.path"),
+        ("firmware_py/procedure/x.py", "from random import random"),
+        ("firmware_py/link/x.py", "from firmware_py.journal.writer import JournalWriter"),
+        ("firmware_py/journal/x.py", "import firmware_py.console.grammar"),
+        ("firmware_py/console/x.py", "from firmware_py.firmware import Firmware"),
+        ("firmware_py/main.py", "from device.simulator import board"),
+        ("firmware_py/main.py", "import host_tools"),
+        ("firmware_py/main.py", "import rich"),
+        ("device/simulator/x.py", "from host_tools import demo"),
+        ("host_tools/x.py", "import scipy.stats"),
+    ],
+)
+def test_a_violation_is_noticed(path: str, source: str) -> None:
+    """The alarm rings."""
+    assert len(violations(path, source)) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("firmware_py/inference/x.py", "import math\nimport numpy as np\nfrom numba import njit"),
+        ("firmware_py/procedure/x.py", "from firmware_py.inference.estimator import Stimulus"),
+        ("firmware_py/journal/x.py", "from firmware_py import __version__\nimport os"),
+        ("firmware_py/x.py", "from firmware_py import firmware\nimport time, serial"),
+        ("host_tools/x.py", "from device.simulator import board\nfrom . import errors"),
+    ],
+)
+def test_what_is_allowed_is_not_reported(path: str, source: str) -> None:
+    assert violations(path, source) == []
