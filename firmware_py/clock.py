@@ -1,5 +1,6 @@
 """Time, handed in from outside: the only place where the firmware looks at a clock."""
 
+import datetime
 import time
 from typing import Protocol
 
@@ -9,6 +10,9 @@ class Clock(Protocol):
 
     def now_us(self) -> int:
         """Return the time."""
+
+    def date(self) -> datetime.datetime:
+        """Return date and time of day for people, with its zone; nothing is computed from it."""
 
     def seconds_until(self, at_us: int) -> float:
         """Return how many seconds of the real world lie before `at_us`, at least 0."""
@@ -29,6 +33,10 @@ class SteadyClock:
     def now_us(self) -> int:
         """Return the time."""
         return int(time.monotonic_ns() / 1000 * self._speed)
+
+    def date(self) -> datetime.datetime:
+        """Return date and time of day, UTC."""
+        return datetime.datetime.now(datetime.UTC)
 
     def seconds_until(self, at_us: int) -> float:
         """Return how many seconds of the real world lie before `at_us`, at least 0."""

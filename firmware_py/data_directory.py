@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-JOURNAL_NAME: Final = re.compile(r"session-(\d{6})\.journal")
+JOURNAL_NAME: Final = re.compile(r"session-(\d{6,9})\.journal", re.ASCII)
 
 
 class DataDirectoryError(Exception):
@@ -49,11 +49,23 @@ class DataDirectory:
         os.close(self._lock)
 
     def journals(self) -> list[Path]:
-        """Return all journals, oldest first."""
-        return sorted(p for p in self.path.iterdir() if JOURNAL_NAME.fullmatch(p.name))
+        """Return all journals, oldest first.
+
+        Raises
+        ------
+        DataDirectoryError
+            If the directory cannot be read any more.
+        """
+        try:
+            paths = [path for path in self.path.iterdir() if JOURNAL_NAME.fullmatch(path.name)]
+        except OSError as error:
+            raise DataDirectoryError(
+                f"data directory {str(self.path)!r} cannot be read: {error.strerror}"
+            ) from None
+        return sorted(paths, key=session_number)
 
     def next_number(self) -> int:
-        """Return the number of the next session."""
+        """Return the number of the next session; errors as of `journals`."""
         journals = self.journals()
         return session_number(journals[-1]) + 1 if journals else 1
 

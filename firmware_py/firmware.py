@@ -1,9 +1,10 @@
 """The loop that joins ports, wire, procedure, journal and console. One thread, no callbacks."""
 
 import json
+import os
 import select
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from firmware_py import __version__
@@ -21,7 +22,7 @@ from firmware_py.console.grammar import (
     TONE_REFUSED,
     ConsoleError,
 )
-from firmware_py.data_directory import DataDirectory
+from firmware_py.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.journal import JournalError
 from firmware_py.link.client import WIRE_VERSION, Client, Greeted, Lost, Notice, Refused
 from firmware_py.ports import Port, PortError
@@ -33,14 +34,19 @@ from firmware_py.runner import Runner
 
 # What the process ends with.
 EXIT_DONE: Final = 0
+EXIT_FAULT: Final = 1  # of the firmware itself, with a traceback
 EXIT_CONFIGURATION: Final = 2
 EXIT_TONE_GENERATOR: Final = 3
 EXIT_JOURNAL: Final = 4
 
-LOOK_AROUND_S: Final = 0.5  # for a signal, at least so often
+LOOK_AROUND_S: Final = 0.5  # for a lost port, at least so often
 POLL_S: Final = 0.005  # for a port without a file descriptor
-REOPEN_S: Final = 1.0
+REOPEN_S: Final = 1.0  # from one try to open a lost port, or to greet a lost board, to the next
 FALL_SILENT_S: Final = 0.5
+FORGET_LINE: Final = b"\x15"  # ^U
+LAST_WORDS_S: Final = 1.0  # for the operator's end to take what the firmware said last
+
+SYSTEM_ERROR: Final = -310  # of SCPI-99: the firmware is at fault itself
 
 
 class FirmwareError(Exception):
@@ -89,8 +95,10 @@ class Firmware:
         self._told: list[str] = []
         self._board = ""
         self._stopping = False
+        self._stop_reader, self._stop_writer = os.pipe()
+        self._reopen_s = {tone_generator: 0.0, console: 0.0}
+        self._greet_s = 0.0
         self._lost_since_s: float | None = None
-        self._reopen_s = 0.0
         self._lost_why = ""
 
     # The loop
@@ -103,26 +111,38 @@ class Firmware:
         FirmwareError
             If the firmware cannot go on; the tone generator has been told to be silent.
         """
-        self._open_ports()
         try:
+            self._open_ports()
             for words in self._runner.load_last():
                 self._report(JOURNAL_DAMAGED, words)
             self._lost_since_s = time.monotonic()
             self._client.connect(self._wire_clock.now_us())
             while not self._stopping:
                 self.step()
-        except JournalError as error:
+        except (JournalError, DataDirectoryError) as error:
             raise self._last_words(EXIT_JOURNAL, MASS_STORAGE, str(error)) from None
+        except FirmwareError:
+            raise
+        except Exception as error:
+            self._last_words(EXIT_FAULT, SYSTEM_ERROR, f"{type(error).__name__}: {error}")
+            raise
         finally:
             self._fall_silent()
             self._runner.close()
-            self._flush_console()
+            self._say_last_words()
             self._tone_generator.close()
             self._console_port.close()
+            os.close(self._stop_reader)
+            os.close(self._stop_writer)
 
     def stop(self) -> None:
-        """End after the present step; a running test is kept and gone on with at the next start."""
-        self._stopping = True
+        """End after the present step; a running test is kept and gone on with at the next start.
+
+        A signal may call this while a step waits: the step does not wait any more.
+        """
+        if not self._stopping:
+            self._stopping = True
+            os.write(self._stop_writer, b"!")
 
     def step(self) -> None:
         """Wait for something to happen, and see to it."""
@@ -139,8 +159,7 @@ class Firmware:
             self._console_port.open()
             self._tone_generator.open()
         except PortError as error:
-            self._console_port.close()
-            raise FirmwareError(EXIT_CONFIGURATION, str(error)) from None
+            raise self._last_words(EXIT_CONFIGURATION, HARDWARE_MISSING, str(error)) from None
 
     def _wait(self) -> None:
         waits = [LOOK_AROUND_S, self._runner.seconds_to_wait()]
@@ -149,17 +168,18 @@ class Firmware:
             waits.append(self._wire_clock.seconds_until(deadline_us))
         seconds = min(wait for wait in waits if wait is not None)
         ports = [port for port in (self._tone_generator, self._console_port) if port.is_open]
-        descriptors = [fd for fd in (port.fileno() for port in ports) if fd is not None]
-        if len(descriptors) < len(ports):
+        readers = _descriptors(ports)
+        if len(readers) < len(ports):
             seconds = min(seconds, POLL_S)
-        select.select(descriptors, [], [], seconds)
+        readers.append(self._stop_reader)
+        select.select(readers, _descriptors(port for port in ports if port.is_full), [], seconds)
 
     # The tone generator
 
     def _serve_tone_generator(self) -> None:
         try:
-            if not self._tone_generator.is_open:
-                self._reopen(self._tone_generator)
+            if not self._tone_generator.is_open and self._reopen(self._tone_generator):
+                self._greet_s = 0.0
             data = self._tone_generator.read()
             now_us = self._wire_clock.now_us()
             for notice in self._client.receive(data, now_us) + self._client.advance(now_us):
@@ -170,7 +190,8 @@ class Firmware:
 
     def _carry(self) -> None:
         """Send what waits for the tone generator."""
-        self._client.advance(self._wire_clock.now_us())
+        for notice in self._client.advance(self._wire_clock.now_us()):
+            self._notice(notice)
         try:
             self._tone_generator.write(self._client.transmit())
         except PortError as error:
@@ -184,7 +205,8 @@ class Firmware:
                 self._tell("tone-generator", {"board": self._board})
             case Lost(why):
                 self._client.disconnect()
-                self._reopen_s = time.monotonic() + REOPEN_S
+                self._greet_s = time.monotonic() + REOPEN_S
+                self._reopen_s[self._tone_generator] = self._greet_s
                 if self._lost_since_s is None:
                     self._lost_since_s = time.monotonic()
                     self._report(TONE_GENERATOR_LOST, f"tone generator lost: {why}")
@@ -193,22 +215,24 @@ class Firmware:
                 self._report(TONE_REFUSED, f"tone generator refused {verb}: {code} {name}".strip())
         self._runner.notice(notice)
 
-    def _reopen(self, port: Port) -> None:
-        if time.monotonic() < self._reopen_s:
-            return
-        self._reopen_s = time.monotonic() + REOPEN_S
+    def _reopen(self, port: Port) -> bool:
+        """Try to open a lost port, now and then; return whether it is open."""
+        if time.monotonic() < self._reopen_s[port]:
+            return False
+        self._reopen_s[port] = time.monotonic() + REOPEN_S
         try:
             port.open()
         except PortError:
-            return
+            return False
+        return True
 
     def _watch_loss(self) -> None:
         """Try again while the tone generator is lost; give up after the configured time."""
         if self._lost_since_s is None:
             return
-        if self._tone_generator.is_open and self._client.next_deadline_us() is None:
-            if time.monotonic() >= self._reopen_s:
-                self._client.connect(self._wire_clock.now_us())
+        quiet = self._tone_generator.is_open and self._client.next_deadline_us() is None
+        if quiet and time.monotonic() >= self._greet_s:
+            self._client.connect(self._wire_clock.now_us())
         first_contact = self._board == ""
         patience_s = 0.0 if first_contact else self._configuration.reconnect_s
         if self._lost_why and time.monotonic() - self._lost_since_s > patience_s:
@@ -239,16 +263,27 @@ class Firmware:
                 self._reopen(self._console_port)
             self._told += self._console.receive(self._console_port.read())
         except PortError as error:
-            self._console.errors.add(ConsoleError(HARDWARE_MISSING, str(error)))
+            self._console_lost(error)
 
     def _flush_console(self) -> None:
         lines, self._told = self._told, []
-        if not lines:
-            return
         try:
             self._console_port.write("".join(f"{line}\r\n" for line in lines).encode())
         except PortError as error:
-            self._console.errors.add(ConsoleError(HARDWARE_MISSING, str(error)))
+            self._console_lost(error)
+
+    def _console_lost(self, error: PortError) -> None:
+        """Go on without the operator; a line that was half typed is forgotten."""
+        self._console.receive(FORGET_LINE)
+        self._reopen_s[self._console_port] = time.monotonic() + REOPEN_S
+        self._console.errors.add(ConsoleError(HARDWARE_MISSING, str(error)))
+
+    def _say_last_words(self) -> None:
+        try:
+            self._flush_console()
+            self._console_port.drain(LAST_WORDS_S)
+        except PortError:
+            return
 
     def _tell(self, what: str, about: dict[str, Any]) -> None:
         if self._events_on:
@@ -316,7 +351,7 @@ class Firmware:
             changes["seed"] = _value(seed)
         try:
             self._runner.begin(self._with(changes))
-        except JournalError as error:
+        except (JournalError, DataDirectoryError) as error:
             raise ConsoleError(MASS_STORAGE, f"{error}; no test was begun") from None
 
     def pause(self) -> None:
@@ -399,6 +434,10 @@ class Firmware:
             allowed = ", ".join(ear.upper() for ear in ears)
             raise ConsoleError(ILLEGAL_PARAMETER, f"{name!r} was not tested; allowed: {allowed}")
         return list(ears.values()) if wanted == BOTH else [ears[wanted]]
+
+
+def _descriptors(ports: Iterable[Port]) -> list[int]:
+    return [fd for fd in (port.fileno() for port in ports) if fd is not None]
 
 
 def _found(ear: EarTest) -> list[dict[str, Any]]:

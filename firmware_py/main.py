@@ -14,8 +14,8 @@ EXAMPLE = """\
 example:
   gp-pta-device --tone-generator /dev/ttyACM0 --console /dev/ttyGS0 --data sessions
 
-exit codes: 0 ended as told, 2 wrong arguments, configuration or port, 3 no tone generator,
-4 journal cannot be written
+exit codes: 0 ended as told, 1 a fault of the firmware itself, 2 wrong arguments, configuration or
+port, 3 no tone generator, 4 journal cannot be written
 """
 
 

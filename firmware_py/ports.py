@@ -2,12 +2,19 @@
 
 import errno
 import os
+import select
+import termios
+import time
+from contextlib import suppress
+from typing import Final
 
 import serial
 
-BAUD_RATE = 115_200
-READ_BYTES_MAX = 4096
-WRITE_TIMEOUT_S = 1.0
+BAUD_RATE: Final = 115_200
+READ_BYTES_MAX: Final = 4096
+WRITE_BYTES_MAX: Final = 4096  # at once
+UNSENT_BYTES_MAX: Final = 65536  # some six seconds of the line; more, and nobody reads there
+WRITE_TIMEOUT_S: Final = 1.0  # of ports that cannot be asked whether they take more
 
 
 class PortError(Exception):
@@ -29,11 +36,17 @@ class Port:
         self.url = url
         self.role = role
         self._serial: serial.SerialBase | None = None
+        self._unsent = bytearray()
 
     @property
     def is_open(self) -> bool:
         """Return whether the port is open."""
         return self._serial is not None
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether bytes wait here until the other end takes more."""
+        return bool(self._unsent)
 
     def open(self) -> None:
         """Open the port, for this program alone where the system can do that.
@@ -45,23 +58,23 @@ class Port:
         """
         try:
             self._serial = serial.serial_for_url(
-                self.url, baudrate=BAUD_RATE, timeout=0, write_timeout=WRITE_TIMEOUT_S,
-                do_not_open=True,
-            )  # fmt: skip
+                self.url, baudrate=BAUD_RATE, timeout=0, write_timeout=0, do_not_open=True
+            )
             if isinstance(self._serial, serial.Serial):
                 self._serial.exclusive = True
             self._serial.open()
-        except (OSError, ValueError) as error:
+            if self.fileno() is None:
+                self._serial.write_timeout = WRITE_TIMEOUT_S
+        except (OSError, ValueError, TypeError, termios.error) as error:
             self._serial = None
             raise PortError(f"{self.role}: cannot open {self.url!r}: {_reason(error)}") from None
 
     def close(self) -> None:
-        """Close the port; closing twice is no error."""
+        """Close the port; closing twice is no error. What was not sent yet is lost."""
+        self._unsent.clear()
         if self._serial is not None:
-            try:
+            with suppress(OSError):  # it was gone already
                 self._serial.close()
-            except OSError:
-                pass  # it was gone already
             self._serial = None
 
     def fileno(self) -> int | None:
@@ -87,19 +100,37 @@ class Port:
             raise self._gone(error) from None
 
     def write(self, data: bytes) -> None:
-        """Send bytes.
+        """Send bytes, without waiting: what is not taken yet is kept, and goes first next time.
 
         Raises
         ------
         PortError
-            If the port is gone, or nobody reads at its other end.
+            If the port is gone, or nobody reads at its other end; the port is closed then.
         """
-        if self._serial is None or not data:
+        if self._serial is None:
             return
+        self._unsent += data
         try:
-            self._serial.write(data)
+            while self._unsent and self._takes_more(0.0):
+                taken = self._serial.write(bytes(self._unsent[:WRITE_BYTES_MAX]))
+                del self._unsent[:taken]
         except (OSError, TypeError) as error:
             raise self._gone(error) from None
+        if len(self._unsent) > UNSENT_BYTES_MAX:
+            unread = len(self._unsent)
+            self.close()
+            raise PortError(f"{self.role}: nobody reads at {self.url!r}; {unread} bytes are lost")
+
+    def drain(self, seconds: float) -> None:
+        """Give the other end so much time to take what was not sent yet; errors as of `write`."""
+        until_s = time.monotonic() + seconds
+        while self._unsent and self._takes_more(max(until_s - time.monotonic(), 0.0)):
+            self.write(b"")
+
+    def _takes_more(self, seconds: float) -> bool:
+        """Wait until the other end takes more; without a descriptor nobody can tell, so it does."""
+        descriptor = self.fileno()
+        return descriptor is None or bool(select.select([], [descriptor], [], seconds)[1])
 
     def _gone(self, error: Exception) -> PortError:
         self.close()
@@ -112,4 +143,9 @@ def _reason(error: Exception) -> str:
         return "another program has it open"
     if isinstance(number, int):
         return os.strerror(number)
+    # pyserial puts some errors of the system into words, number and all.
+    if os.strerror(errno.ENOTTY) in str(error):
+        return "it is no serial port"
+    if "returned no data" in str(error):
+        return "the other end is closed, or another program reads there too"
     return str(error)

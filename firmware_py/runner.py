@@ -16,7 +16,7 @@ from firmware_py.journal import (
     JournalUnstartedError,
     read_journal,
 )
-from firmware_py.link.client import Client, Greeted, Lost, Notice, Refused, TimeTold, Told
+from firmware_py.link.client import Client, Greeted, Lost, Missed, Notice, Refused, TimeTold, Told
 from firmware_py.link.frames import FrameError, decimal, parse_whole
 from firmware_py.procedure.events import (
     Aborted,
@@ -88,43 +88,50 @@ class Runner:
     def load_last(self) -> list[str]:
         """Read the newest journal: go on with an unfinished test, show a finished one.
 
+        A journal that was never begun holds nothing; the one before it is the newest then.
+
         Returns
         -------
         list of str
-            What stands in the way, in words; the journal is then left as it is.
+            What is wrong with journals, in words; a damaged one is left as it is.
 
         Raises
         ------
         JournalWriteError
             If the disk fails.
+        DataDirectoryError
+            If the data directory cannot be read any more.
         """
-        journals = self._data.journals()
-        if not journals:
-            return []
-        try:
-            self._load(journals[-1])
-        except JournalUnstartedError:
-            return [f"{journals[-1].name} was never begun: nothing had been recorded"]
-        except JournalDamagedError as error:
-            good = len(error.good.records) if error.good else 0
-            return [f"{error}; its first {good} records are good, and it is left as it is"]
-        except (JournalReadError, ReplayError) as error:
-            return [f"{error}; it is left as it is"]
-        return []
+        wrong: list[str] = []
+        for path in reversed(self._data.journals()):
+            try:
+                return [*wrong, *self._load(path)]
+            except JournalUnstartedError:
+                wrong.append(f"{path.name} was never begun: nothing had been recorded")
+            except JournalDamagedError as error:
+                good = len(error.good.records) if error.good else 0
+                return [*wrong, f"{error}; its first {good} records are good; it is left as it is"]
+            except (JournalReadError, ReplayError) as error:
+                return [*wrong, f"{error}; it is left as it is"]
+        return wrong
 
-    def _load(self, path: Path) -> None:
+    def _load(self, path: Path) -> list[str]:
         recovered = read_journal(path)
         if recovered.complete and not recovered.torn_bytes:
             self.last_test = replay(recovered.records).test
-            return
+            return []
         session, torn_bytes = Session.resume(path)
         self._adopt(session)
         self._client.remember(session.board.boot, session.board.event)
-        if torn_bytes:
-            self._tell("recovered", {"journal": path.name, "torn_bytes": torn_bytes})
         self._tell("resumed", {"session": session.number, "presentation": session.test.number})
         if session.over:
             self._close()
+        if not torn_bytes:
+            return []
+        return [
+            f"{path.name} had a torn end of {torn_bytes} bytes: cut off, and kept beside it; "
+            "all records before it are good"
+        ]
 
     def begin(self, settings: Settings) -> None:
         """Start a test.
@@ -133,9 +140,12 @@ class Runner:
         ------
         JournalError
             If its journal cannot be written.
+        DataDirectoryError
+            If the data directory cannot be read any more.
         """
         number = self._data.next_number()
-        session = Session.begin(self._data.journal_path(number), number, settings)
+        path = self._data.journal_path(number)
+        session = Session.begin(path, number, settings, self._clock.date())
         self._adopt(session)
         self._tell("session", {"session": number, "journal": session.journal.path.name})
         self._start()
@@ -165,8 +175,8 @@ class Runner:
     # Inputs
 
     def feed(self, event: Event, board: BoardMark | None = None) -> None:
-        """Give the running test an event; without a test it means nothing."""
-        if self.session is not None:
+        """Give the running test an event; without a test, or after its end, it means nothing."""
+        if self.session is not None and not self.session.over:
             self._actions += self.session.feed(self._now_us(), event, board)
 
     def notice(self, notice: Notice) -> None:
@@ -181,6 +191,8 @@ class Runner:
             case Refused("tone", code, name):
                 what = f"{code} {name}".strip()
                 self.feed(Aborted(f"the tone generator refused a tone: {what}"))
+            case Missed(count):
+                self._missed(count)
             case Lost(why):
                 self.feed(BoardLost(why))
 
@@ -194,6 +206,11 @@ class Runner:
             self.session.test.number
         )
         self.feed(BoardReady(known), BoardMark(boot, self._client.last_event))
+
+    def _missed(self, count: int) -> None:
+        """Ask again what is under way: nobody knows what became of it."""
+        self.feed(BoardLost(f"{count} events of the tone generator are lost"))
+        self.feed(BoardReady(False), BoardMark(self._client.boot, self._client.last_event))
 
     def _told(self, number: int, verb: str, fields: dict[str, str]) -> None:
         self._told_event = number
@@ -224,14 +241,20 @@ class Runner:
     # Time
 
     def advance(self) -> None:
-        """Tell the running test that the time it waits for has come."""
-        if self._wait_until_us is not None and self._now_us() >= self._wait_until_us:
+        """Tell the running test that the time it waits for has come.
+
+        While the board owes an answer no time passes for the test: what it waits for may have
+        happened, and its word be on the way.
+        """
+        if self._wait_until_us is None or self._client.busy:
+            return
+        if self._now_us() >= self._wait_until_us:
             self._wait_until_us = None
             self.feed(TimePassed())
 
     def seconds_to_wait(self) -> float | None:
         """Return how long nothing has to be done, None for any time."""
-        if self._wait_until_us is None:
+        if self._wait_until_us is None or self._client.busy:
             return None
         return self._clock.seconds_until(self._began_us + self._wait_until_us)
 

@@ -2,7 +2,8 @@
 
 The journal holds every input of the procedure with its time, and every output that reaches the
 listener. The state of a session is a pure function of the inputs: to resume it, or to check it on
-another machine, they are fed through the procedure again, and the outputs have to come out the same.
+another machine, they are fed through the procedure again, and the outputs have to come out the
+same.
 """
 
 import datetime
@@ -22,7 +23,7 @@ from firmware_py.procedure.events import (
     is_recorded,
 )
 from firmware_py.procedure.hearing_test import HearingTest
-from firmware_py.procedure.settings import SettingError, Settings
+from firmware_py.procedure.settings import Settings
 
 # Without a calibration 0 dBFS is taken for 120 dB HL at every frequency, and everything says so.
 UNCALIBRATED: Final = {"state": "UNCALIBRATED", "full_scale_db_hl": 120.0}
@@ -107,10 +108,17 @@ def replay(records: Sequence[Record]) -> Replay:
 def _test_of(header: Record) -> HearingTest:
     try:
         return HearingTest(Settings.from_record(dict(header["settings"])))
-    except (KeyError, TypeError, SettingError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise ReplayError(
             f"the header is not of a session that firmware {__version__} can follow: {error}"
         ) from None
+
+
+def _session_number(header: Record) -> int:
+    number = header.get("session")
+    if type(number) is not int:
+        raise ReplayError(f"the header names session {number!r}; a session has a whole number")
+    return number
 
 
 def _take_input(state: Replay, number: int, record: Record) -> None:
@@ -158,8 +166,19 @@ class Session:
         self._ended = False
 
     @classmethod
-    def begin(cls, path: Path, number: int, settings: Settings) -> Self:
+    def begin(cls, path: Path, number: int, settings: Settings, started: datetime.datetime) -> Self:
         """Start a new journal.
+
+        Parameters
+        ----------
+        path : Path
+            The new journal.
+        number : int
+            Of the session.
+        settings : Settings
+            Of the test.
+        started : datetime
+            Date and time of day, with its zone, for people.
 
         Raises
         ------
@@ -173,7 +192,7 @@ class Session:
             "settings": settings.as_record(),
             "calibration": UNCALIBRATED,
             "seed": settings.seed,
-            "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            "started": started.isoformat(timespec="seconds"),
         }
         journal = JournalWriter.create(path, header)
         return cls(number, journal, Replay(HearingTest(settings)))
@@ -198,7 +217,7 @@ class Session:
                     f"{path.name}: record {first.record} has {first.recorded}, this firmware "
                     f"({__version__}) gives {first.replayed}: it cannot be gone on with here"
                 )
-            session = cls(int(recovered.header["session"]), journal, state)
+            session = cls(_session_number(recovered.header), journal, state)
             if not recovered.complete:
                 session._record_outputs(state.pending)
                 session._finish_if_over()

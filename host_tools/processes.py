@@ -9,6 +9,7 @@ import sys
 import termios
 import time
 import tty
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -19,6 +20,8 @@ START_TIMEOUT_S: Final = 120.0  # the first start compiles the kernels
 ANSWER_TIMEOUT_S: Final = 60.0
 WAKE_S: Final = 0.25
 QUIET_S: Final = 0.05
+WAKE: Final = "*IDN?"
+WOKEN: Final = "GP-PTA,"  # how its answer begins
 PR_SET_PDEATHSIG: Final = 1
 
 
@@ -35,7 +38,7 @@ class Simulator:
         command = [sys.executable, "-m", "host_tools.main", "simulate", *options]
         self._process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            preexec_fn=_die_with_parent,
+            preexec_fn=_die_with_parent,  # noqa: PLW1509 - one thread here
         )  # fmt: skip
         assert self._process.stdout is not None
         self.port = self._process.stdout.readline().strip()
@@ -57,19 +60,19 @@ class ConsoleLine:
         tty.setraw(self._slave, termios.TCSANOW)
         self.port = os.ttyname(self._slave)
         self._partial = b""
+        self._unread: deque[str] = deque()
 
     def send(self, line: str) -> None:
         """Type a line."""
         os.write(self._master, f"{line}\n".encode())
 
     def lines(self, timeout_s: float) -> Iterator[str]:
-        """Return the lines that come within the time."""
-        ready, _, _ = select.select([self._master], [], [], timeout_s)
-        if not ready:
-            return
-        *whole, self._partial = (self._partial + os.read(self._master, 65536)).split(b"\n")
-        for line in whole:
-            yield line.decode("ascii", "replace").strip()
+        """Return the lines that come within the time; those not taken are first next time."""
+        if not self._unread and select.select([self._master], [], [], timeout_s)[0]:
+            *whole, self._partial = (self._partial + os.read(self._master, 65536)).split(b"\n")
+            self._unread += (line.decode("ascii", "replace").strip() for line in whole)
+        while self._unread:
+            yield self._unread.popleft()
 
     def close(self) -> None:
         """Pull the cable."""
@@ -90,12 +93,17 @@ class FirmwareProcess:
 
     def _start(self) -> None:
         self._process = subprocess.Popen(
-            self._command, stderr=subprocess.PIPE, text=True, preexec_fn=_die_with_parent
-        )
+            self._command, stderr=subprocess.PIPE, text=True,
+            preexec_fn=_die_with_parent,  # noqa: PLW1509 - one thread here
+        )  # fmt: skip
 
-    def kill(self) -> None:
-        """Pull the plug: SIGKILL."""
+    def kill(self) -> bool:
+        """Pull the plug: SIGKILL; return False if that was done already."""
+        if self._process.poll() is not None:
+            return False
         self._process.kill()
+        self._process.wait()
+        return True
 
     def restart_if_killed(self) -> bool:
         """Start the firmware again if it was killed by a signal.
@@ -145,12 +153,17 @@ class Operator:
 
         What is typed before the firmware has opened its console is lost, so it is typed again when
         the firmware was started anew.
+
+        Raises
+        ------
+        HostError
+            If there is no answer, or the firmware has ended.
         """
         until_s = time.monotonic() + ANSWER_TIMEOUT_S
         self._console.send(line)
         while time.monotonic() < until_s:
             answer = self._answer()
-            if answer is not None:
+            if answer is not None and (line == WAKE or not answer.startswith(WOKEN)):
                 return answer
             if self._firmware.restart_if_killed():
                 self._wake()
@@ -158,26 +171,42 @@ class Operator:
         raise HostError(f"the firmware did not answer {line!r} within {ANSWER_TIMEOUT_S:g} s")
 
     def greet(self) -> str:
-        """Wait until the firmware answers and knows its tone generator; return its state."""
+        """Wait until the firmware answers and knows its tone generator; return its state.
+
+        From then on it tells what happens unasked, and what happens after this state is told.
+
+        Raises
+        ------
+        HostError
+            If it does not come so far in time.
+        """
         self._wake()
         until_s = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < until_s:
             if self.ask("*TST?").startswith("0,"):
+                self.ask("SYST:EVEN ON")
                 return self.ask("SESS:STAT?")
             time.sleep(0.05)
         raise HostError("the firmware found no tone generator")
 
     def _wake(self) -> None:
-        """Type until there is an answer, and let the answers that are too many go by."""
+        """Type until there is an answer, and let the answers that are too many go by.
+
+        What a firmware before this one had said is no answer.
+        """
+        self._let_by()
         until_s = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < until_s:
-            self._console.send("*IDN?")
-            if self._answer(WAKE_S) is not None:
-                while self._answer(QUIET_S) is not None:
-                    continue
+            self._console.send(WAKE)
+            if (self._answer(WAKE_S) or "").startswith(WOKEN):
+                self._let_by()
                 return
             self._firmware.restart_if_killed()
         raise HostError(f"the firmware did not answer within {START_TIMEOUT_S:g} s of its start")
+
+    def _let_by(self) -> None:
+        while self._answer(QUIET_S) is not None:
+            continue
 
     def _answer(self, timeout_s: float = 0.2) -> str | None:
         for answer in self._console.lines(timeout_s):

@@ -1,8 +1,9 @@
 """The firmware's end of the wire: a pure state machine between bytes and notices.
 
-No port and no clock in it: received bytes and the time go in, notices and bytes to send come out. One
-command is under way at a time; it is repeated until it is answered, and after `REPEATS_MAX` the board
-counts as lost. Events are delivered in order, each once, and asked for again when one is missing.
+No port and no clock in it: received bytes and the time go in, notices and bytes to send come out.
+One command is under way at a time; it is repeated until it is answered, and after `REPEATS_MAX` the
+board counts as lost. Events are delivered in order, each once, and asked for again when one is
+missing; what the board does not have any more is `Missed`.
 """
 
 from collections import deque
@@ -18,7 +19,7 @@ REPEATS_MAX: Final = 8
 PING_INTERVAL_US: Final = 300_000  # the board falls silent after 1 s without a frame
 SEQUENCE_RENEWAL: Final = 900_000  # a new nonce before 999999, see the wire page
 QUEUE_MAX: Final = 16
-EVENTS_KEPT: Final = 64  # by the board, see the wire page
+ASKS_MAX: Final = 5  # for the same events, before they count as missed
 
 
 class UnansweredError(ValueError):
@@ -54,6 +55,13 @@ class Told:
 
 
 @dataclass(frozen=True)
+class Missed:
+    """So many events, before the next one that is told, the board does not have any more."""
+
+    count: int
+
+
+@dataclass(frozen=True)
 class TimeTold:
     """The board's time, microseconds; everything that happened there before it has been told."""
 
@@ -67,7 +75,7 @@ class Lost:
     why: str
 
 
-Notice = Greeted | Refused | Told | TimeTold | Lost
+Notice = Greeted | Refused | Told | Missed | TimeTold | Lost
 
 
 @dataclass
@@ -89,16 +97,19 @@ class Counters:
     stale: int = 0
     garbled: int = 0
     events_missed: int = 0
-    bytes_received: int = 0
 
 
 @dataclass
 class Board:
-    """What is known about the events of the board at the other end."""
+    """What is known about the events of the board at the other end.
+
+    `asks`: how often the board agreed to send those after the last one, and they did not come.
+    """
 
     boot: str = ""
     last_event: int = 0
     acknowledged: int = 0
+    asks: int = 0
 
 
 class Client:
@@ -120,6 +131,8 @@ class Client:
         self._outgoing = bytearray()
         self._board = Board()
         self._time_wanted = False
+        self._bytes_received = 0  # in this conversation
+        self._frames_received = 0
         self.connected = False
         self.counters = Counters()
 
@@ -147,6 +160,7 @@ class Client:
         self.disconnect()
         self._reader = LineReader()
         self._sequence = 0
+        self._bytes_received = self._frames_received = 0
         self._send("hello", (("wire", WIRE_VERSION), ("host", self._nonce())), now_us)
 
     def disconnect(self) -> None:
@@ -160,22 +174,20 @@ class Client:
     def silence(self) -> None:
         """Stop the tone before anything else is done, and play none that waits."""
         if self.connected:
-            self._queue = deque(c for c in self._queue if c[0] not in ("tone", "stop"))
-            self.request("stop", urgent=True)
+            waiting = [command for command in self._queue if command[0] not in ("tone", "stop")]
+            self._queue = deque([("stop", ()), *waiting])
 
     def ask_time(self) -> None:
-        """Ask for a `TimeTold`."""
+        """Ask for a `TimeTold`; asking again before it came is asking once."""
         self._time_wanted = True
-        self.request("ping")
+        if not self._waits("ping"):
+            self.request("ping")
 
-    def request(self, verb: str, *fields: tuple[str, str | int], urgent: bool = False) -> None:
-        """Queue a command; an urgent one goes before all that wait."""
+    def request(self, verb: str, *fields: tuple[str, str | int]) -> None:
+        """Queue a command."""
         if len(self._queue) >= QUEUE_MAX:
             raise UnansweredError(f"{verb}: {QUEUE_MAX} commands wait for the board already")
-        if urgent:
-            self._queue.appendleft((verb, fields))
-        else:
-            self._queue.append((verb, fields))
+        self._queue.append((verb, fields))
 
     def acknowledge(self, number: int) -> None:
         """Say that events up to this number are recorded."""
@@ -186,7 +198,7 @@ class Client:
 
     def receive(self, data: bytes, now_us: int) -> list[Notice]:
         """Take in bytes from the port."""
-        self.counters.bytes_received += len(data)
+        self._bytes_received += len(data)
         notices: list[Notice] = []
         for line in self._reader.feed(data):
             try:
@@ -194,6 +206,7 @@ class Client:
             except FrameError:
                 self.counters.garbled += 1
                 continue
+            self._frames_received += 1
             if verb in ("ok", "error"):
                 notices += self._answered(sequence, verb, fields, now_us)
             elif self.connected:
@@ -207,7 +220,7 @@ class Client:
             if now_us < command.due_us:
                 return []
             if command.sent > REPEATS_MAX:
-                return self._lost(f"{command.verb!r} was sent {command.sent} times without answer")
+                return self._lost(self._unanswered(command))
             self.counters.repeats += 1
             self._transmit(command, now_us)
         elif not self.connected:
@@ -279,18 +292,24 @@ class Client:
             return self._greeted(fields)
         if command.verb == "ping":
             return self._pinged(parse_whole(fields["event"]), parse_whole(fields["us"]))
+        if command.verb == "events":
+            self._board.asks += 1
         return []
 
     def _pinged(self, newest: int, us: int) -> list[Notice]:
-        if newest > self._board.last_event:
+        missed = newest - self._board.last_event
+        notices: list[Notice] = []
+        if missed > 0 and self._board.asks < ASKS_MAX:
             self._ask_for_events()
             if self._time_wanted:
-                self.request("ping")
+                self.ask_time()
             return []
-        if not self._time_wanted:
-            return []
-        self._time_wanted = False
-        return [TimeTold(us)]
+        if missed > 0:
+            notices = self._passed_over(missed)
+        if self._time_wanted:
+            self._time_wanted = False
+            notices.append(TimeTold(us))
+        return notices
 
     def _greeted(self, fields: dict[str, str]) -> list[Notice]:
         boot = fields["boot"]
@@ -309,21 +328,36 @@ class Client:
         if number <= board.last_event:
             return []
         missed = number - board.last_event - 1
-        if 0 < missed < EVENTS_KEPT:
+        if missed and board.asks < ASKS_MAX:
             self._ask_for_events()
             return []
-        self.counters.events_missed += missed
+        notices = self._passed_over(missed) if missed else []
         board.last_event = number
-        return [Told(number, verb, fields)]
+        board.asks = 0
+        return [*notices, Told(number, verb, fields)]
+
+    def _passed_over(self, count: int) -> list[Notice]:
+        """Go on without events that the board does not have any more."""
+        self.counters.events_missed += count
+        self._board.last_event += count
+        self._board.asks = 0
+        return [Missed(count)]
 
     def _ask_for_events(self) -> None:
-        if all(verb != "events" for verb, _ in self._queue):
-            self.request("events", ("after", self._board.last_event), urgent=True)
+        if not self._waits("events"):
+            self._queue.appendleft(("events", (("after", self._board.last_event),)))
+
+    def _waits(self, verb: str) -> bool:
+        return any(waiting == verb for waiting, _ in self._queue)
+
+    def _unanswered(self, command: Command) -> str:
+        why = f"{command.verb!r} was sent {command.sent} times without answer"
+        if self.connected or not self._bytes_received:
+            return why
+        if self._frames_received:
+            return f"{why}; frames came, but none that answers (does the line echo?)"
+        return f"{why}; {self._bytes_received} bytes came that are not of the wire"
 
     def _lost(self, why: str) -> list[Notice]:
-        heard = self.counters.bytes_received
-        garbled = self.counters.garbled + self._reader.dropped
-        if not self.connected and heard and not self.counters.stale and garbled:
-            why = f"{why}; {heard} bytes came that are not of the wire"
         self.disconnect()
         return [Lost(why)]

@@ -9,13 +9,16 @@ from device.simulator.board import SimulatedBoard
 from device.simulator.listener import Audiogram, SimulatedListener
 from firmware_py.link.client import (
     ANSWER_TIMEOUT_US,
+    ASKS_MAX,
     QUEUE_MAX,
     REPEATS_MAX,
     Client,
     Greeted,
     Lost,
+    Missed,
     Notice,
     Refused,
+    TimeTold,
     Told,
     UnansweredError,
 )
@@ -92,7 +95,12 @@ def test_a_tone_is_played_once_and_its_events_come_in_order() -> None:
     line.client.request("tone", *TONE)
     line.run(3_000_000)
 
-    assert [told.verb for told in line.told()] == ["tone-on", "button-down", "button-up", "tone-off"]
+    assert [told.verb for told in line.told()] == [
+        "tone-on",
+        "button-down",
+        "button-up",
+        "tone-off",
+    ]
     assert [told.number for told in line.told()] == [1, 2, 3, 4]
     assert len(line.board.played) == 1
 
@@ -137,16 +145,41 @@ def test_nobody_at_the_other_end_is_lost_after_the_repeats() -> None:
     assert not client.connected
 
 
-def test_garbage_at_the_other_end_is_named() -> None:
+@pytest.mark.parametrize("garbage", [b"login: \r\n", b"login: ", bytes(range(256))])
+def test_garbage_at_the_other_end_is_named(garbage: bytes) -> None:
     client = make_client()
     client.connect(0)
     notices: list[Notice] = []
     now_us = 0
     while not notices:
         now_us += ANSWER_TIMEOUT_US
-        notices = client.advance(now_us) or client.receive(b"login: \r\n", now_us)
+        notices = client.advance(now_us) or client.receive(garbage, now_us)
     assert isinstance(notices[0], Lost)
-    assert "bytes came that are not of the wire" in notices[0].why
+    assert f"{8 * len(garbage)} bytes came that are not of the wire" in notices[0].why
+
+
+def test_an_echo_is_named() -> None:
+    client = make_client()
+    client.connect(0)
+    notices: list[Notice] = []
+    now_us = 0
+    while not notices:
+        now_us += ANSWER_TIMEOUT_US
+        notices = client.receive(client.transmit(), now_us) + client.advance(now_us)
+    assert isinstance(notices[0], Lost)
+    assert "frames came, but none that answers (does the line echo?)" in notices[0].why
+
+
+def test_what_came_in_an_earlier_conversation_is_no_garbage_of_this_one() -> None:
+    line = Line(make_client(), make_board())
+    line.client.connect(0)
+    line.run(1_000_000)
+    line.client.connect(line.now_us)
+    notices: list[Notice] = []
+    while not notices:
+        line.now_us += ANSWER_TIMEOUT_US
+        notices = line.client.advance(line.now_us)
+    assert notices == [Lost(f"'hello' was sent {REPEATS_MAX + 1} times without answer")]
 
 
 def test_another_wire_version_is_named() -> None:
@@ -232,3 +265,72 @@ def test_a_flood_of_commands_is_refused() -> None:
         client.request("ping")
     with pytest.raises(UnansweredError, match="16 commands wait"):
         client.request("ping")
+
+
+def test_the_time_asked_for_again_and_again_is_told_once() -> None:
+    line = Line(make_client(), make_board())
+    line.client.connect(0)
+    line.run(50_000)
+    for _ in range(3 * QUEUE_MAX):
+        line.client.ask_time()
+    assert sum(isinstance(notice, TimeTold) for notice in line.run(1_000_000)) == 1
+
+
+def test_a_tone_can_be_stopped_however_much_waits() -> None:
+    line = Line(make_client(), make_board())
+    line.client.connect(0)
+    line.client.request("tone", *TONE)
+    line.run(100_000)
+    for _ in range(QUEUE_MAX):
+        line.client.request("ping")
+    line.client.silence()
+    line.client.silence()
+    line.run(50_000)
+    assert line.board.played[0].cut
+
+
+@pytest.mark.parametrize("presses", [40, 400])
+def test_events_that_the_board_does_not_have_any_more_are_missed_and_not_waited_for(
+    presses: int,
+) -> None:
+    board = make_board()
+    first = Line(make_client(), board)
+    first.client.connect(0)
+    first.client.request("tone", *TONE)
+    first.run(2_000_000)
+    for _ in range(presses):  # two events each, of which the board keeps 64
+        board._happened("button-down", {"us": board._now_us})
+        board._happened("button-up", {"us": board._now_us})
+    newest = board._events.newest
+
+    second = Line(Client(lambda: "0000ffff"), board)
+    second.now_us = first.now_us
+    second.client.remember(first.client.boot, 2)
+    second.client.connect(second.now_us)
+    second.run(1_000_000)
+    second.client.ask_time()
+    notices = second.run(1_000_000)
+
+    assert [n for n in second.notices if isinstance(n, Missed)] == [Missed(newest - 64 - 2)]
+    assert [told.number for told in second.told()] == list(range(newest - 63, newest + 1))
+    assert [type(notice) for notice in notices] == [TimeTold]
+
+
+def test_events_that_another_host_had_forgotten_are_missed_and_not_waited_for() -> None:
+    board = make_board()
+    first = Line(make_client(), board)
+    first.client.connect(0)
+    first.client.request("tone", *TONE)
+    first.run(2_000_000)
+    board.receive(encode(1000, "ack", (("event", 4),)), first.now_us)
+
+    second = Line(Client(lambda: "0000ffff"), board)
+    second.now_us = first.now_us
+    second.client.remember(first.client.boot, 1)
+    second.client.connect(second.now_us)
+    second.client.ask_time()
+    second.run((ASKS_MAX + 1) * 300_000)
+
+    assert [type(notice) for notice in second.notices] == [Greeted, Missed, TimeTold]
+    assert Missed(3) in second.notices
+    assert second.client.counters.events_missed == 3

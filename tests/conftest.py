@@ -1,0 +1,55 @@
+"""What all tests share: Hypothesis without chance, and the switch for the golden sessions."""
+
+import os
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("gp-pta", derandomize=True, print_blob=True, deadline=None)
+settings.load_profile("gp-pta")
+
+# Read when NumPy is imported. The matrices of the tests are small: with several workers on as many
+# processors BLAS threads only wait for one another, and the suite takes three times as long.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+UPDATED = pytest.StashKey[list[str]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="run the sessions of tests/golden again and rewrite their journals",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[UPDATED] = []
+    config.addinivalue_line("markers", "golden: replays one golden session, or rewrites it")
+    if config.getoption("--update-golden") and config.getoption("numprocesses", None):
+        raise pytest.UsageError("--update-golden rewrites files: run it without -n")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Rewrite all golden sessions or none: half a set would belong to two versions."""
+    if not session.config.getoption("--update-golden"):
+        return
+    golden = [item for item in session.items if item.get_closest_marker("golden")]
+    there = {item.callspec.params["name"] for item in golden if isinstance(item, pytest.Function)}
+    if not there or there != set(golden[0].module.RECORDINGS):  # type: ignore[attr-defined]
+        raise pytest.UsageError(
+            f"--update-golden rewrites the whole set, and {len(there)} of it are in this run; "
+            "run: pytest --update-golden tests/firmware/test_golden.py"
+        )
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    seed = config.getoption("--hypothesis-seed", None)
+    return f"hypothesis: {'derandomized' if seed is None else f'seed {seed}'}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if lines := terminalreporter.config.stash[UPDATED]:
+        terminalreporter.section("golden sessions rewritten")
+        for line in lines:
+            terminalreporter.write_line(line)

@@ -1,0 +1,28 @@
+"""Recorded sessions to cut, and a disk that does not make the tests wait."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.firmware.world import a_listener, run_session
+
+ONE_EAR = {"ears": "left", "tones_max": 20}
+
+
+@pytest.fixture
+def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do not wait for the disk: these processes are killed in thought only."""
+    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
+
+
+@pytest.fixture(scope="session")
+def one_ear(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the journal of a short session."""
+    return run_session(tmp_path_factory.mktemp("one-ear"), a_listener("S2"), ONE_EAR)
+
+
+@pytest.fixture(scope="session")
+def two_ears(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the journal of a session of both ears."""
+    return run_session(tmp_path_factory.mktemp("two-ears"), a_listener("N4"), {})

@@ -1,0 +1,260 @@
+"""A real firmware process at real ptys: the board at one, the operator at the other."""
+
+import os
+import select
+import subprocess
+import sys
+import threading
+import time
+import tty
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final, Self
+
+from device.simulator.board import SimulatedBoard
+from device.simulator.listener import Listener
+from device.simulator.serve import serve
+from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
+from tests.firmware.world import a_listener
+
+REPO: Final = Path(__file__).parents[2]
+SPEED: Final = 100.0
+WAIT_S_MAX: Final = 60.0  # for anything at all, on a very busy machine
+
+
+class StallingBoard(SimulatedBoard):
+    """A board that can be made to stand still, as a stopped process does, while time goes on."""
+
+    def __init__(self, listener: Listener, boot: int, speed: float) -> None:
+        super().__init__(listener, boot=boot, host_silence_us=round(1e6 * speed))
+        self.going = threading.Event()
+        self.going.set()
+
+    def receive(self, data: bytes, now_us: int) -> None:
+        self.going.wait(WAIT_S_MAX)
+        super().receive(data, now_us)
+
+    def is_silent_without_host(self) -> bool:
+        """Return whether it is silent at last when nobody talks to it any more."""
+        self.advance(self._now_us + self._host_silence_us)
+        return self._tone is None
+
+
+class Served:
+    """A board behind a pty, in a thread; the board itself can be looked at."""
+
+    def __init__(self, listener: Listener, boot: int = 1, speed: float = SPEED) -> None:
+        self.board = StallingBoard(listener, boot, speed)
+        self.port = ""
+        self._stop, announced = threading.Event(), threading.Event()
+
+        def announce(port: str) -> None:
+            self.port = port
+            announced.set()
+
+        self._thread = threading.Thread(
+            target=serve, args=(self.board, speed, announce, self._stop)
+        )
+        self._thread.start()
+        assert announced.wait(WAIT_S_MAX)
+
+    def stop(self) -> None:
+        """Hang up, for good."""
+        self.board.going.set()
+        self._stop.set()
+        self._thread.join(WAIT_S_MAX)
+
+
+class Peer:
+    """Something else at the other end of the wire: `answer` is given what comes, and time."""
+
+    def __init__(self, answer: Callable[[bytes], bytes]) -> None:
+        self._master, self._slave = os.openpty()
+        tty.setraw(self._slave)
+        os.set_blocking(self._master, False)
+        self.port = os.ttyname(self._slave)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(answer,))
+        self._thread.start()
+
+    def _run(self, answer: Callable[[bytes], bytes]) -> None:
+        while not self._stop.is_set():
+            come = select.select([self._master], [], [], 0.02)[0]
+            reply = answer(os.read(self._master, 4096) if come else b"")
+            if reply and select.select([], [self._master], [], 0)[1]:
+                os.write(self._master, reply)
+
+    def stop(self) -> None:
+        """Hang up."""
+        self._stop.set()
+        self._thread.join(WAIT_S_MAX)
+        os.close(self._slave)
+        os.close(self._master)
+
+
+class Process(FirmwareProcess):
+    """The firmware as a process of the test."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self._command = [*command]
+        self.kills = 0
+        self._start()
+
+    def _start(self) -> None:
+        self._process = subprocess.Popen(
+            self._command, cwd=REPO, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
+        )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def terminate(self) -> None:
+        self._process.terminate()
+
+    def end_of(self) -> tuple[int, str]:
+        """Wait for the end and return exit code and standard error."""
+        _, words = self._process.communicate(timeout=WAIT_S_MAX)
+        return self._process.returncode, words
+
+    def close(self) -> None:
+        if not self.ended:
+            self._process.kill()
+        if self._process.stderr is not None and not self._process.stderr.closed:
+            self._process.communicate()
+
+
+class Rig:
+    """A firmware with what it needs, used in a `with` statement.
+
+    Parameters
+    ----------
+    directory : Path
+        The data directory; other files go beside it.
+    listener : Listener, optional
+        Who sits at the board.
+    speed : float
+        How many times faster than real.
+    """
+
+    def __init__(
+        self, directory: Path, listener: Listener | None = None, speed: float = SPEED
+    ) -> None:
+        self.data = directory
+        self.speed = speed
+        self.listener = listener or a_listener("S2")
+        self.console = ConsoleLine()
+        self.served = Served(self.listener, speed=speed)
+        self._cables = {name: directory.with_name(f"{directory.name}.{name}") for name in "tc"}
+        self.lines: list[str] = []
+        self.process: Process | None = None
+        self.plug(self.served.port, self.console.port)
+
+    def plug(self, tones: str, console: str) -> None:
+        """Have the names that the firmware knows lead to these ports."""
+        for cable, port in zip(self._cables.values(), (tones, console), strict=True):
+            cable.unlink(missing_ok=True)
+            cable.symlink_to(port)
+
+    def hang_up(self) -> None:
+        """Pull the board's cable; the name leads nowhere before the pty is anybody else's."""
+        self._cables["t"].unlink(missing_ok=True)
+        self.served.stop()
+
+    def new_board(self, boot: int = 2) -> None:
+        """Put another board in the place of the one there."""
+        self.hang_up()
+        self.served = Served(self.listener, boot, self.speed)
+        self.plug(self.served.port, self.console.port)
+
+    def new_console(self) -> None:
+        """Pull the operator's cable and put it in again."""
+        self._cables["c"].unlink()
+        self.console.close()
+        self.console = ConsoleLine()
+        self.plug(self.served.port, self.console.port)
+
+    def start(
+        self, *options: str, config: str = "", tones: str = "", wrapper: Sequence[str] = ()
+    ) -> Process:
+        """Start the firmware; one that was there has to have ended."""
+        if self.process is not None:
+            self.process.close()
+        if config:
+            path = self.data.with_name(f"{self.data.name}.toml")
+            path.write_text(config)
+            options = (*options, "--config", str(path))
+        self.process = Process(
+            [
+                *wrapper, sys.executable, "-m", "firmware_py.main",
+                "--tone-generator", tones or str(self._cables["t"]),
+                "--console", str(self._cables["c"]), "--data", str(self.data),
+                "--speed", str(self.speed), *options,
+            ]
+        )  # fmt: skip
+        return self.process
+
+    @property
+    def operator(self) -> Operator:
+        """Return somebody who types at the console."""
+        assert self.process is not None
+        return Operator(self.console, self.process)
+
+    def begin(self, what: str = "LEFT,3") -> None:
+        """Have the operator start a test."""
+        self.operator.greet()
+        assert self.operator.ask(f"SESS:STAR {what}") == "OK"
+
+    def until(self, *words: str) -> str:
+        """Read what the firmware tells until a line has all these words; return that line."""
+        until_s = time.monotonic() + WAIT_S_MAX
+        while time.monotonic() < until_s:
+            for line in self.console.lines(0.1):
+                self.lines.append(line)
+                if all(word in line for word in words):
+                    return line
+            if self.process is not None and self.process.ended and not self._more():
+                break
+        raise AssertionError(f"{words} did not come; it ended like this: {self.lines[-10:]}")
+
+    def _more(self) -> bool:
+        lines = [*self.console.lines(0.1)]
+        self.console._unread.extend(lines)
+        return bool(lines)
+
+    def rest(self) -> str:
+        """Return all that is still to be read, and what was read before."""
+        while more := [*self.console.lines(0.1)]:
+            self.lines += more
+        return "\n".join(self.lines)
+
+    def errors(self) -> str:
+        """Return all errors the firmware has for the operator."""
+        errors: list[str] = []
+        while not (error := self.operator.ask("SYST:ERR?")).startswith("0,"):
+            errors.append(error)
+        return "\n".join(errors)
+
+    def wait(self, come: Callable[[], bool]) -> None:
+        """Wait until something has come that the firmware does not tell."""
+        until_s = time.monotonic() + WAIT_S_MAX
+        while not come():
+            assert time.monotonic() < until_s
+            time.sleep(0.02)
+
+    def journal(self, number: int = 1) -> Path:
+        """Return a journal."""
+        return self.data / f"session-{number:06d}.journal"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process is not None:
+            self.process.close()
+        self.served.stop()
+        self.console.close()

@@ -1,0 +1,64 @@
+"""A configuration is taken whole or refused by name, value and what is allowed."""
+
+from pathlib import Path
+
+import pytest
+
+from firmware_py.configuration import Configuration, ConfigurationError, read_configuration
+from firmware_py.procedure.settings import Settings
+
+
+def test_every_table_and_key_may_be_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "device.toml"
+    path.write_text("")
+    assert read_configuration(path) == Configuration()
+
+
+def test_what_is_said_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "device.toml"
+    path.write_text('[device]\nreconnect_s = 5\nevents = true\n[test]\nears = "left"\nseed = 9\n')
+    assert read_configuration(path) == Configuration(Settings(ears="left", seed=9), 5.0, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[tset]\n", "'tset' is not a known table; did you mean 'test'?"),
+        ("tones_max = 30\n", "'tones_max' is not a known table; known are device, test"),
+        ("test = 3\n", "'test' is 3; it has to be a table, [test]"),
+        ("[[test]]\n", "'test' is [{}]; it has to be a table, [test]"),
+        ("[test]\ntones_mx = 30\n", "[test] 'tones_mx' is not a known key; did you mean 'tones_m"),
+        ("[device]\nreconnect = 3\n", "[device] 'reconnect' is not a known key; did you mean 're"),
+        ('[test]\ntones_max = "30"\n', "[test] tones_max is '30'; allowed are whole numbers from"),
+        ("[test]\ntones_max = 30.0\n", "[test] tones_max is 30.0; allowed are whole numbers from"),
+        ("[test]\ntones_max = 5\n", "[test] tones_max is 5; allowed are whole numbers from 20 to"),
+        ("[test]\nretest = 1\n", "[test] retest is 1; allowed are true and false"),
+        ('[test]\nears = ["left"]\n', "[test] ears is ['left']; allowed are both, left, right"),
+        ("[test]\nlevel_step_db = inf\n", "[test] level_step_db is inf; allowed are numbers from"),
+        ("[test]\nlevel_max_db_hl = nan\n", "[test] level_max_db_hl is nan; allowed are numbers"),
+        ("[test]\nlevel_max_db_hl = 110\n", "loud_confirmed has to be true as well"),
+        ("[test]\npause_ms_max = 1000\n", "pause_ms_max is 1000 ms; allowed is 1200 ms (pause_ms_"),
+        ("[device]\nreconnect_s = 0\n", "[device] reconnect_s is 0; allowed are numbers from 1 to"),
+        ("[device]\nreconnect_s = nan\n", "[device] reconnect_s is nan; allowed are numbers from"),
+        ('[device]\nevents = "on"\n', "[device] events is 'on'; allowed are true and false"),
+        ("[test]\nears =\n", "is not TOML: "),
+        ('[test]\nears = "left"\nears = "left"\n', "is not TOML: "),
+    ],
+)
+def test_what_is_wrong_is_named_with_what_is_allowed(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "device.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigurationError) as refusal:
+        read_configuration(path)
+    assert str(refusal.value).startswith(f"{path}: ")
+    assert words in str(refusal.value)
+
+
+def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"cannot be read: No such file or directory"):
+        read_configuration(tmp_path / "none.toml")
+    with pytest.raises(ConfigurationError, match=r"cannot be read: Is a directory"):
+        read_configuration(tmp_path)
+    (tmp_path / "latin.toml").write_bytes(b'[test]\nears = "\xe4"\n')
+    with pytest.raises(ConfigurationError, match=r"latin.toml: is not TOML: "):
+        read_configuration(tmp_path / "latin.toml")

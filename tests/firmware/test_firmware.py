@@ -1,0 +1,261 @@
+"""The loop between ports that are none: what it says when it cannot go on, and its silence."""
+
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from device.simulator.board import SimulatedBoard
+from firmware_py import firmware as firmware_module
+from firmware_py.clock import SteadyClock
+from firmware_py.configuration import Configuration
+from firmware_py.data_directory import DataDirectory
+from firmware_py.firmware import (
+    EXIT_CONFIGURATION,
+    EXIT_TONE_GENERATOR,
+    Firmware,
+    FirmwareError,
+)
+from firmware_py.link.client import REPEATS_MAX
+from firmware_py.ports import Port, PortError
+from firmware_py.runner import Runner
+from tests.firmware.world import a_listener
+
+pytestmark = pytest.mark.usefixtures("quick_disk")
+
+SPEED = 40.0
+WAIT_S_MAX = 20.0  # usually milliseconds
+
+
+class FakePort:
+    """A port without a descriptor that can be made to fail."""
+
+    def __init__(self) -> None:
+        self.url = f"fake://{type(self).__name__}"
+        self.is_open = self.is_full = False
+        self.opened = 0
+        self.broken = ""
+
+    def open(self) -> None:
+        self.opened += 1
+        self._check()
+        self.is_open = True
+
+    def close(self) -> None:
+        self.is_open = False
+
+    def fileno(self) -> None:
+        return None
+
+    def drain(self, seconds: float) -> None:
+        self._check()
+
+    def _check(self) -> None:
+        if self.broken:
+            self.is_open = False
+            raise PortError(f"{self.url}: {self.broken}")
+
+
+class BoardPort(FakePort):
+    """A simulated board."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.board = SimulatedBoard(a_listener("S2"), host_silence_us=round(1e6 * SPEED))
+        self._began_s = time.monotonic()
+
+    def _now_us(self) -> int:
+        return round((time.monotonic() - self._began_s) * 1e6 * SPEED)
+
+    def read(self) -> bytes:
+        self._check()
+        self.board.advance(self._now_us())
+        return self.board.transmit() if self.is_open else b""
+
+    def write(self, data: bytes) -> None:
+        self._check()
+        if self.is_open:
+            self.board.receive(data, self._now_us())
+
+
+class OperatorPort(FakePort):
+    """An operator who types line by line, each when its time has come."""
+
+    def __init__(self, *lines: tuple[str, Callable[[], bool]]) -> None:
+        super().__init__()
+        self.lines = [*lines]
+        self.heard = ""
+
+    def read(self) -> bytes:
+        self._check()
+        if self.is_open and self.lines and self.lines[0][1]():
+            return f"{self.lines.pop(0)[0]}\n".encode()
+        return b""
+
+    def write(self, data: bytes) -> None:
+        self._check()
+        self.heard += data.decode() if self.is_open else ""
+
+
+class Device:
+    """A firmware between such ports."""
+
+    def __init__(self, directory: Path) -> None:
+        self.tones, self.operator = BoardPort(), OperatorPort()
+        self.data = DataDirectory(directory)
+        self.firmware = Firmware(
+            Configuration(),
+            cast(Port, self.tones),
+            cast(Port, self.operator),
+            self.data,
+            SteadyClock(SPEED),
+            iter(f"{number:08x}" for number in range(1, 1000)).__next__,
+        )
+
+    def type(self, line: str, when: Callable[[], bool] | None = None) -> None:
+        self.operator.lines.append((line, when or self.is_greeted))
+
+    def is_greeted(self) -> bool:
+        return self.firmware.self_test().startswith("0,")
+
+    def is_playing(self) -> bool:
+        return len(self.tones.board.played) > 2 and self.tones.board._tone is not None
+
+    def run(self) -> str:
+        """Run until the end and return what the operator was told."""
+        try:
+            self.firmware.run()
+        finally:
+            self.data.close()
+        return self.operator.heard
+
+    def is_silent(self) -> bool:
+        return self.tones.board._tone is None
+
+
+def test_a_tone_generator_that_cannot_be_opened_is_told_to_the_operator(tmp_path: Path) -> None:
+    device = Device(tmp_path)
+    device.tones.broken = "no such thing"
+    with pytest.raises(FirmwareError, match="BoardPort: no such thing") as end:
+        device.run()
+    assert end.value.code == EXIT_CONFIGURATION
+    assert device.operator.heard == 'ERROR -241,"fake://BoardPort: no such thing"\r\n'
+    assert not device.operator.is_open
+
+
+def test_a_console_that_cannot_be_opened_is_the_end_too(tmp_path: Path) -> None:
+    device = Device(tmp_path)
+    device.operator.broken = "no such thing"
+    with pytest.raises(FirmwareError, match="OperatorPort: no such thing") as end:
+        device.run()
+    assert end.value.code == EXIT_CONFIGURATION
+
+
+def test_a_fault_of_the_firmware_itself_is_told_and_ends_in_silence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device = Device(tmp_path)
+    device.type("SESS:STAR LEFT,3")
+    advance = Runner.advance
+
+    def faulty(runner: Runner) -> None:
+        if device.is_playing():
+            raise ZeroDivisionError("division by zero")
+        advance(runner)
+
+    monkeypatch.setattr(Runner, "advance", faulty)
+    with pytest.raises(ZeroDivisionError):
+        device.run()
+    assert 'ERROR -310,"ZeroDivisionError: division by zero"' in device.operator.heard
+    assert device.is_silent()
+
+
+def test_a_data_directory_that_has_gone_is_told_and_the_firmware_goes_on(tmp_path: Path) -> None:
+    device = Device(tmp_path / "data")
+
+    def remove() -> bool:
+        if device.is_greeted():
+            shutil.rmtree(tmp_path / "data")
+        return device.is_greeted()
+
+    device.type("SESS:STAR LEFT,3", remove)
+    device.type("*IDN?")
+    device.type("SYST:EXIT")
+    _, heard = device.run().split("ERROR -250,", 1)
+    refusal, name, *_ = heard.splitlines()
+    assert "cannot be read: No such file or directory; no test was begun" in refusal
+    assert name.startswith("GP-PTA,")
+
+
+def test_a_torn_end_is_reported_and_the_session_goes_on(tmp_path: Path, one_ear: Path) -> None:
+    content = one_ear.read_bytes()
+    (tmp_path / "session-000001.journal").write_bytes(content[: len(content) // 2])
+    device = Device(tmp_path)
+    device.type("SYST:ERR?")
+    device.type("SYST:EXIT", lambda: not device.firmware._runner.running)
+    assert "102," in (heard := device.run())
+    assert "session-000001.journal had a torn end of" in heard
+    assert "cut off, and kept beside it; all records before it are good" in heard
+
+
+def test_a_board_lost_while_sending_is_not_overlooked(tmp_path: Path) -> None:
+    device = Device(tmp_path)
+    client = device.firmware._client
+    client.connect(0)
+    assert client._under_way is not None
+    client._under_way.sent = REPEATS_MAX + 1
+    device.firmware._carry()
+    assert "'hello' was sent 9 times without answer" in device.firmware._lost_why
+    device.data.close()
+
+
+def test_a_lost_console_does_not_keep_the_tone_generator_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device = Device(tmp_path)
+    monkeypatch.setattr(firmware_module, "REOPEN_S", 0.01)
+    monkeypatch.setattr(firmware_module, "LOOK_AROUND_S", 0.02)
+    device.type("SESS:STAR LEFT,3")
+
+    def step_until(come: Callable[[], Any]) -> None:
+        until_s = time.monotonic() + WAIT_S_MAX
+        while not come():
+            assert time.monotonic() < until_s
+            device.firmware.step()
+
+    device.firmware._open_ports()
+    device.firmware._client.connect(device.firmware._wire_clock.now_us())
+    step_until(device.is_playing)
+    device.operator.broken = device.tones.broken = "cable pulled"
+    step_until(lambda: device.tones.opened > 3 and device.operator.opened > 3)
+    device.tones.broken = ""
+    step_until(device.is_greeted)
+    step_until(device.is_playing)
+    device.operator.broken = ""
+    device.type("SYST:ERR?")
+    step_until(lambda: "cable pulled" in device.operator.heard)
+    device.firmware._runner.close()
+    device.data.close()
+
+
+def test_a_tone_generator_that_never_comes_back_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(firmware_module, "REOPEN_S", 0.01)
+    device = Device(tmp_path)
+    device.firmware._configuration = Configuration(reconnect_s=0.1)
+    device.type("SESS:STAR LEFT,3")
+
+    def pull() -> bool:
+        if device.is_playing():
+            device.tones.broken = "cable pulled"
+        return False
+
+    device.type("never typed", pull)
+    with pytest.raises(FirmwareError, match="the session is kept and goes on at the next") as end:
+        device.run()
+    assert end.value.code == EXIT_TONE_GENERATOR
+    assert "ERROR 101," in device.operator.heard

@@ -1,0 +1,216 @@
+"""Recorded sessions come out again, bit for bit; `pytest --update-golden` records them anew."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from firmware_py.journal import JournalWriter, read_journal
+from firmware_py.procedure.events import Continued, Paused
+from firmware_py.procedure.hearing_test import LISTENING, PAUSE_BEFORE
+from firmware_py.procedure.settings import Settings
+from host_tools.replay import DIFFERENT, IDENTICAL, Verdict, replay_journal
+from tests.conftest import UPDATED
+from tests.firmware.world import (
+    S,
+    World,
+    a_listener,
+    asked_again_though_answered,
+    records_of,
+    result_of,
+    stimuli_of,
+)
+
+ABSENT: Final = "(absent)"
+GOLDEN: Final = Path(__file__).parents[1] / "golden"
+
+
+def undisturbed(world: World) -> World:
+    """Let the session run."""
+    return world
+
+
+def disturbed(world: World) -> World:
+    """Pause within a tone, and in the pause before one; cut the wire; kill the firmware."""
+    for state in (LISTENING, PAUSE_BEFORE):
+        go_on_to(world, state)
+        world.runner.feed(Paused())
+        world.run(3 * S)
+        world.runner.feed(Continued())
+    go_on_to(world, LISTENING)
+    world.wire_cut = True
+    world.run(5 * S)
+    world.wire_cut = False
+    go_on_to(world, LISTENING)
+    other = world.fork(world.directory.with_name("started-again"))
+    world.close()
+    return other
+
+
+def go_on_to(world: World, state: str) -> None:
+    """Go on for some tones, and then to this state."""
+    world.run(12 * S)
+    world.until(lambda: world.runner.session is None or world.runner.session.test.state == state)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """How a golden session is made: settings, listener, and what happens on the way."""
+
+    settings: dict[str, Any] = field(default_factory=dict)
+    audiogram: str = "N3"
+    listener: dict[str, float] = field(default_factory=dict)
+    course: Callable[[World], World] = undisturbed
+
+
+RECORDINGS: Final = {
+    "both-ears-n3": Recording(listener={"lapse_rate": 0.01, "false_alarm_rate": 0.01}),
+    "left-ear-s2": Recording({"ears": "left", "seed": 3}, "S2"),
+    "gp-pta-2015": Recording({"ears": "right", "profile": "gp-pta-2015"}, "N4"),
+    "silent-ear": Recording({"ears": "left"}, listener={"lapse_rate": 1.0}),
+    "always-answering": Recording({"ears": "left"}, listener={"false_alarm_rate": 1.0}),
+    "disturbed": Recording({"ears": "right", "tones_max": 24}, "N2", course=disturbed),
+}
+
+
+def record(recording: Recording, directory: Path) -> Path:
+    """Run the session in a new directory and return its journal."""
+    directory.mkdir(parents=True)
+    world = World(directory, a_listener(recording.audiogram, **recording.listener))
+    world.begin(Settings.from_record(recording.settings))
+    world = recording.course(world)
+    world.finish()
+    world.close()
+    return world.journal()
+
+
+@pytest.mark.golden
+@pytest.mark.usefixtures("quick_disk")
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_a_golden_session_comes_out_again_bit_for_bit(
+    tmp_path: Path, name: str, request: pytest.FixtureRequest
+) -> None:
+    golden = GOLDEN / f"{name}.journal"
+    if request.config.getoption("--update-golden"):
+        new = record(RECORDINGS[name], tmp_path / "new")
+        request.config.stash[UPDATED].extend(difference(name, golden, new))
+        shutil.copyfile(new, golden)
+
+    verdict = replay_journal(golden)
+
+    assert verdict.code == IDENTICAL, short(verdict)
+    assert asked_again_though_answered(golden) == []
+
+
+def test_a_tone_that_is_not_the_recorded_one_is_noticed(tmp_path: Path) -> None:
+    """The canary: these tests can fail."""
+    path = tmp_path / "spoilt.journal"
+    header, *records = read_journal(GOLDEN / "left-ear-s2.journal").records
+    play = next(r["action"] for r in records if r.get("action", {}).get("what") == "play")
+    level_db_hl = play["level_db_hl"]
+    play["level_db_hl"] += 1.0
+    header = {key: value for key, value in header.items() if key not in ("kind", "journal")}
+    with JournalWriter.create(path, header) as writer:
+        for each in records:
+            writer.append(each)
+
+    verdict = replay_journal(path)
+
+    assert verdict.code == DIFFERENT
+    assert f"level_db_hl: {level_db_hl + 1.0} -> {level_db_hl}" in short(verdict)
+    (line,) = difference("left-ear-s2", GOLDEN / "left-ear-s2.journal", path)
+    assert "1 of them changed" in line
+
+
+def test_every_golden_session_is_in_the_list() -> None:
+    assert {path.stem for path in GOLDEN.iterdir()} == set(RECORDINGS)
+
+
+@pytest.mark.usefixtures("quick_disk")
+def test_a_session_run_twice_is_the_same_to_the_byte(tmp_path: Path) -> None:
+    once, twice = (
+        record(RECORDINGS["disturbed"], tmp_path / name / "data") for name in ("once", "twice")
+    )
+    assert once.read_bytes() == twice.read_bytes()
+
+
+def test_the_disturbed_session_was_disturbed() -> None:
+    events = [event["what"] for event in records_of(GOLDEN / "disturbed.journal", "input")]
+    assert [what for what in events if what in ("paused", "continued")] == [
+        "paused", "continued", "paused", "continued",
+    ]  # fmt: skip
+    assert events.count("board-lost") > 0
+    assert events.count("board-ready") == 2, "the wire came back, and the firmware was killed"
+    plays = [a for a in records_of(GOLDEN / "disturbed.journal", "output") if a["what"] == "play"]
+    assert len(plays) > len(stimuli_of(GOLDEN / "disturbed.journal")), "something was asked again"
+
+
+def short(verdict: Verdict) -> str:
+    """Say in a few words what came out differently."""
+    lines = [
+        f"{verdict.journal.name}: {len(verdict.differences)} outputs differ; "
+        f"{verdict.damage or 'the file is whole'}; if that is meant: pytest --update-golden"
+    ]
+    for each in verdict.differences[:3]:
+        places = [*differing("", each.recorded, each.replayed)]
+        lines.append(f"record {each.record}: {len(places)} values differ")
+        lines += [f"    {place}" for place in places[:5]]
+    return "\n".join(lines)
+
+
+def differing(place: str, old: Any, new: Any) -> Iterator[str]:
+    """Say where two JSON values differ, leaf by leaf."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in {**old, **new}:
+            yield from differing(f"{place}.{key}", old.get(key, ABSENT), new.get(key, ABSENT))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for index, pair in enumerate(zip(old, new, strict=True)):
+            yield from differing(f"{place}[{index}]", *pair)
+    elif old != new:
+        yield f"{place.lstrip('.')}: {old!r} -> {new!r}"
+
+
+def difference(name: str, old: Path, new: Path) -> list[str]:
+    """Say in a few words how a new recording differs from the old one."""
+    if not old.exists():
+        return [f"{name}: new, {len(stimuli_of(new))} tones"]
+    before, after = stimuli_of(old), stimuli_of(new)
+    changed = sum(a != b for a, b in zip(before, after, strict=False))
+    if old.read_bytes() == new.read_bytes():
+        return [f"{name}: the same to the byte"]
+    records = [len(read_journal(path).records) for path in (old, new)]
+    lines = [
+        f"{name}: {len(before)} tones -> {len(after)}, {changed} of them changed; "
+        f"{records[0]} records -> {records[1]}"
+    ]
+    for ear, ear_before in _by_ear(old).items():
+        ear_after = _by_ear(new)[ear]
+        lines += [
+            f"    {ear} {key}: {ear_before[key]} -> {ear_after[key]}"
+            for key in ear_before
+            if key != "thresholds" and ear_before[key] != ear_after[key]
+        ]
+        lines += _thresholds_changed(ear, ear_before["thresholds"], ear_after["thresholds"])
+    return lines
+
+
+def _by_ear(journal: Path) -> dict[str, dict[str, Any]]:
+    return {ear["ear"]: ear for ear in result_of(journal)["ears"]}
+
+
+def _thresholds_changed(
+    ear: str, before: list[dict[str, Any]], after: list[dict[str, Any]]
+) -> list[str]:
+    pairs = [(a, b) for a, b in zip(before, after, strict=False) if a != b]
+    if not pairs:
+        return []
+    shifts_db = [
+        abs(a["threshold_db_hl"] - b["threshold_db_hl"])
+        for a, b in pairs
+        if None not in (a["threshold_db_hl"], b["threshold_db_hl"])
+    ]
+    most = f", by {max(shifts_db):.2g} dB at most" if shifts_db else ""
+    return [f"    {ear} thresholds: {len(pairs)} of {len(before)} changed{most}"]

@@ -1,0 +1,366 @@
+"""The firmware as a process, at the mercy of ports, disk, operator and listener.
+
+Whatever happens, there are clear words on the console and on standard error, the exit code that
+belongs to them, silence, and nothing is lost that was recorded.
+"""
+
+import itertools
+import os
+import random
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import pytest
+
+from firmware_py.journal import JournalError, read_journal
+from firmware_py.link.frames import FrameError, decode, encode
+from host_tools.replay import IDENTICAL, UNFINISHED, replay_journal
+from tests.firmware.rig import Peer, Process, Rig
+from tests.firmware.world import (
+    a_listener,
+    asked_again_though_answered,
+    records_of,
+    result_of,
+    run_session,
+    stimuli_of,
+)
+
+SLOW = 5.0  # a tone lasts a quarter of a second: time to do something while it sounds
+
+# Run a program whose files may have only so many bytes, which is as good as a full disk.
+LIMITED = (
+    "import os, resource, sys; limit = int(sys.argv[1]); "
+    "resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)); os.execv(sys.argv[2], sys.argv[2:])"
+)
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Iterator[Rig]:
+    with Rig(tmp_path / "data") as rig:
+        yield rig
+
+
+@pytest.fixture
+def slow_rig(tmp_path: Path) -> Iterator[Rig]:
+    """Give a rig with a listener who lets every tone sound to its end."""
+    with Rig(tmp_path / "data", a_listener(lapse_rate=1.0), SLOW) as rig:
+        yield rig
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the journal of the session that `Rig.begin` starts, run in no time."""
+    directory = tmp_path_factory.mktemp("undisturbed")
+    return run_session(directory, a_listener("S2"), {"ears": "left", "seed": 3})
+
+
+def assert_finished_like(undisturbed: Path, rig: Rig) -> None:
+    """The session is whole, its tones are those of an undisturbed one, none too often."""
+    assert replay_journal(rig.journal()).code == IDENTICAL
+    assert stimuli_of(rig.journal()) == stimuli_of(undisturbed)
+    assert result_of(rig.journal())["ears"] == result_of(undisturbed)["ears"]
+    assert asked_again_though_answered(rig.journal()) == []
+
+
+def assert_refused(process: Process, code: int, *words: str) -> str:
+    """It ended with this code and one line with these words; return the line."""
+    got, said = process.end_of()
+    assert got == code, said
+    assert said.startswith("gp-pta-device: ")
+    assert len(said.splitlines()) == 1
+    for word in words:
+        assert word in said
+    return said.strip().removeprefix("gp-pta-device: ")
+
+
+def finish(rig: Rig) -> None:
+    """Start the firmware again, and let it end what it finds, unless it has already."""
+    rig.start()
+    if not rig.operator.greet().startswith(("state=idle", "state=finished")):
+        rig.until("! session-over")
+
+
+def is_complete(journal: Path) -> bool:
+    try:
+        return read_journal(journal).complete
+    except JournalError:
+        return False
+
+
+# Ports
+
+
+WRONG_PORTS = {
+    "/dev/there-is-none": "No such file or directory",
+    "/etc/hostname": "it is no serial port",
+}
+
+
+def test_a_wrong_port_is_named_at_both_ends(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        rigs = [stack.enter_context(Rig(tmp_path / str(n))) for n in range(len(WRONG_PORTS))]
+        started = [rig.start(tones=port) for rig, port in zip(rigs, WRONG_PORTS, strict=True)]
+        for rig, process, (port, why) in zip(rigs, started, WRONG_PORTS.items(), strict=True):
+            said = assert_refused(process, 2, f"tone generator: cannot open {port!r}", why)
+            assert f'ERROR -241,"{said}"' in rig.rest()
+
+
+def test_a_wrong_console_is_named(rig: Rig) -> None:
+    rig.plug(rig.served.port, "/dev/there-is-none")
+    assert_refused(rig.start(), 2, "console: cannot open ", "No such file or directory")
+
+
+def halves(come: bytes) -> bytes:
+    return b"".join(line[: len(line) // 2] for line in come.splitlines())
+
+
+def of_another_version(come: bytes) -> bytes:
+    sequences = []
+    for line in come.splitlines(keepends=True):
+        try:
+            sequences.append(decode(line)[0])
+        except FrameError:
+            continue
+    refusal = (("code", "version"), ("wire", 2))
+    return b"".join(encode(sequence, "error", refusal) for sequence in sequences)
+
+
+NO_BOARDS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "nobody": (lambda _: b"", "'hello' was sent 9 times without answer"),
+    "noise": (lambda _: random.Random(1).randbytes(200), "bytes came that are not of the wire"),
+    "login prompt": (lambda _: b"login: ", "bytes came that are not of the wire"),
+    "half frames": (halves, "bytes came that are not of the wire"),
+    "echo": (lambda come: come, "frames came, but none that answers (does the line echo?)"),
+    "another version": (of_another_version, "the tone generator speaks wire 2, this firmware 1"),
+}
+
+
+def test_who_is_no_board_is_named_at_both_ends(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        started = []
+        for who, (answer, words) in NO_BOARDS.items():
+            peer, rig = Peer(answer), stack.enter_context(Rig(tmp_path / who))
+            stack.callback(peer.stop)
+            started.append((peer, rig, rig.start(tones=peer.port), words))
+        for peer, rig, process, words in started:
+            said = assert_refused(process, 3, f"no tone generator at {peer.port!r}: ", words)
+            assert f'ERROR 101,"{said}"' in rig.rest()
+
+
+def test_a_port_that_vanishes_in_a_tone_for_good(slow_rig: Rig) -> None:
+    rig = slow_rig
+    process = rig.start(config="[device]\nreconnect_s = 1\n")
+    rig.begin()
+    rig.wait(lambda: rig.served.board.played != [])
+    rig.hang_up()
+
+    said = assert_refused(process, 3, "is gone", "the session is kept and goes on at the next")
+    assert f'ERROR 101,"{said}"' in rig.rest()
+    assert rig.served.board.is_silent_without_host()
+    assert records_of(rig.journal(), "input")[-1]["what"] in ("board-lost", "time")
+    assert "board-lost" in [event["what"] for event in records_of(rig.journal(), "input")]
+    assert replay_journal(rig.journal()).code == UNFINISHED
+
+    rig.new_board()
+    rig.start()
+    assert "presentation=1 tones=0" in rig.operator.greet()
+
+
+def test_a_port_that_vanishes_in_a_tone_and_comes_back_with_another_board(
+    rig: Rig, undisturbed: Path
+) -> None:
+    rig.start()
+    rig.begin()
+    rig.until("! tone number=4")
+    rig.new_board()
+    rig.until("! board-lost")
+    rig.until("! board-ready")
+    rig.until("! session-over")
+    assert rig.errors().startswith("101,")
+    assert_finished_like(undisturbed, rig)
+
+
+@pytest.mark.parametrize("stall", ["short", "long"])
+def test_a_board_that_stalls(rig: Rig, undisturbed: Path, stall: str) -> None:
+    rig.start()
+    rig.begin()
+    rig.until("! tone number=4")
+    rig.served.board.going.clear()
+    if stall == "long":
+        rig.until("! board-lost")
+    else:
+        rig.wait(lambda: " 3 repeated" in rig.operator.ask("*TST?"))
+    rig.served.board.going.set()
+    rig.until("! session-over")
+    assert (rig.errors() != "") == (stall == "long")
+    assert_finished_like(undisturbed, rig)
+
+
+# The process
+
+
+def test_a_firmware_killed_again_and_again(rig: Rig, undisturbed: Path) -> None:
+    rig.start()
+    rig.begin()
+    for _ in range(3):
+        rig.until("! tone")
+        assert rig.process is not None
+        rig.process.kill()
+        rig.start()
+        rig.operator.greet()
+    rig.until("! session-over")
+    assert_finished_like(undisturbed, rig)
+
+
+def test_a_firmware_told_to_end_in_a_tone_is_silent_and_keeps_the_session(slow_rig: Rig) -> None:
+    rig = slow_rig
+    process = rig.start()
+    rig.begin()
+    rig.wait(lambda: rig.served.board.played != [])
+    process.terminate()
+
+    assert process.end_of() == (0, "")
+    assert rig.served.board.played[0].cut
+    assert len(rig.served.board.played) == 1
+    assert replay_journal(rig.journal()).code == UNFINISHED
+    rig.start()
+    assert "presentation=1 tones=0" in rig.operator.greet()
+
+
+def test_a_second_firmware_is_refused_and_the_first_goes_on(rig: Rig, undisturbed: Path) -> None:
+    rig.start()
+    rig.begin()
+    first, rig.process = rig.process, None
+    assert first is not None
+    second = rig.start()
+    try:
+        assert_refused(second, 2, f"{str(rig.data)!r} is in use by another firmware")
+    finally:
+        rig.process = first
+    rig.until("! session-over")
+    assert_finished_like(undisturbed, rig)
+
+
+def test_time_may_run_a_thousand_times_as_fast(tmp_path: Path) -> None:
+    with Rig(tmp_path / "data", speed=1000.0) as rig:
+        rig.start()
+        rig.begin()
+        rig.until("! session-over")
+        assert replay_journal(rig.journal()).code == IDENTICAL
+
+
+def test_a_configuration_with_a_typo_is_refused(rig: Rig) -> None:
+    process = rig.start(config="[test]\ntones_mx = 30\n")
+    words = "[test] 'tones_mx' is not a known key; did you mean 'tones_max'?"
+    assert_refused(process, 2, f"{rig.data}.toml: ", words)
+    assert not rig.data.exists()
+
+
+# The disk
+
+
+def test_a_full_disk_ends_the_tone_that_could_not_be_recorded(
+    slow_rig: Rig, undisturbed: Path
+) -> None:
+    """The tone is under way when the record of its beginning finds no room any more."""
+    rig = slow_rig
+    lines = undisturbed.read_bytes().splitlines(keepends=True)
+    first = next(n for n, line in enumerate(lines) if b'"what": "tone-on"' in line)
+    limit = sum(map(len, lines[:first])) + len(lines[first]) // 2
+    process = rig.start(wrapper=[sys.executable, "-c", LIMITED, str(limit)])
+    rig.begin()
+
+    words = "cannot be written: File too large (EFBIG)", f"records 0 to {first - 1} safe"
+    said = assert_refused(process, 4, str(rig.journal()), *words)
+    assert f'ERROR -250,"{said}"' in rig.rest()
+    assert [tone.cut for tone in rig.served.board.played] == [True]
+    assert len(read_journal(rig.journal()).records) == first
+    assert replay_journal(rig.journal()).code == UNFINISHED
+
+
+def test_a_session_goes_on_when_the_disk_has_room_again(rig: Rig, undisturbed: Path) -> None:
+    limit = undisturbed.stat().st_size // 2
+    process = rig.start(wrapper=[sys.executable, "-c", LIMITED, str(limit)])
+    rig.begin()
+    assert_refused(process, 4, "cannot be written", "see to the disk, then resume the journal")
+    recorded = rig.journal().read_bytes()
+    finish(rig)
+    assert rig.journal().read_bytes().startswith(recorded)
+    assert_finished_like(undisturbed, rig)
+
+
+def test_no_test_is_begun_on_a_full_disk(rig: Rig) -> None:
+    rig.start(wrapper=[sys.executable, "-c", LIMITED, "300"])
+    rig.operator.greet()
+    answer = rig.operator.ask("SESS:STAR LEFT,3")
+    assert answer.startswith("ERROR -250,")
+    assert "File too large (EFBIG)" in answer
+    assert "no test was begun" in answer
+    assert rig.operator.ask("SESS:STAT?").startswith("state=idle")
+    assert rig.served.board.played == []
+    assert not [*rig.data.glob("*.journal")]
+
+
+def test_what_is_no_data_directory_is_named(rig: Rig) -> None:
+    rig.data.touch()
+    assert_refused(rig.start(), 2, f"data directory {str(rig.data)!r} cannot be written: ")
+
+
+def test_a_damaged_journal_is_reported_and_left_and_a_new_test_can_begin(
+    rig: Rig, undisturbed: Path
+) -> None:
+    content = bytearray(undisturbed.read_bytes())
+    content[len(content) // 2] ^= 4
+    rig.data.mkdir()
+    rig.journal().write_bytes(content)
+    rig.start()
+    rig.begin()
+    errors = rig.errors()
+    assert errors.startswith("102,")
+    assert "damaged at line" in errors
+    assert "it is left as it is" in errors
+    assert rig.journal().read_bytes() == content
+    assert rig.journal(2).exists()
+
+
+# The console
+
+
+def test_a_console_that_is_pulled_and_put_in_again(rig: Rig, undisturbed: Path) -> None:
+    rig.start()
+    rig.begin()
+    rig.until("! tone number=4")
+    os.write(rig.console._master, b"SESS:ABO")  # half typed
+    rig.wait(lambda: len(rig.served.board.played) > 4)
+    rig.new_console()
+    rig.wait(lambda: is_complete(rig.journal()))
+
+    assert "state=finished" in rig.operator.greet()
+    errors = rig.errors()
+    assert errors.startswith("-241,")
+    assert "is gone" in errors
+    assert len(errors.splitlines()) == 1, "the half typed line is forgotten"
+    assert_finished_like(undisturbed, rig)
+
+
+@pytest.mark.parametrize("typed", [b"HELP\n", b"\x00\xff nonsense \x07\r\n"])
+def test_a_console_that_nobody_reads_disturbs_no_test(
+    rig: Rig, undisturbed: Path, typed: bytes
+) -> None:
+    """Somebody, or some machine, types without end."""
+    rig.start()
+    rig.begin()
+    os.set_blocking(rig.console._master, False)
+    lines = itertools.repeat(typed)
+
+    def is_over() -> bool:
+        with suppress(BlockingIOError):  # it takes no more
+            os.write(rig.console._master, b"".join(itertools.islice(lines, 20)))
+        return is_complete(rig.journal())
+
+    rig.wait(is_over)
+    assert_finished_like(undisturbed, rig)
+    rig.rest()
+    assert "state=finished" in rig.operator.greet()

@@ -1,0 +1,169 @@
+"""Resuming is replaying: wherever a session was cut, it ends as if it had not been."""
+
+import itertools
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from firmware_py.journal import read_journal
+from firmware_py.procedure.hearing_test import FINISHED
+from firmware_py.procedure.settings import Settings
+from tests.firmware.conftest import ONE_EAR
+from tests.firmware.world import (
+    S,
+    World,
+    a_listener,
+    asked_again_though_answered,
+    result_of,
+    run_session,
+    stimuli_of,
+)
+
+pytestmark = pytest.mark.usefixtures("quick_disk")
+
+PARTS = 4  # so that they can run side by side
+RECORDS_TO_A_CUT_INSIDE = 3
+STEPS_BETWEEN_KILLS = 7
+NEW_BOOT = 0xB008
+
+
+def resumed(directory: Path, content: bytes, audiogram: str) -> World:
+    """Return a world with this journal, and a board that was started anew, after its session."""
+    directory.mkdir()
+    (directory / "session-000001.journal").write_bytes(content)
+    world = World(directory, a_listener(audiogram), boot=NEW_BOOT)
+    world.finish()
+    world.close()
+    return world
+
+
+def ends(content: bytes) -> list[int]:
+    """Return where the records end, the header first."""
+    return [*itertools.accumulate(len(line) for line in content.splitlines(keepends=True))]
+
+
+def cuts(content: bytes) -> Iterator[int]:
+    """Return every record boundary behind the header, and a byte inside every third record."""
+    chance = random.Random(1)
+    yield from ends(content)
+    for begin, end in [*itertools.pairwise(ends(content))][::RECORDS_TO_A_CUT_INSIDE]:
+        yield chance.randrange(begin + 1, end)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_session_cut_at_any_byte_ends_as_if_it_had_not_been(
+    tmp_path: Path, one_ear: Path, part: int
+) -> None:
+    content = one_ear.read_bytes()
+    for cut in [*cuts(content)][part::PARTS]:
+        world = resumed(tmp_path / f"at-{cut}", content[:cut], "S2")
+
+        assert result_of(world.journal()) == result_of(one_ear), cut
+        assert stimuli_of(world.journal()) == stimuli_of(one_ear), cut
+        torn = cut not in ends(content)
+        assert [("torn end" in words) for words in world.wrong] == [True] * torn, cut
+
+
+def test_the_same_with_two_ears(tmp_path: Path, two_ears: Path) -> None:
+    content = two_ears.read_bytes()
+    for cut in ends(content)[::37]:
+        world = resumed(tmp_path / f"at-{cut}", content[:cut], "N4")
+
+        assert result_of(world.journal()) == result_of(two_ears), cut
+        assert stimuli_of(world.journal()) == stimuli_of(two_ears), cut
+
+
+def test_what_was_recorded_is_not_touched(tmp_path: Path, one_ear: Path) -> None:
+    content = one_ear.read_bytes()
+    for end in ends(content)[::11]:
+        world = resumed(tmp_path / f"at-{end}", content[:end], "S2")
+        assert world.journal().read_bytes().startswith(content[:end])
+
+
+def test_a_session_cut_again_and_again(tmp_path: Path, one_ear: Path) -> None:
+    """Every life of the firmware gets a dozen records further, and the power goes once more."""
+    whole = tmp_path / "whole"
+    content = one_ear.read_bytes()[: ends(one_ear.read_bytes())[0]]
+    for life in itertools.count():
+        world = resumed(tmp_path / str(life), content, "S2")
+        if len(read_journal(world.journal()).records) < life:
+            break
+        grown = world.journal().read_bytes()
+        reached = len(ends(content))
+        if reached + 12 >= len(ends(grown)):
+            whole = world.journal()
+            break
+        content = grown[: ends(grown)[reached + 12] - 3]  # torn each time
+
+    assert result_of(whole) == result_of(one_ear)
+    assert stimuli_of(whole) == stimuli_of(one_ear)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_firmware_killed_at_any_moment_beside_a_board_that_goes_on(
+    tmp_path: Path, part: int
+) -> None:
+    """A press on its way when the tone was cut is one on its own afterwards; all else is equal."""
+    listener = a_listener("S2")
+    undisturbed = run_session(tmp_path / "undisturbed", listener, ONE_EAR)
+    world = World(_new(tmp_path / "world"), listener)
+    world.begin(Settings.from_record(ONE_EAR))
+    for step in itertools.count():
+        if world.runner.session is None:
+            break
+        if step % (PARTS * STEPS_BETWEEN_KILLS) == part * STEPS_BETWEEN_KILLS:
+            other = world.fork(tmp_path / f"killed-{step}")
+            other.finish()
+            other.close()
+
+            _assert_same_but_stray_presses(other.journal(), undisturbed)
+            assert asked_again_though_answered(other.journal()) == [], step
+        world.step()
+    world.close()
+
+
+def test_a_journal_that_was_never_begun_is_passed_over(tmp_path: Path, one_ear: Path) -> None:
+    header = one_ear.read_bytes()[: ends(one_ear.read_bytes())[0]]
+    (tmp_path / "session-000001.journal").write_bytes(one_ear.read_bytes())
+    for cut in (0, 1, len(header) // 2, len(header) - 1):
+        (tmp_path / "session-000002.journal").write_bytes(header[:cut])
+        world = World(tmp_path, a_listener())
+        assert world.wrong == ["session-000002.journal was never begun: nothing had been recorded"]
+        assert world.runner.last_test is not None, "the result of the session before is shown"
+        assert world.runner.last_test.state == FINISHED
+        world.close()
+
+
+def test_a_paused_session_is_still_paused(tmp_path: Path) -> None:
+    from firmware_py.procedure.events import Continued, Paused
+
+    world = World(_new(tmp_path / "world"), a_listener())
+    world.begin(Settings.from_record(ONE_EAR))
+    world.run(20 * S)
+    world.runner.feed(Paused())
+    world.step()
+    other = world.fork(tmp_path / "other")
+    tones = len(other.board.played)
+    other.run(60 * S)
+    assert len(other.board.played) == tones
+
+    other.runner.feed(Continued())
+    other.finish()
+    for each in (world, other):
+        each.close()
+    assert result_of(other.journal())["outcome"] == "complete"
+
+
+def _new(directory: Path) -> Path:
+    directory.mkdir()
+    return directory
+
+
+def _assert_same_but_stray_presses(journal: Path, other: Path) -> None:
+    result, wanted = result_of(journal), result_of(other)
+    for each in (result, wanted):
+        each.pop("stray_presses")
+    assert result == wanted
+    assert stimuli_of(journal) == stimuli_of(other)

@@ -1,0 +1,294 @@
+"""The order of things between wire, procedure and journal, and what must not disturb it."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from firmware_py.data_directory import DataDirectoryError
+from firmware_py.journal import JournalWriter, read_journal
+from firmware_py.link.client import Lost, Missed
+from firmware_py.procedure.events import Aborted, ButtonPressed
+from firmware_py.procedure.hearing_test import PAUSE_BEFORE
+from firmware_py.procedure.settings import Settings
+from host_tools.replay import IDENTICAL, replay_journal
+from tests.firmware.conftest import ONE_EAR
+from tests.firmware.world import (
+    STARTED,
+    S,
+    World,
+    a_listener,
+    asked_again_though_answered,
+    records_of,
+    result_of,
+    run_session,
+    stimuli_of,
+)
+
+pytestmark = pytest.mark.usefixtures("quick_disk")
+
+SETTINGS = Settings.from_record(ONE_EAR)
+
+
+def a_world(directory: Path, **options: Any) -> World:
+    """Return a world in which a test has begun and some tones were played."""
+    world = World(directory, a_listener("S2"), **options)
+    world.begin(SETTINGS)
+    world.until(lambda: len(world.board.played) == 5)
+    return world
+
+
+def test_a_journal_says_when_it_was_begun_by_the_clock_that_was_handed_in(one_ear: Path) -> None:
+    assert read_journal(one_ear).header["started"] == STARTED.isoformat()
+
+
+def test_what_comes_after_the_end_is_not_recorded(tmp_path: Path) -> None:
+    """The press that ends a test and what follows it may come in the same bytes."""
+    world = a_world(tmp_path)
+    world.runner.feed(Aborted("enough"))
+    world.runner.feed(ButtonPressed(1))
+    world.finish()
+    world.close()
+
+    assert read_journal(world.journal()).complete
+    assert records_of(world.journal(), "input")[-1] == {"what": "aborted", "why": "enough"}
+    assert result_of(world.journal())["outcome"] == "aborted"
+
+
+def test_no_tone_is_played_before_it_is_on_the_disk(tmp_path: Path) -> None:
+    world = World(tmp_path, a_listener("S2"))
+    world.begin(SETTINGS)
+    played = 0
+    while world.runner.session is not None:
+        if len(world.board.played) > played:
+            played = len(world.board.played)
+            plays = [a for a in records_of(world.journal(), "output") if a["what"] == "play"]
+            assert len(plays) == played
+        world.step()
+    world.close()
+    assert played > 10
+
+
+@pytest.mark.parametrize("speed", [1, 40])
+@pytest.mark.parametrize("cut_s", [0.5, 1.5, 4.0])
+def test_a_wire_that_is_cut_for_a_while_changes_nothing(
+    tmp_path: Path, one_ear: Path, speed: int, cut_s: float
+) -> None:
+    world = a_world(tmp_path, speed=speed)
+    session = world.runner.session
+    assert session is not None
+    world.until(lambda: session.test.state == PAUSE_BEFORE)
+    world.wire_cut = True
+    world.run(round(cut_s * S))
+    world.wire_cut = False
+    world.finish()
+    world.close()
+
+    assert any(isinstance(notice, Lost) for notice in world.notices) == (cut_s > 2.0)
+    assert stimuli_of(world.journal()) == stimuli_of(one_ear)
+    assert result_of(world.journal()) == result_of(one_ear)
+
+
+def test_events_that_the_board_forgot_have_the_tone_asked_again(tmp_path: Path) -> None:
+    """While the firmware was off, the button was pressed more often than the board remembers."""
+    (tmp_path / "before").mkdir()
+    world = World(tmp_path / "before", a_listener("S2", false_alarm_rate=1.0))
+    world.begin(SETTINGS)
+    world.until(lambda: len(world.board.played) == 5)
+    world.board.advance(world.board.next_deadline_us() or 0)
+    world.clock.us += 300 * S  # nobody asks, and a slot of 2.5 s has a press
+    after = world.fork(tmp_path / "after")
+    after.finish()
+    for each in (world, after):
+        each.close()
+
+    missed = [notice for notice in after.notices if isinstance(notice, Missed)]
+    assert len(missed) == 1
+    assert missed[0].count > 0
+    why = [e["why"] for e in records_of(after.journal(), "input") if e["what"] == "board-lost"]
+    assert why == [f"{missed[0].count} events of the tone generator are lost"]
+    assert replay_journal(after.journal()).code == IDENTICAL
+    assert asked_again_though_answered(after.journal()) == []
+
+
+def test_a_board_that_another_firmware_used_meanwhile(tmp_path: Path, one_ear: Path) -> None:
+    """What happened is acknowledged, hence forgotten, and nobody here was told."""
+    (tmp_path / "before").mkdir()
+    world = a_world(tmp_path / "before")
+    other = world.fork(tmp_path / "other")
+    other.run(20 * S)
+    world.board, world.clock.us = other.board, other.clock.us
+    world.client.connect(world.clock.us)
+    world.finish()
+    for each in (world, other):
+        each.close()
+
+    assert stimuli_of(world.journal()) == stimuli_of(one_ear)
+    assert replay_journal(world.journal()).code == IDENTICAL
+
+
+def test_a_second_test_follows_the_first(tmp_path: Path) -> None:
+    world = World(tmp_path, a_listener("S2"))
+    for _ in range(2):
+        world.begin(SETTINGS)
+        world.finish()
+    world.close()
+    first, second = world.data.journals()
+    assert [first.name, second.name] == ["session-000001.journal", "session-000002.journal"]
+    assert result_of(first)["outcome"] == result_of(second)["outcome"] == "complete"
+
+
+# Listeners at the edge of what can be measured
+
+
+@pytest.mark.parametrize(
+    ("audiogram", "rates", "outcome"),
+    [
+        ("N3", {"lapse_rate": 1.0}, "no-response"),
+        ("N3", {"false_alarm_rate": 1.0}, "unreliable"),
+        ("deaf.csv:1", {}, "no-response"),
+        ("perfect.csv:1", {}, "hears-all"),
+    ],
+)
+def test_an_ear_that_cannot_be_measured_ends_as_such_and_not_as_a_number(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    audiogram: str,
+    rates: dict[str, float],
+    outcome: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, level in (("deaf", 130), ("perfect", -30)):
+        Path(f"{name}.csv").write_text(f"t500,t1000,t2000,t4000\n{level},{level},{level},{level}\n")
+    journal = run_session(tmp_path / "data", a_listener(audiogram, **rates), {"ears": "left"})
+
+    (ear,) = result_of(journal)["ears"]
+    assert ear["outcome"] == outcome
+    assert {found["threshold_db_hl"] for found in ear["thresholds"]} == {None}
+    assert {found["mark"] for found in ear["thresholds"]} == {outcome}
+    assert max(play["level_db_hl"] for play in stimuli_of(journal)) <= 100.0
+    assert ear["why"]
+
+
+def test_an_ear_beyond_the_limit_at_some_frequencies(tmp_path: Path) -> None:
+    journal = run_session(tmp_path / "data", a_listener("N7"), {"ears": "left"})
+    (ear,) = result_of(journal)["ears"]
+    marks = {found["frequency_hz"]: found["mark"] for found in ear["thresholds"]}
+    assert marks[4000] == marks[8000] == "no-response"
+    assert max(play["level_db_hl"] for play in stimuli_of(journal)) == 100.0
+
+
+# Journals that are not what they should be
+
+
+HEADER = {"session": 1, "settings": ONE_EAR}
+STARTED_INPUT = {"kind": "input", "at_us": 1, "event": {"what": "started"}}
+
+
+def a_journal(path: Path, header: dict[str, Any], *records: dict[str, Any]) -> None:
+    with JournalWriter.create(path, header) as writer:
+        for record in records:
+            writer.append(record)
+
+
+def flipped(content: bytes, at: int) -> bytes:
+    return content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :]
+
+
+FOREIGN: dict[str, Any] = {
+    "text": (b"hello\n" * 100, "is no journal: line 1"),
+    "bytes": (bytes(range(256)) * 20, "is no journal: line 1"),
+    "zeros": (bytes(5000), "was never begun: nothing had been recorded"),
+    "empty": (b"", "was never begun: nothing had been recorded"),
+    "other header": (({"a": 1},), "the header is not of a session that firmware"),
+    "no session": (({"settings": ONE_EAR},), "the header names session None"),
+    "session in words": (({**HEADER, "session": "1"},), "the header names session '1'"),
+    "settings a list": (({**HEADER, "settings": [[1, 2, 3]]},), "the header is not of a session"),
+    "other setting": (({**HEADER, "settings": {"ear": "left"}},), "'ear' is not a setting"),
+    "other event": (
+        (HEADER, {**STARTED_INPUT, "event": {"what": "dance"}}),
+        "record 1: {'what': 'dance'} is not an event of this version",
+    ),
+    "event no event": ((HEADER, {**STARTED_INPUT, "event": ["started"]}), "record 1: "),
+    "no event": ((HEADER, {"kind": "input", "at_us": 1}), "record 1: 'event'"),
+    "other stimulus": (
+        (HEADER, STARTED_INPUT, {"kind": "output", "action": {"what": "play", "number": 9}}),
+        "it cannot be gone on with here",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FOREIGN)
+def test_a_foreign_journal_is_named_and_left_and_the_next_test_takes_the_next_number(
+    tmp_path: Path, case: str
+) -> None:
+    content, words = FOREIGN[case]
+    path = tmp_path / "session-000001.journal"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        a_journal(path, *content)
+    before = path.read_bytes()
+
+    world = World(tmp_path, a_listener("S2"))
+    (said,) = world.wrong
+    world.begin(SETTINGS)
+    world.finish()
+    world.close()
+
+    assert words in said
+    assert path.read_bytes() == before
+    assert world.journal().name == "session-000002.journal"
+    assert result_of(world.journal())["outcome"] == "complete"
+
+
+@pytest.mark.parametrize("part", ["header", "middle", "before the end"])
+def test_a_flipped_bit_is_named_and_what_came_before_it_counted(
+    tmp_path: Path, one_ear: Path, part: str
+) -> None:
+    content = one_ear.read_bytes()
+    at = {"header": 200, "middle": len(content) // 2, "before the end": len(content) - 4200}[part]
+    path = tmp_path / "session-000001.journal"
+    path.write_bytes(flipped(content, at))
+
+    world = World(tmp_path, a_listener("S2"))
+    (said,) = world.wrong
+    world.close()
+
+    line = content[:at].count(b"\n") + 1
+    assert f"damaged at line {line}" in said
+    assert f"its first {line - 1} records are good; it is left as it is" in said
+    assert path.read_bytes() == flipped(content, at)
+
+
+def test_something_that_is_no_file_is_named_and_left(tmp_path: Path) -> None:
+    (tmp_path / "session-000001.journal").mkdir()
+    world = World(tmp_path, a_listener("S2"))
+    assert "Is a directory" in world.wrong[0]
+    world.begin(SETTINGS)
+    world.close()
+    assert world.journal().name == "session-000002.journal"
+
+
+def test_a_data_directory_that_has_gone_is_named(tmp_path: Path) -> None:
+    directory = tmp_path / "data"
+    directory.mkdir()
+    world = World(directory, a_listener("S2"))
+    shutil.rmtree(directory)
+    with pytest.raises(DataDirectoryError, match=r"cannot be read: No such file or directory"):
+        world.begin(SETTINGS)
+    world.close()
+
+
+def test_a_session_over_but_for_its_last_record_is_ended(tmp_path: Path, one_ear: Path) -> None:
+    lines = one_ear.read_bytes().splitlines(keepends=True)
+    assert json.loads(lines[-1])["kind"] == "end"
+    path = tmp_path / "session-000001.journal"
+    path.write_bytes(b"".join(lines[:-1]))
+    world = World(tmp_path, a_listener("S2"))
+    assert world.runner.session is None
+    assert world.runner.last_test is not None
+    world.close()
+    assert read_journal(path).complete

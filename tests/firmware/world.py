@@ -1,0 +1,259 @@
+"""Runner, wire, board and listener in one process and in no time: a hearing test from end to end.
+
+Only the loop of `Firmware` and the ports are missing. Time stands still while bytes are carried,
+and then jumps to the next moment at which anything is due, so that a session of minutes takes a
+part of a second and is the same every time.
+"""
+
+import copy
+import datetime
+import itertools
+import math
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from device.simulator.audiograms import audiogram_named
+from device.simulator.board import SimulatedBoard
+from device.simulator.listener import Listener, SimulatedListener
+from firmware_py.data_directory import DataDirectory
+from firmware_py.journal import read_journal
+from firmware_py.link.client import Client, Lost, Notice
+from firmware_py.procedure.settings import Settings
+from firmware_py.runner import Runner
+
+MS: Final = 1000
+S: Final = 1_000_000
+STARTED: Final = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
+BOARD_BEGAN_US: Final = -7_654_321  # the board was on before the session began
+STEPS_MAX: Final = 100_000  # a session of two ears has some five thousand
+EXCHANGES_MAX: Final = 100  # without time passing; a step has some five
+
+
+class VirtualClock:
+    """Time that passes when it is told to: that of the world, and faster that of the test."""
+
+    def __init__(self, speed: int) -> None:
+        self.us = 0
+        self.speed = speed
+
+    def now_us(self) -> int:
+        return self.us * self.speed
+
+    def date(self) -> datetime.datetime:
+        return STARTED
+
+    def seconds_until(self, at_us: int) -> float:
+        return max(at_us - self.now_us(), 0) / S / self.speed
+
+
+def a_listener(
+    audiogram: str = "N3",
+    *,
+    response_noise_db: float = 2.0,
+    lapse_rate: float = 0.0,
+    false_alarm_rate: float = 0.0,
+) -> SimulatedListener:
+    """Somebody who neither lapses nor presses without a tone, unless told to."""
+    return SimulatedListener(
+        audiogram_named(audiogram),
+        response_noise_db=response_noise_db,
+        lapse_rate=lapse_rate,
+        false_alarm_rate=false_alarm_rate,
+        seed=3,
+    )
+
+
+class World:
+    """Everything between the journal and the listener.
+
+    Parameters
+    ----------
+    directory : Path
+        Of the journals.
+    listener : Listener
+        Who sits at the board.
+    boot : int
+        The number of this start of the board.
+    speed : int
+        How many times faster than the wire the test and the board run, as in a demonstration.
+    """
+
+    def __init__(
+        self, directory: Path, listener: Listener, boot: int = 0xB007, speed: int = 1
+    ) -> None:
+        self.board = SimulatedBoard(listener, boot=boot, host_silence_us=speed * S)
+        self.clock = VirtualClock(speed)
+        self.told: list[tuple[str, dict[str, Any]]] = []
+        self.notices: list[Notice] = []
+        self.wire_cut = False
+        self._nonces = itertools.count(1)
+        self._power_on(directory)
+
+    def _power_on(self, directory: Path) -> None:
+        self.directory = directory
+        self.data = DataDirectory(directory)
+        self.client = Client(lambda: f"{next(self._nonces):08x}")
+        self.runner = Runner(
+            self.data, self.client, self.clock, lambda what, about: self.told.append((what, about))
+        )
+        self.wrong = self.runner.load_last()
+        self.client.connect(self.clock.us)
+
+    def begin(self, settings: Settings) -> None:
+        """Meet the board, and start a test."""
+        self.until(lambda: self.client.connected)
+        self.runner.begin(settings)
+
+    def finish(self) -> None:
+        """Go on until the test is over."""
+        self.until(lambda: self.runner.session is None)
+
+    def until(self, come: Callable[[], bool]) -> None:
+        """Go on until something has come."""
+        for _ in range(STEPS_MAX):
+            if come():
+                return
+            self.step()
+        raise AssertionError(f"it did not come in {STEPS_MAX} steps; last told: {self.told[-5:]}")
+
+    def run(self, duration_us: int) -> None:
+        """Go on for some time."""
+        end_us = self.clock.us + duration_us
+        self.until(lambda: self.clock.us >= end_us)
+
+    def step(self) -> None:
+        """Do all that is due, and let time pass until there is more."""
+        for _ in range(EXCHANGES_MAX):
+            if not self._exchange():
+                break
+        else:
+            raise AssertionError(f"bytes go back and forth for ever; last told: {self.told[-5:]}")
+        self.clock.us = max(self.clock.us + 1, self._next_us())
+
+    def _next_us(self) -> int:
+        now_us = self.clock.us
+        due = [now_us + S, self.client.next_deadline_us()]
+        wait_s = self.runner.seconds_to_wait()
+        if wait_s is not None:
+            due.append(now_us + math.ceil(wait_s * S))
+        board_us = self.board.next_deadline_us()
+        if board_us is not None:
+            due.append(math.ceil(board_us / self.clock.speed) + BOARD_BEGAN_US)
+        return min(us for us in due if us is not None)
+
+    def _board_us(self) -> int:
+        return (self.clock.us - BOARD_BEGAN_US) * self.clock.speed
+
+    def _exchange(self) -> bool:
+        """Do what one turn of the firmware's loop does; return whether anything was carried."""
+        now_us = self.clock.us
+        self.board.advance(self._board_us())
+        incoming = self.board.transmit()
+        if self.wire_cut:
+            incoming = b""
+        self._take(self.client.receive(incoming, now_us) + self.client.advance(now_us))
+        self.runner.advance()
+        self.runner.settle()
+        self._take(self.client.advance(now_us))
+        outgoing = self.client.transmit()
+        if not self.wire_cut:
+            self.board.receive(outgoing, self._board_us())
+        return bool(incoming or outgoing)
+
+    def _take(self, notices: list[Notice]) -> None:
+        for notice in notices:
+            self.notices.append(notice)
+            self.runner.notice(notice)
+            if isinstance(notice, Lost):
+                self.client.connect(self.clock.us)
+
+    def fork(self, directory: Path) -> "World":
+        """Return the world in which the firmware was killed here and started again.
+
+        Its disk holds what is on the disk here now; the board, which has its own power, goes on.
+        """
+        shutil.copytree(self.directory, directory)
+        other = copy.copy(self)
+        other.board = copy.deepcopy(self.board)
+        other.clock = copy.copy(self.clock)
+        other.told, other.notices = [], []
+        other._nonces = itertools.count(0x10000)
+        other._power_on(directory)
+        return other
+
+    def close(self) -> None:
+        """Leave what is open."""
+        self.runner.close()
+        with suppress(OSError):
+            self.data.close()
+
+    def journal(self) -> Path:
+        """Return the newest journal."""
+        return self.data.journals()[-1]
+
+
+def records_of(path: Path, kind: str) -> list[dict[str, Any]]:
+    """Return the events (kind "input") or actions (kind "output") of a journal."""
+    inner = {"input": "event", "output": "action"}[kind]
+    return [record[inner] for record in read_journal(path).records if record["kind"] == kind]
+
+
+def stimuli_of(path: Path) -> list[dict[str, Any]]:
+    """Return the different tones of a journal, in order; one that was asked again comes once."""
+    plays = [action for action in records_of(path, "output") if action["what"] == "play"]
+    by_number: dict[int, dict[str, Any]] = {}
+    for play in plays:
+        assert by_number.setdefault(play["number"], play) == play, "asked again, but another tone"
+    return list(by_number.values())
+
+
+def result_of(path: Path) -> dict[str, Any]:
+    """Return the result that a journal ends with."""
+    (finish,) = (action for action in records_of(path, "output") if action["what"] == "finish")
+    result: dict[str, Any] = finish["result"]
+    return result
+
+
+def run_session(
+    directory: Path, listener: Listener, changes: Mapping[str, Any] | None = None
+) -> Path:
+    """Run a whole session and return its journal."""
+    directory.mkdir(exist_ok=True)
+    world = World(directory, listener)
+    world.begin(Settings.from_record(dict(changes or {})))
+    world.finish()
+    world.close()
+    return world.journal()
+
+
+def asked_again_though_answered(path: Path) -> list[int]:
+    """Return the numbers of tones that were played after they had an answer, from the events alone.
+
+    An answer is a press within the window, or the board's word that the window went by without one,
+    while the presentation was not disturbed.
+    """
+    records = read_journal(path).records
+    settings = Settings.from_record(records[0]["settings"])
+    window_us = MS * (settings.tone_ms + settings.response_window_ms)
+    answered: set[int] = set()
+    wrong: list[int] = []
+    number, onset_us = 0, None
+    for what in (record.get("event") or record.get("action") or {} for record in records):
+        match what:
+            case {"what": "play"}:
+                number, onset_us = what["number"], None
+                wrong += [number] * (number in answered)
+            case {"what": "tone-on"} if what["number"] == number:
+                onset_us = what["onset_us"]
+            case {"what": "button-down" | "board-time", "at_us": at_us} if onset_us is not None:
+                since_us = at_us - onset_us
+                pressed = what["what"] == "button-down"
+                in_time = MS * settings.response_ms_min <= since_us <= window_us
+                if in_time if pressed else since_us > window_us:
+                    answered.add(number)
+            case {"what": "tone-off", "cut": True} | {"what": "paused" | "board-lost"}:
+                onset_us = None
+    return wrong

@@ -1,0 +1,181 @@
+"""The demonstration, from the command line, with all its processes."""
+
+import fcntl
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from firmware_py.journal import read_journal
+from host_tools.main import main
+from host_tools.replay import IDENTICAL, replay_journal
+from tests.firmware.world import asked_again_though_answered, result_of
+
+REPO: Final = Path(__file__).parents[2]
+WAIT_S_MAX: Final = 120.0  # on a very busy machine
+ANSWER: Final = re.compile(r"^ +\d+  (left|right) ", re.MULTILINE)
+
+
+def command(*arguments: str | Path) -> list[str]:
+    words = [sys.executable, "-m", "host_tools.main", "demo", "--speed", "100", "--json"]
+    return [*words, *map(str, arguments)]
+
+
+def demo(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        command(*arguments), cwd=REPO, capture_output=True, text=True, timeout=WAIT_S_MAX,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == code, (done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def summary_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    summary: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    assert set(summary) == {"journal", "trials", "rmse_db", "replay_identical", "seconds"}
+    return summary
+
+
+def test_both_ears_are_measured_well_with_few_tones_and_replayed(tmp_path: Path) -> None:
+    done = demo("--audiogram", "S2", "--seed", "3", "--out", tmp_path)
+    summary = summary_of(done)
+
+    assert summary["replay_identical"] is True
+    assert summary["rmse_db"] < 4.0
+    journal = Path(summary["journal"])
+    assert journal == tmp_path / "session-000001.journal"
+    ears = result_of(journal)["ears"]
+    assert {ear["ear"] for ear in ears} == {"left", "right"}
+    assert max(ear["tones"] for ear in ears) <= 40
+    assert summary["trials"] == sum(ear["tones"] for ear in ears)
+    assert len(ANSWER.findall(done.stdout)) >= summary["trials"], "every answer was shown"
+    assert "every stimulus and the result came out bit for bit" in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_firmware_that_is_killed_now_and_then(tmp_path: Path) -> None:
+    done = demo("--audiogram", "N4", "--ear", "left", "--kill", "3", "--out", tmp_path)
+    journal = Path(summary_of(done)["journal"])
+
+    assert done.stdout.count("started again") == 3
+    assert replay_journal(journal).code == IDENTICAL
+    assert result_of(journal)["outcome"] == "complete"
+    assert asked_again_though_answered(journal) == []
+
+
+def test_a_demonstration_that_is_killed_leaves_nobody_and_is_gone_on_with(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        command("--audiogram", "N4", "--ear", "left", "--out", tmp_path),
+        cwd=REPO, stdout=subprocess.PIPE, text=True,
+    ) as killed:  # fmt: skip
+        assert killed.stdout is not None
+        while not ANSWER.match(killed.stdout.readline()):
+            assert killed.poll() is None
+        children = children_of(killed.pid)
+        killed.kill()
+    assert len(children) == 2, "simulator and firmware"
+    wait_for_the_end_of(children)
+    journal = tmp_path / "session-000001.journal"
+    recorded = read_journal(journal).records
+    assert len(recorded) > 5
+
+    done = demo("--audiogram", "N4", "--ear", "left", "--out", tmp_path)
+
+    assert "going on with the unfinished session" in done.stdout
+    assert summary_of(done)["journal"] == str(journal)
+    assert read_journal(journal).records[: len(recorded)] == recorded
+    assert replay_journal(journal).code == IDENTICAL
+    assert asked_again_though_answered(journal) == []
+
+
+def children_of(parent: int) -> list[int]:
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            pid, _, rest = status.read_text().partition(" ")
+            if int(rest.rpartition(")")[2].split()[1]) == parent:
+                found.append(int(pid))
+    return found
+
+
+def wait_for_the_end_of(processes: list[int]) -> None:
+    """They are told by the kernel that their parent is no more."""
+    until_s = time.monotonic() + WAIT_S_MAX
+    for process in processes:
+        while is_running(process):
+            assert time.monotonic() < until_s, f"process {process} was left behind"
+            time.sleep(0.02)
+
+
+def is_running(process: int) -> bool:
+    try:
+        status = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
+def test_a_listener_who_never_answers_has_no_thresholds(tmp_path: Path) -> None:
+    done = demo("--lapse-rate", "1", "--ear", "left", "--out", tmp_path)
+    assert summary_of(done)["rmse_db"] is None
+    assert "no tone was ever answered: check earphones and button" in done.stdout
+    assert "no-response" in done.stdout
+
+
+def test_what_the_firmware_says_when_it_ends_is_passed_on(tmp_path: Path) -> None:
+    lock = os.open(tmp_path / "firmware.lock", os.O_CREAT | os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    try:
+        done = demo("--out", tmp_path, code=2)
+    finally:
+        os.close(lock)
+    assert done.stderr == (
+        "gp-pta: the firmware ended with exit code 2: gp-pta-device: "
+        f"data directory '{tmp_path}' is in use by another firmware\n"
+    )
+
+
+def test_an_interrupted_demonstration_ends_with_the_code_for_that(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        command("--ear", "left", "--out", tmp_path), cwd=REPO, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    ) as interrupted:  # fmt: skip
+        assert interrupted.stdout is not None
+        while not ANSWER.match(interrupted.stdout.readline()):
+            assert interrupted.poll() is None
+        os.killpg(interrupted.pid, signal.SIGINT)  # as a terminal does
+        _, words = interrupted.communicate(timeout=WAIT_S_MAX)
+    assert (interrupted.returncode, words) == (130, "")
+    assert replay_journal(tmp_path / "session-000001.journal").differences == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--audiogram", "X9"], "no audiogram is called 'X9', allowed are N1, N2"),
+        (["--audiogram", "none.csv:1"], "none.csv: cannot be read: No such file or directory"),
+        (["--seed", "-1"], "seed is -1, allowed are 0 to"),
+        (["--speed", "0"], "--speed is 0; allowed is 0.1 to 1000"),
+        (["--speed", "nan"], "--speed is nan; allowed is 0.1 to 1000"),
+        (["--lapse-rate", "2"], "lapse_rate is 2.0, allowed are 0 to 1"),
+        (["--response-time", "9"], "response_time_s is 9.0, allowed are 0.15 to 1.2 s"),
+        (["--out", "/dev/null/sessions"], "--out '/dev/null/sessions' cannot be made: Not a dir"),
+    ],
+)
+def test_a_wrong_option_is_named_before_anything_is_started(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", *arguments]) == 2
+    output = capsys.readouterr()
+    assert output.err.startswith("gp-pta: ")
+    assert words in output.err
+    assert output.out == ""

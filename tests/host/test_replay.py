@@ -1,0 +1,113 @@
+"""`gp-pta replay` says what is right and wrong with a journal, in words and by its exit code."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from firmware_py.journal import JournalWriter, read_journal
+from host_tools.main import main
+
+GOLDEN: Final = Path(__file__).parents[1] / "golden" / "left-ear-s2.journal"
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    return Path(shutil.copy(GOLDEN, tmp_path / "session-000001.journal"))
+
+
+def replayed(journal: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    code = main(["replay", str(journal)])
+    output = capsys.readouterr()
+    return code, output.out, output.err
+
+
+def test_a_whole_journal_comes_out_bit_for_bit(
+    journal: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = replayed(journal, capsys)
+    assert code == 0
+    assert "every stimulus and the result came out bit for bit" in out
+    assert main(["replay", "--json", str(journal)]) == 0
+    verdict = json.loads(capsys.readouterr().out)
+    assert verdict["replay_identical"] is True
+    assert verdict["result"]["outcome"] == "complete"
+
+
+def test_an_unfinished_journal_is_the_same_so_far(
+    journal: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal.write_bytes(journal.read_bytes()[:20_000])
+    code, out, _ = replayed(journal, capsys)
+    assert code == 3
+    assert "the same so far; the session is not finished" in out
+    assert "bytes after the last good record" in out
+
+
+def test_a_damaged_journal_is_the_same_up_to_there(
+    journal: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content = bytearray(journal.read_bytes())
+    content[20_000] ^= 4
+    journal.write_bytes(content)
+    code, out, _ = replayed(journal, capsys)
+    assert code == 4
+    assert "the same up to where the journal is damaged" in out
+    line = content[:20_000].count(b"\n") + 1
+    assert f"damaged at line {line}" in out
+
+
+def rewritten(journal: Path, change: dict[str, Any]) -> None:
+    """Write it anew, with its right CRCs, one played tone changed."""
+    header, *records = read_journal(journal).records
+    play = next(r["action"] for r in records if r.get("action", {}).get("what") == "play")
+    play.update(change)
+    journal.unlink()
+    header = {key: value for key, value in header.items() if key not in ("kind", "journal")}
+    with JournalWriter.create(journal, header) as writer:
+        for record in records:
+            writer.append(record)
+
+
+def test_a_difference_in_the_last_bit_is_a_difference(
+    journal: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rewritten(journal, {"frequency_hz": 1000.0000000000001})
+    code, out, _ = replayed(journal, capsys)
+    assert code == 1
+    assert "1 outputs DIFFER" in out
+    assert "recorded {'what': 'play'" in out
+    assert "'frequency_hz': 1000.0000000000001" in out
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "No such file or directory"),
+        (b"", "is empty; no header was ever recorded in it"),
+        (b"hello\n", "is no journal"),
+        (bytes(range(256)), "is no journal"),
+    ],
+)
+def test_what_is_no_journal_is_refused(
+    tmp_path: Path, content: bytes | None, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "session-000001.journal"
+    if content is not None:
+        path.write_bytes(content)
+    code, out, err = replayed(path, capsys)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"gp-pta: {path}: ")
+    assert words in err
+
+
+def test_a_journal_of_another_program_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "session-000001.journal"
+    JournalWriter.create(path, {"recipe": "soup"}).close()
+    code, _, err = replayed(path, capsys)
+    assert code == 2
+    assert "the header is not of a session that firmware" in err
