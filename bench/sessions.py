@@ -1,0 +1,47 @@
+"""Sessions that stand just before their n-th answer, for every method the same ones."""
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
+
+from firmware_py import ThresholdEstimator
+from tests.reference import AUDIOGRAM_FREQUENCIES_HZ, STANDARD_AUDIOGRAMS_DB_HL, warp
+
+TRIALS = (8, 16, 32, 64, 128)
+AUDIOGRAMS = ("N1", "N3", "N5", "N7", "S1", "S2")
+RESPONSE_NOISE_DB = 2.0
+
+
+class Answer(NamedTuple):
+    frequency_hz: float
+    level_db_hl: float
+    heard: bool
+
+
+@cache
+def answers_of(audiogram: str, profile: str) -> tuple[Answer, ...]:
+    """Return a whole session of the estimator with a simulated listener."""
+    rng = np.random.default_rng([list(STANDARD_AUDIOGRAMS_DB_HL).index(audiogram), 1])
+    x = warp(AUDIOGRAM_FREQUENCIES_HZ)
+    estimator = ThresholdEstimator(profile, max_trials=max(TRIALS))
+    answers = []
+    for _ in range(max(TRIALS)):
+        tone = estimator.next_stimulus()
+        threshold_db_hl = np.interp(
+            warp(tone.frequency_hz), x, STANDARD_AUDIOGRAMS_DB_HL[audiogram]
+        )
+        z = (tone.level_db_hl - threshold_db_hl) / RESPONSE_NOISE_DB
+        answers.append(Answer(tone.frequency_hz, tone.level_db_hl, bool(rng.random() < ndtr(z))))
+        estimator.observe(*answers[-1])
+    return tuple(answers)
+
+
+@cache
+def estimator_before(audiogram: str, profile: str, trials: int) -> ThresholdEstimator:
+    """Return the estimator with all but the last of so many answers; copy it before use."""
+    estimator = ThresholdEstimator(profile, max_trials=max(TRIALS))
+    for answer in answers_of(audiogram, profile)[: trials - 1]:
+        estimator.observe(*answer)
+    return estimator

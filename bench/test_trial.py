@@ -1,0 +1,133 @@
+"""One trial, response in to next stimulus out, beside the same model in SciPy and scikit-learn.
+
+Every method gets the same answers and the same candidate frequencies, and is timed on the n-th
+answer of the same six sessions in turn. Nothing is asserted about time.
+"""
+
+import copy
+import warnings
+from collections.abc import Callable
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bench.sessions import AUDIOGRAMS, TRIALS, Answer, answers_of, estimator_before
+from firmware_py import ThresholdEstimator
+from tests.reference import FloatArray, ReferenceEstimator, warp
+
+PROFILES = ("default", "gp-pta-2015")
+ROUNDS = 10 * len(AUDIOGRAMS)
+ROUNDS_OF_PEERS = 3 * len(AUDIOGRAMS)
+LEVEL_PER_LENGTH_DB = 10.0  # what scikit-learn's level axis is scaled by, to be of the order of 1
+
+State = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+def _measure(
+    benchmark: Any, method: str, trials: int, rounds: int,
+    trial: Callable[..., Any], prepare: Callable[[str], tuple[Any, ...]],
+) -> None:  # fmt: skip
+    """Time `trial` on what `prepare` makes of each session in turn."""
+    benchmark.group = f"trial {trials:3}"
+    benchmark.extra_info.update(trials=trials, method=method)
+    audiograms = cycle(AUDIOGRAMS)
+
+    def setup() -> State:
+        return prepare(next(audiograms)), {}
+
+    trial(*setup()[0])  # the first time is different: imports, memory, branch prediction
+    benchmark.pedantic(trial, setup=setup, rounds=rounds, iterations=1)
+
+
+def _observe_and_choose(estimator: Any, answer: Answer) -> Any:
+    estimator.observe(*answer)
+    return estimator.next_stimulus()
+
+
+@pytest.mark.parametrize("trials", TRIALS)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_firmware(benchmark: Any, profile: str, trials: int) -> None:
+    def prepare(audiogram: str) -> tuple[ThresholdEstimator, Answer]:
+        before = estimator_before(audiogram, profile, trials)
+        return copy.deepcopy(before), answers_of(audiogram, profile)[trials - 1]
+
+    _measure(benchmark, f"firmware, {profile}", trials, ROUNDS, _observe_and_choose, prepare)
+
+
+def _reference_before(audiogram: str, profile: Any, trials: int) -> ReferenceEstimator:
+    """Return it as it is after all but the last answer, at the firmware's hyperparameters."""
+    firmware = estimator_before(audiogram, profile, trials)
+    reference = ReferenceEstimator(
+        profile, candidate_frequencies_hz=firmware.candidate_frequencies_hz
+    )
+    for answer in answers_of(audiogram, profile)[: trials - 1]:
+        reference._frequency_hz.append(answer.frequency_hz)
+        reference._level_db_hl.append(answer.level_db_hl)
+        reference._heard.append(answer.heard)
+    found = firmware.hyperparameters
+    reference._log_hyperparameters = np.log([found.length, found.sd_db])
+    reference.objective(found.length, found.sd_db)  # so that it starts from there
+    return reference
+
+
+@pytest.mark.parametrize("trials", TRIALS)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_scipy_reference(benchmark: Any, profile: str, trials: int) -> None:
+    def prepare(audiogram: str) -> tuple[ReferenceEstimator, Answer]:
+        answer = answers_of(audiogram, profile)[trials - 1]
+        return _reference_before(audiogram, profile, trials), answer
+
+    name = f"SciPy reference, {profile}"
+    _measure(benchmark, name, trials, ROUNDS_OF_PEERS, _observe_and_choose, prepare)
+
+
+def _inputs(frequency_hz: Any, level_db_hl: Any) -> FloatArray:
+    """(x, level) as scikit-learn takes them: its latent function lives on both."""
+    return np.column_stack([warp(frequency_hz), np.asarray(level_db_hl) / LEVEL_PER_LENGTH_DB])
+
+
+def _fit_and_predict(
+    x: FloatArray, heard: FloatArray, candidates: FloatArray, kernel: Any
+) -> tuple[Any, int]:
+    """Fit with the default optimiser; choose the candidate of the largest latent variance."""
+    from sklearn.gaussian_process import GaussianProcessClassifier
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its optimiser often ends at a bound
+        classifier = GaussianProcessClassifier(kernel).fit(x, heard)
+        _, variance = classifier.latent_mean_and_variance(candidates)
+    return classifier.kernel_, int(np.argmax(variance))
+
+
+@pytest.mark.parametrize("trials", TRIALS)
+def test_scikit_learn(benchmark: Any, trials: int) -> None:
+    """GaussianProcessClassifier(constant * RBF over (x, level)), started at its last optimum.
+
+    It has no selection for this: candidates are the firmware's, at the present threshold, and the
+    one of the largest latent variance is taken.
+    """
+    pytest.importorskip("sklearn")
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+
+    start = ConstantKernel(1.0) * RBF([4.0, 1.0])
+    last_optimum = {}
+    for audiogram in AUDIOGRAMS:
+        frequency_hz, level_db_hl, heard = map(
+            np.array, zip(*answers_of(audiogram, "default")[: trials - 1], strict=True)
+        )
+        x = _inputs(frequency_hz, level_db_hl)
+        one_class = len(set(heard)) < 2
+        last_optimum[audiogram] = start if one_class else _fit_and_predict(x, heard, x, start)[0]
+
+    def prepare(audiogram: str) -> tuple[FloatArray, FloatArray, FloatArray, Any]:
+        frequency_hz, level_db_hl, heard = map(
+            np.array, zip(*answers_of(audiogram, "default")[:trials], strict=True)
+        )
+        firmware = estimator_before(audiogram, "default", trials)
+        candidates_hz = firmware.candidate_frequencies_hz
+        candidates = _inputs(candidates_hz, firmware.threshold(candidates_hz)[0])
+        return _inputs(frequency_hz, level_db_hl), heard, candidates, last_optimum[audiogram]
+
+    _measure(benchmark, "scikit-learn", trials, ROUNDS_OF_PEERS, _fit_and_predict, prepare)
