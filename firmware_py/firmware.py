@@ -394,7 +394,9 @@ class Firmware:
     def audiogram(self) -> Sequence[str]:
         """Return the audiogram in characters."""
         found = {ear.ear: _found(ear) for ear in self._ears(None)}
-        return [*draw_audiogram(found), legend(found), "UNCALIBRATED: levels are nominal"]
+        remarks = [f"remark: {remark}" for remark in self._test().result()["remarks"]]
+        uncalibrated = "UNCALIBRATED: levels are nominal"
+        return [*draw_audiogram(found), legend(found), *remarks, uncalibrated]
 
     def set_setting(self, name: str, value: str) -> None:
         """Change a setting of the next test."""

@@ -22,7 +22,7 @@ from firmware_py.procedure.outcomes import HEARS_ALL, MEASURED, NO_RESPONSE
 from host_tools import replay
 from host_tools.errors import HostError
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator, Simulator
-from host_tools.simulate import add_listener_arguments, listener_of
+from host_tools.simulate import add_listener_arguments, check_speed, listener_of
 
 NAME = "demo"
 SUMMARY = "measure a simulated listener from start to end and replay the journal"
@@ -69,8 +69,9 @@ def run(arguments: argparse.Namespace) -> int:
     screen = _screen(arguments.picture)
     truth = audiogram_named(arguments.audiogram)
     listener_of(arguments)  # refuse a wrong option before anything is started
-    if not 0.1 <= arguments.speed <= 1000.0:
-        raise HostError(f"--speed is {arguments.speed:g}; allowed is 0.1 to 1000")
+    check_speed(arguments.speed)
+    if arguments.kill < 0:
+        raise HostError(f"--kill is {arguments.kill}; allowed is 0 and more")
     data = _data_directory(arguments.out)
     result = _measure(arguments, data, screen)
     journal = sorted(data.glob("session-*.journal"))[-1]

@@ -58,6 +58,12 @@ def listener_of(arguments: argparse.Namespace) -> SimulatedListener:
         raise HostError(str(error)) from None
 
 
+def check_speed(speed: float) -> None:
+    """Refuse a speed that processes cannot keep up with."""
+    if not 0.1 <= speed <= 1000.0:
+        raise HostError(f"--speed is {speed:g}; allowed is 0.1 to 1000")
+
+
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     add_listener_arguments(p)
@@ -67,6 +73,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve until interrupted."""
     listener = listener_of(arguments)
+    check_speed(arguments.speed)
     try:
         board = SimulatedBoard(
             listener,

@@ -2,9 +2,9 @@
 
 A presentation is a random pause, a tone (or, for a catch trial, none), and a response window.
 Whether a tone was answered is judged on the board's time alone, by its microseconds between tone
-and button; before a tone counts as not heard the board is asked for its time, so that no press is
-lost to a slow wire or a busy processor. A presentation that was disturbed (paused, cut short, board
-lost) is not an answer: the same stimulus is asked again.
+and button; before a tone counts as not heard, or as not begun, the board is asked for its time, so
+that no press is lost to a slow wire or a busy processor. A presentation that was disturbed (paused,
+cut short, board lost) is not an answer: the same stimulus is asked again.
 """
 
 from dataclasses import dataclass
@@ -99,6 +99,7 @@ class HearingTest:
         self._starts = 0
         self._early_presses = 0
         self._board_ready = True
+        self._time_asked = False
 
     def handle(self, now_us: int, event: Event) -> list[Action]:
         """Take in one event at a time of the session, and say what to do.
@@ -179,15 +180,16 @@ class HearingTest:
             return []
         if self.state == PAUSE_BEFORE:
             return self._present(now_us)
-        if self.state == STARTING:
-            return self._void(now_us, "the tone did not begin")
         if self.state == LISTENING and self._is_catch():
             return self._answered(now_us, heard=False)
-        if self.state == LISTENING:
+        if self.state in (STARTING, LISTENING):
+            self._time_asked = True
             return [AskBoardTime(), *self._wait(now_us + TIME_TIMEOUT_US)]
         return []
 
     def _board_time(self, now_us: int, at_us: int) -> list[Action]:
+        if self.state == STARTING and self._time_asked:
+            return self._void(now_us, "the tone did not begin")
         if self.state != LISTENING or self._is_catch():
             return []
         # A press in the last microsecond counts, so that has to be over as well.
@@ -320,6 +322,7 @@ class HearingTest:
         self._starts += 1
         if self._starts > STARTS_MAX:
             return self._finish("failed", f"the tone generator did not play tone {self.number}")
+        self._time_asked = False
         self.state = STARTING
         play = Play(
             self.number, self.ear_under_test, presentation.frequency_hz, presentation.level_db_hl,

@@ -91,6 +91,31 @@ def test_a_wire_that_is_cut_for_a_while_changes_nothing(
     assert result_of(world.journal()) == result_of(one_ear)
 
 
+class SlowWire(World):
+    """Every frame of the board takes five milliseconds, in which the test lives five seconds."""
+
+    SPEED = 1000
+
+    def _from_board(self) -> bytes:
+        return self.board.transmit(frames_max=1)
+
+    def _next_us(self) -> int:
+        return self.clock.us + 5000
+
+
+def test_a_tone_whose_beginning_is_told_late_is_not_asked_again(
+    tmp_path: Path, one_ear: Path
+) -> None:
+    world = SlowWire(tmp_path, a_listener("S2"), speed=SlowWire.SPEED)
+    world.begin(SETTINGS)
+    world.finish()
+    world.close()
+
+    plays = [a for a in records_of(world.journal(), "output") if a["what"] == "play"]
+    assert plays == stimuli_of(one_ear)
+    assert result_of(world.journal()) == result_of(one_ear)
+
+
 def test_events_that_the_board_forgot_have_the_tone_asked_again(tmp_path: Path) -> None:
     """While the firmware was off, the button was pressed more often than the board remembers."""
     (tmp_path / "before").mkdir()

@@ -151,7 +151,7 @@ class World:
         """Do what one turn of the firmware's loop does; return whether anything was carried."""
         now_us = self.clock.us
         self.board.advance(self._board_us())
-        incoming = self.board.transmit()
+        incoming = self._from_board()
         if self.wire_cut:
             incoming = b""
         self._take(self.client.receive(incoming, now_us) + self.client.advance(now_us))
@@ -162,6 +162,9 @@ class World:
         if not self.wire_cut:
             self.board.receive(outgoing, self._board_us())
         return bool(incoming or outgoing)
+
+    def _from_board(self) -> bytes:
+        return self.board.transmit()
 
     def _take(self, notices: list[Notice]) -> None:
         for notice in notices:

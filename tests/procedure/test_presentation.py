@@ -511,6 +511,9 @@ def test_a_tone_that_does_not_begin_is_given_up_after_a_time_and_asked_again() -
 
     assert driver.wait_until_us == driver.now_us + START_TIMEOUT_US
     actions = driver.feed(TimePassed(), after_us=START_TIMEOUT_US)
+    assert void(actions) == []
+    assert AskBoardTime() in actions
+    actions = driver.feed(BoardTime(1))
     assert void(actions) == ["the tone did not begin"]
     assert actions[0] == Silence()
     assert driver.feed(ToneStarted(1, 77)) == []
@@ -520,6 +523,7 @@ def test_a_tone_that_does_not_begin_is_given_up_after_a_time_and_asked_again() -
 def never_begins(driver: Driver) -> None:
     driver.forget()
     driver.feed(TimePassed(), after_us=START_TIMEOUT_US)
+    driver.feed(BoardTime(1))
 
 
 def is_cut(driver: Driver) -> None:
