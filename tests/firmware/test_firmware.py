@@ -1,5 +1,6 @@
 """The loop between ports that are none: what it says when it cannot go on, and its silence."""
 
+import select
 import shutil
 import time
 from collections.abc import Callable
@@ -188,6 +189,14 @@ def test_a_data_directory_that_has_gone_is_told_and_the_firmware_goes_on(tmp_pat
     refusal, name, *_ = heard.splitlines()
     assert "cannot be read: No such file or directory; no test was begun" in refusal
     assert name.startswith("GP-PTA,")
+
+
+def test_a_signal_ends_the_waiting(tmp_path: Path) -> None:
+    device = Device(tmp_path)
+    device.firmware.stop()
+    device.firmware.stop()
+    assert select.select([device.firmware._stop_reader], [], [], 0)[0]
+    assert device.run() == ""
 
 
 def test_a_torn_end_is_reported_and_the_session_goes_on(tmp_path: Path, one_ear: Path) -> None:

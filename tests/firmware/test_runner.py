@@ -71,6 +71,23 @@ def test_no_tone_is_played_before_it_is_on_the_disk(tmp_path: Path) -> None:
     assert played > 10
 
 
+def test_what_is_on_the_disk_is_acknowledged_and_nothing_before(tmp_path: Path) -> None:
+    world = World(tmp_path, a_listener("S2"))
+    world.begin(SETTINGS)
+    acknowledged = 0
+    while world.runner.session is not None:
+        world.step()
+        events = world.board._events
+        recovered = read_journal(world.journal())
+        if recovered.complete:
+            break  # what comes now means nothing any more
+        if events.newest - len(events._ring) > acknowledged:
+            acknowledged = events.newest - len(events._ring)
+            assert acknowledged <= [r["board"][1] for r in recovered.records if "board" in r][-1]
+    world.close()
+    assert acknowledged > 20
+
+
 @pytest.mark.parametrize("speed", [1, 40])
 @pytest.mark.parametrize("cut_s", [0.5, 1.5, 4.0])
 def test_a_wire_that_is_cut_for_a_while_changes_nothing(
@@ -95,11 +112,14 @@ class SlowWire(World):
     """Every frame of the board takes five milliseconds, in which the test lives five seconds."""
 
     SPEED = 1000
+    _free = False
 
     def _from_board(self) -> bytes:
-        return self.board.transmit(frames_max=1)
+        frames, self._free = int(self._free), False
+        return self.board.transmit(frames_max=frames)
 
     def _next_us(self) -> int:
+        self._free = True
         return self.clock.us + 5000
 
 
