@@ -38,7 +38,7 @@ from firmware_py.procedure.events import (
     ToneStarted,
     Wait,
 )
-from firmware_py.procedure.hearing_test import READY, STARTING, HearingTest
+from firmware_py.procedure.hearing_test import READY, HearingTest
 from firmware_py.procedure.settings import LEFT, Settings
 from firmware_py.session import UNCALIBRATED, BoardMark, ReplayError, Session, replay
 
@@ -75,8 +75,6 @@ class Runner:
         self.last_test: HearingTest | None = None
         self._began_us = 0
         self._wait_until_us: int | None = None
-        self._asked = False  # the board, whether it has told everything
-        self._sure = False  # that it has, up to the end of the wait
         self._actions: list[Action] = []
         self._told_event = 0
 
@@ -188,8 +186,6 @@ class Runner:
                 self._greeted(boot, tone_id)
             case Told(number, verb, fields):
                 self._told(number, verb, fields)
-            case TimeTold() if self._asked:
-                self._asked, self._sure = False, True
             case TimeTold(us):
                 self.feed(BoardTime(us))
             case Refused("tone", code, name):
@@ -201,7 +197,6 @@ class Runner:
                 self.feed(BoardLost(why))
 
     def _greeted(self, boot: str, tone_id: str) -> None:
-        self._asked = False
         if self.session is None:
             return
         if self.session.test.state == READY:
@@ -248,22 +243,14 @@ class Runner:
     def advance(self) -> None:
         """Tell the running test that the time it waits for has come.
 
-        While the board owes an answer no time passes for the test. Before a tone counts as not
-        begun the board is asked once more: that it began may be on the way.
+        While the board owes an answer no time passes for the test: what it waits for may have
+        happened, and its word be on the way.
         """
         if self._wait_until_us is None or self._client.busy:
             return
-        if self._now_us() < self._wait_until_us:
-            return
-        if self._state() == STARTING and self._client.connected and not self._sure:
-            self._asked = True
-            self._client.ask_time()
-            return
-        self._wait_until_us = None
-        self.feed(TimePassed())
-
-    def _state(self) -> str:
-        return "" if self.session is None else self.session.test.state
+        if self._now_us() >= self._wait_until_us:
+            self._wait_until_us = None
+            self.feed(TimePassed())
 
     def seconds_to_wait(self) -> float | None:
         """Return how long nothing has to be done, None for any time."""
@@ -305,7 +292,6 @@ class Runner:
                 self._client.ask_time()
             case Wait(until_us):
                 self._wait_until_us = until_us
-                self._sure = False
             case Tell(what, about):
                 self._tell(what, about)
             case Finish():
