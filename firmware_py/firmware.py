@@ -29,6 +29,7 @@ from firmware_py.ports import Port, PortError
 from firmware_py.procedure.ear_test import EarTest
 from firmware_py.procedure.events import Aborted, Continued, Paused
 from firmware_py.procedure.hearing_test import FINISHED, PAUSED, HearingTest
+from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import BOTH, LEFT, RIGHT, SettingError, Settings
 from firmware_py.runner import Runner
 
@@ -72,6 +73,8 @@ class Firmware:
         The clock of the hearing tests; the wire has its own, in real time.
     nonce : callable
         Returns a new eight-digit hexadecimal number for every conversation with the board.
+    say_ready : callable, optional
+        Told in words, once, that the tone generator answers and commands are taken.
     """
 
     def __init__(
@@ -82,6 +85,7 @@ class Firmware:
         data: DataDirectory,
         clock: Clock,
         nonce: Callable[[], str],
+        say_ready: Callable[[str], None] | None = None,
     ) -> None:
         self._configuration = configuration
         self._tone_generator = tone_generator
@@ -90,6 +94,7 @@ class Firmware:
         self._client = Client(nonce)
         self._runner = Runner(data, self._client, clock, self._tell)
         self._console = Console(self)
+        self._say_ready = say_ready
         self._settings: dict[str, Any] = {}
         self._events_on = configuration.events
         self._told: list[str] = []
@@ -200,8 +205,11 @@ class Firmware:
     def _notice(self, notice: Notice) -> None:
         match notice:
             case Greeted(board, version, _, _):
+                first_contact = self._board == ""
                 self._board = f"{board} {version}"
                 self._lost_since_s = None
+                if first_contact and self._say_ready is not None:
+                    self._say_ready(self._ready_words())
                 self._tell("tone-generator", {"board": self._board})
             case Lost(why):
                 self._client.disconnect()
@@ -214,6 +222,10 @@ class Firmware:
             case Refused(verb, code, name):
                 self._report(TONE_REFUSED, f"tone generator refused {verb}: {code} {name}".strip())
         self._runner.notice(notice)
+
+    def _ready_words(self) -> str:
+        console, tones = self._console_port.url, self._tone_generator.url
+        return f"ready; tone generator {self._board} at {tones}, console at {console}"
 
     def _reopen(self, port: Port) -> bool:
         """Try to open a lost port, now and then; return whether it is open."""
@@ -338,7 +350,9 @@ class Firmware:
         """Return whether unasked lines are on."""
         return "ON" if self._events_on else "OFF"
 
-    def start(self, ears: str | None, seed: str | None) -> None:
+    def start(
+        self, ears: str | None, seed: str | None, age_years: str | None, sex: str | None
+    ) -> None:
         """Start a hearing test."""
         if self._runner.running:
             raise ConsoleError(SETTINGS_CONFLICT, "a test is under way: SESS:ABOR ends it")
@@ -350,7 +364,10 @@ class Firmware:
         if seed is not None:
             changes["seed"] = _value(seed)
         try:
-            self._runner.begin(self._with(changes))
+            person = _person(age_years, sex)
+            self._runner.begin(self._with(changes), person)
+        except SettingError as error:
+            raise ConsoleError(ILLEGAL_PARAMETER, f"{error}; no test was begun") from None
         except (JournalError, DataDirectoryError) as error:
             raise ConsoleError(MASS_STORAGE, f"{error}; no test was begun") from None
 
@@ -377,9 +394,12 @@ class Firmware:
             return "state=idle calibration=UNCALIBRATED"
         ear = test.ears[test.ear_under_test]
         state = f"{FINISHED} outcome={test.outcome}" if test.state == FINISHED else test.state
+        widest = ear.widest()
         return (
             f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tones} "
-            f"sd_db={ear.largest_sd_db():.1f} calibration=UNCALIBRATED"
+            f"heard={ear.tones_heard} unsure={ear.tones_unsure} "
+            f"half_width_db={widest.half_width_db:.1f} widest_hz={widest.frequency_hz} "
+            "calibration=UNCALIBRATED"
         )
 
     def result(self) -> str:
@@ -393,10 +413,12 @@ class Firmware:
 
     def audiogram(self) -> Sequence[str]:
         """Return the audiogram in characters."""
-        found = {ear.ear: _found(ear) for ear in self._ears(None)}
+        ears = self._ears(None)
+        found = {ear.ear: _found(ear) for ear in ears}
+        courses = [_course(ear) for ear in ears]
         remarks = [f"remark: {remark}" for remark in self._test().result()["remarks"]]
         uncalibrated = "UNCALIBRATED: levels are nominal"
-        return [*draw_audiogram(found), legend(found), *remarks, uncalibrated]
+        return [*draw_audiogram(found), legend(found), *courses, *remarks, uncalibrated]
 
     def set_setting(self, name: str, value: str) -> None:
         """Change a setting of the next test."""
@@ -447,6 +469,13 @@ def _found(ear: EarTest) -> list[dict[str, Any]]:
     return thresholds
 
 
+def _course(ear: EarTest) -> str:
+    """Say what came of an ear, after how many tones, and why it ended."""
+    unsure = f", {ear.tones_unsure} unsure" if ear.tones_unsure else ""
+    why = f"; {ear.why}" if ear.why else ""
+    return f"{ear.ear} ear: {ear.outcome}, {ear.tones} tones, {ear.tones_heard} heard{unsure}{why}"
+
+
 def _figures(threshold: dict[str, Any]) -> str:
     mean, sd = threshold["threshold_db_hl"], threshold["sd_db"]
     figures = f"{mean:.1f},{sd:.1f}" if mean is not None else "-,-"
@@ -459,6 +488,15 @@ def _value(text: str) -> Any:
         return json.loads(text.lower())
     except ValueError:
         return text.lower()
+
+
+def _person(age_years: str | None, sex: str | None) -> Person:
+    told: dict[str, Any] = {}  # what is not allowed is refused where it is checked
+    if age_years is not None:
+        told["age_years"] = _value(age_years)
+    if sex is not None:
+        told["sex"] = sex.upper()
+    return Person(**told)
 
 
 def _word(value: Any) -> str:

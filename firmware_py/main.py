@@ -5,6 +5,7 @@ import secrets
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
@@ -70,6 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         data,
         SteadyClock(arguments.speed),
         lambda: secrets.token_hex(4),
+        _say_ready,
     )
 
     def stop(_number: int, _frame: FrameType | None) -> None:
@@ -85,6 +87,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:
         data.close()
     return EXIT_DONE
+
+
+def _say_ready(words: str) -> None:
+    """Say it on standard output, if anybody is there."""
+    with suppress(OSError):
+        print(f"gp-pta-device: {words}", flush=True)
 
 
 def _refuse(words: str) -> int:

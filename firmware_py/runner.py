@@ -17,8 +17,9 @@ from firmware_py.journal import (
     read_journal,
 )
 from firmware_py.link.client import Client, Greeted, Lost, Missed, Notice, Refused, TimeTold, Told
-from firmware_py.link.frames import FrameError, decimal, parse_whole
+from firmware_py.link.frames import decimal, parse_whole
 from firmware_py.procedure.events import (
+    HEARD_BUTTON,
     Aborted,
     Action,
     AskBoardTime,
@@ -39,6 +40,7 @@ from firmware_py.procedure.events import (
     Wait,
 )
 from firmware_py.procedure.hearing_test import READY, HearingTest
+from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.settings import LEFT, Settings
 from firmware_py.session import UNCALIBRATED, BoardMark, ReplayError, Session, replay
 
@@ -133,11 +135,13 @@ class Runner:
             "all records before it are good"
         ]
 
-    def begin(self, settings: Settings) -> None:
+    def begin(self, settings: Settings, person: Person = UNKNOWN) -> None:
         """Start a test.
 
         Raises
         ------
+        SettingError
+            If the estimator does not take these settings, or this person's age or sex.
         JournalError
             If its journal cannot be written.
         DataDirectoryError
@@ -145,7 +149,7 @@ class Runner:
         """
         number = self._data.next_number()
         path = self._data.journal_path(number)
-        session = Session.begin(path, number, settings, self._clock.date())
+        session = Session.begin(path, number, settings, person, self._clock.date())
         self._adopt(session)
         self._tell("session", {"session": number, "journal": session.journal.path.name})
         self._start()
@@ -217,7 +221,7 @@ class Runner:
         mark = BoardMark(self._client.boot, number)
         try:
             event = self._board_event(verb, fields)
-        except (KeyError, FrameError):
+        except (KeyError, ValueError):
             self._tell("foreign-event", {"verb": verb})
             return
         if event is not None:
@@ -225,10 +229,11 @@ class Runner:
 
     def _board_event(self, verb: str, fields: dict[str, str]) -> Event | None:
         us = parse_whole(fields["us"])
-        if verb == "button-down":
-            return ButtonPressed(us)
-        if verb == "button-up":
-            return ButtonReleased(us)
+        if verb in ("button-down", "button-up"):
+            button = parse_whole(fields.get("button", str(HEARD_BUTTON)))
+            return (
+                ButtonPressed(us, button) if verb == "button-down" else ButtonReleased(us, button)
+            )
         session_id, _, tone = fields["id"].partition("-")
         if self.session is None or session_id != self._tone_id(0).partition("-")[0]:
             return None

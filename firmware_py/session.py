@@ -23,6 +23,7 @@ from firmware_py.procedure.events import (
     is_recorded,
 )
 from firmware_py.procedure.hearing_test import HearingTest
+from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import Settings
 
 # Without a calibration 0 dBFS is taken for 120 dB HL at every frequency, and everything says so.
@@ -107,7 +108,8 @@ def replay(records: Sequence[Record]) -> Replay:
 
 def _test_of(header: Record) -> HearingTest:
     try:
-        return HearingTest(Settings.from_record(dict(header["settings"])))
+        settings = Settings.from_record(dict(header["settings"]))
+        return HearingTest(settings, Person(**header.get("person", {})))
     except (KeyError, TypeError, ValueError) as error:
         raise ReplayError(
             f"the header is not of a session that firmware {__version__} can follow: {error}"
@@ -166,7 +168,9 @@ class Session:
         self._ended = False
 
     @classmethod
-    def begin(cls, path: Path, number: int, settings: Settings, started: datetime.datetime) -> Self:
+    def begin(
+        cls, path: Path, number: int, settings: Settings, person: Person, started: datetime.datetime
+    ) -> Self:
         """Start a new journal.
 
         Parameters
@@ -177,25 +181,31 @@ class Session:
             Of the session.
         settings : Settings
             Of the test.
+        person : Person
+            Who is tested.
         started : datetime
             Date and time of day, with its zone, for people.
 
         Raises
         ------
+        SettingError
+            If there can be no such test of this person; no journal is begun.
         JournalError
             If it cannot be written.
         """
+        test = HearingTest(settings, person)
         header = {
             "firmware": __version__,
             "python": platform.python_version(),
             "session": number,
             "settings": settings.as_record(),
+            "person": person.as_record(),
             "calibration": UNCALIBRATED,
             "seed": settings.seed,
             "started": started.isoformat(timespec="seconds"),
         }
         journal = JournalWriter.create(path, header)
-        return cls(number, journal, Replay(HearingTest(settings)))
+        return cls(number, journal, Replay(test))
 
     @classmethod
     def resume(cls, path: Path) -> "tuple[Self, int]":

@@ -18,7 +18,9 @@ from rich.console import Console
 from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Audiogram
 from firmware_py.console.audiogram import draw_audiogram, legend
-from firmware_py.procedure.outcomes import HEARS_ALL, MEASURED, NO_RESPONSE
+from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, MEASURED, NO_RESPONSE, UNSURE
+from firmware_py.procedure.person import Person
+from firmware_py.procedure.settings import SettingError, Settings
 from host_tools import replay
 from host_tools.errors import HostError
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator, Simulator
@@ -30,12 +32,24 @@ EXAMPLE = """\
 example:
   gp-pta demo --audiogram S2 --seed 3
   gp-pta demo --audiogram ears.csv:17,ears.csv:18 --kill 5 --out sessions
+  gp-pta demo --audiogram N4 --unsure-half-width 3
 """
 
 SILENT_S_MAX: Final = 60.0  # without any line from the firmware
 TERMINAL_COLUMNS_BESIDE: Final = 118
 IDLE_STATES: Final = ("state=idle", "state=finished")
 PICTURE_COLUMNS: Final = 120
+# By what an answer's `heard` says, to a tone and to a silence.
+ANSWER_WORDS: Final = {
+    "true": "[green]heard[/green]    ",
+    UNSURE: "[yellow]unsure[/yellow]   ",
+    "false": "not heard",
+}
+CATCH_WORDS: Final = {
+    "true": "[red]pressed[/red]  ",
+    UNSURE: "[yellow]unsure[/yellow]   ",
+    "false": "silent   ",
+}
 
 
 @dataclass
@@ -50,6 +64,10 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     add_listener_arguments(p)
     p.add_argument("--ear", choices=("left", "right", "both"), default="both")
+    p.add_argument(
+        "--age", type=float, metavar="YEARS", help="of the listener, told to the firmware"
+    )
+    p.add_argument("--sex", metavar="F|M", help="of the listener, told to the firmware")
     p.add_argument(
         "--out",
         type=Path,
@@ -70,8 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     truth = audiogram_named(arguments.audiogram)
     listener_of(arguments)  # refuse a wrong option before anything is started
     check_speed(arguments.speed)
-    if arguments.kill < 0:
-        raise HostError(f"--kill is {arguments.kill}; allowed is 0 and more")
+    _check_options(arguments)
     data = _data_directory(arguments.out)
     result = _measure(arguments, data, screen)
     journal = sorted(data.glob("session-*.journal"))[-1]
@@ -94,6 +111,16 @@ def run(arguments: argparse.Namespace) -> int:
         }
         print(json.dumps(summary))
     return verdict.code
+
+
+def _check_options(arguments: argparse.Namespace) -> None:
+    if arguments.kill < 0:
+        raise HostError(f"--kill is {arguments.kill}; allowed is 0 and more")
+    try:
+        Person(arguments.age, arguments.sex and arguments.sex.upper())
+        Settings(unsure_half_width_db=arguments.unsure_half_width)
+    except SettingError as error:
+        raise HostError(str(error)) from None
 
 
 def _screen(picture: Path | None) -> Console:
@@ -144,7 +171,7 @@ def _measure(arguments: argparse.Namespace, data: Path, screen: Console) -> dict
 
 def _simulator_options(arguments: argparse.Namespace) -> list[str]:
     names = ["audiogram", "seed", "response_noise", "lapse_rate", "false_alarm_rate"]
-    names += ["response_time", "speed"]
+    names += ["response_time", "unsure_half_width", "speed"]
     pairs = ((f"--{name.replace('_', '-')}", str(getattr(arguments, name))) for name in names)
     return [word for pair in pairs for word in pair]
 
@@ -154,9 +181,15 @@ def _begin(operator: Operator, arguments: argparse.Namespace, screen: Console) -
     if not state.startswith(IDLE_STATES):
         screen.print("going on with the unfinished session in this directory")
         return
-    answer = operator.ask(f"SESS:STAR {arguments.ear.upper()},{arguments.seed}")
-    if answer != "OK":
-        raise HostError(f"the firmware did not start a test: {answer}")
+    words = [arguments.ear.upper(), str(arguments.seed)]
+    words += ["" if arguments.age is None else f"{arguments.age:g}", arguments.sex or ""]
+    lines = [f"SESS:STAR {','.join(words).rstrip(',')}"]
+    if arguments.unsure_half_width > 0.0:
+        lines.insert(0, f"SETT unsure_half_width_db,{arguments.unsure_half_width:g}")
+    for line in lines:
+        answer = operator.ask(line)
+        if answer != "OK":
+            raise HostError(f"the firmware did not start a test: {answer}")
 
 
 class _Killer:
@@ -228,17 +261,16 @@ def _show_line(line: str, progress: Progress, screen: Console) -> None:
 
 
 def _answer_line(tone: Mapping[str, str], answer: Mapping[str, str]) -> str:
-    heard = answer["heard"] == "true"
-    if answer["purpose"] == "catch":
+    catch = answer["purpose"] == "catch"
+    if catch:
         stimulus = f"{'(no tone)':>19}"
-        word = "[red]pressed[/red]  " if heard else "silent   "
     else:
         stimulus = f"{float(tone.get('frequency_hz', 'nan')):5.0f} Hz "
         stimulus += f"{float(tone.get('level_db_hl', 'nan')):4.0f} dB HL"
-        word = "[green]heard[/green]    " if heard else "not heard"
-    sd = f"  SD {float(answer['sd_db']):4.1f} dB" if "sd_db" in answer else ""
+    word = (CATCH_WORDS if catch else ANSWER_WORDS)[answer["heard"]]
+    width = f"  +-{float(answer['half_width_db']):4.1f} dB" if "half_width_db" in answer else ""
     purpose = "" if answer["purpose"] == "measure" else f"  {answer['purpose']}"
-    return f"{answer['number']:>4}  {answer['ear']:<5}  {stimulus}  {word}{sd}{purpose}"
+    return f"{answer['number']:>4}  {answer['ear']:<5}  {stimulus}  {word}{width}{purpose}"
 
 
 def _errors_db(ear: Mapping[str, Any], truth: Audiogram) -> Iterable[float]:
@@ -282,18 +314,26 @@ def _show(
 
 def _panel(ear: Mapping[str, Any], truth: Audiogram) -> list[str]:
     pairs = list(zip(truth.frequencies_hz, truth.thresholds_db_hl, strict=True))
-    lines = [f"{ear['ear']} ear, {ear['tones']} tones, {ear['outcome']}"]
+    unsure = f" ({ear['tones_unsure']} unsure)" if ear["tones_unsure"] else ""
+    lines = [f"{ear['ear']} ear, {ear['tones']} tones{unsure}, {ear['outcome']}"]
     lines += draw_audiogram({ear["ear"]: ear["thresholds"]}, pairs)
     frequencies = [found["frequency_hz"] for found in ear["thresholds"]]
     lines.append("    Hz" + "".join(f"{f:5d}" for f in frequencies))
     lines.append(" found" + "".join(f"{_shown(found):>5}" for found in ear["thresholds"]))
-    lines.append("    SD" + "".join(_number(found["sd_db"], 1) for found in ear["thresholds"]))
+    lines.append("    +-" + "".join(_number(_half(found), 1) for found in ear["thresholds"]))
     lines.append("  true" + "".join(_number(truth.threshold_db_hl(f), 0) for f in frequencies))
     return lines
 
 
+def _half(found: Mapping[str, Any]) -> float | None:
+    """Return half the width of the 95 % band."""
+    if found["low_db_hl"] is None or found["high_db_hl"] is None:
+        return None
+    return float(0.5 * (found["high_db_hl"] - found["low_db_hl"]))
+
+
 def _shown(found: Mapping[str, Any]) -> str:
-    marks = {NO_RESPONSE: "none", HEARS_ALL: "all"}
+    marks = {NO_RESPONSE: "none", HEARS_ALL: "all", INCOMPLETE: "?"}
     if found["mark"] != MEASURED or found["threshold_db_hl"] is None:
         return marks.get(found["mark"], "-")
     return f"{found['threshold_db_hl']:.0f}"

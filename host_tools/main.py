@@ -8,8 +8,23 @@ from device.simulator.audiograms import AudiogramError
 from firmware_py import __version__
 from host_tools import demo, replay, simulate
 from host_tools.errors import HostError
+from host_tools.learn_prior import command as learn_prior
+from host_tools.study import command as study
 
-COMMANDS = (demo, simulate, replay)
+COMMANDS = (demo, simulate, replay, study, learn_prior)
+
+
+class CommandParser(argparse.ArgumentParser):
+    """The parser of a command: what it does not know is answered with its own usage."""
+
+    def parse_known_args(  # type: ignore[override]  # one signature of three
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse, and refuse what is left over."""
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return known, unknown
 
 
 def parser() -> argparse.ArgumentParser:
@@ -20,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="gp-pta COMMAND --help shows an example of each.",
     )
     p.add_argument("--version", action="version", version=f"gp-pta {__version__}")
-    commands = p.add_subparsers(metavar="COMMAND", required=True)
+    commands = p.add_subparsers(metavar="COMMAND", required=True, parser_class=CommandParser)
     for command in COMMANDS:
         sub = commands.add_parser(
             command.NAME,

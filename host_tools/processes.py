@@ -93,7 +93,7 @@ class FirmwareProcess:
 
     def _start(self) -> None:
         self._process = subprocess.Popen(
-            self._command, stderr=subprocess.PIPE, text=True,
+            self._command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
             preexec_fn=_die_with_parent,  # noqa: PLW1509 - one thread here
         )  # fmt: skip
 

@@ -34,6 +34,7 @@ class Verdict:
     tones: int
     inputs: int
     torn_bytes: int
+    unsure: int = 0
     differences: "list[Difference]" = field(default_factory=list)
     damage: str = ""
     result: dict[str, Any] | None = None
@@ -73,6 +74,7 @@ def replay_journal(path: Path) -> Verdict:
         tones=state.tones,
         inputs=state.inputs,
         torn_bytes=recovered.torn_bytes,
+        unsure=sum(ear.tones_unsure for ear in state.test.ears.values()),
         differences=state.differences,
         damage=damage,
         result=state.result,
@@ -103,6 +105,7 @@ def as_json(verdict: Verdict) -> dict[str, Any]:
         "replay_identical": verdict.identical,
         "trials": verdict.tones,
         "inputs": verdict.inputs,
+        "unsure": verdict.unsure,
         "torn_bytes": verdict.torn_bytes,
         "damage": verdict.damage,
         "differences": [vars(difference) for difference in verdict.differences],
@@ -126,7 +129,8 @@ def words(verdict: Verdict) -> list[str]:
 
 
 def _summary(verdict: Verdict) -> str:
-    amount = f"{verdict.journal}: {verdict.tones} tones from {verdict.inputs} inputs"
+    unsure = f" ({verdict.unsure} answered unsure)" if verdict.unsure else ""
+    amount = f"{verdict.journal}: {verdict.tones} tones{unsure} from {verdict.inputs} inputs"
     endings = {
         IDENTICAL: "every stimulus and the result came out bit for bit",
         DIFFERENT: f"{len(verdict.differences)} outputs DIFFER",

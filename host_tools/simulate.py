@@ -35,6 +35,13 @@ def add_listener_arguments(p: argparse.ArgumentParser) -> None:
         "--false-alarm-rate", type=float, default=0.01, metavar="P", help="default: 0.01"
     )
     p.add_argument("--response-time", type=float, default=0.4, metavar="S", help="default: 0.4")
+    p.add_argument(
+        "--unsure-half-width",
+        type=float,
+        default=0.0,
+        metavar="DB",
+        help="presses a second button, for 'perhaps', so near the threshold (default: 0, never)",
+    )
 
 
 def listener_of(arguments: argparse.Namespace) -> SimulatedListener:
@@ -53,6 +60,7 @@ def listener_of(arguments: argparse.Namespace) -> SimulatedListener:
             false_alarm_rate=arguments.false_alarm_rate,
             response_time_s=arguments.response_time,
             seed=arguments.seed,
+            unsure_half_width_db=arguments.unsure_half_width,
         )
     except ValueError as error:
         raise HostError(str(error)) from None

@@ -1,4 +1,4 @@
-"""The tone generator's side of the wire as a pure object, with a listener at its button.
+"""The tone generator's side of the wire as a pure object, with a listener at its buttons.
 
 There is no clock and no port here: bytes and times come in, bytes come out. Everything that happens
 by itself (a tone's end, a press) has a due time in board time and happens at exactly that time,
@@ -9,9 +9,18 @@ import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
-from device.simulator.listener import IDLE_SLOT_S, START, Ear, Listener
+from device.simulator.listener import (
+    HEARD_BUTTON,
+    IDLE_SLOT_S,
+    START,
+    UNSURE_BUTTON,
+    Ear,
+    Listener,
+    Press,
+)
 from firmware_py.link.frames import (
     FrameError,
     LineReader,
@@ -78,12 +87,12 @@ class PlayedTone:
 
 
 class SimulatedBoard:
-    """A tone generator with a listener at its button.
+    """A tone generator with a listener at its buttons.
 
     Parameters
     ----------
     listener : Listener
-        Who presses the button.
+        Who presses the buttons.
     boot : int
         The number of this start of the board, 0 to 2**32 - 1.
     full_scale_db_hl : float
@@ -135,7 +144,7 @@ class SimulatedBoard:
         self._last: tuple[int, bytes] | None = None  # the newest command's number and answer
         self._last_tone_id = START
         self._tone: _Sounding | None = None
-        self._finger = _Finger()
+        self._fingers = (_Finger(HEARD_BUTTON), _Finger(UNSURE_BUTTON))
         self._idle: _Idle | None = _Idle(START, 0, 0)
         self._played: deque[PlayedTone] = deque(maxlen=PLAYED_MAX)
         self._commands: dict[str, Callable[[_Fields], dict[str, str | int]]] = {
@@ -226,7 +235,7 @@ class SimulatedBoard:
         return (
             (tone.end_us if tone else None, self._end_tone),
             (watchdog_us if tone else None, self._cut),
-            (self._finger.due_us(), self._move_finger),
+            *((finger.due_us(), partial(self._move, finger)) for finger in self._fingers),
             (idle.start_us if idle else None, self._begin_idle_slot),
         )
 
@@ -241,18 +250,26 @@ class SimulatedBoard:
         if self._tone is None:
             return
         self._played[-1] = replace(self._played[-1], cut=True)
-        self._finger.forget_answers_after(self._now_us + REACTION_AFTER_CUT_US)
+        for finger in self._fingers:
+            finger.forget_answers_after(self._now_us + REACTION_AFTER_CUT_US)
         self._end_tone(cut=True)
 
-    def _move_finger(self) -> None:
-        self._happened(self._finger.move(), {"us": self._now_us})
+    def _intend(self, press: Press, since_us: int, *, spontaneous: bool) -> None:
+        for finger in self._fingers:
+            if finger.button == press.button:
+                finger.intend(since_us + press.delay_us, press.hold_us, spontaneous=spontaneous)
+
+    def _move(self, finger: "_Finger") -> None:
+        verb = finger.move()
+        which = {} if finger.button == HEARD_BUTTON else {"button": finger.button}
+        self._happened(verb, {"us": self._now_us, **which})
 
     def _begin_idle_slot(self) -> None:
         assert self._idle is not None
         idle = self._idle
         press = self._listener.spontaneous_press(idle.after_id, idle.slot)
         if press is not None:
-            self._finger.intend(idle.start_us + press.delay_us, press.hold_us, spontaneous=True)
+            self._intend(press, idle.start_us, spontaneous=True)
         self._idle = _Idle(idle.after_id, idle.slot + 1, idle.start_us + _IDLE_SLOT_US)
 
     def _happened(self, verb: str, fields: dict[str, str | int]) -> None:
@@ -335,11 +352,12 @@ class SimulatedBoard:
 
     def _listen(self, tone: PlayedTone) -> None:
         self._idle = None
-        self._finger.forget_spontaneous()
+        for finger in self._fingers:
+            finger.forget_spontaneous()
         level_db_hl = tone.level_dbfs + self._full_scale_db_hl
         press = self._listener.answer(tone.tone_id, tone.ear, tone.frequency_hz, level_db_hl)
         if press is not None:
-            self._finger.intend(tone.onset_us + press.delay_us, press.hold_us, spontaneous=False)
+            self._intend(press, tone.onset_us, spontaneous=False)
 
     def _stop(self, fields: "_Fields") -> dict[str, str | int]:
         fields.end()
@@ -387,9 +405,10 @@ class _DuePress:
 
 
 class _Finger:
-    # Presses to come, and whether the button is down.
+    # Presses of one button to come, and whether it is down.
 
-    def __init__(self) -> None:
+    def __init__(self, button: int) -> None:
+        self.button = button
         self._presses: list[_DuePress] = []  # by time
         self._release_us: int | None = None
         self._free_us = 0

@@ -25,6 +25,8 @@ RESPONSE_TIME_S_MAX: Final = 1.2  # FIELD.md: 1.2 s at most
 HOLD_TIME_S_MIN: Final = 0.15  # the button is held about 0.2 s
 HOLD_TIME_S_MAX: Final = 0.25
 SEED_MAX: Final = 2**64 - 1  # one word of the Philox key
+HEARD_BUTTON: Final = 1
+UNSURE_BUTTON: Final = 2
 
 _STANDARD_NORMAL: Final = NormalDist()
 _ID_WORDS: Final = 4  # one for the key, three for the counter, whose lowest word counts
@@ -113,7 +115,7 @@ class Audiogram:
 
 @dataclass(frozen=True)
 class Press:
-    """One press of the button.
+    """One press of a button.
 
     Parameters
     ----------
@@ -121,10 +123,13 @@ class Press:
         From the question's beginning (a tone's onset, the start of an idle slot) to the press.
     hold_us : int
         From the press to the release.
+    button : int
+        `HEARD_BUTTON` or `UNSURE_BUTTON`.
     """
 
     delay_us: int
     hold_us: int
+    button: int = HEARD_BUTTON
 
 
 class Listener(Protocol):
@@ -143,7 +148,12 @@ class SimulatedListener:
     """Answers tones by a probit psychometric function, with lapses, false alarms and delays.
 
     ``P(press) = f + (1 - f - l) Phi((level - threshold) / noise)`` with the false-alarm rate f and
-    the lapse rate l. The response time is log-normal with log-SD `RESPONSE_TIME_LOG_SD`, limited to
+    the lapse rate l. With a dead zone of half width d this is an ordinal probit with two buttons,
+    and accidents of each at the rate f: the first (heard) is pressed with
+    ``f + (1 - 2 f - l) Phi((level - threshold - d) / noise)``, either of them with
+    ``2 f + (1 - 2 f - l) Phi((level - threshold + d) / noise)``.
+
+    The response time is log-normal with log-SD `RESPONSE_TIME_LOG_SD`, limited to
     `RESPONSE_TIME_S_MIN` ... `RESPONSE_TIME_S_MAX`.
 
     Parameters
@@ -156,13 +166,15 @@ class SimulatedListener:
         Share of tones missed whatever their level, 0 to 1. Exactly 1: never answers, whatever the
         false-alarm rate says.
     false_alarm_rate : float
-        Share of tones answered whatever their level, 0 to 1, and the probability of a spontaneous
-        press in each idle slot of `IDLE_SLOT_S`. Exactly 1: always answers, whatever the lapse
-        rate says.
+        Share of tones answered with a button whatever their level, 0 to 1, and the probability of
+        a spontaneous press of it in each idle slot of `IDLE_SLOT_S`. Exactly 1: always answers,
+        whatever the lapse rate says.
     response_time_s : float
         Median, within the limits above.
     seed : int
         0 to `SEED_MAX`.
+    unsure_half_width_db : float
+        The d above, 0 or more; 0: the second button is never pressed.
 
     Raises
     ------
@@ -178,6 +190,7 @@ class SimulatedListener:
         false_alarm_rate: float = 0.01,
         response_time_s: float = 0.4,
         seed: int = 1,
+        unsure_half_width_db: float = 0.0,
     ) -> None:
         _check_ears(thresholds)
         if not 0.0 < response_noise_db < math.inf:
@@ -189,14 +202,24 @@ class SimulatedListener:
             )
         if not 0 <= seed <= SEED_MAX:
             raise ValueError(f"seed is {seed}, allowed are 0 to {SEED_MAX}")
+        if not 0.0 <= unsure_half_width_db < math.inf:
+            raise ValueError(
+                f"unsure_half_width_db is {unsure_half_width_db}, allowed is 0 and more"
+            )
+        self._unsure_half_width_db = unsure_half_width_db
         self._lapse_rate, self._false_alarm_rate = _rates(lapse_rate, false_alarm_rate)
+        if self._lapse_rate + self._buttons * self._false_alarm_rate > 1.0:
+            raise ValueError(
+                f"false_alarm_rate is {false_alarm_rate} of each button; with lapse_rate "
+                f"{lapse_rate} allowed is at most {(1.0 - lapse_rate) / self._buttons:g}"
+            )
         self._thresholds = dict(thresholds)
         self._response_noise_db = response_noise_db
         self._response_time_s = response_time_s
         self._seed = seed
 
     def probability_heard(self, ear: Ear, frequency_hz: float, level_db_hl: float) -> float:
-        """Give the probability that a tone is answered.
+        """Give the probability that a tone is answered with the first button.
 
         Parameters
         ----------
@@ -208,10 +231,26 @@ class SimulatedListener:
         -------
         float
         """
+        above = self._probability_above(self._unsure_half_width_db, ear, frequency_hz, level_db_hl)
+        return self._false_alarm_rate + above
+
+    def probability_answered(self, ear: Ear, frequency_hz: float, level_db_hl: float) -> float:
+        """Give the probability that a tone is answered with either button; see above."""
+        above = self._probability_above(-self._unsure_half_width_db, ear, frequency_hz, level_db_hl)
+        return self._buttons * self._false_alarm_rate + above
+
+    @property
+    def _buttons(self) -> int:
+        return 2 if self._unsure_half_width_db > 0.0 else 1
+
+    def _probability_above(
+        self, bound_db: float, ear: Ear, frequency_hz: float, level_db_hl: float
+    ) -> float:
+        # That the sensation, in dB above the threshold, is above a bound, and there is no accident.
         threshold_db_hl = self._thresholds[ear].threshold_db_hl(frequency_hz)
-        z = (level_db_hl - threshold_db_hl) / self._response_noise_db
-        attentive = 1.0 - self._false_alarm_rate - self._lapse_rate
-        return self._false_alarm_rate + attentive * _STANDARD_NORMAL.cdf(z)
+        z = (level_db_hl - threshold_db_hl - bound_db) / self._response_noise_db
+        attentive = 1.0 - self._buttons * self._false_alarm_rate - self._lapse_rate
+        return attentive * _STANDARD_NORMAL.cdf(z)
 
     def answer(
         self, tone_id: str, ear: Ear, frequency_hz: float, level_db_hl: float
@@ -232,12 +271,14 @@ class SimulatedListener:
         """
         numbers = f"{float(frequency_hz).hex()} {float(level_db_hl).hex()}"
         chance, speed, grip = self._uniforms(f"tone {tone_id} {ear} {numbers}")
-        if chance >= self.probability_heard(ear, frequency_hz, level_db_hl):
+        if chance >= self.probability_answered(ear, frequency_hz, level_db_hl):
             return None
+        sure = chance < self.probability_heard(ear, frequency_hz, level_db_hl)
         log_ratio = RESPONSE_TIME_LOG_SD * _STANDARD_NORMAL.inv_cdf(speed)
         time_s = self._response_time_s * math.exp(log_ratio)
         time_s = min(max(time_s, RESPONSE_TIME_S_MIN), RESPONSE_TIME_S_MAX)
-        return Press(delay_us=round(time_s * 1e6), hold_us=_hold_us(grip))
+        button = HEARD_BUTTON if sure else UNSURE_BUTTON
+        return Press(delay_us=round(time_s * 1e6), hold_us=_hold_us(grip), button=button)
 
     def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
         """Say whether and when the button is pressed in a slot in which nothing sounds.
@@ -255,9 +296,10 @@ class SimulatedListener:
             The delay counts from the start of the slot and is shorter than the slot.
         """
         chance, moment, grip = self._uniforms(f"idle {after_id} {slot:d}")
-        if chance >= self._false_alarm_rate:
+        if chance >= self._buttons * self._false_alarm_rate:
             return None
-        return Press(delay_us=int(moment * IDLE_SLOT_S * 1e6), hold_us=_hold_us(grip))
+        button = HEARD_BUTTON if chance < self._false_alarm_rate else UNSURE_BUTTON
+        return Press(int(moment * IDLE_SLOT_S * 1e6), _hold_us(grip), button)
 
     def _uniforms(self, question: str) -> tuple[float, float, float]:
         # Three numbers strictly between 0 and 1 that belong to this seed and question alone.

@@ -7,11 +7,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from firmware_py.procedure.outcomes import HEARS_ALL, MEASURED, NO_RESPONSE
+from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, MEASURED, NO_RESPONSE
 from firmware_py.procedure.settings import LEFT, RIGHT
 
 SYMBOLS: Final = {RIGHT: "O", LEFT: "X"}
-ARROWS: Final = {NO_RESPONSE: "v", HEARS_ALL: "^"}  # at the limit the threshold lies beyond
+# At the limit that the threshold lies beyond, surely or perhaps.
+ARROWS: Final = {NO_RESPONSE: "v", HEARS_ALL: "^", INCOMPLETE: "?"}
 TRUTH: Final = "+"
 ROW_DB: Final = 5
 COLUMNS_PER_OCTAVE: Final = 8
@@ -20,7 +21,6 @@ TOP_DB_HL: Final = -10
 BOTTOM_DB_HL: Final = 120
 LOW_HZ: Final = 125.0
 OCTAVES: Final = 6
-BAND_SD: Final = 1.96
 
 
 def draw_audiogram(
@@ -32,8 +32,8 @@ def draw_audiogram(
     Parameters
     ----------
     ears : mapping of ear to its thresholds
-        As in the result of a test: ``frequency_hz``, ``mark``, ``threshold_db_hl``, ``sd_db``,
-        ``limit_db_hl``.
+        As in the result of a test: ``frequency_hz``, ``mark``, ``threshold_db_hl``,
+        ``low_db_hl``, ``high_db_hl``, ``limit_db_hl``.
     truth : sequence of (frequency_hz, threshold_db_hl)
         A simulated listener's thresholds, marked `+`.
 
@@ -57,7 +57,7 @@ def draw_audiogram(
 def legend(ears: Mapping[str, Any], with_truth: bool = False) -> str:
     """Return one line that explains the symbols used."""
     parts = [f"{SYMBOLS[ear]} {ear}" for ear in ears]
-    parts += [": 95 % band", "v no response", "^ better than measured"]
+    parts += [": 95 % band", "v no response, ? perhaps", "^ all heard"]
     if with_truth:
         parts.append(f"{TRUTH} true")
     return "   ".join(parts)
@@ -78,8 +78,7 @@ def _grid() -> list[list[str]]:
 def _draw_band(rows: list[list[str]], threshold: Mapping[str, Any], shift: int) -> None:
     if threshold["mark"] != MEASURED or threshold["threshold_db_hl"] is None:
         return
-    mean, half_width = threshold["threshold_db_hl"], BAND_SD * threshold["sd_db"]
-    first, last = _row(mean - half_width), _row(mean + half_width)
+    first, last = _row(threshold["low_db_hl"]), _row(threshold["high_db_hl"])
     for row in range(first, last + 1):
         rows[row][_column(threshold["frequency_hz"], shift)] = ":"
 
@@ -88,7 +87,7 @@ def _draw_threshold(
     rows: list[list[str]], threshold: Mapping[str, Any], symbol: str, shift: int
 ) -> None:
     mark, mean = threshold["mark"], threshold["threshold_db_hl"]
-    if mark in ARROWS:
+    if mark in ARROWS and threshold["limit_db_hl"] is not None:
         _put(rows, threshold["frequency_hz"], threshold["limit_db_hl"], ARROWS[mark], shift)
     elif mean is not None:
         _put(rows, threshold["frequency_hz"], mean, symbol, shift)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from firmware_py.console.grammar import (
     LINE_CHARACTERS_MAX,
@@ -15,6 +15,8 @@ from firmware_py.console.grammar import (
     header_pattern,
     parse_line,
 )
+
+START_ARGUMENTS: Final = "[BOTH|LEFT|RIGHT][,SEED][,AGE][,F|M]"
 
 
 class Instrument(Protocol):
@@ -45,8 +47,14 @@ class Instrument(Protocol):
     def events(self) -> str:
         """Return ON or OFF."""
 
-    def start(self, ears: str | None, seed: str | None) -> None:
-        """Start a test of these ears (BOTH, LEFT, RIGHT) with this seed; None: as set."""
+    def start(
+        self, ears: str | None, seed: str | None, age_years: str | None, sex: str | None
+    ) -> None:
+        """Start a test.
+
+        Of these ears (BOTH, LEFT, RIGHT) with this seed, None: as set; of somebody of this age and
+        sex (F, M), None: not told.
+        """
 
     def pause(self) -> None:
         """Pause the test."""
@@ -107,7 +115,7 @@ def command_table(instrument: Instrument, console: "Console") -> list[Command]:
         Command("SYSTem:EVENts", "ON|OFF", 1, 1, i.set_events, "tell what happens, lines with !"),
         Command("SYSTem:EVENts?", "", 0, 0, i.events, "whether it does"),
         Command("SYSTem:EXIT", "", 0, 0, i.shut_down, "end the firmware; a session is kept"),
-        Command("SESSion:STARt", "[BOTH|LEFT|RIGHT][,SEED]", 0, 2, i.start, "start a hearing test"),
+        Command("SESSion:STARt", START_ARGUMENTS, 0, 4, i.start, "start a hearing test"),
         Command("SESSion:PAUSe", "", 0, 0, i.pause, "silence, and wait"),
         Command("SESSion:CONTinue", "", 0, 0, i.go_on, "go on after a pause"),
         Command("SESSion:ABORt", "", 0, 0, i.abort, "end the test; what was measured is kept"),
@@ -173,7 +181,7 @@ class Console:
         for _, command in self._table:
             usage = f"{command.header} {command.arguments}".strip()
             lines.append(f"{usage:<40} {command.help}")
-        lines.append("Capitals are the short form: SESS:STAR LEFT,7")
+        lines.append("Capitals are the short form: SESS:STAR LEFT,7,67,F or SESS:STAR LEFT")
         return lines
 
     def clear(self) -> None:

@@ -24,11 +24,14 @@ import numba
 import numpy as np
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
+Indices = np.ndarray[Any, np.dtype[np.int64]]
 
 F8: Final = "float64"
 I8: Final = "int64"
 VECTOR: Final = "float64[::1]"
 MATRIX: Final = "float64[:,::1]"
+CUBE: Final = "float64[:,:,::1]"
+INDICES: Final = "int64[::1]"
 
 # What a kernel reports.
 CONVERGED: Final = 0
@@ -120,7 +123,7 @@ def entry(result: str, *arguments: str) -> Callable[[AnyFunction], AnyFunction]:
     Parameters
     ----------
     result, *arguments : str
-        Numba type names, `F8`, `I8`, `VECTOR` or `MATRIX` above.
+        Numba type names, `F8`, `I8`, `VECTOR`, `MATRIX`, `CUBE` or `INDICES` above.
     """
 
     def compile_entry(function: AnyFunction) -> AnyFunction:

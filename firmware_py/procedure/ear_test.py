@@ -4,6 +4,18 @@ Familiarisation at 1 kHz as in ISO 8253-1 (20 dB down until silent, 10 dB up unt
 estimator's tones, then a retest at 1 kHz by one ascent in 5 dB steps. Answers of the
 familiarisation belong to somebody who is still learning the task and are not given to the
 estimator.
+
+An answer is True (heard), False (silence) or None (unsure, where there is a button for that). What
+unsure means outside the estimator:
+
+* In the familiarisation it is not yet heard. On the way down it tells that the threshold is near,
+  as silence does; and the ascent shall end with a tone that was clear, answered by its button.
+* In the retest the ascent goes on to the first tone that was surely heard. The threshold lies in
+  the middle between where silence ended and where being sure began, which is what the estimator
+  means by it, too; without an unsure answer the two are one.
+* In a silence it is half a false alarm. Whoever is asked to say so when in doubt will sometimes
+  doubt a silence, and is not unreliable for that; but whoever is unsure at every silence tells
+  silence from tone no better than whoever presses at every second one.
 """
 
 import math
@@ -22,11 +34,14 @@ from firmware_py.procedure.outcomes import (
     RETEST,
     UNRELIABLE,
 )
+from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.randomness import CATCH_STREAM, uniform
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
     FAMILIAR_FREQUENCY_HZ,
+    INTER_OCTAVE_FREQUENCIES_HZ,
     STEP_UP_MAX_DB,
+    SettingError,
     Settings,
 )
 
@@ -36,8 +51,22 @@ FAMILIAR_TONES_MAX: Final = 18  # from -10 to 120 dB HL by 8 dB, 10 rounded to t
 LIMIT_TONES_FAMILIAR: Final = 2  # unheard at the limit so often ends the familiarisation
 SAME_TONE_MAX: Final = 3  # the same tone at the limit unheard (at the floor heard) so often at most
 LIMIT_TONES: Final = 6  # nothing heard, so often at the limit (all heard, at the floor): it ends
+LIMIT_FREQUENCIES: Final = 4  # silent at so many of them: three say little about the others
 CATCHES_BEFORE_HEARS_ALL: Final = 3
-CATCHES_TO_JUDGE: Final = 4  # and half of them answered: unreliable
+CATCHES_TO_JUDGE: Final = 4
+UNRELIABLE_SHARE: Final = 0.5  # of them answered
+UNSURE_ALARM: Final = 0.5  # of a false alarm, see above
+BAND_PROBABILITY: Final = 0.95
+# A mean at the limit is as likely an ear that hears there. It is no response only if the threshold
+# lies beyond the limit by so many SD, with five chances in six (of a normal posterior), or if the
+# loudest tone was not heard at this very frequency so often.
+BEYOND_LIMIT_SDS: Final = 1.0
+SILENT_AT_LIMIT_SURE: Final = 2
+# An ear that ended short of what was wanted had an inattentive listener if more than so many of the
+# clear tones were missed, or of the silences answered; 1 in 100 is usual.
+LAPSE_RATE_HIGH: Final = 0.1
+FALSE_ALARM_RATE_HIGH: Final = 0.1
+CATCHES_ANSWERED_HIGH: Final = 0.25
 CATCH_GAP: Final = 3  # presentations between two catch trials at least; fewer at high rates
 
 RETEST_START_DB: Final = -10.0  # relative to the threshold found
@@ -54,6 +83,14 @@ class Presentation:
     level_db_hl: float
 
 
+@dataclass(frozen=True)
+class Widest:
+    """The audiogram frequency whose 95 % band is the widest, and half its width."""
+
+    frequency_hz: int
+    half_width_db: float
+
+
 class EarTest:
     """The test of one ear.
 
@@ -63,30 +100,35 @@ class EarTest:
         "left" or "right".
     settings : Settings
         Those of the session.
+    person : Person, optional
+        Who is tested.
+
+    Raises
+    ------
+    SettingError
+        If the estimator does not take these settings, or this person's age or sex.
     """
 
-    def __init__(self, ear: str, settings: Settings) -> None:
+    def __init__(self, ear: str, settings: Settings, person: Person = UNKNOWN) -> None:
         self.ear = ear
-        self.estimator = ThresholdEstimator(
-            settings.profile,
-            max_trials=settings.tones_max,
-            response_noise_db=settings.response_noise_db,
-            level_limits_db_hl=(settings.level_min_db_hl, settings.level_max_db_hl),
-            frequency_range_hz=(settings.frequency_min_hz, settings.frequency_max_hz),
-        )
+        self.estimator = _estimator(settings, person)
         self._settings = settings
         self.phase = FAMILIARISE
         self.outcome = INCOMPLETE
         self.why = ""
         self.tones = 0
         self.tones_heard = 0
+        self.tones_unsure = 0
         self.catches = 0
         self.false_alarms = 0
+        self.unsure_alarms = 0
         self._since_catch = 0
         self._last_level_db_hl: float | None = None
         self._familiar_level_db_hl = settings.familiar_level_db_hl
         self._familiar_going_up = False
+        self._familiar_limit_tones = 0
         self._at_limit_unheard = 0
+        self._silent_at_limit: dict[float, int] = {}
         self._at_bound: dict[
             float, int
         ] = {}  # by frequency: unheard at the limit, heard at the floor
@@ -94,7 +136,8 @@ class EarTest:
         self.familiar_threshold_db_hl: float | None = None
         self._retest_base_db_hl = 0.0
         self._retest_step = 0
-        self._retest_unheard_db_hl: float | None = None
+        self._retest_below_db_hl: float | None = None
+        self._retest_audible_db_hl: float | None = None
         self.retest_difference_db: float | None = None
 
     @property
@@ -115,15 +158,22 @@ class EarTest:
             f for f in AUDIOGRAM_FREQUENCIES_HZ if s.frequency_min_hz <= f <= s.frequency_max_hz
         )
 
-    def largest_sd_db(self) -> float:
-        """Return the largest posterior SD at an audiogram frequency within the limits of level.
+    @property
+    def tones_answered(self) -> int:
+        """Return how many tones were answered with either button."""
+        return self.tones_heard + self.tones_unsure
 
-        If the threshold lies outside the limits everywhere, the largest of all.
+    def widest(self) -> Widest:
+        """Return the widest 95 % band at an audiogram frequency that is not surely beyond a limit.
+
+        If all are, the widest of all. 750 and 1500 Hz are not looked at.
         """
-        mean_db_hl, sd_db = self.estimator.threshold(self.frequencies_hz)
-        marks = [self._mark(float(mean)) for mean in mean_db_hl]
-        inside = [float(sd) for sd, mark in zip(sd_db, marks, strict=True) if mark == MEASURED]
-        return max(inside or map(float, sd_db))
+        estimates = [
+            e for e in self._estimates() if e.frequency_hz not in INTER_OCTAVE_FREQUENCIES_HZ
+        ]
+        inside = [e for e in estimates if e.mark in (MEASURED, INCOMPLETE)]
+        worst = max(inside or estimates, key=lambda e: e.half_width_db)
+        return Widest(worst.frequency_hz, worst.half_width_db)
 
     def next_presentation(self, number: int) -> Presentation:
         """Return what to present; `number` counts the presentations of the session.
@@ -143,12 +193,14 @@ class EarTest:
         stimulus = self.estimator.next_stimulus(self._ceiling_db_hl(), exhausted_hz)
         return self._tone(MEASURE, stimulus.frequency_hz, stimulus.level_db_hl)
 
-    def answer(self, presentation: Presentation, heard: bool) -> None:
-        """Take the answer to a presentation into account."""
+    def answer(self, presentation: Presentation, heard: bool | None) -> None:
+        """Take the answer to a presentation into account; None: the listener was unsure."""
         if presentation.purpose == CATCH:
             self.catches += 1
-            self.false_alarms += heard
+            self.false_alarms += heard is True
+            self.unsure_alarms += heard is None
             self._since_catch = 0
+            self.estimator.observe_silence(heard is not False)
         else:
             self._count_tone(presentation, heard)
         if presentation.purpose == FAMILIARISE:
@@ -163,23 +215,26 @@ class EarTest:
     def result(self) -> dict[str, Any]:
         """Return what was found, as JSON values.
 
-        A threshold beyond the limits is None; `limit_db_hl` is then the limit it lies beyond.
+        A threshold beyond the limits is None; `limit_db_hl` is then the limit it lies beyond, or,
+        if it is incomplete, perhaps beyond.
         """
         s = self._settings
+        limits = {NO_RESPONSE: s.level_max_db_hl, HEARS_ALL: s.level_min_db_hl}
+        by_frequency = self.outcome in (MEASURED, INCOMPLETE) and self.estimator.trial_count > 0
+        if by_frequency:
+            limits[INCOMPLETE] = s.level_max_db_hl
         thresholds = []
-        mean_db_hl, sd_db = self.estimator.threshold(self.frequencies_hz)
-        for frequency_hz, mean, sd in zip(self.frequencies_hz, mean_db_hl, sd_db, strict=True):
-            mark = self.outcome
-            if self.outcome in (MEASURED, INCOMPLETE) and self.estimator.trial_count:
-                mark = self._mark(float(mean))
+        for estimate in self._estimates():
+            mark = estimate.mark if by_frequency else self.outcome
             known = mark == MEASURED
-            limits = {NO_RESPONSE: s.level_max_db_hl, HEARS_ALL: s.level_min_db_hl}
             thresholds.append(
                 {
-                    "frequency_hz": frequency_hz,
+                    "frequency_hz": estimate.frequency_hz,
                     "mark": mark,
-                    "threshold_db_hl": float(mean) if known else None,
-                    "sd_db": float(sd) if known else None,
+                    "threshold_db_hl": estimate.mean_db_hl if known else None,
+                    "sd_db": estimate.sd_db if known else None,
+                    "low_db_hl": estimate.low_db_hl if known else None,
+                    "high_db_hl": estimate.high_db_hl if known else None,
                     "limit_db_hl": limits.get(mark),
                 }
             )
@@ -190,10 +245,25 @@ class EarTest:
             "thresholds": thresholds,
             "tones": self.tones,
             "tones_heard": self.tones_heard,
+            "tones_unsure": self.tones_unsure,
             "catch_trials": self.catches,
             "false_alarms": self.false_alarms,
+            "unsure_alarms": self.unsure_alarms,
             "retest_difference_db": self.retest_difference_db,
         }
+
+    def inattention(self) -> str:
+        """Say in words what shows that the listener did not attend; "" if nothing does."""
+        signs = []
+        found = self.estimator.hyperparameters
+        if found.lapse_rate > LAPSE_RATE_HIGH:
+            signs.append(f"misses about {100.0 * found.lapse_rate:.0f} % of what can be heard")
+        if self._judgeable() and self._alarm_share() > CATCHES_ANSWERED_HIGH:
+            signs.append(self._false_alarm_words())
+        elif found.false_alarm_rate > FALSE_ALARM_RATE_HIGH:
+            percent = 100.0 * found.false_alarm_rate
+            signs.append(f"answers about {percent:.0f} % of what cannot be heard")
+        return "inattentive listener: " + ", ".join(signs) if signs else ""
 
     # What to present
 
@@ -238,21 +308,25 @@ class EarTest:
 
     # What the answers mean
 
-    def _count_tone(self, presentation: Presentation, heard: bool) -> None:
+    def _count_tone(self, presentation: Presentation, heard: bool | None) -> None:
         s = self._settings
         self.tones += 1
-        self.tones_heard += heard
+        self.tones_heard += heard is True
+        self.tones_unsure += heard is None
         self._since_catch += 1
         self._last_level_db_hl = presentation.level_db_hl
-        at_limit_unheard = not heard and presentation.level_db_hl >= s.level_max_db_hl
-        at_floor_heard = heard and presentation.level_db_hl <= s.level_min_db_hl
+        at_limit_unheard = heard is False and presentation.level_db_hl >= s.level_max_db_hl
+        at_floor_heard = heard is True and presentation.level_db_hl <= s.level_min_db_hl
         self._at_limit_unheard += at_limit_unheard
         self._at_floor_heard += at_floor_heard
+        if at_limit_unheard:
+            times = self._silent_at_limit.get(presentation.frequency_hz, 0)
+            self._silent_at_limit[presentation.frequency_hz] = times + 1
         if at_limit_unheard or at_floor_heard:
             count = self._at_bound.get(presentation.frequency_hz, 0)
             self._at_bound[presentation.frequency_hz] = count + 1
 
-    def _familiarised(self, presentation: Presentation, heard: bool) -> None:
+    def _familiarised(self, presentation: Presentation, heard: bool | None) -> None:
         s = self._settings
         level = presentation.level_db_hl
         if heard:
@@ -260,7 +334,8 @@ class EarTest:
             done = self._familiar_going_up or level <= s.level_min_db_hl
             self._familiar_level_db_hl = max(level - FAMILIAR_DOWN_DB, s.level_min_db_hl)
         else:
-            done = self._at_limit_unheard >= LIMIT_TONES_FAMILIAR
+            self._familiar_limit_tones += level >= s.level_max_db_hl
+            done = self._familiar_limit_tones >= LIMIT_TONES_FAMILIAR
             self._familiar_going_up = True
             self._familiar_level_db_hl = min(level + FAMILIAR_UP_DB, s.level_max_db_hl)
         if done or self.tones >= FAMILIAR_TONES_MAX:
@@ -268,30 +343,33 @@ class EarTest:
 
     def _judge(self) -> None:
         """End the measurement of this ear, or begin the retest, if the answers are enough."""
-        if self.catches >= CATCHES_TO_JUDGE and 2 * self.false_alarms >= self.catches:
+        if self._judgeable() and self._alarm_share() >= UNRELIABLE_SHARE:
             self._end(UNRELIABLE, self._false_alarm_words())
         elif self._hears_nothing():
             self._end(NO_RESPONSE, f"no response at {self._settings.level_max_db_hl:g} dB HL")
         elif self._hears_all():
             self._judge_at_floor()
-        elif 0 < self.tones_heard < self.tones and self.estimator.trial_count and self._enough():
+        elif self._both_sides() and self.estimator.trial_count and self._enough():
             self.outcome = self._common_mark() or MEASURED
             self._begin_retest()
 
     def _judge_at_floor(self) -> None:
         if self._needs_catches():
             return
-        if 2 * self.false_alarms >= self.catches:
+        if self._alarm_share() >= UNRELIABLE_SHARE:
             self._end(UNRELIABLE, self._false_alarm_words())
         else:
             self._end(HEARS_ALL, f"everything heard at {self._settings.level_min_db_hl:g} dB HL")
 
     def _hears_nothing(self) -> bool:
         """Return whether nothing was heard, or by accident only, up to the limit."""
-        if self.tones_heard == 0 and self.tones >= self._settings.tones_max:
+        if self.tones_answered == 0 and self.tones >= self._settings.tones_max:
             return True
-        return self._at_limit_unheard >= LIMIT_TONES and (
-            self.tones_heard == 0 or self._common_mark() == NO_RESPONSE
+        spread = len(self._silent_at_limit) >= min(LIMIT_FREQUENCIES, len(self.frequencies_hz))
+        return (
+            spread
+            and self._at_limit_unheard >= LIMIT_TONES
+            and (self.tones_answered == 0 or self._common_side() == NO_RESPONSE)
         )
 
     def _hears_all(self) -> bool:
@@ -299,55 +377,96 @@ class EarTest:
         if self.tones_heard == self.tones >= self._settings.tones_max:
             return True
         return self._at_floor_heard >= LIMIT_TONES and (
-            self.tones_heard == self.tones or self._common_mark() == HEARS_ALL
+            self.tones_heard == self.tones or self._common_side() == HEARS_ALL
         )
 
+    def _both_sides(self) -> bool:
+        """Return whether some tone was answered, and some was not surely heard."""
+        return self.tones_answered > 0 and self.tones_heard < self.tones
+
+    def _judgeable(self) -> bool:
+        return self.catches >= CATCHES_TO_JUDGE
+
+    def _alarm_share(self) -> float:
+        """Return how much of the silences was answered, an unsure answer being half a one."""
+        alarms = self.false_alarms + UNSURE_ALARM * self.unsure_alarms
+        return alarms / self.catches if self.catches else 0.0
+
     def _false_alarm_words(self) -> str:
-        return f"{self.false_alarms} of {self.catches} catch trials without a tone were answered"
+        answered = self.false_alarms + self.unsure_alarms
+        unsure = f", {self.unsure_alarms} of them unsure" if self.unsure_alarms else ""
+        return f"{answered} of {self.catches} catch trials without a tone were answered{unsure}"
 
     def _enough(self) -> bool:
         s = self._settings
-        if self.tones >= s.tones_max - (RETEST_TONES_MAX if s.retest else 0):
-            self.why = f"the limit of {s.tones_max} tones"
-            return True
-        if self.tones < s.tones_min:
+        kept = RETEST_TONES_MAX if s.retest else 0
+        if self.tones < min(s.tones_min, s.tones_max - kept):
             return False
-        sd_db = self.largest_sd_db()
-        if sd_db <= s.stop_sd_db:
-            self.why = f"largest SD {sd_db:.1f} dB"
+        widest = self.widest()
+        if widest.half_width_db <= s.stop_half_width_db:
+            self.why = f"95 % band at most {_plus_minus(widest)}"
+            return True
+        if self.tones >= s.tones_max - kept:
+            self.why = self._short_words(self._cap_words(kept), widest)
             return True
         bits = self.estimator.information_bits if s.stop_information_bits > 0.0 else math.inf
         if bits <= s.stop_information_bits:
-            self.why = f"the next answer would tell {bits:.2f} bit"
+            self.why = self._short_words(f"the next answer would tell {bits:.2f} bit", widest)
             return True
         return False
+
+    def _cap_words(self, kept: int) -> str:
+        cap = f"the cap of {self._settings.tones_max} tones"
+        left = self._settings.tones_max - self.tones
+        if not kept:
+            return cap
+        spared = f"{kept} kept" if left >= kept else f"{left} left, too few"
+        return f"{cap}: {self.tones} asked, {spared} for the retest"
+
+    def _short_words(self, end: str, widest: Widest) -> str:
+        """Say why the measurement ended short of what was wanted, and what it was short of."""
+        s = self._settings
+        wanted = f"+-{s.stop_half_width_db:g} wanted"
+        words = [end, f"95 % band up to {_plus_minus(widest)}, {wanted}"]
+        at_limit = [str(e.frequency_hz) for e in self._estimates() if e.mark == INCOMPLETE]
+        if at_limit:
+            limit = f"the limit of {s.level_max_db_hl:g} dB HL"
+            words.append(f"perhaps beyond {limit} at {', '.join(at_limit)} Hz")
+        if self.inattention():
+            words.append(self.inattention())
+        return "; ".join(words)
 
     def _begin_retest(self) -> None:
         mean_db_hl, _ = self.estimator.threshold([FAMILIAR_FREQUENCY_HZ])
         threshold = float(mean_db_hl[0])
         room = self._settings.tones_max - self.tones
         wanted = self._settings.retest and room >= RETEST_TONES_MAX
-        if not wanted or self._mark(threshold) != MEASURED:
+        if not wanted or self._side(threshold) != MEASURED:
             self.phase = ""
             return
         self.phase = RETEST
         self._retest_threshold_db_hl = threshold
         self._retest_base_db_hl = threshold + RETEST_START_DB
 
-    def _retested(self, presentation: Presentation, heard: bool) -> None:
-        """Find the retest threshold, halfway between the last level unheard and the first heard."""
+    def _retested(self, presentation: Presentation, heard: bool | None) -> None:
+        """Find where silence ends and where being sure begins, each halfway between two levels."""
         level = presentation.level_db_hl
         self._retest_step += 1
+        below = self._retest_below_db_hl
+        crossed_db_hl = 0.5 * ((level - RETEST_STEP_DB if below is None else below) + level)
+        if heard is not False and self._retest_audible_db_hl is None:
+            self._retest_audible_db_hl = crossed_db_hl
         at_limit = level >= self._settings.level_max_db_hl
         if heard:
-            below = self._retest_unheard_db_hl
-            below = level - RETEST_STEP_DB if below is None else below
-            self._end_retest(0.5 * (below + level))
+            self._end_retest(crossed_db_hl)
         elif at_limit or self._retest_step >= RETEST_TONES_MAX:
             self._end_retest(level + 0.5 * RETEST_STEP_DB)
-        self._retest_unheard_db_hl = level
+        self._retest_below_db_hl = level
 
-    def _end_retest(self, threshold_db_hl: float) -> None:
+    def _end_retest(self, sure_db_hl: float) -> None:
+        audible_db_hl = self._retest_audible_db_hl
+        audible_db_hl = sure_db_hl if audible_db_hl is None else audible_db_hl
+        threshold_db_hl = 0.5 * (audible_db_hl + sure_db_hl)
         self.retest_difference_db = threshold_db_hl - self._retest_threshold_db_hl
         self.outcome = self._common_mark() or MEASURED  # the retest's answers count as well
         self.phase = ""
@@ -357,16 +476,88 @@ class EarTest:
         self.why = why
         self.phase = ""
 
-    def _common_mark(self) -> str:
-        """Return the mark of all audiogram frequencies, "" if they differ."""
-        mean_db_hl, _ = self.estimator.threshold(self.frequencies_hz)
-        marks = {self._mark(float(mean)) for mean in mean_db_hl}
-        return marks.pop() if len(marks) == 1 else ""
+    def _estimates(self) -> list["_Estimate"]:
+        frequencies_hz = self.frequencies_hz
+        figures = zip(
+            frequencies_hz,
+            *self.estimator.threshold(frequencies_hz),
+            *self.estimator.threshold_band(frequencies_hz, BAND_PROBABILITY),
+            strict=True,
+        )
+        return [
+            _Estimate(f, self._mark(f, float(mean), float(sd)), *map(float, (mean, sd, low, high)))
+            for f, mean, sd, low, high in figures
+        ]
 
-    def _mark(self, threshold_db_hl: float) -> str:
+    def _mark(self, frequency_hz: float, mean_db_hl: float, sd_db: float) -> str:
+        """Return the mark of a frequency.
+
+        A threshold at the floor or below is not told apart from lower ones, and being wrong by a
+        few dB there harms nobody. To say that there is no response has to be sure.
+        """
+        side = self._side(mean_db_hl)
+        if side != NO_RESPONSE:
+            return side
+        sure = mean_db_hl >= self._settings.level_max_db_hl + BEYOND_LIMIT_SDS * sd_db
+        asked = self._silent_at_limit.get(frequency_hz, 0) >= SILENT_AT_LIMIT_SURE
+        return NO_RESPONSE if sure or asked else INCOMPLETE
+
+    def _common_mark(self) -> str:
+        """Return the mark of the ear if no frequency has a number, "" otherwise."""
+        marks = {estimate.mark for estimate in self._estimates()}
+        if marks <= {NO_RESPONSE, INCOMPLETE}:
+            return INCOMPLETE if INCOMPLETE in marks else NO_RESPONSE
+        return HEARS_ALL if marks == {HEARS_ALL} else ""
+
+    def _common_side(self) -> str:
+        """Return on which side of the limits all audiogram frequencies lie, "" if they differ.
+
+        Of an ear that was silent at the limit again and again the means are sure enough.
+        """
+        mean_db_hl, _ = self.estimator.threshold(self.frequencies_hz)
+        sides = {self._side(float(mean)) for mean in mean_db_hl}
+        return sides.pop() if len(sides) == 1 else ""
+
+    def _side(self, threshold_db_hl: float) -> str:
         s = self._settings
         if threshold_db_hl >= s.level_max_db_hl:
             return NO_RESPONSE
         if threshold_db_hl <= s.level_min_db_hl:
             return HEARS_ALL
         return MEASURED
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    """What is known of the threshold at an audiogram frequency, with its 95 % band."""
+
+    frequency_hz: int
+    mark: str
+    mean_db_hl: float
+    sd_db: float
+    low_db_hl: float
+    high_db_hl: float
+
+    @property
+    def half_width_db(self) -> float:
+        return 0.5 * (self.high_db_hl - self.low_db_hl)
+
+
+def _plus_minus(widest: Widest) -> str:
+    return f"+-{widest.half_width_db:.1f} dB ({widest.frequency_hz} Hz)"
+
+
+def _estimator(settings: Settings, person: Person) -> ThresholdEstimator:
+    try:
+        return ThresholdEstimator(
+            settings.profile,
+            max_trials=settings.tones_max,
+            response_noise_db=settings.response_noise_db,
+            unsure_half_width_db=settings.unsure_half_width_db,
+            age_years=person.age_years,
+            sex=person.sex,
+            level_limits_db_hl=(settings.level_min_db_hl, settings.level_max_db_hl),
+            frequency_range_hz=(settings.frequency_min_hz, settings.frequency_max_hz),
+        )
+    except ValueError as error:
+        raise SettingError(str(error)) from None

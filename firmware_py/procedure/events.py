@@ -3,6 +3,9 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
+HEARD_BUTTON: Final = 1
+UNSURE_BUTTON: Final = 2  # "perhaps": where there is a second button
+
 
 @dataclass(frozen=True)
 class TestStarted:
@@ -34,17 +37,28 @@ class ToneEnded:
 
 
 @dataclass(frozen=True)
-class ButtonPressed:
-    """The listener pressed the button, at `at_us` of the board's time."""
+class _ButtonMoved:
+    """What happened to a button, at `at_us` of the board's time; records without one are of 1."""
 
     at_us: int
+    button: int = HEARD_BUTTON
+
+    def __post_init__(self) -> None:
+        """Refuse a button that there is not."""
+        if self.button not in (HEARD_BUTTON, UNSURE_BUTTON):
+            raise ValueError(
+                f"button is {self.button!r}; allowed are {HEARD_BUTTON} and {UNSURE_BUTTON}"
+            )
 
 
 @dataclass(frozen=True)
-class ButtonReleased:
-    """The listener released the button, at `at_us` of the board's time."""
+class ButtonPressed(_ButtonMoved):
+    """The listener pressed a button."""
 
-    at_us: int
+
+@dataclass(frozen=True)
+class ButtonReleased(_ButtonMoved):
+    """The listener released a button."""
 
 
 @dataclass(frozen=True)

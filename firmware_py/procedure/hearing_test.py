@@ -5,6 +5,11 @@ Whether a tone was answered is judged on the board's time alone, by its microsec
 and button; before a tone counts as not heard, or as not begun, the board is asked for its time, so
 that no press is lost to a slow wire or a busy processor. A presentation that was disturbed (paused,
 cut short, board lost) is not an answer: the same stimulus is asked again.
+
+The first press in the window is the answer, with the button it was of: heard, or unsure. A press
+before the tone could be heard has the tone asked again after a new pause, once; the next such press
+is passed over, so that whoever presses all the time does not hold up the test, and only a press in
+the window counts. Where there is no second button its presses mean nothing.
 """
 
 from dataclasses import dataclass
@@ -12,6 +17,7 @@ from typing import Any, Final
 
 from firmware_py.procedure.ear_test import EarTest, Presentation
 from firmware_py.procedure.events import (
+    UNSURE_BUTTON,
     Aborted,
     Action,
     AskBoardTime,
@@ -33,7 +39,8 @@ from firmware_py.procedure.events import (
     ToneStarted,
     Wait,
 )
-from firmware_py.procedure.outcomes import CATCH, FAMILIARISE
+from firmware_py.procedure.outcomes import CATCH, FAMILIARISE, UNRELIABLE, UNSURE
+from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.randomness import PAUSE_STREAM, uniform
 from firmware_py.procedure.settings import BETTER, BOTH, LEFT, RIGHT, Settings
 
@@ -51,6 +58,7 @@ TIME_TIMEOUT_US: Final = 1_000_000  # the board's time is asked for again after
 PAUSE_TOTAL_US_MAX: Final = 10_000_000  # stray presses prolong a pause up to this
 RETEST_REPEATABLE_DB: Final = 5.0
 RETEST_ACCEPTED_DB: Final = 10.0
+UNSURE_SHARE_HIGH: Final = 0.9  # near the threshold many answers are; all but a few, and it is odd
 
 
 @dataclass
@@ -72,6 +80,13 @@ class HearingTest:
     ----------
     settings : Settings
         Of this test.
+    person : Person, optional
+        Who is tested.
+
+    Raises
+    ------
+    SettingError
+        If the estimator does not take these settings, or this person's age or sex.
 
     Notes
     -----
@@ -79,12 +94,13 @@ class HearingTest:
     bit. Resuming and replaying a session rest on this.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, person: Person = UNKNOWN) -> None:
         self.settings = settings
+        self.person = person
         ears: tuple[str, ...] = (RIGHT, LEFT) if settings.ears == BOTH else (settings.ears,)
         if settings.first_ear in ears:
             ears = (settings.first_ear, *(e for e in ears if e != settings.first_ear))
-        self.ears = {ear: EarTest(ear, settings) for ear in ears}
+        self.ears = {ear: EarTest(ear, settings, self.person) for ear in ears}
         self.state = READY
         self.outcome = ""
         self.number = 0  # of the presentation under way or due
@@ -163,8 +179,8 @@ class HearingTest:
                 return self._tone_started(now_us, number, onset_us)
             case ToneEnded(number, _, cut):
                 return self._tone_ended(now_us, number, cut)
-            case ButtonPressed(at_us):
-                return self._pressed(now_us, at_us)
+            case ButtonPressed(at_us, button):
+                return self._pressed(now_us, at_us, button)
             case ButtonReleased():
                 return []
             case BoardTime(at_us):
@@ -210,21 +226,31 @@ class HearingTest:
             return []
         return self._void(now_us, "the tone was cut short")
 
-    def _pressed(self, now_us: int, at_us: int) -> list[Action]:
+    def _pressed(self, now_us: int, at_us: int, button: int) -> list[Action]:
+        unsure = button == UNSURE_BUTTON
+        if unsure and self.settings.unsure_half_width_db == 0.0:
+            return []
         if self.state != LISTENING:
             return self._stray_press(now_us)
+        heard = None if unsure else True
         if self._is_catch():
-            return self._answered(now_us, heard=True)
+            return self._answered(now_us, heard)
         since_onset_us = at_us - self._onset_us
         if since_onset_us > self._listening_us():
             return self._stray_press(now_us)
-        if since_onset_us < 1000 * self.settings.response_ms_min and self._early_presses == 0:
-            self.stray_presses += 1
-            self._early_presses += 1
-            return self._void(now_us, "the button was pressed before the tone could be heard")
+        if since_onset_us < 1000 * self.settings.response_ms_min:
+            return self._early_press(now_us)
         self._response_times.count += 1
-        self._response_times.total_us += max(since_onset_us, 0)
-        return [Silence(), *self._answered(now_us, heard=True)]
+        self._response_times.total_us += since_onset_us
+        return [Silence(), *self._answered(now_us, heard)]
+
+    def _early_press(self, now_us: int) -> list[Action]:
+        """Ask the tone again after the first press that was too early; pass over the others."""
+        self.stray_presses += 1
+        self._early_presses += 1
+        if self._early_presses > 1:
+            return []
+        return self._void(now_us, "the button was pressed before the tone could be heard")
 
     def _stray_press(self, now_us: int) -> list[Action]:
         """Count a press without a tone, and begin the pause anew, within reason."""
@@ -330,7 +356,7 @@ class HearingTest:
         )  # fmt: skip
         return [self._tell_tone(presentation), play, *self._wait(now_us + START_TIMEOUT_US)]
 
-    def _answered(self, now_us: int, heard: bool) -> list[Action]:
+    def _answered(self, now_us: int, heard: bool | None) -> list[Action]:
         presentation, ear = self.presentation, self.ears[self.ear_under_test]
         assert presentation is not None
         ear.answer(presentation, heard)
@@ -338,10 +364,10 @@ class HearingTest:
             "number": self.number,
             "ear": ear.ear,
             "purpose": presentation.purpose,
-            "heard": heard,
+            "heard": UNSURE if heard is None else heard,
         }
         if presentation.purpose not in (CATCH, FAMILIARISE):
-            about["sd_db"] = round(ear.largest_sd_db(), 2)
+            about["half_width_db"] = round(ear.widest().half_width_db, 2)
         told: list[Action] = [Tell("answer", about)]
         if ear.over:
             told.append(Tell("ear-over", {"ear": ear.ear, "outcome": ear.outcome, "why": ear.why}))
@@ -392,10 +418,24 @@ class HearingTest:
                     f"{ear.ear} ear {verdict}: 1 kHz came out {difference_db:+.0f} dB "
                     "different in the retest"
                 )
+            remarks += [f"{ear.ear} ear: {words}" for words in _doubts(ear)]
         tones = sum(ear.tones for ear in self.ears.values())
-        if tones and not any(ear.tones_heard for ear in self.ears.values()):
+        if tones and not any(ear.tones_answered for ear in self.ears.values()):
             remarks.append("no tone was ever answered: check earphones and button")
         return remarks
+
+
+def _doubts(ear: EarTest) -> list[str]:
+    """Say what makes the answers of an ear less than sure."""
+    doubts = []
+    if ear.tones_unsure > UNSURE_SHARE_HIGH * ear.tones_answered:
+        doubts.append(
+            f"{ear.tones_unsure} of {ear.tones_answered} answers were unsure: are the buttons "
+            "understood?"
+        )
+    if ear.outcome != UNRELIABLE and ear.inattention():
+        doubts.append(ear.inattention())
+    return doubts
 
 
 def _familiar_level(ear: EarTest) -> float:

@@ -8,9 +8,12 @@ MEASURE: Final = "measure"
 RETEST: Final = "retest"
 CATCH: Final = "catch"
 
-# Outcomes of an ear; the first three also mark a single frequency.
+# An answer is True: heard, False: silence, None: unsure, for which this is the word.
+UNSURE: Final = "unsure"
+
+# Outcomes of an ear, which also mark its frequencies.
 MEASURED: Final = "measured"
 NO_RESPONSE: Final = "no-response"  # silent at the limit
 HEARS_ALL: Final = "hears-all"  # everything heard at the floor
 UNRELIABLE: Final = "unreliable"  # answers without tones
-INCOMPLETE: Final = "incomplete"
+INCOMPLETE: Final = "incomplete"  # of a frequency: beyond the limit perhaps, but not for sure

@@ -9,6 +9,8 @@ BOTH: Final = "both"
 BETTER: Final = "better"
 
 AUDIOGRAM_FREQUENCIES_HZ: Final = (250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000)
+# Clinics ask them only where their neighbours are 20 dB apart; their bands do not hold up the end.
+INTER_OCTAVE_FREQUENCIES_HZ: Final = (750, 1500)
 FAMILIAR_FREQUENCY_HZ: Final = 1000.0  # familiarisation and retest, ISO 8253-1
 
 # Above this level a test needs the operator's explicit word.
@@ -18,7 +20,7 @@ STEP_UP_MAX_DB: Final = 20.0  # no tone is louder than the one before it by more
 _CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "ears": (BOTH, LEFT, RIGHT),
     "first_ear": (BETTER, LEFT, RIGHT),
-    "profile": ("default", "gp-pta-2015"),
+    "profile": ("default", "annealed-laplace", "gp-pta-2015"),
 }
 # Name: (lowest, highest, unit). Times are those of a person, not of a machine.
 _LIMITS: Final[dict[str, tuple[float, float, str]]] = {
@@ -31,7 +33,7 @@ _LIMITS: Final[dict[str, tuple[float, float, str]]] = {
     "familiar_level_db_hl": (-10.0, 60.0, "dB HL"),
     "tones_min": (1, 100, "tones"),
     "tones_max": (20, 120, "tones"),
-    "stop_sd_db": (0.5, 20.0, "dB"),
+    "stop_half_width_db": (1.0, 40.0, "dB"),
     "stop_information_bits": (0.0, 1.0, "bit"),
     "catch_rate": (0.0, 0.5, "a presentation"),
     "pause_ms_min": (500, 10000, "ms"),
@@ -42,6 +44,7 @@ _LIMITS: Final[dict[str, tuple[float, float, str]]] = {
     "rise_ms": (20, 50, "ms"),
     "response_ms_min": (0, 300, "ms"),
     "response_window_ms": (300, 3000, "ms"),
+    "unsure_half_width_db": (0.0, 15.0, "dB"),
     "seed": (0, 2**63 - 1, ""),
 }
 
@@ -59,17 +62,17 @@ class Settings:
     ears, first_ear : str
         Which ears, and which first: "better" is the one that familiarisation finds better.
     profile, response_noise_db : str, float
-        Of the estimator; None leaves the noise at the profile's value. 4 dB is more than most
-        listeners have, and bears a lapse of attention better than their own 2 dB would.
+        Of the estimator; None: the noise is inferred, or left at the profile's value.
     frequency_min_hz, frequency_max_hz, level_min_db_hl, level_max_db_hl, level_step_db : float
         What may be asked. Above 100 dB HL only with `loud_confirmed`.
     familiar_level_db_hl : float
         Level of the first tone, at 1 kHz.
     tones_min, tones_max : int
         Tones an ear, familiarisation and retest included; silent catch trials are not tones.
-    stop_sd_db, stop_information_bits : float
-        An ear ends when no audiogram frequency has a larger posterior SD, or when the next answer
-        is expected to tell no more (0: not used).
+    stop_half_width_db, stop_information_bits : float
+        An ear ends when at no audiogram frequency, 750 and 1500 Hz apart, the 95 % band reaches
+        further than this to either side, or when the next answer is expected to tell no more (0:
+        not used).
     catch_rate : float
         Silent presentations as a part of all.
     pause_ms_min, pause_ms_max : int
@@ -78,6 +81,9 @@ class Settings:
         The tone; IEC 60645-1 has pulses of 225 ms and rises of 20-50 ms.
     response_ms_min, response_window_ms : int
         A press counts from so long after the onset to so long after the end of the tone.
+    unsure_half_width_db : float
+        Above 0 there is a second button, for "perhaps", and this is how far from the threshold to
+        either side it is pressed. 0: there is none, and presses of it are only recorded.
     retest : bool
         Ask 1 kHz again at the end.
     seed : int
@@ -87,7 +93,7 @@ class Settings:
     ears: str = BOTH
     first_ear: str = BETTER
     profile: str = "default"
-    response_noise_db: float | None = 4.0
+    response_noise_db: float | None = None
     frequency_min_hz: float = 125.0
     frequency_max_hz: float = 8000.0
     level_min_db_hl: float = -10.0
@@ -97,7 +103,7 @@ class Settings:
     familiar_level_db_hl: float = 40.0
     tones_min: int = 12
     tones_max: int = 40
-    stop_sd_db: float = 3.0
+    stop_half_width_db: float = 8.0
     stop_information_bits: float = 0.0
     catch_rate: float = 0.1
     pause_ms_min: int = 1200
@@ -108,6 +114,7 @@ class Settings:
     rise_ms: int = 25
     response_ms_min: int = 100
     response_window_ms: int = 1000
+    unsure_half_width_db: float = 0.0
     retest: bool = True
     seed: int = 1
 

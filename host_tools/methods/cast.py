@@ -23,10 +23,16 @@ from typing import Final
 
 import numpy as np
 
-from firmware_py.inference.elementary import normal_cdf
-from firmware_py.inference.kernel import CONVERGED, F8, I8, VECTOR, entry
 from firmware_py.inference.standard_audiograms import FREQUENCIES_HZ, STANDARD_AUDIOGRAMS_DB_HL
-from host_tools.methods.interface import Array, Stimulus, Task, interpolate
+from host_tools.methods.interface import (
+    Array,
+    Stimulus,
+    Task,
+    binary_entropy_bits,
+    interpolation_weights,
+    probability_heard,
+    tones_of,
+)
 from host_tools.methods.population import Integers, Population, uniform
 
 PATTERNS_USUAL: Final = 300
@@ -238,65 +244,6 @@ class Cast:
         z = (tones[:, 1] - thresholds_db_hl) / np.hypot(self._task.response_noise_db, spread_db)
         heard = probability_heard(z, self._task)
         return heard, binary_entropy_bits(heard)
-
-
-def probability_heard(z: Array, task: Task) -> Array:
-    """Return the chance that a tone z SDs above threshold is answered, lapses included.
-
-    P = a + (1 - a - b) Phi(z), with a the false alarm rate and b the lapse rate.
-    """
-    p = np.empty(z.shape)
-    _heard(
-        z.size, np.ascontiguousarray(z).ravel(), task.false_alarm_rate, task.lapse_rate, p.ravel()
-    )
-    return p
-
-
-def binary_entropy_bits(p: Array) -> Array:
-    """Return -p log2 p - (1 - p) log2 (1 - p), 0 where p is 0 or 1."""
-    inner = np.clip(p, 1e-300, 1.0 - 2.0**-53)
-    return np.where(
-        (p > 0.0) & (p < 1.0), -inner * np.log2(inner) - (1.0 - inner) * np.log2(1.0 - inner), 0.0
-    )
-
-
-def tones_of(task: Task, frequencies_hz: Array, level_step_db: float) -> Array:
-    """Return (tones, 2), in Hz and dB HL: all that a task allows at these frequencies.
-
-    Levels are multiples of the step. The tones are sorted by frequency, then by level.
-
-    Raises
-    ------
-    ValueError
-        There is none.
-    """
-    low_hz, high_hz = task.frequency_range_hz
-    low_db_hl, high_db_hl = task.level_limits_db_hl
-    allowed_hz = [f for f in frequencies_hz if low_hz <= f <= high_hz]
-    steps = np.arange(
-        math.ceil(low_db_hl / level_step_db), math.floor(high_db_hl / level_step_db) + 1
-    )
-    if not allowed_hz or not len(steps):
-        raise ValueError(
-            f"there is no tone at {np.asarray(frequencies_hz).tolist()} Hz and multiples of "
-            f"{level_step_db:g} dB within {low_hz:g} to {high_hz:g} Hz (frequency_range_hz) and "
-            f"{low_db_hl:g} to {high_db_hl:g} dB HL (level_limits_db_hl)"
-        )
-    return np.array([(f, level_step_db * step) for f in allowed_hz for step in steps])
-
-
-def interpolation_weights(frequencies_known_hz: Array, frequencies_wanted_hz: Array) -> Array:
-    """Return (wanted, known), the matrix that does what `interpolate` does."""
-    unit = np.eye(len(frequencies_known_hz))
-    return np.array([interpolate(frequencies_known_hz, e, frequencies_wanted_hz) for e in unit]).T
-
-
-@entry(I8, I8, VECTOR, F8, F8, VECTOR)
-def _heard(n: int, z: Array, false_alarm_rate: float, lapse_rate: float, p: Array) -> int:
-    """Write a + (1 - a - b) Phi(z) of n numbers."""
-    for i in range(n):
-        p[i] = false_alarm_rate + (1.0 - false_alarm_rate - lapse_rate) * normal_cdf(z[i])
-    return CONVERGED
 
 
 def clusters(points: Array, weight: Array, count: int, seed: int) -> Integers:

@@ -31,14 +31,16 @@ from firmware_py.inference.elementary import LOG_2, exp, log, normal_cdf
 from firmware_py.inference.kernel import CONVERGED, F8, I8, MATRIX, VECTOR, entry, kernel
 from firmware_py.inference.likelihood import log_normal_cdf, ratio
 from firmware_py.inference.standard_audiograms import FREQUENCIES_HZ, STANDARD_AUDIOGRAMS_DB_HL
-from host_tools.methods.cast import (
+from host_tools.methods.cast import clusters
+from host_tools.methods.interface import (
+    Array,
+    Stimulus,
+    Task,
     binary_entropy_bits,
-    clusters,
     interpolation_weights,
     probability_heard,
     tones_of,
 )
-from host_tools.methods.interface import Array, Stimulus, Task
 from host_tools.methods.population import Integers, Population
 
 COMPONENTS_USUAL: Final = 6

@@ -3,14 +3,29 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 
 from firmware_py import Stimulus
+from firmware_py.inference.elementary import normal_cdf
+from firmware_py.inference.kernel import CONVERGED, F8, I8, VECTOR, entry
+from firmware_py.inference.population_prior import AGE_LIMITS_YEARS, Sex
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
 
-__all__ = ["Array", "Method", "Stimulus", "Task", "checked_number", "interpolate"]
+__all__ = [
+    "Array",
+    "Banded",
+    "Method",
+    "Stimulus",
+    "Task",
+    "binary_entropy_bits",
+    "checked_number",
+    "interpolate",
+    "interpolation_weights",
+    "probability_heard",
+    "tones_of",
+]
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -18,6 +33,7 @@ RESPONSE_NOISE_LIMITS_DB: Final = (0.1, 30.0)
 LEVEL_LIMITS_DB_HL: Final = (-30.0, 130.0)
 FREQUENCY_LIMITS_HZ: Final = (20.0, 20000.0)
 SEED_MAX: Final = 2**64 - 1
+TONES_MAX: Final = 1000  # three hours and more: nobody listens for so long
 
 
 class Method(Protocol):
@@ -71,6 +87,29 @@ class Method(Protocol):
         ...
 
 
+@runtime_checkable
+class Banded(Protocol):
+    """What a method has beside `Method` whose posterior is no normal distribution."""
+
+    def threshold_band(
+        self, frequencies_hz: Iterable[float] | Array, probability: float
+    ) -> tuple[Array, Array]:
+        """Return the central band (low, high), dB HL, with this probability of the threshold.
+
+        Parameters
+        ----------
+        frequencies_hz : (m,)
+            Within the frequency range of the task.
+        probability : float
+            Above 0, below 1.
+
+        Returns
+        -------
+        low_db_hl, high_db_hl : (m,), (m,)
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class Task:
     """What every method is told before the first tone.
@@ -87,6 +126,10 @@ class Task:
         Where the threshold is wanted; rising, within the range.
     seed : int
         Of whatever a method draws at random; 0 to 2**64 - 1.
+    tones_max : int
+        So many tones are played at most; 1 to 1000.
+    age_years, sex : float and "F" or "M", optional
+        Of the listener, if known; age 0 to 120.
 
     Raises
     ------
@@ -101,6 +144,9 @@ class Task:
     frequency_range_hz: tuple[float, float] = (125.0, 8000.0)
     audiogram_frequencies_hz: tuple[float, ...] = AUDIOGRAM_FREQUENCIES_HZ
     seed: int = 1
+    tones_max: int = 128
+    age_years: float | None = None
+    sex: Sex | None = None
 
     def __post_init__(self) -> None:
         """Check every value and the relations between them."""
@@ -115,9 +161,12 @@ class Task:
         _check_interval("level_limits_db_hl", self.level_limits_db_hl, LEVEL_LIMITS_DB_HL)
         _check_interval("frequency_range_hz", self.frequency_range_hz, FREQUENCY_LIMITS_HZ)
         self._check_audiogram_frequencies()
-        whole = isinstance(self.seed, int | np.integer) and not isinstance(self.seed, bool)
-        if not whole or not 0 <= self.seed <= SEED_MAX:
-            raise ValueError(f"seed is {self.seed!r}; allowed are whole numbers 0 to {SEED_MAX}")
+        _check_whole("seed", self.seed, 0, SEED_MAX)
+        _check_whole("tones_max", self.tones_max, 1, TONES_MAX)
+        if self.age_years is not None:
+            checked_number("age_years", self.age_years, *AGE_LIMITS_YEARS)
+        if self.sex not in (None, "F", "M"):
+            raise ValueError(f"sex is {self.sex!r}; allowed are 'F', 'M' and None")
 
     def _check_audiogram_frequencies(self) -> None:
         frequencies = self.audiogram_frequencies_hz
@@ -185,6 +234,57 @@ def interpolate(
     return values_wanted
 
 
+def interpolation_weights(frequencies_known_hz: Array, frequencies_wanted_hz: Array) -> Array:
+    """Return (wanted, known), the matrix that does what `interpolate` does."""
+    unit = np.eye(len(frequencies_known_hz))
+    return np.array([interpolate(frequencies_known_hz, e, frequencies_wanted_hz) for e in unit]).T
+
+
+def tones_of(task: Task, frequencies_hz: Array, level_step_db: float) -> Array:
+    """Return (tones, 2), in Hz and dB HL: all that a task allows at these frequencies.
+
+    Levels are multiples of the step. The tones are sorted by frequency, then by level.
+
+    Raises
+    ------
+    ValueError
+        There is none.
+    """
+    low_hz, high_hz = task.frequency_range_hz
+    low_db_hl, high_db_hl = task.level_limits_db_hl
+    allowed_hz = [f for f in frequencies_hz if low_hz <= f <= high_hz]
+    steps = np.arange(
+        math.ceil(low_db_hl / level_step_db), math.floor(high_db_hl / level_step_db) + 1
+    )
+    if not allowed_hz or not len(steps):
+        raise ValueError(
+            f"there is no tone at {np.asarray(frequencies_hz).tolist()} Hz and multiples of "
+            f"{level_step_db:g} dB within {low_hz:g} to {high_hz:g} Hz (frequency_range_hz) and "
+            f"{low_db_hl:g} to {high_db_hl:g} dB HL (level_limits_db_hl)"
+        )
+    return np.array([(f, level_step_db * step) for f in allowed_hz for step in steps])
+
+
+def probability_heard(z: Array, task: Task) -> Array:
+    """Return the chance that a tone z SDs above threshold is answered, lapses included.
+
+    P = a + (1 - a - b) Phi(z), with a the false alarm rate and b the lapse rate.
+    """
+    p = np.empty(z.shape)
+    _heard(
+        z.size, np.ascontiguousarray(z).ravel(), task.false_alarm_rate, task.lapse_rate, p.ravel()
+    )
+    return p
+
+
+def binary_entropy_bits(p: Array) -> Array:
+    """Return -p log2 p - (1 - p) log2 (1 - p), 0 where p is 0 or 1."""
+    inner = np.clip(p, 1e-300, 1.0 - 2.0**-53)
+    return np.where(
+        (p > 0.0) & (p < 1.0), -inner * np.log2(inner) - (1.0 - inner) * np.log2(1.0 - inner), 0.0
+    )
+
+
 def checked_number(name: str, value: float, low: float, high: float) -> float:
     """Return value as a float, or say which argument lies outside [low, high].
 
@@ -202,6 +302,12 @@ def checked_number(name: str, value: float, low: float, high: float) -> float:
     return number
 
 
+def _check_whole(name: str, value: int, low: int, high: int) -> None:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or not low <= value <= high:
+        raise ValueError(f"{name} is {value!r}; allowed are whole numbers {low} to {high}")
+
+
 def _check_interval(name: str, value: tuple[float, float], limits: tuple[float, float]) -> None:
     try:
         low, high = (checked_number(name, bound, *limits) for bound in value)
@@ -212,3 +318,11 @@ def _check_interval(name: str, value: tuple[float, float], limits: tuple[float, 
             f"{name} is {value!r}; allowed is (low, high) with "
             f"{limits[0]:g} <= low < high <= {limits[1]:g}"
         )
+
+
+@entry(I8, I8, VECTOR, F8, F8, VECTOR)
+def _heard(n: int, z: Array, false_alarm_rate: float, lapse_rate: float, p: Array) -> int:
+    """Write a + (1 - a - b) Phi(z) of n numbers."""
+    for i in range(n):
+        p[i] = false_alarm_rate + (1.0 - false_alarm_rate - lapse_rate) * normal_cdf(z[i])
+    return CONVERGED

@@ -45,8 +45,10 @@ class FakeInstrument:
     def events(self) -> str:
         return self._called("events")
 
-    def start(self, ears: str | None, seed: str | None) -> None:
-        self._called("start", ears, seed)
+    def start(
+        self, ears: str | None, seed: str | None, age_years: str | None, sex: str | None
+    ) -> None:
+        self._called("start", ears, seed, age_years, sex)
 
     def pause(self) -> None:
         self._called("pause")

@@ -22,7 +22,8 @@ def found(frequency_hz: float, level_db_hl: float, sd_db: float = 0.0) -> dict[s
         "frequency_hz": frequency_hz,
         "mark": "measured",
         "threshold_db_hl": level_db_hl,
-        "sd_db": sd_db,
+        "low_db_hl": level_db_hl - 1.96 * sd_db,
+        "high_db_hl": level_db_hl + 1.96 * sd_db,
     }
 
 
@@ -32,7 +33,8 @@ def marked(frequency_hz: float, mark: str) -> dict[str, Any]:
         "frequency_hz": frequency_hz,
         "mark": mark,
         "threshold_db_hl": None,
-        "sd_db": None,
+        "low_db_hl": None,
+        "high_db_hl": None,
         "limit_db_hl": {"no-response": 120.0, "hears-all": -10.0}.get(mark),
     }
 
@@ -90,7 +92,7 @@ dB HL 125    250     500     1k      2k      4k      8k Hz
   110 .       .       .       .       .       .       .
       .       .       .       .       .       .       .
   120 |-------|-------|-------|-------|-------|-------vX"""
-PICTURE_LEGEND = "O right   X left   : 95 % band   v no response   ^ better than measured   + true"
+PICTURE_LEGEND = "O right   X left   : 95 % band   v no response, ? perhaps   ^ all heard   + true"
 
 
 def test_a_whole_picture() -> None:
@@ -157,6 +159,21 @@ def test_a_band_goes_as_far_as_95_percent() -> None:
     }
 
 
+def test_a_band_need_not_be_the_same_to_both_sides() -> None:
+    drawn = one_ear("left", {**found(1000, 40.0), "low_db_hl": 35.0, "high_db_hl": 50.0})
+
+    assert drawn == {
+        (line(level), column(1000)): "X" if level == 40 else ":" for level in (35, 40, 45, 50)
+    }
+
+
+def test_what_is_perhaps_beyond_the_limit_has_a_question_mark_there() -> None:
+    perhaps = {**marked(8000, "incomplete"), "limit_db_hl": 100.0}
+
+    assert one_ear("left", perhaps) == {(line(100), column(8000)): "?"}
+    assert one_ear("left", marked(8000, "incomplete")) == {}, "not asked at all"
+
+
 def test_a_symbol_is_never_covered_by_a_band() -> None:
     wide, narrow = found(1000, 40.0, 20.0), found(1020, 60.0, 0.1)
 
@@ -220,7 +237,8 @@ def test_a_truth_that_is_no_level_is_not_drawn(level_db_hl: float) -> None:
 def test_the_legend_names_what_is_there() -> None:
     assert legend({"left": []}).startswith("X left   : 95 % band")
     assert "right" not in legend({"left": []})
-    assert legend({"left": []}).endswith("^ better than measured")
+    assert legend({"left": []}).endswith("v no response, ? perhaps   ^ all heard")
+    assert len(legend({"right": [], "left": []}, with_truth=True)) <= 80
 
 
 numbers = st.floats(-1e6, 1e6)

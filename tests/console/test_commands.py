@@ -20,6 +20,7 @@ from tests.console.instrument import PICTURE, Call, FakeInstrument, connected
 
 deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
 
+NONE = (None,)
 # Long form, short form, arguments, what the instrument is asked, and whether that is a query.
 ROWS: list[tuple[str, str, str, Call, bool]] = [
     ("*IDN?", "*IDN?", "", ("identify",), True),
@@ -29,11 +30,13 @@ ROWS: list[tuple[str, str, str, Call, bool]] = [
     ("SYSTEM:EVENTS", "SYST:EVEN", " ON", ("set_events", "ON"), False),
     ("SYSTEM:EVENTS?", "SYST:EVEN?", "", ("events",), True),
     ("SYSTEM:EXIT", "SYST:EXIT", "", ("shut_down",), False),
-    ("SESSION:START", "SESS:STAR", "", ("start", None, None), False),
-    ("SESSION:START", "SESS:STAR", " LEFT", ("start", "LEFT", None), False),
-    ("SESSION:START", "SESS:STAR", " both,7", ("start", "both", "7"), False),
-    ("SESSION:START", "SESS:STAR", " ,7", ("start", None, "7"), False),
-    ("SESSION:START", "SESS:STAR", " LEFT,", ("start", "LEFT", None), False),
+    ("SESSION:START", "SESS:STAR", "", ("start", *NONE * 4), False),
+    ("SESSION:START", "SESS:STAR", " LEFT", ("start", "LEFT", *NONE * 3), False),
+    ("SESSION:START", "SESS:STAR", " both,7", ("start", "both", "7", None, None), False),
+    ("SESSION:START", "SESS:STAR", " ,7", ("start", None, "7", None, None), False),
+    ("SESSION:START", "SESS:STAR", " ,,67.5,f", ("start", None, None, "67.5", "f"), False),
+    ("SESSION:START", "SESS:STAR", " LEFT,,,M", ("start", "LEFT", None, None, "M"), False),
+    ("SESSION:START", "SESS:STAR", " LEFT,", ("start", "LEFT", *NONE * 3), False),
     ("SESSION:PAUSE", "SESS:PAUS", "", ("pause",), False),
     ("SESSION:CONTINUE", "SESS:CONT", "", ("go_on",), False),
     ("SESSION:ABORT", "SESS:ABOR", "", ("abort",), False),
@@ -174,8 +177,8 @@ def test_every_row_has_words_of_help() -> None:
         ("HELP ME,PLEASE", "-108,\"'ME,PLEASE' is too much: HELP\""),
         ("THR? LEFT,RIGHT", "-108,\"'RIGHT' is too much: THReshold? [LEFT|RIGHT]\""),
         (
-            "SESS:STAR LEFT,7,8,9",
-            "-108,\"'8,9' is too much: SESSion:STARt [BOTH|LEFT|RIGHT][,SEED]\"",
+            "SESS:STAR LEFT,7,67,F,8,9",
+            "-108,\"'8,9' is too much: SESSion:STARt [BOTH|LEFT|RIGHT][,SEED][,AGE][,F|M]\"",
         ),
         ("SESS:STAR\tLEFT", '-113,"a line is made of printable ASCII; nothing was done"'),
         ("X" * 201, '-223,"a line has at most 200 characters; nothing was done"'),
@@ -325,7 +328,7 @@ def test_a_script_is_answered_line_by_line() -> None:
         "ERROR -223", *PICTURE, "OK", "-113",
     ]  # fmt: skip
     assert calls == [
-        ("identify",), ("start", "left", "7"), ("state",), ("threshold", "RIGHT"),
+        ("identify",), ("start", "left", "7", None, None), ("state",), ("threshold", "RIGHT"),
         ("set_setting", "pulses", "2"), ("audiogram",),
     ]  # fmt: skip
 

@@ -577,6 +577,64 @@ class TestButton:
             ("button-up", 1350 * MS + PRESS_GAP_US),
         ]
 
+    def test_the_second_button_is_told_by_its_number(self) -> None:
+        host = Host(SimulatedBoard(Scripted({"r1": Press(400 * MS, 200 * MS, 2)})))
+        host.until(2 * S)
+        host.tone()
+
+        assert host.until(4 * S) == [
+            (2, "button-down", {"us": "2400000", "button": "2"}),
+            (3, "button-up", {"us": "2600000", "button": "2"}),
+            (4, "tone-off", {"id": "r1", "us": "2800000", "cut": "0"}),
+        ]
+
+    def test_the_buttons_do_not_wait_for_each_other(self) -> None:
+        idle = {("-", 0): Press(900 * MS, 250 * MS, 2)}
+        host = Host(SimulatedBoard(Scripted({"r1": Press(100 * MS, 150 * MS)}, idle)))
+        host.until(950 * MS)
+        host.tone()
+        events = host.until(1700 * MS)
+
+        assert [(*one, fields.get("button", "1")) for one, (_, _, fields) in
+                zip(told(events), events, strict=True)] == [
+            ("button-down", 1050 * MS, "1"),
+            ("button-up", 1150 * MS, "2"),
+            ("button-up", 1200 * MS, "1"),
+        ]  # fmt: skip
+
+    def test_the_second_button_has_a_gap_between_its_presses_too(self) -> None:
+        idle = {("-", 0): Press(900 * MS, 250 * MS, 2)}
+        host = Host(SimulatedBoard(Scripted({"r1": Press(150 * MS, 200 * MS, 2)}, idle)))
+        host.until(950 * MS)
+        host.tone()
+
+        assert told(host.until(1700 * MS)) == [
+            ("button-up", 1150 * MS),
+            ("button-down", 1150 * MS + PRESS_GAP_US),
+            ("button-up", 1350 * MS + PRESS_GAP_US),
+        ]
+
+    @pytest.mark.parametrize(("cut_us", "pressed"), [(100 * MS, True), (100 * MS - 1, False)])
+    def test_after_a_cut_the_second_button_is_like_the_first(
+        self, cut_us: int, pressed: bool
+    ) -> None:
+        host = Host(SimulatedBoard(Scripted({"r1": Press(400 * MS, 200 * MS, 2)})))
+        host.tone()
+        host.now_us = cut_us
+        host.ask("stop")
+        host.until(3 * S)
+
+        assert ("button-down" in [f[1] for f in host.ask("events", after=0)[1:]]) == pressed
+
+    def test_events_of_the_second_button_are_kept_and_sent_again(self) -> None:
+        host = Host(SimulatedBoard(Scripted({"r1": Press(400 * MS, 200 * MS, 2)})))
+        host.tone()
+        events = host.until(2 * S)
+
+        assert host.ask("events", after=1)[1:] == events
+        host.ask("ack", event=2)
+        assert host.ask("events", after=0)[1:] == events[1:]
+
     def test_presses_to_come_are_bounded(self) -> None:
         class Eager(Scripted):
             def answer(self, *_: object) -> Press | None:

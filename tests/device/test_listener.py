@@ -107,6 +107,59 @@ class TestPsychometricFunction:
         assert someone.probability_heard("right", 1000.0, level_db_hl) == pytest.approx(wanted)
         assert abs(share - wanted) < tolerance, f"seed {SEED}"
 
+    @pytest.mark.parametrize("z", [-4.0, -1.5, 0.0, 1.0, 2.5])
+    @pytest.mark.parametrize(
+        ("noise_db", "unsure_db", "lapse", "false_alarm"),
+        [(2.0, 3.0, 0.01, 0.01), (5.0, 2.0, 0.05, 0.2), (3.0, 10.0, 0.0, 0.0)],
+    )
+    def test_with_a_dead_zone_answers_are_those_of_an_ordinal_probit(
+        self, z: float, noise_db: float, unsure_db: float, lapse: float, false_alarm: float
+    ) -> None:
+        someone = listener(
+            response_noise_db=noise_db, lapse_rate=lapse, false_alarm_rate=false_alarm,
+            unsure_half_width_db=unsure_db,
+        )  # fmt: skip
+        level_db_hl = 50.0 + z * noise_db
+        above_upper, above_lower = (
+            0.5 * math.erfc(-(z + shift_db / noise_db) / math.sqrt(2))
+            for shift_db in (-unsure_db, unsure_db)
+        )
+        attentive = 1 - 2 * false_alarm - lapse
+        wanted = {
+            1: false_alarm + attentive * above_upper,
+            2: false_alarm + attentive * (above_lower - above_upper),
+        }
+
+        answers = [someone.answer(f"t{i}", "right", 1000.0, level_db_hl) for i in range(TRIALS)]
+
+        for button, share in wanted.items():
+            pressed = sum(a is not None and a.button == button for a in answers) / TRIALS
+            tolerance = 4 * math.sqrt(share * (1 - share) / TRIALS) + 1e-12
+            assert abs(pressed - share) < tolerance, f"button {button}, seed {SEED}"
+
+    def test_without_a_dead_zone_the_second_button_is_never_pressed(self) -> None:
+        someone = listener(false_alarm_rate=0.1)
+        answers = [someone.answer(f"t{i}", "right", 1000.0, 50.0) for i in range(TRIALS)]
+
+        assert {answer.button for answer in answers if answer is not None} == {1}
+
+    def test_a_dead_zone_turns_answers_only_where_it_lies(self) -> None:
+        """The same chance decides: who was surely heard before is so still, far above."""
+        plain = listener(false_alarm_rate=0.0)
+        doubting = listener(false_alarm_rate=0.0, unsure_half_width_db=3.0)
+        for i in range(500):
+            level_db_hl = 70.0 + i % 30
+            question = (f"t{i}", "right", 1000.0, level_db_hl)
+            assert doubting.answer(*question) == plain.answer(*question)  # type: ignore[arg-type]
+
+    def test_each_button_is_pressed_by_itself_at_the_same_rate(self) -> None:
+        someone = listener(false_alarm_rate=0.2, unsure_half_width_db=5.0)
+        presses = [someone.spontaneous_press("t", slot) for slot in range(TRIALS)]
+        buttons = [press.button for press in presses if press is not None]
+
+        for button in (1, 2):
+            assert buttons.count(button) / TRIALS == pytest.approx(0.2, abs=0.025), f"seed {SEED}"
+
     def test_each_ear_has_its_own_threshold(self) -> None:
         someone = listener(lapse_rate=0.0, false_alarm_rate=0.0)
 
@@ -237,6 +290,13 @@ class TestParameters:
             ({"lapse_rate": 1, "false_alarm_rate": 1}, "add up to 2, allowed is at most 1"),
             ({"response_time_s": 0.1}, "response_time_s is 0.1, allowed are 0.15 to 1.2 s"),
             ({"response_time_s": math.nan}, "response_time_s is nan, allowed are 0.15 to 1.2 s"),
+            (
+                {"unsure_half_width_db": 3.0, "lapse_rate": 0.2, "false_alarm_rate": 0.5},
+                "false_alarm_rate is 0.5 of each button; with lapse_rate 0.2 allowed is at most "
+                "0.4",
+            ),
+            ({"unsure_half_width_db": -1.0}, "unsure_half_width_db is -1.0, allowed is 0 and more"),
+            ({"unsure_half_width_db": math.nan}, "unsure_half_width_db is nan, allowed is 0"),
             ({"seed": -1}, "seed is -1, allowed are 0 to 18446744073709551615"),
             ({"seed": 2**64}, "seed is 18446744073709551616, allowed are 0 to"),
         ],

@@ -8,6 +8,12 @@ import pytest
 from tests.firmware.world import a_listener, run_session
 
 ONE_EAR = {"ears": "left", "tones_max": 20}
+TWO_BUTTONS = {
+    "ears": "left",
+    "tones_max": 26,
+    "stop_half_width_db": 2.0,
+    "unsure_half_width_db": 4.0,
+}
 
 
 @pytest.fixture
@@ -20,6 +26,13 @@ def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 def one_ear(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the journal of a short session."""
     return run_session(tmp_path_factory.mktemp("one-ear"), a_listener("S2"), ONE_EAR)
+
+
+@pytest.fixture(scope="session")
+def two_buttons(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the journal of a short session with unsure answers."""
+    listener = a_listener("N3", unsure_half_width_db=4.0)
+    return run_session(tmp_path_factory.mktemp("two-buttons"), listener, TWO_BUTTONS)
 
 
 @pytest.fixture(scope="session")

@@ -98,12 +98,14 @@ class Process(FirmwareProcess):
     def __init__(self, command: Sequence[str]) -> None:
         self._command = [*command]
         self.kills = 0
+        self.rest = ""
         self._start()
 
     def _start(self) -> None:
         self._process = subprocess.Popen(
-            self._command, cwd=REPO, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
-        )
+            self._command, cwd=REPO, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
 
     @property
     def pid(self) -> int:
@@ -113,12 +115,17 @@ class Process(FirmwareProcess):
     def ended(self) -> bool:
         return self._process.poll() is not None
 
+    def first_line(self) -> str:
+        """Wait for the first line of standard output and return it."""
+        assert self._process.stdout is not None
+        return self._process.stdout.readline()
+
     def terminate(self) -> None:
         self._process.terminate()
 
     def end_of(self) -> tuple[int, str]:
         """Wait for the end and return exit code and standard error."""
-        _, words = self._process.communicate(timeout=WAIT_S_MAX)
+        self.rest, words = self._process.communicate(timeout=WAIT_S_MAX)
         return self._process.returncode, words
 
     def close(self) -> None:

@@ -1,5 +1,6 @@
 """The loop between ports that are none: what it says when it cannot go on, and its silence."""
 
+import re
 import select
 import shutil
 import time
@@ -20,10 +21,15 @@ from firmware_py.firmware import (
     Firmware,
     FirmwareError,
 )
+from firmware_py.journal import read_journal
 from firmware_py.link.client import REPEATS_MAX
 from firmware_py.ports import Port, PortError
+from firmware_py.procedure import ear_test
+from firmware_py.procedure.outcomes import MEASURED
+from firmware_py.procedure.person import UNKNOWN
+from firmware_py.procedure.settings import INTER_OCTAVE_FREQUENCIES_HZ
 from firmware_py.runner import Runner
-from tests.firmware.world import a_listener
+from tests.firmware.world import a_listener, result_of
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
@@ -189,6 +195,112 @@ def test_a_data_directory_that_has_gone_is_told_and_the_firmware_goes_on(tmp_pat
     refusal, name, *_ = heard.splitlines()
     assert "cannot be read: No such file or directory; no test was begun" in refusal
     assert name.startswith("GP-PTA,")
+
+
+def told_by(device: Device, *lines: str) -> list[str]:
+    """Return what the firmware answers to these lines."""
+    for line in (*lines, "SYST:EXIT"):
+        device.type(line)
+    return device.run().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("LEFT,,130", "age_years is 130; allowed are numbers from 0 to 120 years"),
+        ("LEFT,,old", "age_years is 'old'; allowed are numbers from 0 to 120 years"),
+        ("LEFT,,nan", "age_years is 'nan'; allowed are numbers from 0 to 120 years"),
+        ("LEFT,,true", "age_years is True; allowed are numbers from 0 to 120 years"),
+        ("LEFT,,1e999", "age_years is inf; allowed are numbers from 0 to 120 years"),
+        (",,,X", "sex is 'X'; allowed are F and M"),
+    ],
+)
+def test_a_person_that_is_none_is_refused_in_words(
+    tmp_path: Path, arguments: str, words: str
+) -> None:
+    device = Device(tmp_path)
+
+    assert told_by(device, f"SESS:STAR {arguments}", "SYST:ERR?", "SESS:STAT?") == [
+        f'ERROR -224,"{words}; no test was begun"',
+        f'-224,"{words}; no test was begun"',
+        "state=idle calibration=UNCALIBRATED",
+        "OK",
+    ]
+    assert list(tmp_path.glob("*.journal")) == []
+
+
+@pytest.mark.parametrize("person", [",67", ",,f"])
+def test_a_profile_that_does_not_take_age_and_sex_is_named(tmp_path: Path, person: str) -> None:
+    device = Device(tmp_path)
+    setting, refusal, _ = told_by(device, "SETT profile,gp-pta-2015", f"SESS:STAR LEFT,{person}")
+
+    assert setting == "OK"
+    assert refusal.startswith("ERROR -224,")
+    assert "profile 'gp-pta-2015'" in refusal
+    assert refusal.endswith('; no test was begun"')
+    assert list(tmp_path.glob("*.journal")) == []
+
+
+def test_age_and_sex_are_of_one_test_and_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next listener is not tested with this one's."""
+    real = ear_test._estimator
+    monkeypatch.setattr(ear_test, "_estimator", lambda settings, _: real(settings, UNKNOWN))
+    device = Device(tmp_path)
+    answers = told_by(
+        device, "SESS:STAR LEFT,3,67.5,f", "SESS:ABOR", "SESS:STAR LEFT", "SESS:ABOR", "SETT?"
+    )
+
+    assert answers[:4] == ["OK"] * 4
+    assert "age" not in answers[4]
+    headers = [read_journal(path).header for path in sorted(tmp_path.glob("*.journal"))]
+    assert [header["person"] for header in headers] == [
+        {"age_years": 67.5, "sex": "F"},
+        {"age_years": None, "sex": None},
+    ]
+
+
+def test_the_console_shows_unsure_answers_and_why_an_ear_ended(
+    tmp_path: Path, two_buttons: Path
+) -> None:
+    shutil.copy(two_buttons, tmp_path / "session-000001.journal")
+    state, *picture, ok, threshold, _ = told_by(Device(tmp_path), "SESS:STAT?", "AUD", "THR? LEFT")
+    (ear,) = result_of(two_buttons)["ears"]
+    halves_db = {
+        t["frequency_hz"]: (t["high_db_hl"] - t["low_db_hl"]) / 2
+        for t in ear["thresholds"]
+        if t["mark"] == MEASURED and t["frequency_hz"] not in INTER_OCTAVE_FREQUENCIES_HZ
+    }
+    worst_hz = max(halves_db, key=lambda frequency_hz: halves_db[frequency_hz])
+
+    assert ear["tones_unsure"] >= 3
+    assert state == (
+        f"state=finished outcome=complete ear=left presentation="
+        f"{result_of(two_buttons)['presentations']} tones={ear['tones']} "
+        f"heard={ear['tones_heard']} unsure={ear['tones_unsure']} "
+        f"half_width_db={halves_db[worst_hz]:.1f} widest_hz={worst_hz} calibration=UNCALIBRATED"
+    )
+    assert (
+        f"left ear: measured, {ear['tones']} tones, {ear['tones_heard']} heard, "
+        f"{ear['tones_unsure']} unsure; {ear['why']}"
+    ) in picture
+    assert ear["why"].startswith("the cap of 26 tones: 20 asked, 6 kept for the retest; 95 % band")
+    assert (ok, threshold[:9]) == ("OK", "left=250,")
+
+
+def test_the_answers_told_unasked_are_true_false_or_unsure(tmp_path: Path) -> None:
+    device = Device(tmp_path)
+    device.tones.board._listener = a_listener("S2", unsure_half_width_db=5.0)
+    device.type("SETT unsure_half_width_db,5")
+    device.type("SYST:EVEN ON")
+    device.type("SESS:STAR LEFT,3")
+    device.type("SYST:EXIT", lambda: "heard=unsure" in device.operator.heard)
+    heard = device.run()
+
+    assert re.search(r"! answer number=\d+ ear=left purpose=\w+ heard=unsure", heard)
+    assert set(re.findall(r"heard=(\w+)", heard)) <= {"true", "false", "unsure"}
+    assert re.search(r"purpose=measure heard=\w+ half_width_db=\d", heard) or "measure" not in heard
 
 
 def test_a_signal_ends_the_waiting(tmp_path: Path) -> None:

@@ -72,6 +72,11 @@ RECORDINGS: Final = {
     "gp-pta-2015": Recording({"ears": "right", "profile": "gp-pta-2015"}, "N4"),
     "silent-ear": Recording({"ears": "left"}, listener={"lapse_rate": 1.0}),
     "always-answering": Recording({"ears": "left"}, listener={"false_alarm_rate": 1.0}),
+    "two-buttons": Recording(
+        {"ears": "left", "unsure_half_width_db": 3.0},
+        "S1",
+        {"unsure_half_width_db": 3.0, "lapse_rate": 0.01, "false_alarm_rate": 0.01},
+    ),
     "disturbed": Recording({"ears": "right", "tones_max": 24}, "N2", course=disturbed),
 }
 

@@ -214,6 +214,28 @@ def test_a_firmware_killed_again_and_again(rig: Rig, undisturbed: Path) -> None:
     assert_finished_like(undisturbed, rig)
 
 
+def test_a_firmware_says_in_one_line_that_it_is_ready(rig: Rig) -> None:
+    process = rig.start()
+
+    assert process.first_line() == (
+        f"gp-pta-device: ready; tone generator sim 1 at {rig._cables['t']}, "
+        f"console at {rig._cables['c']}\n"
+    )
+    rig.operator.greet()
+    rig.new_board()
+    rig.until("! tone-generator")
+    process.terminate()
+    assert process.end_of() == (0, ""), "and says no more"
+    assert process.rest == ""
+
+
+def test_a_firmware_whose_output_nobody_reads_goes_on(rig: Rig) -> None:
+    process = rig.start(wrapper=["sh", "-c", 'exec "$@" >&-', "sh"])
+    assert process.first_line() == ""
+    rig.begin()
+    rig.until("! session-over")
+
+
 def test_a_firmware_told_to_end_in_a_tone_is_silent_and_keeps_the_session(slow_rig: Rig) -> None:
     rig = slow_rig
     process = rig.start()

@@ -29,11 +29,11 @@ STEPS_BETWEEN_KILLS = 7
 NEW_BOOT = 0xB008
 
 
-def resumed(directory: Path, content: bytes, audiogram: str) -> World:
+def resumed(directory: Path, content: bytes, audiogram: str, **listener: float) -> World:
     """Return a world with this journal, and a board that was started anew, after its session."""
     directory.mkdir()
     (directory / "session-000001.journal").write_bytes(content)
-    world = World(directory, a_listener(audiogram), boot=NEW_BOOT)
+    world = World(directory, a_listener(audiogram, **listener), boot=NEW_BOOT)
     world.finish()
     world.close()
     return world
@@ -73,6 +73,17 @@ def test_the_same_with_two_ears(tmp_path: Path, two_ears: Path) -> None:
 
         assert result_of(world.journal()) == result_of(two_ears), cut
         assert stimuli_of(world.journal()) == stimuli_of(two_ears), cut
+
+
+def test_the_same_with_unsure_answers(tmp_path: Path, two_buttons: Path) -> None:
+    content = two_buttons.read_bytes()
+    (ear,) = result_of(two_buttons)["ears"]
+    assert ear["tones_unsure"] >= 3
+    for cut in [*cuts(content)][::7]:
+        world = resumed(tmp_path / f"at-{cut}", content[:cut], "N3", unsure_half_width_db=4.0)
+
+        assert result_of(world.journal()) == result_of(two_buttons), cut
+        assert stimuli_of(world.journal()) == stimuli_of(two_buttons), cut
 
 
 def test_what_was_recorded_is_not_touched(tmp_path: Path, one_ear: Path) -> None:

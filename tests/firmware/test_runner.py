@@ -1,6 +1,7 @@
 """The order of things between wire, procedure and journal, and what must not disturb it."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,13 @@ import pytest
 
 from firmware_py.data_directory import DataDirectoryError
 from firmware_py.journal import JournalWriter, read_journal
-from firmware_py.link.client import Lost, Missed
-from firmware_py.procedure.events import Aborted, ButtonPressed
-from firmware_py.procedure.hearing_test import PAUSE_BEFORE
-from firmware_py.procedure.settings import Settings
+from firmware_py.link.client import Lost, Missed, Told
+from firmware_py.procedure import ear_test
+from firmware_py.procedure.events import Aborted, ButtonPressed, Finish, as_record
+from firmware_py.procedure.hearing_test import PAUSE_BEFORE, HearingTest
+from firmware_py.procedure.person import UNKNOWN, Person
+from firmware_py.procedure.settings import SettingError, Settings
+from host_tools.errors import HostError
 from host_tools.replay import IDENTICAL, replay_journal
 from tests.firmware.conftest import ONE_EAR
 from tests.firmware.world import (
@@ -223,6 +227,158 @@ def test_an_ear_beyond_the_limit_at_some_frequencies(tmp_path: Path) -> None:
     marks = {found["frequency_hz"]: found["mark"] for found in ear["thresholds"]}
     assert marks[4000] == marks[8000] == "no-response"
     assert max(play["level_db_hl"] for play in stimuli_of(journal)) == 100.0
+
+
+# Two buttons
+
+
+def buttons_of(journal: Path) -> list[int]:
+    return [e["button"] for e in records_of(journal, "input") if e["what"] == "button-down"]
+
+
+def test_both_buttons_are_recorded_and_what_was_recorded_comes_out_again(
+    two_buttons: Path,
+) -> None:
+    assert set(buttons_of(two_buttons)) == {1, 2}
+    (ear,) = result_of(two_buttons)["ears"]
+    assert ear["tones_unsure"] == buttons_of(two_buttons).count(2)
+    assert replay_journal(two_buttons).code == IDENTICAL
+    assert replay_journal(two_buttons).unsure == ear["tones_unsure"]
+    assert asked_again_though_answered(two_buttons) == []
+
+
+def test_where_there_is_no_second_button_its_presses_are_recorded_and_ignored(
+    tmp_path: Path,
+) -> None:
+    listener = a_listener("S2", unsure_half_width_db=4.0)
+    journal = run_session(tmp_path / "data", listener, ONE_EAR)
+    (ear,) = result_of(journal)["ears"]
+
+    assert buttons_of(journal).count(2) > 3
+    assert ear["tones_unsure"] == result_of(journal)["stray_presses"] == 0
+    assert replay_journal(journal).code == IDENTICAL
+    assert asked_again_though_answered(journal) == []
+
+
+@pytest.mark.parametrize(
+    ("verb", "fields"),
+    [
+        ("button-down", {"us": "5", "button": "3"}),
+        ("button-up", {"us": "5", "button": "0"}),
+        ("button-down", {"us": "5", "button": "two"}),
+        ("button-down", {"button": "2"}),
+    ],
+)
+def test_an_event_of_a_button_that_there_is_not_is_foreign(
+    tmp_path: Path, verb: str, fields: dict[str, str]
+) -> None:
+    world = a_world(tmp_path)
+    before = len(records_of(world.journal(), "input"))
+    world.runner.notice(Told(world.client.last_event + 1, verb, fields))
+    world.runner.settle()
+
+    assert world.told[-1] == ("foreign-event", {"verb": verb})
+    assert len(records_of(world.journal(), "input")) == before
+    world.close()
+
+
+# Who is tested
+
+
+def test_the_header_says_who_was_tested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Person] = []
+    real = ear_test._estimator
+
+    def estimator(settings: Settings, person: Person) -> Any:
+        told.append(person)
+        return real(settings, UNKNOWN)
+
+    monkeypatch.setattr(ear_test, "_estimator", estimator)
+    (tmp_path / "before").mkdir()
+    world = World(tmp_path / "before", a_listener("S2"))
+    world.begin(SETTINGS, Person(67.5, "F"))
+    world.until(lambda: len(world.board.played) == 3)
+    other = world.fork(tmp_path / "after")
+    other.finish()
+    for each in (world, other):
+        each.close()
+
+    assert read_journal(other.journal()).header["person"] == {"age_years": 67.5, "sex": "F"}
+    assert replay_journal(other.journal()).code == IDENTICAL
+    assert told == [Person(67.5, "F")] * 3, "at the start, when resumed, and when replayed"
+
+
+def test_no_journal_is_begun_of_a_person_the_estimator_does_not_take(tmp_path: Path) -> None:
+    world = World(tmp_path, a_listener("S2"))
+    with pytest.raises(SettingError, match="profile 'gp-pta-2015'"):
+        world.begin(Settings(profile="gp-pta-2015"), Person(67.5))
+    world.close()
+
+    assert world.data.journals() == []
+    assert world.runner.session is None
+
+
+# Journals of before
+
+
+def test_a_journal_without_what_came_later_is_replayed(tmp_path: Path, one_ear: Path) -> None:
+    """The button of an event, the second button's setting, and who was tested were not there."""
+    header, *records = read_journal(one_ear).records
+    header = {key: header[key] for key in header if key not in ("kind", "journal", "person")}
+    del header["settings"]["unsure_half_width_db"]
+    for record in records:
+        record.get("event", {}).pop("button", None)
+    old = tmp_path / "session-000001.journal"
+    a_journal(old, header, *records)
+
+    assert b'button":' not in old.read_bytes()
+    assert replay_journal(old).code == IDENTICAL
+    (tmp_path / "cut").mkdir()
+    cut = tmp_path / "cut" / old.name
+    cut.write_bytes(old.read_bytes()[: old.stat().st_size // 2])
+    world = World(cut.parent, a_listener("S2"), boot=0xB008)
+    world.finish()
+    world.close()
+    assert result_of(cut) == result_of(one_ear)
+
+
+@pytest.mark.parametrize(
+    ("person", "words"),
+    [
+        ({"age_years": 200}, "age_years is 200; allowed are numbers from 0 to 120 years"),
+        ({"name": "Ada"}, "the header is not of a session"),
+        ("Ada", "the header is not of a session"),
+    ],
+)
+def test_a_person_that_is_none_is_refused(tmp_path: Path, person: Any, words: str) -> None:
+    path = tmp_path / "session-000001.journal"
+    a_journal(path, {**HEADER, "person": person})
+    with pytest.raises(HostError, match=re.escape(words)):
+        replay_journal(path)
+
+
+def test_the_longest_result_fits_into_a_record(tmp_path: Path) -> None:
+    """Twenty numbers of full length, and all the words that there can be."""
+    test = HearingTest(Settings(catch_rate=0.5, unsure_half_width_db=4.0))
+    number = -100.12345678901234
+    why = (
+        "the cap of 120 tones: 114 asked, 6 kept for the retest; 95 % band up to +-100.1 dB "
+        "(8000 Hz), +-15.123456 wanted; perhaps beyond the limit of 100.123 dB HL at 250, 500, "
+        "750, 1000, 1500, 2000, 3000, 4000, 6000, 8000 Hz; inattentive listener: misses about "
+        "100 % of what can be heard, 100 of 100 catch trials without a tone were answered, 100 of "
+        "them unsure"
+    )
+    result = test.result()
+    for ear in result["ears"]:
+        ear.update(why=why, outcome="incomplete", retest_difference_db=number)
+        for found in ear["thresholds"]:
+            found.update(dict.fromkeys(found, number), frequency_hz=8000, mark="no-response")
+    result["response_time_mean_ms"] = number
+    result["remarks"] = [why[:250]] * 6
+    path = tmp_path / "session-000001.journal"
+    a_journal(path, HEADER, {"kind": "output", "action": as_record(Finish(result))})
+
+    assert path.stat().st_size > 5000
 
 
 # Journals that are not what they should be

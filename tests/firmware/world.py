@@ -21,6 +21,7 @@ from device.simulator.listener import Listener, SimulatedListener
 from firmware_py.data_directory import DataDirectory
 from firmware_py.journal import read_journal
 from firmware_py.link.client import Client, Lost, Notice
+from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.settings import Settings
 from firmware_py.runner import Runner
 
@@ -55,6 +56,7 @@ def a_listener(
     response_noise_db: float = 2.0,
     lapse_rate: float = 0.0,
     false_alarm_rate: float = 0.0,
+    unsure_half_width_db: float = 0.0,
 ) -> SimulatedListener:
     """Somebody who neither lapses nor presses without a tone, unless told to."""
     return SimulatedListener(
@@ -63,6 +65,7 @@ def a_listener(
         lapse_rate=lapse_rate,
         false_alarm_rate=false_alarm_rate,
         seed=3,
+        unsure_half_width_db=unsure_half_width_db,
     )
 
 
@@ -102,10 +105,10 @@ class World:
         self.wrong = self.runner.load_last()
         self.client.connect(self.clock.us)
 
-    def begin(self, settings: Settings) -> None:
+    def begin(self, settings: Settings, person: Person = UNKNOWN) -> None:
         """Meet the board, and start a test."""
         self.until(lambda: self.client.connected)
-        self.runner.begin(settings)
+        self.runner.begin(settings, person)
 
     def finish(self) -> None:
         """Go on until the test is over."""
@@ -251,6 +254,8 @@ def asked_again_though_answered(path: Path) -> list[int]:
                 wrong += [number] * (number in answered)
             case {"what": "tone-on"} if what["number"] == number:
                 onset_us = what["onset_us"]
+            case {"what": "button-down", "button": 2} if settings.unsure_half_width_db == 0.0:
+                pass  # of a button that there is not
             case {"what": "button-down" | "board-time", "at_us": at_us} if onset_us is not None:
                 since_us = at_us - onset_us
                 pressed = what["what"] == "button-down"

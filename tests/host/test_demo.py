@@ -7,15 +7,19 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pytest
 
 from firmware_py.journal import read_journal
-from host_tools.main import main
+from host_tools import demo as demo_module
+from host_tools.errors import HostError
+from host_tools.main import main, parser
+from host_tools.processes import Operator
 from host_tools.replay import IDENTICAL, replay_journal
 from tests.firmware.world import asked_again_though_answered, result_of
 
@@ -60,6 +64,131 @@ def test_both_ears_are_measured_well_with_few_tones_and_replayed(tmp_path: Path)
     assert len(ANSWER.findall(done.stdout)) >= summary["trials"], "every answer was shown"
     assert "every stimulus and the result came out bit for bit" in done.stdout
     assert done.stderr == ""
+
+
+def test_a_listener_with_two_buttons_is_measured_and_shown(tmp_path: Path) -> None:
+    done = demo(
+        "--audiogram", "N4", "--ear", "left", "--unsure-half-width", "3", "--seed", "2",
+        "--out", tmp_path,
+    )  # fmt: skip
+    summary = summary_of(done)
+    journal = Path(summary["journal"])
+    (ear,) = result_of(journal)["ears"]
+    shown = re.findall(r"^ +\d+  left .* unsure ", done.stdout, re.MULTILINE)
+
+    assert read_journal(journal).header["settings"]["unsure_half_width_db"] == 3.0
+    assert summary["replay_identical"] is True
+    assert summary["rmse_db"] < 5.0
+    assert len(shown) == ear["tones_unsure"] + ear["unsure_alarms"] > 5
+    assert f"left ear, {ear['tones']} tones ({ear['tones_unsure']} unsure), measured" in done.stdout
+    assert f"{ear['tones']} tones ({ear['tones_unsure']} answered unsure) from" in done.stdout
+
+
+def test_killed_with_two_buttons_it_comes_to_the_same_kind_of_end(tmp_path: Path) -> None:
+    done = demo(
+        "--ear", "left", "--unsure-half-width", "4", "--kill", "3", "--out", tmp_path
+    )  # fmt: skip
+    journal = Path(summary_of(done)["journal"])
+
+    assert replay_journal(journal).code == IDENTICAL
+    assert result_of(journal)["ears"][0]["tones_unsure"] > 3
+    assert asked_again_though_answered(journal) == []
+
+
+def test_why_an_ear_ended_is_said_and_so_is_how_sure_it_is(tmp_path: Path) -> None:
+    done = demo("--audiogram", "S2", "--ear", "left", "--out", tmp_path)
+    (ear,) = result_of(tmp_path / "session-000001.journal")["ears"]
+    widths = [f"{(t['high_db_hl'] - t['low_db_hl']) / 2:5.1f}" for t in ear["thresholds"]]
+
+    assert f"left ear measured: {ear['why']}" in " ".join(done.stdout.split())
+    assert "    +-" + "".join(widths) in done.stdout
+    assert re.search(r"  \+- ?\d+\.\d dB", done.stdout)
+
+
+def test_without_a_place_for_it_the_journal_stays_where_the_summary_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    done = demo("--ear", "left", "--lapse-rate", "1")
+    journal = Path(summary_of(done)["journal"])
+
+    assert journal.is_relative_to(tmp_path)
+    assert replay_journal(journal).code == IDENTICAL
+
+
+def test_a_journal_that_does_not_come_out_again_stays_to_be_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    golden = REPO / "tests" / "golden" / "left-ear-s2.journal"
+
+    def measure(arguments: object, data: Path, screen: object) -> dict[str, Any]:
+        (data / "session-000001.journal").write_bytes(golden.read_bytes()[:9000])
+        return result_of(golden)
+
+    monkeypatch.setattr("host_tools.demo._measure", measure)
+    assert main(["demo", "--json"]) == 3
+    (kept,) = tmp_path.glob("*/session-000001.journal")
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["journal"] == str(kept)
+
+
+def test_what_the_demonstration_does_not_know_is_answered_with_its_own_usage(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["demo", "--foo"])
+    words = capsys.readouterr().err
+
+    assert end.value.code == 2
+    assert words.startswith("usage: gp-pta demo [-h] ")
+    assert words.endswith("gp-pta demo: error: unrecognized arguments: --foo\n")
+
+
+class FakeOperator:
+    """Takes what is typed, and refuses one line."""
+
+    def __init__(self, refused: str = "") -> None:
+        self.typed: list[str] = []
+        self.refused = refused
+
+    def greet(self) -> str:
+        return "state=idle"
+
+    def ask(self, line: str) -> str:
+        self.typed.append(line)
+        return 'ERROR -224,"no"' if line == self.refused else "OK"
+
+
+def begun(*options: str, refused: str = "") -> list[str]:
+    """Return what is typed to begin a demonstration with these options."""
+    operator = FakeOperator(refused)
+    arguments = parser().parse_args(["demo", *options])
+    demo_module._begin(cast(Operator, operator), arguments, demo_module._screen(None))
+    return operator.typed
+
+
+@pytest.mark.parametrize(
+    ("options", "typed"),
+    [
+        ([], ["SESS:STAR BOTH,1"]),
+        (["--age", "67.5", "--sex", "F"], ["SESS:STAR BOTH,1,67.5,F"]),
+        (["--age", "0"], ["SESS:STAR BOTH,1,0"]),
+        (["--sex", "m", "--ear", "left", "--seed", "7"], ["SESS:STAR LEFT,7,,m"]),
+        (
+            ["--unsure-half-width", "2.5"],
+            ["SETT unsure_half_width_db,2.5", "SESS:STAR BOTH,1"],
+        ),
+    ],
+)
+def test_a_test_is_begun_as_an_operator_would(options: list[str], typed: list[str]) -> None:
+    assert begun(*options) == typed
+
+
+@pytest.mark.parametrize("refused", ["SETT unsure_half_width_db,2", "SESS:STAR BOTH,1,,F"])
+def test_what_the_firmware_refuses_at_the_beginning_is_passed_on(refused: str) -> None:
+    with pytest.raises(HostError, match='the firmware did not start a test: ERROR -224,"no"'):
+        begun("--unsure-half-width", "2", "--sex", "F", refused=refused)
 
 
 def test_a_firmware_that_is_killed_now_and_then(tmp_path: Path) -> None:
@@ -168,6 +297,11 @@ def test_an_interrupted_demonstration_ends_with_the_code_for_that(tmp_path: Path
         (["--speed", "nan"], "--speed is nan; allowed is 0.1 to 1000"),
         (["--lapse-rate", "2"], "lapse_rate is 2.0, allowed are 0 to 1"),
         (["--response-time", "9"], "response_time_s is 9.0, allowed are 0.15 to 1.2 s"),
+        (["--unsure-half-width", "-1"], "unsure_half_width_db is -1.0, allowed is 0 and more"),
+        (["--unsure-half-width", "16"], "unsure_half_width_db is 16.0; allowed are numbers from 0"),
+        (["--age", "121"], "age_years is 121.0; allowed are numbers from 0 to 120 years"),
+        (["--age", "nan"], "age_years is nan; allowed are numbers from 0 to 120 years"),
+        (["--sex", "X"], "sex is 'X'; allowed are F and M"),
         (["--out", "/dev/null/sessions"], "--out '/dev/null/sessions' cannot be made: Not a dir"),
     ],
 )

@@ -36,6 +36,21 @@ def test_a_whole_journal_comes_out_bit_for_bit(
     assert verdict["result"]["outcome"] == "complete"
 
 
+def test_unsure_answers_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    two_buttons = GOLDEN.with_name("two-buttons.journal")
+    records = read_journal(two_buttons).records
+    pressed = sum(record.get("event", {}).get("button") == 2 for record in records)
+    (ear,) = records[-2]["action"]["result"]["ears"]
+    unsure = ear["tones_unsure"]
+    code, out, _ = replayed(two_buttons, capsys)
+
+    assert code == 0
+    assert pressed == 2 * (unsure + ear["unsure_alarms"]) > 6, "down and up"
+    assert f" tones ({unsure} answered unsure) from " in out
+    assert main(["replay", "--json", str(two_buttons)]) == 0
+    assert json.loads(capsys.readouterr().out)["unsure"] == unsure
+
+
 def test_an_unfinished_journal_is_the_same_so_far(
     journal: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

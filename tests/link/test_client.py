@@ -27,11 +27,12 @@ from firmware_py.link.frames import decode, encode
 STEP_US = 5_000
 
 
-def make_board(**options: int) -> SimulatedBoard:
+def make_board(unsure_half_width_db: float = 0.0, **options: int) -> SimulatedBoard:
     ear = Audiogram((1000,), (20.0,))
     listener = SimulatedListener(
-        {"left": ear, "right": ear}, lapse_rate=0.0, false_alarm_rate=0.0, seed=3
-    )
+        {"left": ear, "right": ear}, lapse_rate=0.0, false_alarm_rate=0.0, seed=3,
+        unsure_half_width_db=unsure_half_width_db,
+    )  # fmt: skip
     return SimulatedBoard(listener, boot=0xB007, **options)
 
 
@@ -119,6 +120,24 @@ def test_faults_on_the_line_change_nothing(fault_rate: float) -> None:
     assert [t.verb for t in faulty.told()] == [t.verb for t in clean.told()]
     assert [t.number for t in faulty.told()] == list(range(1, len(clean.told()) + 1))
     assert len(faulty.board.played) == 5
+
+
+@pytest.mark.parametrize("fault_rate", [0.0, 0.3])
+def test_events_of_both_buttons_come_whole_and_in_order(fault_rate: float) -> None:
+    """Well above the threshold the first button is pressed, at the threshold the second."""
+    line = Line(make_client(), make_board(unsure_half_width_db=6.0), fault_rate)
+    line.client.connect(0)
+    line.run(2_000_000)
+    for number, level_dbfs in enumerate(("-60.00", "-100.00", "-60.00", "-100.00"), 1):
+        line.client.request(
+            "tone", ("id", f"1-{number}"), *TONE[1:3], ("dbfs", level_dbfs), *TONE[4:]
+        )
+        line.run(6_000_000)
+
+    buttons = [t.fields.get("button", "1") for t in line.told() if t.verb.startswith("button")]
+    assert buttons == ["1", "1", "2", "2"] * 2
+    assert [t.number for t in line.told()] == list(range(1, 17))
+    assert (line.client.counters.repeats > 0) == (fault_rate > 0.0)
 
 
 def test_the_board_is_kept_alive_and_falls_silent_without_its_host() -> None:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from firmware_py.procedure.events import (
+    HEARD_BUTTON,
+    UNSURE_BUTTON,
     Action,
     AskBoardTime,
     BoardTime,
@@ -40,31 +42,47 @@ HOLD_US: Final = 150 * MS
 STEPS_MAX: Final = 20_000  # a test of two ears has some two thousand
 
 
-class Listener(Protocol):
-    """Says how long after an onset, on the board's clock, the button goes down; None: never."""
+# How long after an onset, on the board's clock, a button goes down, and which; None: never.
+Reaction = int | tuple[int, int] | None
 
-    def to_tone(self, play: Play) -> int | None: ...
-    def to_silence(self, number: int) -> int | None: ...
+
+class Listener(Protocol):
+    """Says how it reacts."""
+
+    def to_tone(self, play: Play) -> Reaction: ...
+    def to_silence(self, number: int) -> Reaction: ...
 
 
 @dataclass
 class Ears:
-    """Hears what is at or above the threshold of that ear at that frequency."""
+    """Hears what is at or above the threshold of that ear at that frequency.
+
+    Within `unsure_db` of it the second button is pressed.
+    """
 
     threshold_db_hl: Callable[[str, float], float]
     reaction_us: int = REACTION_US
+    unsure_db: float = 0.0
 
-    def to_tone(self, play: Play) -> int | None:
-        heard = play.level_db_hl >= self.threshold_db_hl(play.ear, play.frequency_hz)
-        return self.reaction_us if heard else None
+    def to_tone(self, play: Play) -> Reaction:
+        above_db = play.level_db_hl - self.threshold_db_hl(play.ear, play.frequency_hz)
+        if above_db < -self.unsure_db:
+            return None
+        unsure = above_db < self.unsure_db
+        return self.reaction_us, UNSURE_BUTTON if unsure else HEARD_BUTTON
 
-    def to_silence(self, number: int) -> int | None:
+    def to_silence(self, number: int) -> Reaction:
         return None
 
 
 def flat(level_db_hl: float) -> Ears:
     """One threshold everywhere."""
     return Ears(lambda ear, frequency_hz: level_db_hl)
+
+
+def doubtful(level_db_hl: float, unsure_db: float) -> Ears:
+    """One threshold everywhere, and two buttons."""
+    return Ears(lambda ear, frequency_hz: level_db_hl, unsure_db=unsure_db)
 
 
 def two_ears(**levels_db_hl: float) -> Ears:
@@ -75,20 +93,20 @@ def two_ears(**levels_db_hl: float) -> Ears:
 class AlwaysPresses:
     """Presses whether there is a tone or not."""
 
-    def to_tone(self, play: Play) -> int | None:
+    def to_tone(self, play: Play) -> Reaction:
         return REACTION_US
 
-    def to_silence(self, number: int) -> int | None:
+    def to_silence(self, number: int) -> Reaction:
         return REACTION_US
 
 
 class NeverPresses:
     """Has gone home."""
 
-    def to_tone(self, play: Play) -> int | None:
+    def to_tone(self, play: Play) -> Reaction:
         return None
 
-    def to_silence(self, number: int) -> int | None:
+    def to_silence(self, number: int) -> Reaction:
         return None
 
 
@@ -190,11 +208,16 @@ class Driver:
         self._coming.clear()
         self._sounding = None
 
-    def press(self, board_us: int) -> None:
-        """Have the button pressed at a time of the board, and told."""
-        self._tell(self.session_us(board_us), ButtonPressed(board_us))
+    def press(self, board_us: int, button: int = HEARD_BUTTON) -> None:
+        """Have a button pressed at a time of the board, and told."""
+        self._tell(self.session_us(board_us), ButtonPressed(board_us, button))
         released_us = board_us + HOLD_US
-        self._tell(self.session_us(released_us), ButtonReleased(released_us))
+        self._tell(self.session_us(released_us), ButtonReleased(released_us, button))
+
+    def _react(self, onset_us: int, reaction: Reaction) -> None:
+        if reaction is not None:
+            delay_us, button = reaction if isinstance(reaction, tuple) else (reaction, HEARD_BUTTON)
+            self.press(onset_us + delay_us, button)
 
     def _tell(self, at_us: int, event: Event) -> None:
         """Have the board tell what happens at a time of the session."""
@@ -212,9 +235,8 @@ class Driver:
                 at_us = self.now_us + self.wire_us
                 self._tell(at_us, BoardTime(self.board_us(at_us)))
             case Tell("catch", about):
-                delay_us = self.listener.to_silence(about["number"])
-                if delay_us is not None:
-                    self.press(self.board_us(self.now_us) + delay_us)
+                reaction = self.listener.to_silence(about["number"])
+                self._react(self.board_us(self.now_us), reaction)
             case _:
                 pass
 
@@ -223,9 +245,7 @@ class Driver:
         ended_us = onset_us + self.settings.tone_ms * MS
         self._sounding = play.number
         self._tell(self.session_us(onset_us), ToneStarted(play.number, onset_us))
-        delay_us = self.listener.to_tone(play)
-        if delay_us is not None:
-            self.press(onset_us + delay_us)
+        self._react(onset_us, self.listener.to_tone(play))
         self._tell(self.session_us(ended_us), ToneEnded(play.number, ended_us, cut=False))
 
     def _cut_tone(self) -> None:

@@ -2,12 +2,21 @@
 
 import itertools
 import math
+import re
 from collections import Counter
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import numpy as np
 import pytest
 
-from firmware_py.procedure.ear_test import CATCH_GAP, LIMIT_TONES, EarTest, Presentation
+from firmware_py.procedure.ear_test import (
+    CATCH_GAP,
+    LIMIT_FREQUENCIES,
+    LIMIT_TONES,
+    EarTest,
+    Presentation,
+)
 from firmware_py.procedure.events import (
     Aborted,
     BoardLost,
@@ -32,7 +41,11 @@ from firmware_py.procedure.outcomes import (
     RETEST,
     UNRELIABLE,
 )
-from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, Settings
+from firmware_py.procedure.settings import (
+    AUDIOGRAM_FREQUENCIES_HZ,
+    INTER_OCTAVE_FREQUENCIES_HZ,
+    Settings,
+)
 from tests.procedure.driver import (
     REACTION_US,
     AlwaysPresses,
@@ -40,6 +53,7 @@ from tests.procedure.driver import (
     Ears,
     Listener,
     NeverPresses,
+    Reaction,
     flat,
     two_ears,
 )
@@ -67,7 +81,8 @@ def marks(ear: dict[str, Any]) -> dict[int, str]:
 
 
 def numbers(ear: dict[str, Any]) -> set[float | None]:
-    return {found[name] for found in ear["thresholds"] for name in ("threshold_db_hl", "sd_db")}
+    names = ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl")
+    return {found[name] for found in ear["thresholds"] for name in names}
 
 
 # --- Which ear -----------------------------------------------------------------------------------
@@ -179,7 +194,7 @@ def test_catch_trials_come_at_the_rate_that_was_set(rate: float) -> None:
     catches = presentations = 0
     for seed in range(12):
         driver = finished(
-            Settings(seed=seed, catch_rate=rate, tones_max=50, stop_sd_db=0.5), flat(30)
+            Settings(seed=seed, catch_rate=rate, tones_max=50, stop_half_width_db=1.0), flat(30)
         )
         catches += len(driver.told("catch"))
         presentations += len(driver.told("answer")) - len(
@@ -203,14 +218,14 @@ def test_catch_trials_are_counted_and_are_not_tones() -> None:
 
 
 def test_at_usual_rates_some_tones_lie_between_two_catch_trials() -> None:
-    driver = left(flat(30), catch_rate=0.2, tones_max=120, stop_sd_db=0.5)
+    driver = left(flat(30), catch_rate=0.2, tones_max=120, stop_half_width_db=1.0)
     catches = [about["number"] for about in driver.told("catch")]
 
     assert min(b - a for a, b in itertools.pairwise(catches)) == CATCH_GAP + 1
 
 
 def test_at_the_highest_rate_a_catch_trial_cannot_be_foreseen() -> None:
-    driver = left(flat(30), catch_rate=0.5, tones_max=120, stop_sd_db=0.5)
+    driver = left(flat(30), catch_rate=0.5, tones_max=120, stop_half_width_db=1.0)
     catches = [about["number"] for about in driver.told("catch")]
 
     assert {1, 2, 3} <= {b - a for a, b in itertools.pairwise(catches)}
@@ -233,27 +248,37 @@ def test_catch_trials_come_from_the_seed() -> None:
 # --- When an ear is over -------------------------------------------------------------------------
 
 
-def last_sd_db(driver: Driver) -> float:
-    return float(driver.told("answer", purpose=MEASURE)[-1]["sd_db"])
+@pytest.mark.parametrize("stop_half_width_db", [10.0, 15.0, 25.0])
+def test_an_ear_ends_when_the_band_is_narrow_enough_everywhere(stop_half_width_db: float) -> None:
+    driver = left(
+        flat(30), stop_half_width_db=stop_half_width_db, tones_max=120, tones_min=1, retest=False
+    )
+    widths_db = [about["half_width_db"] for about in driver.told("answer", purpose=MEASURE)]
+    found = driver.ear("left")
+    halves_db = {
+        each["frequency_hz"]: (each["high_db_hl"] - each["low_db_hl"]) / 2
+        for each in found["thresholds"]
+        if each["frequency_hz"] not in INTER_OCTAVE_FREQUENCIES_HZ
+    }
+    worst_hz, worst_db = max(halves_db.items(), key=lambda pair: pair[1])
 
-
-@pytest.mark.parametrize("stop_sd_db", [2.5, 3.0, 5.0])
-def test_an_ear_ends_when_the_sd_is_small_enough(stop_sd_db: float) -> None:
-    driver = left(flat(30), stop_sd_db=stop_sd_db, tones_max=120, tones_min=1)
-    sds = [about["sd_db"] for about in driver.told("answer", purpose=MEASURE)]
-
-    assert driver.ear("left")["outcome"] == MEASURED
-    assert driver.ear("left")["why"].startswith("largest SD ")
-    assert sds[-1] <= stop_sd_db + 0.005 < min(sds[:-1]) + 0.01
-    assert all(found["sd_db"] <= stop_sd_db + 0.5 for found in driver.ear("left")["thresholds"])
+    assert found["outcome"] == MEASURED
+    assert found["why"] == f"95 % band at most +-{worst_db:.1f} dB ({worst_hz} Hz)"
+    assert widths_db[-1] <= stop_half_width_db + 0.005 < min(widths_db[:-1]) + 0.01
+    assert worst_db <= stop_half_width_db
 
 
 def test_an_ear_ends_when_the_next_answer_would_tell_too_little() -> None:
-    driver = left(flat(30), stop_information_bits=0.5, stop_sd_db=0.5, tones_max=120, retest=False)
+    driver = left(
+        flat(30), stop_information_bits=0.5, stop_half_width_db=1.0, tones_max=120, retest=False
+    )
     why = driver.ear("left")["why"]
 
-    assert why.startswith("the next answer would tell 0.")
-    assert why.endswith(" bit")
+    assert re.fullmatch(
+        r"the next answer would tell 0\.\d\d bit; "
+        r"95 % band up to \+-\d+\.\d dB \(\d+ Hz\), \+-1 wanted",
+        why,
+    )
     assert driver.test.ears["left"].estimator.information_bits <= 0.5
     assert driver.ear("left")["tones"] < 60
 
@@ -269,17 +294,26 @@ def test_an_information_of_0_bits_is_not_used_to_stop() -> None:
 @pytest.mark.parametrize("retest", [True, False])
 @pytest.mark.parametrize("tones_max", [20, 30, 57])
 def test_an_ear_ends_at_the_cap_of_tones(tones_max: int, retest: bool) -> None:
-    driver = left(flat(30), stop_sd_db=0.5, tones_max=tones_max, tones_min=1, retest=retest)
+    driver = left(flat(30), stop_half_width_db=1.0, tones_max=tones_max, tones_min=1, retest=retest)
     found = driver.ear("left")
+    asked = len(driver.plays) - len(levels(driver, RETEST))
+    kept = f": {asked} asked, 6 kept for the retest" if retest else ""
 
-    assert found["why"] == f"the limit of {tones_max} tones"
+    assert asked == tones_max - 6 * retest
+    assert re.fullmatch(
+        f"the cap of {tones_max} tones{kept}; "
+        r"95 % band up to \+-\d+\.\d dB \(\d+ Hz\), \+-1 wanted",
+        found["why"],
+    )
     assert found["tones"] <= tones_max
     assert retest or found["tones"] == tones_max
 
 
 @pytest.mark.parametrize("tones_min", [5, 20, 40])
 def test_an_ear_has_its_fewest_tones(tones_min: int) -> None:
-    driver = left(flat(30), stop_sd_db=20.0, tones_min=tones_min, tones_max=60, retest=False)
+    driver = left(
+        flat(30), stop_half_width_db=40.0, tones_min=tones_min, tones_max=60, retest=False
+    )
 
     assert driver.ear("left")["tones"] == max(tones_min, 4)
 
@@ -331,10 +365,23 @@ def test_a_silent_ear_ends_as_such_at_the_limit(values: dict[str, Any]) -> None:
     assert found["retest_difference_db"] is None
 
 
-def test_a_silent_ear_is_asked_several_times_at_the_limit() -> None:
+def test_a_silent_ear_is_asked_several_times_at_the_limit_and_not_only_here_and_there() -> None:
     driver = left(NeverPresses())
+    at_limit_hz = [play.frequency_hz for play in driver.plays if play.level_db_hl == 100.0]
 
-    assert sum(play.level_db_hl == 100.0 for play in driver.plays) == LIMIT_TONES
+    assert LIMIT_TONES <= len(at_limit_hz) <= 2 * LIMIT_TONES
+    assert len(set(at_limit_hz)) >= LIMIT_FREQUENCIES
+
+
+def test_six_silences_at_the_limit_at_three_frequencies_do_not_end_an_ear() -> None:
+    ear = EarTest("left", Settings(ears="left"))
+    ear.phase = MEASURE
+    for frequency_hz in [1000.0, 2000.0, 4000.0] * 3:
+        ear.answer(Presentation(MEASURE, frequency_hz, 100.0), False)
+    assert not ear.over
+    ear.answer(Presentation(MEASURE, 500.0, 100.0), False)
+
+    assert ear.outcome == NO_RESPONSE
 
 
 @pytest.mark.parametrize("values", [{}, COARSE, FINE, SHORT, QUIET, {"catch_rate": 0.0}])
@@ -370,7 +417,7 @@ class But(Ears):
         super().__init__(lambda ear, frequency_hz: threshold_db_hl)
         self.accident = accident
 
-    def to_tone(self, play: Play) -> int | None:
+    def to_tone(self, play: Play) -> Reaction:
         usual = super().to_tone(play)
         if play.number == self.accident:
             return REACTION_US if usual is None else None
@@ -396,10 +443,12 @@ def test_an_ear_whose_frequencies_are_all_beyond_the_limit_is_as_a_whole(
             level_min_db_hl=20.0,
             level_max_db_hl=60.0,
             tones_min=1,
-            stop_sd_db=8.0,
+            stop_half_width_db=16.0,
             retest=retest,
         ).ear("left")
         kinds = set(marks(found).values())
+        if kinds == {NO_RESPONSE, INCOMPLETE}:
+            kinds = {INCOMPLETE}
 
         assert found["outcome"] == (kinds.pop() if len(kinds) == 1 else MEASURED)
 
@@ -409,20 +458,21 @@ def test_an_ear_beyond_the_limit_everywhere_is_not_sure_for_that() -> None:
     for frequency_hz in (500.0, 1000.0, 4000.0):
         ear.answer(Presentation(MEASURE, frequency_hz, 40.0), False)
 
-    assert set(marks(ear.result()).values()) == {NO_RESPONSE}
-    assert ear.largest_sd_db() > 5.0
+    assert set(marks(ear.result()).values()) <= {NO_RESPONSE, INCOMPLETE}
+    assert ear.widest().half_width_db > 10.0
 
 
-def test_an_ear_that_ends_beyond_the_limit_everywhere_ends_as_such_however_it_ends() -> None:
-    ear = EarTest("left", Settings(level_max_db_hl=40.0, tones_min=1, stop_sd_db=20.0))
+def test_an_ear_that_ends_beyond_the_limit_everywhere_has_no_number_however_it_ends() -> None:
+    ear = EarTest("left", Settings(level_max_db_hl=40.0, tones_min=1, stop_half_width_db=40.0))
     ear.answer(Presentation(FAMILIARISE, 1000.0, 40.0), False)
     ear.answer(Presentation(FAMILIARISE, 1000.0, 40.0), True)
-    for frequency_hz in [250.0, 500.0, 1000.0, 2000.0, 4000.0, 8000.0] * 5:
+    for frequency_hz in [250.0, 500.0, 1000.0, 2000.0, 4000.0, 8000.0] * 7:
         if not ear.over:
             ear.answer(Presentation(MEASURE, frequency_hz, 39.0), False)
 
     assert ear.over
-    assert ear.outcome == NO_RESPONSE
+    assert ear.outcome in (INCOMPLETE, NO_RESPONSE)
+    assert set(marks(ear.result()).values()) <= {NO_RESPONSE, INCOMPLETE}
     assert numbers(ear.result()) == {None}
 
 
@@ -432,7 +482,10 @@ def test_whoever_answers_half_the_silences_is_unreliable() -> None:
             return REACTION_US if number % 4 else None
 
     driver = left(
-        Guesses(lambda ear, frequency_hz: 30.0), catch_rate=0.5, tones_max=60, stop_sd_db=0.5
+        Guesses(lambda ear, frequency_hz: 30.0),
+        catch_rate=0.5,
+        tones_max=60,
+        stop_half_width_db=1.0,
     )
     found = driver.ear("left")
 
@@ -450,16 +503,59 @@ def test_one_ear_without_a_number_does_not_spoil_the_other() -> None:
 
 def test_every_frequency_has_its_own_mark() -> None:
     """A steep loss: numbers where something was heard, and no number where nothing was."""
-    steep = Ears(lambda ear, frequency_hz: 10.0 if frequency_hz < 2500.0 else 999.0)
-    found = left(steep, level_max_db_hl=60.0).ear("left")
+    steep = Ears(lambda ear, frequency_hz: 20.0 if frequency_hz < 1200.0 else 999.0)
+    found = left(steep, level_max_db_hl=60.0, tones_max=60).ear("left")
 
     assert found["outcome"] == MEASURED
     assert marks(found)[500] == marks(found)[1000] == MEASURED
-    assert marks(found)[6000] == marks(found)[8000] == NO_RESPONSE
+    assert marks(found)[3000] == marks(found)[4000] == marks(found)[6000] == NO_RESPONSE
     for threshold in found["thresholds"]:
         measured = threshold["mark"] == MEASURED
         assert (threshold["threshold_db_hl"] is not None) == measured
         assert (threshold["sd_db"] is not None) == measured
+        assert (threshold["low_db_hl"] is not None) == measured
+        assert (threshold["limit_db_hl"] is None) == measured
+
+
+def beyond(ear: EarTest, sds: float) -> EarTest:
+    """Have the estimator of an ear say that the threshold lies so many SD beyond the limit."""
+
+    class Sure:
+        trial_count = 20
+        hyperparameters = SimpleNamespace(lapse_rate=0.0, false_alarm_rate=0.0)
+
+        def threshold(self, frequencies_hz: Any) -> tuple[Any, Any]:
+            sd_db = np.full(len(frequencies_hz), 8.0)
+            return 100.0 + sds * sd_db, sd_db
+
+        def threshold_band(self, frequencies_hz: Any, probability: float) -> tuple[Any, Any]:
+            mean_db_hl, sd_db = self.threshold(frequencies_hz)
+            return mean_db_hl - 2.0 * sd_db, mean_db_hl + 2.0 * sd_db
+
+    ear.estimator = cast(Any, Sure())
+    return ear
+
+
+@pytest.mark.parametrize(
+    ("sds", "mark"),
+    [(-0.01, MEASURED), (0.0, INCOMPLETE), (0.99, INCOMPLETE), (1.0, NO_RESPONSE)],
+)
+def test_no_response_has_to_be_sure(sds: float, mark: str) -> None:
+    """A mean at the limit is no more than an even chance; what is not sure has no number either."""
+    for threshold in beyond(EarTest("left", Settings(ears="left")), sds).result()["thresholds"]:
+        assert threshold["mark"] == mark
+        assert (threshold["threshold_db_hl"] is not None) == (mark == MEASURED)
+        assert threshold["limit_db_hl"] == (None if mark == MEASURED else 100.0)
+
+
+def test_where_the_limit_was_in_the_way_is_said() -> None:
+    """A steep loss: what was not made out is named with the limit it lies at."""
+    steep = Ears(lambda ear, frequency_hz: 10.0 if frequency_hz < 2500.0 else 999.0)
+    found = left(steep, level_max_db_hl=60.0, tones_max=20).ear("left")
+    unsure_hz = [str(f) for f, mark in marks(found).items() if mark == INCOMPLETE]
+
+    assert unsure_hz
+    assert f"; perhaps beyond the limit of 60 dB HL at {', '.join(unsure_hz)} Hz" in found["why"]
 
 
 def test_a_mark_at_the_floor_needs_no_other() -> None:
@@ -521,10 +617,11 @@ def test_the_retest_ascends_at_1_khz_from_10_db_below_in_steps_of_5() -> None:
 @pytest.mark.parametrize("shift_db", [-25.0, -12.0, -7.0, 0.0, 4.0, 8.0, 14.0])
 def test_the_retest_difference_is_halfway_between_unheard_and_heard(shift_db: float) -> None:
     driver, threshold_db_hl = retested(shift_db)
-    heard_db_hl = levels(driver, RETEST)[-1]
+    last_db_hl = levels(driver, RETEST)[-1]
+    halfway_db = -2.5 if driver.told("answer", purpose=RETEST)[-1]["heard"] else 2.5
     difference_db = driver.ear("left")["retest_difference_db"]
 
-    assert difference_db == pytest.approx(heard_db_hl - 2.5 - threshold_db_hl, abs=1e-9)
+    assert difference_db == pytest.approx(last_db_hl + halfway_db - threshold_db_hl, abs=1e-9)
     if shift_db >= -7.0:
         assert difference_db == pytest.approx(shift_db, abs=5.0)
 
@@ -575,7 +672,9 @@ def test_without_a_threshold_at_1_khz_there_is_nothing_to_retest() -> None:
 
 def test_a_retest_held_down_by_the_rule_of_20_db_is_halfway_too() -> None:
     """After a soft tone the ascent cannot begin 10 dB below the threshold; its steps are 20 dB."""
-    ear = EarTest("left", Settings(ears="left", tones_max=26, tones_min=1, stop_sd_db=0.5, seed=1))
+    ear = EarTest(
+        "left", Settings(ears="left", tones_max=26, tones_min=1, stop_half_width_db=1.0, seed=1)
+    )
     ear.answer(Presentation(FAMILIARISE, 1000.0, 40.0), False)
     ear.answer(Presentation(FAMILIARISE, 1000.0, 50.0), True)
     for level_db_hl in [90.0, 70.0] * 8 + [85.0]:

@@ -41,8 +41,10 @@ EVENT_RECORDS: list[tuple[Event, dict[str, Any]]] = [
     (TimePassed(), {"what": "time"}),
     (ToneStarted(7, 81_000_113), {"what": "tone-on", "number": 7, "onset_us": 81_000_113}),
     (ToneEnded(7, 5, True), {"what": "tone-off", "number": 7, "offset_us": 5, "cut": True}),
-    (ButtonPressed(3), {"what": "button-down", "at_us": 3}),
-    (ButtonReleased(4), {"what": "button-up", "at_us": 4}),
+    (ButtonPressed(3), {"what": "button-down", "at_us": 3, "button": 1}),
+    (ButtonReleased(4), {"what": "button-up", "at_us": 4, "button": 1}),
+    (ButtonPressed(5, 2), {"what": "button-down", "at_us": 5, "button": 2}),
+    (ButtonReleased(6, 2), {"what": "button-up", "at_us": 6, "button": 2}),
     (BoardTime(5), {"what": "board-time", "at_us": 5}),
     (Paused(), {"what": "paused"}),
     (Continued(), {"what": "continued"}),
@@ -68,7 +70,11 @@ ACTION_RECORDS: list[tuple[Action, dict[str, Any]]] = [
     (Finish({"outcome": "complete"}), {"what": "finish", "result": {"outcome": "complete"}}),
 ]
 
-any_event: st.SearchStrategy[Event] = st.one_of([st.from_type(kind) for kind in get_args(Event)])
+BUTTONS = (ButtonPressed, ButtonReleased)
+any_event: st.SearchStrategy[Event] = st.one_of(
+    [st.from_type(kind) for kind in get_args(Event) if kind not in BUTTONS]
+    + [st.builds(kind, st.integers(), st.sampled_from([1, 2])) for kind in BUTTONS]
+)
 
 
 def test_every_event_and_action_is_in_these_tables() -> None:
@@ -87,6 +93,19 @@ def test_a_record_stays_what_it_was_in_the_first_version(
 
 @pytest.mark.parametrize(("event", "record"), EVENT_RECORDS)
 def test_a_record_of_the_first_version_is_read(event: Event, record: dict[str, Any]) -> None:
+    assert event_from_record(record) == event
+
+
+@pytest.mark.parametrize(
+    ("record", "event"),
+    [
+        ({"what": "button-down", "at_us": 3}, ButtonPressed(3, 1)),
+        ({"what": "button-up", "at_us": 4}, ButtonReleased(4, 1)),
+    ],
+)
+def test_a_record_of_the_times_of_one_button_is_of_that_button(
+    record: dict[str, Any], event: Event
+) -> None:
     assert event_from_record(record) == event
 
 
@@ -112,6 +131,11 @@ def test_an_event_comes_back_from_its_line_of_json(event: Event) -> None:
         {"what": "button-down", "at_us": "5"},
         {"what": "button-down", "at_us": 5.0},
         {"what": "button-down", "at_us": True},
+        {"what": "button-down", "at_us": 5, "button": 0},
+        {"what": "button-down", "at_us": 5, "button": 3},
+        {"what": "button-down", "at_us": 5, "button": "2"},
+        {"what": "button-down", "at_us": 5, "button": True},
+        {"what": "button-up", "at_us": 5, "button": None},
         {"what": "tone-off", "number": 7, "offset_us": 5, "cut": 1},
         {"what": "aborted", "why": None},
         {"what": "wait", "until_us": 5},

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from firmware_py.procedure.events import (
+    HEARD_BUTTON,
+    UNSURE_BUTTON,
     Action,
     AskBoardTime,
     BoardLost,
@@ -36,7 +38,7 @@ from firmware_py.procedure.hearing_test import (
     STARTS_MAX,
     TIME_TIMEOUT_US,
 )
-from firmware_py.procedure.outcomes import CATCH, MEASURE
+from firmware_py.procedure.outcomes import CATCH, MEASURE, NO_RESPONSE, UNSURE
 from firmware_py.procedure.settings import Settings
 from tests.procedure.driver import MS, AlwaysPresses, Driver, NeverPresses, S, flat
 
@@ -53,15 +55,15 @@ def at_the_first_onset(settings: Settings = SETTINGS) -> Driver:
     return driver
 
 
-def press(driver: Driver, since_onset_us: int) -> list[Action]:
-    return driver.feed(ButtonPressed(driver.onset_us + since_onset_us))
+def press(driver: Driver, since_onset_us: int, button: int = HEARD_BUTTON) -> list[Action]:
+    return driver.feed(ButtonPressed(driver.onset_us + since_onset_us, button))
 
 
 def board_time(driver: Driver, since_onset_us: int) -> list[Action]:
     return driver.feed(BoardTime(driver.onset_us + since_onset_us))
 
 
-def answers(actions: list[Action]) -> list[bool]:
+def answers(actions: list[Action]) -> list[bool | str]:
     return [a.about["heard"] for a in actions if isinstance(a, Tell) and a.what == "answer"]
 
 
@@ -84,7 +86,7 @@ def pauses_us(driver: Driver) -> list[int]:
 
 
 def test_pauses_lie_within_their_limits_and_use_all_of_them() -> None:
-    driver = Driver(Settings(seed=8, tones_max=60, stop_sd_db=0.5))
+    driver = Driver(Settings(seed=8, tones_max=60, stop_half_width_db=1.0))
     driver.run()
     pauses = pauses_us(driver)
     low_us, high_us = 1200 * MS, 2500 * MS
@@ -169,14 +171,33 @@ def test_a_press_too_soon_voids_the_presentation_and_counts_as_stray(since_onset
     assert driver.run_to_tone() == stimulus
 
 
-def test_a_second_press_too_soon_is_taken_for_an_answer() -> None:
-    """Whoever presses all the time would otherwise be asked the same for ever."""
+@pytest.mark.parametrize("answered", [True, False])
+def test_a_second_press_too_soon_is_passed_over_and_the_window_decides(answered: bool) -> None:
+    """Whoever presses all the time is not asked the same for ever, nor has heard anything."""
     driver = at_the_first_onset()
     press(driver, 0)
     driver.run_to_onset()
+    driver.forget()
 
-    assert answers(press(driver, 5 * MS)) == [True]
-    assert driver.test.stray_presses == 1
+    for since_onset_us in (5 * MS, EARLIEST_US - 1):
+        assert press(driver, since_onset_us) == []
+    assert driver.test.state == LISTENING
+    assert driver.test.stray_presses == 3
+    if answered:
+        assert answers(press(driver, 600 * MS)) == [True]
+    else:
+        assert answers(board_time(driver, LATEST_US + 1)) == [False]
+
+
+def test_whoever_always_presses_too_soon_comes_to_an_end_and_has_heard_nothing() -> None:
+    hasty = flat(-99.0)
+    hasty.reaction_us = EARLIEST_US - 1
+    driver = Driver(SETTINGS, hasty)
+    driver.run()
+
+    assert driver.ear("left")["outcome"] == NO_RESPONSE
+    assert driver.ear("left")["tones_heard"] == 0
+    assert driver.test.stray_presses == 2 * driver.ear("left")["tones"]
 
 
 def test_after_the_next_answer_a_press_too_soon_voids_again() -> None:
@@ -398,6 +419,77 @@ def test_a_disturbed_catch_trial_is_a_catch_trial_again() -> None:
 
     assert driver.told("catch", number=number) == [driver.told("catch")[-1]] * 2
     assert driver.test.ears["left"].catches == 0
+
+
+# --- The second button ---------------------------------------------------------------------------
+
+TWO_BUTTONS = Settings(ears="left", seed=4, unsure_half_width_db=3.0)
+
+
+def test_a_press_of_the_second_button_is_an_unsure_answer() -> None:
+    driver = at_the_first_onset(TWO_BUTTONS)
+    actions = press(driver, 600 * MS, UNSURE_BUTTON)
+    ear = driver.test.ears["left"]
+
+    assert answers(actions) == [UNSURE]
+    assert actions[0] == Silence()
+    assert (ear.tones, ear.tones_heard, ear.tones_unsure) == (1, 0, 1)
+    assert driver.test.result()["response_time_mean_ms"] == 600.0
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "answer"),
+    [(HEARD_BUTTON, UNSURE_BUTTON, True), (UNSURE_BUTTON, HEARD_BUTTON, UNSURE)],
+)
+def test_the_first_press_in_the_window_counts(first: int, second: int, answer: bool | str) -> None:
+    driver = at_the_first_onset(TWO_BUTTONS)
+
+    assert answers(press(driver, 600 * MS, first)) == [answer]
+    assert answers(press(driver, 700 * MS, second)) == []
+    assert driver.test.stray_presses == 1
+
+
+def test_an_unsure_press_outside_the_window_is_what_the_other_is() -> None:
+    driver = at_the_first_onset(TWO_BUTTONS)
+    assert press(driver, LATEST_US + 1, UNSURE_BUTTON) == []
+    assert len(void(press(driver, EARLIEST_US - 1, UNSURE_BUTTON))) == 1
+    driver.run_to_onset()
+    assert press(driver, 0, UNSURE_BUTTON) == []
+    driver.feed(ButtonReleased(driver.onset_us + 5, UNSURE_BUTTON))
+
+    assert driver.test.stray_presses == 3
+    assert driver.test.state == LISTENING
+
+
+def test_an_unsure_press_in_a_pause_prolongs_it() -> None:
+    driver = Driver(TWO_BUTTONS)
+    driver.feed(TestStarted())
+    actions = driver.feed(ButtonPressed(5, UNSURE_BUTTON), after_us=TWO_BUTTONS.pause_ms_min * MS)
+
+    assert actions == [Wait(driver.now_us + TWO_BUTTONS.pause_ms_min * MS)]
+    assert driver.test.stray_presses == 1
+
+
+def test_without_a_second_button_its_presses_mean_nothing() -> None:
+    alone, pestered = Driver(SETTINGS), Driver(SETTINGS)
+    alone.run()
+    pestered.feed(TestStarted())
+    while pestered.test.state != FINISHED:
+        assert pestered.feed(ButtonPressed(pestered.onset_us + 500 * MS, UNSURE_BUTTON)) == []
+        pestered.step()
+
+    assert pestered.plays == alone.plays
+    assert pestered.result == alone.result
+    assert pestered.result["stray_presses"] == 0
+
+
+def test_an_unsure_press_in_a_silence_is_an_unsure_alarm() -> None:
+    driver = Driver(TWO_BUTTONS, flat(25))
+    driver.run_to_catch()
+    ear = driver.test.ears["left"]
+
+    assert answers(driver.feed(ButtonPressed(5, UNSURE_BUTTON), after_us=300 * MS)) == [UNSURE]
+    assert (ear.catches, ear.false_alarms, ear.unsure_alarms) == (1, 0, 1)
 
 
 # --- Void, and asked again -----------------------------------------------------------------------

@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from firmware_py.procedure.events import (
+    HEARD_BUTTON,
+    UNSURE_BUTTON,
     Aborted,
     Action,
     BoardLost,
@@ -57,6 +59,7 @@ from tests.procedure.driver import (
     AlwaysPresses,
     Driver,
     NeverPresses,
+    Reaction,
     flat,
 )
 
@@ -80,17 +83,25 @@ class Person:
     false_alarm_rate: float
     reaction_us: int
     seed: int
+    unsure_db: float = 0.0
 
-    def to_tone(self, play: Play) -> int | None:
+    def to_tone(self, play: Play) -> Reaction:
         low, high = self.left_db_hl if play.ear == "left" else self.right_db_hl
         threshold_db_hl = low + (high - low) * math.log2(play.frequency_hz / 125.0) / 6.0
         error_db = self.noise_db * (2.0 * self._chance(3 * play.number) - 1.0)
         if self._chance(3 * play.number + 1) < self.lapse_rate:
             return None
-        return self.reaction_us if play.level_db_hl >= threshold_db_hl + error_db else None
+        above_db = play.level_db_hl - threshold_db_hl - error_db
+        if above_db < -self.unsure_db:
+            return None
+        return self.reaction_us, UNSURE_BUTTON if above_db < self.unsure_db else HEARD_BUTTON
 
-    def to_silence(self, number: int) -> int | None:
-        return REACTION_US if self._chance(3 * number + 2) < self.false_alarm_rate else None
+    def to_silence(self, number: int) -> Reaction:
+        chance = self._chance(3 * number + 2)
+        if chance >= self.false_alarm_rate:
+            return None
+        unsure = self.unsure_db > 0.0 and 2.0 * chance < self.false_alarm_rate
+        return REACTION_US, UNSURE_BUTTON if unsure else HEARD_BUTTON
 
     def _chance(self, index: int) -> float:
         return uniform(self.seed, RESPONSE_STREAM, index)
@@ -106,16 +117,19 @@ people = st.builds(
     st.sampled_from([0.0, 0.05, 0.4, 1.0]),
     st.sampled_from([0, 120_000, 400_000, 2_000_000, 5_000_000]),
     st.integers(0, 1000),
+    st.sampled_from([0.0, 0.0, 4.0, 30.0]),
 )
 
 
 @st.composite
 def any_settings(draw: st.DrawFn) -> Settings:
+    profile = draw(st.sampled_from(["default", "default", "gp-pta-2015"]))
+    two_buttons = profile == "default" and draw(st.booleans())
     limit_db_hl = draw(st.sampled_from([40.0, 55.5, 100.0, 120.0]) | st.floats(40.0, 120.0))
     return Settings(
         ears=draw(st.sampled_from(["both", "left", "right"])),
         first_ear=draw(st.sampled_from(["better", "left", "right"])),
-        profile=draw(st.sampled_from(["default", "default", "gp-pta-2015"])),
+        profile=profile,
         response_noise_db=draw(st.none() | st.sampled_from([0.1, 2.0, 30.0])),
         frequency_min_hz=draw(st.sampled_from([125.0, 250.0, 1000.0])),
         frequency_max_hz=draw(st.sampled_from([1001.0, 4000.0, 8000.0])),
@@ -126,10 +140,11 @@ def any_settings(draw: st.DrawFn) -> Settings:
         familiar_level_db_hl=draw(st.sampled_from([-10.0, 40.0, 60.0])),
         tones_min=draw(st.integers(1, 20)),
         tones_max=draw(st.integers(20, 45)),
-        stop_sd_db=draw(st.sampled_from([0.5, 3.0, 8.0])),
+        stop_half_width_db=draw(st.sampled_from([1.0, 6.0, 16.0])),
         stop_information_bits=draw(st.sampled_from([0.0, 0.0, 0.3])),
         catch_rate=draw(st.sampled_from([0.0, 0.1, 0.5])),
         retest=draw(st.booleans()),
+        unsure_half_width_db=4.0 if two_buttons else 0.0,
         seed=draw(st.integers(0, 2**63 - 1)),
     )
 
@@ -152,13 +167,18 @@ def check_result(result: dict[str, Any], s: Settings) -> None:
     """Check that a result is JSON without NaN, and has numbers where something was measured."""
     json.dumps(result, allow_nan=False)
     for ear in result["ears"]:
-        assert 0 <= ear["tones_heard"] <= ear["tones"] <= s.tones_max
-        assert 0 <= ear["false_alarms"] <= ear["catch_trials"]
+        unsure, unsure_alarms = ear["tones_unsure"], ear["unsure_alarms"]
+        assert 0 <= ear["tones_heard"] <= ear["tones_heard"] + unsure <= ear["tones"] <= s.tones_max
+        assert 0 <= ear["false_alarms"] <= ear["false_alarms"] + unsure_alarms
+        assert ear["false_alarms"] + unsure_alarms <= ear["catch_trials"]
+        assert s.unsure_half_width_db > 0.0 or unsure == unsure_alarms == 0
         for found in ear["thresholds"]:
             level, sd = found["threshold_db_hl"], found["sd_db"]
             assert (level is not None) == (sd is not None) == (found["mark"] == MEASURED)
             assert level is None or s.level_min_db_hl < level < s.level_max_db_hl
             assert sd is None or 0.0 < sd < 100.0
+            low, high = found["low_db_hl"], found["high_db_hl"]
+            assert (level is low is high is None) or low < level < high
 
 
 @settings(reproducible, max_examples=150)
@@ -174,7 +194,7 @@ def test_every_test_of_every_person_keeps_to_the_rules(s: Settings, person: Pers
         assert len(plays) == ear["tones"]
         check_levels(plays, s)
         assert ear["catch_trials"] == len(driver.told("answer", ear=ear["ear"], purpose="catch"))
-        if ear["tones_heard"] in (0, ear["tones"]):
+        if ear["tones_heard"] in (0, ear["tones"]) and not ear["tones_unsure"]:
             assert ear["outcome"] in (NO_RESPONSE, HEARS_ALL, UNRELIABLE)
 
 
@@ -242,7 +262,7 @@ def test_to_look_at_a_test_changes_nothing() -> None:
         actions += test.handle(at_us, event)
         test.result()
         for ear in test.ears.values():
-            ear.largest_sd_db()
+            ear.widest()
             if not ear.over:
                 assert ear.next_presentation(test.number) == ear.next_presentation(test.number)
 
@@ -293,6 +313,7 @@ def every_event(number: int) -> Iterator[Event]:
     yield from (TestStarted(), TimePassed(), Paused(), Continued(), ButtonReleased(1))
     yield from (BoardLost("x"), BoardReady(True), BoardReady(False), Aborted("x"))
     yield from (ButtonPressed(0), ButtonPressed(1_000_000), ButtonPressed(2**62))
+    yield from (ButtonPressed(0, 2), ButtonPressed(1_000_000, 2), ButtonReleased(1, 2))
     yield from (BoardTime(0), BoardTime(2**62))
     yield from (ToneStarted(number, 5), ToneStarted(number + 1, 5))
     yield from (ToneEnded(number, 9, False), ToneEnded(number, 9, True))
@@ -302,7 +323,7 @@ def test_every_kind_of_event_is_tried() -> None:
     assert {type(event) for event in every_event(1)} == set(get_args(Event))
 
 
-BRIEF = Settings(ears="left", tones_min=1, stop_sd_db=20.0, retest=False)
+BRIEF = Settings(ears="left", tones_min=1, stop_half_width_db=40.0, retest=False)
 WAIT_US_MAX = 2**63  # times of the board are absurd here, and so are the waits
 
 PATHS: dict[str, list[Event]] = {
@@ -439,14 +460,20 @@ class AnyEvents(RuleBasedStateMachine):
     def the_board_tells(self, at_us: int, kind: type[ButtonPressed]) -> None:
         self.feed(kind(at_us))
 
-    @rule(answers=st.lists(st.booleans(), min_size=1, max_size=25))
-    def all_goes_well_for_a_while(self, answers: list[bool]) -> None:
+    @rule(at_us=st.integers(-(2**62), 2**62), kind=st.sampled_from([ButtonPressed, ButtonReleased]))
+    def the_board_tells_of_the_second_button(self, at_us: int, kind: type[ButtonPressed]) -> None:
+        self.feed(kind(at_us, UNSURE_BUTTON))
+
+    @rule(answers=st.lists(st.sampled_from([True, False, None]), min_size=1, max_size=25))
+    def all_goes_well_for_a_while(self, answers: list[bool | None]) -> None:
         """Bring the test forward by these answers, if it is not held up."""
         for heard in answers:
             self.onset_us += 60_000_000
             self.now_us += 30_000_000
             self.feed(TimePassed())
             self.feed(ToneStarted(self.test.number, self.onset_us))
+            if heard is None:
+                self.feed(ButtonPressed(self.onset_us + 400_000, UNSURE_BUTTON))
             if heard:
                 self.feed(ButtonPressed(self.onset_us + 500_000))
             else:

@@ -12,7 +12,7 @@ from firmware_py.procedure.settings import SettingError, Settings
 CHOICES = {
     "ears": ("both", "left", "right"),
     "first_ear": ("better", "left", "right"),
-    "profile": ("default", "gp-pta-2015"),
+    "profile": ("default", "annealed-laplace", "gp-pta-2015"),
 }
 SWITCHES = ("loud_confirmed", "retest")
 NUMBERS = {
@@ -23,9 +23,10 @@ NUMBERS = {
     "level_max_db_hl": (40.0, 120.0, "numbers from 40 to 120 dB HL"),
     "level_step_db": (0.1, 5.0, "numbers from 0.1 to 5 dB"),
     "familiar_level_db_hl": (-10.0, 60.0, "numbers from -10 to 60 dB HL"),
-    "stop_sd_db": (0.5, 20.0, "numbers from 0.5 to 20 dB"),
+    "stop_half_width_db": (1.0, 40.0, "numbers from 1 to 40 dB"),
     "stop_information_bits": (0.0, 1.0, "numbers from 0 to 1 bit"),
     "catch_rate": (0.0, 0.5, "numbers from 0 to 0.5 a presentation"),
+    "unsure_half_width_db": (0.0, 15.0, "numbers from 0 to 15 dB"),
 }
 WHOLE_NUMBERS = {
     "tones_min": (1, 100, "whole numbers from 1 to 100 tones"),

@@ -12,13 +12,11 @@ from host_tools.methods.cast import (
     SPREAD_MIN_DB,
     Cast,
     Patterns,
-    binary_entropy_bits,
     clusters,
     learn_patterns,
     standard_patterns,
-    tones_of,
 )
-from host_tools.methods.interface import Array, Task, interpolate
+from host_tools.methods.interface import Array, Task, binary_entropy_bits, interpolate, tones_of
 from host_tools.methods.population import Population
 from tests.host.methods.listening import (
     Answered,

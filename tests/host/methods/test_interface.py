@@ -47,6 +47,7 @@ every_method = pytest.mark.parametrize("make", METHODS.values(), ids=METHODS.key
         ({"seed": -1}, "seed is -1; allowed are whole numbers 0 to 18446744073709551615"),
         ({"seed": True}, "seed is True; allowed are whole numbers"),
         ({"seed": 1.0}, "seed is 1.0; allowed are whole numbers"),
+        ({"tones_max": 0}, "tones_max is 0; allowed are whole numbers 1 to 1000"),
     ],
 )
 def test_a_task_refuses_by_name_what_is_not_allowed(values: dict[str, Any], words: str) -> None:

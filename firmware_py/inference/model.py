@@ -1,0 +1,105 @@
+"""What the estimator asks of a model, and the words both use."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from firmware_py.inference.kernel import Array
+from firmware_py.inference.scales import Scale
+
+FREQUENCY_LIMITS_HZ: Final = (20.0, 20000.0)
+LEVEL_LIMITS_DB_HL: Final = (-30.0, 130.0)
+
+# A frequency and a value there, for curves given by points.
+Points = Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """What was inferred beside the threshold.
+
+    Attributes
+    ----------
+    length, sd_db : float or None
+        Of the kernel, in units of the frequency scale and dB; None: the prior has no such kernel.
+    response_noise_db, lapse_rate, false_alarm_rate : float
+        Of the listener: the values used for inference, or their posterior means.
+    """
+
+    length: float | None
+    sd_db: float | None
+    response_noise_db: float
+    lapse_rate: float = 0.0
+    false_alarm_rate: float = 0.0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The next tone: which candidate, at which level, and what its answer is expected to tell."""
+
+    candidate: int
+    level_db_hl: float
+    information_bits: float
+
+
+class Model(Protocol):
+    """A posterior over threshold curves in memory that is allocated once."""
+
+    candidates_hz: Array
+    converged: bool
+
+    @property
+    def log_evidence(self) -> float:
+        """Return the log evidence of the answers, nats."""
+        ...
+
+    @property
+    def hyperparameters(self) -> Hyperparameters:
+        """Return what was inferred beside the threshold."""
+        ...
+
+    @property
+    def nbytes(self) -> int:
+        """Return the size of the workspace in bytes."""
+        ...
+
+    def attended(self, n: int) -> Array:
+        """Return how likely each of the first n answers was given with attention."""
+        ...
+
+    def reset(self) -> None:
+        """Forget all answers."""
+        ...
+
+    def observe(self, n: int, frequency_hz: float, level_db_hl: float, answer: int) -> int:
+        """Take in answer number n, counted from 0; return a status of `kernel`."""
+        ...
+
+    def observe_silence(self, answered: bool) -> None:
+        """Take in that nothing was played, and whether it was answered all the same."""
+        ...
+
+    def predict(self, frequencies_hz: Array) -> tuple[Array, Array]:
+        """Return mean (dB HL) and SD (dB) of the threshold."""
+        ...
+
+    def band(self, frequencies_hz: Array, probability: float) -> tuple[Array, Array]:
+        """Return the central band of the threshold with this probability, dB HL."""
+        ...
+
+    def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
+        """Return the probability that this tone would be heard."""
+        ...
+
+    def choose(self, weight: Array, level_min_db_hl: float, level_max_db_hl: float) -> Choice:
+        """Return the best tone, each candidate's objective multiplied by its weight."""
+        ...
+
+
+def spread(frequency_range_hz: tuple[float, float], count: int, scale: Scale) -> list[float]:
+    """Return whole-hertz frequencies, evenly spread over the range on the scale."""
+    low_hz, high_hz = frequency_range_hz
+    low, high = scale.warp(low_hz), scale.warp(high_hz)
+    step = (high - low) / (count - 1)
+    inner = {float(round(scale.unwarp(low + i * step))) for i in range(1, count - 1)}
+    return sorted({low_hz, high_hz} | {f for f in inner if low_hz < f < high_hz})

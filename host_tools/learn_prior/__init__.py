@@ -1,0 +1,1 @@
+"""`gp-pta learn-prior`: a prior of threshold curves, learned from a table of audiograms."""

@@ -1,0 +1,150 @@
+"""How pictures are drawn: one style, and files with the same bytes every time."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from host_tools.errors import HostError
+from host_tools.study.store import written
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe & Ito 2008: told apart by people with any colour vision.
+BLUE: Final = "#0072B2"
+ORANGE: Final = "#D55E00"
+INK: Final = "#222222"
+GREY: Final = "#8a8a8a"
+PALE: Final = "#d9d9d9"
+COLOURS: Final = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", GREY)
+DASHES: Final = ("solid", (0, (5, 1.5)), (0, (1.5, 1.5)))
+
+STYLE: Final[dict[Any, Any]] = {
+    "axes.edgecolor": GREY,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.8,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10,
+    "figure.facecolor": "white",
+    "font.family": "DejaVu Sans",  # it comes with Matplotlib
+    "font.size": 9,
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.8,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "gp-pta",
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
+# Without the date of the drawing.
+METADATA: Final[dict[str, dict[str, Any]]] = {
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+    "png": {},
+}
+DOTS_PER_INCH: Final = 150
+
+
+def new_figure(width_inch: float, height_inch: float, **options: Any) -> "Figure":
+    """Return an empty figure, drawn without any screen; use `in_style` around all that follows."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width_inch, height_inch), layout="constrained", **options)
+
+
+def in_style() -> Any:
+    """Return the context in which a picture is drawn and saved."""
+    import matplotlib
+
+    return matplotlib.rc_context(STYLE)
+
+
+def save(figure: "Figure", path: Path) -> None:
+    """Write a figure, in the format of the name's ending, whole or not at all."""
+    kind = path.suffix[1:]
+    with written(path) as unfinished:
+        figure.savefig(unfinished, format=kind, metadata=METADATA[kind], dpi=DOTS_PER_INCH)
+
+
+def check_picture_name(path: Path, option: str) -> None:
+    """Refuse a name that no picture can have.
+
+    Raises
+    ------
+    HostError
+        The ending is not one of a picture, the directory is not there, or the file is.
+    """
+    endings = [f".{kind}" for kind in METADATA]
+    if path.suffix not in endings or not path.parent.is_dir():
+        raise HostError(
+            f"{option} is {str(path)!r}; allowed is a name in {', '.join(endings)}, in a directory "
+            "that is there"
+        )
+    if path.exists():
+        raise HostError(f"{option} {str(path)!r} is there already; it is not overwritten")
+
+
+def apart(wanted: list[float], least: float, low: float, high: float) -> list[float]:
+    """Return places as near as can be to those wanted, in their order, at least so far apart.
+
+    Parameters
+    ----------
+    wanted : list of float
+        In any order.
+    least : float
+        The distance; less, if they do not fit between `low` and `high` otherwise.
+    """
+    order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
+    least = min(least, (high - low) / max(len(wanted) - 1, 1))
+    # Clusters of labels that touch, each as near to its members' wishes as it can be.
+    clusters: list[list[int]] = []
+    for i in order:
+        clusters.append([i])
+        while len(clusters) > 1 and (
+            _first(clusters[-1], wanted, least, low, high)
+            < _first(clusters[-2], wanted, least, low, high) + least * len(clusters[-2]) - 1e-12
+        ):
+            clusters[-2:] = [clusters[-2] + clusters[-1]]
+    places = [0.0] * len(wanted)
+    for cluster in clusters:
+        first = _first(cluster, wanted, least, low, high)
+        for k, i in enumerate(cluster):
+            places[i] = first + k * least
+    return places
+
+
+def _first(cluster: list[int], wanted: list[float], least: float, low: float, high: float) -> float:
+    middle = sum(wanted[i] - k * least for k, i in enumerate(cluster)) / len(cluster)
+    return max(low, min(middle, high - least * (len(cluster) - 1)))
+
+
+def label_ends(axes: "Axes", x: float, ends: list[tuple[float, str, str]], least: float) -> None:
+    """Write a name at the right end of each line, moved apart where they would touch.
+
+    Parameters
+    ----------
+    axes : Axes
+        Whose limits are set.
+    x : float
+        Where the lines end.
+    ends : list of (y, name, colour)
+    least : float
+        Between two names, in units of y.
+    """
+    low, high = axes.get_ylim()
+    places = apart([y for y, _, _ in ends], least, low, high)
+    for (y, name, colour), place in zip(ends, places, strict=True):
+        axes.annotate(
+            name,
+            xy=(x, y),
+            xytext=(1.08, place),
+            textcoords=("axes fraction", "data"),
+            va="center",
+            color=colour,
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-", "color": colour, "lw": 0.7, "shrinkA": 1, "shrinkB": 1,
+                "relpos": (0.0, 0.5),
+            },
+        )  # fmt: skip
