@@ -14,18 +14,34 @@ AUDIOGRAMS = ("N1", "N3", "N5", "N7", "S1", "S2")
 RESPONSE_NOISE_DB = 2.0
 
 
+# What is told of the listener in a case whose profile alone does not say it.
+TOLD: dict[str, dict[str, float]] = {
+    "default told": {
+        "response_noise_db": RESPONSE_NOISE_DB,
+        "lapse_rate": 0.01,
+        "false_alarm_rate": 0.01,
+    },
+}
+
+
 class Answer(NamedTuple):
     frequency_hz: float
     level_db_hl: float
     heard: bool
 
 
+def new_estimator(case: str) -> ThresholdEstimator:
+    """Return the estimator of a case: a profile, and perhaps what it is told."""
+    profile = case.removesuffix(" told")
+    return ThresholdEstimator(profile, max_trials=max(TRIALS), **TOLD.get(case, {}))  # type: ignore[arg-type]
+
+
 @cache
-def answers_of(audiogram: str, profile: str) -> tuple[Answer, ...]:
+def answers_of(audiogram: str, case: str) -> tuple[Answer, ...]:
     """Return a whole session of the estimator with a simulated listener."""
     rng = np.random.default_rng([list(STANDARD_AUDIOGRAMS_DB_HL).index(audiogram), 1])
     x = warp(AUDIOGRAM_FREQUENCIES_HZ)
-    estimator = ThresholdEstimator(profile, max_trials=max(TRIALS))
+    estimator = new_estimator(case)
     answers = []
     for _ in range(max(TRIALS)):
         tone = estimator.next_stimulus()
@@ -39,9 +55,9 @@ def answers_of(audiogram: str, profile: str) -> tuple[Answer, ...]:
 
 
 @cache
-def estimator_before(audiogram: str, profile: str, trials: int) -> ThresholdEstimator:
+def estimator_before(audiogram: str, case: str, trials: int) -> ThresholdEstimator:
     """Return the estimator with all but the last of so many answers; copy it before use."""
-    estimator = ThresholdEstimator(profile, max_trials=max(TRIALS))
-    for answer in answers_of(audiogram, profile)[: trials - 1]:
+    estimator = new_estimator(case)
+    for answer in answers_of(audiogram, case)[: trials - 1]:
         estimator.observe(*answer)
     return estimator

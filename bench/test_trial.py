@@ -15,9 +15,12 @@ import pytest
 
 from bench.sessions import AUDIOGRAMS, TRIALS, Answer, answers_of, estimator_before
 from firmware_py import ThresholdEstimator
+from tests.inference.models import length_and_sd_of
 from tests.reference import FloatArray, ReferenceEstimator, warp
 
-PROFILES = ("default", "gp-pta-2015")
+LAPLACE = ("annealed-laplace", "gp-pta-2015")
+# "default" of a listener of whom nothing is known, and of one whose noise and rates are told.
+CASES = ("default", "default told", *LAPLACE)
 ROUNDS = 10 * len(AUDIOGRAMS)
 ROUNDS_OF_PEERS = 3 * len(AUDIOGRAMS)
 LEVEL_PER_LENGTH_DB = 10.0  # what scikit-learn's level axis is scaled by, to be of the order of 1
@@ -47,13 +50,13 @@ def _observe_and_choose(estimator: Any, answer: Answer) -> Any:
 
 
 @pytest.mark.parametrize("trials", TRIALS)
-@pytest.mark.parametrize("profile", PROFILES)
-def test_firmware(benchmark: Any, profile: str, trials: int) -> None:
+@pytest.mark.parametrize("case", CASES)
+def test_firmware(benchmark: Any, case: str, trials: int) -> None:
     def prepare(audiogram: str) -> tuple[ThresholdEstimator, Answer]:
-        before = estimator_before(audiogram, profile, trials)
-        return copy.deepcopy(before), answers_of(audiogram, profile)[trials - 1]
+        before = estimator_before(audiogram, case, trials)
+        return copy.deepcopy(before), answers_of(audiogram, case)[trials - 1]
 
-    _measure(benchmark, f"firmware, {profile}", trials, ROUNDS, _observe_and_choose, prepare)
+    _measure(benchmark, f"firmware, {case}", trials, ROUNDS, _observe_and_choose, prepare)
 
 
 def _reference_before(audiogram: str, profile: Any, trials: int) -> ReferenceEstimator:
@@ -66,14 +69,14 @@ def _reference_before(audiogram: str, profile: Any, trials: int) -> ReferenceEst
         reference._frequency_hz.append(answer.frequency_hz)
         reference._level_db_hl.append(answer.level_db_hl)
         reference._heard.append(answer.heard)
-    found = firmware.hyperparameters
-    reference._log_hyperparameters = np.log([found.length, found.sd_db])
-    reference.objective(found.length, found.sd_db)  # so that it starts from there
+    length, sd_db = length_and_sd_of(firmware)
+    reference._log_hyperparameters = np.log([length, sd_db])
+    reference.objective(length, sd_db)  # so that it starts from there
     return reference
 
 
 @pytest.mark.parametrize("trials", TRIALS)
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", LAPLACE)
 def test_scipy_reference(benchmark: Any, profile: str, trials: int) -> None:
     def prepare(audiogram: str) -> tuple[ReferenceEstimator, Answer]:
         answer = answers_of(audiogram, profile)[trials - 1]
@@ -115,7 +118,7 @@ def test_scikit_learn(benchmark: Any, trials: int) -> None:
     last_optimum = {}
     for audiogram in AUDIOGRAMS:
         frequency_hz, level_db_hl, heard = map(
-            np.array, zip(*answers_of(audiogram, "default")[: trials - 1], strict=True)
+            np.array, zip(*answers_of(audiogram, "annealed-laplace")[: trials - 1], strict=True)
         )
         x = _inputs(frequency_hz, level_db_hl)
         one_class = len(set(heard)) < 2
@@ -123,11 +126,18 @@ def test_scikit_learn(benchmark: Any, trials: int) -> None:
 
     def prepare(audiogram: str) -> tuple[FloatArray, FloatArray, FloatArray, Any]:
         frequency_hz, level_db_hl, heard = map(
-            np.array, zip(*answers_of(audiogram, "default")[:trials], strict=True)
+            np.array, zip(*answers_of(audiogram, "annealed-laplace")[:trials], strict=True)
         )
-        firmware = estimator_before(audiogram, "default", trials)
+        firmware = estimator_before(audiogram, "annealed-laplace", trials)
         candidates_hz = firmware.candidate_frequencies_hz
         candidates = _inputs(candidates_hz, firmware.threshold(candidates_hz)[0])
         return _inputs(frequency_hz, level_db_hl), heard, candidates, last_optimum[audiogram]
 
-    _measure(benchmark, "scikit-learn", trials, ROUNDS_OF_PEERS, _fit_and_predict, prepare)
+    _measure(
+        benchmark,
+        "scikit-learn, annealed-laplace",
+        trials,
+        ROUNDS_OF_PEERS,
+        _fit_and_predict,
+        prepare,
+    )

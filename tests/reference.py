@@ -33,7 +33,7 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 MeanFunction = Callable[[FloatArray], FloatArray]
 Scale = Literal["bark", "traunmuller", "mel", "log2"]
-Profile = Literal["default", "gp-pta-2015"]
+Profile = Literal["annealed-laplace", "gp-pta-2015"]
 Annealing = Literal["common", "per-trial"]
 
 # Bisgaard, Vlaming & Dahlquist 2010, Trends in Amplification 14, 113-120; IEC 60118-15.
@@ -60,7 +60,7 @@ SD_MEDIAN_DB = 12.0
 SD_LOG_SD = 0.6
 SD_BOUNDS_DB = (1.0, 80.0)
 
-# "default" only: "gp-pta-2015" has no offset, no weight and no annealing.
+# "annealed-laplace" only: "gp-pta-2015" has no offset, no weight and no annealing.
 OFFSET_SD_DB = 28.0
 FREQUENCY_WEIGHT = ((125.0, 0.3), (250.0, 1.0), (6000.0, 1.0), (8000.0, 0.6))  # Hz, factor
 ANNEALED_NOISE_START_DB = 20.0
@@ -553,17 +553,17 @@ class ReferenceEstimator:
 
     Parameters
     ----------
-    profile : {"default", "gp-pta-2015"}
-        "default": after each answer the MAP of ``(log l, log s)`` under log-normal priors, with an
-        offset in the kernel, and the response noise annealed to ``max(sigma, 20 * 0.85^n)`` dB
-        after n answers, in inference and in selection alike.
+    profile : {"annealed-laplace", "gp-pta-2015"}
+        "annealed-laplace": after each answer the MAP of ``(log l, log s)`` under log-normal priors,
+        with an offset in the kernel, and the response noise annealed to
+        ``max(sigma, 20 * 0.85^n)`` dB after n answers, in inference and in selection alike.
         "gp-pta-2015": after each answer the maximum of the evidence, no offset, constant sigma.
     candidate_frequencies_hz : sequence of float
         The frequencies that `next_stimulus` chooses from.
     annealing : {"common", "per-trial"}
-        What the annealed noise of "default" applies to.  "common": all answers have the noise of
-        the present n, so that early answers are sharpened in retrospect.  "per-trial": each answer
-        keeps the noise of the n before it.
+        What the annealed noise of "annealed-laplace" applies to.  "common": all answers have the
+        noise of the present n, so that early answers are sharpened in retrospect.  "per-trial":
+        each answer keeps the noise of the n before it.
     max_trials : int
         Answers taken before `observe` raises.
     response_noise_db : float
@@ -581,7 +581,8 @@ class ReferenceEstimator:
         Median of the prior on ``l``, and where the search starts, in units of the scale; 4 Bark
         unless given.
     length_log_sd, sd_median_db, sd_log_sd : float
-        The rest of the priors ("default"); the search starts at `sd_median_db` in both profiles.
+        The rest of the priors ("annealed-laplace"); the search starts at `sd_median_db` in both
+        profiles.
     length_bounds : (float, float), optional
         Bounds on ``l``, in units of the scale; 0.5 to 40 Bark unless given.
     sd_bounds_db : (float, float)
@@ -592,7 +593,7 @@ class ReferenceEstimator:
 
     def __init__(
         self,
-        profile: Profile = "default",
+        profile: Profile = "annealed-laplace",
         *,
         candidate_frequencies_hz: Sequence[float] | FloatArray,
         annealing: Annealing = "common",
@@ -611,8 +612,8 @@ class ReferenceEstimator:
         gradient_tolerance: float = GRADIENT_TOLERANCE,
         objective_tolerance: float = OBJECTIVE_TOLERANCE,
     ) -> None:
-        if profile not in ("default", "gp-pta-2015"):
-            raise ValueError(f"profile {profile!r} is neither default nor gp-pta-2015")
+        if profile not in ("annealed-laplace", "gp-pta-2015"):
+            raise ValueError(f"profile {profile!r} is neither annealed-laplace nor gp-pta-2015")
         if annealing not in ("common", "per-trial"):
             raise ValueError(f"annealing {annealing!r} is neither common nor per-trial")
         if length_median is None:
@@ -643,9 +644,11 @@ class ReferenceEstimator:
         self._intercept_db_hl, self._slope_db = prior_mean_line(scale)
         self._candidates_hz = np.asarray(candidate_frequencies_hz, dtype=np.float64)
         if offset_sd_db is None:
-            offset_sd_db = OFFSET_SD_DB if profile == "default" else 0.0
+            offset_sd_db = OFFSET_SD_DB if profile == "annealed-laplace" else 0.0
         if frequency_weight is None:
-            frequency_weight = FREQUENCY_WEIGHT if profile == "default" else [(1000.0, 1.0)]
+            frequency_weight = (
+                FREQUENCY_WEIGHT if profile == "annealed-laplace" else [(1000.0, 1.0)]
+            )
         self.offset_sd_db = offset_sd_db
         weighted_hz, weights = np.transpose(frequency_weight)
         self._weight = np.interp(
@@ -676,7 +679,7 @@ class ReferenceEstimator:
 
     @property
     def response_noise_db(self) -> float:
-        """The response noise now: annealed in "default", constant in "gp-pta-2015"."""
+        """The response noise now: annealed in "annealed-laplace", constant in "gp-pta-2015"."""
         return self._noise_after_db(self.trial_count)
 
     def _noise_of_answers_db(self) -> FloatArray:

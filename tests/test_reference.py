@@ -692,7 +692,7 @@ def test_best_level_is_the_mean_and_best_place_the_least_known(
 # --- the whole estimator -------------------------------------------------------------------------
 
 CANDIDATES_HZ = 600.0 * np.sinh(np.linspace(warp(250.0), warp(6000.0), 40) / 6.0)  # even in Bark
-PROFILES: list[Profile] = ["default", "gp-pta-2015"]
+PROFILES: list[Profile] = ["annealed-laplace", "gp-pta-2015"]
 
 
 def _sharp_listener(frequency_hz: float, level_db_hl: float, audiogram: str) -> bool:
@@ -808,7 +808,7 @@ def test_hyperparameters_are_the_optimum(profile: Profile) -> None:
     def value(log_hyperparameters: FloatArray) -> float:
         length, sd_db = (float(v) for v in np.exp(log_hyperparameters))
         log_prior, _ = log_hyperprior(length, sd_db)
-        offset_sd_db, prior = (28.0, log_prior) if profile == "default" else (0.0, 0.0)
+        offset_sd_db, prior = (28.0, log_prior) if profile == "annealed-laplace" else (0.0, 0.0)
         noise_db = estimator.response_noise_db
         return answers.log_evidence(length, sd_db, noise_db, offset_sd_db) + prior
 

@@ -8,7 +8,8 @@ paper, equation 17) the bump is replaced by a Gaussian one, here with the height
 it has at these rates. Its expectation is in closed form, too, and those of a mixture are weighted
 sums.
 
-An unsure answer is counted as one not heard here: what it tells beyond is a bonus.
+The dead zone of unsure answers is not looked at: tones are asked at its middle, as good as any
+while it is not much wider than what is not known of the threshold.
 """
 
 import math

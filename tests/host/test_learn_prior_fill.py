@@ -109,8 +109,8 @@ def test_the_standard_audiograms_have_their_own_mean_and_spread() -> None:
     np.testing.assert_allclose(np.diag(covariance)[1:4], np.diag(spread) + 9.0 + 1.0)
     apart = 6.0 * (math.asinh(500 / 600) - math.asinh(250 / 600)) / 5.0
     assert covariance[1, 2] == pytest.approx(spread[0, 1] + 9.0 * math.exp(-(apart**2) / 2))
-    assert covariance[0, 0] == pytest.approx(spread[0, 0] + 10.0 + 60.0)
-    assert covariance[4, 4] == pytest.approx(spread[2, 2] + 10.0 + 90.0)
+    assert covariance[0, 0] == pytest.approx(spread[0, 0] + 10.0 + 0.4 * 60.0)
+    assert covariance[4, 4] == pytest.approx(spread[2, 2] + 10.0 + 0.4 * 90.0)
 
 
 def test_a_prior_is_one_and_reads_back() -> None:

@@ -13,19 +13,28 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from firmware_py import Stimulus, ThresholdEstimator
-from firmware_py.inference import hyperparameters
+from firmware_py.inference import hyperparameters, mixture_model
 from firmware_py.inference.estimator import InferenceError, TrialLimitError
-from firmware_py.inference.kernel import NOT_CONVERGED
+from firmware_py.inference.kernel import CONVERGED, NOT_CONVERGED, NOT_POSITIVE_DEFINITE
+from firmware_py.inference.population_prior import shipped_prior
 from tests import reference
 from tests.inference.laplace_state import RELATIVE
 from tests.inference.listeners import AUDIOGRAMS, Answer, listener, rmse_db, session
+from tests.inference.models import (
+    LAPLACE_PROFILES,
+    PROFILES,
+    laplace_of,
+    length_and_sd_of,
+    mixture_of,
+)
+from tests.inference.population import POPULATION
 from tests.reference import AUDIOGRAM_FREQUENCIES_HZ, FloatArray, Scale
 
 SCALES: list[Scale] = ["bark", "traunmuller", "mel", "log2"]
 NAN, INFINITE = math.nan, math.inf
 
 
-def _after(trials: int, profile: str = "default", **options: Any) -> ThresholdEstimator:
+def _after(trials: int, profile: str, **options: Any) -> ThresholdEstimator:
     estimator = ThresholdEstimator(profile, **options)
     for _ in session(estimator, listener("S1", seed=9), trials):
         pass
@@ -37,7 +46,7 @@ def _after(trials: int, profile: str = "default", **options: Any) -> ThresholdEs
 
 @pytest.mark.parametrize(
     ("profile", "sd_db", "noise_db"),
-    [("default", math.hypot(12.0, 28.0), 20.0), ("gp-pta-2015", 12.0, 2.0)],
+    [("annealed-laplace", math.hypot(12.0, 28.0), 20.0), ("gp-pta-2015", 12.0, 2.0)],
 )
 def test_it_starts_from_the_prior(profile: str, sd_db: float, noise_db: float) -> None:
     estimator = ThresholdEstimator(profile)
@@ -49,13 +58,43 @@ def test_it_starts_from_the_prior(profile: str, sd_db: float, noise_db: float) -
     assert_allclose(sds_db, sd_db, rtol=1e-14)
     assert (estimator.trial_count, estimator.log_evidence) == (0, 0.0)
     assert estimator.profile == profile
-    expected = {"length": 4.0, "sd_db": 12.0, "response_noise_db": noise_db}
+    expected = {
+        "length": 4.0, "sd_db": 12.0, "response_noise_db": noise_db,
+        "lapse_rate": 0.0, "false_alarm_rate": 0.0,
+    }  # fmt: skip
     assert asdict(estimator.hyperparameters) == pytest.approx(expected, rel=1e-14)
 
 
-def test_candidates_are_whole_hertz_and_evenly_spread_on_the_scale() -> None:
+def test_default_starts_from_the_population() -> None:
+    estimator, prior = ThresholdEstimator(), shipped_prior()
+    at = [i for i, f in enumerate(prior.knots_hz) if 125.0 <= f <= 8000.0]
+    frequencies_hz = [prior.knots_hz[i] for i in at]
+    weight = np.array([c.weight for c in prior.components])
+    weight /= weight.sum()
+    means = np.array([c.mean_db_hl for c in prior.components])[:, at]
+    variances = np.array([np.diag(c.covariance_db2) for c in prior.components])[:, at]
+    mean_db_hl, sd_db = estimator.threshold(frequencies_hz)
+    found = estimator.hyperparameters
+
+    assert estimator.candidate_frequencies_hz == tuple(frequencies_hz)
+    assert_allclose(mean_db_hl, weight @ means, rtol=1e-12)
+    assert_allclose(sd_db**2, weight @ (variances + (means - mean_db_hl) ** 2), rtol=1e-12)
+    assert estimator.trial_count == 0
+    assert estimator.log_evidence == pytest.approx(0.0, abs=1e-14)
+    assert (found.length, found.sd_db) == (None, None)
+    # The means over the listeners thought possible.
+    assert found.response_noise_db == pytest.approx(1.7 * 0.33 + 3.0 * 0.37 + 6.0 * 0.30)
+    rates = 0.55 * 0.01 + 0.15 * 0.06 + 0.10 * 0.02 + 0.20 * 0.15
+    assert found.lapse_rate == pytest.approx(rates)
+    rates = 0.55 * 0.01 + 0.15 * 0.02 + 0.10 * 0.06 + 0.20 * 0.15
+    assert found.false_alarm_rate == pytest.approx(rates)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_candidates_are_whole_hertz_and_evenly_spread_on_the_scale(profile: str) -> None:
     for scale in SCALES:
-        estimator = ThresholdEstimator(scale=scale)
+        candidates = 128 if profile == "default" else None
+        estimator = ThresholdEstimator(profile, scale=scale, candidates=candidates)
         candidates_hz = np.array(estimator.candidate_frequencies_hz)
         assert (candidates_hz[0], candidates_hz[-1]) == (125.0, 8000.0)
         assert_array_equal(candidates_hz, np.round(candidates_hz))
@@ -63,10 +102,11 @@ def test_candidates_are_whole_hertz_and_evenly_spread_on_the_scale() -> None:
         assert np.max(spacing) <= 1.5 * np.median(spacing)
 
 
-def test_number_of_candidates_is_as_told_where_there_are_so_many_whole_hertz() -> None:
-    assert len(ThresholdEstimator(candidates=2).candidate_frequencies_hz) == 2
-    assert len(ThresholdEstimator(candidates=128).candidate_frequencies_hz) == 128
-    narrow = ThresholdEstimator(frequency_range_hz=(1000.0, 1003.5), candidates=128)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_number_of_candidates_is_as_told_where_there_are_so_many_whole_hertz(profile: str) -> None:
+    assert len(ThresholdEstimator(profile, candidates=2).candidate_frequencies_hz) == 2
+    assert len(ThresholdEstimator(profile, candidates=128).candidate_frequencies_hz) == 128
+    narrow = ThresholdEstimator(profile, frequency_range_hz=(1000.0, 1003.5), candidates=128)
     assert narrow.candidate_frequencies_hz == (1000.0, 1001.0, 1002.0, 1003.0, 1003.5)
 
 
@@ -74,7 +114,7 @@ def test_number_of_candidates_is_as_told_where_there_are_so_many_whole_hertz() -
 
 
 @pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("profile", ["default", "gp-pta-2015"])
+@pytest.mark.parametrize("profile", LAPLACE_PROFILES)
 def test_posterior_is_that_of_the_reference_at_its_hyperparameters(
     profile: str, scale: Scale
 ) -> None:
@@ -90,8 +130,8 @@ def test_posterior_is_that_of_the_reference_at_its_hyperparameters(
         expected = reference.laplace(
             reference.warp(frequency_hz, scale), level_db_hl, heard,
             lambda x: intercept_db_hl + slope * x,
-            found.length, found.sd_db, found.response_noise_db,
-            28.0 if profile == "default" else 0.0,
+            *length_and_sd_of(estimator), found.response_noise_db,
+            28.0 if profile == "annealed-laplace" else 0.0,
         )  # fmt: skip
         asked_hz = [125.0, 300.0, 1000.0, 3333.3, 8000.0]
         mean_db_hl, sd_db = expected.predict(reference.warp(asked_hz, scale))
@@ -100,8 +140,9 @@ def test_posterior_is_that_of_the_reference_at_its_hyperparameters(
         assert estimator.log_evidence == pytest.approx(expected.log_evidence, rel=RELATIVE)
 
 
-def test_band_is_the_central_part_of_the_normal_distribution() -> None:
-    estimator = _after(15)
+@pytest.mark.parametrize("profile", LAPLACE_PROFILES)
+def test_band_is_the_central_part_of_the_normal_distribution(profile: str) -> None:
+    estimator = _after(15, profile)
     mean_db_hl, sd_db = estimator.threshold(AUDIOGRAM_FREQUENCIES_HZ)
     for probability in (0.5, 0.68, 0.95, 0.999):
         low_db_hl, high_db_hl = estimator.threshold_band(AUDIOGRAM_FREQUENCIES_HZ, probability)
@@ -110,8 +151,9 @@ def test_band_is_the_central_part_of_the_normal_distribution() -> None:
     assert_array_equal(estimator.threshold_band([1000.0]), estimator.threshold_band([1000.0], 0.95))
 
 
-def test_probability_heard_is_a_half_at_the_threshold_and_rises() -> None:
-    estimator = _after(15)
+@pytest.mark.parametrize("profile", LAPLACE_PROFILES)
+def test_probability_heard_is_a_half_at_the_threshold_and_rises(profile: str) -> None:
+    estimator = _after(15, profile)
     (mean_db_hl,), (sd_db,) = estimator.threshold([1000.0])
     spread_db = math.hypot(sd_db, estimator.hyperparameters.response_noise_db)
     levels_db_hl = np.linspace(-30.0, 130.0, 81)
@@ -122,8 +164,9 @@ def test_probability_heard_is_a_half_at_the_threshold_and_rises() -> None:
     assert np.all(np.diff(p) >= 0.0)
 
 
-def test_many_frequencies_give_what_each_gives_alone() -> None:
-    estimator = _after(12)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_many_frequencies_give_what_each_gives_alone(profile: str) -> None:
+    estimator = _after(12, profile)
     frequencies_hz = np.exp(np.linspace(np.log(125.1), np.log(7999.0), 300))
     together = estimator.threshold(frequencies_hz)
     alone = [estimator.threshold([f]) for f in frequencies_hz]
@@ -131,8 +174,9 @@ def test_many_frequencies_give_what_each_gives_alone() -> None:
     assert_array_equal(together[1], [sd[0] for _, sd in alone])
 
 
-def test_asking_changes_nothing() -> None:
-    asked, left_alone = _after(10), _after(10)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_asking_changes_nothing(profile: str) -> None:
+    asked, left_alone = _after(10, profile), _after(10, profile)
     for _ in range(3):
         asked.threshold([500.0])
         asked.threshold_band([500.0])
@@ -143,8 +187,9 @@ def test_asking_changes_nothing() -> None:
     assert _everything(asked) == _everything(left_alone)
 
 
-def test_results_are_the_callers_own() -> None:
-    estimator = _after(5)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_results_are_the_callers_own(profile: str) -> None:
+    estimator = _after(5, profile)
     mean_db_hl, _ = estimator.threshold([1000.0])
     kept = mean_db_hl.copy()
     estimator.observe(1000.0, 90.0, False)
@@ -153,33 +198,40 @@ def test_results_are_the_callers_own() -> None:
     assert estimator.threshold([1000.0])[0][0] != 0.0
 
 
-def test_nothing_to_predict_is_no_error() -> None:
-    mean_db_hl, sd_db = ThresholdEstimator().threshold([])
-    assert mean_db_hl.shape == sd_db.shape == (0,)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_nothing_to_predict_is_no_error(profile: str) -> None:
+    estimator = ThresholdEstimator(profile)
+    for pair in (estimator.threshold([]), estimator.threshold_band([])):
+        assert pair[0].shape == pair[1].shape == (0,)
 
 
-def test_stimulus_is_plain_floats() -> None:
-    tone = _after(3).next_stimulus()
+@pytest.mark.parametrize("profile", PROFILES)
+def test_stimulus_is_plain_floats(profile: str) -> None:
+    tone = _after(3, profile).next_stimulus()
     assert isinstance(tone, Stimulus)
     assert (type(tone.frequency_hz), type(tone.level_db_hl)) == (float, float)
 
 
-def test_noise_is_annealed_by_default_and_constant_in_the_paper() -> None:
-    default, paper = ThresholdEstimator(), ThresholdEstimator("gp-pta-2015")
+def test_noise_is_annealed_and_constant_in_the_paper() -> None:
+    annealed, paper = (ThresholdEstimator(profile) for profile in LAPLACE_PROFILES)
     for n in range(30):
         expected = max(2.0, 20.0 * 0.85**n)
-        found = default.hyperparameters.response_noise_db
+        found = annealed.hyperparameters.response_noise_db
         assert found == pytest.approx(expected, rel=1e-14)
         assert paper.hyperparameters.response_noise_db == 2.0
-        for estimator in (default, paper):
+        for estimator in (annealed, paper):
             estimator.observe(1000.0, 30.0 + n, n > 15)
 
 
-def test_profile_names_of_weight_are_replaced_not_multiplied() -> None:
-    everywhere = ThresholdEstimator(frequency_weight=[(1000.0, 1.0)])
-    half = ThresholdEstimator(frequency_weight=[(1000.0, 0.5)])
+@pytest.mark.parametrize("profile", PROFILES)
+def test_weights_of_the_profile_are_replaced_not_multiplied(profile: str) -> None:
+    everywhere = ThresholdEstimator(profile, frequency_weight=[(1000.0, 1.0)])
+    half = ThresholdEstimator(profile, frequency_weight=[(1000.0, 0.5)])
     assert everywhere.next_stimulus() == half.next_stimulus()
-    assert everywhere.next_stimulus().frequency_hz == 125.0
+    if profile != "default":
+        assert everywhere.next_stimulus().frequency_hz == 125.0
+    steep = ThresholdEstimator(profile, frequency_weight=[(1000.0, 1e-3), (8000.0, 1e3)])
+    assert steep.next_stimulus().frequency_hz == 8000.0
 
 
 # --- memory --------------------------------------------------------------------------------------
@@ -190,30 +242,37 @@ def _everything(estimator: ThresholdEstimator) -> list[bytes]:
     tone = estimator.next_stimulus()
     numbers = [
         tone.frequency_hz, tone.level_db_hl, estimator.information_bits, estimator.log_evidence,
-        *asdict(estimator.hyperparameters).values(),
+        *(value or 0.0 for value in asdict(estimator.hyperparameters).values()),
+        estimator.converged,
     ]  # fmt: skip
-    return [np.array(numbers).tobytes(), *(v.tobytes() for v in estimator.threshold([125.0, 1e3]))]
+    asked_hz = [125.0, 333.3, 1000.0]
+    arrays = [*estimator.threshold(asked_hz), *estimator.threshold_band(asked_hz)]
+    return [np.array(numbers, np.float64).tobytes(), *(v.tobytes() for v in arrays)]
 
 
-def test_reset_is_as_good_as_new() -> None:
-    for profile in ("default", "gp-pta-2015"):
-        used, new = _after(30, profile), ThresholdEstimator(profile)
-        used.reset()
-        assert used.trial_count == 0
+@pytest.mark.parametrize("profile", PROFILES)
+def test_reset_is_as_good_as_new(profile: str) -> None:
+    used, new = _after(30, profile), ThresholdEstimator(profile)
+    for answered in (True, False):
+        used.observe_silence(answered)
+    used.reset()
+    assert used.trial_count == 0
+    assert _everything(used) == _everything(new)
+    one, other = (session(estimator, listener("N2", seed=11), 25) for estimator in (used, new))
+    for first, second in zip(one, other, strict=True):
+        assert first == second
         assert _everything(used) == _everything(new)
-        one, other = (session(estimator, listener("N2", seed=11), 25) for estimator in (used, new))
-        for first, second in zip(one, other, strict=True):
-            assert first == second
-            assert _everything(used) == _everything(new)
 
 
-def test_room_for_more_trials_changes_no_bit() -> None:
-    small, large = _after(12, max_trials=12), _after(12, max_trials=300)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_room_for_more_trials_changes_no_bit(profile: str) -> None:
+    small, large = _after(12, profile, max_trials=12), _after(12, profile, max_trials=300)
     assert _everything(small) == _everything(large)
 
 
-def test_one_trial_too_many_is_refused_and_changes_nothing() -> None:
-    estimator = _after(7, max_trials=7)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_one_trial_too_many_is_refused_and_changes_nothing(profile: str) -> None:
+    estimator = _after(7, profile, max_trials=7)
     before = _everything(estimator)
     for _ in range(2):
         with pytest.raises(TrialLimitError, match=r"answer 8 does not fit.*max_trials = 7"):
@@ -224,22 +283,34 @@ def test_one_trial_too_many_is_refused_and_changes_nothing() -> None:
     estimator.observe(1000.0, 40.0, True)
 
 
-def test_workspace_is_allocated_once() -> None:
-    estimator = ThresholdEstimator(max_trials=64)
+def _arrays(estimator: ThresholdEstimator) -> dict[str, Any]:
+    if estimator.profile == "default":
+        return vars(mixture_of(estimator)._workspace)
+    model = laplace_of(estimator)
+    own = {name: v for name, v in vars(model).items() if isinstance(v, np.ndarray)}
+    # Neither holds what is inferred; both are small, and fixed with the profile and the range.
+    del own["candidates_hz"], own["_box"]
+    return {**vars(model._workspace), **own}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_workspace_is_allocated_once(profile: str) -> None:
+    estimator = ThresholdEstimator(profile, max_trials=64)
     bytes_before = estimator.memory_bytes
-    places = {name: v.ctypes.data for name, v in vars(estimator._workspace).items()}
+    places = {name: v.ctypes.data for name, v in _arrays(estimator).items()}
     for _ in session(estimator, listener("N7", seed=12), 64):
         estimator.threshold(AUDIOGRAM_FREQUENCIES_HZ)
         assert estimator.memory_bytes == bytes_before
     estimator.reset()
 
     assert estimator.memory_bytes == bytes_before
-    assert {name: v.ctypes.data for name, v in vars(estimator._workspace).items()} == places
-    assert bytes_before == sum(v.nbytes for v in vars(estimator._workspace).values())
+    assert {name: v.ctypes.data for name, v in _arrays(estimator).items()} == places
+    assert bytes_before == sum(v.nbytes for v in _arrays(estimator).values())
 
 
-def test_a_session_leaves_no_memory_behind() -> None:
-    estimator = _after(40)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_session_leaves_no_memory_behind(profile: str) -> None:
+    estimator = _after(40, profile)
     estimator.reset()
     hears = listener("S3", seed=13)
     tracemalloc.start()
@@ -258,11 +329,13 @@ def test_a_session_leaves_no_memory_behind() -> None:
     assert peak - before < 16_000
 
 
+@pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("max_trials", [1, 2, 1024])
-def test_smallest_and_largest_workspace(max_trials: int) -> None:
-    estimator = ThresholdEstimator(max_trials=max_trials)
+def test_smallest_and_largest_workspace(max_trials: int, profile: str) -> None:
+    estimator = ThresholdEstimator(profile, max_trials=max_trials)
+    (before_db_hl,), _ = estimator.threshold([1000.0])
     estimator.observe(1000.0, 40.0, True)
-    assert estimator.threshold([1000.0])[0][0] < 52.0
+    assert estimator.threshold([1000.0])[0][0] < min(before_db_hl, 52.0)
     assert estimator.trial_count == 1
 
 
@@ -273,7 +346,7 @@ def test_smallest_and_largest_workspace(max_trials: int) -> None:
 def test_thresholds_are_found_on_every_scale(scale: Scale) -> None:
     errors_db = []
     for audiogram in AUDIOGRAMS:
-        estimator = ThresholdEstimator(scale=scale)
+        estimator = ThresholdEstimator("annealed-laplace", scale=scale)
         for _ in session(estimator, listener(audiogram, seed=14), 30):
             pass
         errors_db.append(rmse_db(estimator, audiogram))
@@ -281,10 +354,11 @@ def test_thresholds_are_found_on_every_scale(scale: Scale) -> None:
 
 
 def test_scale_hardly_matters_to_what_the_answers_say() -> None:
-    answers = list(session(ThresholdEstimator(), listener("N3", seed=15), 40))
+    profile = "annealed-laplace"
+    answers = list(session(ThresholdEstimator(profile), listener("N3", seed=15), 40))
     found: list[FloatArray] = []
     for scale in SCALES:
-        estimator = ThresholdEstimator(scale=scale)
+        estimator = ThresholdEstimator(profile, scale=scale)
         for answer in answers:
             estimator.observe(*answer)
         found.append(estimator.threshold(AUDIOGRAM_FREQUENCIES_HZ)[0])
@@ -292,21 +366,29 @@ def test_scale_hardly_matters_to_what_the_answers_say() -> None:
     assert np.mean(np.ptp(found, axis=0)) <= 2.0
 
 
+def test_scale_is_nothing_to_the_population() -> None:
+    """Its prior is over log2 frequency, and its candidates are the knots."""
+    everywhere = [(1000.0, 1.0)]
+    found = [_everything(_after(10, "default", scale=s, frequency_weight=everywhere))
+             for s in SCALES]  # fmt: skip
+    assert all(everything == found[0] for everything in found)
+
+
 # --- what is refused -----------------------------------------------------------------------------
 
 # argument, value, what the message says is allowed
-CONSTRUCTOR_REFUSES: list[tuple[str, Any, str]] = [
-    ("profile", "GP-PTA-2015", "default, gp-pta-2015"),
-    ("profile", None, "default, gp-pta-2015"),
-    ("profile", ["default"], "default, gp-pta-2015"),
+ALL_REFUSE: list[tuple[str, Any, str]] = [
     *(("max_trials", v, "whole numbers from 1 to 1024")
       for v in (0, -1, 1025, 10.0, "10", None, True, NAN)),
     *(("response_noise_db", v, "0.1 to 30")
       for v in (0.0, 0.0999, 30.1, -2.0, NAN, INFINITE, "2", True, [2.0], 10**400)),
-    *(("lapse_rate", v, "allowed are None and 0") for v in (0.02, -0.1, 1.0, NAN, "0")),
-    *(("false_alarm_rate", v, "allowed are None and 0") for v in (0.01, 1, NAN, "")),
-    *(("age_years", v, "allowed is None") for v in (0, 45.0, "45")),
-    *(("sex", v, "allowed is None") for v in ("f", "m", "", 0)),
+    *(("response_noise_db", v, "(frequency_hz, response_noise_db) pairs of rising frequency")
+      for v in ([], [3.0], "ab", [(1000.0,)], [(1000.0, 1.0, 2.0)], [(1000.0, 0.05)],
+                [(1000.0, 30.5)], [(1000.0, NAN)], [(NAN, 2.0)], [(10.0, 2.0)], [(30000.0, 2.0)],
+                [(1000.0, 1.0), (1000.0, 2.0)], [(2000.0, 1.0), (1000.0, 2.0)],
+                [(1000.0, "1")], [(1000.0, True)], {1000.0: 1.0})),
+    *(("unsure_half_width_db", v, "allowed is 0 to 20")
+      for v in (-0.1, 20.1, NAN, INFINITE, None, "2", True, [2.0])),
     *(("level_limits_db_hl", v, "allowed is (low, high) with -30 <= low < high <= 130")
       for v in ((10.0, 10.0), (50.0, 20.0), (-31.0, 100.0), (0.0, 131.0), (0.0,), (0.0, 1.0, 2.0),
                 (NAN, 50.0), (0.0, INFINITE), 50.0, None, "ab", ("0", "50"))),
@@ -319,8 +401,32 @@ CONSTRUCTOR_REFUSES: list[tuple[str, Any, str]] = [
                 [(1000.0, NAN)], [(1000.0, INFINITE)], [(1000.0, 1e7)], [(10.0, 1.0)],
                 [(1000.0, 0.0)], [(1000.0, 1.0), (1000.0, 2.0)], [(2000.0, 1.0), (1000.0, 2.0)],
                 [(1000.0, "1")], {1000.0: 1.0})),
-    *(("candidates", v, "whole numbers from 2 to 512") for v in (1, 0, 513, 64.0, None, True)),
+    *(("candidates", v, "whole numbers from 2 to 512") for v in (1, 0, 513, 64.0, "64", True)),
 ]  # fmt: skip
+DEFAULT_REFUSES: list[tuple[str, Any, str]] = [
+    *(("lapse_rate", v, "allowed is 0 to 0.45") for v in (-0.1, 0.46, 1.0, NAN, "0", True)),
+    *(("false_alarm_rate", v, "allowed is 0 to 0.45")
+      for v in (-1e-9, 0.4501, 1, NAN, "", False, [0.1])),
+    *(("age_years", v, "allowed is 0 to 120") for v in (-1, 120.5, NAN, "45", True, [45.0])),
+    *(("sex", v, "allowed are 'F', 'M' and None")
+      for v in ("f", "m", "", 0, "FM", "female", True, ["F"])),
+    *(("prior", v, "allowed is a PopulationPrior, or None") for v in (0, {"a": 1}, object)),
+]  # fmt: skip
+LAPLACE_REFUSES: list[tuple[str, Any, str]] = [
+    *(("lapse_rate", v, "allowed is None or 0") for v in (0.02, -0.1, 1.0, NAN, "0", False)),
+    *(("false_alarm_rate", v, "allowed is None or 0") for v in (0.01, 1, NAN, "", [0.0])),
+    *(("age_years", v, "allowed is None") for v in (0, 45.0, "45")),
+    *(("sex", v, "allowed is None") for v in ("F", "f", "m", "", 0)),
+    *(("prior", v, "allowed is None") for v in (shipped_prior(), 0)),
+    *(("unsure_half_width_db", v, "allowed is 0") for v in (0.5, 20)),
+    *(("response_noise_db", v, "allowed is None or a number")
+      for v in ([(1000.0, 2.0)], ((250.0, 2.0), (4000.0, 3.0)))),
+]  # fmt: skip
+CONSTRUCTOR_REFUSES: list[tuple[str, str, Any, str]] = [
+    *((profile, *row) for profile in PROFILES for row in ALL_REFUSE),
+    *(("default", *row) for row in DEFAULT_REFUSES),
+    *((profile, *row) for profile in LAPLACE_PROFILES for row in LAPLACE_REFUSES),
+]
 
 
 def _shown(name: str, value: Any, allowed: str) -> str:
@@ -330,36 +436,56 @@ def _shown(name: str, value: Any, allowed: str) -> str:
     return f"^{name} is {re.escape(repr(value))};.*{re.escape(allowed)}"
 
 
-def _named(row: tuple[str, Any, str]) -> str:
-    return f"{row[0]}={row[1]!r}"[:40]
+def _named(row: tuple[str, str, Any, str]) -> str:
+    return f"{row[0]}: {row[1]}={row[2]!r}"[:50]
 
 
 @pytest.mark.parametrize("row", CONSTRUCTOR_REFUSES, ids=_named)
-def test_constructor_says_what_is_wrong_and_what_is_allowed(row: tuple[str, Any, str]) -> None:
-    name, value, allowed = row
+def test_constructor_says_what_is_wrong_and_what_is_allowed(
+    row: tuple[str, str, Any, str],
+) -> None:
+    profile, name, value, allowed = row
     with pytest.raises(ValueError, match=_shown(name, value, allowed)):
-        ThresholdEstimator(**{name: value})
+        ThresholdEstimator(profile, **{name: value})
+
+
+@pytest.mark.parametrize("value", ["GP-PTA-2015", "", None, ["default"], 1])
+def test_profiles_are_named(value: Any) -> None:
+    allowed = "default, annealed-laplace, gp-pta-2015"
+    with pytest.raises(ValueError, match=_shown("profile", value, allowed)):
+        ThresholdEstimator(value)
+
+
+def test_with_two_buttons_false_alarms_are_half_as_many() -> None:
+    """Each is pressed at this rate."""
+    told: dict[str, Any] = {"unsure_half_width_db": 2.0, "lapse_rate": 0.45}
+    with pytest.raises(ValueError, match=r"false_alarm_rate is 0\.23; allowed is 0 to 0\.225"):
+        ThresholdEstimator(false_alarm_rate=0.23, **told)
+    ThresholdEstimator(false_alarm_rate=0.225, **told).observe(1000.0, 40.0, None)
 
 
 def test_every_argument_of_the_constructor_is_in_that_table() -> None:
     arguments = set(inspect.signature(ThresholdEstimator).parameters)
-    assert {name for name, _, _ in CONSTRUCTOR_REFUSES} == arguments
+    assert {row[1] for row in CONSTRUCTOR_REFUSES} | {"profile"} == arguments
 
 
-def test_weight_that_leaves_nothing_of_the_range_is_refused() -> None:
+@pytest.mark.parametrize("profile", PROFILES)
+def test_weight_that_leaves_nothing_of_the_range_is_refused(profile: str) -> None:
     """There would be no tone to ask."""
     with pytest.raises(
         ValueError, match=r"frequency_weight is .* leave something of 1000 to 2000 Hz"
     ):
         ThresholdEstimator(
+            profile,
             frequency_range_hz=(1000.0, 2000.0),
             frequency_weight=[(125.0, 1.0), (500.0, 0.0), (3000.0, 0.0), (8000.0, 1.0)],
         )
 
 
-def test_what_is_allowed_is_taken() -> None:
+@pytest.mark.parametrize("profile", PROFILES)
+def test_what_is_allowed_is_taken(profile: str) -> None:
     ThresholdEstimator(
-        "default",
+        profile,
         max_trials=np.int64(3),  # type: ignore[arg-type]
         response_noise_db=np.float32(2.5),  # type: ignore[arg-type]
         lapse_rate=0.0,
@@ -368,7 +494,41 @@ def test_what_is_allowed_is_taken() -> None:
         frequency_range_hz=np.array([250, 6000]),  # type: ignore[arg-type]
         frequency_weight=((20, 0), (20000, 1)),
         candidates=2,
+        unsure_half_width_db=0,
+        age_years=None,
+        sex=None,
+        prior=None,
     ).observe(np.float64(250.0), 100, np.True_)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"lapse_rate": 0, "false_alarm_rate": np.float32(0.45)},
+        {"lapse_rate": 0.45, "false_alarm_rate": 0.45},
+        {"age_years": 0}, {"age_years": np.int64(120)}, {"age_years": 67.5, "sex": "M"},
+        {"sex": "F"}, {"prior": None, "sex": "M"},
+        {"response_noise_db": np.array([[250.0, 2.0], [4000.0, 3.0]])},
+        {"response_noise_db": [(20, 30), (20000, 0.1)]},
+        {"response_noise_db": ((1000.0, 2.0),)},
+        {"unsure_half_width_db": 20}, {"unsure_half_width_db": np.float64(0.01)},
+        {"frequency_range_hz": (20.0, 20000.0)}, {"frequency_range_hz": (17000.0, 18000.0)},
+        {"frequency_range_hz": (20.0, 60.0)}, {"frequency_range_hz": (1100.0, 1101.0)},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_default_may_be_told(told: dict[str, Any]) -> None:
+    estimator = ThresholdEstimator(**{"prior": POPULATION, **told})
+    for frequency_hz in estimator.frequency_range_hz:
+        for heard in (True, False):
+            estimator.observe(frequency_hz, 40.0, heard)
+    tone = estimator.next_stimulus()
+    low_hz, high_hz = estimator.frequency_range_hz
+    (mean_db_hl, _), (sd_db, _) = estimator.threshold([low_hz, high_hz])
+
+    assert low_hz <= tone.frequency_hz <= high_hz
+    assert math.isfinite(mean_db_hl)
+    assert 0.0 < sd_db < 100.0
 
 
 Call = Callable[[ThresholdEstimator], object]
@@ -379,6 +539,8 @@ CALLS_REFUSED: list[tuple[str, Any, str, Call]] = [
        lambda e, v=v: e.observe(1000.0, v, True)) for v in (-10.1, 120.1, NAN, -INFINITE, "40")),
     *(("heard", v, "allowed are True and False",
        lambda e, v=v: e.observe(1000.0, 40.0, v)) for v in (1, 0, -1, 1.0, None, "yes")),
+    *(("answered", v, "allowed are True and False",
+       lambda e, v=v: e.observe_silence(v)) for v in (1, 0, None, "yes", 1.0)),
     *(("level_max_db_hl", v, "allowed is -10 to inf",
        lambda e, v=v: e.next_stimulus(v)) for v in (-10.1, NAN, "40", True)),
     *(("exclude_hz", v, "allowed is a collection of numbers from 20 to 20000",
@@ -399,12 +561,15 @@ CALLS_REFUSED: list[tuple[str, Any, str, Call]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("row", CALLS_REFUSED, ids=lambda row: f"{row[0]}={row[1]!r}"[:40])
-def test_calls_say_what_is_wrong_and_change_nothing(row: tuple[str, Any, str, Call]) -> None:
+def test_calls_say_what_is_wrong_and_change_nothing(
+    row: tuple[str, Any, str, Call], profile: str
+) -> None:
     name, value, allowed, call = row
-    estimator = _after(4, max_trials=9)
+    estimator = _after(4, profile, max_trials=9)
     before = _everything(estimator)
-    error = TypeError if name == "heard" else ValueError
+    error = TypeError if name in ("heard", "answered") else ValueError
     with pytest.raises(error, match=_shown(name, value, allowed)):
         call(estimator)
     assert estimator.trial_count == 4
@@ -414,6 +579,7 @@ def test_calls_say_what_is_wrong_and_change_nothing(row: tuple[str, Any, str, Ca
 def test_every_argument_of_every_method_is_in_that_table() -> None:
     methods: list[Callable[..., Any]] = [
         ThresholdEstimator.observe,
+        ThresholdEstimator.observe_silence,
         ThresholdEstimator.next_stimulus,
         ThresholdEstimator.threshold,
         ThresholdEstimator.threshold_band,
@@ -426,9 +592,10 @@ def test_every_argument_of_every_method_is_in_that_table() -> None:
     assert callables == {m.__name__ for m in methods} | {"reset"}
 
 
-def test_limits_of_this_estimator_are_the_ones_named() -> None:
+@pytest.mark.parametrize("profile", PROFILES)
+def test_limits_of_this_estimator_are_the_ones_named(profile: str) -> None:
     estimator = ThresholdEstimator(
-        level_limits_db_hl=(0.0, 80.0), frequency_range_hz=(250.0, 6000.0)
+        profile, level_limits_db_hl=(0.0, 80.0), frequency_range_hz=(250.0, 6000.0)
     )
     with pytest.raises(ValueError, match="level_db_hl is 81; allowed is 0 to 80"):
         estimator.observe(1000.0, 81, True)
@@ -437,7 +604,7 @@ def test_limits_of_this_estimator_are_the_ones_named() -> None:
 
 
 def test_posterior_that_is_not_found_is_said_aloud(monkeypatch: pytest.MonkeyPatch) -> None:
-    estimator = _after(3)
+    estimator = _after(3, "annealed-laplace")
     monkeypatch.setattr(hyperparameters, "fit", lambda *_: NOT_CONVERGED)
     with pytest.raises(InferenceError, match=r"posterior of 4 answers was not found \(status 1\)"):
         estimator.observe(1000.0, 40.0, True)
@@ -445,7 +612,7 @@ def test_posterior_that_is_not_found_is_said_aloud(monkeypatch: pytest.MonkeyPat
     estimator.observe(1000.0, 42.0, True)
 
     # The answer was kept all the same, and the next one found the posterior of all five.
-    untroubled = _after(3)
+    untroubled = _after(3, "annealed-laplace")
     untroubled.observe(1000.0, 40.0, True)
     untroubled.observe(1000.0, 42.0, True)
     assert estimator.trial_count == 5
@@ -455,3 +622,132 @@ def test_posterior_that_is_not_found_is_said_aloud(monkeypatch: pytest.MonkeyPat
         strict=True,
     ):
         assert_allclose(found, expected, atol=0.05)
+
+
+def test_posterior_of_default_that_is_not_found_is_said_aloud(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    estimator = _after(3, "default")
+    monkeypatch.setattr(mixture_model, "infer", lambda *_: NOT_POSITIVE_DEFINITE)
+    with pytest.raises(InferenceError, match=r"posterior of 4 answers was not found \(status 2\)"):
+        estimator.observe(1000.0, 40.0, True)
+    monkeypatch.undo()
+    estimator.observe(1000.0, 42.0, True)
+
+    # Another way to the same posterior: as close as the sweeps come to it.
+    untroubled = _after(3, "default")
+    untroubled.observe(1000.0, 40.0, True)
+    untroubled.observe(1000.0, 42.0, True)
+    assert estimator.trial_count == 5
+    mean_db_hl, sd_db = untroubled.threshold(AUDIOGRAM_FREQUENCIES_HZ)
+    found_mean_db_hl, found_sd_db = estimator.threshold(AUDIOGRAM_FREQUENCIES_HZ)
+    assert np.all(np.abs(found_mean_db_hl - mean_db_hl) <= 0.03 * sd_db)
+    assert np.all(np.abs(found_sd_db - sd_db) <= 0.03 * sd_db)
+
+
+def test_posterior_that_has_not_settled_is_no_error_but_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    estimator = _after(3, "default")
+    assert estimator.converged
+    monkeypatch.setattr(mixture_model, "infer", lambda *_: NOT_CONVERGED)
+    estimator.observe(1000.0, 40.0, True)
+    assert not estimator.converged
+    monkeypatch.setattr(mixture_model, "infer", lambda *_: CONVERGED)
+    estimator.observe(1000.0, 40.0, True)
+    assert estimator.converged
+    monkeypatch.setattr(mixture_model, "infer", lambda *_: NOT_CONVERGED)
+    estimator.observe(1000.0, 40.0, True)
+    estimator.reset()
+    assert estimator.converged
+
+
+# --- the unsure, and silence ---------------------------------------------------------------------
+
+
+def test_unsure_is_an_answer_where_there_is_a_dead_zone() -> None:
+    estimator = ThresholdEstimator(unsure_half_width_db=3.0)
+    _, (before_db,) = estimator.threshold([1000.0])
+    for _ in range(4):
+        estimator.observe(1000.0, 55.0, None)
+    (mean_db_hl,), (sd_db,) = estimator.threshold([1000.0])
+    assert estimator.trial_count == 4
+    assert mean_db_hl == pytest.approx(55.0, abs=4.0)
+    assert sd_db < 0.5 * before_db
+    for wrong in (1, 0, "unsure", -1.0):
+        with pytest.raises(TypeError, match="allowed are True and False, and None for unsure"):
+            estimator.observe(1000.0, 40.0, wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("unsure_half_width_db", [0.0, 2.0])
+def test_silence_tells_of_the_listener(unsure_half_width_db: float) -> None:
+    """By Bayes' rule over the kinds of listeners: false alarms are as likely as their rates say."""
+    estimator = ThresholdEstimator(unsure_half_width_db=unsure_half_width_db)
+    presses = 2.0 if unsure_half_width_db else 1.0
+    share = np.array([0.55, 0.15, 0.10, 0.20])
+    rate = np.array([0.01, 0.02, 0.06, 0.15])
+    lapse_rate = np.array([0.01, 0.06, 0.02, 0.15])
+    mean_before, _ = estimator.threshold(AUDIOGRAM_FREQUENCIES_HZ)
+    log_evidence = 0.0
+    for answered in (True, False, False, np.True_):
+        p = presses * rate if answered else 1.0 - presses * rate
+        log_evidence += math.log(share @ p)
+        share = share * p / (share @ p)
+        estimator.observe_silence(answered)  # type: ignore[arg-type]
+        found = estimator.hyperparameters
+        assert found.false_alarm_rate == pytest.approx(share @ rate, rel=1e-12)
+        assert found.lapse_rate == pytest.approx(share @ lapse_rate, rel=1e-12)
+        assert found.response_noise_db == pytest.approx(1.7 * 0.33 + 3.0 * 0.37 + 6.0 * 0.30)
+        assert estimator.log_evidence == pytest.approx(log_evidence, rel=1e-12)
+    assert estimator.trial_count == 0
+    assert_allclose(estimator.threshold(AUDIOGRAM_FREQUENCIES_HZ)[0], mean_before, rtol=1e-12)
+
+
+@pytest.mark.parametrize("profile", LAPLACE_PROFILES)
+def test_silence_is_nothing_to_the_others(profile: str) -> None:
+    estimator = _after(5, profile)
+    before = _everything(estimator)
+    estimator.observe_silence(True)
+    assert _everything(estimator) == before
+
+
+def test_where_a_silence_was_heard_matters_to_the_answers() -> None:
+    """Someone who presses for nothing is believed less."""
+    quiet, eager = ThresholdEstimator(), ThresholdEstimator()
+    for estimator, answered in ((quiet, False), (eager, True)):
+        for _ in range(3):
+            estimator.observe_silence(answered)
+        estimator.observe(1000.0, -10.0, True)
+    assert eager.threshold([1000.0])[0][0] > quiet.threshold([1000.0])[0][0] + 1.0
+
+
+# --- age, sex, noise over frequency --------------------------------------------------------------
+
+
+def test_age_and_sex_are_those_of_the_conditioned_prior() -> None:
+    told = _after(8, "default", age_years=71.0, sex="M")
+    prior = shipped_prior().conditioned(71.0, "M")
+    assert _everything(told) == _everything(_after(8, "default", prior=prior))
+    assert _everything(told) != _everything(_after(8, "default"))
+
+
+def test_noise_curve_is_the_noise_at_its_frequencies() -> None:
+    """A tone knows its own noise only: three estimators agree where their noises do."""
+    curve = [(500.0, 2.0), (2000.0, 6.0)]
+    curved = ThresholdEstimator(response_noise_db=curve)
+    for frequency_hz, noise_db in ((250.0, 2.0), (500.0, 2.0), (1000.0, 4.0), (4000.0, 6.0)):
+        constant = ThresholdEstimator(response_noise_db=noise_db)
+        curved.reset()
+        for estimator in (curved, constant):
+            estimator.observe(frequency_hz, 40.0, True)
+            estimator.observe(frequency_hz, 30.0, False)
+        for found, expected in zip(
+            curved.threshold(AUDIOGRAM_FREQUENCIES_HZ),
+            constant.threshold(AUDIOGRAM_FREQUENCIES_HZ),
+            strict=True,
+        ):
+            assert_allclose(found, expected, rtol=1e-12)
+        assert curved.log_evidence == pytest.approx(constant.log_evidence, rel=1e-12)
+        for level_db_hl in (20.0, 35.0, 50.0):
+            heard = constant.probability_heard(frequency_hz, level_db_hl)
+            assert curved.probability_heard(frequency_hz, level_db_hl) == pytest.approx(heard)

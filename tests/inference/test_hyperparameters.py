@@ -15,9 +15,10 @@ from firmware_py.inference.hyperparameters import (
 )
 from tests import reference
 from tests.inference.listeners import ADVERSARIES, AUDIOGRAMS, Answer, listener, session
+from tests.inference.models import evaluations_of, length_and_sd_of
 from tests.reference import FloatArray, Profile, ReferenceEstimator, Scale, log_hyperprior
 
-PROFILES: list[Profile] = ["default", "gp-pta-2015"]
+PROFILES: list[Profile] = ["annealed-laplace", "gp-pta-2015"]
 OBJECTIVE_NATS = 1e-6
 GRADIENT_MAX = 3e-3  # a gradient g is worth about g^2/8 nats
 EVALUATIONS_MAX = 60  # of the evidence in one trial; 3 to 6 are usual
@@ -66,12 +67,7 @@ class Judge:
 
 
 def _theta(estimator: ThresholdEstimator) -> FloatArray:
-    found = estimator.hyperparameters
-    return np.log([found.length, found.sd_db])
-
-
-def _evaluations(estimator: ThresholdEstimator) -> float:
-    return float(estimator._workspace.search[search.EVALUATIONS])
+    return np.log(length_and_sd_of(estimator))
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -84,7 +80,7 @@ def test_whole_session_stays_at_the_optimum(audiogram: str, profile: Profile) ->
         judge.take(answer)
         theta = _theta(estimator)
         log_evidence, _ = judge.objective(theta)
-        if profile == "default":
+        if profile == "annealed-laplace":
             log_evidence -= log_hyperprior(*np.exp(theta))[0]
 
         assert estimator.log_evidence == pytest.approx(log_evidence, rel=1e-8, abs=1e-9), trial
@@ -112,7 +108,7 @@ def test_so_it_does_with_answers_from_hell(name: str, profile: Profile) -> None:
         answer = ADVERSARIES[name](estimator, trial)
         estimator.observe(*answer)
         judge.take(answer)
-        assert _evaluations(estimator) <= EVALUATIONS_MAX
+        assert evaluations_of(estimator) <= EVALUATIONS_MAX
         if trial in (0, 1, 2, 4, 7, 11, 16):
             theta = _theta(estimator)
             allowed = max(OBJECTIVE_NATS, 1e-13 * abs(judge.objective(theta)[0]))
@@ -126,10 +122,10 @@ def test_evaluations_of_a_trial_are_few() -> None:
         for audiogram in AUDIOGRAMS:
             estimator = ThresholdEstimator(profile)
             for _ in session(estimator, listener(audiogram, seed=3), 40):
-                evaluations.append(_evaluations(estimator))
+                evaluations.append(evaluations_of(estimator))
         assert max(evaluations) <= EVALUATIONS_MAX
         mean[profile] = np.mean(evaluations)
-    assert mean["default"] <= 5.0
+    assert mean["annealed-laplace"] <= 5.0
     assert mean["gp-pta-2015"] <= 8.0
 
 
@@ -138,7 +134,7 @@ def test_same_thresholds_as_the_reference_all_along() -> None:
 
     Not so with the paper's evidence alone, which has several maxima when there are few answers.
     """
-    estimator = ThresholdEstimator()
+    estimator = ThresholdEstimator("annealed-laplace")
     twin = ReferenceEstimator(candidate_frequencies_hz=estimator.candidate_frequencies_hz)
     compared_hz = [125.0, 1000.0, 8000.0]
     for answer in session(estimator, listener("N4", seed=4), 30):

@@ -12,6 +12,7 @@ from firmware_py.inference.kernel import CONVERGED
 from firmware_py.inference.selection import NONE_ALLOWED, bald, binary_entropy_of_normal, select
 from tests import reference
 from tests.inference.listeners import listener, session
+from tests.inference.models import LAPLACE_PROFILES, PROFILES
 from tests.reference import FloatArray, binary_entropy_of_margin
 
 HOULSBY_ERROR_BITS = 0.0027019  # the largest error of the exponential for an entropy
@@ -134,12 +135,12 @@ def test_where_nothing_can_be_learnt_something_is_still_chosen() -> None:
 # --- through the estimator -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("profile", ["default", "gp-pta-2015"])
+@pytest.mark.parametrize("profile", LAPLACE_PROFILES)
 def test_next_stimulus_is_the_best_candidate_of_the_reference(profile: str) -> None:
     estimator = ThresholdEstimator(profile, level_limits_db_hl=(10.0, 70.0))
     candidates_hz = np.array(estimator.candidate_frequencies_hz)
     weight = np.ones_like(candidates_hz)
-    if profile == "default":
+    if profile == "annealed-laplace":
         weighted_hz, weights = np.transpose(reference.FREQUENCY_WEIGHT)
         weight = np.interp(reference.warp(candidates_hz), reference.warp(weighted_hz), weights)
     for _ in session(estimator, listener("S2", seed=5), 15):
@@ -156,17 +157,19 @@ def test_next_stimulus_is_the_best_candidate_of_the_reference(profile: str) -> N
         assert estimator.information_bits == pytest.approx(float(bits[index]), rel=1e-9)
 
 
-def test_frequencies_of_weight_0_are_never_asked() -> None:
+@pytest.mark.parametrize("profile", PROFILES)
+def test_frequencies_of_weight_0_are_never_asked(profile: str) -> None:
     estimator = ThresholdEstimator(
-        frequency_weight=[(900.0, 0.0), (1000.0, 1.0), (1500.0, 2.0), (1501.0, 0.0)]
+        profile, frequency_weight=[(900.0, 0.0), (1000.0, 1.0), (1500.0, 2.0), (1501.0, 0.0)]
     )
     asked_hz = [a.frequency_hz for a in session(estimator, listener("N3", seed=6), 25)]
     assert 900.0 < min(asked_hz) <= max(asked_hz) < 1501.0
 
 
-def test_frequency_range_and_level_limits_hold() -> None:
+@pytest.mark.parametrize("profile", PROFILES)
+def test_frequency_range_and_level_limits_hold(profile: str) -> None:
     estimator = ThresholdEstimator(
-        frequency_range_hz=(500.0, 4000.0), level_limits_db_hl=(20.0, 45.0)
+        profile, frequency_range_hz=(500.0, 4000.0), level_limits_db_hl=(20.0, 45.0)
     )
     candidates_hz = estimator.candidate_frequencies_hz
     assert (candidates_hz[0], candidates_hz[-1]) == (500.0, 4000.0)
@@ -175,8 +178,9 @@ def test_frequency_range_and_level_limits_hold() -> None:
         assert 20.0 <= answer.level_db_hl <= 45.0
 
 
-def test_ceiling_of_one_tone_holds_for_that_tone() -> None:
-    estimator = ThresholdEstimator()
+@pytest.mark.parametrize("profile", PROFILES)
+def test_ceiling_of_one_tone_holds_for_that_tone(profile: str) -> None:
+    estimator = ThresholdEstimator(profile)
     for _ in session(estimator, listener("N5", seed=8), 10):
         free = estimator.next_stimulus()
         for ceiling_db_hl in (-10.0, 35.0, 60.0):
@@ -186,17 +190,23 @@ def test_ceiling_of_one_tone_holds_for_that_tone() -> None:
         assert estimator.next_stimulus() == free
 
 
-def test_ceiling_changes_the_frequency_where_that_tells_more() -> None:
+@pytest.mark.parametrize("profile", PROFILES)
+def test_ceiling_changes_the_frequency_where_that_tells_more(profile: str) -> None:
     """Below a ceiling the best place is where the threshold can still be reached."""
-    estimator = ThresholdEstimator()
+    estimator = ThresholdEstimator(profile)
     for frequency_hz, threshold_db_hl in ((250.0, 15.0), (1000.0, 40.0), (4000.0, 90.0)):
         for level_db_hl in (threshold_db_hl - 6.0, threshold_db_hl + 6.0):
             estimator.observe(frequency_hz, level_db_hl, level_db_hl > threshold_db_hl)
     assert estimator.next_stimulus(level_max_db_hl=20.0).frequency_hz < 1000.0
 
 
-def test_excluded_frequencies_are_not_asked_unless_there_is_no_other() -> None:
-    estimator = ThresholdEstimator(frequency_range_hz=(1000.0, 1002.0))
+@pytest.mark.parametrize("profile", PROFILES)
+def test_excluded_frequencies_are_not_asked_unless_there_is_no_other(profile: str) -> None:
+    # The prior of "default" has one knot there: candidates have to be asked for.
+    candidates = 3 if profile == "default" else None
+    estimator = ThresholdEstimator(
+        profile, frequency_range_hz=(1000.0, 1002.0), candidates=candidates
+    )
     hears = listener("N3", seed=17)
     for _ in session(estimator, hears, 6):
         free = estimator.next_stimulus()

@@ -1,0 +1,37 @@
+"""What stands behind an estimator, for tests that look inside."""
+
+from typing import Final
+
+from firmware_py import ThresholdEstimator
+from firmware_py.inference import hyperparameters as search
+from firmware_py.inference.laplace_model import LaplaceModel
+from firmware_py.inference.mixture_model import MixtureModel
+from firmware_py.inference.profiles import PROFILES as NAMED
+
+PROFILES: Final = list(NAMED)
+LAPLACE_PROFILES: Final = ["annealed-laplace", "gp-pta-2015"]
+
+
+def mixture_of(estimator: ThresholdEstimator) -> MixtureModel:
+    """Return the model of profile "default"."""
+    assert isinstance(estimator._model, MixtureModel)
+    return estimator._model
+
+
+def laplace_of(estimator: ThresholdEstimator) -> LaplaceModel:
+    """Return the model of the other profiles."""
+    assert isinstance(estimator._model, LaplaceModel)
+    return estimator._model
+
+
+def length_and_sd_of(estimator: ThresholdEstimator) -> tuple[float, float]:
+    """Return the hyperparameters of the kernel."""
+    found = estimator.hyperparameters
+    assert found.length is not None
+    assert found.sd_db is not None
+    return found.length, found.sd_db
+
+
+def evaluations_of(estimator: ThresholdEstimator) -> float:
+    """Return how often the last answer had the evidence evaluated."""
+    return float(laplace_of(estimator)._workspace.search[search.EVALUATIONS])

@@ -1,0 +1,345 @@
+"""Reference for profile "default", in NumPy and SciPy, from the equations and not from the code.
+
+The threshold at the knots is w ~ sum_k pi_k N(m_k, C_k); a tone i at the level h_i sees
+g_i = b_i w + e_i, b_i the row of linear interpolation over log2 frequency, e_i ~ N(0, v_i) of its
+own. A listener (sigma, lambda, gamma) answers as an ordinal probit with a dead zone of half width
+d:
+
+P(heard | g) = gamma + c Phi((h - d - g)/sigma),   P(silent | g) = lambda + c Phi((g - h - d)/sigma)
+
+P(unsure | g) the rest, c = 1 - lambda - gamma (- gamma again, with a dead zone). One who wanders
+attends or is away, a Markov chain over the answers, and when away gives each answer equally often.
+
+Here are that likelihood, expectation propagation with dense matrices and moments by quadrature, and
+two ways to the exact posterior: importance sampling, and elliptical slice sampling (Murray, Adams &
+MacKay 2010).
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp, ndtr
+
+from tests.reference import FloatArray
+
+SWEEPS_MAX = 3000
+QUADRATURE_POINTS = 4001
+QUADRATURE_REACH_SDS = 14.0
+
+HEARD, UNSURE, SILENT = 1, 0, -1
+
+WANDERS_OFF, RETURNS, AWAY_AT_THE_START = 0.01, 0.12, 0.02
+
+
+class Listener(NamedTuple):
+    """A kind of listener, and how likely it is beforehand."""
+
+    noise_db: float
+    lapse_rate: float
+    false_alarm_rate: float
+    share: float = 1.0
+
+
+@dataclass
+class Data:
+    """Answers, seen from a mixture prior over the knots."""
+
+    weight: FloatArray  # (K,)
+    mean_db_hl: FloatArray  # (K, D)
+    covariance_db2: FloatArray  # (K, D, D)
+    knots_hz: FloatArray  # (D,)
+    listeners: list[Listener]
+    wanders: bool = False
+    half_width_db: float = 0.0
+    rows: list[FloatArray] = field(default_factory=list)  # b_i
+    level_db_hl: list[float] = field(default_factory=list)
+    extra_db2: list[float] = field(default_factory=list)  # v_i
+    noise_factor: list[float] = field(default_factory=list)
+    answer: list[int] = field(default_factory=list)
+
+    def add(
+        self, frequency_hz: float, level_db_hl: float, answer: int,
+        extra_db2: float = 0.0, noise_factor: float = 1.0,
+    ) -> None:  # fmt: skip
+        """Note one answer."""
+        self.rows.append(row_of(frequency_hz, self.knots_hz))
+        self.level_db_hl.append(level_db_hl)
+        self.extra_db2.append(extra_db2)
+        self.noise_factor.append(noise_factor)
+        self.answer.append(answer)
+
+    def log_likelihood(self, w: FloatArray) -> FloatArray:
+        """Return log p(answers | w), the listeners summed out; w is (N, D)."""
+        if not self.answer:
+            return np.zeros(len(w))
+        g = w @ np.array(self.rows).T
+        total = []
+        for listener in self.listeners:
+            noise_db = self.noise_of(listener)
+            p = [
+                probability(a, h, g[:, i], noise_db[i], listener, self.half_width_db)
+                for i, (a, h) in enumerate(zip(self.answer, self.level_db_hl, strict=True))
+            ]
+            log_p = (
+                log_of_wanderer(p, self.half_width_db) if self.wanders else np.log(p).sum(axis=0)
+            )
+            total.append(np.log(listener.share) + log_p)
+        return np.asarray(logsumexp(total, axis=0))
+
+    def noise_of(self, listener: Listener) -> FloatArray:
+        """Return the SD of the noise of each answer, what lies between the knots included."""
+        return np.sqrt(
+            (listener.noise_db * np.array(self.noise_factor)) ** 2 + np.array(self.extra_db2)
+        )
+
+    def log_prior(self, w: FloatArray) -> FloatArray:
+        """Return log p(w)."""
+        return log_mixture(w, self.weight, self.mean_db_hl, self.covariance_db2)
+
+
+def row_of(frequency_hz: float, knots_hz: FloatArray) -> FloatArray:
+    """Return b: linear interpolation over log2 frequency, constant beyond the knots."""
+    return np.array([np.interp(np.log2(frequency_hz), np.log2(knots_hz), e)
+                     for e in np.eye(len(knots_hz))])  # fmt: skip
+
+
+def probability(
+    answer: int, level_db_hl: float, g: FloatArray, noise_db: float, listener: Listener, d: float
+) -> FloatArray:
+    """Return p(answer | g)."""
+    rate = listener.false_alarm_rate
+    c = 1.0 - listener.lapse_rate - rate * (2.0 if d > 0.0 else 1.0)
+    if answer == HEARD:
+        return np.asarray(rate + c * ndtr((level_db_hl - d - g) / noise_db))
+    if answer == SILENT:
+        return np.asarray(listener.lapse_rate + c * ndtr((g - level_db_hl - d) / noise_db))
+    inside = ndtr((level_db_hl + d - g) / noise_db) - ndtr((level_db_hl - d - g) / noise_db)
+    return np.asarray(rate + c * inside)
+
+
+def log_of_wanderer(p_attending: list[FloatArray], half_width_db: float) -> FloatArray:
+    """Return the log probability of all answers, summed over the ways of wandering."""
+    by_chance = 1.0 / 3.0 if half_width_db > 0.0 else 0.5
+    there = np.full_like(p_attending[0], 1.0 - AWAY_AT_THE_START)
+    away = np.full_like(there, AWAY_AT_THE_START)
+    log_p = np.zeros_like(there)
+    for p in p_attending:
+        there, away = there * p, away * by_chance
+        total = there + away
+        log_p += np.log(total)
+        there, away = there / total, away / total
+        there, away = (
+            there * (1.0 - WANDERS_OFF) + away * RETURNS,
+            there * WANDERS_OFF + away * (1.0 - RETURNS),
+        )
+    return log_p
+
+
+def log_normal(w: FloatArray, mean: FloatArray, covariance: FloatArray) -> FloatArray:
+    """Return log N(w; mean, covariance) of the rows of w."""
+    factor = np.linalg.cholesky(covariance)
+    z = np.linalg.solve(factor, (w - mean).T)
+    log_det = np.sum(np.log(np.diag(factor)))
+    return np.asarray(-0.5 * np.sum(z**2, axis=0) - log_det - 0.5 * len(mean) * np.log(2 * np.pi))
+
+
+def log_mixture(
+    w: FloatArray, weight: FloatArray, mean: FloatArray, covariance: FloatArray
+) -> FloatArray:
+    """Return the log density of a mixture of Gaussians."""
+    parts = zip(weight, mean, covariance, strict=True)
+    return np.asarray(logsumexp([np.log(p) + log_normal(w, m, c) for p, m, c in parts], axis=0))
+
+
+# --- expectation propagation ---------------------------------------------------------------------
+
+
+class Gaussian(NamedTuple):
+    """What expectation propagation finds for one component and one listener."""
+
+    mean_db_hl: FloatArray
+    covariance_db2: FloatArray
+    log_evidence: float
+    converged: bool
+
+
+def tilted_moments(
+    answer: int, level_db_hl: float, noise_db: float, listener: Listener, d: float,
+    mean: float, variance: float,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Return log Z, mean and variance of p(answer | g) N(g; mean, variance), by quadrature."""
+    sd = np.sqrt(variance)
+    u = np.linspace(-QUADRATURE_REACH_SDS, QUADRATURE_REACH_SDS, QUADRATURE_POINTS)
+    p = probability(answer, level_db_hl, mean + sd * u, noise_db, listener, d)
+    p = p * np.exp(-0.5 * u**2) / np.sqrt(2.0 * np.pi) * (u[1] - u[0])
+    z = np.sum(p)
+    first = np.sum(p * u) / z
+    second = np.sum(p * (u - first) ** 2) / z
+    return float(np.log(z)), float(mean + sd * first), float(variance * second)
+
+
+def expectation_propagation(
+    data: Data, component: int, listener: Listener, tolerance: float = 1e-12
+) -> Gaussian:
+    """Sweep over the answers until no stand-in exp(nu g - tau g**2/2) moves; tau >= 0.
+
+    The moments of a tilted distribution are matched where tau may be; else its mean.
+    """
+    prior_mean = data.mean_db_hl[component]
+    precision_0 = np.linalg.inv(data.covariance_db2[component])
+    b = np.array(data.rows)
+    n = len(b)
+    noise_db = data.noise_of(listener)
+    tau, nu = np.zeros(n), np.zeros(n)
+    covariance, mean = data.covariance_db2[component], prior_mean
+    log_z, log_cavity = np.zeros(n), np.zeros(n)
+
+    def posterior() -> tuple[FloatArray, FloatArray]:
+        c = np.asarray(np.linalg.inv(precision_0 + b.T @ np.diag(tau) @ b), np.float64)
+        return c, np.asarray(c @ (precision_0 @ prior_mean + b.T @ nu), np.float64)
+
+    converged = False
+    for k in range(SWEEPS_MAX):
+        moved = 0.0
+        for i in range(n):
+            m, v = b[i] @ mean, b[i] @ covariance @ b[i]
+            cavity_precision, cavity_nu = 1.0 / v - tau[i], m / v - nu[i]
+            cavity_mean, cavity_variance = cavity_nu / cavity_precision, 1.0 / cavity_precision
+            log_z[i], new_mean, new_variance = tilted_moments(
+                data.answer[i], data.level_db_hl[i], noise_db[i], listener, data.half_width_db,
+                cavity_mean, cavity_variance,
+            )  # fmt: skip
+            new_tau = max(1.0 / new_variance - cavity_precision, 0.0)
+            new_nu = new_mean * (cavity_precision + new_tau) - cavity_nu
+            damping = 1.0 if k < 8 else 0.5
+            d_tau, d_nu = damping * (new_tau - tau[i]), damping * (new_nu - nu[i])
+            moved = max(moved, abs(d_tau) * v, abs(d_nu - d_tau * m) * np.sqrt(v))
+            tau[i] += d_tau
+            nu[i] += d_nu
+            log_cavity[i] = log_partition(cavity_precision, cavity_nu)
+            covariance, mean = posterior()
+        if moved <= tolerance:
+            converged = True
+            break
+    # log Z = log of the integral of the prior times the scaled stand-ins.
+    log_evidence = 0.0
+    for i in range(n):
+        m, v = b[i] @ mean, b[i] @ covariance @ b[i]
+        log_evidence += log_z[i] + log_cavity[i] - log_partition(1.0 / v, m / v)
+    natural = np.linalg.solve(covariance, mean)
+    log_evidence += 0.5 * (natural @ mean + np.linalg.slogdet(covariance)[1])
+    log_evidence -= 0.5 * (
+        prior_mean @ precision_0 @ prior_mean - np.linalg.slogdet(precision_0)[1]
+    )
+    return Gaussian(mean, covariance, float(log_evidence), converged)
+
+
+def log_partition(precision: float, nu: float) -> float:
+    """Return the log of the integral of exp(nu g - precision g**2/2), less log(2 pi)/2."""
+    return float(0.5 * (nu * nu / precision - np.log(precision)))
+
+
+# --- the exact posterior, by sampling ------------------------------------------------------------
+
+
+class Sampled(NamedTuple):
+    """Mean and SD at the knots, log evidence, and how many samples all are worth."""
+
+    mean_db_hl: FloatArray
+    sd_db: FloatArray
+    log_evidence: float
+    effective_size: float
+
+
+def importance_sampling(
+    data: Data, weight: FloatArray, mean: FloatArray, covariance: FloatArray,
+    particles: int, rng: np.random.Generator,
+) -> Sampled:  # fmt: skip
+    """Sample from a mixture of ever wider Gaussians about an approximation, and from the prior.
+
+    The approximation (a mixture: weight, mean, covariance) decides only how many samples are needed
+    and not what they say: the target is prior times likelihood, components and listeners summed
+    out. A quarter of the particles comes from the prior: no weight exceeds four likelihoods.
+    """
+    q_weight = np.concatenate([0.3 * weight, 0.25 * weight, 0.2 * weight, 0.25 * data.weight])
+    q_mean = np.concatenate([mean, mean, mean, data.mean_db_hl])
+    q_covariance = np.concatenate(
+        [1.3 * covariance, 3.0 * covariance, 9.0 * covariance, data.covariance_db2]
+    )
+    kept = q_weight > 1e-6
+    q_weight, q_mean, q_covariance = q_weight[kept], q_mean[kept], q_covariance[kept]
+    w = sample_mixture(q_weight / q_weight.sum(), q_mean, q_covariance, particles, rng)
+    log_q = log_mixture(w, q_weight / q_weight.sum(), q_mean, q_covariance)
+    log_w = data.log_prior(w) + data.log_likelihood(w) - log_q
+    return weighted(w, log_w)
+
+
+def weighted(w: FloatArray, log_w: FloatArray) -> Sampled:
+    """Return the moments of samples with these log weights."""
+    share = np.exp(log_w - logsumexp(log_w))
+    mean = share @ w
+    sd = np.sqrt(share @ (w - mean) ** 2)
+    log_evidence = float(logsumexp(log_w) - np.log(len(w)))
+    return Sampled(mean, sd, log_evidence, float(1.0 / np.sum(share**2)))
+
+
+def sample_mixture(
+    weight: FloatArray, mean: FloatArray, covariance: FloatArray, count: int,
+    rng: np.random.Generator,
+) -> FloatArray:  # fmt: skip
+    """Draw from a mixture of Gaussians."""
+    of = rng.choice(len(weight), count, p=weight)
+    z = rng.standard_normal((count, mean.shape[1]))
+    factor = np.linalg.cholesky(covariance)
+    return np.asarray(mean[of] + np.einsum("nij,nj->ni", factor[of], z))
+
+
+def elliptical_slice_sampling(
+    data: Data, chains: int, burn_in: int, steps: int, rng: np.random.Generator
+) -> Sampled:
+    """Run many chains at once, from the prior; components and listeners are summed out.
+
+    The ellipse is that of the Gaussian with the moments of the mixture prior, and the rest of the
+    target is the likelihood of the slice. The effective size is from the spread of chain means.
+    """
+    centre = data.weight @ data.mean_db_hl
+    off = data.mean_db_hl - centre
+    wide = np.einsum("k,kij->ij", data.weight, data.covariance_db2)
+    wide += np.einsum("k,ki,kj->ij", data.weight, off, off)
+    factor = np.linalg.cholesky(wide)
+
+    def log_rest(f: FloatArray) -> FloatArray:
+        w = centre + f
+        return data.log_prior(w) + data.log_likelihood(w) - log_normal(w, centre, wide)
+
+    f = sample_mixture(data.weight, data.mean_db_hl, data.covariance_db2, chains, rng) - centre
+    at = log_rest(f)
+    sums, squares = np.zeros_like(f), np.zeros_like(f)
+    for step in range(burn_in + steps):
+        nu = rng.standard_normal(f.shape) @ factor.T
+        threshold = at - rng.standard_exponential(chains)
+        angle = rng.uniform(0.0, 2.0 * np.pi, chains)
+        low, high = angle - 2.0 * np.pi, angle.copy()
+        waiting = np.arange(chains)
+        new, new_at = f.copy(), at.copy()
+        while len(waiting):
+            a = angle[waiting, np.newaxis]
+            proposed = f[waiting] * np.cos(a) + nu[waiting] * np.sin(a)
+            there = log_rest(proposed)
+            good = there >= threshold[waiting]
+            new[waiting[good]], new_at[waiting[good]] = proposed[good], there[good]
+            waiting = waiting[~good]
+            below = angle[waiting] < 0.0
+            low[waiting] = np.where(below, angle[waiting], low[waiting])
+            high[waiting] = np.where(below, high[waiting], angle[waiting])
+            angle[waiting] = rng.uniform(low[waiting], high[waiting])
+        f, at = new, new_at
+        if step >= burn_in:
+            sums += f
+            squares += f**2
+    chain_mean = sums / steps
+    mean = chain_mean.mean(axis=0)
+    sd = np.sqrt(squares.mean(axis=0) / steps - mean**2)
+    effective = float(np.min(sd**2 / (chain_mean.var(axis=0) / chains)))
+    return Sampled(centre + mean, sd, float("nan"), effective)
