@@ -38,6 +38,7 @@ class Simulator:
         command = [sys.executable, "-m", "host_tools.main", "simulate", *options]
         self._process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            process_group=0,  # Ctrl+C is for us: we end it
             preexec_fn=_die_with_parent,  # noqa: PLW1509 - one thread here
         )  # fmt: skip
         assert self._process.stdout is not None
@@ -94,6 +95,7 @@ class FirmwareProcess:
     def _start(self) -> None:
         self._process = subprocess.Popen(
             self._command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            process_group=0,  # Ctrl+C is for us: we end it
             preexec_fn=_die_with_parent,  # noqa: PLW1509 - one thread here
         )  # fmt: skip
 

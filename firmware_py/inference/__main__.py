@@ -2,6 +2,8 @@
 
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.kernel import mark_complete
+from firmware_py.inference.profiles import PROFILES
 
-ThresholdEstimator(max_trials=1)
+for profile in PROFILES:
+    ThresholdEstimator(profile, max_trials=1)
 mark_complete()

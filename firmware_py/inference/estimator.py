@@ -10,14 +10,13 @@ import numpy as np
 
 from firmware_py.inference.answers import HEARD, SILENT, UNSURE
 from firmware_py.inference.kernel import CONVERGED, Array
-from firmware_py.inference.laplace_model import LaplaceModel
-from firmware_py.inference.mixture_model import MixtureModel, on_line
 from firmware_py.inference.model import (
     FREQUENCY_LIMITS_HZ,
     LEVEL_LIMITS_DB_HL,
     Hyperparameters,
     Model,
     Points,
+    on_line,
     spread,
 )
 from firmware_py.inference.population_prior import (
@@ -154,6 +153,9 @@ class ThresholdEstimator:
             }
             self._model = self._laplace_model(self._profile, noise_db, count, unused)
         else:
+            # Only what is used is loaded: every model has kernels of its own.
+            from firmware_py.inference.mixture_model import MixtureModel
+
             given = _prior_of(prior, age_years, sex).within(*self.frequency_range_hz)
             self._model = MixtureModel(
                 given,
@@ -335,7 +337,9 @@ class ThresholdEstimator:
         noise_db: float | None,
         candidates: int | None,
         unused: Mapping[str, object],
-    ) -> LaplaceModel:
+    ) -> Model:
+        from firmware_py.inference.laplace_model import LaplaceModel
+
         for name, value in unused.items():
             if value is not None:
                 raise ValueError(

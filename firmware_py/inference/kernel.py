@@ -37,6 +37,7 @@ INDICES: Final = "int64[::1]"
 CONVERGED: Final = 0
 NOT_CONVERGED: Final = 1
 NOT_POSITIVE_DEFINITE: Final = 2
+NONE_ALLOWED: Final = 3  # no candidate for the next tone has an allowed level
 
 _COMPLETE: Final = "complete"  # a file in the cache: every kernel is there
 

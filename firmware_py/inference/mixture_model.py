@@ -34,7 +34,7 @@ from firmware_py.inference.mixture import (
     weigh,
 )
 from firmware_py.inference.mixture_selection import select_from_mixture
-from firmware_py.inference.model import Choice, Hyperparameters, Points
+from firmware_py.inference.model import Choice, Hyperparameters, Points, on_line
 from firmware_py.inference.population_prior import PopulationPrior, PriorError
 from firmware_py.inference.profiles import Listener
 from firmware_py.inference.scales import SCALES
@@ -331,15 +331,3 @@ class MixtureModel:
 
     def _noise_factor(self, frequency_hz: float) -> float:
         return on_line(self._noise_curve, _octaves(frequency_hz)) if self._noise_curve else 1.0
-
-
-def on_line(points: Points, at: float) -> float:
-    """Interpolate linearly between points of rising x, constantly beyond them.
-
-    In Python, where every operation is rounded by itself: NumPy's may fuse two on some machines.
-    """
-    after = bisect_right([x for x, _ in points], at)
-    if after in (0, len(points)):
-        return points[min(after, len(points) - 1)][1]
-    (x_0, y_0), (x_1, y_1) = points[after - 1], points[after]
-    return y_0 + (at - x_0) / (x_1 - x_0) * (y_1 - y_0)

@@ -24,6 +24,7 @@ from firmware_py.inference.kernel import (
     I8,
     INDICES,
     MATRIX,
+    NONE_ALLOWED,
     VECTOR,
     Array,
     Indices,
@@ -36,7 +37,6 @@ from firmware_py.inference.mixture import (
     NOISE_DB,
     component_at,
 )
-from firmware_py.inference.selection import NONE_ALLOWED
 
 LEVEL_STEP_DB: Final = 1.0  # audiometers ask for whole decibels
 SCAN_STEPS: Final = 3  # levels are first looked at so many steps apart, then one by one

@@ -1,5 +1,6 @@
 """What the estimator asks of a model, and the words both use."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -103,3 +104,15 @@ def spread(frequency_range_hz: tuple[float, float], count: int, scale: Scale) ->
     step = (high - low) / (count - 1)
     inner = {float(round(scale.unwarp(low + i * step))) for i in range(1, count - 1)}
     return sorted({low_hz, high_hz} | {f for f in inner if low_hz < f < high_hz})
+
+
+def on_line(points: Points, at: float) -> float:
+    """Interpolate linearly between points of rising x, constantly beyond them.
+
+    In Python, where every operation is rounded by itself: NumPy's may fuse two on some machines.
+    """
+    after = bisect_right([x for x, _ in points], at)
+    if after in (0, len(points)):
+        return points[min(after, len(points) - 1)][1]
+    (x_0, y_0), (x_1, y_1) = points[after - 1], points[after]
+    return y_0 + (at - x_0) / (x_1 - x_0) * (y_1 - y_0)

@@ -15,7 +15,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
+from pkgutil import get_data
 from typing import Any, Final, Literal
 
 from firmware_py.inference.elementary import exp, log
@@ -169,8 +169,10 @@ class PopulationPrior:
 @cache
 def shipped_prior() -> PopulationPrior:
     """Return the prior that comes with the firmware: learned from NHANES 1999-2020."""
-    text = files("firmware_py.inference").joinpath(SHIPPED).read_text(encoding="utf-8")
-    return PopulationPrior.from_json(text, SHIPPED)
+    content = get_data("firmware_py.inference", SHIPPED)
+    if content is None:
+        raise PriorError(f"{SHIPPED}: is missing from the installation")
+    return PopulationPrior.from_json(content.decode(), SHIPPED)
 
 
 def _times_density(

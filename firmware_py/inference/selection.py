@@ -12,11 +12,18 @@ import math
 from typing import Final
 
 from firmware_py.inference.elementary import LOG_2, exp, log, log1p, normal_cdf
-from firmware_py.inference.kernel import CONVERGED, F8, I8, VECTOR, Array, entry, kernel
+from firmware_py.inference.kernel import (
+    CONVERGED,
+    F8,
+    I8,
+    NONE_ALLOWED,
+    VECTOR,
+    Array,
+    entry,
+    kernel,
+)
 
 HALF_PI_LN2: Final = 0.5 * math.pi * math.log(2.0)
-
-NONE_ALLOWED: Final = 3  # status: no candidate has an allowed level
 
 
 @kernel

@@ -8,14 +8,13 @@ from numpy.testing import assert_allclose
 from scipy import integrate, special
 
 from firmware_py import ThresholdEstimator
-from firmware_py.inference.kernel import CONVERGED
+from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED
 from firmware_py.inference.mixture_selection import (
     binary_entropy,
     bump,
     mixture_bald,
     select_from_mixture,
 )
-from firmware_py.inference.selection import NONE_ALLOWED
 from tests.inference.listeners import listener, session
 from tests.inference.mixture_state import SimulatedEar, told_listener
 from tests.inference.models import mixture_of

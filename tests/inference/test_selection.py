@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 from scipy import integrate
 
 from firmware_py import ThresholdEstimator
-from firmware_py.inference.kernel import CONVERGED
-from firmware_py.inference.selection import NONE_ALLOWED, bald, binary_entropy_of_normal, select
+from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED
+from firmware_py.inference.selection import bald, binary_entropy_of_normal, select
 from tests import reference
 from tests.inference.listeners import listener, session
 from tests.inference.models import LAPLACE_PROFILES, PROFILES
