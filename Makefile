@@ -28,7 +28,7 @@ demo: $(HOST) ## measure a simulated listener; options in DEMO_ARGS
 	$(BIN)/gp-pta demo $(DEMO_ARGS)
 
 test: $(TEST) ## run the tests on every processor; options in TEST_ARGS
-	$(BIN)/python -m pytest -n auto $(TEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadgroup $(TEST_ARGS)
 
 bench: $(DEV) ## run the benchmarks; options in BENCH_ARGS
 	$(BIN)/python -m pytest bench --benchmark-enable --benchmark-only $(BENCH_ARGS)

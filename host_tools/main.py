@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from device.simulator.audiograms import AudiogramError
 from firmware_py import __version__
-from host_tools import demo, replay, simulate
+from host_tools import demo, install_board, replay, simulate
 from host_tools.errors import HostError
 from host_tools.learn_prior import command as learn_prior
 from host_tools.study import command as study
 
-COMMANDS = (demo, simulate, replay, study, learn_prior)
+COMMANDS = (demo, simulate, replay, study, learn_prior, install_board)
 
 
 class CommandParser(argparse.ArgumentParser):

@@ -39,6 +39,9 @@ WITHOUT: dict[str, set[str]] = {
 }
 # What a folder may import beside what its room may: extras, which not everyone installs.
 EXTRAS: dict[str, set[str]] = {
+    "device/emulator": {"rp2040py"},
+    "device/tone_generator": {"machine", "micropython"},  # on the board only
+    "host_tools": {"mpremote", "prompt_toolkit"},
     "host_tools/study": {"distributed", "matplotlib", "pyarrow", "threadpoolctl"},
 }
 EXCEPT: dict[str, set[str]] = {

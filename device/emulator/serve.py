@@ -1,0 +1,87 @@
+"""An emulated Pico behind a pty, so that a program can open it like any serial port."""
+
+import os
+import select
+import threading
+import time
+import tty
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Final
+
+from device.emulator.pico import EmulatedPico
+
+STEP_US: Final = 1000.0  # between looks at the port
+READ_BYTES_MAX: Final = 4096
+WAIT_S_MAX: Final = 0.05
+
+
+def serve(
+    pico: EmulatedPico,
+    stop: threading.Event,
+    announce: Callable[[str], None],
+    speed: float | None = None,
+) -> None:
+    """Serve a board on a new pty until `stop`.
+
+    Parameters
+    ----------
+    pico : EmulatedPico
+        Nobody else may use it meanwhile.
+    stop : threading.Event
+    announce : callable
+        Is called once with the name of the port, when it can be opened.
+    speed : float, optional
+        How many times faster than real the board's time may pass; where it computes it is slower.
+        By default as fast as it can.
+    """
+    with _raw_pty() as (master, name):
+        announce(name)
+        begun_s, begun_us = time.monotonic(), pico.now_us
+        unsent = b""
+        while not stop.is_set():
+            wait_s = 0.0
+            if speed is not None:
+                board_s = (pico.now_us - begun_us) / 1e6 / speed
+                wait_s = min(max(board_s - (time.monotonic() - begun_s), 0.0), WAIT_S_MAX)
+            if select.select([master], [], [], wait_s)[0]:
+                with suppress(BlockingIOError):
+                    pico.send(os.read(master, READ_BYTES_MAX))
+            pico.run(STEP_US)
+            unsent += pico.received()
+            if unsent:
+                with suppress(BlockingIOError):
+                    unsent = unsent[os.write(master, unsent) :]
+
+
+@contextmanager
+def served(pico: EmulatedPico, speed: float | None = None) -> Iterator[str]:
+    """Serve a board in a thread of its own; gives the name of the port."""
+    names: list[str] = []
+    stop, announced = threading.Event(), threading.Event()
+
+    def announce(name: str) -> None:
+        names.append(name)
+        announced.set()
+
+    thread = threading.Thread(target=serve, args=(pico, stop, announce, speed))
+    thread.start()
+    try:
+        announced.wait()
+        yield names[0]
+    finally:
+        stop.set()
+        thread.join()
+
+
+@contextmanager
+def _raw_pty() -> Iterator[tuple[int, str]]:
+    # The slave stays open here: without it the pty would hang up whenever a program closes it.
+    master, slave = os.openpty()
+    try:
+        tty.setraw(slave)
+        os.set_blocking(master, False)
+        yield master, os.ttyname(slave)
+    finally:
+        os.close(slave)
+        os.close(master)

@@ -1,0 +1,321 @@
+"""Where the sound goes: an I2S DAC, or PWM pins for the bench and the emulator.
+
+Both have the same few methods; `server.py` knows nothing else of sound.
+
+========================== ========================================================================
+``play(...)``              take a tone; it begins as soon as it can
+``cut()``                  silence, at once, and the tone is forgotten
+``mask(...)``, ``unmask()``  noise in an ear, where ``has_noise``
+``advance(ticks_us)``      do what is due; called every few milliseconds
+``began``, ``ended``       whether the tone has, by then; ``began_us`` and ``ended_us`` say when
+``due_ms``                 how soon `advance` wants to be called again
+``mute()``                 everything off, for good: an error, or the end
+========================== ========================================================================
+
+Times are ticks of the microcontroller, which wrap around: `time.ticks_diff` compares them.
+"""
+
+import math
+from array import array
+from time import ticks_add, ticks_diff, ticks_us  # type: ignore[attr-defined]  # MicroPython's
+
+import machine
+
+from device.tone_generator.synthesis import (
+    CHANNELS,
+    LEFT,
+    RIGHT,
+    NoiseVoice,
+    ToneVoice,
+    clear,
+    sine_table,
+)
+
+IDLE_MS = 20  # a turn of the loop that finds nothing to do; a byte that comes ends it sooner
+
+I2S_ID = 0
+I2S_BITS = 32
+I2S_RATE_HZ = 48000  # nominal; see `true_rate_hz`
+BLOCK_FRAMES = 256  # 5.3 ms: computed in 2 to 3 ms
+QUEUE_BLOCKS = 4  # 21 ms: the longest pause is that of the garbage collector, some 10 ms
+STANDSTILL_US = 200000  # without a request for a block: the driver has stopped
+_FRAME_BYTES = CHANNELS * I2S_BITS // 8
+_PIO_CYCLES_PER_BIT = 2
+_CLOCK_DIVIDER_STEP = 256  # of the fraction of a PIO clock divider
+
+PWM_STEP_US = 2000  # of a rise or fall
+PWM_RISE_STEPS_MAX = 50  # of 100 ms, the longest rise
+PWM_FULL = 65535
+_DUTY_TURN = 65536
+
+
+def true_rate_hz(cpu_hz: int) -> float:
+    """Return the frames in a second that the PIO's clock divider really gives, within 1e-4.
+
+    Parameters
+    ----------
+    cpu_hz : int
+        Of the system clock, which the PIO divides by a multiple of 1/256.
+    """
+    cycles_per_frame = _PIO_CYCLES_PER_BIT * I2S_BITS * CHANNELS
+    steps = int(cpu_hz * _CLOCK_DIVIDER_STEP / (I2S_RATE_HZ * cycles_per_frame))
+    return cpu_hz * _CLOCK_DIVIDER_STEP / (steps * cycles_per_frame)
+
+
+class I2SOutput:
+    """Tones and noise through an I2S DAC that takes 32 bits, of which 24 should count.
+
+    The driver asks for a block whenever it has queued the last one; that request runs between two
+    steps of the program. When the program hangs, the queue runs dry and the driver sends zeros.
+
+    Parameters
+    ----------
+    pins : dict of str to int
+        ``i2s_bck``, ``i2s_ws``, ``i2s_data``.
+    """
+
+    has_noise = True
+
+    def __init__(self, pins: "dict[str, int]") -> None:
+        rate_hz = true_rate_hz(machine.freq())
+        table = sine_table()
+        self._tone = ToneVoice(table, rate_hz)
+        self._noise = NoiseVoice(table, rate_hz)
+        self._block = array("i", [0] * (CHANNELS * BLOCK_FRAMES))
+        self._clear = True
+        self._muted = False
+        self._frame_ns = int(1e9 / rate_hz)
+        # A block that is computed now is heard when those before it have been.
+        self._queue_us = QUEUE_BLOCKS * BLOCK_FRAMES * self._frame_ns // 1000
+        self._asked_us = ticks_us()
+        self._begins_us = self._ends_us = 0
+        self._begins = self._ends = False
+        self._wanted = False  # the tone that plays has not been cut
+        self.began = self.ended = False
+        self.began_us = self.ended_us = 0
+        self.due_ms = IDLE_MS
+        self._i2s = machine.I2S(
+            I2S_ID,
+            sck=machine.Pin(pins["i2s_bck"]),
+            ws=machine.Pin(pins["i2s_ws"]),
+            sd=machine.Pin(pins["i2s_data"]),
+            mode=machine.I2S.TX,
+            bits=I2S_BITS,
+            format=machine.I2S.STEREO,
+            rate=I2S_RATE_HZ,
+            ibuf=QUEUE_BLOCKS * BLOCK_FRAMES * _FRAME_BYTES,
+        )
+        self._i2s.irq(self._refill)
+        self._i2s.write(self._block)
+
+    def play(
+        self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: "tuple[int, ...]"
+    ) -> None:
+        """Take a tone: on, off, number of pulses, rise."""
+        self.began = self.ended = False
+        self._begins = self._ends = False
+        self._tone.start(ear, frequency_hz, level_dbfs, times_ms)
+
+    def cut(self) -> None:
+        """Fall silent within a fade and what is queued."""
+        self._wanted = False
+        self._tone.cut()
+        self._begins = self._ends = False
+        self.began = self.ended = False
+
+    def mask(self, ear: int, frequency_hz: float, level_dbfs: float) -> None:
+        """Play narrow-band noise in an ear until `unmask`."""
+        self._noise.start(ear, frequency_hz, level_dbfs)
+
+    def unmask(self) -> None:
+        """Fade the noise."""
+        self._noise.cut()
+
+    def advance(self, now_us: int) -> None:
+        """Tell what has come out of the queue by now.
+
+        Raises
+        ------
+        OSError
+            The driver does not ask for blocks any more: nothing is heard.
+        """
+        if ticks_diff(now_us, self._asked_us) > STANDSTILL_US:
+            raise OSError("I2S stands still")
+        if self._begins and ticks_diff(now_us, self._begins_us) >= 0:
+            self._begins = False
+            self.began = True
+            self.began_us = self._begins_us
+        if self._ends and ticks_diff(now_us, self._ends_us) >= 0:
+            self._ends = False
+            self.ended = True
+            self.ended_us = self._ends_us
+
+    def mute(self) -> None:
+        """Send nothing any more."""
+        self._muted = True
+        self._i2s.deinit()
+
+    def fill(self) -> "array[int]":
+        """Return the next block. Nothing is allocated here."""
+        block = self._block
+        if not self._clear:
+            clear(block, CHANNELS * BLOCK_FRAMES)
+            self._clear = True
+        tone, noise = self._tone, self._noise
+        tone.held = tone.next_channel == noise.channel
+        noise.held = noise.next_channel == tone.channel
+        if tone.fill(block, BLOCK_FRAMES):
+            self._clear = False
+            if tone.began_frame >= 0:
+                self._begins_us = self._heard_us(tone.began_frame)
+                self._begins = self._wanted = True
+            if tone.ended_frame >= 0 and self._wanted:
+                self._ends_us = self._heard_us(tone.ended_frame)
+                self._ends = True
+        if noise.fill(block, BLOCK_FRAMES):
+            self._clear = False
+        return block
+
+    def _refill(self, _i2s: object) -> None:
+        if not self._muted:
+            self._asked_us = ticks_us()
+            self._i2s.write(self.fill())
+
+    def _heard_us(self, frame: int) -> int:
+        ticks: int = ticks_add(ticks_us(), self._queue_us + frame * self._frame_ns // 1000)
+        return ticks
+
+
+class PwmOutput:
+    """Square waves whose duty is the level of their fundamental, for the bench and the emulator.
+
+    A rectangular wave of duty d has a fundamental of sin(pi d); a duty of a half is 0 dBFS, and
+    below about -86 dBFS nothing is left. The frequency is whole hertz. Rises and falls are steps
+    of `PWM_STEP_US`. No audiometry is done with this.
+
+    Parameters
+    ----------
+    pins : dict of str to int
+        ``pwm_left``, ``pwm_right``: of two different slices.
+    """
+
+    has_noise = False
+
+    def __init__(self, pins: "dict[str, int]") -> None:
+        self._pwm = (
+            machine.PWM(machine.Pin(pins["pwm_left"]), freq=1000, duty_u16=0),
+            machine.PWM(machine.Pin(pins["pwm_right"]), freq=1000, duty_u16=0),
+        )
+        self._sounding = self._pwm[LEFT]
+        self._duties = array("H", [0] * (PWM_RISE_STEPS_MAX + 1))
+        self._steps = 1
+        self._step = 0  # of the rise or fall
+        self._direction = 0  # +1 rising, -1 falling, 0 between
+        self._waiting = self._gap = False
+        self._next_us = self._pulse_us = 0
+        self._on_us = self._off_us = self._rise_us = 0
+        self._pulses = 0
+        self.began = self.ended = False
+        self.began_us = self.ended_us = 0
+        self.due_ms = IDLE_MS
+
+    def play(
+        self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: "tuple[int, ...]"
+    ) -> None:
+        """Take a tone: on, off, number of pulses, rise."""
+        on_ms, off_ms, pulses, rise_ms = times_ms
+        self.cut()
+        assert ear in (LEFT, RIGHT)
+        self._sounding = self._pwm[ear]
+        self._sounding.freq(round(frequency_hz))
+        peak = math.pow(10.0, level_dbfs / 20.0)
+        steps = max(1, 1000 * rise_ms // PWM_STEP_US)
+        for step in range(steps + 1):
+            envelope = 0.5 - 0.5 * math.cos(math.pi * step / steps)
+            duty = math.asin(peak * envelope) / math.pi
+            self._duties[step] = min(int(duty * _DUTY_TURN), PWM_FULL)  # never louder than asked
+        self._steps = steps
+        self._on_us = 1000 * on_ms
+        self._off_us = 1000 * off_ms
+        self._rise_us = 1000 * rise_ms
+        self._pulses = pulses
+        self._waiting = True
+        self.due_ms = 0
+
+    def cut(self) -> None:
+        """Fall silent at once."""
+        self._sounding.duty_u16(0)
+        self._waiting = self._gap = False
+        self._pulses = self._direction = 0
+        self.began = self.ended = False
+        self.due_ms = IDLE_MS
+
+    def mask(self, ear: int, frequency_hz: float, level_dbfs: float) -> None:
+        """Refuse: there is no noise here."""
+        raise NotImplementedError("PWM has no noise")
+
+    def unmask(self) -> None:
+        """Do nothing: there is no noise here."""
+
+    def mute(self) -> None:
+        """Fall silent, and let go of the pins."""
+        self.cut()
+        for pwm in self._pwm:
+            pwm.duty_u16(0)
+            pwm.deinit()
+
+    def advance(self, now_us: int) -> None:
+        """Take the steps that are due. Nothing is allocated here."""
+        if self._pulses == 0:
+            return
+        if self._waiting:
+            self._waiting = False
+            self.began = True
+            self.began_us = now_us
+            self._begin_pulse(now_us)
+        while self._pulses != 0 and ticks_diff(now_us, self._next_us) >= 0:
+            self._go_on()
+        if self._pulses != 0:
+            due_ms = ticks_diff(self._next_us, now_us) // 1000
+            self.due_ms = due_ms if due_ms < IDLE_MS else IDLE_MS
+
+    def _begin_pulse(self, now_us: int) -> None:
+        self._gap = False
+        self._pulse_us = now_us
+        self._step = 0
+        self._direction = 1
+        self._next_us = ticks_add(now_us, self._rise_us // self._steps)
+
+    def _go_on(self) -> None:
+        if self._gap:
+            self._begin_pulse(self._next_us)
+        elif self._direction > 0:
+            self._climb()
+        else:
+            self._sink()
+
+    def _climb(self) -> None:
+        self._step += 1
+        self._sounding.duty_u16(self._duties[self._step])
+        if self._step < self._steps:
+            self._next_us = ticks_add(self._next_us, self._rise_us // self._steps)
+        else:
+            self._direction = -1
+            fall_us = self._on_us - self._rise_us + self._rise_us // self._steps
+            self._next_us = ticks_add(self._pulse_us, fall_us)
+
+    def _sink(self) -> None:
+        self._step -= 1
+        self._sounding.duty_u16(self._duties[self._step])
+        if self._step > 0:
+            self._next_us = ticks_add(self._next_us, self._rise_us // self._steps)
+            return
+        self._pulses -= 1
+        if self._pulses == 0:
+            self._direction = 0
+            self.ended = True
+            self.ended_us = self._next_us
+            self.due_ms = IDLE_MS
+        else:
+            self._gap = True
+            self._next_us = ticks_add(self._pulse_us, self._on_us + self._off_us)

@@ -1,0 +1,177 @@
+"""The loop of the board: one turn every few milliseconds, watched by the hardware.
+
+The port is the one of the REPL, whichever that is: USB, or the UART of images that have one. The
+program leaves it to the REPL when a ^C comes and no host has talked for `SERVICE_SILENCE_US`: so a
+new program can be installed, and no garbled byte ends a session.
+"""
+
+import sys
+from select import POLLIN, POLLOUT, poll
+from time import ticks_diff, ticks_us  # type: ignore[attr-defined]  # MicroPython's
+
+import machine
+import micropython
+
+from device.tone_generator import settings
+from device.tone_generator.buttons import Button
+from device.tone_generator.outputs import I2SOutput, PwmOutput
+from device.tone_generator.server import ToneGenerator
+from firmware_py.link.frames import FRAME_BYTES_MAX
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+WATCHDOG_MS = 1000
+SERVICE_SILENCE_US = 3000000
+CONTROL_C = 3
+HEARD, UNSURE = 1, 2
+UNSETTLED_MS = 2  # while a button bounces
+
+# The enable bit of the watchdog's control register (RP2040 datasheet, 4.7.6): MicroPython can
+# start the watchdog, but not stop it.
+_WATCHDOG_CLEAR = 0x40058000 + 0x3000
+_WATCHDOG_ENABLE = 1 << 30
+
+
+class Clock:
+    """Microseconds since the start, made of ticks that wrap around after 18 minutes."""
+
+    def __init__(self) -> None:
+        self._last = ticks_us()
+        self.now_us = 0
+
+    def tick(self) -> int:
+        """Bring `now_us` up to date and return the ticks; call it every few minutes at least."""
+        ticks: int = ticks_us()
+        self.now_us += ticks_diff(ticks, self._last)
+        self._last = ticks
+        return ticks
+
+
+class SerialPort:
+    """The port of the REPL as bytes in and frames out, neither of which waits."""
+
+    def __init__(self) -> None:
+        self._in: Any = sys.stdin.buffer
+        self._out = sys.stdout.buffer
+        self._readable = poll()
+        self._readable.register(sys.stdin, POLLIN)
+        self._writable = poll()
+        self._writable.register(sys.stdout, POLLOUT)
+        self._byte = bytearray(1)
+        self._bytes = bytearray(FRAME_BYTES_MAX)
+
+    def read(self, wait_ms: int) -> int:
+        """Wait for bytes, and return how many there are; `received` has them."""
+        count = 0
+        while count < FRAME_BYTES_MAX and self._ready(self._readable, wait_ms):
+            self._in.readinto(self._byte)
+            self._bytes[count] = self._byte[0]
+            count += 1
+            wait_ms = 0
+        return count
+
+    def received(self, count: int) -> bytes:
+        """Return the bytes of the last `read`."""
+        return bytes(self._bytes[:count])
+
+    def write(self, frame: bytes) -> bool:
+        """Write a frame; return False if nobody takes it now."""
+        if not self._ready(self._writable, 0):
+            return False
+        self._out.write(frame)
+        return True
+
+    def _ready(self, poller: "Any", wait_ms: int) -> bool:
+        ready = False
+        for _ in poller.ipoll(wait_ms):  # it is read to its end, or it would have to be made anew
+            ready = True
+        return ready
+
+
+class Board:
+    """Everything on the board, and one turn of its loop.
+
+    Parameters
+    ----------
+    kept : Settings
+    port : SerialPort
+    """
+
+    def __init__(self, kept: settings.Settings, port: SerialPort) -> None:
+        boot = settings.next_boot()  # before there is sound: a flash that is written stops all else
+        self.output = I2SOutput(kept.pins) if kept.output == "i2s" else PwmOutput(kept.pins)
+        self.buttons = (Button(kept.pins["heard"], HEARD), Button(kept.pins["unsure"], UNSURE))
+        self.server = ToneGenerator(self.output, kept.limits_dbfs, boot)
+        self.clock = Clock()
+        self.port = port
+
+    def turn(self) -> bool:
+        """Do what is due, and wait a little; return False when the REPL is asked for."""
+        count = self.port.read(self._wait_ms())
+        ticks = self.clock.tick()
+        self.output.advance(ticks)
+        if count or self.server.sounding or self._unsettled():
+            shift_us = self.clock.now_us - ticks
+            self.server.advance(self.clock.now_us, shift_us)
+            told_us = self._poll_buttons(ticks)
+            if count:
+                data = self.port.received(count)
+                if CONTROL_C in data and self._nobody_talks():
+                    return False
+                self.server.receive(data, self.clock.now_us, told_us)
+                ticks = self.clock.tick()  # a command takes milliseconds
+                self.output.advance(ticks)
+                self.server.advance(self.clock.now_us, shift_us)
+        self._send()
+        return True
+
+    def _wait_ms(self) -> int:
+        if self._unsettled():
+            return UNSETTLED_MS
+        return self.output.due_ms
+
+    def _unsettled(self) -> bool:
+        return self.buttons[0].unsettled or self.buttons[1].unsettled
+
+    def _poll_buttons(self, ticks: int) -> int:
+        # Tells what has settled, and returns the time up to which everything has been told.
+        told_us = now_us = self.clock.now_us
+        for button in self.buttons:
+            if button.poll():
+                at_us = now_us - ticks_diff(ticks, button.since_ticks_us)
+                self.server.button(button.number, button.down, at_us)
+            if button.unsettled:
+                told_us = min(told_us, now_us - ticks_diff(ticks, button.pending_ticks_us()))
+        return told_us
+
+    def _nobody_talks(self) -> bool:
+        return (
+            not self.server.sounding
+            and self.server.quiet_us(self.clock.now_us) >= SERVICE_SILENCE_US
+        )
+
+    def _send(self) -> None:
+        while True:
+            frame = self.server.next_frame()
+            if frame is None or not self.port.write(frame):
+                return
+            self.server.sent()
+
+
+def run() -> None:
+    """Run until the REPL is asked for; any error silences the board and starts it anew."""
+    micropython.kbd_intr(-1)  # a garbled byte must not be taken for ^C
+    board = Board(settings.load_or_silent(), SerialPort())
+    watchdog = machine.WDT(timeout=WATCHDOG_MS)
+    try:
+        while board.turn():
+            watchdog.feed()
+    except BaseException as error:
+        board.output.mute()
+        sys.print_exception(error)  # type: ignore[attr-defined]  # MicroPython's
+        machine.reset()
+    board.output.mute()
+    machine.mem32[_WATCHDOG_CLEAR] = _WATCHDOG_ENABLE
+    micropython.kbd_intr(CONTROL_C)

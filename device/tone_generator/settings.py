@@ -1,0 +1,121 @@
+"""What the board keeps in its flash: which output it has, its pins, and what it may not exceed."""
+
+import binascii
+import json
+import os
+
+FILE = "tone_generator.json"
+STARTS_FILE = "starts"  # how often the board has started
+SILENT_DBFS = -160.0  # the limit of a board whose limits are not known: nothing is played
+OUTPUTS = ("i2s", "pwm")
+PIN_MAX = 29
+
+# GP0 and GP1 are the UART of images that have a REPL there.
+DEFAULT_PINS = {
+    "heard": 2,
+    "unsure": 3,
+    "i2s_bck": 10,
+    "i2s_ws": 11,  # has to be the one after i2s_bck
+    "i2s_data": 12,
+    "pwm_left": 6,
+    "pwm_right": 8,
+}
+
+
+class SettingsError(ValueError):
+    """The file is not there or not right; the text says what."""
+
+
+class Settings:
+    """The settings of a board.
+
+    Parameters
+    ----------
+    given : dict
+        ``output`` (one of `OUTPUTS`), ``limit_dbfs_left`` and ``limit_dbfs_right`` (-160 to 0),
+        and optionally ``pins`` that differ from `DEFAULT_PINS`.
+
+    Raises
+    ------
+    SettingsError
+        Something is missing, unknown or out of range.
+    """
+
+    def __init__(self, given: "dict[str, object]") -> None:
+        if not isinstance(given, dict):
+            raise SettingsError(f"settings are {given!r}, wanted is an object")
+        for key in given:
+            if key not in ("output", "limit_dbfs_left", "limit_dbfs_right", "pins"):
+                raise SettingsError(f"setting {key!r} is not known")
+        self.output = given.get("output")
+        if self.output not in OUTPUTS:
+            raise SettingsError(f"output is {self.output!r}, allowed are {OUTPUTS}")
+        self.limits_dbfs = (
+            _limit(given, "limit_dbfs_left"),
+            _limit(given, "limit_dbfs_right"),
+        )
+        self.pins = dict(DEFAULT_PINS)
+        pins = given.get("pins", {})
+        if not isinstance(pins, dict):
+            raise SettingsError(f"pins are {pins!r}, wanted is an object")
+        for name, number in pins.items():
+            if name not in DEFAULT_PINS:
+                raise SettingsError(f"pin {name!r} is not known")
+            if isinstance(number, bool) or not isinstance(number, int):
+                raise SettingsError(f"pin {name!r} is {number!r}, wanted is a whole number")
+            if not 0 <= number <= PIN_MAX:
+                raise SettingsError(f"pin {name!r} is {number}, allowed are 0 to {PIN_MAX}")
+            self.pins[name] = number
+
+
+def load(path: str = FILE) -> Settings:
+    """Read the settings.
+
+    Raises
+    ------
+    SettingsError
+        The file is not there or not right.
+    """
+    try:
+        with open(path) as file:
+            given = json.load(file)
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{path}: {error}") from None
+    return Settings(given)
+
+
+def load_or_silent(path: str = FILE) -> Settings:
+    """Read the settings; a board whose file is not right answers, and plays nothing."""
+    try:
+        return load(path)
+    except SettingsError as error:
+        print("tone generator: refuses every tone:", error)
+        silent = {"output": "pwm", "limit_dbfs_left": SILENT_DBFS, "limit_dbfs_right": SILENT_DBFS}
+        return Settings(silent)
+
+
+def next_boot(path: str = STARTS_FILE) -> int:
+    """Return a number of 32 bits that changes with every start of the board.
+
+    It is made of chance and of a count in the flash: either alone would do.
+    """
+    try:
+        with open(path) as file:
+            starts = int(file.read())
+    except (OSError, ValueError):
+        starts = 0
+    try:
+        with open(path, "w") as file:
+            file.write(str(starts + 1))
+    except OSError as error:  # the flash is full, or worn out
+        print("tone generator: does not count its starts:", error)
+    return binascii.crc32(str(starts).encode() + os.urandom(4))
+
+
+def _limit(given: "dict[str, object]", key: str) -> float:
+    limit = given.get(key)
+    if isinstance(limit, bool) or not isinstance(limit, (int, float)):
+        raise SettingsError(f"{key} is {limit!r}, wanted is a number of dBFS")
+    if not SILENT_DBFS <= limit <= 0.0:
+        raise SettingsError(f"{key} is {limit}, allowed are {SILENT_DBFS} to 0")
+    return float(limit)

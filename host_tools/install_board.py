@@ -1,0 +1,295 @@
+"""`gp-pta install-board`: copy the tone generator's program to a board and see that it answers."""
+
+import argparse
+import binascii
+import hashlib
+import importlib.resources
+import json
+import secrets
+import time
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+import serial
+
+from device.tone_generator.settings import DEFAULT_PINS, FILE, OUTPUTS, Settings, SettingsError
+from firmware_py.link.client import WIRE_VERSION
+from firmware_py.link.frames import FrameError, LineReader, decode, encode
+from host_tools.errors import HostError
+
+NAME = "install-board"
+SUMMARY = "copy the tone generator's program to a Raspberry Pi Pico with MicroPython and check it"
+EXAMPLE = """\
+example:
+  gp-pta install-board /dev/ttyACM0 --limit-left -25 --limit-right -25.5
+"""
+
+# Same place on the board as here: what imports there is what imports here, file for file.
+MODULES: Final = (
+    "firmware_py/link/frames.py",
+    "device/tone_generator/settings.py",
+    "device/tone_generator/synthesis.py",
+    "device/tone_generator/buttons.py",
+    "device/tone_generator/outputs.py",
+    "device/tone_generator/server.py",
+    "device/tone_generator/program.py",
+)
+MAIN: Final = "device/tone_generator/main.py"  # is main.py there
+
+LIMIT_DBFS: Final = -20.0  # 100 dB HL where 0 dBFS is the nominal 120
+BAUD_RATE: Final = 115_200
+CHUNK_CHARACTERS: Final = 1024  # a multiple of 4, as base64 is
+CHUNK_BYTES: Final = 1024
+WINDOW_BITS: Final = 12  # of the compression: 4 kB in the board's memory
+REPL_TRIES_MAX: Final = 3
+REPL_TIMEOUT_S: Final = 3.0
+QUIET_S: Final = 3.3  # the board gives its REPL away when nobody has talked for 3 s
+LEAVE_S: Final = 0.3
+START_TIMEOUT_S: Final = 15.0
+HELLO_INTERVAL_S: Final = 1.0
+
+
+# Packed, a third goes over the line: an install takes seconds.
+_UNPACK_BEGIN: Final = """\
+import binascii, deflate, io
+packed = io.BytesIO()
+def take(text):
+    packed.write(binascii.a2b_base64(text))
+"""
+_UNPACK_END: Final = """\
+packed.seek(0)
+with open('{path}', 'wb') as file:
+    file.write(deflate.DeflateIO(packed, deflate.ZLIB).read())
+"""
+
+assert CHUNK_CHARACTERS % 4 == 0
+
+
+def add_arguments(p: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    p.add_argument("port", metavar="PORT", help="where the board is, such as /dev/ttyACM0")
+    p.add_argument(
+        "--output",
+        choices=OUTPUTS,
+        default=OUTPUTS[0],
+        help="i2s: a DAC; pwm: square waves for the bench (default: i2s)",
+    )
+    for ear in ("left", "right"):
+        p.add_argument(
+            f"--limit-{ear}",
+            type=float,
+            default=LIMIT_DBFS,
+            metavar="DBFS",
+            help=f"no tone in the {ear} ear is above this level (default: {LIMIT_DBFS:g})",
+        )
+    p.add_argument(
+        "--pin",
+        action="append",
+        default=[],
+        metavar="NAME=GP",
+        help="a pin that is wired otherwise; names are " + ", ".join(DEFAULT_PINS),
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Install and check."""
+    given = {
+        "output": arguments.output,
+        "limit_dbfs_left": arguments.limit_left,
+        "limit_dbfs_right": arguments.limit_right,
+        "pins": dict(_pin(word) for word in arguments.pin),
+    }
+    install(arguments.port, given)
+    return 0
+
+
+def install(
+    port: str,
+    settings: dict[str, Any],
+    tell: Callable[[str], None] = print,
+    start_timeout_s: float = START_TIMEOUT_S,
+) -> None:
+    """Copy the program and its settings to a board, start it, and see that it answers.
+
+    Parameters
+    ----------
+    port : str
+        Device or URL, with MicroPython's REPL or the program of before at it.
+    settings : dict
+        As `device.tone_generator.settings.Settings` takes them.
+    tell : callable
+        Is called with a line about every step.
+    start_timeout_s : float
+        For the board to start and answer.
+
+    Raises
+    ------
+    HostError
+        A step failed; the message says which, and what to do.
+    """
+    try:
+        Settings(settings)
+    except SettingsError as error:
+        raise HostError(f"{error}; nothing was installed") from None
+    board = _RawRepl(port)
+    try:
+        tell(f"MicroPython {board.check()} at {port}")
+        for path, content in _files(settings).items():
+            board.copy(path, content)
+            tell(f"  {path}, {len(content)} bytes")
+        board.reset()
+    finally:
+        board.close()
+    answer = _greet(port, start_timeout_s)
+    tell(
+        f"started: board {answer['board']}, version {answer['version']}, output "
+        f"{settings['output']}, limits {settings['limit_dbfs_left']:g} dBFS left, "
+        f"{settings['limit_dbfs_right']:g} dBFS right"
+    )
+
+
+def _pin(word: str) -> tuple[str, int]:
+    name, _, number = word.partition("=")
+    if not number.isdecimal():
+        raise HostError(f"--pin is {word!r}; allowed is NAME=GP, such as heard=2")
+    return name, int(number)
+
+
+def _files(settings: dict[str, Any]) -> dict[str, bytes]:
+    # Where each goes on the board, and what it holds; main.py, which starts it all, is the last.
+    files = {path: _source(path) for path in MODULES}
+    files[FILE] = json.dumps(settings).encode()
+    files["main.py"] = _source(MAIN)
+    return files
+
+
+def _source(path: str) -> bytes:
+    package, _, inside = path.partition("/")
+    return importlib.resources.files(package).joinpath(inside).read_bytes()
+
+
+class _RawRepl:
+    # The board's raw REPL by way of mpremote, whose errors become ours.
+
+    def __init__(self, port: str) -> None:
+        try:
+            from mpremote.transport import TransportError
+            from mpremote.transport_serial import SerialTransport
+        except ImportError:
+            raise HostError(
+                "install-board needs mpremote; install it with: pip install mpremote"
+            ) from None
+        self._error = TransportError
+        self._port = port
+        try:
+            self._transport = SerialTransport(port, BAUD_RATE, timeout=REPL_TIMEOUT_S)
+        except (TransportError, OSError, ValueError) as error:
+            raise HostError(f"cannot open {port!r}: {error}") from None
+        try:
+            self._enter()
+        except HostError:
+            self.close()
+            raise
+
+    def _enter(self) -> None:
+        for attempt in range(REPL_TRIES_MAX):
+            if attempt > 0:
+                time.sleep(QUIET_S)
+            with suppress(self._error, OSError):
+                self._transport.serial.write(b"\x03")  # the program leaves, if it is the one here
+                time.sleep(LEAVE_S)
+                self._transport.enter_raw_repl(soft_reset=False, timeout_overall=REPL_TIMEOUT_S)
+                return
+        raise HostError(
+            f"no MicroPython REPL at {self._port!r}; is another program at this port, or is there "
+            "no MicroPython on the board yet? (https://micropython.org/download/RPI_PICO)"
+        )
+
+    def check(self) -> str:
+        # The version, of a board that this is for.
+        platform, version = self._ask(
+            "import sys; print(sys.platform, '.'.join(str(n) for n in sys.version_info[:3]))",
+            "print('.'.join(str(n) for n in sys.implementation.version[:3]))",
+        )
+        if not platform.startswith("rp2 "):
+            raise HostError(f"the board is a {platform!r}, wanted is 'rp2'; nothing was installed")
+        return version
+
+    def copy(self, path: str, content: bytes) -> None:
+        for parent in reversed(PurePosixPath(path).parents[:-1]):
+            self._do(f"import os\ntry: os.mkdir({str(parent)!r})\nexcept OSError: pass")
+        self._do(_UNPACK_BEGIN)
+        packed = binascii.b2a_base64(_deflated(content), newline=False).decode()
+        for begin in range(0, len(packed), CHUNK_CHARACTERS):
+            self._do(f"take('{packed[begin : begin + CHUNK_CHARACTERS]}')")
+        self._do(_UNPACK_END.format(path=path))
+        try:
+            found = self._transport.fs_hashfile(path, "sha256", CHUNK_BYTES)
+        except (self._error, OSError) as error:
+            raise HostError(f"{path} cannot be read back: {error}") from None
+        if found != hashlib.sha256(content).digest():
+            raise HostError(f"{path} is not on the board as it was sent; install again")
+
+    def reset(self) -> None:
+        with suppress(self._error, OSError):  # a USB port is gone before it can answer
+            self._transport.exec_raw_no_follow("import machine; machine.reset()")
+
+    def close(self) -> None:
+        with suppress(OSError):
+            self._transport.close()
+
+    def _ask(self, *lines: str) -> list[str]:
+        return [self._do(line).strip() for line in lines]
+
+    def _do(self, source: str) -> str:
+        try:
+            printed: bytes = self._transport.exec(source)
+        except self._error as error:
+            raise HostError(f"the board cannot do {source!r}: {error}") from None
+        return printed.decode("utf-8", "replace")
+
+
+def _greet(port: str, timeout_s: float) -> dict[str, str]:
+    # What the board that has just started answers to hello.
+    until_s = time.monotonic() + timeout_s
+    hello = encode(1, "hello", (("wire", WIRE_VERSION), ("host", secrets.token_hex(4))))
+    while time.monotonic() < until_s:
+        with suppress(OSError, ValueError), _opened(port) as line:  # a USB port comes back late
+            reader = LineReader()
+            while time.monotonic() < until_s:
+                line.write(hello)
+                heard_until_s = time.monotonic() + HELLO_INTERVAL_S
+                while time.monotonic() < heard_until_s:
+                    for frame in reader.feed(line.read(max(1, line.in_waiting))):
+                        answer = _answer(frame)
+                        if answer is not None:
+                            return answer
+        time.sleep(HELLO_INTERVAL_S)
+    raise HostError(
+        f"the program was installed, but did not answer within {timeout_s:g} s of its start; "
+        f"`mpremote connect {port}` shows what it says"
+    )
+
+
+def _deflated(content: bytes) -> bytes:
+    packer = zlib.compressobj(level=9, wbits=WINDOW_BITS)
+    return packer.compress(content) + packer.flush()
+
+
+def _opened(port: str) -> serial.SerialBase:
+    return serial.serial_for_url(port, baudrate=BAUD_RATE, timeout=0.05)
+
+
+def _answer(line: bytes) -> dict[str, str] | None:
+    try:
+        sequence, verb, fields = decode(line)
+    except FrameError:
+        return None
+    if sequence != 1 or verb not in ("ok", "error"):
+        return None
+    if verb == "error":
+        raise HostError(f"the program was installed, but refused hello: {fields.get('code')}")
+    return fields

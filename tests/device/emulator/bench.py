@@ -1,0 +1,114 @@
+"""A bench with the emulated board on it: commands, its pins, and their edges."""
+
+import itertools
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from device.emulator.pico import EmulatedPico
+from device.tone_generator.settings import DEFAULT_PINS
+from firmware_py.link.frames import FrameError, LineReader, decode, encode
+
+Frame = tuple[int, str, dict[str, str]]
+
+MS: Final = 1000
+ANSWER_US: Final = 100 * MS
+STEP_US: Final = 500
+LEFT_PIN: Final = DEFAULT_PINS["pwm_left"]
+RIGHT_PIN: Final = DEFAULT_PINS["pwm_right"]
+HEARD_PIN: Final = DEFAULT_PINS["heard"]
+UNSURE_PIN: Final = DEFAULT_PINS["unsure"]
+LIMIT_RIGHT_DBFS: Final = -20.0
+SETTINGS: Final[dict[str, Any]] = {
+    "output": "pwm",
+    "limit_dbfs_left": 0.0,
+    "limit_dbfs_right": LIMIT_RIGHT_DBFS,
+}
+
+
+class Bench:
+    """The board, and a host of the lowest kind.
+
+    Parameters
+    ----------
+    pico : EmulatedPico
+        With the program running.
+    """
+
+    _nonces = itertools.count(0x1000)
+
+    def __init__(self, pico: EmulatedPico) -> None:
+        self.pico = pico
+        self._reader = LineReader()
+        self._frames: list[Frame] = []
+        self._changes = pico.watch(LEFT_PIN, RIGHT_PIN)
+        self.sequence = 0
+        self.garbled = 0
+
+    def settle(self) -> None:
+        """End a line that was cut, and let the board answer what lies on its line still."""
+        self.pico.send(b"\n")
+        while True:
+            self.run(100 * MS)
+            if not self.events():
+                return
+
+    def meet(self) -> dict[str, str]:
+        """Begin anew, as a host that has just started does; returns the answer to hello."""
+        for pin in (HEARD_PIN, UNSURE_PIN):
+            self.pico.release(pin)
+        self.sequence = 0
+        answer = self.ask("hello", wire=1, host=f"{next(self._nonces):08x}")[2]
+        self.ask("ack", event=answer["event"])
+        self.run(20 * MS)
+        self._frames.clear()
+        self._changes.clear()
+        return answer
+
+    def line(self, verb: str, **fields: str | int) -> bytes:
+        self.sequence += 1
+        return encode(self.sequence, verb, fields)
+
+    def ask(self, verb: str, **fields: str | int) -> Frame:
+        return self.answer_to(self.line(verb, **fields))
+
+    def answer_to(self, line: bytes) -> Frame:
+        """Send a line and wait for an answer with the number of the last command."""
+        self.pico.send(line)
+        until_us = self.pico.now_us + ANSWER_US
+        while self.pico.now_us < until_us:
+            self.run(STEP_US)
+            for frame in self._frames:
+                if frame[0] == self.sequence and frame[1] in ("ok", "error"):
+                    self._frames.remove(frame)
+                    return frame
+        raise AssertionError(f"no answer to {line!r}; what came: {self._frames}")
+
+    def run(self, duration_us: float) -> None:
+        self.pico.run(duration_us)
+        for line in self._reader.feed(self.pico.received()):
+            try:
+                self._frames.append(decode(line))
+            except FrameError:
+                self.garbled += 1
+
+    def run_alive(self, duration_us: float) -> None:
+        """Let time pass and ping meanwhile, as a host does."""
+        until_us = self.pico.now_us + duration_us
+        while self.pico.now_us < until_us:
+            self.run(min(800 * MS, until_us - self.pico.now_us))
+            self.ask("ping")
+
+    def events(self) -> list[Frame]:
+        """Return what the board has said unasked since the last time."""
+        frames, self._frames = self._frames, []
+        return frames
+
+    def pulses(self, pin: int) -> NDArray[np.float64]:
+        """Return when the waves at an output began, and for how long each was high, in us."""
+        changes = [(us, high) for us, watched, high in self._changes if watched == pin]
+        waves = [
+            (begin, end - begin) for (begin, high), (end, _) in itertools.pairwise(changes) if high
+        ]
+        return np.array(waves).reshape(-1, 2)

@@ -1,0 +1,312 @@
+"""The real program on real MicroPython in an emulated Pico, in the order in which it lives.
+
+One board serves all tests; the last ones take it out of service.
+"""
+
+import binascii
+import random
+from array import array
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tests.device.tone_generator.fakes  # noqa: F401 - before the program is imported
+from device.emulator.board import EmulatedBoard
+from device.tone_generator import synthesis
+from firmware_py.link import client
+from firmware_py.link.frames import encode
+from firmware_py.procedure.settings import Settings
+from tests.device.emulator.bench import (
+    HEARD_PIN,
+    LEFT_PIN,
+    LIMIT_RIGHT_DBFS,
+    MS,
+    RIGHT_PIN,
+    UNSURE_PIN,
+    Bench,
+)
+from tests.firmware.world import World, a_listener, result_of, stimuli_of
+
+pytestmark = pytest.mark.xdist_group("emulator")  # one board is enough
+
+TONE: dict[str, str | int] = {
+    "id": "r1", "ear": "r", "hz": "1000.00", "dbfs": "-20.00",
+    "on": 200, "off": 100, "n": 2, "rise": 25,
+}  # fmt: skip
+LATE_US = 12 * MS  # what the bench output may be late: a command takes so long to be read
+
+
+def test_it_was_installed_and_started(installed: tuple[Bench, list[str]]) -> None:
+    told = installed[1]
+    assert told[0].startswith("MicroPython 1.")
+    assert "firmware_py/link/frames.py" in told[1]
+    assert told[-1] == (
+        "started: board pico, version 1, output pwm, limits 0 dBFS left, -20 dBFS right"
+    )
+
+
+def test_it_greets(bench: Bench) -> None:
+    answer = bench.meet()
+    assert answer["board"] == "pico"
+    assert answer["wire"] == "1"
+    assert int(bench.ask("ping")[2]["us"]) > 0
+
+
+@pytest.mark.parametrize("frequency_hz", [125, 1000, 4000])
+def test_a_tone_has_its_frequency_times_and_events(bench: Bench, frequency_hz: int) -> None:
+    assert bench.ask("tone", **{**TONE, "hz": f"{frequency_hz}.00"})[1] == "ok"
+    bench.run(550 * MS)
+    waves = bench.pulses(RIGHT_PIN)
+    events = bench.events()
+
+    period_us = 1e6 / frequency_hz
+    gap = int(np.argmax(np.diff(waves[:, 0])))
+    begins = (waves[0, 0], waves[gap + 1, 0])
+    within = np.diff(waves[: gap + 1, 0])
+    print(f"{frequency_hz} Hz: {1e6 / np.mean(within):.2f} Hz, {len(waves)} waves")
+    assert np.mean(within) == pytest.approx(period_us, rel=1e-3)
+    assert len(waves) == pytest.approx(2 * 200 * MS / period_us, abs=10 + 8 * MS / period_us)
+    assert begins[1] - begins[0] == pytest.approx(300 * MS, abs=LATE_US)
+    assert len(bench.pulses(LEFT_PIN)) == 0
+    assert [verb for _, verb, _ in events] == ["tone-on", "tone-off"]
+    on_us, off_us = (int(fields["us"]) for _, _, fields in events)
+    assert off_us - on_us == pytest.approx(500 * MS, abs=LATE_US)
+    assert events[1][2]["cut"] == "0"
+
+
+def test_a_tone_rises_to_its_level_and_falls(bench: Bench) -> None:
+    bench.ask("tone", **{**TONE, "ear": "l", "hz": "4000", "dbfs": "-6.02", "n": 1})
+    bench.run(250 * MS)
+    waves = bench.pulses(LEFT_PIN)
+    amplitude = np.sin(np.pi * waves[:, 1] / 250.0)
+    since_ms = (waves[:, 0] - waves[0, 0]) / MS
+
+    rising, falling = amplitude[since_ms < 20.0], amplitude[since_ms > 178.0]
+    steady = amplitude[(since_ms > 30.0) & (since_ms < 165.0)]
+    assert steady == pytest.approx(0.5, abs=0.005)
+    assert (np.diff(rising) > -0.01).all()
+    assert (np.diff(falling) < 0.01).all()
+    assert rising[0] < 0.05
+    assert falling[-1] < 0.05
+
+
+def test_the_limit_is_that_of_the_ear(bench: Bench) -> None:
+    loud = f"{LIMIT_RIGHT_DBFS + 0.01:.2f}"
+    assert bench.ask("tone", **{**TONE, "dbfs": loud})[1:] == ("error", {"code": "limit"})
+    bench.run(50 * MS)
+    assert len(bench.pulses(RIGHT_PIN)) == 0
+    assert bench.ask("tone", **{**TONE, "dbfs": loud, "ear": "l"})[1] == "ok"
+
+
+def test_presses_have_their_times(bench: Bench) -> None:
+    chance = random.Random(4)
+    edges_us = []
+    at_us = bench.pico.now_us + 20 * MS
+    for i in range(6):
+        for level in (False, True):
+            at_us += chance.uniform(30.0 * MS, 120.0 * MS)
+            pin = HEARD_PIN if i % 2 == 0 else UNSURE_PIN
+            bench.pico.at(at_us, partial(_move, bench, pin, level))
+            edges_us.append(at_us)
+    bench.run(at_us - bench.pico.now_us + 30 * MS)
+    events = bench.events()
+
+    assert [verb for _, verb, _ in events] == ["button-down", "button-up"] * 6
+    assert [f.get("button") for _, _, f in events] == [None, None, "2", "2"] * 3
+    told_us = np.array([int(fields["us"]) for _, _, fields in events])
+    errors_us = np.diff(told_us) - np.diff(edges_us)
+    print("times between edges are off by", np.round(errors_us, 1), "us")
+    assert np.abs(errors_us).max() < 200.0
+
+
+def _move(bench: Bench, pin: int, up: bool) -> None:
+    (bench.pico.release if up else bench.pico.press)(pin)
+
+
+def test_a_bouncing_contact_is_one_press(bench: Bench) -> None:
+    begin_us = bench.pico.now_us + 10 * MS
+    for i, after_us in enumerate((0, 300, 450, 900, 1200)):
+        bench.pico.at(begin_us + after_us, partial(_move, bench, HEARD_PIN, i % 2 == 1))
+    spike_us = begin_us + 50 * MS
+    bench.pico.at(spike_us, partial(_move, bench, UNSURE_PIN, False))
+    bench.pico.at(spike_us + 100, partial(_move, bench, UNSURE_PIN, True))
+    bench.run(100 * MS)
+    assert [verb for _, verb, _ in bench.events()] == ["button-down"]
+
+
+def test_a_repeated_command_is_not_done_again(bench: Bench) -> None:
+    line = bench.line("tone", **{**TONE, "n": 1, "on": 100})
+    first = bench.answer_to(line)
+    again = bench.answer_to(line)
+    bench.run(150 * MS)
+    after = bench.answer_to(line)
+    bench.run(150 * MS)
+
+    assert first == again == after
+    assert [verb for _, verb, _ in bench.events()] == ["tone-on", "tone-off"]
+
+
+def test_garbled_and_lost_lines_do_nothing(bench: Bench) -> None:
+    good = encode(77, "tone", TONE)
+    for bad in (good.replace(b"r1", b"r2"), good[:20] + b"\n", b"\xff\x00\n", b"x" * 300 + b"\n"):
+        bench.pico.send(bad)
+    bench.run(80 * MS)
+    bench.pico.send(b"\x03\x04\x01")  # of which none is a way to the REPL now
+    assert bench.answer_to(b"\n" + bench.line("ping"))[1] == "ok"
+    assert bench.events() == []
+    assert len(bench.pulses(RIGHT_PIN)) == 0
+
+
+def test_events_are_kept_until_they_are_acknowledged(bench: Bench) -> None:
+    bench.pico.press(HEARD_PIN)
+    bench.run(30 * MS)
+    bench.pico.release(HEARD_PIN)
+    bench.run(30 * MS)
+    told = bench.events()
+    newest = told[-1][0]
+
+    bench.ask("events", after=newest - 2)
+    bench.run(30 * MS)
+    assert bench.events() == told
+    bench.ask("ack", event=newest - 1)
+    bench.ask("events", after=newest - 2)
+    bench.run(30 * MS)
+    assert bench.events() == told[1:]
+
+
+def test_it_is_silent_when_the_host_has_been_for_a_second(bench: Bench) -> None:
+    bench.ask("tone", **{**TONE, "on": 5000})
+    asked_us = bench.pico.now_us
+    bench.run(1300 * MS)
+    waves = bench.pulses(RIGHT_PIN)
+    events = bench.events()
+
+    print(f"silent {(waves[-1, 0] - asked_us) / MS:.1f} ms after the last answer")
+    assert waves[-1, 0] - asked_us == pytest.approx(1000 * MS, abs=40 * MS)
+    assert events[-1][1] == "tone-off"
+    assert events[-1][2]["cut"] == "1"
+
+
+def test_a_whole_hearing_test(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "PING_INTERVAL_US", 850 * MS)  # the emulator is slow
+    listener = a_listener("N3")
+    world = World(tmp_path, listener)
+    board = EmulatedBoard(bench.pico, listener)
+    world.board = board  # type: ignore[assignment]  # it has what a world needs
+    world.begin(
+        Settings(
+            ears="left", tones_min=1, tones_max=20, stop_half_width_db=30.0, catch_rate=0.0,
+            retest=False, pulses=1, pause_ms_min=500, pause_ms_max=500, response_window_ms=500,
+        )
+    )  # fmt: skip
+    world.finish()
+    world.close()
+
+    stimuli = stimuli_of(world.journal())
+    (ear,) = result_of(world.journal())["ears"]
+    truth = listener._thresholds["left"]
+    errors_db = [
+        found["threshold_db_hl"] - truth.threshold_db_hl(found["frequency_hz"])
+        for found in ear["thresholds"]
+        if found["threshold_db_hl"] is not None and 250 <= found["frequency_hz"] <= 6000
+    ]
+    print(f"{len(stimuli)} tones, {board.presses} presses, errors {np.round(errors_db, 1)} dB")
+    assert world.client.counters.events_missed == 0
+    assert board.presses > 0
+    assert np.sqrt(np.mean(np.square(errors_db))) < 12.0
+
+
+# From here on the board is out of service, and nobody greets it.
+
+
+@pytest.fixture
+def service(installed: tuple[Bench, list[str]]) -> Bench:
+    return installed[0]
+
+
+def test_control_c_gives_the_repl_when_nobody_talks(service: Bench) -> None:
+    service.run(3100 * MS)
+    service.pico.send(b"\x03")
+    service.run(50 * MS)
+    service.pico.received()
+    service.pico.enter_raw_repl()
+    assert service.pico.execute("print('here')") == "here\n"
+    service.run(1500 * MS)
+    assert service.pico.watchdog_resets == 1  # that of the installation
+
+
+SAMPLES_ON_THE_BOARD = """
+import binascii, micropython, time
+from array import array
+from device.tone_generator import outputs, synthesis
+from device.tone_generator.buttons import Button
+table = synthesis.sine_table()
+state = array("i", {state})
+block = array("i", [0] * 512)
+voice = synthesis.ToneVoice(table, 48000.0)
+noise = synthesis.NoiseVoice(table, 48000.0)
+voice.start(0, 1000.0, -20.0, (50, 10, 2, 20))
+noise.start(1, 1000.0, -20.0)
+button = Button(2, 1)
+pwm = outputs.PwmOutput({{"pwm_left": 6, "pwm_right": 8}})
+crc = 0
+micropython.heap_lock()
+for i in range(24):
+    if i == 20:
+        voice.cut()
+        noise.cut()
+    synthesis.clear(block, 512)
+    voice.fill(block, 256)
+    noise.fill(block, 256)
+micropython.heap_unlock()
+pwm.play(0, 1000.0, -20.0, (50, 10, 2, 20))
+times = (time.ticks_us(), 0, 0, 0)
+micropython.heap_lock()
+for i in range(64):
+    pwm.advance(time.ticks_us())
+    button._edge(None)
+    button.poll()
+micropython.heap_unlock()
+pwm.cut()
+start = time.ticks_us()
+synthesis.fill_tone(block, 0, 256, state, table)
+tone_us = time.ticks_diff(time.ticks_us(), start)
+start = time.ticks_us()
+synthesis.fill_noise(block, 1, 256, state, table)
+noise_us = time.ticks_diff(time.ticks_us(), start)
+print(binascii.crc32(block), tone_us, noise_us)
+"""
+
+
+def test_sound_and_interrupts_allocate_nothing_and_samples_are_ours(service: Bench) -> None:
+    state = [123456, 22369621, 1000, 1118481, 20000, 3, 77, 2100, 0, 0, 0, 0, 12, 20000]
+    printed = service.pico.execute(SAMPLES_ON_THE_BOARD.format(state=state))
+    crc, tone_us, noise_us = (int(word) for word in printed.split())
+
+    block, ours = array("i", [0] * 512), array("i", state)
+    synthesis.fill_tone(block, 0, 256, ours, synthesis.sine_table())
+    synthesis.fill_noise(block, 1, 256, ours, synthesis.sine_table())
+    print(f"a block of 5333 us: tone {tone_us} us, noise {noise_us} us")
+    assert crc == binascii.crc32(block)
+    assert tone_us + noise_us < 4000
+
+
+def test_the_watchdog_silences_a_board_that_hangs(service: Bench) -> None:
+    service.pico.send(b"print()\nfrom device.tone_generator.program import run\nrun()\x04")
+    service.run(300 * MS)
+    service.meet()
+    service.ask("tone", **{**TONE, "on": 5000})
+    service.run(200 * MS)
+    resets = service.pico.watchdog_resets
+    service.pico.hang()
+    hung_us = service.pico.now_us
+    service.run(1100 * MS)
+    waves = service.pulses(RIGHT_PIN)
+
+    print(f"the watchdog had it silent after {(waves[-1, 0] - hung_us) / MS:.1f} ms")
+    assert service.pico.watchdog_resets == resets + 1
+    assert 0 < waves[-1, 0] - hung_us <= 1001 * MS

@@ -1,0 +1,169 @@
+"""A Pico without a Pico: as much of `machine`, `micropython` and `time` as the program uses.
+
+The modules are put into `sys.modules` when this one is imported; time is a number that a test
+turns.
+"""
+
+import sys
+import time
+from array import array
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, ClassVar, Final
+
+TICKS: Final = 1 << 30  # where the ticks of MicroPython wrap around
+CPU_HZ: Final = 125_000_000
+
+
+class Reset(Exception):  # noqa: N818 - it is one, and no error
+    """The board was reset."""
+
+
+class FakeTime:
+    """The clock of the fake board."""
+
+    us = 0
+
+
+def ticks_us() -> int:
+    return FakeTime.us % TICKS
+
+
+def ticks_add(ticks: int, delta: int) -> int:
+    return (ticks + delta) % TICKS
+
+
+def ticks_diff(later: int, earlier: int) -> int:
+    return (later - earlier + TICKS // 2) % TICKS - TICKS // 2
+
+
+class Pin:
+    """A pin; `drive` is what is wired to it."""
+
+    IN, PULL_UP, IRQ_FALLING, IRQ_RISING = 0, 1, 4, 8
+    made: ClassVar[dict[int, "Pin"]] = {}
+
+    def __init__(self, number: int, mode: int = -1, pull: int = -1) -> None:
+        self.number = number
+        self.level = 1
+        self.handler: Callable[[Pin], None] | None = None
+        Pin.made[number] = self
+
+    def irq(self, handler: Callable[["Pin"], None], trigger: int, hard: bool) -> None:
+        assert hard
+        assert trigger == Pin.IRQ_FALLING | Pin.IRQ_RISING
+        self.handler = handler
+
+    def value(self) -> int:
+        return self.level
+
+    def drive(self, level: int) -> None:
+        if level != self.level:
+            self.level = level
+            if self.handler is not None:
+                self.handler(self)
+
+
+class PWM:
+    """A pulse width modulator that notes what it was told, and when."""
+
+    made: ClassVar[dict[int, "PWM"]] = {}
+
+    def __init__(self, pin: Pin, freq: int, duty_u16: int) -> None:
+        self.frequency_hz = freq
+        self.duties: list[tuple[int, int]] = [(FakeTime.us, duty_u16)]
+        PWM.made[pin.number] = self
+
+    def freq(self, frequency_hz: int) -> None:
+        self.frequency_hz = frequency_hz
+
+    def duty_u16(self, duty: int) -> None:
+        assert 0 <= duty <= 65535
+        self.duties.append((FakeTime.us, duty))
+
+    def deinit(self) -> None:
+        self.duties.append((FakeTime.us, 0))
+
+    @property
+    def duty(self) -> int:
+        return self.duties[-1][1]
+
+
+class I2S:
+    """An I2S output that keeps what it was given; `turn` asks for the next block."""
+
+    TX, STEREO = 1, 1
+    made: ClassVar[list["I2S"]] = []
+
+    def __init__(self, number: int, **wiring: Any) -> None:
+        self.wiring = wiring
+        self.samples: array[int] = array("i")
+        self.handler: Callable[[I2S], None] | None = None
+        self.open = True
+        I2S.made.append(self)
+
+    def irq(self, handler: Callable[["I2S"], None]) -> None:
+        self.handler = handler
+
+    def write(self, block: "array[int]") -> int:
+        assert self.open
+        self.samples.extend(block)
+        return 4 * len(block)
+
+    def turn(self) -> None:
+        assert self.handler is not None
+        self.handler(self)
+
+    def deinit(self) -> None:
+        self.open = False
+
+
+class WDT:
+    """A watchdog that only notes when it was fed."""
+
+    made: ClassVar[list["WDT"]] = []
+
+    def __init__(self, timeout: int) -> None:
+        self.timeout_ms = timeout
+        self.fed_us = FakeTime.us
+        WDT.made.append(self)
+
+    def feed(self) -> None:
+        assert FakeTime.us - self.fed_us < 1000 * self.timeout_ms
+        self.fed_us = FakeTime.us
+
+
+class Mem32(dict[int, int]):
+    """The registers, as far as they were written."""
+
+
+def _reset() -> None:
+    raise Reset
+
+
+def _module(name: str, **contents: Any) -> None:
+    module = ModuleType(name)
+    for key, value in contents.items():
+        setattr(module, key, value)
+    sys.modules[name] = module
+
+
+MEM32: Final = Mem32()
+_module(
+    "machine",
+    Pin=Pin, PWM=PWM, I2S=I2S, WDT=WDT, mem32=MEM32, reset=_reset,
+    freq=lambda: CPU_HZ, disable_irq=lambda: 0, enable_irq=lambda _state: None,
+)  # fmt: skip
+_module("micropython", viper=lambda function: function, kbd_intr=lambda _character: None)
+for _function in (ticks_us, ticks_add, ticks_diff):
+    setattr(time, _function.__name__, _function)
+
+
+def power_on() -> None:
+    """Forget everything, and start the clock anew."""
+    FakeTime.us = 0
+    for made in (Pin.made, PWM.made):
+        made.clear()
+    I2S.made.clear()
+    WDT.made.clear()
+    MEM32.clear()

@@ -1,0 +1,314 @@
+"""The program as a whole, on a fake Pico: port, buttons, watchdog, and its ways out."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from device.tone_generator import program, settings
+from device.tone_generator.buttons import QUIET_US, Button
+from device.tone_generator.program import (
+    CONTROL_C,
+    SERVICE_SILENCE_US,
+    Board,
+    Clock,
+)
+from device.tone_generator.settings import DEFAULT_PINS, Settings, SettingsError
+from firmware_py.link.frames import decode, encode
+from tests.device.tone_generator.fakes import MEM32, PWM, TICKS, WDT, FakeTime, Pin, Reset, power_on
+
+MS = 1000
+KEPT: dict[str, object] = {"output": "pwm", "limit_dbfs_left": 0, "limit_dbfs_right": -20}
+TONE: dict[str, str | int] = {
+    "id": "r1", "ear": "l", "hz": "1000.00", "dbfs": "-6.00",
+    "on": 200, "off": 100, "n": 2, "rise": 25,
+}  # fmt: skip
+
+
+class FakePort:
+    """A port whose bytes a test puts there, and where waiting is how time passes."""
+
+    def __init__(self) -> None:
+        self.incoming = b""
+        self.outgoing: list[bytes] = []
+        self.full = False
+        self._taken = b""
+
+    def read(self, wait_ms: int) -> int:
+        if not self.incoming:
+            FakeTime.us += MS * max(wait_ms, 1)
+        self._taken, self.incoming = self.incoming[:96], self.incoming[96:]
+        return len(self._taken)
+
+    def received(self, count: int) -> bytes:
+        assert count == len(self._taken)
+        return self._taken
+
+    def write(self, frame: bytes) -> bool:
+        if not self.full:
+            self.outgoing.append(frame)
+        return not self.full
+
+
+class Bench:
+    """A board on a bench."""
+
+    def __init__(self, **kept: object) -> None:
+        power_on()
+        self.port = FakePort()
+        self.board = Board(Settings({**KEPT, **kept}), self.port)  # type: ignore[arg-type]
+        self.sequence = 0
+        self.told: list[tuple[int, str, dict[str, str]]] = []
+
+    def ask(self, verb: str, **fields: str | int) -> tuple[str, dict[str, str]]:
+        self.sequence += 1
+        self.port.incoming += encode(self.sequence, verb, fields)
+        assert self.board.turn()
+        (sequence, answer, about), *others = self.frames()
+        assert sequence == self.sequence
+        self.told += others
+        return answer, about
+
+    def run(self, duration_ms: int) -> list[tuple[int, str, dict[str, str]]]:
+        end_us = FakeTime.us + MS * duration_ms
+        while FakeTime.us < end_us:
+            assert self.board.turn()
+        return self.frames()
+
+    def frames(self) -> list[tuple[int, str, dict[str, str]]]:
+        frames = [decode(frame) for frame in self.port.outgoing]
+        self.port.outgoing.clear()
+        return frames
+
+    def button(self, level: int, name: str = "heard") -> None:
+        Pin.made[DEFAULT_PINS[name]].drive(level)
+
+    @property
+    def duty(self) -> int:
+        return PWM.made[DEFAULT_PINS["pwm_left"]].duty
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    monkeypatch.chdir(tmp_path)
+    made = Bench()
+    assert made.ask("hello", wire=1, host="0000000a")[0] == "ok"
+    return made
+
+
+def test_a_tone_from_command_to_events(bench: Bench) -> None:
+    begun_us = FakeTime.us
+    assert bench.ask("tone", **TONE) == ("ok", {})
+    bench.told += bench.run(100)
+    assert bench.duty > 0
+    bench.told += bench.run(500)
+
+    assert bench.duty == 0
+    assert [(verb, int(fields["us"])) for _, verb, fields in bench.told] == [
+        ("tone-on", begun_us),
+        ("tone-off", pytest.approx(begun_us + 500 * MS, abs=50)),
+    ]
+
+
+def test_a_press_has_the_time_of_its_first_edge(bench: Bench) -> None:
+    bench.run(100)
+    FakeTime.us += 321
+    pressed_us = FakeTime.us
+    for level, after_us in ((0, 0), (1, 200), (0, 300), (1, 100), (0, 50)):
+        FakeTime.us += after_us
+        bench.button(level)
+    told = bench.run(30)
+    FakeTime.us += 777
+    released_us = FakeTime.us
+    bench.button(1)
+    told += bench.run(30)
+
+    assert [(verb, int(fields["us"])) for _, verb, fields in told] == [
+        ("button-down", pressed_us),
+        ("button-up", released_us),
+    ]
+
+
+def test_a_spike_is_no_press(bench: Bench) -> None:
+    bench.button(0)
+    FakeTime.us += 30
+    bench.button(1)
+    assert bench.run(50) == []
+
+
+def test_both_buttons_are_told_apart(bench: Bench) -> None:
+    bench.button(0)
+    bench.button(0, "unsure")
+    told = bench.run(30)
+    assert [fields.get("button") for _, _, fields in told] == [None, "2"]
+
+
+def test_a_ping_in_a_bounce_says_the_time_before_it(bench: Bench) -> None:
+    bench.run(50)
+    edge_us = FakeTime.us
+    bench.button(0)
+    FakeTime.us += 1500
+    answer = bench.ask("ping")
+    assert answer == ("ok", {"event": "0", "us": str(edge_us)})
+    assert [verb for _, verb, _ in bench.run(20)] == ["button-down"]
+
+
+def test_a_button_waits_for_quiet() -> None:
+    power_on()
+    button = Button(2, 1)
+    Pin.made[2].drive(0)
+    FakeTime.us += QUIET_US - 1
+    assert not button.poll()
+    assert button.unsettled
+    FakeTime.us += 1
+    assert button.poll()
+    assert (button.down, button.unsettled) == (True, False)
+
+
+def test_the_clock_goes_on_when_the_ticks_wrap_around() -> None:
+    power_on()
+    FakeTime.us = TICKS - 500
+    clock = Clock()
+    for _ in range(10):
+        FakeTime.us += TICKS // 3
+        clock.tick()
+    assert clock.now_us == 10 * (TICKS // 3)
+
+
+def test_what_nobody_takes_waits(bench: Bench) -> None:
+    bench.port.full = True
+    bench.button(0)
+    bench.run(50)
+    bench.port.full = False
+    assert [verb for _, verb, _ in bench.run(20)] == ["button-down"]
+
+
+def test_the_tone_stops_when_the_host_is_silent(bench: Bench) -> None:
+    bench.ask("tone", **{**TONE, "on": 5000})
+    bench.run(950)
+    assert bench.duty > 0
+    told = bench.run(100)
+    assert bench.duty == 0
+    assert told[-1][1] == "tone-off"
+    assert told[-1][2]["cut"] == "1"
+
+
+def test_control_c_is_garbage_while_a_host_talks(bench: Bench) -> None:
+    bench.port.incoming = b"\x03\x03\n"
+    assert bench.board.turn()
+    assert bench.ask("ping")[0] == "ok"
+
+
+def test_control_c_is_a_way_out_when_nobody_talks(bench: Bench) -> None:
+    bench.run(SERVICE_SILENCE_US // MS + 20)
+    bench.port.incoming = b"\r\x03"
+    assert not bench.board.turn()
+
+
+class OneTurn(FakePort):
+    """A port that asks for the REPL at once."""
+
+    def read(self, wait_ms: int) -> int:
+        FakeTime.us += MS * max(wait_ms, 1)
+        if FakeTime.us < SERVICE_SILENCE_US:
+            return 0
+        self._taken = bytes([CONTROL_C])
+        return 1
+
+
+class Broken(FakePort):
+    """A port that raises."""
+
+    def read(self, wait_ms: int) -> int:
+        PWM.made[DEFAULT_PINS["pwm_left"]].duty_u16(999)
+        raise MemoryError("no room for 7 bytes")
+
+
+@pytest.fixture
+def _kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    power_on()
+    (tmp_path / settings.FILE).write_text(json.dumps(KEPT))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("_kept")
+def test_the_way_out_stops_the_watchdog(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program, "SerialPort", OneTurn)
+    program.run()
+    assert WDT.made[0].timeout_ms == 1000
+    assert MEM32 == {0x4005B000: 1 << 30}  # the alias that clears bits
+    assert PWM.made[DEFAULT_PINS["pwm_left"]].duty == 0
+
+
+@pytest.mark.usefixtures("_kept")
+def test_an_error_silences_and_starts_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Any] = []
+    monkeypatch.setattr(program, "SerialPort", Broken)
+    monkeypatch.setattr(sys, "print_exception", told.append, raising=False)
+    with pytest.raises(Reset):
+        program.run()
+    assert PWM.made[DEFAULT_PINS["pwm_left"]].duty == 0
+    assert isinstance(told[0], MemoryError)
+
+
+# Settings
+
+
+def test_settings_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "kept.json"
+    file.write_text(json.dumps({**KEPT, "output": "i2s", "pins": {"heard": 20}}))
+    kept = settings.load(str(file))
+    assert kept.output == "i2s"
+    assert kept.limits_dbfs == (0.0, -20.0)
+    assert kept.pins == {**DEFAULT_PINS, "heard": 20}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"output": "dac"}, "output is 'dac', allowed are"),
+        ({"limit_dbfs_left": 1}, "limit_dbfs_left is 1, allowed are -160.0 to 0"),
+        ({"limit_dbfs_left": "0"}, "limit_dbfs_left is '0', wanted is a number of dBFS"),
+        ({"limit_dbfs_right": True}, "limit_dbfs_right is True, wanted is a number"),
+        ({"limit_dbfs_right": float("nan")}, "limit_dbfs_right is nan, allowed are"),
+        ({"colour": 1}, "setting 'colour' is not known"),
+        ({"pins": []}, r"pins are \[\], wanted is an object"),
+        ({"pins": {"led": 25}}, "pin 'led' is not known"),
+        ({"pins": {"heard": 30}}, "pin 'heard' is 30, allowed are 0 to 29"),
+        ({"pins": {"heard": "2"}}, "pin 'heard' is '2', wanted is a whole number"),
+    ],
+)
+def test_wrong_settings_are_refused(wrong: dict[str, object], words: str) -> None:
+    with pytest.raises(SettingsError, match=words):
+        Settings({**KEPT, **wrong})
+
+
+@pytest.mark.parametrize("content", [None, "", "[]", "{", '{"output": "pwm"}'])
+def test_a_board_without_right_settings_plays_nothing(
+    tmp_path: Path, content: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "kept.json"
+    if content is not None:
+        file.write_text(content)
+    assert settings.load_or_silent(str(file)).limits_dbfs == (-160.0, -160.0)
+    assert "refuses every tone" in capsys.readouterr().out
+
+
+def test_every_start_has_another_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "urandom", bytes)
+    file = tmp_path / "starts"
+    assert len({settings.next_boot(str(file)) for _ in range(100)}) == 100
+    assert file.read_text() == "100"
+    file.write_text("")  # the plug was pulled while it was written
+    assert 0 <= settings.next_boot(str(file)) < 2**32
+
+
+def test_a_flash_that_cannot_be_written_is_no_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    boots = {settings.next_boot(str(tmp_path / "no" / "starts")) for _ in range(3)}
+    assert len(boots) == 3
+    assert "does not count its starts" in capsys.readouterr().out
