@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from firmware_py.console.pin import PinHash
 from firmware_py.procedure.settings import SettingError, Settings
 
 RECONNECT_S_LIMITS = (1.0, 3600.0)
@@ -27,11 +28,17 @@ class Configuration:
         How long a lost tone generator is waited for before the firmware ends, table `[device]`.
     events : bool
         Whether the console tells what happens unasked from the start, table `[device]`.
+    calibration : Path or None
+        The calibration file, table `[device]`; a relative path starts at the configuration file.
+    pin : PinHash or None
+        Of the operator, table `[console]`; only its hash is told. None: none is needed.
     """
 
     test: Settings = field(default_factory=Settings)
     reconnect_s: float = 30.0
     events: bool = False
+    calibration: Path | None = None
+    pin: PinHash | None = None
 
 
 def read_configuration(path: Path) -> Configuration:
@@ -50,24 +57,33 @@ def read_configuration(path: Path) -> Configuration:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path}: is not TOML: {error}") from None
     try:
-        return _configuration(content)
+        return _configuration(content, path.parent)
     except (ConfigurationError, SettingError) as error:
         raise ConfigurationError(f"{path}: {error}") from None
 
 
-def _configuration(content: dict[str, Any]) -> Configuration:
-    _refuse_unknown("table", content, ["device", "test"])
+def _configuration(content: dict[str, Any], directory: Path) -> Configuration:
+    _refuse_unknown("table", content, ["console", "device", "test"])
     for name, table in content.items():
         if not isinstance(table, dict):
-            raise ConfigurationError(f"{name!r} is {table!r}; it has to be a table, [{name}]")
+            shown = "no table" if name == "console" else repr(table)  # it may be a PIN
+            raise ConfigurationError(f"{name!r} is {shown}; it has to be a table, [{name}]")
+    console = content.get("console", {})
     device, test = content.get("device", {}), content.get("test", {})
-    _refuse_unknown("key", device, ["events", "reconnect_s"], "[device] ")
+    _refuse_unknown("key", console, ["pin"], "[console] ")
+    _refuse_unknown("key", device, ["calibration", "events", "reconnect_s"], "[device] ")
     _refuse_unknown("key", test, list(Settings.__dataclass_fields__), "[test] ")
     try:
         settings = Settings.from_record(test)
     except SettingError as error:
         raise ConfigurationError(f"[test] {error}") from None
-    return Configuration(settings, _reconnect_s(device), _events(device))
+    return Configuration(
+        settings,
+        _reconnect_s(device),
+        _events(device),
+        _calibration(device, directory),
+        _pin(console),
+    )
 
 
 def _refuse_unknown(kind: str, given: dict[str, Any], known: list[str], place: str = "") -> None:
@@ -93,3 +109,23 @@ def _events(device: dict[str, Any]) -> bool:
     if not isinstance(value, bool):
         raise ConfigurationError(f"[device] events is {value!r}; allowed are true and false")
     return value
+
+
+def _calibration(device: dict[str, Any], directory: Path) -> Path | None:
+    value = device.get("calibration")
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise ConfigurationError(
+            f"[device] calibration is {value!r}; allowed is the path of a calibration file"
+        )
+    return directory / value
+
+
+def _pin(console: dict[str, Any]) -> PinHash | None:
+    if "pin" not in console:
+        return None
+    try:
+        return PinHash.parse(console["pin"])
+    except ValueError as error:
+        raise ConfigurationError(f"[console] pin {error}") from None

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Final
 
 JOURNAL_NAME: Final = re.compile(r"session-(\d{6,9})\.journal", re.ASCII)
+TRIAL_NAME: Final = "self-test.tmp"  # written and removed by the self-test
+FREE_BYTES_MIN: Final = 5_000_000  # some fifty journals
 
 
 class DataDirectoryError(Exception):
@@ -68,6 +70,48 @@ class DataDirectory:
         """Return the number of the next session; errors as of `journals`."""
         journals = self.journals()
         return session_number(journals[-1]) + 1 if journals else 1
+
+    def free_bytes(self) -> int:
+        """Return how much room the disk has.
+
+        Raises
+        ------
+        DataDirectoryError
+            If it cannot be asked, or has hardly any.
+        """
+        try:
+            disk = os.statvfs(self.path)
+        except OSError as error:
+            raise self._unusable("read", error) from None
+        free_bytes = disk.f_bavail * disk.f_frsize
+        if free_bytes < FREE_BYTES_MIN:
+            raise DataDirectoryError(
+                f"data directory {str(self.path)!r} has {free_bytes} bytes left; journals want "
+                f"{FREE_BYTES_MIN}"
+            )
+        return free_bytes
+
+    def try_writing(self) -> None:
+        """Put a small file on the disk, and take it away again.
+
+        Raises
+        ------
+        DataDirectoryError
+            If that fails.
+        """
+        path = self.path / TRIAL_NAME
+        try:
+            with path.open("wb") as file:
+                file.write(b"a journal could be written here\n")
+                file.flush()
+                os.fsync(file.fileno())
+            path.unlink()
+        except OSError as error:
+            raise self._unusable("written", error) from None
+
+    def _unusable(self, how: str, error: OSError) -> DataDirectoryError:
+        words = f"data directory {str(self.path)!r} cannot be {how}: {error.strerror}"
+        return DataDirectoryError(words)
 
     def journal_path(self, number: int) -> Path:
         """Return where the journal of this session is kept."""

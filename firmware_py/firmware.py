@@ -5,14 +5,22 @@ import os
 import select
 import time
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from firmware_py import __version__
+from firmware_py.archive import ArchiveError, glance, recorded_result
+from firmware_py.calibration import (
+    NO_CALIBRATION,
+    CalibrationInForce,
+    CalibrationOnFile,
+)
 from firmware_py.clock import Clock, SteadyClock
 from firmware_py.configuration import Configuration
 from firmware_py.console.audiogram import draw_audiogram, legend
 from firmware_py.console.commands import Console
 from firmware_py.console.grammar import (
+    CALIBRATION,
     HARDWARE_MISSING,
     ILLEGAL_PARAMETER,
     JOURNAL_DAMAGED,
@@ -22,16 +30,25 @@ from firmware_py.console.grammar import (
     TONE_REFUSED,
     ConsoleError,
 )
-from firmware_py.data_directory import DataDirectory, DataDirectoryError
+from firmware_py.console.pin import PinLock
+from firmware_py.data_directory import DataDirectory, DataDirectoryError, session_number
 from firmware_py.journal import JournalError
 from firmware_py.link.client import WIRE_VERSION, Client, Greeted, Lost, Notice, Refused
+from firmware_py.manual_tone import ManualTone
 from firmware_py.ports import Port, PortError
-from firmware_py.procedure.ear_test import EarTest
 from firmware_py.procedure.events import Aborted, Continued, Paused
 from firmware_py.procedure.hearing_test import FINISHED, PAUSED, HearingTest
 from firmware_py.procedure.person import Person
-from firmware_py.procedure.settings import BOTH, LEFT, RIGHT, SettingError, Settings
+from firmware_py.procedure.settings import (
+    AUDIOGRAM_FREQUENCIES_HZ,
+    BOTH,
+    LEFT,
+    RIGHT,
+    SettingError,
+    Settings,
+)
 from firmware_py.runner import Runner
+from firmware_py.self_test import YEAR_MIN, ButtonWatch, Part, answer
 
 # What the process ends with.
 EXIT_DONE: Final = 0
@@ -46,6 +63,10 @@ REOPEN_S: Final = 1.0  # from one try to open a lost port, or to greet a lost bo
 FALL_SILENT_S: Final = 0.5
 FORGET_LINE: Final = b"\x15"  # ^U
 LAST_WORDS_S: Final = 1.0  # for the operator's end to take what the firmware said last
+
+SESSION_NUMBER_MAX: Final = 999_999_999  # nine digits in the name of a journal
+SESSIONS_LISTED: Final = 10
+SESSIONS_LISTED_MAX: Final = 50  # some milliseconds each, while nothing else is done
 
 SYSTEM_ERROR: Final = -310  # of SCPI-99: the firmware is at fault itself
 
@@ -75,6 +96,9 @@ class Firmware:
         Returns a new eight-digit hexadecimal number for every conversation with the board.
     say_ready : callable, optional
         Told in words, once, that the tone generator answers and commands are taken.
+    calibration : CalibrationOnFile, optional
+        As loaded from its file. With a bad one tests run at nominal levels, and everything says
+        so and why.
     """
 
     def __init__(
@@ -86,14 +110,19 @@ class Firmware:
         clock: Clock,
         nonce: Callable[[], str],
         say_ready: Callable[[str], None] | None = None,
+        calibration: CalibrationOnFile = NO_CALIBRATION,
     ) -> None:
         self._configuration = configuration
         self._tone_generator = tone_generator
         self._console_port = console
         self._wire_clock = SteadyClock()
         self._client = Client(nonce)
-        self._runner = Runner(data, self._client, clock, self._tell)
-        self._console = Console(self)
+        self._runner = Runner(data, self._client, clock, self._tell, calibration)
+        self._data = data
+        self._clock = clock
+        self._manual_tone = ManualTone(self._client)
+        self._buttons = ButtonWatch()
+        self._console = Console(self, PinLock(configuration.pin, time.monotonic))
         self._say_ready = say_ready
         self._settings: dict[str, Any] = {}
         self._events_on = configuration.events
@@ -118,6 +147,7 @@ class Firmware:
         """
         try:
             self._open_ports()
+            self._report_calibration()
             for words in self._runner.load_last():
                 self._report(JOURNAL_DAMAGED, words)
             self._lost_since_s = time.monotonic()
@@ -158,6 +188,11 @@ class Firmware:
         self._runner.settle()
         self._carry()
         self._flush_console()
+
+    def _report_calibration(self) -> None:
+        today = self._runner.calibration_today()
+        if today.why:
+            self._report(CALIBRATION, today.headline)
 
     def _open_ports(self) -> None:
         try:
@@ -221,11 +256,22 @@ class Firmware:
                 self._lost_why = why
             case Refused(verb, code, name):
                 self._report(TONE_REFUSED, f"tone generator refused {verb}: {code} {name}".strip())
+        self._look_on(notice)
         self._runner.notice(notice)
+
+    def _look_on(self, notice: Notice) -> None:
+        """Tell of tones by hand, and of buttons while no test says what they mean."""
+        moved = self._buttons.notice(notice, time.monotonic())
+        if moved is not None and not self._runner.running:
+            self._tell(moved[0], {"button": moved[1]})
+        sounded = self._manual_tone.notice(notice)
+        if sounded is not None:
+            self._tell(*sounded)
 
     def _ready_words(self) -> str:
         console, tones = self._console_port.url, self._tone_generator.url
-        return f"ready; tone generator {self._board} at {tones}, console at {console}"
+        ready = f"ready; tone generator {self._board} at {tones}, console at {console}"
+        return f"{ready}; {self._runner.calibration_today().headline}"
 
     def _reopen(self, port: Port) -> bool:
         """Try to open a lost port, now and then; return whether it is open."""
@@ -287,6 +333,7 @@ class Firmware:
     def _console_lost(self, error: PortError) -> None:
         """Go on without the operator; a line that was half typed is forgotten."""
         self._console.receive(FORGET_LINE)
+        self._console.lock.lock()
         self._reopen_s[self._console_port] = time.monotonic() + REOPEN_S
         self._console.errors.add(ConsoleError(HARDWARE_MISSING, str(error)))
 
@@ -324,16 +371,46 @@ class Firmware:
         return f"firmware {__version__},wire {WIRE_VERSION},tone generator {self._board or '-'}"
 
     def self_test(self) -> str:
-        """Return 0 and what is well, or 1 and what is not."""
-        counters = self._client.counters
+        """Return what is at fault, as a sum, and what was found of every part.
+
+        A device that is not calibrated works, and says so.
+        """
+        counters, connected = self._client.counters, self._client.connected
         wire = f"{counters.garbled} garbled, {counters.repeats} repeated"
-        if self._client.connected:
-            return f'0,"tone generator {self._board} answers; wire: {wire}; UNCALIBRATED"'
-        return f'1,"tone generator does not answer; wire: {wire}; UNCALIBRATED"'
+        calibration = self._runner.calibration_today()
+        return answer(
+            [
+                Part("wire", self._tone_generator.is_open, wire),
+                Part("board", connected, self._board if connected else "does not answer"),
+                self._buttons.part(time.monotonic()),
+                Part("calibration", not calibration.why, calibration.headline),
+                self._disk_part(),
+                self._clock_part(),
+            ]
+        )
+
+    def _disk_part(self) -> Part:
+        try:
+            if not self._runner.running:  # else its own journal is the proof
+                self._data.try_writing()
+            free_bytes = self._data.free_bytes()
+        except DataDirectoryError as error:
+            return Part("disk", False, str(error))
+        return Part("disk", True, f"{free_bytes // 1_000_000} MB free")
+
+    def _clock_part(self) -> Part:
+        now = self._clock.date()
+        set_once = now.year >= YEAR_MIN
+        return Part("clock", set_once, self.time() + ("" if set_once else " was never set"))
+
+    def time(self) -> str:
+        """Return date and time of day."""
+        return self._clock.date().isoformat(timespec="seconds")
 
     def reset(self) -> None:
         """Abort a running test; settings as configured."""
         self._runner.feed(Aborted("reset by the operator"))
+        self._manual_tone.forget()
         self._settings = {}
 
     def shut_down(self) -> None:
@@ -351,7 +428,12 @@ class Firmware:
         return "ON" if self._events_on else "OFF"
 
     def start(
-        self, ears: str | None, seed: str | None, age_years: str | None, sex: str | None
+        self,
+        ears: str | None,
+        seed: str | None,
+        age_years: str | None,
+        sex: str | None,
+        identifier: str | None,
     ) -> None:
         """Start a hearing test."""
         if self._runner.running:
@@ -364,8 +446,9 @@ class Firmware:
         if seed is not None:
             changes["seed"] = _value(seed)
         try:
-            person = _person(age_years, sex)
+            person = _person(age_years, sex, identifier)
             self._runner.begin(self._with(changes), person)
+            self._manual_tone.forget()
         except SettingError as error:
             raise ConsoleError(ILLEGAL_PARAMETER, f"{error}; no test was begun") from None
         except (JournalError, DataDirectoryError) as error:
@@ -391,7 +474,7 @@ class Firmware:
         """Return where the test is."""
         test = self._runner.last_test
         if test is None:
-            return "state=idle calibration=UNCALIBRATED"
+            return f"state=idle calibration={self._runner.calibration_today().state}"
         ear = test.ears[test.ear_under_test]
         state = f"{FINISHED} outcome={test.outcome}" if test.state == FINISHED else test.state
         widest = ear.widest()
@@ -399,26 +482,119 @@ class Firmware:
             f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tones} "
             f"heard={ear.tones_heard} unsure={ear.tones_unsure} "
             f"half_width_db={widest.half_width_db:.1f} widest_hz={widest.frequency_hz} "
-            "calibration=UNCALIBRATED"
+            f"calibration={self._runner.last_calibration.state}"
         )
 
-    def result(self) -> str:
+    def sessions(self, count: str | None) -> str:
+        """Return the newest sessions, the newest first."""
+        wanted = _whole("count", count, SESSIONS_LISTED_MAX) if count else SESSIONS_LISTED
+        return ";".join(map(_entry, reversed(self._journals()[-wanted:]))) or "-"
+
+    def result(self, number: str | None) -> str:
         """Return the result as JSON."""
-        return json.dumps(self._test().result())
+        result, calibration = self._result(number)
+        return json.dumps({**result, "calibration": calibration.state})
 
-    def threshold(self, ear: str | None) -> str:
+    def threshold(self, ear: str | None, number: str | None) -> str:
         """Return thresholds as frequency, level, SD and mark."""
-        chosen = self._ears(ear)
-        return " ".join(f"{e.ear}=" + ";".join(_figures(t) for t in _found(e)) for e in chosen)
+        chosen = _ears(self._result(number)[0], ear)
+        return " ".join(
+            f"{e['ear']}=" + ";".join(_figures(t) for t in e["thresholds"]) for e in chosen
+        )
 
-    def audiogram(self) -> Sequence[str]:
+    def audiogram(self, number: str | None) -> Sequence[str]:
         """Return the audiogram in characters."""
-        ears = self._ears(None)
-        found = {ear.ear: _found(ear) for ear in ears}
-        courses = [_course(ear) for ear in ears]
-        remarks = [f"remark: {remark}" for remark in self._test().result()["remarks"]]
-        uncalibrated = "UNCALIBRATED: levels are nominal"
-        return [*draw_audiogram(found), legend(found), *courses, *remarks, uncalibrated]
+        result, calibration = self._result(number)
+        found = {ear["ear"]: ear["thresholds"] for ear in result["ears"]}
+        courses = [_course(ear) for ear in result["ears"]]
+        remarks = [f"remark: {remark}" for remark in result["remarks"]]
+        return [*draw_audiogram(found), legend(found), *courses, *remarks, calibration.headline]
+
+    def _result(self, number: str | None) -> tuple[dict[str, Any], CalibrationInForce]:
+        """Return the result of the last test, or that of a session as it was recorded."""
+        if number is None:
+            return self._test().result(), self._runner.last_calibration
+        wanted = _whole("number", number, SESSION_NUMBER_MAX)
+        session = self._runner.session
+        if session is not None and session.number == wanted:
+            words = f"session {wanted} is under way: without a number its result so far is told"
+            raise ConsoleError(SETTINGS_CONFLICT, words)
+        journal = next((j for j in self._journals() if session_number(j) == wanted), None)
+        if journal is None:
+            words = f"there is no session {wanted}; SESS:LIST? lists them"
+            raise ConsoleError(ILLEGAL_PARAMETER, words)
+        try:
+            found = recorded_result(journal)
+            return found.result, CalibrationInForce.from_record(found.calibration)
+        except (ArchiveError, ValueError) as error:
+            raise ConsoleError(JOURNAL_DAMAGED, f"session {wanted}: {error}") from None
+
+    def _journals(self) -> list[Path]:
+        try:
+            return self._data.journals()
+        except DataDirectoryError as error:
+            raise ConsoleError(MASS_STORAGE, str(error)) from None
+
+    def play_tone(self, ear: str, frequency_hz: str, level_db_hl: str) -> None:
+        """Play a tone by hand."""
+        if self._runner.running:
+            raise ConsoleError(SETTINGS_CONFLICT, "a test is under way: SESS:ABOR ends it")
+        if not self._client.connected:
+            raise ConsoleError(HARDWARE_MISSING, "the tone generator does not answer")
+        self._runner.calibration_tone.stop()
+        try:
+            self._manual_tone.play(
+                ear.lower(), _number(frequency_hz), _number(level_db_hl),
+                self._with(self._settings), self._runner.calibration_today(),
+            )  # fmt: skip
+        except ValueError as error:
+            raise ConsoleError(ILLEGAL_PARAMETER, f"{error}; nothing was played") from None
+
+    def stop_tone(self) -> None:
+        """End the tone played by hand."""
+        self._manual_tone.stop()
+
+    def calibration(self) -> str:
+        """Return the calibration of the next test."""
+        return _calibration_words(self._runner.calibration_today())
+
+    def calibration_limits(self, ear: str | None) -> str:
+        """Return the highest level that can be asked at the audiogram frequencies."""
+        wanted = BOTH if ear is None else ear.lower()
+        if wanted not in (BOTH, LEFT, RIGHT):
+            raise ConsoleError(ILLEGAL_PARAMETER, f"{ear!r}: allowed are LEFT and RIGHT")
+        highest = self._runner.calibration_today().highest_db_hl
+        asked_db_hl = self._with(self._settings).level_max_db_hl
+        return " ".join(
+            f"{ear}="
+            + ";".join(
+                f"{f},{min(asked_db_hl, highest(ear, f)):g}" for f in AUDIOGRAM_FREQUENCIES_HZ
+            )
+            for ear in (RIGHT, LEFT)
+            if wanted in (BOTH, ear)
+        )
+
+    def play_calibration_tone(self, ear: str, frequency_hz: str, level_dbfs: str) -> None:
+        """Play a tone for the sound level meter."""
+        if self._runner.running:
+            raise ConsoleError(SETTINGS_CONFLICT, "a test is under way: SESS:ABOR ends it")
+        if not self._client.connected:
+            raise ConsoleError(HARDWARE_MISSING, "the tone generator does not answer")
+        self._manual_tone.stop()
+        try:
+            self._runner.calibration_tone.play(
+                ear.lower(), _number(frequency_hz), _number(level_dbfs)
+            )
+        except ValueError as error:
+            raise ConsoleError(ILLEGAL_PARAMETER, f"{error}; nothing was played") from None
+
+    def calibration_tone(self) -> str:
+        """Return what became of the calibration tone."""
+        return self._runner.calibration_tone.state
+
+    def stop_calibration_tone(self) -> None:
+        """End the calibration tone."""
+        self._runner.calibration_tone.stop()
 
     def set_setting(self, name: str, value: str) -> None:
         """Change a setting of the next test."""
@@ -451,35 +627,69 @@ class Firmware:
             raise ConsoleError(SETTINGS_CONFLICT, "no test is under way: SESS:STAR starts one")
         return self._test()
 
-    def _ears(self, name: str | None) -> list[EarTest]:
-        ears = self._test().ears
-        wanted = BOTH if name is None else name.lower()
-        if wanted not in (BOTH, LEFT, RIGHT) or (wanted != BOTH and wanted not in ears):
-            allowed = ", ".join(ear.upper() for ear in ears)
-            raise ConsoleError(ILLEGAL_PARAMETER, f"{name!r} was not tested; allowed: {allowed}")
-        return list(ears.values()) if wanted == BOTH else [ears[wanted]]
-
 
 def _descriptors(ports: Iterable[Port]) -> list[int]:
     return [fd for fd in (port.fileno() for port in ports) if fd is not None]
 
 
-def _found(ear: EarTest) -> list[dict[str, Any]]:
-    thresholds: list[dict[str, Any]] = ear.result()["thresholds"]
-    return thresholds
+def _ears(result: dict[str, Any], name: str | None) -> list[dict[str, Any]]:
+    """Return the results of an ear, or of all that were tested."""
+    ears: dict[str, dict[str, Any]] = {ear["ear"]: ear for ear in result["ears"]}
+    wanted = BOTH if name is None else name.lower()
+    if wanted not in (BOTH, LEFT, RIGHT) or (wanted != BOTH and wanted not in ears):
+        allowed = ", ".join(ear.upper() for ear in ears)
+        raise ConsoleError(ILLEGAL_PARAMETER, f"{name!r} was not tested; allowed: {allowed}")
+    return list(ears.values()) if wanted == BOTH else [ears[wanted]]
 
 
-def _course(ear: EarTest) -> str:
+def _course(ear: dict[str, Any]) -> str:
     """Say what came of an ear, after how many tones, and why it ended."""
-    unsure = f", {ear.tones_unsure} unsure" if ear.tones_unsure else ""
-    why = f"; {ear.why}" if ear.why else ""
-    return f"{ear.ear} ear: {ear.outcome}, {ear.tones} tones, {ear.tones_heard} heard{unsure}{why}"
+    unsure = f", {ear['tones_unsure']} unsure" if ear["tones_unsure"] else ""
+    heard = f"{ear['tones']} tones, {ear['tones_heard']} heard{unsure}"
+    why = f"; {ear['why']}" if ear["why"] else ""
+    return f"{ear['ear']} ear: {ear['outcome']}, {heard}{why}"
+
+
+def _entry(journal: Path) -> str:
+    """Return number, outcome, start, ears and identifier of a session."""
+    seen = glance(journal)
+    words = (seen.outcome, seen.started, seen.ears, seen.identifier)
+    return ",".join((str(session_number(journal)), *(word or "-" for word in words)))
+
+
+def _whole(name: str, text: str, largest: int) -> int:
+    """Return a whole number from 1 on that an operator wrote."""
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    if not 1 <= number <= largest:
+        words = f"{name} is {text!r}; allowed are whole numbers from 1 to {largest}"
+        raise ConsoleError(ILLEGAL_PARAMETER, words)
+    return number
 
 
 def _figures(threshold: dict[str, Any]) -> str:
     mean, sd = threshold["threshold_db_hl"], threshold["sd_db"]
     figures = f"{mean:.1f},{sd:.1f}" if mean is not None else "-,-"
     return f"{threshold['frequency_hz']},{figures},{threshold['mark']}"
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a number") from None
+
+
+def _calibration_words(in_force: CalibrationInForce) -> str:
+    """Return the state of a calibration, and its figures as JSON values."""
+    words: dict[str, Any] = {"state": in_force.state}
+    if in_force.why:
+        words["why"] = in_force.why
+    if in_force.calibration is not None:
+        words |= {"digest": in_force.calibration.digest}
+        for table in ("calibration", "transducer"):
+            about = in_force.calibration.content[table]
+            words |= {name: value for name, value in about.items() if isinstance(value, str)}
+    return json.dumps(words)
 
 
 def _value(text: str) -> Any:
@@ -490,12 +700,14 @@ def _value(text: str) -> Any:
         return text.lower()
 
 
-def _person(age_years: str | None, sex: str | None) -> Person:
+def _person(age_years: str | None, sex: str | None, identifier: str | None) -> Person:
     told: dict[str, Any] = {}  # what is not allowed is refused where it is checked
     if age_years is not None:
         told["age_years"] = _value(age_years)
     if sex is not None:
         told["sex"] = sex.upper()
+    if identifier is not None:
+        told["identifier"] = identifier
     return Person(**told)
 
 

@@ -33,19 +33,58 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--data", metavar="DIR", required=True, type=Path, help="keeps the journals")
     p.add_argument("--config", metavar="FILE", type=Path, help="configuration, TOML")
     p.add_argument(
+        "--calibration",
+        metavar="FILE",
+        type=Path,
+        help="calibration of tone generator and earphones, TOML, as gp-pta calibrate writes it; "
+        "in place of that of the configuration (default: none, UNCALIBRATED)",
+    )
+    p.add_argument(
         "--speed",
         type=float,
         default=1.0,
         help="run pauses and windows so many times faster than real, for a simulated listener",
     )
+    p.add_argument(
+        "--hash-pin",
+        action=HashPin,
+        help="ask for an operator's PIN, print its line of the configuration, and end",
+    )
     p.add_argument("--version", action="version", version=f"gp-pta-device {__version__}")
     return p
+
+
+class HashPin(argparse.Action):
+    """Asks for a PIN, so that no list of processes and no history of a shell has it."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Print the line for the configuration and end; from a pipe the PIN is read once."""
+        from getpass import getpass
+
+        from firmware_py.console.pin import SALT_BYTES, PinHash
+
+        if sys.stdin.isatty():
+            pin = getpass("PIN: ")
+            if pin != getpass("once more: "):
+                parser.exit(2, "gp-pta-device: the two are not the same; nothing was done\n")
+        else:
+            pin = sys.stdin.readline().rstrip("\r\n")
+        try:
+            stored = PinHash.of(pin, secrets.token_bytes(SALT_BYTES))
+        except ValueError as error:
+            parser.exit(2, f"gp-pta-device: {error}\n")
+        print(f'[console]\npin = "{stored}"')
+        parser.exit(0)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the firmware and return its exit code."""
     arguments = parser().parse_args(argv)
     # Imported late: --help and a wrong argument do not wait for the kernels.
+    from firmware_py.calibration import load_calibration
     from firmware_py.clock import SteadyClock
     from firmware_py.configuration import Configuration, ConfigurationError, read_configuration
     from firmware_py.data_directory import DataDirectory, DataDirectoryError
@@ -61,6 +100,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         data = DataDirectory(arguments.data)
     except (ConfigurationError, DataDirectoryError) as error:
         return _refuse(str(error))
+    calibration = load_calibration(arguments.calibration or configuration.calibration)
     compile_apart()
     from firmware_py.firmware import EXIT_DONE, Firmware, FirmwareError
 
@@ -72,6 +112,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         SteadyClock(arguments.speed),
         lambda: secrets.token_hex(4),
         _say_ready,
+        calibration,
     )
 
     def stop(_number: int, _frame: FrameType | None) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+from firmware_py.calibration import NO_CALIBRATION, CalibrationInForce, CalibrationOnFile
+from firmware_py.calibration_tone import CalibrationTone
 from firmware_py.clock import Clock
 from firmware_py.data_directory import DataDirectory
 from firmware_py.journal import (
@@ -39,10 +41,10 @@ from firmware_py.procedure.events import (
     ToneStarted,
     Wait,
 )
-from firmware_py.procedure.hearing_test import READY, HearingTest
+from firmware_py.procedure.hearing_test import READY, STARTING, HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.settings import LEFT, Settings
-from firmware_py.session import UNCALIBRATED, BoardMark, ReplayError, Session, replay
+from firmware_py.session import NOT_CALIBRATED, BoardMark, ReplayError, Session, replay
 
 SESSIONS_IN_TONE_ID: Final = 1000  # an id has at most 8 characters: "999-9999"
 
@@ -60,6 +62,8 @@ class Runner:
         The clock of the tests.
     tell : callable
         Told what happens, in words and figures, for the operator.
+    calibration : CalibrationOnFile, optional
+        Of the sessions that begin from now on; one that goes on keeps its own.
     """
 
     def __init__(
@@ -68,13 +72,17 @@ class Runner:
         client: Client,
         clock: Clock,
         tell: Callable[[str, dict[str, Any]], None],
+        calibration: CalibrationOnFile = NO_CALIBRATION,
     ) -> None:
         self._data = data
         self._client = client
         self._clock = clock
         self._tell = tell
+        self._calibration = calibration
+        self.calibration_tone = CalibrationTone(client)
         self.session: Session | None = None
         self.last_test: HearingTest | None = None
+        self.last_calibration = NOT_CALIBRATED  # of the last test
         self._began_us = 0
         self._wait_until_us: int | None = None
         self._actions: list[Action] = []
@@ -120,7 +128,8 @@ class Runner:
     def _load(self, path: Path) -> list[str]:
         recovered = read_journal(path)
         if recovered.complete and not recovered.torn_bytes:
-            self.last_test = replay(recovered.records).test
+            state = replay(recovered.records)
+            self.last_test, self.last_calibration = state.test, state.calibration
             return []
         session, torn_bytes = Session.resume(path)
         self._adopt(session)
@@ -128,12 +137,20 @@ class Runner:
         self._tell("resumed", {"session": session.number, "presentation": session.test.number})
         if session.over:
             self._close()
+        wrong = self._changed_calibration(path, session)
         if not torn_bytes:
-            return []
+            return wrong
         return [
+            *wrong,
             f"{path.name} had a torn end of {torn_bytes} bytes: cut off, and kept beside it; "
-            "all records before it are good"
+            "all records before it are good",
         ]
+
+    def _changed_calibration(self, path: Path, session: Session) -> list[str]:
+        began, today = session.calibration.calibration, self._calibration.calibration
+        if session.over or began == today:
+            return []
+        return [f"{path.name} was begun with another calibration, and goes on with that one"]
 
     def begin(self, settings: Settings, person: Person = UNKNOWN) -> None:
         """Start a test.
@@ -149,19 +166,26 @@ class Runner:
         """
         number = self._data.next_number()
         path = self._data.journal_path(number)
-        session = Session.begin(path, number, settings, person, self._clock.date())
+        in_force = self.calibration_today()
+        session = Session.begin(path, number, settings, person, self._clock.date(), in_force)
+        self.calibration_tone.stop()
         self._adopt(session)
-        self._tell("session", {"session": number, "journal": session.journal.path.name})
+        told = {"session": number, "journal": session.journal.path.name}
+        self._tell("session", {**told, "calibration": in_force.state})
         self._start()
 
     def _adopt(self, session: Session) -> None:
         self.session = session
-        self.last_test = session.test
+        self.last_test, self.last_calibration = session.test, session.calibration
         self._began_us = self._clock.now_us() - session.at_us
         self._wait_until_us = None
 
     def _start(self) -> None:
         self.feed(TestStarted(), BoardMark(self._client.boot, self._client.last_event))
+
+    def calibration_today(self) -> CalibrationInForce:
+        """Return the calibration of a test that would begin now."""
+        return self._calibration.judged(self._clock.date().date())
 
     def close(self) -> None:
         """Leave a running test as it is; it is gone on with at the next start."""
@@ -185,6 +209,7 @@ class Runner:
 
     def notice(self, notice: Notice) -> None:
         """Give the running test what came over the wire."""
+        self.calibration_tone.notice(notice)
         match notice:
             case Greeted(_, _, boot, tone_id):
                 self._greeted(boot, tone_id)
@@ -192,13 +217,20 @@ class Runner:
                 self._told(number, verb, fields)
             case TimeTold(us):
                 self.feed(BoardTime(us))
-            case Refused("tone", code, name):
+            case Refused("tone", code, name) if self._tone_is_asked():
                 what = f"{code} {name}".strip()
                 self.feed(Aborted(f"the tone generator refused a tone: {what}"))
             case Missed(count):
                 self._missed(count)
             case Lost(why):
                 self.feed(BoardLost(why))
+
+    def _tone_is_asked(self) -> bool:
+        """Return whether it is a tone of the test that the board owes an answer for.
+
+        One for the sound level meter may be refused when a test has just begun.
+        """
+        return self.session is not None and self.session.test.state == STARTING
 
     def _greeted(self, boot: str, tone_id: str) -> None:
         if self.session is None:
@@ -305,7 +337,9 @@ class Runner:
     def _play(self, play: Play) -> None:
         if not self._client.connected:
             return  # the board is lost; the tone is asked again when it is back
-        level_dbfs = play.level_db_hl - float(str(UNCALIBRATED["full_scale_db_hl"]))
+        in_force = self.last_calibration
+        assert play.level_db_hl <= in_force.highest_db_hl(play.ear, play.frequency_hz)
+        level_dbfs = in_force.level_dbfs(play.ear, play.frequency_hz, play.level_db_hl)
         self._client.request(
             "tone",
             ("id", self._tone_id(play.number)),

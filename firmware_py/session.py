@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from firmware_py import __version__
+from firmware_py.calibration import CalibrationInForce
 from firmware_py.journal import JournalError, JournalWriter, Record
 from firmware_py.procedure.events import (
     Action,
@@ -26,8 +27,7 @@ from firmware_py.procedure.hearing_test import HearingTest
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import Settings
 
-# Without a calibration 0 dBFS is taken for 120 dB HL at every frequency, and everything says so.
-UNCALIBRATED: Final = {"state": "UNCALIBRATED", "full_scale_db_hl": 120.0}
+NOT_CALIBRATED: Final = CalibrationInForce()
 
 
 class ReplayError(ValueError):
@@ -59,6 +59,8 @@ class Replay:
     ----------
     test : HearingTest
         In the state after the last input.
+    calibration : CalibrationInForce
+        As it was at the start of the session.
     differences : list of Difference
         Empty if every output came out bit for bit.
     pending : list
@@ -74,6 +76,7 @@ class Replay:
     """
 
     test: HearingTest
+    calibration: CalibrationInForce = NOT_CALIBRATED
     differences: list[Difference] = field(default_factory=list)
     pending: list[dict[str, Any]] = field(default_factory=list)
     at_us: int = 0
@@ -96,7 +99,7 @@ def replay(records: Sequence[Record]) -> Replay:
     ReplayError
         If the header or an input is not of this version.
     """
-    state = Replay(_test_of(records[0]))
+    state = _beginning(records[0])
     for number, record in enumerate(records[1:], 1):
         if record["kind"] == "input":
             _leave_pending(state, number)
@@ -106,10 +109,13 @@ def replay(records: Sequence[Record]) -> Replay:
     return state
 
 
-def _test_of(header: Record) -> HearingTest:
+def _beginning(header: Record) -> Replay:
     try:
         settings = Settings.from_record(dict(header["settings"]))
-        return HearingTest(settings, Person(**header.get("person", {})))
+        calibration = CalibrationInForce.from_record(header.get("calibration"))
+        person = Person(**header.get("person", {}))
+        test = HearingTest(settings, person, calibration.highest_db_hl)
+        return Replay(test, calibration)
     except (KeyError, TypeError, ValueError) as error:
         raise ReplayError(
             f"the header is not of a session that firmware {__version__} can follow: {error}"
@@ -163,13 +169,20 @@ class Session:
         self.number = number
         self.journal = journal
         self.test = state.test
+        self.calibration = state.calibration
         self.at_us = state.at_us
         self.board = state.board
         self._ended = False
 
     @classmethod
     def begin(
-        cls, path: Path, number: int, settings: Settings, person: Person, started: datetime.datetime
+        cls,
+        path: Path,
+        number: int,
+        settings: Settings,
+        person: Person,
+        started: datetime.datetime,
+        calibration: CalibrationInForce = NOT_CALIBRATED,
     ) -> Self:
         """Start a new journal.
 
@@ -185,6 +198,8 @@ class Session:
             Who is tested.
         started : datetime
             Date and time of day, with its zone, for people.
+        calibration : CalibrationInForce, optional
+            As judged today; it is recorded whole.
 
         Raises
         ------
@@ -193,19 +208,19 @@ class Session:
         JournalError
             If it cannot be written.
         """
-        test = HearingTest(settings, person)
+        test = HearingTest(settings, person, calibration.highest_db_hl)
         header = {
             "firmware": __version__,
             "python": platform.python_version(),
             "session": number,
             "settings": settings.as_record(),
             "person": person.as_record(),
-            "calibration": UNCALIBRATED,
+            "calibration": calibration.as_record(),
             "seed": settings.seed,
             "started": started.isoformat(timespec="seconds"),
         }
         journal = JournalWriter.create(path, header)
-        return cls(number, journal, Replay(test))
+        return cls(number, journal, Replay(test, calibration))
 
     @classmethod
     def resume(cls, path: Path) -> "tuple[Self, int]":

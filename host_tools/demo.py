@@ -24,7 +24,7 @@ from firmware_py.procedure.settings import SettingError, Settings
 from host_tools import replay
 from host_tools.errors import HostError
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator, Simulator
-from host_tools.simulate import add_listener_arguments, check_speed, listener_of
+from host_tools.simulate import add_listener_arguments, check_speed, faults_of, listener_of
 
 NAME = "demo"
 SUMMARY = "measure a simulated listener from start to end and replay the journal"
@@ -33,6 +33,7 @@ example:
   gp-pta demo --audiogram S2 --seed 3
   gp-pta demo --audiogram ears.csv:17,ears.csv:18 --kill 5 --out sessions
   gp-pta demo --audiogram N4 --unsure-half-width 3
+  gp-pta demo --faults drop=.05,garble=.05,delay=.05,duplicate=.05
 """
 
 SILENT_S_MAX: Final = 60.0  # without any line from the firmware
@@ -87,6 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     screen = _screen(arguments.picture)
     truth = audiogram_named(arguments.audiogram)
     listener_of(arguments)  # refuse a wrong option before anything is started
+    faults_of(arguments)
     check_speed(arguments.speed)
     _check_options(arguments)
     data = _data_directory(arguments.out)
@@ -171,7 +173,7 @@ def _measure(arguments: argparse.Namespace, data: Path, screen: Console) -> dict
 
 def _simulator_options(arguments: argparse.Namespace) -> list[str]:
     names = ["audiogram", "seed", "response_noise", "lapse_rate", "false_alarm_rate"]
-    names += ["response_time", "unsure_half_width", "speed"]
+    names += ["response_time", "unsure_half_width", "speed", "faults"]
     pairs = ((f"--{name.replace('_', '-')}", str(getattr(arguments, name))) for name in names)
     return [word for pair in pairs for word in pair]
 

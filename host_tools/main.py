@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from device.simulator.audiograms import AudiogramError
 from firmware_py import __version__
-from host_tools import demo, install_board, replay, simulate
+from host_tools import calibrate, console, demo, install_board, replay, simulate
 from host_tools.errors import HostError
 from host_tools.learn_prior import command as learn_prior
 from host_tools.study import command as study
 
-COMMANDS = (demo, simulate, replay, study, learn_prior, install_board)
+COMMANDS = (demo, simulate, console, replay, calibrate, install_board, study, learn_prior)
 
 
 class CommandParser(argparse.ArgumentParser):

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from firmware_py.self_test import PARTS
 from host_tools.errors import HostError
 
 START_TIMEOUT_S: Final = 120.0  # the first start compiles the kernels
@@ -21,6 +22,7 @@ ANSWER_TIMEOUT_S: Final = 60.0
 WAKE_S: Final = 0.25
 QUIET_S: Final = 0.05
 WAKE: Final = "*IDN?"
+BOARD_FAULTS: Final = PARTS["wire"] | PARTS["board"]
 WOKEN: Final = "GP-PTA,"  # how its answer begins
 PR_SET_PDEATHSIG: Final = 1
 
@@ -185,7 +187,7 @@ class Operator:
         self._wake()
         until_s = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < until_s:
-            if self.ask("*TST?").startswith("0,"):
+            if not _fault_of(self.ask("*TST?")) & BOARD_FAULTS:
                 self.ask("SYST:EVEN ON")
                 return self.ask("SESS:STAT?")
             time.sleep(0.05)
@@ -215,3 +217,9 @@ class Operator:
             if not answer.startswith("!"):
                 return answer
         return None
+
+
+def _fault_of(answer: str) -> int:
+    """Return the code of a self-test's answer; every fault there can be if it is none."""
+    code = answer.partition(",")[0]
+    return int(code) if code.isascii() and code.isdigit() else BOARD_FAULTS

@@ -38,6 +38,7 @@ class Verdict:
     differences: "list[Difference]" = field(default_factory=list)
     damage: str = ""
     result: dict[str, Any] | None = None
+    calibration: str = ""
 
     @property
     def identical(self) -> bool:
@@ -78,6 +79,7 @@ def replay_journal(path: Path) -> Verdict:
         differences=state.differences,
         damage=damage,
         result=state.result,
+        calibration=state.calibration.headline,
     )
 
 
@@ -110,12 +112,13 @@ def as_json(verdict: Verdict) -> dict[str, Any]:
         "damage": verdict.damage,
         "differences": [vars(difference) for difference in verdict.differences],
         "result": verdict.result,
+        "calibration": verdict.calibration,
     }
 
 
 def words(verdict: Verdict) -> list[str]:
     """Return the verdict in words, the short first."""
-    lines = [_summary(verdict)]
+    lines = [_summary(verdict), verdict.calibration]
     if verdict.torn_bytes:
         lines.append(f"torn end: {verdict.torn_bytes} bytes after the last good record")
     if verdict.damage:

@@ -6,6 +6,7 @@ import sys
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.board import SimulatedBoard
+from device.simulator.faults import Board, FaultRates, FaultyBoard
 from device.simulator.listener import SimulatedListener
 from device.simulator.serve import serve
 from host_tools.errors import HostError
@@ -15,6 +16,7 @@ SUMMARY = "serve a simulated tone generator and listener; prints its serial port
 EXAMPLE = """\
 example:
   gp-pta simulate --audiogram S2 --seed 3
+  gp-pta simulate --faults drop=.02,garble=.01,delay=.05,duplicate=.01
   gp-pta-device --tone-generator /dev/pts/N --console ... --data sessions
 """
 
@@ -42,6 +44,13 @@ def add_listener_arguments(p: argparse.ArgumentParser) -> None:
         metavar="DB",
         help="presses a second button, for 'perhaps', so near the threshold (default: 0, never)",
     )
+    p.add_argument(
+        "--faults",
+        default="",
+        metavar="NAME=RATE,...",
+        help="what befalls how many of the lines on the wire, both ways: drop, garble, delay, "
+        "duplicate (default: nothing)",
+    )
 
 
 def listener_of(arguments: argparse.Namespace) -> SimulatedListener:
@@ -66,6 +75,22 @@ def listener_of(arguments: argparse.Namespace) -> SimulatedListener:
         raise HostError(str(error)) from None
 
 
+def faults_of(arguments: argparse.Namespace) -> FaultRates | None:
+    """Return what befalls the lines on the wire, None for nothing.
+
+    Raises
+    ------
+    HostError
+        If that is not allowed.
+    """
+    if not arguments.faults:
+        return None
+    try:
+        return FaultRates.parse(arguments.faults)
+    except ValueError as error:
+        raise HostError(f"--faults: {error}") from None
+
+
 def check_speed(speed: float) -> None:
     """Refuse a speed that processes cannot keep up with."""
     if not 0.1 <= speed <= 1000.0:
@@ -81,6 +106,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve until interrupted."""
     listener = listener_of(arguments)
+    faults = faults_of(arguments)
     check_speed(arguments.speed)
     try:
         board = SimulatedBoard(
@@ -88,7 +114,10 @@ def run(arguments: argparse.Namespace) -> int:
             boot=secrets.randbits(32),
             host_silence_us=round(1e6 * arguments.speed),
         )
-        serve(board, arguments.speed, announce=_announce)
+        served: Board = board
+        if faults is not None:
+            served = FaultyBoard(board, faults, arguments.seed, arguments.speed)
+        serve(served, arguments.speed, announce=_announce)
     except ValueError as error:
         raise HostError(str(error)) from None
     return 0

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Final
 
-from device.simulator.board import SimulatedBoard
+from device.simulator.faults import Board
 
 SPEED_MIN: Final = 0.01  # slower, and nobody waits for the end of a tone
 SPEED_MAX: Final = 1000.0  # faster, and a tone is over before a byte has crossed the pty
@@ -20,7 +20,7 @@ READ_BYTES_MAX: Final = 4096  # what a pty holds
 
 
 def serve(
-    board: SimulatedBoard,
+    board: Board,
     speed: float = 1.0,
     announce: Callable[[str], None] = print,
     stop: threading.Event | None = None,
@@ -33,8 +33,9 @@ def serve(
 
     Parameters
     ----------
-    board : SimulatedBoard
-        A fresh one, whose ``host_silence_us`` the caller has multiplied by `speed`.
+    board : Board
+        A fresh one, whose ``host_silence_us`` the caller has multiplied by `speed`; with a bad
+        cable or without.
     speed : float
         `SPEED_MIN` to `SPEED_MAX`.
     announce : callable
@@ -63,7 +64,7 @@ def serve(
 class _Line:
     # Carries bytes between a board and the master side of a pty.
 
-    def __init__(self, board: SimulatedBoard, speed: float, master: int) -> None:
+    def __init__(self, board: Board, speed: float, master: int) -> None:
         self._board = board
         self._board_us_per_s = speed * 1e6
         self._master = master

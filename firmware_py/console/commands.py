@@ -15,8 +15,10 @@ from firmware_py.console.grammar import (
     header_pattern,
     parse_line,
 )
+from firmware_py.console.pin import PinLock
 
-START_ARGUMENTS: Final = "[BOTH|LEFT|RIGHT][,SEED][,AGE][,F|M]"
+START_ARGUMENTS: Final = "[BOTH|LEFT|RIGHT][,SEED][,AGE][,F|M][,ID]"
+ALWAYS: Final = -1  # of `Command.pin_beyond`
 
 
 class Instrument(Protocol):
@@ -30,7 +32,7 @@ class Instrument(Protocol):
         """Return maker, model, serial number and version."""
 
     def self_test(self) -> str:
-        """Return 0 and what was found in quotes, or 1 and what is wrong."""
+        """Return the sum of what is at fault, 0 for nothing, and in quotes what was found."""
 
     def reset(self) -> None:
         """Abort a running test; settings as configured."""
@@ -41,6 +43,9 @@ class Instrument(Protocol):
     def version(self) -> str:
         """Return the versions of firmware and wire."""
 
+    def time(self) -> str:
+        """Return date and time of day; the clock is never set from here."""
+
     def set_events(self, text: str) -> None:
         """Switch the unasked lines ON or OFF."""
 
@@ -48,12 +53,17 @@ class Instrument(Protocol):
         """Return ON or OFF."""
 
     def start(
-        self, ears: str | None, seed: str | None, age_years: str | None, sex: str | None
+        self,
+        ears: str | None,
+        seed: str | None,
+        age_years: str | None,
+        sex: str | None,
+        identifier: str | None,
     ) -> None:
         """Start a test.
 
         Of these ears (BOTH, LEFT, RIGHT) with this seed, None: as set; of somebody of this age and
-        sex (F, M), None: not told.
+        sex (F, M), whom somebody else's records call this, None: not told.
         """
 
     def pause(self) -> None:
@@ -68,14 +78,38 @@ class Instrument(Protocol):
     def state(self) -> str:
         """Return where the test is."""
 
-    def result(self) -> str:
-        """Return the result, so far or final, as JSON."""
+    def sessions(self, count: str | None) -> str:
+        """Return the newest sessions, so many at most, with number, outcome, start, ears, ID."""
 
-    def threshold(self, ear: str | None) -> str:
-        """Return the thresholds of an ear; None: of all that were tested."""
+    def result(self, number: str | None) -> str:
+        """Return the result as JSON, of an earlier session, or the last: so far or final."""
 
-    def audiogram(self) -> Sequence[str]:
-        """Return the audiogram in characters, line by line."""
+    def threshold(self, ear: str | None, number: str | None) -> str:
+        """Return the thresholds of an ear, None: of all tested; of a session as in `result`."""
+
+    def audiogram(self, number: str | None) -> Sequence[str]:
+        """Return the audiogram in characters, line by line; of a session as in `result`."""
+
+    def play_tone(self, ear: str, frequency_hz: str, level_db_hl: str) -> None:
+        """Play a tone by hand, while no test is under way."""
+
+    def stop_tone(self) -> None:
+        """End that tone."""
+
+    def calibration(self) -> str:
+        """Return state, dates and serial numbers of the calibration as JSON."""
+
+    def calibration_limits(self, ear: str | None) -> str:
+        """Return the highest levels of an ear at the audiogram frequencies; None: of both."""
+
+    def play_calibration_tone(self, ear: str, frequency_hz: str, level_dbfs: str) -> None:
+        """Play a steady tone for a sound level meter, while no test is under way."""
+
+    def calibration_tone(self) -> str:
+        """Return what became of that tone."""
+
+    def stop_calibration_tone(self) -> None:
+        """End that tone."""
 
     def set_setting(self, name: str, value: str) -> None:
         """Change a setting of the next test."""
@@ -86,7 +120,21 @@ class Instrument(Protocol):
 
 @dataclass(frozen=True)
 class Command:
-    """One row of the table: header, arguments for people, how many are needed, handler, help."""
+    """One row of the table.
+
+    Attributes
+    ----------
+    header, arguments, help : str
+        For people; what matches the header is made from it.
+    needed, allowed : int
+        How many arguments.
+    handler : callable
+        Is given as many arguments as are allowed, None for those that are missing.
+    pin_beyond : int or None
+        It needs the PIN when more arguments than so many are given; None: never.
+    secret : bool
+        No argument of it may ever be repeated in an answer.
+    """
 
     header: str
     arguments: str
@@ -94,6 +142,8 @@ class Command:
     allowed: int
     handler: Callable[..., str | Sequence[str] | None]
     help: str
+    pin_beyond: int | None = None
+    secret: bool = False
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -107,25 +157,51 @@ def command_table(instrument: Instrument, console: "Console") -> list[Command]:
     return [
         Command("HELP", "", 0, 0, console.help, "this list"),
         Command("*IDN?", "", 0, 0, i.identify, "maker, model, serial number, version"),
-        Command("*TST?", "", 0, 0, i.self_test, "self-test: 0 and what was found, or 1 and what"),
+        Command("*TST?", "", 0, 0, i.self_test, "self-test: 0 and what was found, or what fails"),
         Command("*RST", "", 0, 0, i.reset, "abort a running session, settings as configured"),
         Command("*CLS", "", 0, 0, console.clear, "forget all errors"),
         Command("SYSTem:ERRor?", "", 0, 0, console.next_error, "the oldest error, and forget it"),
         Command("SYSTem:VERSion?", "", 0, 0, i.version, "versions of firmware and wire"),
+        Command("SYSTem:TIME?", "", 0, 0, i.time, "date and time of day, ISO 8601"),
+        Command("SYSTem:PIN", "PIN", 1, 1, console.enter_pin, "unlock what needs it", secret=True),
+        Command("SYSTem:PIN?", "", 0, 0, console.pin_state, "LOCKED, UNLOCKED, or NONE needed"),
+        Command("SYSTem:LOCK", "", 0, 0, console.lock_pin, "lock again, as after 5 min by itself"),
         Command("SYSTem:EVENts", "ON|OFF", 1, 1, i.set_events, "tell what happens, lines with !"),
         Command("SYSTem:EVENts?", "", 0, 0, i.events, "whether it does"),
         Command("SYSTem:EXIT", "", 0, 0, i.shut_down, "end the firmware; a session is kept"),
-        Command("SESSion:STARt", START_ARGUMENTS, 0, 4, i.start, "start a hearing test"),
+        Command("SESSion:STARt", START_ARGUMENTS, 0, 5, i.start, "start a test", pin_beyond=2),
         Command("SESSion:PAUSe", "", 0, 0, i.pause, "silence, and wait"),
         Command("SESSion:CONTinue", "", 0, 0, i.go_on, "go on after a pause"),
         Command("SESSion:ABORt", "", 0, 0, i.abort, "end the test; what was measured is kept"),
         Command("SESSion:STATe?", "", 0, 0, i.state, "where the test is"),
-        Command("SESSion:RESult?", "", 0, 0, i.result, "the result as JSON, so far or final"),
-        Command("THReshold?", "[LEFT|RIGHT]", 0, 1, i.threshold, "Hz,dB HL,SD dB,mark;... an ear"),
-        Command("AUDiogram", "", 0, 0, i.audiogram, "draw it"),
-        Command("SETTing", "NAME,VALUE", 2, 2, i.set_setting, "of the next test"),
+        Command(
+            "SESSion:LIST?", "[COUNT]", 0, 1, i.sessions, "number,outcome,start,ears,ID;...",
+            pin_beyond=ALWAYS,
+        ),
+        Command(
+            "SESSion:RESult?", "[NUMBER]", 0, 1, i.result, "the result as JSON, so far or final",
+            pin_beyond=0,
+        ),
+        Command(
+            "THReshold?", "[LEFT|RIGHT][,NUMBER]", 0, 2, i.threshold,
+            "Hz,dB HL,SD dB,mark;... an ear", pin_beyond=1,
+        ),
+        Command("AUDiogram", "[NUMBER]", 0, 1, i.audiogram, "draw it", pin_beyond=0),
+        Command("TONE", "EAR,HZ,DBHL", 3, 3, i.play_tone, "play a tone while no test runs"),
+        Command("TONE:STOP", "", 0, 0, i.stop_tone, "end that tone"),
+        Command("CALibration?", "", 0, 0, i.calibration, "of the next test, as JSON"),
+        Command("CALibration:LIMits?", "[LEFT|RIGHT]", 0, 1, i.calibration_limits, "Hz,dB HL;..."),
+        Command(
+            "CALibration:TONE", "EAR,HZ,DBFS", 3, 3, i.play_calibration_tone, "5 s, for a meter",
+            pin_beyond=ALWAYS,
+        ),
+        Command("CALibration:TONE?", "", 0, 0, i.calibration_tone, "what became of it"),
+        Command("CALibration:STOP", "", 0, 0, i.stop_calibration_tone, "end the tone"),
+        Command(
+            "SETTing", "NAME,VALUE", 2, 2, i.set_setting, "of the next test", pin_beyond=ALWAYS
+        ),
         Command("SETTing?", "[NAME]", 0, 1, i.setting, "one setting, or all as JSON"),
-    ]
+    ]  # fmt: skip
 
 
 class Console:
@@ -138,10 +214,13 @@ class Console:
     ----------
     instrument : Instrument
         Does the work.
+    lock : PinLock, optional
+        Asks for the operator's PIN; without one none is needed.
     """
 
-    def __init__(self, instrument: Instrument) -> None:
+    def __init__(self, instrument: Instrument, lock: PinLock | None = None) -> None:
         self.errors = ErrorQueue()
+        self.lock = lock or PinLock(None, lambda: 0.0)
         self._table = [(c.pattern, c) for c in command_table(instrument, self)]
         self._partial = bytearray()
 
@@ -192,16 +271,32 @@ class Console:
         """Return the oldest error and forget it."""
         return self.errors.next()
 
+    def enter_pin(self, pin: str) -> None:
+        """Unlock what needs the PIN."""
+        self.lock.enter(pin)
+
+    def pin_state(self) -> str:
+        """Return whether the PIN is needed."""
+        return self.lock.state
+
+    def lock_pin(self) -> None:
+        """Lock what needs the PIN."""
+        self.lock.lock()
+
     def _do(self, line: str) -> str | Sequence[str] | None:
         header, arguments = parse_line(line)
         for pattern, command in self._table:
             if pattern.fullmatch(header):
                 _check_arguments(command, arguments)
                 given: list[str | None] = [a or None for a in arguments]
+                told = max((n for n, a in enumerate(given, 1) if a is not None), default=0)
+                if command.pin_beyond is not None and told > command.pin_beyond:
+                    self.lock.require()
                 missing = [None] * (command.allowed - len(given))
                 return command.handler(*given, *missing)
+        shown = re.sub("[0-9]", "#", header)  # it may be a PIN, typed in the wrong place
         raise ConsoleError(
-            UNDEFINED_HEADER, f"{header!r} is no command; HELP lists them; nothing was done"
+            UNDEFINED_HEADER, f"{shown!r} is no command; HELP lists them; nothing was done"
         )
 
 
@@ -210,5 +305,6 @@ def _check_arguments(command: Command, arguments: list[str]) -> None:
     if len(arguments) < command.needed or "" in arguments[: command.needed]:
         raise ConsoleError(MISSING_PARAMETER, f"something is missing: {usage}")
     if len(arguments) > command.allowed:
-        surplus = ",".join(arguments[command.allowed :])
-        raise ConsoleError(PARAMETER_NOT_ALLOWED, f"{surplus!r} is too much: {usage}")
+        surplus = repr(",".join(arguments[command.allowed :]))
+        shown = "something" if command.secret else surplus
+        raise ConsoleError(PARAMETER_NOT_ALLOWED, f"{shown} is too much: {usage}")

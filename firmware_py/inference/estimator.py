@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Final
 
@@ -13,6 +13,7 @@ from firmware_py.inference.kernel import CONVERGED, Array
 from firmware_py.inference.model import (
     FREQUENCY_LIMITS_HZ,
     LEVEL_LIMITS_DB_HL,
+    Choice,
     Hyperparameters,
     Model,
     Points,
@@ -54,10 +55,14 @@ class InferenceError(RuntimeError):
 
 @dataclass(frozen=True)
 class Stimulus:
-    """A pure tone: frequency in Hz, level in dB HL."""
+    """A pure tone: frequency in Hz, level in dB HL; and what its answer is expected to tell, bits.
+
+    Two of the same tone are equal, whatever is expected of them.
+    """
 
     frequency_hz: float
     level_db_hl: float
+    information_bits: float = field(default=math.nan, compare=False, repr=False)
 
 
 class ThresholdEstimator:
@@ -263,33 +268,34 @@ class ThresholdEstimator:
         self._model.observe_silence(bool(answered))
 
     def next_stimulus(
-        self, level_max_db_hl: float | None = None, exclude_hz: Collection[float] = ()
+        self,
+        level_max_db_hl: float | Sequence[float] | None = None,
+        exclude_hz: Collection[float] = (),
     ) -> Stimulus:
         """Return the most informative tone.
 
         Parameters
         ----------
-        level_max_db_hl : float, optional
-            A ceiling below the estimator's own, for this tone only.
+        level_max_db_hl : float or sequence of float, optional
+            A ceiling below the estimator's own, for this tone only; or one for each of
+            `candidate_frequencies_hz`.
         exclude_hz : collection of float
             Frequencies that this tone should not have, unless there is no other.
 
         Raises
         ------
         ValueError
-            If the ceiling lies below the lowest allowed level, or what is excluded is not a
-            collection of frequencies.
+            If a ceiling lies below the lowest allowed level, there are too many or too few of
+            them, or what is excluded is not a collection of frequencies.
         """
-        low, high = self.level_limits_db_hl
-        if level_max_db_hl is not None:
-            high = min(high, _number("level_max_db_hl", level_max_db_hl, low, math.inf))
         weight = self._weight
         excluded = _numbers("exclude_hz", exclude_hz, Collection, *FREQUENCY_LIMITS_HZ)
         if excluded:
             weight = np.where(np.isin(self._model.candidates_hz, excluded), 0.0, weight)
             weight = weight if weight.any() else self._weight
-        choice = self._model.choose(weight, low, high)
-        return Stimulus(float(self._model.candidates_hz[choice.candidate]), choice.level_db_hl)
+        choice = self._choose(weight, level_max_db_hl)
+        frequency_hz = float(self._model.candidates_hz[choice.candidate])
+        return Stimulus(frequency_hz, choice.level_db_hl, choice.information_bits)
 
     def threshold(self, frequencies_hz: Sequence[float] | Array) -> tuple[Array, Array]:
         """Return posterior mean (dB HL) and SD (dB) of the threshold at these frequencies.
@@ -313,6 +319,25 @@ class ThresholdEstimator:
         frequency_hz = _number("frequency_hz", frequency_hz, *self.frequency_range_hz)
         level_db_hl = _number("level_db_hl", level_db_hl, *LEVEL_LIMITS_DB_HL)
         return self._model.probability_heard(frequency_hz, level_db_hl)
+
+    def _choose(self, weight: Array, level_max_db_hl: float | Sequence[float] | None) -> Choice:
+        """Return the best tone: of the candidates that share a ceiling, and then of these."""
+        low, high = self.level_limits_db_hl
+        if level_max_db_hl is None:
+            return self._model.choose(weight, low, high)
+        if isinstance(level_max_db_hl, str) or not isinstance(level_max_db_hl, Sequence):
+            ceiling = _number("level_max_db_hl", level_max_db_hl, low, math.inf)
+            return self._model.choose(weight, low, min(high, ceiling))
+        told = _numbers("level_max_db_hl", level_max_db_hl, Sequence, low, math.inf)
+        if len(told) != len(weight):
+            raise ValueError(
+                f"level_max_db_hl has {len(told)} ceilings; allowed is one, or one for each of the "
+                f"{len(weight)} candidate frequencies"
+            )
+        ceilings = np.minimum(np.array(told), high)
+        shared = [(c, np.where(ceilings == c, weight, 0.0)) for c in np.unique(ceilings)]
+        choices = [self._model.choose(own, low, float(c)) for c, own in shared if own.any()]
+        return max(choices, key=lambda c: float(weight[c.candidate]) * c.information_bits)
 
     @property
     def _dead_zone(self) -> bool:

@@ -19,6 +19,7 @@ unsure means outside the estimator:
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -74,6 +75,15 @@ RETEST_STEP_DB: Final = 5.0
 RETEST_TONES_MAX: Final = 6
 
 
+# Of ear and frequency in Hz: the highest level that can be reached there, dB HL.
+Highest = Callable[[str, float], float]
+
+
+def unlimited(_ear: str, _frequency_hz: float) -> float:
+    """Return that any level can be reached."""
+    return math.inf
+
+
 @dataclass(frozen=True)
 class Presentation:
     """One presentation: a tone, or for a catch trial the absence of one."""
@@ -102,6 +112,8 @@ class EarTest:
         Those of the session.
     person : Person, optional
         Who is tested.
+    highest_db_hl : callable, optional
+        Of ear and frequency: the highest level that can be reached there.
 
     Raises
     ------
@@ -109,10 +121,18 @@ class EarTest:
         If the estimator does not take these settings, or this person's age or sex.
     """
 
-    def __init__(self, ear: str, settings: Settings, person: Person = UNKNOWN) -> None:
+    def __init__(
+        self,
+        ear: str,
+        settings: Settings,
+        person: Person = UNKNOWN,
+        highest_db_hl: Highest = unlimited,
+    ) -> None:
         self.ear = ear
         self.estimator = _estimator(settings, person)
         self._settings = settings
+        self._highest_db_hl = highest_db_hl
+        self._limits_db_hl: dict[float, float] = {}  # what `limit_db_hl` has said
         self.phase = FAMILIARISE
         self.outcome = INCOMPLETE
         self.why = ""
@@ -163,6 +183,15 @@ class EarTest:
         """Return how many tones were answered with either button."""
         return self.tones_heard + self.tones_unsure
 
+    def limit_db_hl(self, frequency_hz: float) -> float:
+        """Return the highest level that may be asked at a frequency, and can be reached there."""
+        limit_db_hl = self._limits_db_hl.get(frequency_hz)
+        if limit_db_hl is None:
+            reach_db_hl = self._highest_db_hl(self.ear, frequency_hz)
+            limit_db_hl = min(self._settings.level_max_db_hl, reach_db_hl)
+            self._limits_db_hl[frequency_hz] = limit_db_hl
+        return limit_db_hl
+
     def widest(self) -> Widest:
         """Return the widest 95 % band at an audiogram frequency that is not surely beyond a limit.
 
@@ -189,8 +218,9 @@ class EarTest:
             return self._tone(RETEST, FAMILIAR_FREQUENCY_HZ, level)
         # At a bound an answer that was expected hardly moves Laplace's mode: the same tone would
         # seem as informative as before.
+        ceilings_db_hl = self._ceilings_db_hl(self._ceiling_db_hl())
         exhausted_hz = [f for f, count in self._at_bound.items() if count >= SAME_TONE_MAX]
-        stimulus = self.estimator.next_stimulus(self._ceiling_db_hl(), exhausted_hz)
+        stimulus = self.estimator.next_stimulus(ceilings_db_hl, exhausted_hz)
         return self._tone(MEASURE, stimulus.frequency_hz, stimulus.level_db_hl)
 
     def answer(self, presentation: Presentation, heard: bool | None) -> None:
@@ -218,11 +248,7 @@ class EarTest:
         A threshold beyond the limits is None; `limit_db_hl` is then the limit it lies beyond, or,
         if it is incomplete, perhaps beyond.
         """
-        s = self._settings
-        limits = {NO_RESPONSE: s.level_max_db_hl, HEARS_ALL: s.level_min_db_hl}
         by_frequency = self.outcome in (MEASURED, INCOMPLETE) and self.estimator.trial_count > 0
-        if by_frequency:
-            limits[INCOMPLETE] = s.level_max_db_hl
         thresholds = []
         for estimate in self._estimates():
             mark = estimate.mark if by_frequency else self.outcome
@@ -235,7 +261,7 @@ class EarTest:
                     "sd_db": estimate.sd_db if known else None,
                     "low_db_hl": estimate.low_db_hl if known else None,
                     "high_db_hl": estimate.high_db_hl if known else None,
-                    "limit_db_hl": limits.get(mark),
+                    "limit_db_hl": self._limit_beyond(mark, estimate.frequency_hz, by_frequency),
                 }
             )
         return {
@@ -267,6 +293,11 @@ class EarTest:
 
     # What to present
 
+    def _ceilings_db_hl(self, ceiling_db_hl: float = math.inf) -> list[float]:
+        """Return the highest level that may be asked at each candidate frequency."""
+        candidates_hz = self.estimator.candidate_frequencies_hz
+        return [min(self.limit_db_hl(f), ceiling_db_hl) for f in candidates_hz]
+
     def _ceiling_db_hl(self) -> float:
         limit = self._settings.level_max_db_hl
         if self._last_level_db_hl is None:
@@ -279,11 +310,12 @@ class EarTest:
         What asks for the highest level gets it, and not the last whole step below it.
         """
         s = self._settings
-        level = s.level_max_db_hl
-        if level_db_hl < s.level_max_db_hl:
+        limit = self.limit_db_hl(frequency_hz)
+        level = limit
+        if level_db_hl < limit:
             steps = round((level_db_hl - s.level_min_db_hl) / s.level_step_db)
             level = s.level_min_db_hl + steps * s.level_step_db
-        level = max(min(level, self._ceiling_db_hl()), s.level_min_db_hl)
+        level = max(min(level, limit, self._ceiling_db_hl()), s.level_min_db_hl)
         return Presentation(purpose, frequency_hz, level)
 
     def _catch_due(self, number: int) -> bool:
@@ -315,7 +347,8 @@ class EarTest:
         self.tones_unsure += heard is None
         self._since_catch += 1
         self._last_level_db_hl = presentation.level_db_hl
-        at_limit_unheard = heard is False and presentation.level_db_hl >= s.level_max_db_hl
+        limit_db_hl = self.limit_db_hl(presentation.frequency_hz)
+        at_limit_unheard = heard is False and presentation.level_db_hl >= limit_db_hl
         at_floor_heard = heard is True and presentation.level_db_hl <= s.level_min_db_hl
         self._at_limit_unheard += at_limit_unheard
         self._at_floor_heard += at_floor_heard
@@ -334,10 +367,11 @@ class EarTest:
             done = self._familiar_going_up or level <= s.level_min_db_hl
             self._familiar_level_db_hl = max(level - FAMILIAR_DOWN_DB, s.level_min_db_hl)
         else:
-            self._familiar_limit_tones += level >= s.level_max_db_hl
+            limit = self.limit_db_hl(FAMILIAR_FREQUENCY_HZ)
+            self._familiar_limit_tones += level >= limit
             done = self._familiar_limit_tones >= LIMIT_TONES_FAMILIAR
             self._familiar_going_up = True
-            self._familiar_level_db_hl = min(level + FAMILIAR_UP_DB, s.level_max_db_hl)
+            self._familiar_level_db_hl = min(level + FAMILIAR_UP_DB, limit)
         if done or self.tones >= FAMILIAR_TONES_MAX:
             self.phase = MEASURE
 
@@ -346,7 +380,7 @@ class EarTest:
         if self._judgeable() and self._alarm_share() >= UNRELIABLE_SHARE:
             self._end(UNRELIABLE, self._false_alarm_words())
         elif self._hears_nothing():
-            self._end(NO_RESPONSE, f"no response at {self._settings.level_max_db_hl:g} dB HL")
+            self._end(NO_RESPONSE, f"no response at {self._limits_words()}")
         elif self._hears_all():
             self._judge_at_floor()
         elif self._both_sides() and self.estimator.trial_count and self._enough():
@@ -409,7 +443,9 @@ class EarTest:
         if self.tones >= s.tones_max - kept:
             self.why = self._short_words(self._cap_words(kept), widest)
             return True
-        bits = self.estimator.information_bits if s.stop_information_bits > 0.0 else math.inf
+        bits = math.inf
+        if s.stop_information_bits > 0.0:
+            bits = self.estimator.next_stimulus(self._ceilings_db_hl()).information_bits
         if bits <= s.stop_information_bits:
             self.why = self._short_words(f"the next answer would tell {bits:.2f} bit", widest)
             return True
@@ -428,10 +464,9 @@ class EarTest:
         s = self._settings
         wanted = f"+-{s.stop_half_width_db:g} wanted"
         words = [end, f"95 % band up to {_plus_minus(widest)}, {wanted}"]
-        at_limit = [str(e.frequency_hz) for e in self._estimates() if e.mark == INCOMPLETE]
-        if at_limit:
-            limit = f"the limit of {s.level_max_db_hl:g} dB HL"
-            words.append(f"perhaps beyond {limit} at {', '.join(at_limit)} Hz")
+        at_limit_hz = [e.frequency_hz for e in self._estimates() if e.mark == INCOMPLETE]
+        if at_limit_hz:
+            words.append(f"perhaps beyond {self._beyond_words(at_limit_hz)}")
         if self.inattention():
             words.append(self.inattention())
         return "; ".join(words)
@@ -441,7 +476,7 @@ class EarTest:
         threshold = float(mean_db_hl[0])
         room = self._settings.tones_max - self.tones
         wanted = self._settings.retest and room >= RETEST_TONES_MAX
-        if not wanted or self._side(threshold) != MEASURED:
+        if not wanted or self._side(FAMILIAR_FREQUENCY_HZ, threshold) != MEASURED:
             self.phase = ""
             return
         self.phase = RETEST
@@ -456,7 +491,7 @@ class EarTest:
         crossed_db_hl = 0.5 * ((level - RETEST_STEP_DB if below is None else below) + level)
         if heard is not False and self._retest_audible_db_hl is None:
             self._retest_audible_db_hl = crossed_db_hl
-        at_limit = level >= self._settings.level_max_db_hl
+        at_limit = level >= self.limit_db_hl(FAMILIAR_FREQUENCY_HZ)
         if heard:
             self._end_retest(crossed_db_hl)
         elif at_limit or self._retest_step >= RETEST_TONES_MAX:
@@ -495,10 +530,10 @@ class EarTest:
         A threshold at the floor or below is not told apart from lower ones, and being wrong by a
         few dB there harms nobody. To say that there is no response has to be sure.
         """
-        side = self._side(mean_db_hl)
+        side = self._side(frequency_hz, mean_db_hl)
         if side != NO_RESPONSE:
             return side
-        sure = mean_db_hl >= self._settings.level_max_db_hl + BEYOND_LIMIT_SDS * sd_db
+        sure = mean_db_hl >= self.limit_db_hl(frequency_hz) + BEYOND_LIMIT_SDS * sd_db
         asked = self._silent_at_limit.get(frequency_hz, 0) >= SILENT_AT_LIMIT_SURE
         return NO_RESPONSE if sure or asked else INCOMPLETE
 
@@ -515,16 +550,41 @@ class EarTest:
         Of an ear that was silent at the limit again and again the means are sure enough.
         """
         mean_db_hl, _ = self.estimator.threshold(self.frequencies_hz)
-        sides = {self._side(float(mean)) for mean in mean_db_hl}
+        found = zip(self.frequencies_hz, mean_db_hl, strict=True)
+        sides = {self._side(f, float(mean)) for f, mean in found}
         return sides.pop() if len(sides) == 1 else ""
 
-    def _side(self, threshold_db_hl: float) -> str:
-        s = self._settings
-        if threshold_db_hl >= s.level_max_db_hl:
+    def _side(self, frequency_hz: float, threshold_db_hl: float) -> str:
+        if threshold_db_hl >= self.limit_db_hl(frequency_hz):
             return NO_RESPONSE
-        if threshold_db_hl <= s.level_min_db_hl:
+        if threshold_db_hl <= self._settings.level_min_db_hl:
             return HEARS_ALL
         return MEASURED
+
+    def _limit_beyond(self, mark: str, frequency_hz: float, by_frequency: bool) -> float | None:
+        """Return the limit that a threshold with this mark lies beyond, perhaps or surely."""
+        if mark == HEARS_ALL:
+            return self._settings.level_min_db_hl
+        if mark == NO_RESPONSE or (mark == INCOMPLETE and by_frequency):
+            return self.limit_db_hl(frequency_hz)
+        return None
+
+    def _limits_words(self) -> str:
+        """Say what the limits of the audiogram frequencies are."""
+        limits_db_hl = [self.limit_db_hl(f) for f in self.frequencies_hz]
+        low, high = min(limits_db_hl), max(limits_db_hl)
+        if low == high:
+            return f"{high:g} dB HL"
+        return f"the limit of each frequency, {low:g} to {high:g} dB HL"
+
+    def _beyond_words(self, frequencies_hz: list[int]) -> str:
+        """Name the limits at these frequencies."""
+        limits_db_hl = {f: self.limit_db_hl(f) for f in frequencies_hz}
+        if len({*limits_db_hl.values()}) == 1:
+            limit = f"the limit of {limits_db_hl[frequencies_hz[0]]:g} dB HL"
+            return f"{limit} at {', '.join(map(str, frequencies_hz))} Hz"
+        each = ", ".join(f"{limit:g} dB HL at {f} Hz" for f, limit in limits_db_hl.items())
+        return f"the limits of {each}"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ the window counts. Where there is no second button its presses mean nothing.
 from dataclasses import dataclass
 from typing import Any, Final
 
-from firmware_py.procedure.ear_test import EarTest, Presentation
+from firmware_py.procedure.ear_test import EarTest, Highest, Presentation, unlimited
 from firmware_py.procedure.events import (
     UNSURE_BUTTON,
     Aborted,
@@ -82,6 +82,9 @@ class HearingTest:
         Of this test.
     person : Person, optional
         Who is tested.
+    highest_db_hl : callable, optional
+        Of ear and frequency: the highest level that can be reached there. A function without
+        memory, as all of this is.
 
     Raises
     ------
@@ -94,13 +97,18 @@ class HearingTest:
     bit. Resuming and replaying a session rest on this.
     """
 
-    def __init__(self, settings: Settings, person: Person = UNKNOWN) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        person: Person = UNKNOWN,
+        highest_db_hl: Highest = unlimited,
+    ) -> None:
         self.settings = settings
         self.person = person
         ears: tuple[str, ...] = (RIGHT, LEFT) if settings.ears == BOTH else (settings.ears,)
         if settings.first_ear in ears:
             ears = (settings.first_ear, *(e for e in ears if e != settings.first_ear))
-        self.ears = {ear: EarTest(ear, settings, self.person) for ear in ears}
+        self.ears = {ear: EarTest(ear, settings, self.person, highest_db_hl) for ear in ears}
         self.state = READY
         self.outcome = ""
         self.number = 0  # of the presentation under way or due

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from firmware_py.console.commands import Console
 from firmware_py.console.grammar import ConsoleError
+from firmware_py.console.pin import PinLock
 
 Call = tuple[str | None, ...]
 
@@ -39,6 +40,9 @@ class FakeInstrument:
     def version(self) -> str:
         return self._called("version")
 
+    def time(self) -> str:
+        return self._called("time")
+
     def set_events(self, text: str) -> None:
         self._called("set_events", text)
 
@@ -46,9 +50,14 @@ class FakeInstrument:
         return self._called("events")
 
     def start(
-        self, ears: str | None, seed: str | None, age_years: str | None, sex: str | None
+        self,
+        ears: str | None,
+        seed: str | None,
+        age_years: str | None,
+        sex: str | None,
+        identifier: str | None,
     ) -> None:
-        self._called("start", ears, seed, age_years, sex)
+        self._called("start", ears, seed, age_years, sex, identifier)
 
     def pause(self) -> None:
         self._called("pause")
@@ -62,15 +71,39 @@ class FakeInstrument:
     def state(self) -> str:
         return self._called("state")
 
-    def result(self) -> str:
-        return self._called("result")
+    def sessions(self, count: str | None) -> str:
+        return self._called("sessions", count)
 
-    def threshold(self, ear: str | None) -> str:
-        return self._called("threshold", ear)
+    def result(self, number: str | None) -> str:
+        return self._called("result", number)
 
-    def audiogram(self) -> Sequence[str]:
-        self._called("audiogram")
+    def threshold(self, ear: str | None, number: str | None) -> str:
+        return self._called("threshold", ear, number)
+
+    def audiogram(self, number: str | None) -> Sequence[str]:
+        self._called("audiogram", number)
         return PICTURE
+
+    def play_tone(self, ear: str, frequency_hz: str, level_db_hl: str) -> None:
+        self._called("play_tone", ear, frequency_hz, level_db_hl)
+
+    def stop_tone(self) -> None:
+        self._called("stop_tone")
+
+    def calibration(self) -> str:
+        return self._called("calibration")
+
+    def calibration_limits(self, ear: str | None) -> str:
+        return self._called("calibration_limits", ear)
+
+    def play_calibration_tone(self, ear: str, frequency_hz: str, level_dbfs: str) -> None:
+        self._called("play_calibration_tone", ear, frequency_hz, level_dbfs)
+
+    def calibration_tone(self) -> str:
+        return self._called("calibration_tone")
+
+    def stop_calibration_tone(self) -> None:
+        self._called("stop_calibration_tone")
 
     def set_setting(self, name: str, value: str) -> None:
         self._called("set_setting", name, value)
@@ -79,7 +112,7 @@ class FakeInstrument:
         return self._called("setting", name)
 
 
-def connected() -> tuple[FakeInstrument, Console]:
+def connected(lock: PinLock | None = None) -> tuple[FakeInstrument, Console]:
     """Return an instrument and the console in front of it."""
     instrument = FakeInstrument()
-    return instrument, Console(instrument)
+    return instrument, Console(instrument, lock)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from firmware_py.configuration import Configuration, ConfigurationError, read_configuration
+from firmware_py.console.pin import SALT_BYTES, PinHash
 from firmware_py.procedure.settings import Settings
 
 
@@ -24,7 +25,7 @@ def test_what_is_said_is_taken(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("[tset]\n", "'tset' is not a known table; did you mean 'test'?"),
-        ("tones_max = 30\n", "'tones_max' is not a known table; known are device, test"),
+        ("tones_max = 30\n", "'tones_max' is not a known table; known are console, device, test"),
         ("test = 3\n", "'test' is 3; it has to be a table, [test]"),
         ("[[test]]\n", "'test' is [{}]; it has to be a table, [test]"),
         ("[test]\ntones_mx = 30\n", "[test] 'tones_mx' is not a known key; did you mean 'tones_m"),
@@ -41,6 +42,9 @@ def test_what_is_said_is_taken(tmp_path: Path) -> None:
         ("[device]\nreconnect_s = 0\n", "[device] reconnect_s is 0; allowed are numbers from 1 to"),
         ("[device]\nreconnect_s = nan\n", "[device] reconnect_s is nan; allowed are numbers from"),
         ('[device]\nevents = "on"\n', "[device] events is 'on'; allowed are true and false"),
+        ("[console]\npni = 3\n", "[console] 'pni' is not a known key; did you mean 'pin'?"),
+        ("[console]\npin = 4711\n", "[console] pin is not the hash of a PIN, which is not repeat"),
+        ('[console]\npin = "4711"\n', "allowed is what gp-pta-device --hash-pin prints"),
         ("[test]\nears =\n", "is not TOML: "),
         ('[test]\nears = "left"\nears = "left"\n', "is not TOML: "),
     ],
@@ -62,3 +66,19 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b'[test]\nears = "\xe4"\n')
     with pytest.raises(ConfigurationError, match=r"latin.toml: is not TOML: "):
         read_configuration(tmp_path / "latin.toml")
+
+
+@pytest.mark.parametrize("text", ["console = 4711\n", "[console]\npin = 4711\n"])
+def test_a_pin_in_the_wrong_place_is_not_repeated(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "device.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigurationError) as refusal:
+        read_configuration(path)
+    assert "4711" not in str(refusal.value).removeprefix(str(path))
+
+
+def test_the_hash_of_a_pin_is_taken(tmp_path: Path) -> None:
+    stored = PinHash.of("4711", b"s" * SALT_BYTES)
+    path = tmp_path / "device.toml"
+    path.write_text(f'[console]\npin = "{stored}"\n')
+    assert read_configuration(path).pin == stored

@@ -110,11 +110,11 @@ class OperatorPort(FakePort):
 class Device:
     """A firmware between such ports."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, configuration: Configuration | None = None) -> None:
         self.tones, self.operator = BoardPort(), OperatorPort()
         self.data = DataDirectory(directory)
         self.firmware = Firmware(
-            Configuration(),
+            configuration or Configuration(),
             cast(Port, self.tones),
             cast(Port, self.operator),
             self.data,
@@ -126,7 +126,7 @@ class Device:
         self.operator.lines.append((line, when or self.is_greeted))
 
     def is_greeted(self) -> bool:
-        return self.firmware.self_test().startswith("0,")
+        return self.firmware._client.connected
 
     def is_playing(self) -> bool:
         return len(self.tones.board.played) > 2 and self.tones.board._tone is not None
@@ -256,8 +256,8 @@ def test_age_and_sex_are_of_one_test_and_recorded(
     assert "age" not in answers[4]
     headers = [read_journal(path).header for path in sorted(tmp_path.glob("*.journal"))]
     assert [header["person"] for header in headers] == [
-        {"age_years": 67.5, "sex": "F"},
-        {"age_years": None, "sex": None},
+        {"age_years": 67.5, "sex": "F", "identifier": None},
+        {"age_years": None, "sex": None, "identifier": None},
     ]
 
 

@@ -219,7 +219,7 @@ def test_a_firmware_says_in_one_line_that_it_is_ready(rig: Rig) -> None:
 
     assert process.first_line() == (
         f"gp-pta-device: ready; tone generator sim 1 at {rig._cables['t']}, "
-        f"console at {rig._cables['c']}\n"
+        f"console at {rig._cables['c']}; UNCALIBRATED: levels are nominal\n"
     )
     rig.operator.greet()
     rig.new_board()

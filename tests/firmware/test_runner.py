@@ -303,7 +303,11 @@ def test_the_header_says_who_was_tested(tmp_path: Path, monkeypatch: pytest.Monk
     for each in (world, other):
         each.close()
 
-    assert read_journal(other.journal()).header["person"] == {"age_years": 67.5, "sex": "F"}
+    assert read_journal(other.journal()).header["person"] == {
+        "age_years": 67.5,
+        "sex": "F",
+        "identifier": None,
+    }
     assert replay_journal(other.journal()).code == IDENTICAL
     assert told == [Person(67.5, "F")] * 3, "at the start, when resumed, and when replayed"
 

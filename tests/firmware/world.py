@@ -18,6 +18,7 @@ from typing import Any, Final
 from device.simulator.audiograms import audiogram_named
 from device.simulator.board import SimulatedBoard
 from device.simulator.listener import Listener, SimulatedListener
+from firmware_py.calibration import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.data_directory import DataDirectory
 from firmware_py.journal import read_journal
 from firmware_py.link.client import Client, Lost, Notice
@@ -82,11 +83,19 @@ class World:
         The number of this start of the board.
     speed : int
         How many times faster than the wire the test and the board run, as in a demonstration.
+    calibration : CalibrationOnFile
+        That the firmware was given.
     """
 
     def __init__(
-        self, directory: Path, listener: Listener, boot: int = 0xB007, speed: int = 1
+        self,
+        directory: Path,
+        listener: Listener,
+        boot: int = 0xB007,
+        speed: int = 1,
+        calibration: CalibrationOnFile = NO_CALIBRATION,
     ) -> None:
+        self.calibration = calibration
         self.board = SimulatedBoard(listener, boot=boot, host_silence_us=speed * S)
         self.clock = VirtualClock(speed)
         self.told: list[tuple[str, dict[str, Any]]] = []
@@ -100,8 +109,9 @@ class World:
         self.data = DataDirectory(directory)
         self.client = Client(lambda: f"{next(self._nonces):08x}")
         self.runner = Runner(
-            self.data, self.client, self.clock, lambda what, about: self.told.append((what, about))
-        )
+            self.data, self.client, self.clock,
+            lambda what, about: self.told.append((what, about)), self.calibration,
+        )  # fmt: skip
         self.wrong = self.runner.load_last()
         self.client.connect(self.clock.us)
 

@@ -277,6 +277,8 @@ def test_an_interrupted_demonstration_ends_with_the_code_for_that(tmp_path: Path
     with subprocess.Popen(
         command("--ear", "left", "--out", tmp_path), cwd=REPO, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        # What started the tests may have told them to ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     ) as interrupted:  # fmt: skip
         assert interrupted.stdout is not None
         while not ANSWER.match(interrupted.stdout.readline()):
@@ -302,6 +304,8 @@ def test_an_interrupted_demonstration_ends_with_the_code_for_that(tmp_path: Path
         (["--age", "121"], "age_years is 121.0; allowed are numbers from 0 to 120 years"),
         (["--age", "nan"], "age_years is nan; allowed are numbers from 0 to 120 years"),
         (["--sex", "X"], "sex is 'X'; allowed are F and M"),
+        (["--faults", "loss=.1"], "--faults: faults are 'loss=.1', allowed are NAME=RATE"),
+        (["--faults", "drop=.9"], "--faults: drop is 0.9, allowed are 0 to 0.5 a line"),
         (["--out", "/dev/null/sessions"], "--out '/dev/null/sessions' cannot be made: Not a dir"),
     ],
 )

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
+from firmware_py.procedure.ear_test import Highest, unlimited
 from firmware_py.procedure.events import (
     HEARD_BUTTON,
     UNSURE_BUTTON,
@@ -117,9 +118,10 @@ class Driver:
     settings: Settings = field(default_factory=Settings)
     listener: Listener = field(default_factory=lambda: flat(25.0))
     wire_us: int = 20 * MS
+    highest_db_hl: Highest = unlimited
 
     def __post_init__(self) -> None:
-        self.test = HearingTest(self.settings)
+        self.test = HearingTest(self.settings, highest_db_hl=self.highest_db_hl)
         self.now_us = 1 * S
         self.onset_us = 0  # of the last tone told, on the board's clock
         self.wait_until_us: int | None = None

@@ -15,7 +15,7 @@ from firmware_py.procedure.settings import SettingError, Settings
 def test_what_is_allowed_is_kept(age_years: float | None, sex: Any) -> None:
     record = Person(age_years, sex).as_record()
 
-    assert record == {"age_years": age_years, "sex": sex}
+    assert record == {"age_years": age_years, "sex": sex, "identifier": None}
     assert Person(**record) == Person(age_years, sex)
 
 
@@ -37,6 +37,24 @@ def test_no_sex_is_refused_with_what_is_allowed(sex: Any) -> None:
         Person(sex=sex)
 
     assert str(refusal.value) == f"sex is {sex!r}; allowed are F and M"
+
+
+@pytest.mark.parametrize("identifier", ["P-17", "a", "0", "_", "-", "x" * 32])
+def test_an_identifier_is_kept(identifier: str) -> None:
+    assert Person(identifier=identifier).as_record()["identifier"] == identifier
+
+
+@pytest.mark.parametrize(
+    "identifier",
+    ["", "x" * 33, "a b", "../x", "a/b", "..", "a.b", "a\n", "\0", "é", "\u0663", "=1+1", "a;b", 7],
+)
+def test_no_identifier_is_refused_with_what_is_allowed(identifier: Any) -> None:
+    with pytest.raises(SettingError) as refusal:
+        Person(identifier=identifier)
+
+    assert str(refusal.value) == (
+        f"identifier is {identifier!r}; allowed are 1 to 32 letters, digits, - and _"
+    )
 
 
 def test_nothing_is_known_unless_it_was_told() -> None:

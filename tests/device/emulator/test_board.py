@@ -228,12 +228,17 @@ def service(installed: tuple[Bench, list[str]]) -> Bench:
     return installed[0]
 
 
-def test_control_c_gives_the_repl_when_nobody_talks(service: Bench) -> None:
+def at_the_repl(service: Bench) -> None:
+    """Have the board ready to run a piece of MicroPython, whatever it did before."""
     service.run(3100 * MS)
     service.pico.send(b"\x03")
     service.run(50 * MS)
     service.pico.received()
     service.pico.enter_raw_repl()
+
+
+def test_control_c_gives_the_repl_when_nobody_talks(service: Bench) -> None:
+    at_the_repl(service)
     assert service.pico.execute("print('here')") == "here\n"
     service.run(1500 * MS)
     assert service.pico.watchdog_resets == 1  # that of the installation
@@ -283,6 +288,7 @@ print(binascii.crc32(block), tone_us, noise_us)
 
 
 def test_sound_and_interrupts_allocate_nothing_and_samples_are_ours(service: Bench) -> None:
+    at_the_repl(service)
     state = [123456, 22369621, 1000, 1118481, 20000, 3, 77, 2100, 0, 0, 0, 0, 12, 20000]
     printed = service.pico.execute(SAMPLES_ON_THE_BOARD.format(state=state))
     crc, tone_us, noise_us = (int(word) for word in printed.split())
@@ -296,6 +302,7 @@ def test_sound_and_interrupts_allocate_nothing_and_samples_are_ours(service: Ben
 
 
 def test_the_watchdog_silences_a_board_that_hangs(service: Bench) -> None:
+    at_the_repl(service)
     service.pico.send(b"print()\nfrom device.tone_generator.program import run\nrun()\x04")
     service.run(300 * MS)
     service.meet()

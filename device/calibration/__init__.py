@@ -1,0 +1,1 @@
+"""Calibration: published reference levels, the plausibility of a measurement, and its file."""

@@ -1,0 +1,170 @@
+"""What a technician measures at one frequency of one ear, and whether it can be true. No I/O."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from firmware_py.calibration import (
+    FORMAT_VERSION,
+    LEVEL_MAX_LIMITS_DB_SPL,
+    REACH_MIN_DB_HL,
+    SENSITIVITY_LIMITS_DB_SPL,
+    Calibration,
+)
+from firmware_py.procedure.settings import LEFT, RIGHT
+
+LINEAR_DB: Final = 1.0  # a step of the generator and that of the reading differ by up to this
+NEIGHBOUR_DB: Final = 25.0  # two frequencies side by side; more, and a digit is wrong
+READING_LIMITS_DB_SPL: Final = (20.0, LEVEL_MAX_LIMITS_DB_SPL[1])
+
+
+class ImplausibleError(ValueError):
+    """A reading that cannot be right, and what to look at."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the meter showed for a tone at `level_dbfs`."""
+
+    level_dbfs: float
+    level_db_spl: float
+
+    def __post_init__(self) -> None:
+        """Refuse what no meter shows for a tone."""
+        low, high = READING_LIMITS_DB_SPL
+        if not low <= self.level_db_spl <= high:
+            raise ImplausibleError(
+                f"{self.level_db_spl:g} dB SPL; a reading is from {low:g} to {high:g} dB SPL"
+            )
+
+
+@dataclass(frozen=True)
+class Point:
+    """What two readings at one frequency tell: level at full scale, and the highest level."""
+
+    sensitivity_db_spl: float
+    level_max_db_spl: float
+
+
+def point_of(soft: Reading, loud: Reading, neighbour: Point | None, retspl_db_spl: float) -> Point:
+    """Return what two readings tell, or why they cannot be right.
+
+    The highest level is that of the loud tone: beyond it nobody has seen whether the output is
+    still in proportion.
+
+    Parameters
+    ----------
+    soft, loud : Reading
+        At two levels of the generator.
+    neighbour : Point or None
+        At the frequency before, of the same ear.
+    retspl_db_spl : float
+        0 dB HL here.
+
+    Raises
+    ------
+    ImplausibleError
+        If they cannot be right; the message says what to look at.
+    """
+    told_db = loud.level_dbfs - soft.level_dbfs
+    read_db = loud.level_db_spl - soft.level_db_spl
+    if read_db <= 0.0:
+        raise ImplausibleError(
+            f"{told_db:g} dB more gave {read_db:+.1f} dB on the meter: is the right earphone on "
+            "the coupler, is it the tone that the meter shows, and not the room?"
+        )
+    if abs(read_db - told_db) > LINEAR_DB:
+        raise ImplausibleError(
+            f"{told_db:g} dB more gave {read_db:+.1f} dB on the meter; allowed is {LINEAR_DB:g} dB "
+            "off: the room is too loud for the soft tone, or the loud one is distorted"
+        )
+    # The mean of both: each reading is as good as the other.
+    offset_db = 0.5 * (soft.level_db_spl - soft.level_dbfs + loud.level_db_spl - loud.level_dbfs)
+    sensitivity_db_spl = round(offset_db, 2)
+    found = Point(sensitivity_db_spl, round(sensitivity_db_spl + loud.level_dbfs, 2))
+    low, high = SENSITIVITY_LIMITS_DB_SPL
+    if not low <= found.sensitivity_db_spl <= high:
+        raise ImplausibleError(
+            f"full scale would be {found.sensitivity_db_spl:g} dB SPL; allowed are {low:g} to "
+            f"{high:g} dB SPL: see to the amplifier"
+        )
+    if neighbour is not None:
+        step_db = found.sensitivity_db_spl - neighbour.sensitivity_db_spl
+        if abs(step_db) > NEIGHBOUR_DB:
+            raise ImplausibleError(
+                f"full scale differs by {step_db:+.1f} dB from the frequency before; allowed are "
+                f"{NEIGHBOUR_DB:g} dB: is a digit wrong?"
+            )
+    if found.level_max_db_spl - retspl_db_spl < REACH_MIN_DB_HL:
+        raise ImplausibleError(
+            f"the loud tone is {found.level_max_db_spl - retspl_db_spl:.1f} dB HL; allowed is "
+            f"{REACH_MIN_DB_HL:g} dB HL and more: a louder tone is needed, or another amplifier"
+        )
+    return found
+
+
+def calibration_of(
+    about: Mapping[str, str],
+    transducer: Mapping[str, str],
+    retspl_db_spl: Mapping[int, float],
+    points: Mapping[str, Mapping[int, Point]],
+) -> Calibration:
+    """Put a calibration together.
+
+    Parameters
+    ----------
+    about, transducer : mapping
+        Texts and dates of the tables `[calibration]` and `[transducer]`.
+    retspl_db_spl : mapping of frequency (Hz) to level
+        Of the transducer on its coupler.
+    points : mapping of ear to mapping of frequency (Hz) to Point
+        What was measured.
+
+    Raises
+    ------
+    CalibrationError
+        If it is not allowed.
+    """
+    content: dict[str, Any] = {
+        "format": FORMAT_VERSION,
+        "calibration": dict(about),
+        "transducer": {
+            **transducer,
+            "retspl_db_spl": {str(f): level for f, level in retspl_db_spl.items()},
+        },
+    }
+    for ear in (LEFT, RIGHT):
+        found = points[ear].items()
+        content[ear] = {
+            "sensitivity_db_spl": {str(f): p.sensitivity_db_spl for f, p in found},
+            "level_max_db_spl": {str(f): p.level_max_db_spl for f, p in found},
+        }
+    return Calibration.from_record(content)
+
+
+def as_toml(calibration: Calibration) -> str:
+    """Return a calibration as the text of its file."""
+    lines = [f"format = {FORMAT_VERSION}"]
+    for name, table in calibration.content.items():
+        if isinstance(table, dict):
+            lines += _table_lines(name, table)
+    return "\n".join(lines) + "\n"
+
+
+def _table_lines(name: str, table: Mapping[str, Any]) -> list[str]:
+    inner = {key: value for key, value in table.items() if isinstance(value, dict)}
+    own = {key: value for key, value in table.items() if key not in inner}
+    lines = ["", f"[{name}]"] if own else []
+    lines += [f"{key} = {_value(key, value)}" for key, value in own.items()]
+    for key, value in inner.items():
+        lines += _table_lines(f"{name}.{key}", value)
+    return lines
+
+
+def _value(key: str, value: object) -> str:
+    if not isinstance(value, str):
+        return repr(value)
+    if key in ("date", "due"):
+        return value
+    # Printable ASCII: of what TOML escapes only these two.
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,116 @@
+"""What is known of earlier sessions: read from their journals, found by number and never by a name.
+
+Nothing is computed again: a result is the one that was recorded. That keeps looking at an old
+session quick, and right whatever the present version would find.
+"""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from firmware_py.journal import JournalError, read_journal
+from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
+
+TAIL_BYTES: Final = 32 * 1024  # a result has at most 8 KiB, and only some notes come after it
+
+COMPLETE: Final = "complete"
+UNFINISHED: Final = "unfinished"
+DAMAGED: Final = "damaged"
+
+
+class ArchiveError(Exception):
+    """A session of which nothing can be said, and why."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One session, at a glance.
+
+    Attributes
+    ----------
+    outcome : str
+        As in its result, or `UNFINISHED`, or `DAMAGED`: its beginning cannot be read.
+    started : str
+        ISO 8601.
+    ears, identifier : str
+        "" where unknown or not told.
+    """
+
+    outcome: str
+    started: str = ""
+    ears: str = ""
+    identifier: str = ""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The recorded result of a session, and under which calibration it was found."""
+
+    result: dict[str, Any]
+    calibration: dict[str, Any] | None
+
+
+def glance(path: Path) -> Entry:
+    """Look at the beginning and the end of a journal, whatever its size.
+
+    The records between are not checked: `recorded_result` does that.
+    """
+    try:
+        with path.open("rb") as file:
+            line = file.readline(HEADER_BYTES_MAX)
+            header = decode_line(line, 0, "").record
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(len(line), size - TAIL_BYTES))
+            tail = file.read(TAIL_BYTES)
+    except (OSError, LineError):
+        return Entry(DAMAGED)
+    outcome = UNFINISHED
+    for line in tail.splitlines():
+        outcome = _outcome(line) or outcome
+    person = header.get("person")
+    settings = header.get("settings")
+    return Entry(
+        outcome,
+        _text(header.get("started")),
+        _text(settings.get("ears") if isinstance(settings, dict) else None),
+        _text(person.get("identifier") if isinstance(person, dict) else None),
+    )
+
+
+def recorded_result(path: Path) -> Found:
+    """Read a whole journal, with every check, and return its result.
+
+    Raises
+    ------
+    ArchiveError
+        If there is none, or the journal cannot be read or is damaged.
+    """
+    try:
+        recovered = read_journal(path)
+    except JournalError as error:
+        raise ArchiveError(str(error)) from None
+    for record in reversed(recovered.records):
+        action = record.get("action")
+        if isinstance(action, dict) and action.get("what") == "finish":
+            result = action.get("result")
+            calibration = recovered.header.get("calibration")
+            if isinstance(result, dict) and isinstance(result.get("ears"), list):
+                return Found(result, calibration if isinstance(calibration, dict) else None)
+    raise ArchiveError("it was not finished, so it has no result")
+
+
+def _outcome(line: bytes) -> str:
+    """Return the outcome that a line tells, "" if it tells none."""
+    if b'"finish"' not in line:
+        return ""
+    try:
+        record = json.loads(line)
+        return _text(record["action"]["result"]["outcome"])
+    except (ValueError, TypeError, KeyError):
+        return ""
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

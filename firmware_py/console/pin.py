@@ -1,0 +1,168 @@
+"""The operator's PIN: only its salted hash is kept, and wrong ones cost more and more time.
+
+The configuration is on a card that may be copied, so the PIN itself is nowhere. A PIN is short,
+and whoever has the card can try all of them at home: the hash keeps it from being read in passing,
+not from somebody who wants to know. At the console there is the delay.
+"""
+
+import hashlib
+import hmac
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Self
+
+from firmware_py.console.grammar import COMMAND_PROTECTED, ILLEGAL_PARAMETER, ConsoleError
+
+PIN_FORM: Final = re.compile(r"[0-9]{4,12}", re.ASCII)
+PIN_WORDS: Final = "4 to 12 digits"
+
+METHOD: Final = "pbkdf2-sha256"
+# 10 ms of a desktop processor, a quarter of a second of a small Arm core: the loop stands still so
+# long, and the board falls silent after one second without a word.
+ITERATIONS: Final = 50_000
+ITERATIONS_LIMITS: Final = (1_000, 200_000)
+SALT_BYTES: Final = 16
+_STORED_FORM: Final = re.compile(
+    METHOD + r"\$([1-9][0-9]{3,5})\$([0-9a-f]{32})\$([0-9a-f]{64})", re.ASCII
+)
+
+DELAY_S_FIRST: Final = 1.0  # after a wrong PIN; twice as long after every further one ...
+DELAY_S_MAX: Final = 600.0  # ... up to this: 10,000 PINs take 69 days
+RELOCK_S: Final = 300.0  # without a command that needs the PIN
+
+NONE: Final = "NONE"  # no PIN is configured
+LOCKED: Final = "LOCKED"
+UNLOCKED: Final = "UNLOCKED"
+
+
+@dataclass(frozen=True)
+class PinHash:
+    """A PIN as it is kept; the text of it is `pbkdf2-sha256$ITERATIONS$SALT$HASH`, both in hex."""
+
+    iterations: int
+    salt: bytes
+    digest: bytes
+
+    @classmethod
+    def of(cls, pin: str, salt: bytes) -> Self:
+        """Return the hash of a new PIN.
+
+        Raises
+        ------
+        ValueError
+            If it is not allowed; the message does not tell it.
+        """
+        if not PIN_FORM.fullmatch(pin):
+            raise ValueError(f"a PIN has {PIN_WORDS}; this one has not")
+        return cls(ITERATIONS, salt, _digest(pin, salt, ITERATIONS))
+
+    @classmethod
+    def parse(cls, text: object) -> Self:
+        """Read the text of a hash.
+
+        Raises
+        ------
+        ValueError
+            If it is none; the message does not tell it, for it may be a PIN.
+        """
+        match = _STORED_FORM.fullmatch(text) if isinstance(text, str) else None
+        low, high = ITERATIONS_LIMITS
+        if match is None or not low <= int(match[1]) <= high:
+            raise ValueError(
+                "is not the hash of a PIN, which is not repeated here; allowed is what "
+                "gp-pta-device --hash-pin prints"
+            )
+        return cls(int(match[1]), bytes.fromhex(match[2]), bytes.fromhex(match[3]))
+
+    def __str__(self) -> str:
+        return f"{METHOD}${self.iterations}${self.salt.hex()}${self.digest.hex()}"
+
+    def is_of(self, pin: str) -> bool:
+        """Tell whether this is the PIN, in a time that does not tell how much of it is right."""
+        return hmac.compare_digest(self.digest, _digest(pin, self.salt, self.iterations))
+
+
+class PinLock:
+    """What needs the PIN is refused until it was entered, and again after some idle time.
+
+    Parameters
+    ----------
+    stored : PinHash or None
+        None: no PIN is configured, and nothing is ever refused.
+    now_s : callable
+        Returns a time in seconds that never goes backwards.
+    """
+
+    def __init__(self, stored: PinHash | None, now_s: Callable[[], float]) -> None:
+        self._stored = stored
+        self._now_s = now_s
+        self._unlocked_until_s: float | None = None
+        self._wrong = 0
+        self._wait_until_s = 0.0
+
+    @property
+    def state(self) -> str:
+        """Return NONE, LOCKED or UNLOCKED."""
+        if self._stored is None:
+            return NONE
+        if self._unlocked_until_s is None or self._now_s() >= self._unlocked_until_s:
+            return LOCKED
+        return UNLOCKED
+
+    def require(self) -> None:
+        """Refuse what needs the PIN while it is locked, and put off locking it again otherwise.
+
+        Raises
+        ------
+        ConsoleError
+            If it is locked.
+        """
+        state = self.state
+        if state == LOCKED:
+            raise ConsoleError(
+                COMMAND_PROTECTED, "this needs the operator's PIN: SYST:PIN; nothing was done"
+            )
+        if state == UNLOCKED:
+            self._unlocked_until_s = self._now_s() + RELOCK_S
+
+    def enter(self, pin: str) -> None:
+        """Unlock, if the PIN is right.
+
+        Raises
+        ------
+        ConsoleError
+            If it is wrong, if there is none, or if it is too soon after a wrong one: then it is
+            not even looked at.
+        """
+        if self._stored is None:
+            raise ConsoleError(COMMAND_PROTECTED, "no PIN is configured, and none is needed")
+        now_s = self._now_s()
+        if now_s < self._wait_until_s:
+            raise ConsoleError(
+                COMMAND_PROTECTED,
+                "the last PIN was wrong: the next one is looked at in "
+                f"{math.ceil(self._wait_until_s - now_s)} s",
+            )
+        if not PIN_FORM.fullmatch(pin):
+            raise ConsoleError(ILLEGAL_PARAMETER, f"a PIN has {PIN_WORDS}; this is none")
+        if self._stored.is_of(pin):
+            self._wrong = 0
+            self._unlocked_until_s = now_s + RELOCK_S
+            return
+        self.lock()
+        self._wrong += 1
+        delay_s = min(DELAY_S_FIRST * 2.0 ** min(self._wrong - 1, 30), DELAY_S_MAX)
+        self._wait_until_s = now_s + delay_s
+        raise ConsoleError(
+            COMMAND_PROTECTED, f"wrong PIN; the next one is looked at in {delay_s:.0f} s"
+        )
+
+    def lock(self) -> None:
+        """Lock again."""
+        self._unlocked_until_s = None
+
+
+def _digest(pin: str, salt: bytes, iterations: int) -> bytes:
+    return hashlib.pbkdf2_hmac("sha256", pin.encode(), salt, iterations)

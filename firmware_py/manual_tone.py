@@ -1,0 +1,124 @@
+"""A tone played by hand while no test runs: to show the listener what to listen for.
+
+It obeys the rules of a test: its settings' range, the reach of the calibration, and no tone more
+than 20 dB above the one before it in that ear, the first of all at the level at which a test begins
+at most. It belongs to no session, so no journal has it; who wants to know what was played reads the
+console's unasked lines.
+"""
+
+from typing import Any, Final
+
+from firmware_py.calibration import CalibrationInForce
+from firmware_py.link.client import Client, Greeted, Lost, Notice, Refused, Told
+from firmware_py.link.frames import decimal
+from firmware_py.procedure.settings import LEFT, RIGHT, STEP_UP_MAX_DB, SettingError, Settings
+
+ID_PREFIX: Final = "man-"
+NUMBERS: Final = 10_000  # an id has at most 8 characters: "man-9999"
+
+
+class ManualTone:
+    """Plays tones by hand, one at a time.
+
+    Parameters
+    ----------
+    client : Client
+        The wire to the tone generator.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._number = 0
+        self._asked: dict[str, tuple[str, float, float]] = {}  # by id: ear, Hz, dB HL
+        self._last_level_db_hl: dict[str, float] = {}
+
+    def play(
+        self,
+        ear: str,
+        frequency_hz: float,
+        level_db_hl: float,
+        settings: Settings,
+        calibration: CalibrationInForce,
+    ) -> None:
+        """Play a tone; one that sounds is ended.
+
+        Raises
+        ------
+        SettingError
+            If it may not be played; nothing was done.
+        """
+        self._check(ear, frequency_hz, level_db_hl, settings, calibration)
+        level_dbfs = calibration.level_dbfs(ear, frequency_hz, level_db_hl)
+        self.stop()
+        self._number = self._number % (NUMBERS - 1) + 1
+        tone_id = f"{ID_PREFIX}{self._number}"
+        self._asked = {tone_id: (ear, frequency_hz, level_db_hl)}
+        self._client.request(
+            "tone",
+            ("id", tone_id),
+            ("ear", "l" if ear == LEFT else "r"),
+            ("hz", decimal(frequency_hz, 2)),
+            ("dbfs", decimal(level_dbfs, 2)),
+            ("on", settings.pulse_on_ms),
+            ("off", settings.pulse_off_ms),
+            ("n", settings.pulses),
+            ("rise", settings.rise_ms),
+        )
+
+    def stop(self) -> None:
+        """End a tone that sounds, or is about to; without one nothing is done."""
+        if self._asked:
+            self._client.silence()
+            self._asked = {}
+
+    def forget(self) -> None:
+        """Stop, and begin softly again: somebody else may wear the earphones."""
+        self.stop()
+        self._last_level_db_hl = {}
+
+    def notice(self, notice: Notice) -> tuple[str, dict[str, Any]] | None:
+        """Take in what came over the wire; return what happened to a tone, if anything."""
+        match notice:
+            case Told(_, "tone-on", {"id": tone_id}) if tone_id in self._asked:
+                ear, frequency_hz, level_db_hl = self._asked[tone_id]
+                self._last_level_db_hl[ear] = level_db_hl
+                about = {"ear": ear, "frequency_hz": frequency_hz, "level_db_hl": level_db_hl}
+                return "manual-tone", about
+            case Told(_, "tone-off", {"id": tone_id}) if tone_id in self._asked:
+                self._asked = {}
+                return "manual-tone-over", {}
+            case Refused("tone") | Lost() | Greeted():
+                self._asked = {}
+        return None
+
+    def _check(
+        self,
+        ear: str,
+        frequency_hz: float,
+        level_db_hl: float,
+        settings: Settings,
+        calibration: CalibrationInForce,
+    ) -> None:
+        if ear not in (LEFT, RIGHT):
+            raise SettingError(f"ear is {ear!r}; allowed are {LEFT}, {RIGHT}")
+        low_hz, high_hz = settings.frequency_min_hz, settings.frequency_max_hz
+        if not low_hz <= frequency_hz <= high_hz:
+            raise SettingError(
+                f"frequency is {frequency_hz:g}; allowed are {low_hz:g} to {high_hz:g} Hz"
+            )
+        limits_db_hl = {
+            "level_max_db_hl": settings.level_max_db_hl,
+            "the reach of the tone generator": calibration.highest_db_hl(ear, frequency_hz),
+        }
+        last_db_hl = self._last_level_db_hl.get(ear)
+        if last_db_hl is None:
+            limits_db_hl["the first tone in an ear"] = settings.familiar_level_db_hl
+        else:
+            step = f"{STEP_UP_MAX_DB:g} dB above the tone before"
+            limits_db_hl[step] = last_db_hl + STEP_UP_MAX_DB
+        why, high_db_hl = min(limits_db_hl.items(), key=lambda limit: limit[1])
+        if not settings.level_min_db_hl <= level_db_hl <= high_db_hl:
+            raise SettingError(
+                f"level is {level_db_hl:g}; allowed are {settings.level_min_db_hl:g} to "
+                f"{high_db_hl:g} dB HL ({why})"
+            )

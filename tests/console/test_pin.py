@@ -1,0 +1,273 @@
+"""The PIN: what needs it, what wrong ones cost, and that it is never repeated."""
+
+import hmac
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firmware_py.console.commands import Console, command_table
+from firmware_py.console.grammar import COMMAND_PROTECTED, ConsoleError
+from firmware_py.console.pin import (
+    DELAY_S_MAX,
+    LOCKED,
+    NONE,
+    RELOCK_S,
+    SALT_BYTES,
+    UNLOCKED,
+    PinHash,
+    PinLock,
+)
+from tests.console.instrument import FakeInstrument, connected
+
+deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
+
+PIN = "471108"
+STORED = PinHash.of(PIN, b"0123456789abcdef")
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.s = 1000.0
+
+    def __call__(self) -> float:
+        return self.s
+
+
+def locked() -> tuple[FakeInstrument, Console, Clock]:
+    clock = Clock()
+    return *connected(PinLock(STORED, clock)), clock
+
+
+def refusal_of(lock: PinLock, pin: str) -> str:
+    with pytest.raises(ConsoleError) as refusal:
+        lock.enter(pin)
+    assert refusal.value.number == COMMAND_PROTECTED
+    return str(refusal.value)
+
+
+# --- The hash ------------------------------------------------------------------------------------
+
+
+def test_a_hash_comes_back_from_its_text_and_knows_its_pin() -> None:
+    assert PinHash.parse(str(STORED)) == STORED
+    assert STORED.is_of(PIN)
+    assert not STORED.is_of(PIN[:-1])
+    assert PIN not in str(STORED)
+    assert str(PinHash.of(PIN, b"another salt....")).split("$")[3] != str(STORED).split("$")[3]
+
+
+@pytest.mark.parametrize(
+    "pin", ["", "123", "1" * 13, "12a4", " 1234", "1234\n", "\u0661234", "12.4"]
+)
+def test_what_is_no_pin_is_refused_and_not_repeated(pin: str) -> None:
+    with pytest.raises(ValueError, match="a PIN has 4 to 12 digits; this one has not") as refusal:
+        PinHash.of(pin, bytes(SALT_BYTES))
+    assert not pin or pin not in str(refusal.value).replace("4 to 12", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PIN,
+        4711,
+        None,
+        "",
+        str(STORED).replace("sha256", "md5"),
+        str(STORED).replace("$50000$", "$999$"),
+        str(STORED).replace("$50000$", "$200001$"),
+        str(STORED)[:-1],
+        str(STORED).upper(),
+        str(STORED) + "\n",
+    ],
+)
+def test_what_is_no_hash_is_refused_and_not_repeated(text: object) -> None:
+    with pytest.raises(ValueError, match="which is not repeated here") as refusal:
+        PinHash.parse(text)
+    assert "4711" not in str(refusal.value)
+
+
+def test_hashes_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[tuple[bytes, bytes]] = []
+    real = hmac.compare_digest
+
+    def compare(a: bytes, b: bytes) -> bool:
+        compared.append((a, b))
+        return real(a, b)
+
+    monkeypatch.setattr(hmac, "compare_digest", compare)
+    assert STORED.is_of(PIN)
+    assert compared == [(STORED.digest, STORED.digest)]
+
+
+# --- The lock ------------------------------------------------------------------------------------
+
+
+def test_without_a_pin_nothing_is_locked() -> None:
+    lock = PinLock(None, Clock())
+
+    assert lock.state == NONE
+    lock.require()
+    assert "no PIN is configured" in refusal_of(lock, PIN)
+
+
+def test_wrong_ones_cost_twice_as_much_every_time_up_to_a_limit() -> None:
+    clock = Clock()
+    lock = PinLock(STORED, clock)
+    delays_s = []
+    for _ in range(13):
+        words = refusal_of(lock, "0000")
+        assert words.startswith("wrong PIN; the next one is looked at in ")
+        delays_s.append(float(words.split()[-2]))
+        clock.s += delays_s[-1] - 0.5
+        assert "the next one is looked at in 1 s" in refusal_of(lock, PIN), "even the right one"
+        assert lock.state == LOCKED
+        clock.s += 0.5
+
+    assert delays_s == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, *[DELAY_S_MAX] * 3]
+    lock.enter(PIN)
+    assert lock.state == UNLOCKED
+    refusal_of(lock, "0000")
+    clock.s += 1.0
+    lock.enter(PIN)
+
+
+def test_what_comes_too_soon_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = PinLock(STORED, Clock())
+    refusal_of(lock, "0000")
+    monkeypatch.setattr(PinHash, "is_of", lambda *_: pytest.fail("it was looked at"))
+    refusal_of(lock, PIN)
+
+
+def test_a_wrong_pin_locks_again() -> None:
+    lock = PinLock(STORED, Clock())
+    lock.enter(PIN)
+    refusal_of(lock, "0000")
+
+    assert lock.state == LOCKED
+
+
+def test_it_locks_again_when_nothing_needs_it_for_long() -> None:
+    clock = Clock()
+    lock = PinLock(STORED, clock)
+    lock.enter(PIN)
+    for _ in range(3):
+        clock.s += RELOCK_S - 1.0
+        lock.require()
+    clock.s += RELOCK_S
+
+    assert lock.state == LOCKED
+    with pytest.raises(ConsoleError, match="this needs the operator's PIN: SYST:PIN"):
+        lock.require()
+
+
+def test_what_is_no_pin_costs_no_time() -> None:
+    lock = PinLock(STORED, Clock())
+    with pytest.raises(ConsoleError, match="a PIN has 4 to 12 digits; this is none"):
+        lock.enter("12")
+    lock.enter(PIN)
+
+
+# --- The console ---------------------------------------------------------------------------------
+
+NEED_IT = [
+    "SETT pulses,2", "SESS:STAR ,,67", "SESS:STAR LEFT,,,F", "SESS:STAR ,,,,P-17", "SESS:LIST?",
+    "SESS:RES? 3", "THR? ,3", "THR? LEFT,3", "AUD 3", "CAL:TONE LEFT,1000,-30",
+]  # fmt: skip
+NEED_NONE = [
+    "HELP", "*IDN?", "*TST?", "*RST", "*CLS", "SYST:ERR?", "SYST:VERS?", "SYST:TIME?", "SYST:PIN?",
+    "SYST:LOCK", "SYST:EVEN ON", "SYST:EVEN?", "SYST:EXIT", "SESS:STAR", "SESS:STAR LEFT,7",
+    "SESS:STAR LEFT,7,,,", "SESS:PAUS", "SESS:CONT", "SESS:ABOR", "SESS:STAT?", "SESS:RES?",
+    "THR? LEFT", "AUD", "TONE LEFT,1000,40", "TONE:STOP", "CAL?", "CAL:LIM?", "CAL:TONE?",
+    "CAL:STOP", "SETT?", "SETT? pulses",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", NEED_IT)
+def test_settings_calibration_and_what_is_known_of_people_need_the_pin(line: str) -> None:
+    instrument, console, _ = locked()
+
+    assert console.execute(line) == [
+        'ERROR -203,"this needs the operator\'s PIN: SYST:PIN; nothing was done"'
+    ]
+    assert instrument.calls == []
+    assert console.execute(f"SYST:PIN {PIN}") == ["OK"]
+    assert not console.execute(line)[0].startswith("ERROR")
+    assert console.execute("SYST:LOCK") == ["OK"]
+    assert console.execute(line)[0].startswith("ERROR -203")
+    assert len(instrument.calls) == 1
+
+
+@pytest.mark.parametrize("line", NEED_NONE)
+def test_everything_else_does_not(line: str) -> None:
+    _, console, _ = locked()
+
+    assert not console.execute(line)[0].startswith("ERROR")
+    assert console.lock.state == LOCKED
+
+
+def test_every_command_is_in_one_of_the_two() -> None:
+    instrument, console = connected()
+    headers = {line.split()[0] for line in (*NEED_IT, *NEED_NONE, "SYST:PIN")}
+
+    for row in command_table(instrument, console):
+        assert any(row.pattern.fullmatch(header) for header in headers), row.header
+
+
+def test_the_state_is_told() -> None:
+    _, console, clock = locked()
+
+    assert console.execute("SYST:PIN?") == [LOCKED]
+    console.execute(f"SYST:PIN {PIN}")
+    assert console.execute("SYST:PIN?") == [UNLOCKED]
+    clock.s += RELOCK_S
+    assert console.execute("SYST:PIN?") == [LOCKED]
+    assert connected()[1].execute("SYST:PIN?") == [NONE]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"SYST:PIN {PIN}", f"SYST:PIN {PIN},{PIN}", f"SYST:PIN 0000,{PIN}", f"SYST:PNI {PIN}", PIN,
+        f"SYST:PIN{PIN}", f"SYST:PIN:{PIN}", f"PIN {PIN}", f"SYST:PIN  {PIN} {PIN}",
+        f"SYST:PIN? {PIN}x"[:-1].replace("?", "="), f"SYST:PIN ,{PIN}", f"SYST:PIN {PIN}99",
+        f"SYST:PIN '{PIN}'", f'SYST:PIN "{PIN}"', f"\tSYST:PIN {PIN}",
+    ],
+)  # fmt: skip
+def test_it_is_never_repeated(line: str) -> None:
+    """However it was typed: not in an answer, and not in an error that is kept."""
+    _, console, clock = locked()
+    for _ in range(3):
+        said = console.execute(line)
+        errors = iter(console.next_error, '0,"No error"')
+        assert PIN not in " ".join((*said, *errors))
+        clock.s += DELAY_S_MAX
+
+
+@settings(deterministic, max_examples=200)
+@given(st.text(f"SYT:PIN?, {PIN}", max_size=8), st.text(":?, '=x", max_size=3))
+def test_it_is_never_repeated_wherever_it_stands(before: str, after: str) -> None:
+    _, console, _ = locked()
+    said = console.execute(f"{before}{PIN}{after}")
+    errors = iter(console.next_error, '0,"No error"')
+    shown = " ".join((*said, *errors))
+
+    if not before.strip(" :") or before.strip(" :").startswith(("SYST", "P")):
+        assert PIN not in shown
+
+
+def test_a_million_guesses_get_nowhere_in_a_day() -> None:
+    clock = Clock()
+    lock = PinLock(STORED, clock)
+    looked_at = 0
+    for guess in itertools.count():
+        if clock.s > 1000.0 + 86_400.0:
+            break
+        words = refusal_of(lock, f"{guess:04d}")
+        looked_at += words.startswith("wrong")
+        clock.s += 1.0
+
+    assert looked_at < 160

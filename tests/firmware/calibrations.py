@@ -1,0 +1,102 @@
+"""Calibrations to test with: good ones, and boards that are as loud as they say."""
+
+import copy
+import datetime
+from typing import Any, Final
+
+from device.calibration.measurement import as_toml
+from device.calibration.retspl import reference_levels
+from device.simulator.board import PlayedTone, SimulatedBoard
+from device.simulator.listener import Listener
+from firmware_py.calibration import FREQUENCIES_HZ, Calibration, CalibrationOnFile
+
+MADE: Final = datetime.date(2026, 1, 2)  # the day on which `world` begins its sessions
+DUE: Final = datetime.date(2026, 12, 31)
+
+SENSITIVITY: Final = {
+    "left": (118, 120, 122, 121.5, 121, 119, 117.5, 116, 114, 105, 98),
+    "right": (117, 119.5, 122.5, 121, 120.5, 119, 118, 115, 113.5, 106, 99.25),
+}
+# 92 dB HL and less at the top: 8 kHz reaches 75, 6 kHz 79.5.
+BELOW_FULL_SCALE_DB: Final = 10.0
+
+_CONTENT: Final[dict[str, Any]] = {
+    "format": 1,
+    "calibration": {
+        "date": MADE.isoformat(),
+        "due": DUE.isoformat(),
+        "technician": "A. Meyer",
+        "meter": "class 1",
+        "meter_serial": "M-1",
+        "tone_generator_serial": "T-1",
+    },
+    "transducer": {
+        "name": "TDH39",
+        "serial_left": "L-1",
+        "serial_right": "R-1",
+        "coupler": "IEC 60318-3",
+        "retspl_source": "ISO 389-1",
+        "retspl_db_spl": {
+            str(f): level for f, level in reference_levels("tdh39").levels_db_spl.items()
+        },
+    },
+    **{
+        ear: {
+            "sensitivity_db_spl": {
+                str(f): level for f, level in zip(FREQUENCIES_HZ, levels, strict=True)
+            },
+            "level_max_db_spl": {
+                str(f): level - BELOW_FULL_SCALE_DB
+                for f, level in zip(FREQUENCIES_HZ, levels, strict=True)
+            },
+        }
+        for ear, levels in SENSITIVITY.items()
+    },
+}
+
+
+def content(changes: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the content of a good file; changes by dotted path, None takes a key out."""
+    new = copy.deepcopy(_CONTENT)
+    for path, value in (changes or {}).items():
+        *tables, key = path.split(".")
+        table = new
+        for name in tables:
+            table = table[name]
+        if value is None:
+            del table[key]
+        else:
+            table[key] = value
+    return new
+
+
+def calibration(changes: dict[str, Any] | None = None) -> Calibration:
+    """Return a good calibration, with changes."""
+    return Calibration.from_record(content(changes))
+
+
+def on_file(changes: dict[str, Any] | None = None) -> CalibrationOnFile:
+    """Return what the firmware has of such a file."""
+    return CalibrationOnFile(calibration(changes))
+
+
+def file_text() -> str:
+    """Return the text of a good file."""
+    return as_toml(calibration())
+
+
+class CalibratedBoard(SimulatedBoard):
+    """A board, amplifier and earphones whose loudness is that of a calibration."""
+
+    def __init__(self, listener: Listener, truth: Calibration, boot: int = 0xB007) -> None:
+        super().__init__(listener, boot=boot)
+        self.truth = truth
+
+    def level_db_spl(self, tone: PlayedTone) -> float:
+        """Return what a meter shows."""
+        return tone.level_dbfs + self.truth.sensitivity_db_spl[tone.ear].at(tone.frequency_hz)
+
+    def _listen(self, tone: PlayedTone) -> None:
+        retspl_db_spl = self.truth.retspl_db_spl.at(tone.frequency_hz)
+        self._full_scale_db_hl = self.level_db_spl(tone) - retspl_db_spl - tone.level_dbfs
+        super()._listen(tone)

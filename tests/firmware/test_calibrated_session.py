@@ -1,0 +1,203 @@
+"""A session with a calibration: what is told to the board, recorded, replayed and gone on with."""
+
+import datetime
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from device.simulator.listener import SimulatedListener
+from firmware_py.calibration import CalibrationInForce, CalibrationOnFile
+from firmware_py.journal import JournalWriter, read_journal
+from firmware_py.procedure.outcomes import INCOMPLETE, NO_RESPONSE
+from firmware_py.procedure.settings import Settings
+from firmware_py.session import ReplayError, replay
+from host_tools.replay import IDENTICAL, replay_journal
+from tests.firmware.calibrations import DUE, CalibratedBoard, calibration, on_file
+from tests.firmware.world import STARTED, World, a_listener, result_of, stimuli_of
+
+pytestmark = pytest.mark.usefixtures("quick_disk")
+
+LEFT = {"ears": "left", "seed": 3}
+# What the golden sessions of before have in their headers.
+OF_BEFORE = {"state": "UNCALIBRATED", "full_scale_db_hl": 120.0}
+
+
+def world_with(
+    directory: Path, on_disk: CalibrationOnFile, listener: SimulatedListener | None = None
+) -> World:
+    """Return a world whose board is as loud as its calibration says."""
+    directory.mkdir()
+    listener = listener or a_listener("S2")
+    world = World(directory, listener, calibration=on_disk)
+    world.board = CalibratedBoard(listener, on_disk.calibration or calibration())
+    return world
+
+
+def run(world: World, settings: dict[str, Any] | None = None) -> Path:
+    """Run a session to its end and return its journal."""
+    world.begin(Settings.from_record(settings or LEFT))
+    world.finish()
+    world.close()
+    return world.journal()
+
+
+def header_of(path: Path) -> dict[str, Any]:
+    return dict(read_journal(path).header)
+
+
+def test_a_calibrated_session_is_that_of_a_nominal_board(tmp_path: Path) -> None:
+    """Dial the same levels: RETSPL and sensitivity there and back again."""
+    far = {f"left.level_max_db_spl.{f}": level for f, level in _full_scale("left").items()}
+    world = world_with(tmp_path / "calibrated", on_file(far))
+    journal = run(world, LEFT | {"level_max_db_hl": 80.0})
+    plain = world_with(tmp_path / "plain", CalibrationOnFile())
+    plain.board = type(plain.board).__mro__[1](a_listener("S2"), boot=0xB007)
+    nominal = run(plain, LEFT | {"level_max_db_hl": 80.0})
+
+    assert stimuli_of(journal) == stimuli_of(nominal)
+    assert result_of(journal) == result_of(nominal)
+
+
+def _full_scale(ear: str) -> dict[str, Any]:
+    full_scale: dict[str, Any] = calibration().content[ear]["sensitivity_db_spl"]
+    return full_scale
+
+
+def test_the_board_is_never_told_more_than_was_measured(tmp_path: Path) -> None:
+    world = world_with(tmp_path / "data", on_file(), a_listener("N7"))
+    board = world.board
+    assert isinstance(board, CalibratedBoard)
+
+    result = result_of(run(world, {"seed": 2}))
+
+    assert len(board.played) > 30
+    for tone in board.played:
+        limit_db_spl = board.truth.level_max_db_spl[tone.ear].at(tone.frequency_hz)
+        assert board.level_db_spl(tone) <= limit_db_spl + 1e-6
+    limits = {
+        (ear["ear"], each["frequency_hz"]): each["limit_db_hl"]
+        for ear in result["ears"] for each in ear["thresholds"]
+        if each["mark"] in (NO_RESPONSE, INCOMPLETE)
+    }  # fmt: skip
+    assert limits[("left", 8000)] == 75.0
+    assert limits[("right", 8000)] == 76.0
+    assert all(limit == min(100.0, board.truth.highest_db_hl(*at)) for at, limit in limits.items())
+
+
+@pytest.mark.parametrize(
+    ("changes", "state"),
+    [
+        ({}, "CALIBRATED"),
+        ({"calibration.date": "2025-01-01", "calibration.due": "2026-01-01"}, "OVERDUE"),
+        ({"calibration.date": "2026-01-03"}, "OVERDUE"),
+    ],
+)
+def test_a_replay_needs_no_file_and_no_date(
+    tmp_path: Path, changes: dict[str, Any], state: str
+) -> None:
+    journal = run(world_with(tmp_path / "data", on_file(changes)))
+    recorded = header_of(journal)["calibration"]
+
+    assert (recorded["state"], recorded["judged_on"]) == (state, STARTED.date().isoformat())
+    assert recorded["content"] == calibration(changes).content
+    assert recorded["digest"] == calibration(changes).digest
+    verdict = replay_journal(journal)
+    assert verdict.code == IDENTICAL
+    assert verdict.calibration.startswith(f"{state}: ")
+
+
+def test_a_bad_file_is_journaled_and_the_session_is_uncalibrated(tmp_path: Path) -> None:
+    fault = "c.toml: [left.sensitivity_db_spl] lacks 3000 Hz"
+    journal = run(world_with(tmp_path / "data", CalibrationOnFile(fault=fault)))
+
+    assert header_of(journal)["calibration"] == OF_BEFORE | {"why": fault}
+    verdict = replay_journal(journal)
+    assert verdict.code == IDENTICAL
+    assert verdict.calibration == f"UNCALIBRATED: levels are nominal ({fault})"
+
+
+def test_without_one_the_header_is_that_of_before(tmp_path: Path) -> None:
+    assert header_of(run(world_with(tmp_path / "d", CalibrationOnFile())))["calibration"] == (
+        OF_BEFORE
+    )
+
+
+def test_a_session_goes_on_with_the_calibration_it_began_with(tmp_path: Path) -> None:
+    """The plug is pulled, and somebody puts another file in place meanwhile."""
+    undisturbed = run(world_with(tmp_path / "undisturbed", on_file()))
+    world = world_with(tmp_path / "data", on_file())
+    world.begin(Settings.from_record(LEFT))
+    world.run(30_000_000)
+    world.calibration = on_file({"left.level_max_db_spl.1000": 90.0})
+    other = world.fork(tmp_path / "again")
+    world.close()
+    other.finish()
+    other.close()
+
+    assert stimuli_of(other.journal()) == stimuli_of(undisturbed)
+    assert any("another calibration" in words for words in other.wrong)
+
+
+def test_a_journal_without_the_key_is_uncalibrated(tmp_path: Path) -> None:
+    journal = run(world_with(tmp_path / "data", CalibrationOnFile()))
+    bare = _rewritten(journal, tmp_path / "bare.journal", None)
+
+    assert "calibration" not in header_of(bare)
+    verdict = replay_journal(bare)
+    assert verdict.code == IDENTICAL
+    assert verdict.calibration == CalibrationInForce().headline
+
+
+def test_a_calibration_that_was_tampered_with_is_refused(tmp_path: Path) -> None:
+    journal = run(world_with(tmp_path / "data", on_file()))
+    calibration_told = header_of(journal)["calibration"]
+    calibration_told["content"]["left"]["level_max_db_spl"]["1000"] = 120.9
+    spoilt = _rewritten(journal, tmp_path / "spoilt.journal", calibration_told)
+
+    with pytest.raises(ReplayError, match="its digest is not that of its content"):
+        replay(read_journal(spoilt).records)
+
+
+def _rewritten(journal: Path, path: Path, told: dict[str, Any] | None) -> Path:
+    """Write a journal again with another calibration in its header, None: with none."""
+    header, *records = read_journal(journal).records
+    kept = {k: v for k, v in header.items() if k not in ("kind", "journal", "calibration")}
+    with JournalWriter.create(path, kept if told is None else kept | {"calibration": told}) as new:
+        for each in records:
+            new.append(each)
+    return path
+
+
+def test_a_tone_beyond_the_limit_is_never_sent(tmp_path: Path) -> None:
+    """Should the procedure ever be wrong, the firmware ends rather than play it."""
+    world = world_with(tmp_path / "data", on_file())
+    world.begin(Settings.from_record(LEFT))
+    assert world.runner.session is not None
+    world.runner.last_calibration = on_file(
+        {f"left.level_max_db_spl.{f}": v for f, v in _quiet().items()}
+    ).judged(DUE)
+    with pytest.raises(AssertionError):
+        world.finish()
+    assert world.board.played == []
+    world.close()
+
+
+def _quiet() -> dict[str, float]:
+    retspl = calibration().retspl_db_spl
+    return {
+        f"{f:.0f}": max(math.ceil(level + 25.0), 40.0)
+        for f, level in zip(retspl.frequencies_hz, retspl.levels_db, strict=True)
+    }
+
+
+def test_the_state_is_judged_when_a_session_begins(tmp_path: Path) -> None:
+    world = world_with(tmp_path / "data", on_file())
+    assert world.runner.calibration_today().state == "CALIBRATED"
+    tomorrow = datetime.datetime.combine(
+        DUE + datetime.timedelta(days=1), datetime.time(), datetime.UTC
+    )
+    world.clock.date = lambda: tomorrow  # type: ignore[method-assign]
+    assert world.runner.calibration_today().state == "OVERDUE"
+    world.close()

@@ -1,0 +1,248 @@
+"""dB HL to dBFS by hand, between the points, and all that a calibration file may not say."""
+
+import datetime
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firmware_py.calibration import (
+    CALIBRATED,
+    FILE_BYTES_MAX,
+    FREQUENCIES_HZ,
+    NO_CALIBRATION,
+    OVERDUE,
+    POINTS_MAX,
+    UNCALIBRATED,
+    Calibration,
+    CalibrationError,
+    CalibrationInForce,
+    Curve,
+    load_calibration,
+    read_calibration,
+)
+from firmware_py.configuration import ConfigurationError, read_configuration
+from tests.firmware.calibrations import DUE, MADE, calibration, content, file_text, on_file
+
+DAY = datetime.timedelta(days=1)
+EXAMPLE = Path(__file__).parents[2] / "device" / "calibration" / "example.toml"
+
+
+def test_a_level_goes_over_sound_pressure_to_full_scale() -> None:
+    made = calibration()
+    # 40 dB HL + 7.0 (TDH39, 1 kHz) = 47 dB SPL; 0 dBFS is 121 dB SPL left, 120.5 right.
+    assert made.level_dbfs("left", 1000.0, 40.0) == -74.0
+    assert made.level_dbfs("right", 1000.0, 40.0) == -73.5
+    # 8 kHz left: 13 + 0 - 98.
+    assert made.level_dbfs("left", 8000.0, 0.0) == -85.0
+
+
+def test_the_highest_level_is_what_the_maximum_leaves_in_whole_decibels() -> None:
+    made = calibration()
+    assert made.highest_db_hl("left", 8000.0) == 98 - 10 - 13.0
+    assert made.highest_db_hl("right", 8000.0) == math.floor(99.25 - 10 - 13.0) == 76
+    assert made.highest_db_hl("left", 1000.0) == 121 - 10 - 7.0
+
+
+def test_between_the_points_both_curves_are_straight_over_log_frequency() -> None:
+    curve = Curve((1000.0, 4000.0), (10.0, 20.0))
+    assert curve.at(1000.0) == 10.0
+    assert curve.at(4000.0) == 20.0
+    assert curve.at(2000.0) == pytest.approx(15.0)
+    assert curve.at(1000.0 * 2**0.5) == pytest.approx(12.5)
+    for outside_hz in (999.0, 4001.0):
+        with pytest.raises(ValueError, match="allowed is 1000 to 4000"):
+            curve.at(outside_hz)
+    # Half an octave above 4 kHz, towards 6 kHz: RETSPL 9.5 to 15.5, sensitivity 114 to 105.
+    share = math.log2(5000 / 4000) / math.log2(6000 / 4000)
+    expected = 40.0 + (9.5 + share * 6.0) - (114 - share * 9.0)
+    assert calibration().level_dbfs("left", 5000.0, 40.0) == pytest.approx(expected, abs=0.01)
+
+
+FREQUENCIES = st.floats(125.0, 8000.0)
+
+
+@given(st.sampled_from(["left", "right"]), FREQUENCIES, st.floats(-10.0, 120.0))
+def test_no_level_within_the_limit_is_told_above_the_maximum(
+    ear: str, frequency_hz: float, level_db_hl: float
+) -> None:
+    made = calibration()
+    level_db_hl = min(level_db_hl, made.highest_db_hl(ear, frequency_hz))
+
+    level_dbfs = made.level_dbfs(ear, frequency_hz, level_db_hl)
+    level_db_spl = level_dbfs + made.sensitivity_db_spl[ear].at(frequency_hz)
+
+    assert level_db_spl <= made.level_max_db_spl[ear].at(frequency_hz) + 1e-6
+    assert -160.0 <= level_dbfs <= -10.0 + 1e-6
+    assert level_db_spl - made.retspl_db_spl.at(frequency_hz) > level_db_hl - 0.0101
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"format": 2}, "format is 2; this firmware knows 1"),
+        ({"format": None}, "'format' is missing"),
+        ({"left": None}, "'left' is missing"),
+        ({"left": 3}, "'left' is 3; it has to be a table"),
+        ({"lefd": {}}, "'lefd' is not known; did you mean 'left'?"),
+        ({"calibration.due": None}, "[calibration] 'due' is missing"),
+        ({"calibration.tecnician": "x"}, "[calibration] 'tecnician' is not known; did you mean"),
+        ({"calibration.meter": ""}, "[calibration] meter is ''; allowed are 1 to 80 printable"),
+        ({"calibration.meter": "x" * 81}, "allowed are 1 to 80 printable ASCII characters"),
+        ({"calibration.meter": "\x1b[2J"}, "allowed are 1 to 80 printable ASCII characters"),
+        ({"transducer.serial_left": 7}, "[transducer] serial_left is 7; allowed are 1 to 80"),
+        ({"calibration.date": "2026-02-30"}, "[calibration] date is '2026-02-30'; allowed is a"),
+        ({"calibration.date": "20260102"}, "allowed is a date such as 2026-01-31"),
+        ({"calibration.due": "2026-01-02"}, "due is 2026-01-02; allowed is a date after 2026-01-0"),
+        ({"calibration.due": "2062-12-31"}, "due is 2062-12-31; allowed is a date after 2026-01-0"),
+        (
+            {"left.sensitivity_db_spl.3000": None},
+            "[left.sensitivity_db_spl] lacks 3000 Hz; needed are 125, 250, 500",
+        ),
+        (
+            {"transducer.retspl_db_spl.125": None, "transducer.retspl_db_spl.8000": None},
+            "[transducer.retspl_db_spl] lacks 125, 8000 Hz",
+        ),
+        ({"left.sensitivity_db_spl.9000": 90}, "'9000' is not a frequency; allowed are whole num"),
+        ({"left.sensitivity_db_spl": {"01000": 90}}, "'01000' is not a frequency"),
+        ({"left.sensitivity_db_spl": {"1e3": 90}}, "'1e3' is not a frequency"),
+        ({"left.sensitivity_db_spl": 90}, "'sensitivity_db_spl' is 90; it has to be a table"),
+        ({"right.sensitivity_db_spl.1000": 145.5}, "1000 Hz is 145.5; allowed are numbers from 60"),
+        ({"right.sensitivity_db_spl.1000": math.nan}, "1000 Hz is nan; allowed are numbers from"),
+        ({"right.sensitivity_db_spl.1000": True}, "1000 Hz is True; allowed are numbers from"),
+        ({"transducer.retspl_db_spl.250": "25"}, "250 Hz is '25'; allowed are numbers from -5 to"),
+        ({"left.level_max_db_spl.1000": 140.5}, "1000 Hz is 140.5; allowed are numbers from 40 to"),
+        (
+            {"left.level_max_db_spl.1000": 121.5},
+            "[left.level_max_db_spl] 1000 Hz is 121.5 dB SPL; allowed is up to full scale, 121 dB",
+        ),
+        (
+            {"left.level_max_db_spl.125": 69},
+            "[left.level_max_db_spl] 125 Hz is 69 dB SPL, 24 dB HL; allowed is 25 dB HL and more",
+        ),
+        # At a point of one curve the other two lie between theirs.
+        ({"left.level_max_db_spl.5000": 115}, "5000 Hz is 115 dB SPL; allowed is up to full scale"),
+        (
+            {"left.level_max_db_spl": {str(f): 90 for f in range(125, 125 + POINTS_MAX + 1)}},
+            "[left.level_max_db_spl] has 65 frequencies; allowed are 64",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named_with_what_is_allowed(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(CalibrationError) as refusal:
+        Calibration.from_record(content(changes))
+    assert words in str(refusal.value)
+
+
+def test_a_file_is_read_whole(tmp_path: Path) -> None:
+    path = tmp_path / "calibration.toml"
+    path.write_text(file_text())
+    assert read_calibration(path) == calibration()
+
+
+def test_a_configuration_names_the_file_from_where_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "device.toml"
+    path.write_text('[device]\ncalibration = "made/left.toml"\n')
+    assert read_configuration(path).calibration == tmp_path / "made" / "left.toml"
+    path.write_text('[device]\ncalibration = "/etc/c.toml"\n')
+    assert read_configuration(path).calibration == Path("/etc/c.toml")
+    for wrong in ("3", '""', "true", '["c.toml"]'):
+        path.write_text(f"[device]\ncalibration = {wrong}\n")
+        with pytest.raises(ConfigurationError, match=r"allowed is the path of a calibration file"):
+            read_configuration(path)
+
+
+def test_the_example_is_good() -> None:
+    made = read_calibration(EXAMPLE)
+    assert (made.content["transducer"]["name"], made.due.isoformat()) == ("TDH39", "2027-01-15")
+    assert all(made.highest_db_hl("left", f) >= 60.0 for f in FREQUENCIES_HZ)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"format = ", "is not TOML"),
+        (b"\xff", "is not TOML"),
+        (b"[" * 20_000, "is not TOML"),
+        (b"a" * (FILE_BYTES_MAX + 1), f"is longer than {FILE_BYTES_MAX} bytes"),
+        (b"", "'format' is missing"),
+        (b"format = 1\ncalibration = 3\ntransducer = 1\nleft = 1\nright = 1\n", "'calibration' is"),
+    ],
+)
+def test_a_file_that_is_none_is_named(tmp_path: Path, data: bytes, words: str) -> None:
+    path = tmp_path / "calibration.toml"
+    path.write_bytes(data)
+    with pytest.raises(CalibrationError) as refusal:
+        read_calibration(path)
+    assert str(refusal.value).startswith(f"{path}: ")
+    assert words in str(refusal.value)
+    assert load_calibration(path).fault == str(refusal.value)
+    with pytest.raises(CalibrationError, match=r"none\.toml: cannot be read: No such file"):
+        read_calibration(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("today", "state", "headline"),
+    [
+        (MADE, CALIBRATED, "CALIBRATED: 2026-01-02, due 2026-12-31"),
+        (DUE, CALIBRATED, "CALIBRATED: 2026-01-02, due 2026-12-31"),
+        (DUE + DAY, OVERDUE, "OVERDUE: calibrated 2026-01-02, was due 2026-12-31"),
+        (
+            MADE - DAY,
+            OVERDUE,
+            "OVERDUE: calibrated 2026-01-02, but the clock says 2026-01-01: is it right?",
+        ),
+    ],
+)
+def test_it_holds_up_to_its_due_date(today: datetime.date, state: str, headline: str) -> None:
+    in_force = on_file().judged(today)
+    assert (in_force.state, in_force.headline) == (state, headline)
+    assert in_force.judged_on == today.isoformat()
+    assert in_force.level_dbfs("left", 1000.0, 40.0) == -74.0, "overdue, but better than nothing"
+
+
+def test_without_one_levels_are_nominal_and_it_says_so(tmp_path: Path) -> None:
+    in_force = NO_CALIBRATION.judged(MADE)
+    assert in_force.headline == "UNCALIBRATED: levels are nominal"
+    assert in_force.level_dbfs("left", 1000.0, 40.0) == -80.0
+    assert in_force.highest_db_hl("left", 1000.0) == math.inf
+    assert in_force.as_record() == {"state": UNCALIBRATED, "full_scale_db_hl": 120.0}
+    bad = load_calibration(tmp_path / "none.toml").judged(MADE)
+    assert bad.headline.startswith("UNCALIBRATED: levels are nominal (")
+    assert "none.toml: cannot be read" in bad.headline
+
+
+@pytest.mark.parametrize("today", [MADE, DUE + DAY])
+def test_what_is_recorded_is_all_there_is(today: datetime.date) -> None:
+    in_force = on_file().judged(today)
+    assert CalibrationInForce.from_record(in_force.as_record()) == in_force
+
+
+def test_a_header_without_a_calibration_is_uncalibrated() -> None:
+    assert CalibrationInForce.from_record(None) == CalibrationInForce()
+    bad = CalibrationInForce(why="x.toml: is not TOML")
+    assert CalibrationInForce.from_record(bad.as_record()) == bad
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"state": "FINE"}, "its state is 'FINE'; allowed are CALIBRATED, OVERDUE, UNCALIBRATED"),
+        ({"content": None}, "its content is None; it has to be a table"),
+        ({"digest": "0"}, "its digest is not that of its content"),
+        (
+            {"state": "UNCALIBRATED"},
+            "its nominal full scale is None dB HL; this firmware knows 120",
+        ),
+    ],
+)
+def test_a_header_that_is_none_of_this_version_is_refused(
+    changes: dict[str, Any], words: str
+) -> None:
+    record = on_file().judged(MADE).as_record() | changes
+    with pytest.raises(CalibrationError) as refusal:
+        CalibrationInForce.from_record(record)
+    assert words in str(refusal.value)

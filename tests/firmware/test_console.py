@@ -1,0 +1,430 @@
+"""What the console says of the device: self-test, tones by hand, earlier sessions, the PIN."""
+
+import datetime
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from firmware_py import archive
+from firmware_py import data_directory as data_module
+from firmware_py.archive import DAMAGED, UNFINISHED, ArchiveError, glance, recorded_result
+from firmware_py.clock import SteadyClock
+from firmware_py.configuration import Configuration
+from firmware_py.console.commands import Console
+from firmware_py.console.pin import PinHash
+from firmware_py.data_directory import DataDirectory
+from firmware_py.journal import read_journal
+from firmware_py.self_test import PARTS
+from host_tools.replay import IDENTICAL, replay_journal
+from tests.firmware.test_firmware import Device, told_by
+from tests.firmware.world import a_listener, result_of
+
+pytestmark = pytest.mark.usefixtures("quick_disk")
+
+PIN = "471108"
+
+
+def after(device: Device, *words: str) -> Callable[[], bool]:
+    """Return what tells whether the operator has heard these words."""
+    return lambda: all(word in device.operator.heard for word in words)
+
+
+# Self-test
+
+
+def parts_of(answer: str) -> tuple[int, dict[str, str]]:
+    """Return the code of a self-test, and what it says of every part."""
+    code, _, words = answer.partition(",")
+    assert words[0] == words[-1] == '"'
+    parts = dict(part.split(" ", 1) for part in words[1:-1].split("; ") if part.split()[0] in PARTS)
+    assert [*parts] == [*PARTS]
+    return int(code), parts
+
+
+def test_a_device_that_works_says_so_part_by_part(tmp_path: Path) -> None:
+    code, parts = parts_of(told_by(Device(tmp_path), "*TST?")[0])
+
+    assert code == 0
+    assert parts["wire"].startswith("ok, 0 garbled, ")
+    assert parts["board"] == "ok, sim 1"
+    assert parts["button"] == "ok, not pressed yet since the start"
+    assert parts["calibration"].startswith("ok, UNCALIBRATED")
+    assert re.fullmatch(r"ok, \d+ MB free", parts["disk"])
+    assert re.fullmatch(r"ok, 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", parts["clock"])
+    assert not (tmp_path / data_module.TRIAL_NAME).exists()
+
+
+def test_a_board_that_does_not_answer_is_at_fault(tmp_path: Path) -> None:
+    device = Device(tmp_path)
+    code, parts = parts_of(device.firmware.self_test())
+
+    assert code == PARTS["wire"] + PARTS["board"], "no port is open yet"
+    assert parts["board"] == "FAULT, does not answer"
+    device.data.close()
+
+
+def test_a_disk_that_is_full_or_gone_is_at_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device = Device(tmp_path / "data")
+    device.tones.open()
+    monkeypatch.setattr(data_module, "FREE_BYTES_MIN", 1 << 60)
+    code, parts = parts_of(device.firmware.self_test())
+    assert code & PARTS["disk"]
+    assert "bytes left, journals want 1152921504606846976" in parts["disk"]
+
+    shutil.rmtree(tmp_path / "data")
+    code, parts = parts_of(device.firmware.self_test())
+    assert code & PARTS["disk"]
+    assert "cannot be written: No such file or directory" in parts["disk"]
+    device.data.close()
+
+
+def test_a_clock_that_was_never_set_is_at_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unset = datetime.datetime(1970, 1, 1, 0, 3, tzinfo=datetime.UTC)
+    monkeypatch.setattr(SteadyClock, "date", lambda _: unset)
+    time, test, _ = told_by(Device(tmp_path), "SYST:TIME?", "*TST?")
+
+    assert time == "1970-01-01T00:03:00+00:00"
+    code, parts = parts_of(test)
+    assert code == PARTS["clock"]
+    assert parts["clock"] == "FAULT, 1970-01-01T00:03:00+00:00 was never set"
+
+
+def test_a_button_is_counted_told_and_seen_to_be_stuck(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device = Device(tmp_path)
+    device.type("SYST:EVEN ON")
+    device.type("TONE RIGHT,1000,40")
+    device.type("*TST?", after(device, "! button-up button=1"))
+    device.type("SYST:EXIT", after(device, "MB free"))
+    heard = device.run().splitlines()
+
+    assert heard[:2] == ["OK", "OK"]
+    tone, down, up = (line for line in heard if line.startswith("! ") and "-over" not in line)
+    assert tone == "! manual-tone ear=right frequency_hz=1000 level_db_hl=40"
+    assert (down, up) == ("! button-down button=1", "! button-up button=1")
+    assert "button ok, 1 presses since the start" in "\n".join(heard)
+
+
+# Tones by hand
+
+
+def test_tones_by_hand_obey_the_limits_of_a_test(tmp_path: Path) -> None:
+    nothing = "nothing was played"
+    device = Device(tmp_path)
+    device.tones.board._listener = a_listener(lapse_rate=1.0)
+    answers = told_by(
+        device, "TONE LEFT,1000,41", "TONE UP,1000,40", "TONE LEFT,100,40", "TONE LEFT,8001,40",
+        "TONE LEFT,1000,-11", "TONE LEFT,nan,40", "TONE LEFT,1000,nan", "TONE LEFT,1e9,40",
+        "TONE LEFT,loud,40", "TONE LEFT,1000,inf",
+    )  # fmt: skip
+
+    for answer, words in zip(
+        answers,
+        [
+            "level is 41; allowed are -10 to 40 dB HL (the first tone in an ear)",
+            "ear is 'up'; allowed are left, right",
+            "frequency is 100; allowed are 125 to 8000 Hz",
+            "frequency is 8001; allowed are 125 to 8000 Hz",
+            "level is -11; allowed are -10 to 40 dB HL",
+            "frequency is nan; allowed are 125 to 8000 Hz",
+            "level is nan; allowed are -10 to 40 dB HL",
+            "frequency is 1e+09; allowed are 125 to 8000 Hz",
+            "'loud' is not a number",
+            "level is inf; allowed are -10 to 40 dB HL",
+        ],
+        strict=False,
+    ):
+        assert answer.startswith(f'ERROR -224,"{words}'), answer
+        assert answer.endswith(f'; {nothing}"')
+    assert device.tones.board.played == []
+
+
+def test_no_tone_by_hand_is_20_db_above_the_one_before_in_its_ear(tmp_path: Path) -> None:
+    device = Device(tmp_path)
+    device.tones.board._listener = a_listener(lapse_rate=1.0)
+    device.type("SYST:EVEN ON")
+    device.type("TONE LEFT,1000,40")
+    device.type("TONE LEFT,1000,61", after(device, "level_db_hl=40"))
+    device.type("TONE LEFT,500,60")
+    device.type("TONE LEFT,500,0", after(device, "level_db_hl=60"))
+    device.type("TONE LEFT,500,21", after(device, "level_db_hl=0"))
+    device.type("TONE RIGHT,1000,60")
+    device.type("SETT level_max_db_hl,40")
+    device.type("SESS:STAR LEFT")
+    device.type("TONE LEFT,1000,10", lambda: device.firmware._runner.running)
+    device.type("SESS:ABOR")
+    device.type("TONE LEFT,1000,41")
+    device.type("SYST:EXIT")
+    errors = [line for line in device.run().splitlines() if line.startswith("ERROR")]
+
+    assert [error.split('"')[1].removesuffix("; nothing was played") for error in errors] == [
+        "level is 61; allowed are -10 to 60 dB HL (20 dB above the tone before)",
+        "level is 21; allowed are -10 to 20 dB HL (20 dB above the tone before)",
+        "level is 60; allowed are -10 to 40 dB HL (the first tone in an ear)",
+        "a test is under way: SESS:ABOR ends it",
+        "level is 41; allowed are -10 to 40 dB HL (level_max_db_hl)",
+    ]
+    assert [(tone.ear, tone.level_dbfs) for tone in device.tones.board.played][:3] == [
+        ("left", -80.0), ("left", -60.0), ("left", -120.0),
+    ]  # fmt: skip
+
+
+def test_a_tone_by_hand_ends_when_told_and_when_a_test_begins(tmp_path: Path) -> None:
+    device = Device(tmp_path)
+    device.tones.board._listener = a_listener(lapse_rate=1.0)
+
+    def sounds(count: int) -> Callable[[], bool]:
+        return lambda: len(device.tones.board.played) == count and not device.is_silent()
+
+    device.type("TONE LEFT,1000,40")
+    device.type("TONE:STOP", sounds(1))
+    device.type("TONE:STOP", device.is_silent)
+    device.type("TONE RIGHT,1000,40")
+    device.type("SESS:STAR LEFT", sounds(2))
+    device.type("SYST:EXIT", lambda: len(device.tones.board.played) == 3)
+    heard = device.run()
+
+    assert "ERROR" not in heard
+    assert [tone.cut for tone in device.tones.board.played[:2]] == [True, True]
+    assert [tone.tone_id for tone in device.tones.board.played] == ["man-1", "man-2", "1-1"]
+
+
+# Earlier sessions
+
+
+def test_earlier_sessions_are_listed_and_looked_at_by_number(
+    tmp_path: Path, one_ear: Path, two_ears: Path
+) -> None:
+    shutil.copy(two_ears, tmp_path / "session-000001.journal")
+    shutil.copy(one_ear, tmp_path / "session-000012.journal")
+    sessions, one, result, last, thresholds, *picture, _ = told_by(
+        Device(tmp_path), "SESS:LIST?", "SESS:LIST? 1", "SESS:RES? 1", "SESS:RES?", "THR? ,1",
+        "AUD 1",
+    )  # fmt: skip
+    then = "2026-01-02T03:04:05+00:00"
+
+    assert sessions == f"12,complete,{then},left,-;1,complete,{then},both,-"
+    assert one == f"12,complete,{then},left,-"
+    assert json.loads(result) == {**result_of(two_ears), "calibration": "UNCALIBRATED"}
+    assert json.loads(last)["ears"] == result_of(one_ear)["ears"]
+    assert {word.split("=")[0] for word in thresholds.split()} == {"left", "right"}
+    assert picture[-1] == "OK"
+    assert any(line.startswith("right ear: measured") for line in picture)
+    assert "UNCALIBRATED" in picture[-2]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("SESS:RES? 2", "there is no session 2; SESS:LIST? lists them"),
+        ("THR? LEFT,2", "there is no session 2; SESS:LIST? lists them"),
+        ("AUD 2", "there is no session 2; SESS:LIST? lists them"),
+        ("SESS:RES? 0", "number is '0'; allowed are whole numbers from 1 to 999999999"),
+        ("SESS:RES? -1", "number is '-1'; allowed are whole numbers from 1 to 999999999"),
+        ("SESS:RES? 1.journal", "number is '1.journal'; allowed are whole numbers"),
+        ("SESS:RES? ../1", "number is '../1'; allowed are whole numbers"),
+        ("SESS:RES? /etc/passwd", "number is '/etc/passwd'; allowed are whole numbers"),
+        ("SESS:RES? 9999999999", "number is '9999999999'; allowed are whole numbers"),
+        ("SESS:LIST? 51", "count is '51'; allowed are whole numbers from 1 to 50"),
+        ("SESS:LIST? *", "count is '*'; allowed are whole numbers from 1 to 50"),
+        ("THR? RIGHT,1", "'RIGHT' was not tested; allowed: LEFT"),
+    ],
+)
+def test_a_session_that_there_is_not_is_named(
+    tmp_path: Path, one_ear: Path, line: str, words: str
+) -> None:
+    shutil.copy(one_ear, tmp_path / "session-000001.journal")
+
+    assert told_by(Device(tmp_path), line)[0].startswith(f'ERROR -224,"{words}')
+
+
+def test_sessions_without_a_result_are_listed_and_say_so(tmp_path: Path, one_ear: Path) -> None:
+    content = one_ear.read_bytes()
+    lines = content.splitlines(keepends=True)
+    (tmp_path / "session-000001.journal").write_bytes(b"".join(lines[:50]))
+    (tmp_path / "session-000002.journal").write_bytes(b"garbage" + content)
+    damaged = bytearray(content)
+    damaged[len(content) // 2] ^= 4
+    (tmp_path / "session-000003.journal").write_bytes(damaged)
+    shutil.copy(one_ear, tmp_path / "session-000004.journal")
+    sessions, unfinished, no_journal, bad, _ = told_by(
+        Device(tmp_path), "SESS:LIST?", "SESS:RES? 1", "SESS:RES? 2", "THR? ,3"
+    )
+
+    assert [entry.split(",")[1] for entry in sessions.split(";")] == [
+        "complete", "complete", DAMAGED, UNFINISHED,
+    ]  # fmt: skip
+    assert unfinished == 'ERROR 102,"session 1: it was not finished, so it has no result"'
+    assert no_journal.startswith('ERROR 102,"session 2: ')
+    assert "damaged at line" in bad
+
+
+def test_a_session_under_way_is_not_an_earlier_one(tmp_path: Path) -> None:
+    device = Device(tmp_path)
+    before, started, refusal, *_ = told_by(device, "SESS:LIST?", "SESS:STAR LEFT", "SESS:RES? 1")
+
+    assert (before, started) == ("-", "OK")
+    assert refusal == (
+        'ERROR -221,"session 1 is under way: without a number its result so far is told"'
+    )
+
+
+def test_every_golden_session_has_a_result_and_is_listed() -> None:
+    for path in (Path(__file__).parents[1] / "golden").glob("*.journal"):
+        assert recorded_result(path).result == result_of(path)
+        assert glance(path).outcome == result_of(path)["outcome"]
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@given(st.binary(max_size=300))
+def test_a_glance_at_anything_raises_nothing(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "session-000001.journal"
+    path.write_bytes(content)
+
+    assert glance(path).outcome in (DAMAGED, UNFINISHED)
+    with pytest.raises(ArchiveError):
+        recorded_result(path)
+    assert glance(path.with_name("none")).outcome == DAMAGED
+
+
+def test_only_so_much_is_read_at_a_glance(one_ear: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "TAIL_BYTES", 100)
+
+    assert glance(one_ear).outcome == UNFINISHED
+
+
+# People
+
+
+def test_an_identifier_is_recorded_and_means_nothing_else(tmp_path: Path) -> None:
+    device = Device(tmp_path)
+    refused = "identifier is '../../x'; allowed are 1 to 32 letters, digits, - and _; no test was"
+    answers = told_by(
+        device, "SESS:STAR LEFT,3,,,../../x", "SESS:STAR LEFT,3,,,P_17-b", "SESS:ABOR",
+        "SESS:LIST?",
+    )  # fmt: skip
+
+    assert answers[0].startswith(f'ERROR -224,"{refused}')
+    assert answers[1:3] == ["OK", "OK"]
+    assert re.fullmatch(r"1,aborted,20[0-9T:+-]+,left,P_17-b", answers[3])
+    (journal,) = tmp_path.glob("*.journal")
+    assert journal.name == "session-000001.journal"
+    assert read_journal(journal).header["person"]["identifier"] == "P_17-b"
+    assert replay_journal(journal).code == IDENTICAL
+
+
+@pytest.mark.parametrize("identifier", ["..", "a/b", "~", "$HOME", "`id`", "a.journal", "x" * 33])
+def test_nothing_is_made_of_an_identifier_that_is_none(tmp_path: Path, identifier: str) -> None:
+    (tmp_path / "data").mkdir()
+    (answer, _) = told_by(Device(tmp_path / "data"), f"SESS:STAR LEFT,3,,,{identifier}")
+
+    assert answer.startswith('ERROR -224,"identifier is ')
+    assert [path.name for path in tmp_path.rglob("*")] == ["data", "firmware.lock"]
+
+
+def test_the_pin_is_asked_for_and_is_in_no_journal(tmp_path: Path) -> None:
+    device = Device(tmp_path)
+    lock = device.firmware._console.lock
+    lock._stored = PinHash.of(PIN, b"0123456789abcdef")
+    answers = told_by(
+        device, "SYST:PIN?", "SESS:STAR LEFT,3,67", f"SYST:PIN {PIN}", "SYST:PIN?",
+        "SESS:STAR LEFT,3,67,F,P-17", "SESS:ABOR", "SYST:LOCK", "SESS:LIST?", f"SYST:PNI {PIN}",
+        "SYST:ERR?", "SYST:ERR?", "SYST:ERR?",
+    )  # fmt: skip
+
+    assert answers[0] == "LOCKED"
+    assert answers[1].startswith('ERROR -203,"this needs the operator')
+    assert answers[2:7] == ["OK", "UNLOCKED", "OK", "OK", "OK"]
+    assert answers[7].startswith("ERROR -203,")
+    assert PIN not in "\n".join(answers)
+    for path in tmp_path.rglob("*"):
+        assert PIN.encode() not in path.read_bytes()
+
+
+def test_the_configured_pin_is_the_one(tmp_path: Path) -> None:
+    device = Device(tmp_path, Configuration(pin=PinHash.of(PIN, b"0123456789abcdef")))
+    wrong, soon, _ = told_by(device, "SYST:PIN 000000", f"SYST:PIN {PIN}")
+
+    assert wrong == 'ERROR -203,"wrong PIN; the next one is looked at in 1 s"'
+    assert soon == 'ERROR -203,"the last PIN was wrong: the next one is looked at in 1 s"'
+
+
+def test_a_console_that_is_lost_is_locked(tmp_path: Path) -> None:
+    device = Device(tmp_path, Configuration(pin=PinHash.of(PIN, b"0123456789abcdef")))
+    console = device.firmware._console
+    console.execute(f"SYST:PIN {PIN}")
+    assert console.execute("SYST:PIN?") == ["UNLOCKED"]
+    device.operator.open()
+    device.operator.broken = "cable pulled"
+    device.firmware._serve_console()
+
+    assert console.execute("SYST:PIN?") == ["LOCKED"]
+    device.data.close()
+
+
+# Anything
+
+WORDS = [
+    "SESS", "STAR", "LIST?", "RES?", "THR?", "AUD", "TONE", "SETT", "SETT?", "SYST", "PIN", "LOCK",
+    "TIME?", "*TST?", "*RST", "CAL", "CAL:TONE", "LEFT", "RIGHT", "BOTH", "0", "1", "-1", "1e999",
+    "nan", "true", "null", "{}", "[]", "../..", "/etc/passwd", "pulses", "ears", "level_max_db_hl",
+    "40", "1000", "67", "F", "P-17", '"', "'", ";", "|", "`id`", "$(id)", "\\", "%s", "{0}",
+]  # fmt: skip
+lines = st.lists(st.sampled_from([*WORDS, " ", ",", ":", "?"]) | st.text(max_size=3), max_size=8)
+
+
+@settings(
+    max_examples=400, deadline=None, derandomize=True, database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)  # fmt: skip
+@given(lines.map("".join) | lines.map(" ".join))
+def test_no_line_makes_the_firmware_raise_or_answer_otherwise(
+    open_console: Console, line: str
+) -> None:
+    """One line, or the documented block for people; and no file that is not a journal."""
+    answers = open_console.execute(line)
+
+    assert all(answer.isascii() and answer.isprintable() for answer in answers)
+    if line.strip() == "":
+        assert answers == []
+    elif len(answers) > 1:
+        assert answers[-1] == "OK"
+        assert line.strip(" :").upper().split()[0] in ("HELP", "AUD", "AUDIOGRAM")
+    else:
+        assert len(answers) == 1
+
+
+@pytest.fixture
+def open_console(tmp_path: Path, one_ear: Path) -> Console:
+    """Return the console of a firmware that has a tone generator and an earlier session."""
+    data = tmp_path / "data"
+    data.mkdir()
+    shutil.copy(one_ear, data / "session-000001.journal")
+    device = Device(data)
+    device.firmware._client.connected = True
+    device.firmware._runner.load_last()
+    return device.firmware._console
+
+
+def test_a_fuzzed_data_directory_is_a_data_directory(tmp_path: Path) -> None:
+    """Whatever number is asked for, only a journal of that number is opened."""
+    data = DataDirectory(tmp_path)
+    (tmp_path / "session-000001.journal.torn").touch()
+    (tmp_path / "session-1.journal").touch()
+    (tmp_path / "session-000001.journal").touch()
+
+    assert [path.name for path in data.journals()] == ["session-000001.journal"]
+    data.close()

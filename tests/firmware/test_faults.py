@@ -1,0 +1,134 @@
+"""A whole hearing test over a bad cable: nothing that is found depends on the luck of the wire.
+
+The listener here never presses without a tone. One who does, does it in his own time, and whether
+that falls into a silent catch trial, of which the board knows nothing, depends on how long the wire
+took before: as it would with a person.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from device.simulator.faults import FaultCounts, FaultRates, FaultyBoard
+from firmware_py.link.client import Counters, Missed
+from firmware_py.procedure.settings import Settings
+from host_tools.replay import IDENTICAL, replay_journal
+from tests.firmware.rig import REPO
+from tests.firmware.world import (
+    World,
+    a_listener,
+    asked_again_though_answered,
+    result_of,
+    stimuli_of,
+)
+
+pytestmark = pytest.mark.usefixtures("quick_disk")
+
+EVERYTHING = FaultRates(0.05, 0.05, 0.05, 0.05)
+FAULTS = {
+    "drop": FaultRates(drop=0.05),
+    "garble": FaultRates(garble=0.05),
+    "delay": FaultRates(delay=0.05),
+    "duplicate": FaultRates(duplicate=0.05),
+    "everything": EVERYTHING,
+}
+
+
+class BadCableWorld(World):
+    """The world with a bad cable to its board."""
+
+    board: Any
+
+    def __init__(self, directory: Path, rates: FaultRates, seed: int, speed: int) -> None:
+        super().__init__(directory, a_listener("S2", lapse_rate=0.01), speed=speed)
+        self.board = FaultyBoard(self.board, rates, seed, speed)
+
+    @property
+    def counts(self) -> FaultCounts:
+        counts: FaultCounts = self.board.counts
+        return counts
+
+
+def run(directory: Path, rates: FaultRates, seed: int = 1, speed: int = 1) -> BadCableWorld:
+    directory.mkdir()
+    world = BadCableWorld(directory, rates, seed, speed)
+    world.begin(Settings(seed=4))
+    world.finish()
+    world.close()
+    return world
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return run(tmp_path_factory.mktemp("good") / "data", FaultRates()).journal()
+
+
+def assert_like(undisturbed: Path, journal: Path) -> None:
+    """The same tones, and the same result to the bit, response times included."""
+    assert stimuli_of(journal) == stimuli_of(undisturbed)
+    assert result_of(journal) == result_of(undisturbed)
+    assert asked_again_though_answered(journal) == []
+    assert replay_journal(journal).code == IDENTICAL
+
+
+@pytest.mark.parametrize("speed", [1, 40])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_session_over_a_bad_cable_comes_to_the_same_result(
+    tmp_path: Path, undisturbed: Path, fault: str, speed: int
+) -> None:
+    world = run(tmp_path / "data", FAULTS[fault], speed=speed)
+    befell = {
+        "drop": world.counts.dropped,
+        "garble": world.counts.garbled,
+        "delay": world.counts.delayed,
+        "duplicate": world.counts.duplicated,
+    }
+
+    assert_like(undisturbed, world.journal())
+    for name, count in befell.items():
+        assert (count > 20) == (fault in (name, "everything")), befell
+
+
+@pytest.mark.parametrize("seed", range(2, 6))
+def test_whatever_the_luck(tmp_path: Path, undisturbed: Path, seed: int) -> None:
+    assert_like(undisturbed, run(tmp_path / "data", EVERYTHING, seed, speed=40).journal())
+
+
+def test_the_wire_tells_what_it_went_through(tmp_path: Path) -> None:
+    counters = run(tmp_path / "data", EVERYTHING).client.counters
+
+    assert counters != Counters()
+    assert min(counters.repeats, counters.garbled, counters.stale) > 20
+
+
+def test_at_ten_times_the_rates_it_ends_all_the_same(tmp_path: Path, undisturbed: Path) -> None:
+    """Boards may be lost and found, and events missed; the answers are the listener's."""
+    world = run(tmp_path / "data", FaultRates(drop=0.4, duplicate=0.2))
+
+    assert any(isinstance(notice, Missed) for notice in world.notices)
+    assert stimuli_of(world.journal()) == stimuli_of(undisturbed)
+    assert result_of(world.journal())["ears"] == result_of(undisturbed)["ears"]
+
+
+def test_a_demonstration_over_a_bad_cable(tmp_path: Path) -> None:
+    """The real processes, at a speed at which a repeated command costs eight seconds of the test.
+
+    Their clocks are real: of two sessions not even the undisturbed have the same times.
+    """
+    found = []
+    for name, faults in (("good", ""), ("bad", "drop=.05,garble=.05,delay=.05,duplicate=.05")):
+        subprocess.run(
+            [
+                sys.executable, "-m", "host_tools.main", "demo", "--ear", "right", "--seed", "3",
+                "--false-alarm-rate", "0", "--speed", "40", "--out", tmp_path / name,
+                "--faults", faults,
+            ],
+            cwd=REPO, check=True, capture_output=True, timeout=240.0,
+        )  # fmt: skip
+        found.append(tmp_path / name / "session-000001.journal")
+
+    assert stimuli_of(found[1]) == stimuli_of(found[0])
+    assert result_of(found[1])["ears"] == result_of(found[0])["ears"]
