@@ -4,12 +4,12 @@ import os
 import select
 import threading
 import time
-import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
 from device.emulator.pico import EmulatedPico
+from device.simulator.serve import raw_pty
 
 STEP_US: Final = 1000.0  # between looks at the port
 READ_BYTES_MAX: Final = 4096
@@ -35,7 +35,7 @@ def serve(
         How many times faster than real the board's time may pass; where it computes it is slower.
         By default as fast as it can.
     """
-    with _raw_pty() as (master, name):
+    with raw_pty() as (master, name):
         announce(name)
         begun_s, begun_us = time.monotonic(), pico.now_us
         unsent = b""
@@ -72,16 +72,3 @@ def served(pico: EmulatedPico, speed: float | None = None) -> Iterator[str]:
     finally:
         stop.set()
         thread.join()
-
-
-@contextmanager
-def _raw_pty() -> Iterator[tuple[int, str]]:
-    # The slave stays open here: without it the pty would hang up whenever a program closes it.
-    master, slave = os.openpty()
-    try:
-        tty.setraw(slave)
-        os.set_blocking(master, False)
-        yield master, os.ttyname(slave)
-    finally:
-        os.close(slave)
-        os.close(master)

@@ -54,7 +54,7 @@ def serve(
     if not SPEED_MIN <= speed <= SPEED_MAX:
         raise ValueError(f"speed is {speed}, allowed are {SPEED_MIN:g} to {SPEED_MAX:g}")
     stop = threading.Event() if stop is None else stop
-    with _stopped_by_signals(stop), _raw_pty() as (master, slave_name):
+    with _stopped_by_signals(stop), raw_pty() as (master, slave_name):
         line = _Line(board, speed, master)
         announce(slave_name)
         while not stop.is_set():
@@ -108,7 +108,8 @@ class _Line:
 
 
 @contextmanager
-def _raw_pty() -> Iterator[tuple[int, str]]:
+def raw_pty() -> Iterator[tuple[int, str]]:
+    """Open a pty without any line discipline; yield its master and the name of its slave."""
     # The slave stays open here: without it the pty would hang up whenever a program closes it.
     master, slave = os.openpty()
     try:

@@ -150,3 +150,12 @@ def normal_cdf(z: float) -> float:
     Relative error below 5e-13 far out on the left, and below 2e-15 from -1 on.
     """
     return 0.5 * erfc(-z * SQRT_HALF)
+
+
+@kernel
+def binary_entropy(p: float) -> float:
+    """Return H2(p) in bits, without loss for p near 0."""
+    q = min(p, 1.0 - p)
+    if q <= 0.0:
+        return 0.0
+    return -(q * log(q) + (1.0 - q) * log1p(-q)) / LOG_2

@@ -26,7 +26,7 @@ from firmware_py.inference.kernel import (
     Indices,
     kernel,
 )
-from firmware_py.inference.linear_algebra import cholesky, inverse
+from firmware_py.inference.linear_algebra import invert
 
 SWEEPS_MAX: Final = 40
 UNDAMPED_SWEEPS: Final = 8  # then by half: two answers that contradict each other can take turns
@@ -93,14 +93,9 @@ def posterior(
             natural[j + 1] += u * nu[i]
             factor[j, j + 1] += u * v * tau[i]
             factor[j + 1, j + 1] += u * u * tau[i]
-    if cholesky(knots, factor) != CONVERGED:
+    half_log_determinant = invert(knots, factor, inverse_factor, covariance)
+    if math.isnan(half_log_determinant):
         return math.nan
-    inverse(knots, factor, inverse_factor, covariance)
-    log_determinant = 0.0
-    for a in range(knots):
-        log_determinant += 2.0 * log(factor[a, a])
-        for b in range(a):
-            covariance[b, a] = covariance[a, b]
     square = 0.0
     for a in range(knots):
         total = 0.0
@@ -108,7 +103,7 @@ def posterior(
             total += covariance[a, b] * natural[b]
         mean[a] = total
         square += total * natural[a]
-    return 0.5 * (square - log_determinant)
+    return 0.5 * square - half_log_determinant
 
 
 @kernel

@@ -6,6 +6,7 @@ change the order of a sum: the result has the same bits whatever the processor.
 
 import math
 
+from firmware_py.inference.elementary import log
 from firmware_py.inference.kernel import CONVERGED, NOT_POSITIVE_DEFINITE, Array, kernel
 
 
@@ -93,6 +94,23 @@ def inverse(n: int, u: Array, scratch: Array, a_inverse: Array) -> int:
             for j in range(i + 1):
                 a_inverse[i, j] += c * scratch[k, j]
     return CONVERGED
+
+
+@kernel
+def invert(n: int, a: Array, scratch: Array, a_inverse: Array) -> float:
+    """Write the whole of A^-1; return half of log det A, NaN if A is not positive definite.
+
+    Overwrites the upper triangle of A with its factor.
+    """
+    if cholesky(n, a) != CONVERGED:
+        return math.nan
+    inverse(n, a, scratch, a_inverse)
+    half_log_determinant = 0.0
+    for i in range(n):
+        half_log_determinant += log(a[i, i])
+        for j in range(i):
+            a_inverse[j, i] = a_inverse[i, j]
+    return half_log_determinant
 
 
 @kernel

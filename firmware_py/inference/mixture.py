@@ -32,7 +32,7 @@ from firmware_py.inference.kernel import (
     entry,
     kernel,
 )
-from firmware_py.inference.linear_algebra import cholesky, inverse
+from firmware_py.inference.linear_algebra import invert
 from firmware_py.inference.wandering import (
     ATTENDING,
     attending_probability,
@@ -85,14 +85,9 @@ def invert_prior(
         for a in range(knots):
             for b in range(knots):
                 factor[a, b] = covariance[k, a, b]
-        if cholesky(knots, factor) != CONVERGED:
+        log_partition[k] = invert(knots, factor, inverse_factor, precision[k])
+        if math.isnan(log_partition[k]):
             return NOT_POSITIVE_DEFINITE
-        inverse(knots, factor, inverse_factor, precision[k])
-        log_partition[k] = 0.0
-        for a in range(knots):
-            log_partition[k] += log(factor[a, a])
-            for b in range(a):
-                precision[k, b, a] = precision[k, a, b]
     return CONVERGED
 
 

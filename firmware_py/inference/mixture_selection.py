@@ -16,7 +16,7 @@ import math
 from typing import Final
 
 from firmware_py.inference.answers import normal
-from firmware_py.inference.elementary import LOG_2, exp, log, log1p
+from firmware_py.inference.elementary import binary_entropy, exp
 from firmware_py.inference.kernel import (
     CONVERGED,
     CUBE,
@@ -45,15 +45,6 @@ SCAN_REACH_SDS: Final = 3.0
 _SQRT_2PI: Final = math.sqrt(2.0 * math.pi)
 _BUMP_END_SDS: Final = 7.0
 _BUMP_POINTS: Final = 141
-
-
-@kernel
-def binary_entropy(p: float) -> float:
-    """Return H2(p) in bits."""
-    q = min(p, 1.0 - p)
-    if q <= 0.0:
-        return 0.0
-    return -(q * log(q) + (1.0 - q) * log1p(-q)) / LOG_2
 
 
 @kernel

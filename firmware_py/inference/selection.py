@@ -11,7 +11,7 @@ of this expression; where s is small the expression itself dips below 0 far from
 import math
 from typing import Final
 
-from firmware_py.inference.elementary import LOG_2, exp, log, log1p, normal_cdf
+from firmware_py.inference.elementary import binary_entropy, exp, normal_cdf
 from firmware_py.inference.kernel import (
     CONVERGED,
     F8,
@@ -29,10 +29,7 @@ HALF_PI_LN2: Final = 0.5 * math.pi * math.log(2.0)
 @kernel
 def binary_entropy_of_normal(z: float) -> float:
     """Return H2(Phi(z)) in bits, without loss in the tails."""
-    p = normal_cdf(-abs(z))  # the smaller of the two probabilities
-    if p <= 0.0:
-        return 0.0
-    return -(p * log(p) + (1.0 - p) * log1p(-p)) / LOG_2
+    return binary_entropy(normal_cdf(-abs(z)))  # the smaller of the two probabilities
 
 
 @kernel

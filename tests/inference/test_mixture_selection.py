@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 from scipy import integrate, special
 
 from firmware_py import ThresholdEstimator
+from firmware_py.inference.elementary import binary_entropy
 from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED
 from firmware_py.inference.mixture_selection import (
-    binary_entropy,
     bump,
     mixture_bald,
     select_from_mixture,
