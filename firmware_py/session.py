@@ -8,7 +8,7 @@ same.
 
 import datetime
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
@@ -86,13 +86,23 @@ class Replay:
     result: dict[str, Any] | None = None
 
 
-def replay(records: Sequence[Record]) -> Replay:
+# Of the state after an input, the input, and what the procedure says to it.
+Watcher = Callable[[Replay, Event, Sequence[Action]], None]
+
+
+def unwatched(_state: Replay, _event: Event, _actions: Sequence[Action]) -> None:
+    """Look at nothing."""
+
+
+def replay(records: Sequence[Record], watch: Watcher = unwatched) -> Replay:
     """Feed the inputs of a journal through the procedure and compare the outputs.
 
     Parameters
     ----------
     records : sequence of dict
         All good records, the header first.
+    watch : callable, optional
+        Called after every input.
 
     Raises
     ------
@@ -103,7 +113,7 @@ def replay(records: Sequence[Record]) -> Replay:
     for number, record in enumerate(records[1:], 1):
         if record["kind"] == "input":
             _leave_pending(state, number)
-            _take_input(state, number, record)
+            _take_input(state, number, record, watch)
         elif record["kind"] == "output":
             _compare_output(state, number, record)
     return state
@@ -129,7 +139,7 @@ def _session_number(header: Record) -> int:
     return number
 
 
-def _take_input(state: Replay, number: int, record: Record) -> None:
+def _take_input(state: Replay, number: int, record: Record, watch: Watcher) -> None:
     try:
         event = event_from_record(record["event"])
         state.at_us = int(record["at_us"])
@@ -141,6 +151,7 @@ def _take_input(state: Replay, number: int, record: Record) -> None:
     state.inputs += 1
     actions = state.test.handle(state.at_us, event)
     state.pending = [as_record(action) for action in actions if is_recorded(action)]
+    watch(state, event, actions)
 
 
 def _compare_output(state: Replay, number: int, record: Record) -> None:

@@ -6,11 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firmware_py.journal import JournalDamagedError, JournalError, Recovered, read_journal
-from host_tools.errors import HostError
-
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
-    from firmware_py.session import Difference, Replay
+    from firmware_py.session import Difference
+    from host_tools.recorded import RecordedSession
 
 NAME = "replay"
 SUMMARY = "check that a journal's every stimulus and its result come out again, bit for bit"
@@ -54,32 +52,25 @@ def replay_journal(path: Path) -> Verdict:
     HostError
         If the file cannot be replayed at all.
     """
-    from firmware_py.session import ReplayError, replay
+    from host_tools.recorded import read_session
 
-    damage = ""
-    try:
-        recovered = read_journal(path)
-    except JournalDamagedError as error:
-        if error.good is None or not error.good.records:
-            raise HostError(str(error)) from None
-        recovered, damage = error.good, str(error)
-    except JournalError as error:
-        raise HostError(str(error)) from None
-    try:
-        state = replay(recovered.records)
-    except ReplayError as error:
-        raise HostError(f"{path}: {error}") from None
+    return verdict_of(read_session(path))
+
+
+def verdict_of(session: "RecordedSession") -> Verdict:
+    """Return what the replay of a session showed."""
+    state = session.state
     return Verdict(
-        journal=path,
-        code=_code(recovered, state, damage),
+        journal=session.path,
+        code=_code(session),
         tones=state.tones,
         inputs=state.inputs,
-        torn_bytes=recovered.torn_bytes,
-        unsure=sum(ear.tones_unsure for ear in state.test.ears.values()),
+        torn_bytes=session.recovered.torn_bytes,
+        unsure=sum(ear.tones_unsure for ear in session.test.ears.values()),
         differences=state.differences,
-        damage=damage,
+        damage=session.damage,
         result=state.result,
-        calibration=state.calibration.headline,
+        calibration=session.calibration.headline,
     )
 
 
@@ -143,11 +134,9 @@ def _summary(verdict: Verdict) -> str:
     return f"{amount}; {endings[verdict.code]}"
 
 
-def _code(recovered: Recovered, state: "Replay", damage: str) -> int:
-    if state.differences:
+def _code(session: "RecordedSession") -> int:
+    if session.state.differences:
         return DIFFERENT
-    if damage:
+    if session.damage:
         return DAMAGED
-    if not recovered.complete or state.pending:
-        return UNFINISHED
-    return IDENTICAL
+    return IDENTICAL if session.complete else UNFINISHED

@@ -1,0 +1,200 @@
+"""A recorded session: its journal fed through the procedure again, trial by trial.
+
+What report, export and prescription say of a session comes from here, and so does the verdict of
+`gp-pta replay`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from firmware_py.calibration import CalibrationInForce
+from firmware_py.journal import JournalDamagedError, JournalError, Record, Recovered, read_journal
+from firmware_py.procedure.events import Action, ButtonPressed, Event, Tell, ToneStarted
+from firmware_py.procedure.hearing_test import HearingTest
+from firmware_py.procedure.outcomes import UNSURE
+from firmware_py.procedure.person import Person
+from firmware_py.procedure.settings import Settings
+from firmware_py.session import Replay, ReplayError, replay
+from host_tools.errors import HostError
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One presentation that was answered, in the order of the answers.
+
+    Attributes
+    ----------
+    number : int
+        Of the presentation, from 1 in a session.
+    ear, purpose : str
+        As in `firmware_py.procedure`.
+    frequency_hz, level_db_hl : float or None
+        None: a catch trial, in which there is no tone.
+    heard : bool or None
+        None: unsure.
+    at_us : int
+        Session time at which the answer was known.
+    response_ms : float or None
+        From the tone's onset to the press, on the board's time; None: no press, or no tone.
+    """
+
+    number: int
+    ear: str
+    purpose: str
+    frequency_hz: float | None
+    level_db_hl: float | None
+    heard: bool | None
+    at_us: int
+    response_ms: float | None
+
+
+# Called after each trial, with the test as it then is.
+TrialWatcher = Callable[[HearingTest, Trial], None]
+
+
+def unwatched(_test: HearingTest, _trial: Trial) -> None:
+    """Look at nothing."""
+
+
+@dataclass(frozen=True)
+class RecordedSession:
+    """What a journal says, and what came of feeding it through the procedure.
+
+    Attributes
+    ----------
+    recovered : Recovered
+        The journal's good records.
+    state : Replay
+        After the last input.
+    trials : list of Trial
+        In the order of the answers.
+    damage : str
+        What is wrong with the journal after its good records, "" if nothing is.
+    """
+
+    recovered: Recovered
+    state: Replay
+    trials: list[Trial] = field(default_factory=list)
+    damage: str = ""
+
+    @property
+    def path(self) -> Path:
+        """Return the journal."""
+        return self.recovered.path
+
+    @property
+    def header(self) -> Record:
+        """Return the journal's first record."""
+        return self.recovered.header
+
+    @property
+    def test(self) -> HearingTest:
+        """Return the test after the last input."""
+        return self.state.test
+
+    @property
+    def settings(self) -> Settings:
+        """Return the settings of the test."""
+        return self.test.settings
+
+    @property
+    def person(self) -> Person:
+        """Return who was tested."""
+        return self.test.person
+
+    @property
+    def calibration(self) -> CalibrationInForce:
+        """Return the calibration as it was at the start of the session."""
+        return self.state.calibration
+
+    @property
+    def complete(self) -> bool:
+        """Return whether the session came to its end, and all of it is there."""
+        return self.recovered.complete and not self.damage and not self.state.pending
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """Return the result as recorded, or so far as it goes; its outcome is then ""."""
+        return self.state.result or self.test.result()
+
+    def trials_of(self, ear: str) -> list[Trial]:
+        """Return the trials of an ear."""
+        return [trial for trial in self.trials if trial.ear == ear]
+
+
+def read_session(path: Path, watch: TrialWatcher = unwatched) -> RecordedSession:
+    """Read a journal and feed it through the procedure.
+
+    Parameters
+    ----------
+    path : Path
+        The journal.
+    watch : callable, optional
+        Called after each trial.
+
+    Raises
+    ------
+    HostError
+        If the file is no journal, or of a version that cannot be followed.
+    """
+    recovered, damage = _good_records(path)
+    trials: list[Trial] = []
+
+    def keep(test: HearingTest, trial: Trial) -> None:
+        trials.append(trial)
+        watch(test, trial)
+
+    try:
+        state = replay(recovered.records, _Trials(keep))
+    except ReplayError as error:
+        raise HostError(f"{path}: {error}") from None
+    return RecordedSession(recovered, state, trials, damage)
+
+
+def _good_records(path: Path) -> tuple[Recovered, str]:
+    try:
+        return read_journal(path), ""
+    except JournalDamagedError as error:
+        if error.good is None or not error.good.records:
+            raise HostError(str(error)) from None
+        return error.good, str(error)
+    except JournalError as error:
+        raise HostError(str(error)) from None
+
+
+class _Trials:
+    """Makes trials of the events and actions of a replay."""
+
+    def __init__(self, tell: TrialWatcher) -> None:
+        self._tell = tell
+        self._stimulus: dict[str, Any] = {}
+        self._onset_us = 0
+
+    def __call__(self, state: Replay, event: Event, actions: Sequence[Action]) -> None:
+        if isinstance(event, ToneStarted):
+            self._onset_us = event.onset_us
+        for action in actions:
+            if not isinstance(action, Tell):
+                continue
+            if action.what in ("tone", "catch"):
+                self._stimulus = action.about
+            elif action.what == "answer":
+                self._tell(state.test, self._trial(state, event, action.about))
+
+    def _trial(self, state: Replay, event: Event, answer: dict[str, Any]) -> Trial:
+        frequency_hz = self._stimulus.get("frequency_hz")
+        response_ms = None
+        if isinstance(event, ButtonPressed) and frequency_hz is not None:
+            response_ms = (event.at_us - self._onset_us) / 1000.0
+        return Trial(
+            number=answer["number"],
+            ear=answer["ear"],
+            purpose=answer["purpose"],
+            frequency_hz=frequency_hz,
+            level_db_hl=self._stimulus.get("level_db_hl"),
+            heard=None if answer["heard"] == UNSURE else answer["heard"],
+            at_us=state.at_us,
+            response_ms=response_ms,
+        )

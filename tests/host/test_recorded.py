@@ -1,0 +1,89 @@
+"""A recorded session tells its trials as the journal has them."""
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from firmware_py.journal import read_journal
+from firmware_py.procedure.hearing_test import HearingTest
+from host_tools.errors import HostError
+from host_tools.recorded import Trial, read_session
+
+GOLDEN: Final = Path(__file__).parents[1] / "golden" / "left-ear-s2.journal"
+
+
+def test_the_trials_are_those_that_the_result_counts() -> None:
+    session = read_session(GOLDEN)
+    (ear,) = session.result["ears"]
+    tones = [trial for trial in session.trials if trial.frequency_hz is not None]
+    catches = [trial for trial in session.trials if trial.purpose == "catch"]
+
+    assert session.complete
+    assert len(tones) == ear["tones"]
+    assert sum(trial.heard is True for trial in tones) == ear["tones_heard"]
+    assert len(catches) == ear["catch_trials"]
+    assert session.trials_of("left") == session.trials
+    assert session.trials_of("right") == []
+
+
+def test_a_trial_is_the_last_tone_with_its_number_and_its_press() -> None:
+    records = read_journal(GOLDEN).records
+    played = {
+        record["action"]["number"]: record["action"]
+        for record in records
+        if record.get("action", {}).get("what") == "play"
+    }
+    onsets_us = {
+        record["event"]["number"]: record["event"]["onset_us"]
+        for record in records
+        if record.get("event", {}).get("what") == "tone-on"
+    }
+    presses_us = {
+        record["event"]["at_us"]
+        for record in records
+        if record.get("event", {}).get("what") == "button-down"
+    }
+    heard = [t for t in read_session(GOLDEN).trials if t.heard and t.frequency_hz is not None]
+
+    assert len(heard) > 10
+    for trial in heard:
+        assert trial.response_ms is not None
+        play = played[trial.number]
+        assert (trial.frequency_hz, trial.level_db_hl) == (
+            play["frequency_hz"],
+            play["level_db_hl"],
+        )
+        assert onsets_us[trial.number] + round(1000 * trial.response_ms) in presses_us
+
+
+def test_whoever_watches_sees_the_test_after_each_trial() -> None:
+    seen: list[tuple[int, int]] = []
+
+    def watch(test: HearingTest, trial: Trial) -> None:
+        seen.append((trial.number, test.ears[trial.ear].tones))
+
+    session = read_session(GOLDEN, watch)
+    tones = 0
+    for trial, (number, tones_then) in zip(session.trials, seen, strict=True):
+        tones += trial.frequency_hz is not None
+        assert (number, tones_then) == (trial.number, tones)
+
+
+def test_half_a_session_has_a_result_so_far(tmp_path: Path) -> None:
+    half = tmp_path / "session-000001.journal"
+    half.write_bytes(GOLDEN.read_bytes()[:20_000])
+    session = read_session(half)
+
+    assert not session.complete
+    assert session.result["outcome"] == ""
+    assert session.result["ears"][0]["tones"] == len(
+        [trial for trial in session.trials if trial.frequency_hz is not None]
+    )
+
+
+def test_a_foreign_file_is_refused_by_name(tmp_path: Path) -> None:
+    foreign = tmp_path / "letter.journal"
+    foreign.write_text("Dear sirs,\n")
+    with pytest.raises(HostError, match=r"letter\.journal"):
+        read_session(foreign)
