@@ -314,6 +314,28 @@ class ThresholdEstimator:
         probability = _number("probability", probability, 1e-6, 1.0 - 1e-6)
         return self._model.band(self._checked_frequencies(frequencies_hz), probability)
 
+    def joint_threshold(
+        self, frequencies_hz: Sequence[float] | Array
+    ) -> tuple[Array, Array, Array]:
+        """Return the joint posterior of the threshold at m frequencies, as c Gaussians.
+
+        For what depends on several of them, as a mean over frequencies does. `threshold` has the
+        means and SDs of this, `threshold_band` its bands at each frequency.
+
+        Parameters
+        ----------
+        frequencies_hz : (m,)
+            Any frequencies within `frequency_range_hz`.
+
+        Returns
+        -------
+        weight : (c,)
+            Of each Gaussian; their sum is 1.
+        mean_db_hl : (c, m)
+        covariance_db2 : (c, m, m)
+        """
+        return self._model.joint(self._checked_frequencies(frequencies_hz))
+
     def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
         """Return the probability that this tone would be heard (paper, equation 9)."""
         frequency_hz = _number("frequency_hz", frequency_hz, *self.frequency_range_hz)

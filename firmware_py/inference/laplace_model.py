@@ -8,7 +8,7 @@ from firmware_py.inference import hyperparameters as search
 from firmware_py.inference.answers import HEARD
 from firmware_py.inference.elementary import exp, log, normal_cdf
 from firmware_py.inference.kernel import CONVERGED, Array
-from firmware_py.inference.laplace import VECTORS, predict
+from firmware_py.inference.laplace import ROOT, VECTORS, predict
 from firmware_py.inference.model import Choice, Hyperparameters
 from firmware_py.inference.prior import mean_line
 from firmware_py.inference.profiles import LaplaceProfile, units_per_bark
@@ -149,6 +149,16 @@ class LaplaceModel:
         half_width_db = NormalDist().inv_cdf(0.5 + 0.5 * probability) * sd_db
         return mean_db_hl - half_width_db, mean_db_hl + half_width_db
 
+    def joint(self, frequencies_hz: Array) -> tuple[Array, Array, Array]:
+        """Return weight, mean (dB HL) and covariance (dB^2) of the one Gaussian (algorithm 3.2)."""
+        w, n = self._workspace, self._n
+        x = self._warp(frequencies_hz)
+        to_trials = w.vectors[ROOT, :n, np.newaxis] * self._kernel(w.x[:n], x)
+        explained = np.linalg.solve(np.triu(w.b[:n, :n]).T, to_trials)
+        covariance_db2 = self._kernel(x, x) - explained.T @ explained
+        mean_db_hl, _ = self.predict(frequencies_hz)
+        return np.ones(1), mean_db_hl[np.newaxis], covariance_db2[np.newaxis]
+
     def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
         """Return the probability that this tone would be heard (paper, equation 9)."""
         mean_db_hl, sd_db = self.predict(np.array([frequency_hz]))
@@ -175,6 +185,13 @@ class LaplaceModel:
             self._n, w.x, len(x), x, length, sd_db, self._profile.offset_sd_db,
             w.a, w.b, w.vectors, w.scratch, f_mean_db, f_sd_db,
         )  # fmt: skip
+
+    def _kernel(self, x: Array, other_x: Array) -> Array:
+        w = self._workspace
+        length, sd_db = exp(w.search[0]), exp(w.search[1])
+        correlation = np.exp(-0.5 * np.subtract.outer(x, other_x) ** 2 / length**2)
+        covariance: Array = sd_db**2 * correlation + self._profile.offset_sd_db**2
+        return covariance
 
     def _warp(self, frequencies_hz: Array) -> Array:
         return np.array([self._scale.warp(float(f)) for f in frequencies_hz])

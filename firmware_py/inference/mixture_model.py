@@ -266,6 +266,22 @@ class MixtureModel:
             ends.append(end_db_hl)
         return ends[0], ends[1]
 
+    def joint(self, frequencies_hz: Array) -> tuple[Array, Array, Array]:
+        """Return weights, means (dB HL) and covariances (dB^2) of a mixture of Gaussians.
+
+        A threshold lies on the line between two knots but for a deviation of its own.
+        """
+        left, fraction, between_db2 = self._places(frequencies_hz)
+        w = self._workspace
+        at = np.arange(len(left))
+        line = np.zeros((len(left), w.component_mean_db_hl.shape[1]))
+        line[at, left] += 1.0 - fraction
+        line[at, np.minimum(left + 1, line.shape[1] - 1)] += fraction
+        same = np.equal.outer(frequencies_hz, frequencies_hz)
+        deviation = np.where(same, np.sqrt(np.outer(between_db2, between_db2)), 0.0)
+        covariance_db2 = line @ w.component_covariance @ line.T + deviation
+        return w.component_weight.copy(), w.component_mean_db_hl @ line.T, covariance_db2
+
     def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
         """Return the probability that this tone would be heard."""
         w = self._workspace

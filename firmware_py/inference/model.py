@@ -88,6 +88,10 @@ class Model(Protocol):
         """Return the central band of the threshold with this probability, dB HL."""
         ...
 
+    def joint(self, frequencies_hz: Array) -> tuple[Array, Array, Array]:
+        """Return weights, means (dB HL) and covariances (dB^2) of a mixture of Gaussians."""
+        ...
+
     def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
         """Return the probability that this tone would be heard."""
         ...

@@ -140,6 +140,60 @@ def test_posterior_is_that_of_the_reference_at_its_hyperparameters(
         assert estimator.log_evidence == pytest.approx(expected.log_evidence, rel=RELATIVE)
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+def test_joint_posterior_has_the_means_and_sds_of_the_threshold(profile: str) -> None:
+    estimator = _after(15, profile)
+    frequencies_hz = [125.0, 700.0, 1000.0, 1100.0, 5000.0, 8000.0]
+    weight, mean_db_hl, covariance_db2 = estimator.joint_threshold(frequencies_hz)
+    total_db_hl = weight @ mean_db_hl
+    variances_db2 = np.diagonal(covariance_db2, axis1=1, axis2=2)
+    expected = estimator.threshold(frequencies_hz)
+
+    assert weight.sum() == pytest.approx(1.0, rel=1e-12)
+    assert_allclose(total_db_hl, expected[0], rtol=1e-9)
+    spread_db2 = weight @ (variances_db2 + (mean_db_hl - total_db_hl) ** 2)
+    assert_allclose(np.sqrt(spread_db2), expected[1], rtol=1e-9)
+    assert np.linalg.eigvalsh(covariance_db2).min() > -1e-9
+
+
+def test_joint_posterior_of_default_begins_as_the_population() -> None:
+    estimator, prior = ThresholdEstimator(), shipped_prior()
+    at = [i for i, f in enumerate(prior.knots_hz) if 125.0 <= f <= 8000.0]
+    _, mean_db_hl, covariance_db2 = estimator.joint_threshold([prior.knots_hz[i] for i in at])
+    expected = np.array([c.covariance_db2 for c in prior.components])[:, at][:, :, at]
+    assert_allclose(covariance_db2, expected, atol=1e-9)
+    assert_allclose(mean_db_hl, np.array([c.mean_db_hl for c in prior.components])[:, at])
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_same_frequency_twice_is_one_threshold(profile: str) -> None:
+    _, _, covariance_db2 = _after(15, profile).joint_threshold([700.0, 700.0])
+    assert_allclose(covariance_db2, covariance_db2[:, :1, :1] * np.ones((2, 2)), rtol=1e-9)
+
+
+@pytest.mark.parametrize("profile", LAPLACE_PROFILES)
+def test_joint_posterior_is_that_of_the_gaussian_process(profile: str) -> None:
+    estimator = _after(20, profile)
+    length, sd_db = length_and_sd_of(estimator)
+    answers = list(session(ThresholdEstimator(profile), listener("S1", seed=9), 20))
+    x = reference.warp([answer[0] for answer in answers])
+    x_star = reference.warp([400.0, 1000.0, 2500.0])
+    mode_db_hl, _ = estimator.threshold([answer[0] for answer in answers])
+    noise_db = estimator.hyperparameters.response_noise_db
+    label = np.array([1.0 if answer[2] else -1.0 for answer in answers])
+    z = label * (np.array([answer[1] for answer in answers]) - mode_db_hl) / noise_db
+    offset_db2 = 28.0**2 if profile == "annealed-laplace" else 0.0
+
+    def covariance(a: FloatArray, b: FloatArray) -> FloatArray:
+        return reference.kernel(a, b, length, sd_db) + offset_db2
+
+    noise = np.diag(noise_db**2 / reference.weight(z))
+    gain = np.linalg.solve(covariance(x, x) + noise, covariance(x, x_star))
+    expected = covariance(x_star, x_star) - covariance(x_star, x) @ gain
+    _, _, found = estimator.joint_threshold([400.0, 1000.0, 2500.0])
+    assert_allclose(found[0], expected, rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize("profile", LAPLACE_PROFILES)
 def test_band_is_the_central_part_of_the_normal_distribution(profile: str) -> None:
     estimator = _after(15, profile)
@@ -552,6 +606,7 @@ CALLS_REFUSED: list[tuple[str, Any, str, Call]] = [
     *(("frequencies_hz", v, "allowed is 125 to 8000",
        lambda e, v=v: e.threshold([1000.0, v])) for v in (124.9, 8001.0, NAN, "1000", [1000.0])),
     ("frequencies_hz", 1000.0, "sequence of numbers", lambda e: e.threshold_band(1000.0)),  # type: ignore[arg-type]
+    ("frequencies_hz", 1000.0, "sequence of numbers", lambda e: e.joint_threshold(1000.0)),  # type: ignore[arg-type]
     *(("probability", v, "allowed is 1e-06 to 0.999999",
        lambda e, v=v: e.threshold_band([1000.0], v)) for v in (0.0, 1.0, 95, NAN, "0.9", None)),
     *(("frequency_hz", v, "allowed is 125 to 8000",
@@ -583,6 +638,7 @@ def test_every_argument_of_every_method_is_in_that_table() -> None:
         ThresholdEstimator.next_stimulus,
         ThresholdEstimator.threshold,
         ThresholdEstimator.threshold_band,
+        ThresholdEstimator.joint_threshold,
         ThresholdEstimator.probability_heard,
     ]
     arguments = {name for m in methods for name in inspect.signature(m).parameters} - {"self"}
