@@ -118,13 +118,14 @@ def _checked(arguments: argparse.Namespace) -> int | None:
 
 
 def _check_output(out: Path, picture: Path, force: bool) -> None:
-    from host_tools.study.drawing import METADATA
+    from host_tools.drawing import PICTURE_ENDINGS
 
-    endings = [f".{kind}" for kind in METADATA]
-    if out.suffix in endings:
+    if out.suffix in PICTURE_ENDINGS:
         raise HostError(f"-o is {str(out)!r}, the name of a picture; allowed is PRIOR.json")
-    if picture.suffix not in endings:
-        raise HostError(f"--picture is {str(picture)!r}; allowed is a name in {', '.join(endings)}")
+    if picture.suffix not in PICTURE_ENDINGS:
+        raise HostError(
+            f"--picture is {str(picture)!r}; allowed is a name in {', '.join(PICTURE_ENDINGS)}"
+        )
     for path in (out, picture):
         if not path.parent.is_dir():
             raise HostError(f"{str(path)!r}: there is no directory {str(path.parent)!r}")
@@ -139,6 +140,7 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
     from rich.progress import Progress
 
     from firmware_py.inference.population_prior import PopulationPrior
+    from host_tools.files import write_text
     from host_tools.learn_prior.checking import as_json, at_frequencies, bands, mean_scores
     from host_tools.learn_prior.em import Learner, usual_shrinkage
     from host_tools.learn_prior.fill import prior_of
@@ -151,7 +153,6 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
         chosen_size,
         compare_sizes,
     )
-    from host_tools.study.store import write_text
     from host_tools.study.work import one_thread
 
     one_thread()

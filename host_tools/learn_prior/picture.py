@@ -8,9 +8,9 @@ import numpy as np
 
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.population_prior import PopulationPrior
+from host_tools.drawing import BLUE, GREY, INK, ORANGE, in_style, new_figure, save
 from host_tools.learn_prior.checking import normal_cdf
 from host_tools.learn_prior.selecting import Size
-from host_tools.study.drawing import BLUE, GREY, INK, ORANGE, in_style, new_figure, save
 
 COLUMNS: Final = 4
 POINTS: Final = 181  # of a curve

@@ -140,9 +140,10 @@ def _figure(arguments: argparse.Namespace) -> int:
 def _study(arguments: argparse.Namespace) -> int:
     from rich.console import Console
 
+    from host_tools.files import write_text
     from host_tools.study.pictures import draw_pictures
     from host_tools.study.plan import Options, planned
-    from host_tools.study.store import Store, write_text
+    from host_tools.study.store import Store
     from host_tools.study.summary import Results, as_csv, summary
 
     workers = _workers(arguments)

@@ -23,19 +23,11 @@ from device.simulator.listener import Audiogram
 from firmware_py.inference.profiles import PROFILES
 from firmware_py.inference.scales import scale_named
 from firmware_py.inference.selection import HALF_PI_LN2
+from host_tools.drawing import BLUE, GREY, INK, ORANGE, PICTURE_ENDINGS, in_style, new_figure, save
 from host_tools.errors import HostError
+from host_tools.files import check_name
 from host_tools.methods.gp_pta import GpPta
 from host_tools.methods.interface import SEED_MAX, Array, Stimulus, Task
-from host_tools.study.drawing import (
-    BLUE,
-    GREY,
-    INK,
-    ORANGE,
-    check_picture_name,
-    in_style,
-    new_figure,
-    save,
-)
 from host_tools.study.listener import Answering, Ear, Listener
 from host_tools.study.plan import Options
 
@@ -114,7 +106,7 @@ def draw_figure(
     HostError
         An argument is not allowed.
     """
-    check_picture_name(path, "-o")
+    check_name(path, "-o", PICTURE_ENDINGS)
     if profile not in PROFILES:
         raise HostError(f"--profile is {profile!r}; allowed are {', '.join(PROFILES)}")
     if not 0 <= seed <= SEED_MAX:

@@ -12,9 +12,7 @@ the table depend on the plan only.
 """
 
 import json
-import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +22,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from host_tools.errors import HostError
+from host_tools.files import write_text, written
 from host_tools.methods.registry import Learned, learn
 from host_tools.study.plan import Study, differences
 from host_tools.study.session import METRICS, Session
@@ -147,7 +146,7 @@ class Store:
         if path.exists():
             self._check_plan(path)
             return
-        if any(not name.name.endswith(_UNFINISHED) for name in self.directory.iterdir()):
+        if any(not name.name.endswith(UNFINISHED) for name in self.directory.iterdir()):
             raise HostError(
                 f"-o {str(self.directory)!r} has files in it, and no {PLAN}; allowed are a new or "
                 "empty directory, and one with the same study"
@@ -201,31 +200,3 @@ def table_of(sessions: list[Session]) -> pa.Table:
         ],
         schema=SCHEMA,
     )
-
-
-_UNFINISHED: Final = ".part"
-
-
-@contextmanager
-def written(path: Path) -> Iterator[Path]:
-    """Give a name to write under; the file gets its own when it is whole and on the disk.
-
-    Raises
-    ------
-    HostError
-        It cannot be written; what was there before is untouched.
-    """
-    unfinished = path.with_name(path.name + _UNFINISHED)
-    try:
-        yield unfinished
-        with unfinished.open("rb+") as file:
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    except OSError as error:
-        raise HostError(f"{path} cannot be written: {error.strerror or error}") from None
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file, whole or not at all."""
-    with written(path) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")

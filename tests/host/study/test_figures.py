@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from host_tools.drawing import apart
 from host_tools.main import main
-from host_tools.study.drawing import apart
 from host_tools.study.figures import STAGES, frequencies_hz, session
 from host_tools.study.listener import Ear
 from host_tools.study.pictures import coverage_figure, error_figure, tones_figure

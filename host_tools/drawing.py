@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from host_tools.errors import HostError
-from host_tools.study.store import written
+from host_tools.files import written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,6 +42,7 @@ METADATA: Final[dict[str, dict[str, Any]]] = {
     "pdf": {"CreationDate": None},
     "png": {},
 }
+PICTURE_ENDINGS: Final = tuple(f".{kind}" for kind in METADATA)
 DOTS_PER_INCH: Final = 150
 
 
@@ -65,24 +65,6 @@ def save(figure: "Figure", path: Path) -> None:
     kind = path.suffix[1:]
     with written(path) as unfinished:
         figure.savefig(unfinished, format=kind, metadata=METADATA[kind], dpi=DOTS_PER_INCH)
-
-
-def check_picture_name(path: Path, option: str) -> None:
-    """Refuse a name that no picture can have.
-
-    Raises
-    ------
-    HostError
-        The ending is not one of a picture, the directory is not there, or the file is.
-    """
-    endings = [f".{kind}" for kind in METADATA]
-    if path.suffix not in endings or not path.parent.is_dir():
-        raise HostError(
-            f"{option} is {str(path)!r}; allowed is a name in {', '.join(endings)}, in a directory "
-            "that is there"
-        )
-    if path.exists():
-        raise HostError(f"{option} {str(path)!r} is there already; it is not overwritten")
 
 
 def apart(wanted: list[float], least: float, low: float, high: float) -> list[float]:

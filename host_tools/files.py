@@ -1,0 +1,66 @@
+"""Files that are written: a name that may be used, and whole or not at all."""
+
+import os
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from host_tools.errors import HostError
+
+UNFINISHED: Final = ".part"
+
+
+def check_name(
+    path: Path, option: str, endings: Collection[str], force: bool | None = None
+) -> None:
+    """Refuse a name that a file to be written cannot have.
+
+    Parameters
+    ----------
+    path : Path
+    option : str
+        That named it, for the message.
+    endings : collection of str
+        Allowed, each with its dot.
+    force : bool, optional
+        What --force says of a file that is there; None: there is no such option.
+
+    Raises
+    ------
+    HostError
+        The ending is not one of these, the directory is not there, or the file is.
+    """
+    if path.suffix not in endings or not path.parent.is_dir():
+        raise HostError(
+            f"{option} is {str(path)!r}; allowed is a name in {', '.join(endings)}, in a directory "
+            "that is there"
+        )
+    if path.is_dir() or (path.exists() and not force):
+        unless = "" if force is None else " without --force"
+        raise HostError(f"{option} {str(path)!r} is there already; it is not overwritten{unless}")
+
+
+@contextmanager
+def written(path: Path) -> Iterator[Path]:
+    """Give a name to write under; the file gets its own when it is whole and on the disk.
+
+    Raises
+    ------
+    HostError
+        It cannot be written; what was there before is untouched.
+    """
+    unfinished = path.with_name(path.name + UNFINISHED)
+    try:
+        yield unfinished
+        with unfinished.open("rb+") as file:
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    except OSError as error:
+        raise HostError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    with written(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
