@@ -9,9 +9,12 @@ from firmware_py import __version__
 from host_tools import calibrate, console, demo, install_board, replay, simulate
 from host_tools.errors import HostError
 from host_tools.learn_prior import command as learn_prior
+from host_tools.prescription import command as prescribe
 from host_tools.study import command as study
 
-COMMANDS = (demo, simulate, console, replay, calibrate, install_board, study, learn_prior)
+COMMANDS = (
+    demo, simulate, console, replay, prescribe, calibrate, install_board, study, learn_prior,
+)  # fmt: skip
 
 
 class CommandParser(argparse.ArgumentParser):

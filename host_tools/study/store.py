@@ -22,7 +22,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from host_tools.errors import HostError
-from host_tools.files import write_text, written
+from host_tools.files import UNFINISHED, write_text, written
 from host_tools.methods.registry import Learned, learn
 from host_tools.study.plan import Study, differences
 from host_tools.study.session import METRICS, Session

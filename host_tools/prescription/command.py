@@ -1,0 +1,233 @@
+"""`gp-pta prescribe`: hearing-aid gains from a recorded session."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from firmware_py.calibration import CALIBRATED
+from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, NO_RESPONSE
+from firmware_py.procedure.settings import LEFT, RIGHT
+from host_tools.drawing import PICTURE_ENDINGS
+from host_tools.errors import HostError
+from host_tools.files import check_name, write_text
+
+if TYPE_CHECKING:  # they bring NumPy or Numba, which `gp-pta --help` can do without
+    from rich.console import Console
+
+    from host_tools.prescription.ears import EarPrescription
+    from host_tools.recorded import RecordedSession
+
+NAME = "prescribe"
+SUMMARY = "prescribe hearing-aid gains from a session, by a published rule"
+EXAMPLE = """\
+example:
+  gp-pta prescribe sessions/session-000001.journal --rule nal-r
+  gp-pta prescribe sessions/session-000001.journal --rule camfit -o aid.cfg -o aid.pdf
+
+-o takes .svg, .png and .pdf for a picture, .json for all figures, and .cfg for a fragment of an
+openMHA configuration.
+
+The gain is that for speech at 65 dB SPL, with the 95 % band that follows from how well the
+thresholds are known. It ends in * at a frequency the rule was not published for, and begins with
+>= where there was no response: the threshold was taken to be the limit.
+
+exit codes: 0 prescribed, 2 nothing can be prescribed from this journal
+"""
+
+RULE_NAMES: Final = ("nal-r", "nal-rp", "camfit", "half-gain")
+CONFIGURATION: Final = ".cfg"
+OUTPUT_ENDINGS: Final = (*PICTURE_ENDINGS, ".json", CONFIGURATION)
+# Before the threshold and the gain.
+MARKS: Final = {NO_RESPONSE: ">=", HEARS_ALL: "<=", INCOMPLETE: "?"}
+
+
+def add_arguments(p: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    p.add_argument("journal", type=Path, help="the journal of a session")
+    p.add_argument("--rule", default="nal-r", choices=RULE_NAMES, help="default: nal-r")
+    p.add_argument("--ear", choices=(LEFT, RIGHT), help="default: both, or the one that was tested")
+    p.add_argument(
+        "-o", "--output", type=Path, action="append", default=[], metavar="FILE",
+        help="write a picture, .json or .cfg; may be given several times",
+    )  # fmt: skip
+    p.add_argument("--force", action="store_true", help="overwrite files that are there")
+    p.add_argument(
+        "--unfinished", action="store_true", help="prescribe from a session that came to no end"
+    )
+    p.add_argument("--json", action="store_true", help="print all figures as one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prescribe, print a table, and write what was asked for."""
+    from host_tools.recorded import read_session
+
+    for path in arguments.output:
+        check_name(path, "-o", OUTPUT_ENDINGS, arguments.force)
+    session = read_session(arguments.journal)
+    _check_ended(session, arguments.unfinished)
+    ears = _prescribed(session, arguments)
+    figures = as_json(session, ears)
+    for path in arguments.output:
+        _write(path, session, ears, figures)
+    if arguments.json:
+        print(json.dumps(figures))
+    else:
+        _print(session, ears)
+    return 0
+
+
+def as_json(session: "RecordedSession", ears: "Sequence[EarPrescription]") -> dict[str, Any]:
+    """Return a prescription as JSON values."""
+    from host_tools.prescription.rules import rule_named
+
+    return {
+        "journal": str(session.path),
+        "rule": ears[0].rule,
+        "source": rule_named(ears[0].rule).source,
+        "calibration": session.calibration.headline,
+        "outcome": session.result["outcome"],
+        "ears": [_ear_as_json(ear) for ear in ears],
+    }
+
+
+def _ear_as_json(ear: "EarPrescription") -> dict[str, Any]:
+    from host_tools.prescription.rules import within_publication
+
+    c = ear.compression
+    columns = {
+        "threshold_db_hl": ear.threshold_db_hl,
+        "gain_db": ear.gain_db,
+        "gain_low_db": ear.gain_low_db,
+        "gain_high_db": ear.gain_high_db,
+        "compression_ratio": c.ratio,
+        "knee_db_spl": c.knee_db_spl,
+        "speech_db_spl": c.speech_db_spl,
+    }
+    bands = [
+        {
+            "frequency_hz": frequency_hz,
+            "mark": mark,
+            "published": within_publication(ear.rule, frequency_hz),
+            **{name: round(float(column[k]), 2) for name, column in columns.items()},
+        }
+        for k, (frequency_hz, mark) in enumerate(zip(ear.frequencies_hz, ear.marks, strict=True))
+    ]
+    return {"ear": ear.ear, "bands": bands}
+
+
+def _check_ended(session: "RecordedSession", unfinished_allowed: bool) -> None:
+    outcome = session.result["outcome"]
+    if (session.complete and outcome == "complete") or unfinished_allowed:
+        return
+    state = session.damage or (f"the session was {outcome}" if outcome else "it is not finished")
+    raise HostError(f"{session.path}: {state}; --unfinished prescribes from what there is")
+
+
+def _prescribed(
+    session: "RecordedSession", arguments: argparse.Namespace
+) -> "list[EarPrescription]":
+    """Prescribe for the ears asked for; one that cannot be is an error if it is the only one."""
+    from host_tools.prescription.ears import NothingToPrescribeError, prescribe_ear
+
+    ears, refused = [], []
+    asked = [arguments.ear] if arguments.ear else [e["ear"] for e in session.result["ears"]]
+    for ear in asked:
+        try:
+            ears.append(prescribe_ear(session, ear, arguments.rule))
+        except NothingToPrescribeError as error:
+            refused.append(error)
+    if refused and (arguments.ear or not ears):
+        raise refused[0]
+    return ears
+
+
+def _print(session: "RecordedSession", ears: "Sequence[EarPrescription]") -> None:
+    from rich.console import Console
+
+    from host_tools.prescription.rules import rule_named
+
+    screen = Console(highlight=False)
+    rule = rule_named(ears[0].rule)
+    screen.print(f"[bold]{rule.name}[/bold] ({rule.source})", soft_wrap=True)
+    for ear in ears:
+        _print_ear(screen, ear)
+    missing = {found["ear"] for found in session.result["ears"]} - {ear.ear for ear in ears}
+    for word in sorted(missing):
+        screen.print(f"{word} ear: nothing prescribed", style="yellow")
+    for remark in remarks(session, ears):
+        screen.print(remark, style="yellow", markup=False, soft_wrap=True)
+
+
+def _print_ear(screen: "Console", ear: "EarPrescription") -> None:
+    from rich.table import Table
+
+    from host_tools.prescription.rules import within_publication
+
+    table = Table(title=f"{ear.ear} ear", title_justify="left", box=None, pad_edge=False)
+    headings = ("Hz", "dB HL", "gain, dB", "95 % band", "at 50 dB SPL", "at 80 dB SPL", "ratio")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    soft_db, loud_db = (ear.compression.gain_of_speech(level) for level in (50.0, 80.0))
+    for k, frequency_hz in enumerate(ear.frequencies_hz):
+        mark = MARKS.get(ear.marks[k], "")
+        star = "" if within_publication(ear.rule, frequency_hz) else "*"
+        table.add_row(
+            str(frequency_hz),
+            f"{mark}{ear.threshold_db_hl[k]:.0f}",
+            f"{mark}{ear.gain_db[k]:.0f}{star}",
+            f"{ear.gain_low_db[k]:.0f} to {ear.gain_high_db[k]:.0f}",
+            f"{soft_db[k]:.0f}",
+            f"{loud_db[k]:.0f}",
+            f"{ear.compression.ratio[k]:.1f}",
+        )
+    screen.print(table)
+
+
+def remarks(session: "RecordedSession", ears: "Sequence[EarPrescription]") -> list[str]:
+    """Return what whoever fits an aid has to know beside the gains."""
+    said = []
+    if session.calibration.state != CALIBRATED:
+        said.append(session.calibration.headline)
+    if session.result["outcome"] != "complete":
+        said.append("from a session that came to no end")
+    marks = {mark for ear in ears for mark in ear.marks}
+    if NO_RESPONSE in marks:
+        said.append(">=: no response at the limit; the gain is the least the rule can mean")
+    if INCOMPLETE in marks:
+        said.append("?: the threshold lies perhaps beyond the limit")
+    said += session.result["remarks"]
+    said.append("Air conduction only; a start for a fitting, to be verified on the ear.")
+    return said
+
+
+def _write(
+    path: Path,
+    session: "RecordedSession",
+    ears: "Sequence[EarPrescription]",
+    figures: dict[str, Any],
+) -> None:
+    if path.suffix == ".json":
+        write_text(path, json.dumps(figures, indent=2) + "\n")
+    elif path.suffix == CONFIGURATION:
+        write_text(path, _configuration(session, ears))
+    else:
+        from host_tools.prescription.picture import draw_prescription
+
+        warning = "" if session.calibration.state == CALIBRATED else session.calibration.headline
+        title = f"{figures['rule']}, {session.header['started'][:10]}"
+        draw_prescription(ears, title, warning, path)
+
+
+def _configuration(session: "RecordedSession", ears: "Sequence[EarPrescription]") -> str:
+    from host_tools.prescription.openmha import configuration
+
+    by_ear = {ear.ear: ear.compression for ear in ears}
+    missing = {LEFT, RIGHT} - set(by_ear)
+    if missing:
+        raise HostError(
+            f"-o: {CONFIGURATION} has gains of both ears, and the {missing.pop()} ear has none"
+        )
+    said = [f"{ears[0].rule} from {session.path.name}", *remarks(session, ears)]
+    return configuration(by_ear[LEFT], by_ear[RIGHT], said)

@@ -1,0 +1,170 @@
+"""`gp-pta prescribe` on recorded sessions: table, figures, picture and openMHA's lines."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+from host_tools.main import main
+from host_tools.prescription import insertion_gain
+from host_tools.prescription.ears import prescribe_ear
+from host_tools.recorded import read_session
+
+GOLDEN: Final = Path(__file__).parents[2] / "golden"
+LEFT_S2: Final = GOLDEN / "left-ear-s2.journal"
+
+
+def prescribed(*words: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    code = main(["prescribe", *words])
+    output = capsys.readouterr()
+    return code, output.out, output.err
+
+
+def figures(*words: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    code, out, _ = prescribed(*words, "--json", capsys=capsys)
+    assert code == 0
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+@pytest.mark.parametrize("rule", ["nal-r", "nal-rp", "camfit", "half-gain"])
+def test_gain_is_the_rules_at_the_recorded_thresholds(
+    rule: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (recorded,) = read_session(LEFT_S2).result["ears"]
+    (ear,) = figures(str(LEFT_S2), "--rule", rule, capsys=capsys)["ears"]
+    thresholds = recorded["thresholds"]
+    expected = insertion_gain(
+        rule,
+        [t["frequency_hz"] for t in thresholds],
+        [t["limit_db_hl"] if t["threshold_db_hl"] is None else t["threshold_db_hl"]
+         for t in thresholds],
+    )  # fmt: skip
+    assert [band["gain_db"] for band in ear["bands"]] == pytest.approx(expected, abs=0.006)
+    for band in ear["bands"]:
+        assert band["gain_low_db"] <= band["gain_db"] <= band["gain_high_db"]
+
+
+def test_the_band_of_a_half_gain_is_half_the_band_of_the_threshold() -> None:
+    session = read_session(LEFT_S2)
+    ear = prescribe_ear(session, "left", "half-gain")
+    low_db_hl, high_db_hl = session.test.ears["left"].estimator.threshold_band(ear.frequencies_hz)
+    (recorded,) = session.result["ears"]
+    inside = [t["mark"] == "measured" and t["low_db_hl"] > 0.0 for t in recorded["thresholds"]]
+
+    assert sum(inside) >= 5
+    half_width_db = 0.25 * (high_db_hl - low_db_hl)
+    assert np.allclose(
+        ear.gain_low_db[inside], 0.5 * low_db_hl[inside], atol=0.12 * half_width_db[inside]
+    )
+    assert np.allclose(
+        ear.gain_high_db[inside], 0.5 * high_db_hl[inside], atol=0.12 * half_width_db[inside]
+    )
+
+
+def test_the_same_journal_prescribes_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    assert figures(str(LEFT_S2), capsys=capsys) == figures(str(LEFT_S2), capsys=capsys)
+
+
+def test_the_table_says_what_has_to_be_known(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = prescribed(str(LEFT_S2), "--rule", "nal-rp", capsys=capsys)
+    assert code == 0
+    assert "UNCALIBRATED: levels are nominal" in out
+    assert "Byrne, Parkinson & Newall" in out
+    assert re.search(r"^8000 .*\*", out, re.MULTILINE), "not published for 8 kHz"
+    assert not re.search(r"^4000 .*\*", out, re.MULTILINE)
+
+
+def test_pictures_and_figures_are_written_and_never_over_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture, numbers = tmp_path / "gain.svg", tmp_path / "gain.json"
+    words = (str(LEFT_S2), "-o", str(picture), "-o", str(numbers))
+    assert prescribed(*words, capsys=capsys)[0] == 0
+    assert picture.read_text().startswith("<?xml")
+    assert json.loads(numbers.read_text()) == figures(str(LEFT_S2), capsys=capsys)
+    before = picture.read_bytes()
+    code, _, err = prescribed(*words, capsys=capsys)
+    assert code == 2
+    assert "is there already; it is not overwritten without --force" in err
+    assert prescribed(*words, "--force", capsys=capsys)[0] == 0
+    assert picture.read_bytes() == before
+
+
+def test_openmha_needs_both_ears(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = prescribed(str(LEFT_S2), "-o", str(tmp_path / "aid.cfg"), capsys=capsys)
+    assert code == 2
+    assert ".cfg has gains of both ears, and the right ear has none" in err
+    assert not (tmp_path / "aid.cfg").exists()
+
+
+def test_openmha_has_a_row_a_band_left_ear_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal, out = GOLDEN / "both-ears-n3.journal", tmp_path / "aid.cfg"
+    ears = {e["ear"]: e for e in figures(str(journal), capsys=capsys)["ears"]}
+    assert prescribed(str(journal), "-o", str(out), capsys=capsys)[0] == 0
+    lines = out.read_text().splitlines()
+    settings = dict(line.split(" = ") for line in lines if not line.startswith("#"))
+    table = settings["mha.overlapadd.mhachain.dc.gtdata"]
+    rows = [[float(x) for x in row.split()] for row in re.findall(r"\[?\[([^\[\]]*)\]", table)]
+    step_db = float(settings["mha.overlapadd.mhachain.dc.gtstep"].strip("[]"))
+    bands = len(ears["left"]["bands"])
+
+    assert "# UNCALIBRATED: levels are nominal" in lines
+    assert len(rows) == 2 * bands
+    for k, ear in enumerate(("left", "right")):
+        for band, row in zip(ears[ear]["bands"], rows[k * bands :], strict=False):
+            levels_db_spl = step_db * np.arange(len(row))
+            at_speech_db = np.interp(band["speech_db_spl"], levels_db_spl, row)
+            assert at_speech_db == pytest.approx(band["gain_db"], abs=0.6)
+
+
+def test_no_response_is_a_limit_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    journal = GOLDEN / "silent-ear.journal"
+    code, out, _ = prescribed(str(journal), "--rule", "half-gain", capsys=capsys)
+    assert code == 0
+    assert re.search(r"^1000 +>=", out, re.MULTILINE)
+    assert "no response at the limit; the gain is the least the rule can mean" in out
+
+
+def test_an_unfinished_session_has_to_be_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    half = tmp_path / "session-000001.journal"
+    half.write_bytes(LEFT_S2.read_bytes()[:20_000])
+    code, _, err = prescribed(str(half), capsys=capsys)
+    assert code == 2
+    assert "it is not finished; --unfinished prescribes from what there is" in err
+    code, out, _ = prescribed(str(half), "--unfinished", capsys=capsys)
+    assert code == 0
+    assert "from a session that came to no end" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--ear", "right"], "the right ear was not tested; tested: left"),
+        (["-o", "gain.doc"], "allowed is a name in .svg, .pdf, .png, .json, .cfg"),
+        (["-o", "nowhere/gain.svg"], "in a directory that is there"),
+    ],
+)
+def test_what_cannot_be_is_named(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = prescribed(str(LEFT_S2), *words, capsys=capsys)
+    assert code == 2
+    assert said in err
+
+
+def test_a_foreign_file_is_refused_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    foreign = tmp_path / "letter.journal"
+    foreign.write_text("Dear sirs,\n")
+    code, _, err = prescribed(str(foreign), capsys=capsys)
+    assert code == 2
+    assert "letter.journal" in err
