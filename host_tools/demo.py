@@ -64,7 +64,7 @@ class Progress:
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     add_listener_arguments(p)
-    p.add_argument("--ear", choices=("left", "right", "both"), default="both")
+    p.add_argument("--ear", choices=("left", "right", "both"), default="both", help="default: both")
     p.add_argument(
         "--age", type=float, metavar="YEARS", help="of the listener, told to the firmware"
     )

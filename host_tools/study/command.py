@@ -5,7 +5,6 @@ import json
 import os
 import sys
 from contextlib import closing
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -36,7 +35,7 @@ number of workers, and on a cluster of machines of one kind.
 """
 
 FIGURES: Final = ("posterior-evolution", "mean-bald")
-EXTRA: Final = ("matplotlib", "pyarrow", "threadpoolctl")
+NEEDS: Final = ("matplotlib", "pyarrow", "threadpoolctl")
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
@@ -101,12 +100,6 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the study, or draw the figure."""
-    missing = [name for name in EXTRA if find_spec(name) is None]
-    if missing:
-        raise HostError(
-            f"{', '.join(missing)} not installed, which gp-pta study needs: "
-            'pip install "gp-pta[study]"'
-        )
     if arguments.figure is not None:
         return _figure(arguments)
     if arguments.audiograms is None:

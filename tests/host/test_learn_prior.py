@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,6 @@ import numpy as np
 import pytest
 
 from firmware_py.inference.population_prior import PopulationPrior, shipped_prior
-from host_tools.learn_prior import command
 from host_tools.main import main
 
 NHANES = Path(__file__).parents[3] / "shared" / "data" / "nhanes_audiograms.csv"
@@ -155,12 +155,14 @@ def test_a_table_with_too_few_frequencies_is_refused(
 def test_what_is_not_installed_is_named(
     table: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "find_spec", lambda name: None if name == "matplotlib" else name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
 
     assert learned(table) == 2
 
-    assert 'matplotlib not installed, which gp-pta learn-prior needs: pip install "gp-pta[stu' in (
-        capsys.readouterr().err
+    assert (
+        "gp-pta learn-prior needs matplotlib, pyarrow, not installed: "
+        'pip install "gp-pta[study]"' in capsys.readouterr().err
     )
 
 

@@ -1,0 +1,78 @@
+"""The page of all commands, `host_tools/README.md`, made from the parsers that read them.
+
+`python -m host_tools.manual` prints it; a test says when the page is not this any more.
+"""
+
+import argparse
+from collections.abc import Iterator
+from typing import Final
+
+from host_tools.main import COMMANDS, parser
+
+TITLE: Final = """\
+# gp-pta: the commands
+
+Made by `python -m host_tools.manual` from what `gp-pta COMMAND --help` shows.
+"""
+
+
+def manual() -> str:
+    """Return the page, in Markdown."""
+    (subparsers,) = (
+        action for action in parser()._actions if isinstance(action, argparse._SubParsersAction)
+    )
+    parts = [TITLE, "\n".join(_contents())]
+    parts += [
+        "\n".join(_command(command.NAME, subparsers.choices[command.NAME])) for command in COMMANDS
+    ]
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _contents() -> Iterator[str]:
+    yield "| command | what it does |"
+    yield "|---|---|"
+    for command in COMMANDS:
+        yield f"| [`{command.NAME}`](#{command.NAME}) | {_cell(command.SUMMARY)} |"
+
+
+def _command(name: str, p: argparse.ArgumentParser) -> Iterator[str]:
+    yield f"## {name}"
+    yield ""
+    yield str(p.description)
+    yield ""
+    yield "| argument | |"
+    yield "|---|---|"
+    for action in p._actions:
+        if not isinstance(action, argparse._HelpAction):
+            yield f"| {_names(action)} | {_cell(_words(action))} |"
+    yield ""
+    yield "```"
+    yield str(p.epilog).strip("\n")
+    yield "```"
+
+
+def _names(action: argparse.Action) -> str:
+    takes_none = action.nargs == 0
+    metavar = action.metavar or (
+        ",".join(map(str, action.choices)) if action.choices else action.dest.upper()
+    )
+    if isinstance(metavar, tuple):
+        metavar = " ".join(metavar)
+    if not action.option_strings:
+        return f"`{action.metavar or action.dest.upper()}`"
+    value = "" if takes_none else f" {metavar}"
+    return _cell(f"`{', '.join(action.option_strings)}{value}`")
+
+
+def _words(action: argparse.Action) -> str:
+    words = action.help or ""
+    values = {name: value for name, value in vars(action).items() if not name.startswith("_")}
+    return words % {**values, "prog": "gp-pta"} if words else words
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    print(manual(), end="")

@@ -1,0 +1,111 @@
+"""The one command: its help, its manual, its completion, and how it ends."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from host_tools import manual
+from host_tools.errors import HostError
+from host_tools.extras import need, remedy
+from host_tools.main import COMMANDS, main, parser
+
+GOLDEN: Final = Path(__file__).parents[1] / "golden" / "left-ear-s2.journal"
+PAGE: Final = Path(manual.__file__).parent / "README.md"
+NAMES: Final = [command.NAME for command in COMMANDS]
+
+
+def examples(name: str) -> list[str]:
+    """Return the lines that a command's help shows of itself, without what a shell does to them."""
+    (command,) = (c for c in COMMANDS if name == c.NAME)
+    lines = re.findall(rf"gp-pta {name}\b[^\n]*", command.EXAMPLE)
+    return [re.split(r" [|>] ", line)[0] for line in lines]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_shows_an_example_that_it_takes(name: str) -> None:
+    assert examples(name)
+    for example in examples(name):
+        arguments = parser().parse_args(shlex.split(example)[1:])
+        assert arguments.command == name
+
+
+def test_the_manual_is_what_the_parsers_say() -> None:
+    assert PAGE.read_text(encoding="utf-8") == manual.manual(), (
+        "make it again: python -m host_tools.manual > host_tools/README.md"
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_argument_has_words(name: str) -> None:
+    section = manual.manual().split(f"\n## {name}\n")[1].split("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| `")]
+    assert [row for row in rows if row.endswith("|  |")] == []
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
+def test_bash_completes_commands_and_options(tmp_path: Path) -> None:
+    script = tmp_path / "gp-pta"
+    script.write_bytes(
+        subprocess.run(
+            [sys.executable, "-m", "host_tools.main", "completion", "bash"],
+            check=True, capture_output=True,
+        ).stdout
+    )  # fmt: skip
+
+    def completed(*words: str) -> set[str]:
+        ask = f"""
+            source {shlex.quote(str(script))}
+            COMP_WORDS=(gp-pta {shlex.join(words)})
+            COMP_CWORD={len(words)}
+            function=$(complete -p gp-pta)
+            function=${{function##*-F }}
+            ${{function%% *}} gp-pta
+            printf '%s\\n' "${{COMPREPLY[@]}}"
+        """
+        out = subprocess.run(["bash", "-c", ask], check=True, capture_output=True, text=True)
+        return set(out.stdout.split())
+
+    assert completed("pre") == {"prescribe"}
+    assert {"--rule", "--ear", "--json"} <= completed("prescribe", "--")
+    assert completed("prescribe", "--rule", "nal") == {"nal-r", "nal-rp"}
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    command = f"{shlex.quote(sys.executable)} -m host_tools.main replay --json {GOLDEN} | true"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    assert done.returncode in (0, 141)  # it may have been quicker than the reader
+
+
+def test_what_is_missing_is_named_with_the_smallest_extra(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert main(["completion", "bash"]) == 2
+    assert capsys.readouterr().err == (
+        'gp-pta: gp-pta completion needs shtab, not installed: pip install "gp-pta[host]"\n'
+    )
+    assert remedy(["pyarrow"]) == 'pip install "gp-pta[study]"'
+    assert remedy(["prompt_toolkit", "distributed"]) == 'pip install "gp-pta[dask]"'
+    assert remedy(["nobody_has_it"]) == "pip install nobody_has_it"
+    with pytest.raises(HostError, match="--what needs no_such_module, not installed"):
+        need("--what", "os", "no_such_module")
+
+
+def test_an_unknown_option_shows_the_usage_of_its_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["replay", str(GOLDEN), "--no-such"])
+    assert ended.value.code == 2
+    err = capsys.readouterr().err
+    assert "usage: gp-pta replay" in err
+    assert "unrecognized arguments: --no-such" in err
