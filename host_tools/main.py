@@ -14,11 +14,13 @@ from host_tools.extras import need
 from host_tools.learn_prior import command as learn_prior
 from host_tools.prescription import command as prescribe
 from host_tools.study import command as study
+from host_tools.watch import command as watch
 
 COMMANDS = (
     demo,
     simulate,
     console,
+    watch,
     replay,
     prescribe,
     calibrate,

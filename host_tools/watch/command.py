@@ -1,0 +1,90 @@
+"""`gp-pta watch`: look on while a session runs."""
+
+import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol
+
+if TYPE_CHECKING:  # they bring Numba with them, which the other commands can do without
+    from host_tools.watch.view import View
+
+NAME = "watch"
+SUMMARY = "show a running session live: audiogram, bands, answers, information, time to go"
+EXAMPLE = """\
+example:
+  gp-pta watch sessions
+  gp-pta watch /dev/ttyACM0
+  gp-pta watch sessions --once
+
+A data directory is only read, so any number of people may look on while the operator has the
+console. At the console's port nobody else can be; start the session first, or let it be one that
+is gone on with. It ends with the session, or with ^C, which the session does not notice.
+
+exit codes: 0 the session is over, 2 there is nothing to look at, 130 ended by ^C
+"""
+
+NEEDS: Final = ("rich",)
+LOOK_S: Final = 0.25
+
+
+class Watch(Protocol):
+    """Something a session can be seen through."""
+
+    def look(self) -> "View":
+        """Return what there is to see now."""
+        ...
+
+    def close(self) -> None:
+        """Leave everything as it was found."""
+        ...
+
+
+def add_arguments(p: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    p.add_argument(
+        "source", metavar="PORT|DIR",
+        help="the firmware's data directory, or its console: a port, or a URL of pyserial",
+    )  # fmt: skip
+    p.add_argument("--once", action="store_true", help="show how it is now, and end")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show the session until it is over."""
+    from rich.console import Console
+    from rich.live import Live
+
+    from host_tools.watch.screen import drawn
+
+    watch = watch_of(arguments.source)
+    screen = Console(highlight=False)
+    try:
+        if arguments.once:
+            screen.print(drawn(watch.look()))
+            return 0
+        with Live(console=screen, auto_refresh=False) as live:
+            over = False
+            while not over:
+                view = watch.look()
+                live.update(drawn(view), refresh=True)
+                over = view.over
+                time.sleep(0.0 if over else LOOK_S)
+    finally:
+        watch.close()
+    return 0
+
+
+def watch_of(source: str) -> Watch:
+    """Return what looks on at a directory, or else at a port.
+
+    Raises
+    ------
+    HostError
+        If there is neither.
+    """
+    if Path(source).is_dir():
+        from host_tools.watch.directory import DirectoryWatch
+
+        return DirectoryWatch(Path(source))
+    from host_tools.watch.port import PortWatch
+
+    return PortWatch(source)

@@ -1,0 +1,89 @@
+"""Looking on over the journals of a data directory: nothing is asked of the firmware."""
+
+from pathlib import Path
+from typing import Final
+
+from firmware_py.procedure.ear_test import EarTest
+from firmware_py.procedure.hearing_test import HearingTest
+from firmware_py.procedure.outcomes import CATCH, FAMILIARISE, MEASURE
+from firmware_py.session import Replay
+from host_tools.errors import HostError
+from host_tools.recorded import RecordedSession, Trial, read_session
+from host_tools.watch.view import Answered, Limits, View
+
+JOURNALS: Final = "session-*.journal"
+
+
+class DirectoryWatch:
+    """Follows the newest journal of a directory.
+
+    Parameters
+    ----------
+    directory : Path
+
+    Raises
+    ------
+    HostError
+        If there is no such directory.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        if not directory.is_dir():
+            raise HostError(f"{str(directory)!r} is no directory")
+        self._directory = directory
+        self._seen: tuple[Path, int] | None = None
+        self._view = View(str(directory), "no session yet")
+
+    def look(self) -> View:
+        """Return what there is to see now; the journal is only read again when it has grown."""
+        journals = sorted(self._directory.glob(JOURNALS))
+        if journals:
+            now = (journals[-1], journals[-1].stat().st_size)
+            if now != self._seen:
+                self._view = view_of(journals[-1])
+                self._seen = now
+        return self._view
+
+    def close(self) -> None:
+        """Do nothing: nothing is held open."""
+
+
+def view_of(journal: Path) -> View:
+    """Read a journal and return what there is to see of its session."""
+    answers: list[Answered] = []
+    expected_bits: dict[str, float] = {}
+
+    def watch(test: HearingTest, trial: Trial) -> None:
+        ear = test.ears[trial.ear]
+        answers.append(_answered(trial, ear, expected_bits.get(trial.ear)))
+        expected_bits[trial.ear] = ear.estimator.information_bits
+
+    session = read_session(journal, watch)
+    return View(
+        name=journal.name,
+        state=_state(session),
+        calibration=session.calibration.headline,
+        result=session.result,
+        answers=answers,
+        limits=Limits.of(session.settings.as_record()),
+        elapsed_s=session.state.at_us / 1e6,
+        over=session.test.outcome != "",
+    )
+
+
+def _answered(trial: Trial, ear: EarTest, expected_bits: float | None) -> Answered:
+    measured = trial.purpose not in (CATCH, FAMILIARISE)
+    return Answered(
+        trial.number, trial.ear, trial.purpose, trial.frequency_hz, trial.level_db_hl, trial.heard,
+        expected_bits if trial.purpose == MEASURE else None,
+        ear.widest().half_width_db if measured else None,
+    )  # fmt: skip
+
+
+def _state(session: RecordedSession) -> str:
+    state: Replay = session.state
+    if session.damage:
+        return f"damaged: {session.damage}"
+    if state.test.outcome:
+        return state.test.outcome
+    return f"{state.test.state}, {state.test.ear_under_test} ear"

@@ -1,0 +1,107 @@
+"""How a view is drawn in a terminal."""
+
+from typing import Final
+
+from rich.columns import Columns
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from firmware_py.calibration import CALIBRATED
+from firmware_py.console.audiogram import SYMBOLS, draw_audiogram, legend
+from firmware_py.procedure.outcomes import CATCH, MEASURE
+from firmware_py.procedure.settings import LEFT, RIGHT
+from host_tools.watch.view import Answered, View, blocks
+
+ANSWERS_SHOWN: Final = 14
+INFORMATION_BITS_MAX: Final = 1.0  # of a yes or no
+EAR_STYLES: Final = {RIGHT: "bold red", LEFT: "bold blue"}
+WORDS: Final = {True: "heard", False: "-", None: "unsure"}
+CATCH_WORDS: Final = {True: "pressed", False: "silent", None: "unsure"}
+
+
+def drawn(view: View) -> RenderableType:
+    """Return a view as Rich draws it."""
+    answers = Table.grid()
+    answers.add_row(_answers(view))
+    answers.add_row(_information(view))
+    return Group(_title(view), Columns([_audiogram(view), answers]), _status(view))
+
+
+def _title(view: View) -> Text:
+    text = Text(f"{view.name}: {view.state}", style="bold")
+    calibrated = view.calibration.startswith(CALIBRATED)
+    text.append(f"   {view.calibration}", style="green" if calibrated else "bold yellow")
+    return text
+
+
+def _audiogram(view: View) -> Panel:
+    thresholds = view.thresholds()
+    lines = draw_audiogram(thresholds)
+    text = Text("\n".join(lines), no_wrap=True)
+    for ear, symbol in SYMBOLS.items():
+        text.highlight_regex(rf"(?<=[-|.: ]){symbol}", EAR_STYLES[ear])
+    text.append(f"\n{legend(thresholds)}", style="dim")
+    return Panel.fit(text, title="thresholds and 95 % bands")
+
+
+def _answers(view: View) -> Panel:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("no.", "ear", "Hz", "dB HL", "answer", "bit", "+-dB"):
+        table.add_column(heading, justify="left" if heading in ("ear", "answer") else "right")
+    for answer in view.answers[-ANSWERS_SHOWN:]:
+        table.add_row(*_row(answer))
+    return Panel.fit(table, title="last answers")
+
+
+def _row(answer: Answered) -> tuple[str | Text, ...]:
+    words = CATCH_WORDS if answer.purpose == CATCH else WORDS
+    word = words[answer.heard]
+    if answer.purpose not in (CATCH, MEASURE):
+        word += f" ({answer.purpose})"
+    return (
+        str(answer.number),
+        Text(answer.ear, style=EAR_STYLES[answer.ear]),
+        _number(answer.frequency_hz, 0),
+        _number(answer.level_db_hl, 0),
+        word,
+        _number(answer.information_bits, 2),
+        _number(answer.half_width_db, 1),
+    )
+
+
+def _information(view: View) -> Text:
+    """Draw what each measured tone was expected to tell, an ear a row."""
+    text = Text()
+    for ear in view.thresholds():
+        bits = [a.information_bits for a in view.answers if a.ear == ear and a.purpose == MEASURE]
+        text.append(f"{ear:<6}", style=EAR_STYLES[ear])
+        text.append(f"{blocks(bits, INFORMATION_BITS_MAX)}\n")
+    if text:
+        text.append("information per tone, a full block is 1 bit", style="dim")
+    return text
+
+
+def _status(view: View) -> Text:
+    text = Text()
+    tones = sum(answer.purpose != CATCH for answer in view.answers)
+    text.append(f"{tones} tones in {_minutes(view.elapsed_s)}")
+    remaining_s = view.remaining_s()
+    if remaining_s is not None:
+        text.append(f", about {_minutes(remaining_s)} to go")
+    for ear in view.result.get("ears", ()):
+        if ear["why"]:
+            text.append(f"\n{ear['ear']} ear {ear['outcome']}: {ear['why']}")
+    for remark in view.result.get("remarks", ()):
+        text.append(f"\nremark: {remark}", style="yellow")
+    return text
+
+
+def _minutes(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d} min"
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"

@@ -1,0 +1,156 @@
+"""What there is to see of a running session, wherever it comes from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from firmware_py.inference.model import on_line
+from firmware_py.procedure.outcomes import CATCH, MEASURE, RETEST
+
+RETEST_TONES: Final = 3  # one ascent from 10 dB below in 5 dB steps: heard at the third, as a rule
+WIDTHS_LOOKED_AT: Final = 12  # answers from which it is told how the band narrows
+WIDTHS_MIN: Final = 4
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A presentation and its answer.
+
+    Attributes
+    ----------
+    frequency_hz, level_db_hl : float or None
+        None: a catch trial.
+    heard : bool or None
+        None: unsure.
+    information_bits : float or None
+        Expected from the answer when the tone was chosen; None: not known.
+    half_width_db : float or None
+        Half the widest 95 % band after it; None: not told.
+    """
+
+    number: int
+    ear: str
+    purpose: str
+    frequency_hz: float | None
+    level_db_hl: float | None
+    heard: bool | None
+    information_bits: float | None = None
+    half_width_db: float | None = None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What ends an ear.
+
+    Attributes
+    ----------
+    half_width_db : float
+        Wanted of the widest 95 % band, to either side.
+    tones_max : int
+        An ear.
+    retest : bool
+        Whether the end is a retest at 1 kHz.
+    """
+
+    half_width_db: float
+    tones_max: int
+    retest: bool
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> "Limits":
+        """Take them from the settings of a test, as JSON values."""
+        return cls(settings["stop_half_width_db"], settings["tones_max"], bool(settings["retest"]))
+
+
+@dataclass(frozen=True)
+class View:
+    """A session at one moment.
+
+    Attributes
+    ----------
+    name : str
+        Which session, or where it is.
+    state : str
+        What is going on, in words.
+    calibration : str
+        In one line.
+    result : mapping
+        Of the test so far, as `HearingTest.result` has it; empty: there is no test.
+    answers : sequence of Answered
+        The oldest first.
+    limits : Limits or None
+    elapsed_s : float
+        Since the session began.
+    over : bool
+    """
+
+    name: str
+    state: str
+    calibration: str = ""
+    result: Mapping[str, Any] = field(default_factory=dict)
+    answers: Sequence[Answered] = ()
+    limits: Limits | None = None
+    elapsed_s: float = 0.0
+    over: bool = False
+
+    def thresholds(self) -> dict[str, list[Mapping[str, Any]]]:
+        """Return the thresholds of the ears that were begun."""
+        begun = {answer.ear for answer in self.answers if answer.purpose == MEASURE}
+        return {e["ear"]: e["thresholds"] for e in self.result.get("ears", ()) if e["ear"] in begun}
+
+    def remaining_s(self) -> float | None:
+        """Estimate the time to go, None where there is nothing yet to estimate it from."""
+        if self.limits is None or self.over or not self.answers:
+            return None
+        to_go = presentations_to_go(self.answers, self._ears_to_come(), self.limits)
+        return None if to_go is None else to_go * self.elapsed_s / len(self.answers)
+
+    def _ears_to_come(self) -> int:
+        """Return how many ears have not been begun."""
+        return len(self.result.get("ears", ())) - len(self.thresholds())
+
+
+def presentations_to_go(
+    answers: Sequence[Answered], ears_to_come: int, limits: Limits
+) -> float | None:
+    """Estimate how many presentations are still to come.
+
+    The band narrows about exponentially with the tones, and is extrapolated to where the ear ends;
+    an ear to come takes as many as the one before it. None: it is too early to tell.
+    """
+    ear = answers[-1].ear
+    own = [answer for answer in answers if answer.ear == ear and answer.purpose != CATCH]
+    left = _tones_to_go(own, limits)
+    if left is None:
+        return None
+    tones = sum(answer.purpose != CATCH for answer in answers)
+    return (left + ears_to_come * (len(own) + left)) * len(answers) / max(tones, 1)
+
+
+def _tones_to_go(own: Sequence[Answered], limits: Limits) -> float | None:
+    if own[-1:] and own[-1].purpose == RETEST:
+        done = sum(answer.purpose == RETEST for answer in own)
+        return float(max(RETEST_TONES - done, 0))
+    widths_db = [answer.half_width_db for answer in own if answer.half_width_db is not None]
+    if len(widths_db) < WIDTHS_MIN:
+        return None
+    recent = widths_db[-WIDTHS_LOOKED_AT:]
+    retest = RETEST_TONES if limits.retest else 0
+    cap = max(limits.tones_max - len(own), 0)
+    per_tone = (recent[-1] / recent[0]) ** (1.0 / (len(recent) - 1))
+    needed = 0
+    width_db = recent[-1]
+    while width_db > limits.half_width_db and needed < cap:
+        width_db *= min(per_tone, 1.0)
+        needed += 1
+    return float(min(needed + retest, cap))
+
+
+def blocks(values: Sequence[float | None], highest: float) -> str:
+    """Draw values as a row of blocks of eight heights; None is a gap."""
+    steps = [(i * highest / 7.0, float(i)) for i in range(8)]
+    heights = " ▁▂▃▄▅▆▇█"
+    return "".join(
+        heights[0] if value is None else heights[1 + round(on_line(steps, value))]
+        for value in values
+    )

@@ -1,0 +1,125 @@
+"""`gp-pta watch` on a growing journal, and at the console of a firmware that tests."""
+
+import os
+import select
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from host_tools.main import main
+from host_tools.processes import ConsoleLine
+from host_tools.recorded import read_session
+from host_tools.watch.command import watch_of
+from host_tools.watch.directory import DirectoryWatch
+from host_tools.watch.port import PortWatch
+from tests.firmware.rig import Rig
+
+GOLDEN: Final = Path(__file__).parents[2] / "golden"
+LEFT_S2: Final = GOLDEN / "left-ear-s2.journal"
+
+
+def test_a_growing_journal_is_followed_to_its_end(tmp_path: Path) -> None:
+    lines = LEFT_S2.read_bytes().splitlines(keepends=True)
+    journal = tmp_path / "session-000001.journal"
+    watch = DirectoryWatch(tmp_path)
+
+    assert watch.look().state == "no session yet"
+    counts = []
+    for upto in (40, 120, len(lines)):
+        journal.write_bytes(b"".join(lines[:upto]))
+        view = watch.look()
+        counts.append(len(view.answers))
+        assert view is watch.look(), "what has not grown is not read again"
+    trials = read_session(LEFT_S2).trials
+
+    assert 0 < counts[0] < counts[1] < counts[2] == len(trials)
+    assert view.over
+    assert view.state == "complete"
+    assert [a.heard for a in view.answers] == [trial.heard for trial in trials]
+    measured = [a for a in view.answers if a.purpose == "measure"]
+    assert all(0.0 < (a.information_bits or 0.0) <= 1.0 for a in measured)
+    assert measured[-1].half_width_db == pytest.approx(8.0, abs=2.0)
+
+
+def test_the_newest_session_is_the_one_to_see(tmp_path: Path) -> None:
+    (tmp_path / "session-000001.journal").write_bytes(LEFT_S2.read_bytes())
+    (tmp_path / "session-000002.journal").write_bytes((GOLDEN / "silent-ear.journal").read_bytes())
+    assert DirectoryWatch(tmp_path).look().name == "session-000002.journal"
+
+
+def test_the_screen_shows_thresholds_answers_and_calibration(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
+    (tmp_path / "session-000001.journal").write_bytes(LEFT_S2.read_bytes())
+    assert main(["watch", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    (ear,) = read_session(LEFT_S2).result["ears"]
+
+    assert "session-000001.journal: complete   UNCALIBRATED: levels are nominal" in out
+    assert "X left" in out
+    assert f"left ear measured: {ear['why']}" in out
+    assert f"{ear['tones']} tones in" in out
+    assert all(len(line) <= 140 for line in out.splitlines())
+
+
+@contextmanager
+def cable(one: int) -> Iterator[str]:
+    """Carry bytes between a descriptor and a port that another program may open."""
+    other, stop = ConsoleLine(), threading.Event()
+
+    def carry() -> None:
+        ends = {one: other._master, other._master: one}
+        while not stop.is_set():
+            for come in select.select(list(ends), [], [], 0.02)[0]:
+                os.write(ends[come], os.read(come, 65536))
+
+    thread = threading.Thread(target=carry)
+    thread.start()
+    try:
+        yield other.port
+    finally:
+        stop.set()
+        thread.join()
+        other.close()
+
+
+def test_a_firmware_is_followed_at_its_console(tmp_path: Path) -> None:
+    with Rig(tmp_path / "data") as rig:
+        rig.start()
+        rig.begin()
+        with cable(rig.console._master) as port:
+            watch = PortWatch(port)
+            began = len(watch.look().answers)
+            rig.wait(lambda: watch.look().over)
+            view = watch.look()
+            watch.close()
+        session = read_session(rig.journal())
+
+    (ear,) = session.result["ears"]
+    assert view.state == "complete"
+    assert view.calibration == "UNCALIBRATED"
+    assert view.result["ears"][0]["thresholds"] == ear["thresholds"]
+    seen = view.answers[began:]
+    trials = {trial.number: trial for trial in session.trials}
+    assert len(seen) > 10
+    for answer in seen[1:]:
+        trial = trials[answer.number]
+        assert (answer.purpose, answer.heard) == (trial.purpose, trial.heard)
+        assert (answer.frequency_hz, answer.level_db_hl) == (
+            trial.frequency_hz, trial.level_db_hl,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("source", ["no/such/directory", "socket://127.0.0.1:9"])
+def test_where_there_is_nothing_is_named(source: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["watch", source]) == 2
+    assert source in capsys.readouterr().err
+
+
+def test_a_directory_is_watched_as_one(tmp_path: Path) -> None:
+    assert isinstance(watch_of(str(tmp_path)), DirectoryWatch)
