@@ -6,10 +6,13 @@ PYTHON ?= python3
 VENV := .venv
 LOCK := requirements.lock
 UV := uv==0.13.8
+ATHERIS := atheris==3.0.0
 
 DEMO_ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?=
+FUZZ_TARGET ?= all
+FUZZ_INPUTS ?= 1000000
 
 BIN := $(VENV)/bin
 # The levels, each with everything in the ones before it. The first has no SciPy in it: Numba loads
@@ -19,7 +22,7 @@ TEST := $(VENV)/test.txt
 DEV := $(VENV)/dev.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench lint lock clean
+.PHONY: help demo test bench fuzz lint lock clean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /make \1#/p' $(MAKEFILE_LIST) | awk -F '#' '{ printf "%-12s %s\n", $$1, $$2 }'
@@ -32,6 +35,10 @@ test: $(TEST) ## run the tests on every processor; options in TEST_ARGS
 
 bench: $(DEV) ## run the benchmarks; options in BENCH_ARGS
 	$(BIN)/python -m pytest bench --benchmark-enable --benchmark-only $(BENCH_ARGS)
+
+fuzz: $(TEST) ## look for input that breaks something; options in FUZZ_TARGET, FUZZ_INPUTS
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(ATHERIS)
+	$(BIN)/python -m tests.fuzz.run $(FUZZ_TARGET) --inputs $(FUZZ_INPUTS)
 
 lint: $(DEV) ## check style, format and types
 	$(BIN)/ruff check

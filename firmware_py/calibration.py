@@ -14,13 +14,13 @@ import difflib
 import hashlib
 import json
 import math
-import tomllib
 from bisect import bisect_left
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
+from firmware_py.toml_file import TomlFileError, read_toml
 
 FORMAT_VERSION: Final = 1
 FILE_BYTES_MAX: Final = 32 * 1024  # it is recorded whole in a journal's header of 64 KiB
@@ -212,16 +212,9 @@ def read_calibration(path: Path) -> Calibration:
         is allowed.
     """
     try:
-        with path.open("rb") as file:
-            data = file.read(FILE_BYTES_MAX + 1)
-    except OSError as error:
-        raise CalibrationError(f"{path}: cannot be read: {error.strerror}") from None
-    if len(data) > FILE_BYTES_MAX:
-        raise CalibrationError(f"{path}: is longer than {FILE_BYTES_MAX} bytes")
-    try:
-        content = tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise CalibrationError(f"{path}: is not TOML: {error}") from None
+        content = read_toml(path, FILE_BYTES_MAX)
+    except TomlFileError as error:
+        raise CalibrationError(str(error)) from None
     about = content.get("calibration")
     if isinstance(about, dict):
         for key in _DATES:

@@ -1,14 +1,15 @@
 """The firmware's configuration: one TOML file, every key known, every value within its limits."""
 
 import difflib
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from firmware_py.console.pin import PinHash
 from firmware_py.procedure.settings import SettingError, Settings
+from firmware_py.toml_file import TomlFileError, read_toml
 
+FILE_BYTES_MAX = 32 * 1024  # every key with its longest value has not half of it
 RECONNECT_S_LIMITS = (1.0, 3600.0)
 
 
@@ -50,12 +51,9 @@ def read_configuration(path: Path) -> Configuration:
         If the file cannot be read or is not allowed; the message names file, key and value.
     """
     try:
-        with path.open("rb") as file:
-            content = tomllib.load(file)
-    except OSError as error:
-        raise ConfigurationError(f"{path}: cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path}: is not TOML: {error}") from None
+        content = read_toml(path, FILE_BYTES_MAX)
+    except TomlFileError as error:
+        raise ConfigurationError(str(error)) from None
     try:
         return _configuration(content, path.parent)
     except (ConfigurationError, SettingError) as error:

@@ -1,0 +1,32 @@
+"""Reading a TOML file that a person wrote, in bounded memory."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+
+class TomlFileError(ValueError):
+    """A file that cannot be read, or is not TOML; the message names it."""
+
+
+def read_toml(path: Path, bytes_max: int) -> dict[str, Any]:
+    """Read a file of at most so many bytes.
+
+    Raises
+    ------
+    TomlFileError
+        If it cannot be read, is longer, or is not TOML.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(bytes_max + 1)
+    except OSError as error:
+        raise TomlFileError(f"{path}: cannot be read: {error.strerror}") from None
+    if len(data) > bytes_max:
+        raise TomlFileError(f"{path}: is longer than {bytes_max} bytes")
+    try:
+        return tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TomlFileError(f"{path}: is not TOML: {error}") from None
+    except RecursionError:
+        raise TomlFileError(f"{path}: is not TOML: its values are nested too deep") from None

@@ -1,0 +1,312 @@
+"""What bytes from outside may do: be taken, or be refused by the error that is for it.
+
+Each target takes any bytes, checks what holds for all of them, and lets every other exception out.
+`run.py` looks for bytes that break one, guided by coverage; `test_fuzz.py` tries those that once
+did, and some more, with every `make test`.
+"""
+
+import binascii
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from device.simulator.audiograms import AudiogramError, audiogram_named
+from device.simulator.board import SimulatedBoard
+from firmware_py.calibration import CalibrationError, read_calibration
+from firmware_py.configuration import ConfigurationError, read_configuration
+from firmware_py.console.commands import Console
+from firmware_py.inference.population_prior import (
+    AGE_LIMITS_YEARS,
+    PopulationPrior,
+    PriorError,
+    shipped_prior,
+)
+from firmware_py.journal import JournalError, JournalWriter, read_journal
+from firmware_py.journal.errors import JournalDamagedError, JournalRecordError
+from firmware_py.journal.records import encode_line
+from firmware_py.journal.simulated_disk import SimulatedDisk
+from firmware_py.link.client import Client
+from firmware_py.link.frames import FrameError, LineReader, decode, encode
+from firmware_py.session import ReplayError, replay
+from host_tools.methods.population import PopulationError, read_population
+from tests.console.instrument import FakeInstrument
+
+REPO: Final = Path(__file__).parents[2]
+GOLDEN: Final = REPO / "tests" / "golden"
+JOURNAL: Final = Path("/journals/session-000001.journal")
+SECOND_US: Final = 1_000_000
+INPUT_BYTES_MAX: Final = 4096
+LINES_MAX: Final = 64  # of an input that is lines: what goes wrong does so in fewer
+ANSWER: Final = re.compile(r"[ -~]*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Target:
+    """Something that takes bytes.
+
+    Attributes
+    ----------
+    check : callable
+        Takes the bytes, and a directory for files; raises only if something is wrong.
+    seeds : callable
+        Returns inputs to begin from.
+    """
+
+    check: Callable[[bytes, Path], None]
+    seeds: Callable[[], Iterator[bytes]]
+
+
+# The wire
+
+
+def frames(data: bytes, _directory: Path) -> None:
+    """Lines do not depend on how the bytes are cut, and a frame is what it is read as."""
+    whole = LineReader().feed(data)
+    reader, cut = LineReader(), data[:1] and data[0] % (len(data) + 1)
+    assert reader.feed(data[: cut or 0]) + reader.feed(data[cut or 0 :]) == whole
+    for line in whole:
+        try:
+            sequence, verb, fields = decode(line)
+        except FrameError:
+            continue
+        assert encode(sequence, verb, fields) == line
+
+
+def board(data: bytes, _directory: Path) -> None:
+    """A board takes whatever a host sends, and what it says is frames."""
+    it = SimulatedBoard(_Nobody(), boot=1)
+    for now_s, line in enumerate(_framed(data)):
+        it.advance(now_s * SECOND_US // 3)
+        it.receive(line, now_s * SECOND_US // 3)
+        for said in it.transmit().splitlines(keepends=True):
+            decode(said)
+
+
+def client(data: bytes, _directory: Path) -> None:
+    """A host takes whatever a board sends, and what it says is frames."""
+    it = Client(lambda: "00000001")
+    it.connect(0)
+    for now_s, line in enumerate(_framed(data)):
+        it.receive(line, now_s * SECOND_US // 3)
+        it.advance(now_s * SECOND_US // 3)
+        for said in it.transmit().splitlines(keepends=True):
+            decode(said)
+
+
+class _Nobody:
+    def hears(self, *_: object) -> None:
+        return None
+
+    def __getattr__(self, _name: str) -> Callable[..., None]:
+        return self.hears
+
+
+def _framed(data: bytes) -> Iterator[bytes]:
+    """Return lines, those that begin with a digit with the CRC that belongs to them."""
+    for line in data.split(b"\n")[:LINES_MAX]:
+        if line[:1].isdigit():
+            yield line + b" *%08x\n" % binascii.crc32(line)
+        else:
+            yield line + b"\n"
+
+
+# The console
+
+
+def console(data: bytes, _directory: Path) -> None:
+    """Every line has an answer of printable ASCII, the last of it a value, OK or an error."""
+    it = Console(FakeInstrument())
+    for line in data.splitlines(keepends=True)[:LINES_MAX]:
+        answers = it.receive(line)
+        assert all(ANSWER.fullmatch(answer) for answer in answers)
+        assert len(it._partial) <= 201, "a line without an end takes no more memory"
+    assert len(it.receive(b"\r*STB?\rHELP\r")) >= 2
+
+
+# The journal
+
+
+def journal(data: bytes, _directory: Path) -> None:
+    """What is read of a journal stays after it was gone on with."""
+    disk = _disk_with(data)
+    try:
+        found = read_journal(JOURNAL, disk=disk)
+    except JournalDamagedError as error:
+        _check_good_part(error, data)
+        return
+    except JournalError:
+        return
+    writer, recovered = JournalWriter.resume(JOURNAL, disk=disk)
+    writer.close()
+    again = read_journal(JOURNAL, disk=disk)
+    assert again.records[: len(found.records)] == found.records
+    assert recovered.records[: len(found.records)] == found.records
+    assert again.torn_bytes == 0
+
+
+def session(data: bytes, _directory: Path) -> None:
+    """A journal whose every line is whole is followed, or refused, whatever its records say."""
+    records = []
+    for line in data.splitlines()[:LINES_MAX]:
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(record, dict):
+            records.append(record)
+    try:
+        replay(read_journal(JOURNAL, disk=_disk_with(_content(records))).records)
+    except (JournalError, ReplayError):
+        return
+
+
+def _disk_with(content: bytes) -> SimulatedDisk:
+    disk = SimulatedDisk()
+    handle = disk.create(JOURNAL)
+    disk.write(handle, content)
+    disk.fsync(handle)
+    disk.close(handle)
+    disk.fsync_directory(JOURNAL.parent)
+    return disk
+
+
+def _check_good_part(error: JournalDamagedError, data: bytes) -> None:
+    """See that what a damaged journal is said to hold is what its undamaged part holds."""
+    if error.good is not None and error.good.records:
+        whole = _disk_with(data[: error.good.good_bytes])
+        assert read_journal(JOURNAL, disk=whole).records == error.good.records
+
+
+def _content(records: Iterable[dict[str, Any]]) -> bytes:
+    """Return the bytes of a journal with these records, as far as they can be in one."""
+    lines: list[bytes] = []
+    crc = ""
+    for record in records:
+        own = {key: value for key, value in record.items() if key not in ("n", "synced", "crc")}
+        try:
+            line, crc = encode_line(len(lines), len(lines), own, crc)
+        except (JournalRecordError, KeyError):
+            continue
+        lines.append(line)
+    return b"".join(lines)
+
+
+# Files
+
+
+def configuration(data: bytes, directory: Path) -> None:
+    """A configuration is taken, or refused by name."""
+    _refused_by_name(read_configuration, ConfigurationError, data, directory / "wrong.toml")
+
+
+def calibration(data: bytes, directory: Path) -> None:
+    """A calibration is taken, or refused by name."""
+    _refused_by_name(read_calibration, CalibrationError, data, directory / "wrong.toml")
+
+
+def audiograms(data: bytes, directory: Path) -> None:
+    """The first row of a table of audiograms is taken, or refused by name."""
+    path = directory / "wrong.csv"
+
+    def read(_path: Path) -> object:
+        return audiogram_named(f"{path}:1")
+
+    _refused_by_name(read, AudiogramError, data, path)
+
+
+def population(data: bytes, directory: Path) -> None:
+    """A table of ears is taken, or refused by name."""
+    _refused_by_name(read_population, PopulationError, data, directory / "wrong.csv")
+
+
+def _refused_by_name(
+    read: Callable[[Path], object], error: type[Exception], data: bytes, path: Path
+) -> None:
+    path.write_bytes(data)
+    words = path.name
+    try:
+        read(path)
+    except error as refusal:
+        words = str(refusal)
+    assert path.name in words
+    assert len(words) < 4 * INPUT_BYTES_MAX, "a message is for people"
+
+
+def prior(data: bytes, _directory: Path) -> None:
+    """A prior that is taken is one for every age and sex, and comes back as it was written."""
+    try:
+        it = PopulationPrior.from_json(data.decode("utf-8", "replace"), "wrong.json")
+    except PriorError:
+        return
+    assert PopulationPrior.from_json(it.to_json(), "again.json") == it
+    for age_years in (None, *AGE_LIMITS_YEARS):
+        weights = [c.weight for c in it.conditioned(age_years, "F").components]
+        assert all(weight >= 0.0 for weight in weights)
+
+
+# Where to begin from
+
+
+def _of_file(*paths: Path) -> Callable[[], Iterator[bytes]]:
+    return lambda: (path.read_bytes() for path in paths)
+
+
+def _of_text(*texts: str) -> Callable[[], Iterator[bytes]]:
+    return lambda: (text.encode() for text in texts)
+
+
+def _journal_seeds() -> Iterator[bytes]:
+    for path in sorted(GOLDEN.glob("*.journal")):
+        lines = path.read_bytes().splitlines(keepends=True)
+        yield b"".join(lines[:24])
+        yield b"".join(lines[:6]) + lines[6][:20]
+
+
+def _prior_seeds() -> Iterator[bytes]:
+    shipped = shipped_prior()
+    yield (
+        PopulationPrior(**{**vars(shipped), "components": shipped.components[:1]})
+        .within(500.0, 1000.0)
+        .to_json()
+        .encode()
+    )
+
+
+WIRE: Final = (
+    "1 hello protocol=1 nonce=00000001",
+    "2 tone id=1 ear=left hz=1000 dbfs=-40 on=225 off=225 pulses=3 rise=25",
+    "3 ping\n4 stop\n5 ack event=1\n6 events after=0",
+    "0 on event=1 boot=00000001 tone=1 us=100\n0 down event=2 us=200 button=1",
+)  # fmt: skip
+CONSOLE: Final = (
+    "*IDN?\n*TST?\nSYST:ERR?\nHELP\n",
+    "SESS:STAR LEFT,7,67,F,P-17\nSESS:PAUS\nSESS:CONT\nSESS:ABOR\nSESS:STAT?\n",
+    "SETT unsure_half_width_db,3\nSETT?\nTHR? LEFT,12\nAUD 3\n\x15TONE RIGHT,1000,40\x08\r\n",
+    "SYST:PIN 4711\nsyst:lock\nSYST:EVEN ON\n",
+)
+TABLE: Final = (
+    "subject,ear,age,sex,t500,t1000,t2000,t4000,no_response\n"
+    "1,R,67,F,20,25,40,60,\n"
+    "2,L,5,M,,,,9,500"
+)
+SETTINGS: Final = (
+    '[test]\nears = "both"\nfirst_ear = "better"\nlevel_max_db_hl = 90\ntones_max = 40\n'
+    "[device]\nreconnect_s = 30\nevents = true\n"
+)
+
+TARGETS: Final = {
+    "frames": Target(frames, _of_text(*(f"{line} *00000000\n" for line in WIRE))),
+    "board": Target(board, _of_text(*WIRE)),
+    "client": Target(client, _of_text(*WIRE)),
+    "console": Target(console, _of_text(*CONSOLE)),
+    "journal": Target(journal, _journal_seeds),
+    "session": Target(session, _journal_seeds),
+    "configuration": Target(configuration, _of_text(SETTINGS)),
+    "calibration": Target(calibration, _of_file(REPO / "device" / "calibration" / "example.toml")),
+    "audiograms": Target(audiograms, _of_text(TABLE)),
+    "population": Target(population, _of_text(TABLE)),
+    "prior": Target(prior, _prior_seeds),
+}

@@ -1,0 +1,85 @@
+"""Bytes that once broke something, and some thousands more, with every run of the tests."""
+
+import random
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.fuzz.targets import TARGETS, Target
+
+CORPUS: Final = Path(__file__).parent / "corpus"
+SEED: Final = 20261121
+INPUTS: Final = 150  # a target
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_the_seeds_are_inputs(name: str, tmp_path: Path) -> None:
+    seeds = list(TARGETS[name].seeds())
+    assert seeds
+    for seed in seeds:
+        TARGETS[name].check(seed, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(CORPUS.glob("*/*")), ids=lambda p: f"{p.parent.name}/{p.name}"
+)
+def test_what_once_broke_it_does_not_any_more(path: Path, tmp_path: Path) -> None:
+    TARGETS[path.parent.name].check(path.read_bytes(), tmp_path)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_seeds_changed_at_random_break_nothing(name: str, tmp_path: Path) -> None:
+    chance = random.Random(f"{SEED} {name}")
+    for _ in range(INPUTS):
+        data = changed(chance, list(TARGETS[name].seeds()))
+        try:
+            TARGETS[name].check(data, tmp_path)
+        except BaseException:
+            print(f"seed {SEED}, target {name}, input {data!r}")
+            raise
+
+
+def changed(chance: random.Random, seeds: list[bytes]) -> bytes:
+    """Change some bytes of a seed: overwrite, insert, delete, double, or cross with another."""
+    data = bytearray(chance.choice(seeds))
+    for _ in range(chance.randrange(1, 6)):
+        at, length = chance.randrange(len(data) + 1), chance.randrange(1, 12)
+        match chance.randrange(5):
+            case 0:
+                data[at : at + 1] = bytes([chance.randrange(256)])
+            case 1:
+                data[at:at] = chance.choice(TOKENS)
+            case 2:
+                del data[at : at + length]
+            case 3:
+                data[at:at] = data[at : at + length]
+            case 4:
+                other = chance.choice(seeds)
+                start = chance.randrange(len(other) + 1)
+                data[at : at + length] = other[start : start + length]
+    return bytes(data)
+
+
+TOKENS: Final = (
+    b"0", b"-1", b"1e999", b"nan", b"\xff", b"\x00", b"\n", b"\r", b'"', b",", b"[", b"{", b"=",
+    b"99999999999999999999", b"null", b"true", b"'", b" ", b"\xc3\xa9", b"inf", b"[[[[[[[[[[",
+)  # fmt: skip
+
+
+def test_the_alarm_rings(tmp_path: Path) -> None:
+    """A target that breaks at some input is seen to."""
+
+    def brittle(data: bytes, _directory: Path) -> None:
+        assert b"\xff" not in data
+
+    target = Target(brittle, lambda: iter([b"abc"]))
+    chance = random.Random(SEED)
+    inputs = [changed(chance, list(target.seeds())) for _ in range(INPUTS)]
+
+    def try_all() -> None:
+        for data in inputs:
+            target.check(data, tmp_path)
+
+    with pytest.raises(AssertionError):
+        try_all()
