@@ -1,5 +1,6 @@
 """Everything that may be chosen about a hearing test, with its limits."""
 
+import math
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
@@ -16,6 +17,21 @@ FAMILIAR_FREQUENCY_HZ: Final = 1000.0  # familiarisation and retest, ISO 8253-1
 # Above this level a test needs the operator's explicit word.
 LOUD_DB_HL: Final = 100.0
 STEP_UP_MAX_DB: Final = 20.0  # no tone is louder than the one before it by more
+
+# IEC 60645-1 takes the rise, and the fall, of a tone from 20 dB to 1 dB below its level. Of the
+# raised cosine that the tone generator makes, that is a part; `rise_ms` is the whole.
+RISE_TIME_MS: Final = (20.0, 50.0)
+PLATEAU_MS_MIN: Final = 150  # of each pulse at its level
+
+
+def _part_of_rise(level_db: float) -> float:
+    # After which part of a raised cosine it has come to a level, in dB re its end.
+    return math.asin(10.0 ** (level_db / 40.0)) / (0.5 * math.pi)
+
+
+_RISE_TIME_PART: Final = _part_of_rise(-1.0) - _part_of_rise(-20.0)  # 0.581
+_RISE_MS_MIN: Final = math.ceil(RISE_TIME_MS[0] / _RISE_TIME_PART)
+_RISE_MS_MAX: Final = math.floor(RISE_TIME_MS[1] / _RISE_TIME_PART)
 
 _CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "ears": (BOTH, LEFT, RIGHT),
@@ -38,10 +54,10 @@ _LIMITS: Final[dict[str, tuple[float, float, str]]] = {
     "catch_rate": (0.0, 0.5, "a presentation"),
     "pause_ms_min": (500, 10000, "ms"),
     "pause_ms_max": (500, 20000, "ms"),
-    "pulse_on_ms": (200, 2000, "ms"),
+    "pulse_on_ms": (PLATEAU_MS_MIN + 2 * _RISE_MS_MIN, 2000, "ms"),
     "pulse_off_ms": (0, 1000, "ms"),
     "pulses": (1, 5, "pulses"),
-    "rise_ms": (20, 50, "ms"),
+    "rise_ms": (_RISE_MS_MIN, _RISE_MS_MAX, "ms"),
     "response_ms_min": (0, 300, "ms"),
     "response_window_ms": (300, 3000, "ms"),
     "unsure_half_width_db": (0.0, 15.0, "dB"),
@@ -78,7 +94,10 @@ class Settings:
     pause_ms_min, pause_ms_max : int
         Random pause before a tone.
     pulse_on_ms, pulse_off_ms, pulses, rise_ms : int
-        The tone; IEC 60645-1 has pulses of 225 ms and rises of 20-50 ms.
+        The tone. A pulse lasts from the start of its rise to the end of its fall, each a raised
+        cosine of `rise_ms`; the gaps are silent. IEC 60645-1 measures otherwise: the rise from
+        20 dB to 1 dB below the level, 20 to 50 ms, here 20.3 ms; a pulse and a gap between the
+        points 5 dB below it, 225 ms +-35 ms, here 222 and 228 ms; a plateau of 150 ms, here 190 ms.
     response_ms_min, response_window_ms : int
         A press counts from so long after the onset to so long after the end of the tone.
     unsure_half_width_db : float
@@ -108,10 +127,10 @@ class Settings:
     catch_rate: float = 0.1
     pause_ms_min: int = 1200
     pause_ms_max: int = 2500
-    pulse_on_ms: int = 225
-    pulse_off_ms: int = 225
+    pulse_on_ms: int = 260
+    pulse_off_ms: int = 190
     pulses: int = 3
-    rise_ms: int = 25
+    rise_ms: int = 35
     response_ms_min: int = 100
     response_window_ms: int = 1000
     unsure_half_width_db: float = 0.0
@@ -144,6 +163,12 @@ class Settings:
             raise SettingError(
                 f"pause_ms_min is {self.pause_ms_min} ms; a pause may not be shorter than the "
                 f"tone, which lasts {self.tone_ms} ms"
+            )
+        shortest_ms = PLATEAU_MS_MIN + 2 * self.rise_ms
+        if self.pulse_on_ms < shortest_ms:
+            raise SettingError(
+                f"pulse_on_ms is {self.pulse_on_ms} ms; allowed is {shortest_ms} ms and more, a "
+                f"plateau of {PLATEAU_MS_MIN} ms and twice {self.rise_ms} ms (rise_ms)"
             )
         if self.tones_max < self.tones_min:
             raise SettingError(

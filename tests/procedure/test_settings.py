@@ -33,10 +33,10 @@ WHOLE_NUMBERS = {
     "tones_max": (20, 120, "whole numbers from 20 to 120 tones"),
     "pause_ms_min": (500, 10000, "whole numbers from 500 to 10000 ms"),
     "pause_ms_max": (500, 20000, "whole numbers from 500 to 20000 ms"),
-    "pulse_on_ms": (200, 2000, "whole numbers from 200 to 2000 ms"),
+    "pulse_on_ms": (220, 2000, "whole numbers from 220 to 2000 ms"),
     "pulse_off_ms": (0, 1000, "whole numbers from 0 to 1000 ms"),
     "pulses": (1, 5, "whole numbers from 1 to 5 pulses"),
-    "rise_ms": (20, 50, "whole numbers from 20 to 50 ms"),
+    "rise_ms": (35, 86, "whole numbers from 35 to 86 ms"),
     "response_ms_min": (0, 300, "whole numbers from 0 to 300 ms"),
     "response_window_ms": (300, 3000, "whole numbers from 300 to 3000 ms"),
     "seed": (0, 2**63 - 1, "whole numbers from 0 to 9223372036854775807"),
@@ -45,7 +45,7 @@ RANGES: dict[str, tuple[float, float, str]] = {**NUMBERS, **WHOLE_NUMBERS}
 
 # What else has to be said so that a setting at its limit fits the others.
 LONG_PAUSE = {"pause_ms_min": 10_000, "pause_ms_max": 20_000}
-SHORT_TONE = {"pulses": 1, "pulse_on_ms": 200, "pause_ms_min": 500}
+SHORT_TONE = {"pulses": 1, "pulse_on_ms": 220, "pause_ms_min": 500}
 COMPANIONS: dict[tuple[str, float], dict[str, Any]] = {
     ("level_max_db_hl", 120.0): {"loud_confirmed": True},
     ("tones_min", 100): {"tones_max": 100},
@@ -55,6 +55,7 @@ COMPANIONS: dict[tuple[str, float], dict[str, Any]] = {
     ("pulse_on_ms", 2000): LONG_PAUSE,
     ("pulse_off_ms", 1000): LONG_PAUSE,
     ("pulses", 5): LONG_PAUSE,
+    ("rise_ms", 86): {"pulse_on_ms": 322, **LONG_PAUSE},
 }
 
 
@@ -174,6 +175,14 @@ def test_a_pause_is_not_shorter_than_the_tone() -> None:
     assert make(pause_ms_min=1100, **tone).tone_ms == 1100
     assert refusal(pause_ms_min=1099, **tone) == (
         "pause_ms_min is 1099 ms; a pause may not be shorter than the tone, which lasts 1100 ms"
+    )
+
+
+def test_every_pulse_has_a_plateau() -> None:
+    assert Settings(pulse_on_ms=260, rise_ms=55).rise_ms == 55
+    assert refusal(pulse_on_ms=260, rise_ms=56) == (
+        "pulse_on_ms is 260 ms; allowed is 262 ms and more, a plateau of 150 ms and twice 56 ms "
+        "(rise_ms)"
     )
 
 

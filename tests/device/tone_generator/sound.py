@@ -94,6 +94,12 @@ def raised_cosine(on_ms: int, rise_ms: int) -> Samples:
     return np.concatenate([slope, np.ones(frames - 2 * rise), 1.0 - slope])
 
 
+def span_ms(amplitudes: Samples, level_db: float) -> tuple[float, float]:
+    """Return when a pulse first, and when it last, is above a level in dB re its plateau."""
+    above = np.flatnonzero(amplitudes >= 10.0 ** (level_db / 20.0))
+    return 1000.0 * above[0] / RATE_HZ, 1000.0 * above[-1] / RATE_HZ
+
+
 def power_spectrum(samples: Samples) -> tuple[Samples, Samples]:
     """Return frequencies and power of samples padded with silence."""
     power = np.abs(np.fft.rfft(samples, 8 * len(samples))) ** 2
