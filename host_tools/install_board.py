@@ -33,6 +33,7 @@ MODULES: Final = (
     "firmware_py/link/frames.py",
     "device/tone_generator/settings.py",
     "device/tone_generator/synthesis.py",
+    "device/tone_generator/voices.py",
     "device/tone_generator/buttons.py",
     "device/tone_generator/outputs.py",
     "device/tone_generator/server.py",

@@ -21,15 +21,8 @@ from time import ticks_add, ticks_diff, ticks_us  # type: ignore[attr-defined]  
 
 import machine
 
-from device.tone_generator.synthesis import (
-    CHANNELS,
-    LEFT,
-    RIGHT,
-    NoiseVoice,
-    ToneVoice,
-    clear,
-    sine_table,
-)
+from device.tone_generator.synthesis import CHANNELS, LEFT, RIGHT, clear
+from device.tone_generator.voices import Voices
 
 IDLE_MS = 20  # a turn of the loop that finds nothing to do; a byte that comes ends it sooner
 
@@ -78,9 +71,7 @@ class I2SOutput:
 
     def __init__(self, pins: "dict[str, int]") -> None:
         rate_hz = true_rate_hz(machine.freq())
-        table = sine_table()
-        self._tone = ToneVoice(table, rate_hz)
-        self._noise = NoiseVoice(table, rate_hz)
+        self._voices = Voices(rate_hz)
         self._block = array("i", [0] * (CHANNELS * BLOCK_FRAMES))
         self._clear = True
         self._muted = False
@@ -90,7 +81,6 @@ class I2SOutput:
         self._asked_us = ticks_us()
         self._begins_us = self._ends_us = 0
         self._begins = self._ends = False
-        self._wanted = False  # the tone that plays has not been cut
         self.began = self.ended = False
         self.began_us = self.ended_us = 0
         self.due_ms = IDLE_MS
@@ -114,22 +104,21 @@ class I2SOutput:
         """Take a tone: on, off, number of pulses, rise."""
         self.began = self.ended = False
         self._begins = self._ends = False
-        self._tone.start(ear, frequency_hz, level_dbfs, times_ms)
+        self._voices.play(ear, frequency_hz, level_dbfs, times_ms)
 
     def cut(self) -> None:
         """Fall silent within a fade and what is queued."""
-        self._wanted = False
-        self._tone.cut()
+        self._voices.cut()
         self._begins = self._ends = False
         self.began = self.ended = False
 
     def mask(self, ear: int, frequency_hz: float, level_dbfs: float) -> None:
         """Play narrow-band noise in an ear until `unmask`."""
-        self._noise.start(ear, frequency_hz, level_dbfs)
+        self._voices.mask(ear, frequency_hz, level_dbfs)
 
     def unmask(self) -> None:
         """Fade the noise."""
-        self._noise.cut()
+        self._voices.unmask()
 
     def advance(self, now_us: int) -> None:
         """Tell what has come out of the queue by now.
@@ -161,19 +150,15 @@ class I2SOutput:
         if not self._clear:
             clear(block, CHANNELS * BLOCK_FRAMES)
             self._clear = True
-        tone, noise = self._tone, self._noise
-        tone.held = tone.next_channel == noise.channel
-        noise.held = noise.next_channel == tone.channel
-        if tone.fill(block, BLOCK_FRAMES):
+        voices = self._voices
+        if voices.fill(block, BLOCK_FRAMES):
             self._clear = False
-            if tone.began_frame >= 0:
-                self._begins_us = self._heard_us(tone.began_frame)
-                self._begins = self._wanted = True
-            if tone.ended_frame >= 0 and self._wanted:
-                self._ends_us = self._heard_us(tone.ended_frame)
+            if voices.began_frame >= 0:
+                self._begins_us = self._heard_us(voices.began_frame)
+                self._begins = True
+            if voices.ended_frame >= 0:
+                self._ends_us = self._heard_us(voices.ended_frame)
                 self._ends = True
-        if noise.fill(block, BLOCK_FRAMES):
-            self._clear = False
         return block
 
     def _refill(self, _i2s: object) -> None:

@@ -17,14 +17,38 @@ from firmware_py.link.frames import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from device.tone_generator.outputs import I2SOutput, PwmOutput
+    from typing import Protocol
 
     Pairs = tuple[tuple[str, str | int], ...]
 
+    class Output(Protocol):
+        """Where the sound goes; `outputs.py` says what each of these is."""
+
+        has_noise: bool
+        began: bool
+        ended: bool
+        began_us: int
+        ended_us: int
+
+        def play(
+            self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: tuple[int, ...]
+        ) -> None:
+            """Take a tone: on, off, number of pulses, rise."""
+
+        def cut(self) -> None:
+            """Fall silent at once."""
+
+        def mask(self, ear: int, frequency_hz: float, level_dbfs: float) -> None:
+            """Play noise."""
+
+        def unmask(self) -> None:
+            """Fade it."""
+
+
 WIRE_VERSION = 1
 BOARD_NAME = "pico"
-BOARD_VERSION = "1"  # with the name at most 6 characters, or the answer to hello is too long
+BOARD_VERSION = "1"
+NAME_AND_VERSION_CHARACTERS_MAX = 6
 ID_CHARACTERS_MAX = 8
 ECHOED_KEY_CHARACTERS_MAX = 16
 NO_TONE = "-"
@@ -42,8 +66,6 @@ OFF_MS_RANGE = (0, 5000)
 PULSES_RANGE = (1, 20)
 RISE_MS_RANGE = (5, 100)
 
-assert len(BOARD_NAME) + len(BOARD_VERSION) <= 6
-
 
 class RefusedError(Exception):
     """A command that is answered by an error."""
@@ -58,12 +80,15 @@ class ToneGenerator:
 
     Parameters
     ----------
-    output : I2SOutput or PwmOutput
+    output : Output
         Where the sound goes.
     limits_dbfs : tuple of float
         Left and right: the level that nothing exceeds, whatever is asked for.
     boot : int
         The number of this start of the board, 0 to 2**32 - 1.
+    name : str
+        What kind of board it is; with its version at most 6 characters, or the answer to hello is
+        too long.
 
     Attributes
     ----------
@@ -72,11 +97,17 @@ class ToneGenerator:
     """
 
     def __init__(
-        self, output: "I2SOutput | PwmOutput", limits_dbfs: "tuple[float, float]", boot: int
+        self,
+        output: "Output",
+        limits_dbfs: "tuple[float, float]",
+        boot: int,
+        name: str = BOARD_NAME,
     ) -> None:
+        assert len(name) + len(BOARD_VERSION) <= NAME_AND_VERSION_CHARACTERS_MAX
         self._output = output
         self._limits_dbfs = limits_dbfs
         self._boot = f"{boot:08x}"
+        self._name = name
         self._reader = LineReader()
         self._heard_host_us = 0
         self._now_us = self._told_us = 0
@@ -257,7 +288,7 @@ class ToneGenerator:
             self._silence()
         return (
             ("wire", WIRE_VERSION),
-            ("board", BOARD_NAME),
+            ("board", self._name),
             ("version", BOARD_VERSION),
             ("boot", self._boot),
             ("event", self._newest_event),

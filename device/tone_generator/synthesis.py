@@ -12,7 +12,15 @@ fine as one of 0 dBFS.
 import math
 from array import array
 
-import micropython
+try:
+    import micropython
+except ImportError:  # a computer, which runs the kernels as they are
+
+    class micropython:  # type: ignore[no-redef]  # noqa: N801 - it stands for the module
+        """What the kernels use of it."""
+
+        viper = staticmethod(lambda function: function)
+
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,7 +1,6 @@
 """The board's side of the wire: the same answers and events as the simulated board's, and noise."""
 
 import random
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -38,9 +37,11 @@ class PunctualOutput:
         self.end_us: int | None = None
         self.done: list[tuple[Any, ...]] = []
 
-    def play(self, ear: int, hz: float, dbfs: float, times_ms: Sequence[int]) -> None:
+    def play(
+        self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: tuple[int, ...]
+    ) -> None:
         on_ms, off_ms, pulses, _ = times_ms
-        self.done.append(("play", ear, hz, dbfs, tuple(times_ms)))
+        self.done.append(("play", ear, frequency_hz, level_dbfs, times_ms))
         self.began, self.ended, self.began_us = True, False, self.now_us
         self.end_us = self.now_us + MS * (pulses * on_ms + (pulses - 1) * off_ms)
 
@@ -49,8 +50,8 @@ class PunctualOutput:
         self.began = self.ended = False
         self.end_us = None
 
-    def mask(self, ear: int, hz: float, dbfs: float) -> None:
-        self.done.append(("mask", ear, hz, dbfs))
+    def mask(self, ear: int, frequency_hz: float, level_dbfs: float) -> None:
+        self.done.append(("mask", ear, frequency_hz, level_dbfs))
 
     def unmask(self) -> None:
         self.done.append(("unmask",))
@@ -75,7 +76,7 @@ class Desk:
         hello: bool = True,
     ) -> None:
         self.output = PunctualOutput(has_noise)
-        self.board = ToneGenerator(self.output, limits_dbfs, BOOT)  # type: ignore[arg-type]
+        self.board = ToneGenerator(self.output, limits_dbfs, BOOT)
         self.now_us = 0
         self.sequence = 0
         if hello:
