@@ -25,12 +25,14 @@ WAKE: Final = "*IDN?"
 BOARD_FAULTS: Final = PARTS["wire"] | PARTS["board"]
 WOKEN: Final = "GP-PTA,"  # how its answer begins
 PR_SET_PDEATHSIG: Final = 1
+# Of Linux; looked up here, for after a fork nothing may be waited for that another thread has.
+_PRCTL: Final = getattr(ctypes.CDLL(None), "prctl", None)
 
 
 def _die_with_parent() -> None:
     """Have the kernel end this process when the one that started it ends, however it ends."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if _PRCTL is not None:
+        _PRCTL(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 class Simulator:
@@ -41,7 +43,7 @@ class Simulator:
         self._process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             process_group=0,  # Ctrl+C is for us: we end it
-            preexec_fn=_die_with_parent,  # noqa: PLW1509 - one thread here
+            preexec_fn=_die_with_parent,  # noqa: PLW1509 - it waits for nothing
         )  # fmt: skip
         assert self._process.stdout is not None
         self.port = self._process.stdout.readline().strip()
@@ -98,7 +100,7 @@ class FirmwareProcess:
         self._process = subprocess.Popen(
             self._command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
             process_group=0,  # Ctrl+C is for us: we end it
-            preexec_fn=_die_with_parent,  # noqa: PLW1509 - one thread here
+            preexec_fn=_die_with_parent,  # noqa: PLW1509 - it waits for nothing
         )  # fmt: skip
 
     def kill(self) -> bool:

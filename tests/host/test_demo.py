@@ -17,6 +17,7 @@ import pytest
 
 from firmware_py.journal import read_journal
 from host_tools import demo as demo_module
+from host_tools import live
 from host_tools.errors import HostError
 from host_tools.main import main, parser
 from host_tools.processes import Operator
@@ -164,7 +165,12 @@ def begun(*options: str, refused: str = "") -> list[str]:
     """Return what is typed to begin a demonstration with these options."""
     operator = FakeOperator(refused)
     arguments = parser().parse_args(["demo", *options])
-    demo_module._begin(cast(Operator, operator), arguments, demo_module._screen(None))
+    live.begin(
+        cast(Operator, operator),
+        arguments,
+        demo_module._settings(arguments),
+        demo_module._screen(None),
+    )
     return operator.typed
 
 

@@ -1,0 +1,235 @@
+"""A test of a firmware in a process of ours, from its start to the picture of its result."""
+
+import argparse
+import math
+import shlex
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console
+
+from device.simulator.listener import Audiogram
+from firmware_py.console.audiogram import draw_audiogram, legend
+from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, MEASURED, NO_RESPONSE, UNSURE
+from firmware_py.procedure.person import Person
+from firmware_py.procedure.settings import SettingError, Settings
+from host_tools.errors import HostError
+from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
+
+SILENT_S_MAX: Final = 60.0  # without any line from the firmware
+TERMINAL_COLUMNS_BESIDE: Final = 118
+IDLE_STATES: Final = ("state=idle", "state=finished")
+# By what an answer's `heard` says, to a tone and to a silence.
+ANSWER_WORDS: Final = {
+    "true": "[green]heard[/green]    ",
+    UNSURE: "[yellow]unsure[/yellow]   ",
+    "false": "not heard",
+}
+CATCH_WORDS: Final = {
+    "true": "[red]pressed[/red]  ",
+    UNSURE: "[yellow]unsure[/yellow]   ",
+    "false": "silent   ",
+}
+
+
+@dataclass
+class Progress:
+    """What is known of the running test from the console's unasked lines."""
+
+    tone: dict[str, str] = field(default_factory=dict)
+    over: bool = False
+
+
+def add_test_arguments(p: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """Add the options that say whom to test, and where the journal goes."""
+    p.add_argument("--ear", choices=("left", "right", "both"), default="both", help="default: both")
+    p.add_argument(
+        "--age", type=float, metavar="YEARS", help="of the listener, told to the firmware"
+    )
+    p.add_argument("--sex", metavar="F|M", help="of the listener, told to the firmware")
+    p.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="where the journal goes; an unfinished session there is gone on with "
+        "(default: a new temporary directory)",
+    )
+
+
+def check_test(arguments: argparse.Namespace, settings: Mapping[str, Any]) -> None:
+    """Refuse what a firmware would refuse, before one is started.
+
+    Raises
+    ------
+    HostError
+        If something is not allowed.
+    """
+    try:
+        Person(arguments.age, arguments.sex and arguments.sex.upper())
+        Settings(**settings)
+    except SettingError as error:
+        raise HostError(str(error)) from None
+
+
+def data_directory(out: Path | None, prefix: str) -> Path:
+    """Return a directory for the journal, made if need be; None: a new temporary one."""
+    if out is None:
+        return Path(tempfile.mkdtemp(prefix=prefix))
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HostError(f"--out {str(out)!r} cannot be made: {error.strerror}") from None
+    return out
+
+
+def begin(
+    operator: Operator,
+    arguments: argparse.Namespace,
+    settings: Mapping[str, Any],
+    screen: Console,
+) -> None:
+    """Start a test with these settings, or go on with the one that is unfinished.
+
+    Raises
+    ------
+    HostError
+        If the firmware does not start it.
+    """
+    state = operator.greet()
+    if not state.startswith(IDLE_STATES):
+        screen.print("going on with the unfinished session in this directory")
+        return
+    words = [arguments.ear.upper(), str(arguments.seed)]
+    words += ["" if arguments.age is None else f"{arguments.age:g}", arguments.sex or ""]
+    lines = [f"SETT {name},{value:g}" for name, value in settings.items()]
+    for line in [*lines, f"SESS:STAR {','.join(words).rstrip(',')}"]:
+        answer = operator.ask(line)
+        if answer != "OK":
+            raise HostError(f"the firmware did not start a test: {answer}")
+
+
+def follow(
+    operator: Operator, console: ConsoleLine, firmware: FirmwareProcess, screen: Console
+) -> Iterator[str]:
+    """Show the test live until it is over, starting the firmware again whenever it was killed.
+
+    Yields
+    ------
+    str
+        Each line when it has been shown, and nothing where none came for a moment.
+
+    Raises
+    ------
+    HostError
+        If the test does not go on.
+    """
+    progress = Progress()
+    last_line_s = time.monotonic()
+    while not progress.over:
+        for line in console.lines(0.1):
+            last_line_s = time.monotonic()
+            _show_line(line, progress, screen)
+            yield line
+        yield ""
+        if firmware.restart_if_killed():
+            screen.print(f"[red]the firmware was killed ({firmware.kills}); started again[/red]")
+            progress.over = operator.greet().startswith(IDLE_STATES)
+            last_line_s = time.monotonic()
+        if time.monotonic() - last_line_s > SILENT_S_MAX:
+            state = operator.ask("SESS:STAT?")
+            progress.over = state.startswith(IDLE_STATES)
+            if not progress.over:
+                raise HostError(f"the test does not go on: {state}")
+
+
+def _show_line(line: str, progress: Progress, screen: Console) -> None:
+    if not line.startswith("! "):
+        if line.startswith("ERROR"):
+            screen.print(line, style="red", markup=False)
+        return
+    what, *pairs = shlex.split(line[2:])
+    about = dict(pair.partition("=")[::2] for pair in pairs)
+    match what:
+        case "tone" | "catch":
+            progress.tone = about
+        case "answer":
+            screen.print(_answer_line(progress.tone, about), highlight=False)
+        case "ear-over":
+            screen.print(f"[bold]{about['ear']} ear {about['outcome']}[/bold]: {about['why']}")
+        case "session-over":
+            progress.over = True
+        case "void":
+            screen.print(f"{about['number']:>4}  asked again: {about['why']}", style="yellow")
+        case "error":
+            screen.print(f"error {about['number']}: {about['words']}", style="red", markup=False)
+
+
+def _answer_line(tone: Mapping[str, str], answer: Mapping[str, str]) -> str:
+    catch = answer["purpose"] == "catch"
+    if catch:
+        stimulus = f"{'(no tone)':>19}"
+    else:
+        stimulus = f"{float(tone.get('frequency_hz', 'nan')):5.0f} Hz "
+        stimulus += f"{float(tone.get('level_db_hl', 'nan')):4.0f} dB HL"
+    word = (CATCH_WORDS if catch else ANSWER_WORDS)[answer["heard"]]
+    width = f"  +-{float(answer['half_width_db']):4.1f} dB" if "half_width_db" in answer else ""
+    purpose = "" if answer["purpose"] == "measure" else f"  {answer['purpose']}"
+    return f"{answer['number']:>4}  {answer['ear']:<5}  {stimulus}  {word}{width}{purpose}"
+
+
+def show_result(
+    screen: Console, result: Mapping[str, Any], truth: Mapping[Any, Audiogram] | None = None
+) -> None:
+    """Draw what was found, ear beside ear where there is room, and the truth if it is known."""
+    panels = [_panel(ear, truth[ear["ear"]] if truth else None) for ear in result["ears"]]
+    screen.print()
+    if len(panels) == 2 and screen.width >= TERMINAL_COLUMNS_BESIDE:
+        height = max(len(panel) for panel in panels)
+        left, right = ([*panel, *[""] * (height - len(panel))] for panel in panels)
+        for a, b in zip(left, right, strict=True):
+            screen.print(f"{a:<59}{b}", markup=False)
+    else:
+        for line in (line for panel in panels for line in panel):
+            screen.print(line, markup=False)
+    screen.print(legend({ear["ear"]: ear for ear in result["ears"]}, with_truth=truth is not None))
+    for remark in result["remarks"]:
+        screen.print(f"remark: {remark}", style="yellow")
+    screen.print("UNCALIBRATED: levels are nominal", style="yellow")
+
+
+def _panel(ear: Mapping[str, Any], truth: Audiogram | None) -> list[str]:
+    pairs = [*zip(truth.frequencies_hz, truth.thresholds_db_hl, strict=True)] if truth else []
+    unsure = f" ({ear['tones_unsure']} unsure)" if ear["tones_unsure"] else ""
+    lines = [f"{ear['ear']} ear, {ear['tones']} tones{unsure}, {ear['outcome']}"]
+    lines += draw_audiogram({ear["ear"]: ear["thresholds"]}, pairs)
+    frequencies = [found["frequency_hz"] for found in ear["thresholds"]]
+    lines.append("    Hz" + "".join(f"{f:5d}" for f in frequencies))
+    lines.append(" found" + "".join(f"{_shown(found):>5}" for found in ear["thresholds"]))
+    lines.append("    +-" + "".join(_number(_half(found), 1) for found in ear["thresholds"]))
+    if truth:
+        lines.append("  true" + "".join(_number(truth.threshold_db_hl(f), 0) for f in frequencies))
+    return lines
+
+
+def _half(found: Mapping[str, Any]) -> float | None:
+    """Return half the width of the 95 % band."""
+    if found["low_db_hl"] is None or found["high_db_hl"] is None:
+        return None
+    return float(0.5 * (found["high_db_hl"] - found["low_db_hl"]))
+
+
+def _shown(found: Mapping[str, Any]) -> str:
+    marks = {NO_RESPONSE: "none", HEARS_ALL: "all", INCOMPLETE: "?"}
+    if found["mark"] != MEASURED or found["threshold_db_hl"] is None:
+        return marks.get(found["mark"], "-")
+    return f"{found['threshold_db_hl']:.0f}"
+
+
+def _number(value: float | None, digits: int) -> str:
+    if value is None:
+        return f"{'-':>5}"
+    return f"{value:5.{digits}f}" if math.isfinite(value) else f"{'none':>5}"
