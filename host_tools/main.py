@@ -8,7 +8,7 @@ from typing import Final
 
 from device.simulator.audiograms import AudiogramError
 from firmware_py import __version__
-from host_tools import calibrate, completion, console, demo, install_board, replay, simulate
+from host_tools import calibrate, completion, console, demo, install_board, listen, replay, simulate
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.learn_prior import command as learn_prior
@@ -18,6 +18,7 @@ from host_tools.watch import command as watch
 
 COMMANDS = (
     demo,
+    listen,
     simulate,
     console,
     watch,

@@ -40,6 +40,7 @@ WITHOUT: dict[str, set[str]] = {
 # What a folder may import beside what its room may: extras, which not everyone installs.
 EXTRAS: dict[str, set[str]] = {
     "device/emulator": {"rp2040py"},
+    "device/sound_card": {"sounddevice"},
     "device/tone_generator": {"machine", "micropython"},  # on the board only
     "host_tools": {"matplotlib", "mpremote", "prompt_toolkit", "shtab"},
     "host_tools/prescription": {"matplotlib"},

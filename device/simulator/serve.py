@@ -55,10 +55,15 @@ def serve(
         raise ValueError(f"speed is {speed}, allowed are {SPEED_MIN:g} to {SPEED_MAX:g}")
     stop = threading.Event() if stop is None else stop
     with _stopped_by_signals(stop), raw_pty() as (master, slave_name):
-        line = _Line(board, speed, master)
         announce(slave_name)
-        while not stop.is_set():
-            line.carry()
+        carry(board, master, stop, speed)
+
+
+def carry(board: Board, master: int, stop: threading.Event, speed: float = 1.0) -> None:
+    """Carry bytes between a board and the master side of a raw pty until `stop`; see `serve`."""
+    line = _Line(board, speed, master)
+    while not stop.is_set():
+        line.carry()
 
 
 class _Line:

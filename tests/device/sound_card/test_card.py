@@ -1,0 +1,159 @@
+"""The sound card: PortAudio itself is played by the test, which asks for samples as it does.
+
+No machine that runs the tests has a sound card. `README.md` of the room says what was tried on real
+ones, and how.
+"""
+
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from device.sound_card import card
+from device.sound_card.card import STANDSTILL_S, CardOutput, NoSoundError, outputs
+from device.tone_generator.synthesis import LEFT, RIGHT
+
+RATE_HZ = 44_100.0
+FRAMES = 441  # of a request: 10 ms
+LATENCY_S = 0.035
+TIMES_MS = (260, 190, 2, 35)
+DEVICES = [
+    {"name": "microphone", "max_output_channels": 0, "default_samplerate": RATE_HZ},
+    {"name": "ears", "max_output_channels": 2, "default_samplerate": RATE_HZ},
+]
+
+
+class PortAudio(ModuleType):
+    """As much of `sounddevice` as is used; `ask` is what its thread does."""
+
+    class PortAudioError(Exception):
+        """Of PortAudio."""
+
+    def __init__(self) -> None:
+        super().__init__("sounddevice")
+        self.now_s = 100.0
+        self.frames: list[Any] = []
+        self.running = False
+
+    def query_devices(self, device: int | str | None = None, kind: str | None = None) -> Any:
+        if kind is None:
+            return DEVICES
+        if device not in (None, 1, "ears"):
+            raise ValueError(f"No output device matching {device!r}")
+        return DEVICES[1]
+
+    def RawOutputStream(self, **asked: Any) -> "PortAudio":  # noqa: N802 - its name
+        assert (asked["channels"], asked["dtype"]) == (2, "int32")
+        self.rate_hz, self._fill = asked["samplerate"], asked["callback"]
+        self.latency = LATENCY_S
+        return self
+
+    def start(self) -> None:
+        self.running = True
+
+    def stop(self) -> None:
+        self.running = False
+
+    def close(self) -> None:
+        assert not self.running
+
+    def ask(self, frames: int, ahead_s: float, late: bool = False) -> None:
+        """Ask for frames that are heard so much later."""
+        out = bytearray(8 * frames)
+        at = SimpleNamespace(currentTime=7.0, outputBufferDacTime=7.0 + ahead_s)
+        self._fill(memoryview(out), frames, at, SimpleNamespace(output_underflow=late))
+        self.frames.append(np.frombuffer(bytes(out), dtype="<i4").reshape(-1, 2) / 2.0**31)
+        self.now_s += frames / self.rate_hz
+
+
+@pytest.fixture
+def portaudio(monkeypatch: pytest.MonkeyPatch) -> PortAudio:
+    fake = PortAudio()
+    monkeypatch.setitem(sys.modules, "sounddevice", fake)
+    clock = SimpleNamespace(monotonic=lambda: fake.now_s, sleep=lambda _: None)
+    monkeypatch.setattr(card, "time", clock)
+    return fake
+
+
+def board_us(portaudio: PortAudio) -> int:
+    return round(1e6 * (portaudio.now_s - 90.0))
+
+
+def run(portaudio: PortAudio, output: CardOutput, requests: int, ahead_s: float) -> list[str]:
+    """Let PortAudio ask some times; returns what was told."""
+    told = []
+    for _ in range(requests):
+        output.advance(board_us(portaudio))
+        before = (output.began, output.ended)
+        portaudio.ask(FRAMES, ahead_s)
+        output.advance(board_us(portaudio))
+        told += ["began"] * (output.began and not before[0])
+        told += ["ended"] * (output.ended and not before[1])
+    return told
+
+
+def test_a_tone_has_the_time_at_which_it_leaves_the_card(portaudio: PortAudio) -> None:
+    output = CardOutput()
+    run(portaudio, output, 3, 0.020)
+    asked_us = board_us(portaudio)
+    output.play(RIGHT, 1000.0, -20.0, TIMES_MS)
+    told = run(portaudio, output, 80, 0.020)
+
+    frames = np.concatenate(portaudio.frames)
+    assert told == ["began", "ended"]
+    assert output.began_us == asked_us + 20_000
+    assert output.ended_us == pytest.approx(output.began_us + 710_000, abs=50)
+    assert not frames[:, LEFT].any()
+    assert abs(frames[:, RIGHT]).max() == pytest.approx(0.1, rel=1e-3)
+    assert np.flatnonzero(frames[:, RIGHT])[0] == pytest.approx(3 * FRAMES, abs=20)  # of a rise
+
+
+def test_where_the_system_does_not_say_when_its_latency_will_do(portaudio: PortAudio) -> None:
+    output = CardOutput("ears")
+    output.advance(board_us(portaudio))
+    asked_us = board_us(portaudio)
+    output.play(LEFT, 1000.0, -20.0, TIMES_MS)
+    run(portaudio, output, 10, 0.0)
+
+    assert output.began_us == asked_us + round(1e6 * LATENCY_S)
+
+
+def test_a_tone_that_is_cut_fades_and_is_not_told(portaudio: PortAudio) -> None:
+    output = CardOutput(1)
+    output.play(LEFT, 1000.0, -20.0, TIMES_MS)
+    run(portaudio, output, 10, 0.020)
+    output.cut()
+    assert run(portaudio, output, 80, 0.020) == []
+
+    heard = np.concatenate(portaudio.frames)[:, LEFT]
+    assert np.flatnonzero(heard)[-1] <= 10 * FRAMES + 0.005 * RATE_HZ
+
+
+def test_gaps_are_counted_and_the_end_is_silent(portaudio: PortAudio) -> None:
+    output = CardOutput()
+    output.mask(LEFT, 1000.0, -30.0)
+    run(portaudio, output, 20, 0.020)
+    portaudio.ask(FRAMES, 0.020, late=True)
+    output.close()
+    run(portaudio, output, 6, 0.020)
+
+    assert output.gaps == 1
+    assert not portaudio.running
+    assert portaudio.frames[-8].any()
+    assert not portaudio.frames[-1].any()
+
+
+def test_a_card_that_was_pulled_out_is_an_error(portaudio: PortAudio) -> None:
+    output = CardOutput()
+    run(portaudio, output, 2, 0.020)
+    portaudio.now_s += STANDSTILL_S + 0.1
+    with pytest.raises(OSError, match="the sound card 'ears' does not play any more"):
+        output.advance(board_us(portaudio))
+
+
+def test_only_what_has_two_channels_is_listed(portaudio: PortAudio) -> None:
+    assert outputs() == [{"number": 1, "name": "ears", "rate_hz": RATE_HZ}]
+    with pytest.raises(NoSoundError, match="device 'eyes' does not play: No output device"):
+        CardOutput("eyes")
