@@ -3,10 +3,9 @@
 import argparse
 import datetime
 import getpass
-import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -24,11 +23,19 @@ from device.calibration.retspl import (
     UnknownTransducerError,
     reference_levels,
 )
-from firmware_py.calibration import DUE_DAYS_MAX, FREQUENCIES_HZ, CalibrationError, check_text
+from firmware_py.calibration import (
+    DUE_DAYS_MAX,
+    FREQUENCIES_HZ,
+    Calibration,
+    CalibrationError,
+    check_text,
+)
 from firmware_py.calibration_tone import DBFS_LIMITS
 from firmware_py.ports import Port, PortError
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.errors import HostError
+from host_tools.files import write_text
+from host_tools.readings import Readings, kept_beside
 
 NAME = "calibrate"
 SUMMARY = "measure the device with a sound level meter, guided, and write its calibration file"
@@ -40,7 +47,8 @@ example:
 Nobody may wear the earphones meanwhile. At each frequency a tone of 5 s sounds at two levels;
 answer with the meter's reading in dB SPL, with return to hear the tone again, with "softer" if the
 loud tone is distorted (that level is then the device's limit), with "back" for the frequency
-before, or with "quit".
+before, or with "quit". What was read is kept in calibration.toml.readings: the same command goes on
+with it.
 """
 
 SOFT_DBFS: Final = -30.0
@@ -51,6 +59,7 @@ DUE_DAYS: Final = 365
 ANSWER_TIMEOUT_S: Final = 10.0
 BEGIN_TIMEOUT_S: Final = 5.0  # from the command to the tone
 POLL_S: Final = 0.02
+QUIET_S: Final = 0.1
 
 Ask = Callable[[str], str]
 Say = Callable[[str], None]
@@ -85,6 +94,7 @@ class Instrument:
         """Open the port, and find somebody there."""
         try:
             self._port.open()
+            self._let_by()
         except PortError as error:
             raise HostError(str(error)) from None
         if not self.ask("*IDN?").startswith("GP-PTA,"):
@@ -125,6 +135,14 @@ class Instrument:
             raise HostError(str(error)) from None
         told = line.split(" ", maxsplit=1)[0]
         raise HostError(f"the firmware did not answer {told} within {ANSWER_TIMEOUT_S:g} s")
+
+    def _let_by(self) -> None:
+        """Wait until nothing comes any more of what somebody else had asked."""
+        until_s = time.monotonic() + QUIET_S
+        while time.monotonic() < until_s:
+            if self._port.read():
+                until_s = time.monotonic() + QUIET_S
+            time.sleep(POLL_S)
 
     def unlock(self) -> None:
         """Enter the PIN, if the firmware wants it: the first time, or after a long pause."""
@@ -170,6 +188,10 @@ class Guide:
         Plays the tones.
     ask, say : callable
         A question to the technician, returning the answer; and a line for him.
+    readings : Readings
+        What is known already, and what is measured.
+    keep : callable
+        Called after every frequency that was measured.
     soft_dbfs, loud_dbfs : float
         The two levels.
     """
@@ -177,12 +199,13 @@ class Guide:
     instrument: Instrument
     ask: Ask
     say: Say
+    readings: Readings
+    keep: Callable[[], None]
     soft_dbfs: float = SOFT_DBFS
     loud_dbfs: float = LOUD_DBFS
-    points: dict[str, dict[int, Point]] = field(default_factory=dict)
 
-    def measure(self, reference: ReferenceLevels) -> dict[str, dict[int, Point]]:
-        """Measure both ears at every frequency.
+    def measure(self, reference: ReferenceLevels) -> None:
+        """Measure both ears at every frequency that is not measured yet.
 
         Raises
         ------
@@ -192,9 +215,11 @@ class Guide:
             If a tone cannot be played.
         """
         for ear in (LEFT, RIGHT):
-            self._answer(f"put the {ear} earphone on the coupler ({reference.coupler}); return: ")
-            self.points[ear] = {}
-            number = 0
+            number = len(self.readings.points[ear])
+            if number == len(FREQUENCIES_HZ):
+                continue
+            where = f"the coupler ({reference.coupler})"
+            answer_of(self.ask, f"put the {ear} earphone on {where}; return: ")
             while number < len(FREQUENCIES_HZ):
                 try:
                     self._measure_one(ear, number, reference)
@@ -202,14 +227,15 @@ class Guide:
                     number = max(number - 1, 0)
                 else:
                     number += 1
-        return self.points
+                    self.keep()
 
     def _measure_one(self, ear: str, number: int, reference: ReferenceLevels) -> None:
         frequency_hz = FREQUENCIES_HZ[number]
         retspl_db_spl = reference.levels_db_spl[frequency_hz]
-        before = self.points[ear][FREQUENCIES_HZ[number - 1]] if number else None
+        points = self.readings.points[ear]
+        before = points[FREQUENCIES_HZ[number - 1]] if number else None
         point = self._point(ear, frequency_hz, before, retspl_db_spl)
-        self.points[ear][frequency_hz] = point
+        points[frequency_hz] = point
         self.say(
             f"{ear} {frequency_hz} Hz: 0 dBFS is {point.sensitivity_db_spl:.1f} dB SPL; up to "
             f"{point.level_max_db_spl - retspl_db_spl:.1f} dB HL"
@@ -248,7 +274,7 @@ class Guide:
                     )
                 self.say(f"{level_dbfs:g} dBFS is above the tone generator's output limit")
                 return None
-            words = self._answer(f"{ear} {frequency_hz} Hz at {level_dbfs:g} dBFS, dB SPL: ")
+            words = answer_of(self.ask, f"{ear} {frequency_hz} Hz at {level_dbfs:g} dBFS, dB SPL: ")
             self.instrument.stop()
             if words == "softer":
                 return None
@@ -265,14 +291,22 @@ class Guide:
                     f"{words!r} is no number; allowed are a number, return, softer, back, quit"
                 )
 
-    def _answer(self, question: str) -> str:
-        try:
-            words = self.ask(question).strip().lower()
-        except EOFError:
-            raise QuitError from None
-        if words == "quit":
-            raise QuitError
-        return words
+
+def answer_of(ask: Ask, question: str) -> str:
+    """Return what the technician answers, in small letters.
+
+    Raises
+    ------
+    QuitError
+        If that is the end.
+    """
+    try:
+        words = ask(question).strip().lower()
+    except EOFError:
+        raise QuitError from None
+    if words == "quit":
+        raise QuitError
+    return words
 
 
 TEXTS: Final = {
@@ -312,6 +346,9 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "--due-days", type=int, default=DUE_DAYS, metavar="N", help=f"default: {DUE_DAYS}"
     )
     p.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    p.add_argument(
+        "--resume", action="store_true", help="go on with the readings that are kept, unasked"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -335,19 +372,73 @@ def calibrate(
         reference = reference_levels(arguments.transducer)
     except UnknownTransducerError as error:
         raise HostError(str(error)) from None
+    place = kept_beside(arguments.output)
     say("Nobody may wear the earphones until this is over.")
+    readings = Readings(reference.transducer)
     try:
+        if place.exists() or arguments.resume:
+            readings = _kept(arguments, place, ask, say, readings)
         with Instrument(url, ask_secret) as instrument:
             instrument.unlock()
-            guide = Guide(instrument, ask, say, arguments.soft, arguments.loud)
-            texts = {name: _text(guide, arguments, name) for name in TEXTS}
-            points = guide.measure(reference)
+            guide = Guide(
+                instrument, ask, say, readings, lambda: readings.save(place),
+                arguments.soft, arguments.loud,
+            )  # fmt: skip
+            for name in TEXTS:
+                if name not in readings.texts:
+                    readings.texts[name] = _text(guide, arguments, name)
+            guide.measure(reference)
     except QuitError:
-        say("ended; nothing was written")
+        say(f"ended; {_what_is_kept(place)}")
         return 1
+    made = _calibration(readings, reference, today, arguments.due_days)
+    write_text(arguments.output, as_toml(made))
+    place.unlink(missing_ok=True)
+    about = made.content["calibration"]
+    say(f"{arguments.output}: calibrated {about['date']}, due {about['due']}")
+    return 0
+
+
+def _kept(
+    arguments: argparse.Namespace, place: Path, ask: Ask, say: Say, fresh: Readings
+) -> Readings:
+    """Return the readings that are kept, or fresh ones if the technician wants that."""
+    readings = Readings.load(place)
+    say(f"{place}: {readings.count} of {2 * len(FREQUENCIES_HZ)} readings, kept from before")
+    words = "yes" if arguments.resume else ""
+    while words not in ("yes", "new"):
+        words = answer_of(ask, "go on with them: yes, new (they are thrown away), or quit: ")
+    if words == "new":
+        return fresh
+    if readings.transducer != fresh.transducer:
+        raise HostError(
+            f"{place}: the readings are of transducer {readings.transducer!r}, and --transducer is "
+            f"{fresh.transducer!r}"
+        )
+    for name, text in readings.texts.items():
+        if getattr(arguments, name) not in (None, text):
+            raise HostError(
+                f"{place}: {TEXTS[name]} of the readings is {text!r}, and "
+                f"--{name.replace('_', '-')} is {getattr(arguments, name)!r}"
+            )
+    return readings
+
+
+def _what_is_kept(place: Path) -> str:
+    if place.exists():
+        return (
+            f"{Readings.load(place).count} readings are kept in {place}; the same command goes on"
+        )
+    return "nothing was written"
+
+
+def _calibration(
+    readings: Readings, reference: ReferenceLevels, today: datetime.date, due_days: int
+) -> Calibration:
+    texts = readings.texts
     about = {
         "date": today.isoformat(),
-        "due": (today + datetime.timedelta(days=arguments.due_days)).isoformat(),
+        "due": (today + datetime.timedelta(days=due_days)).isoformat(),
         **{n: texts[n] for n in ("technician", "meter", "meter_serial", "tone_generator_serial")},
     }
     transducer = {
@@ -357,12 +448,9 @@ def calibrate(
         "retspl_source": reference.source,
     }
     try:
-        made = calibration_of(about, transducer, reference.levels_db_spl, points)
+        return calibration_of(about, transducer, reference.levels_db_spl, readings.points)
     except CalibrationError as error:
         raise HostError(f"{error}; nothing was written") from None
-    _write(arguments.output, as_toml(made))
-    say(f"{arguments.output}: calibrated {about['date']}, due {about['due']}")
-    return 0
 
 
 def _checked(arguments: argparse.Namespace) -> str:
@@ -404,16 +492,3 @@ def _text(guide: Guide, arguments: argparse.Namespace, name: str) -> str:
             guide.say(str(error))
         else:
             return text
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    beside = path.with_name(f"{path.name}.part")
-    try:
-        with beside.open("w", encoding="ascii") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except OSError as error:
-        raise HostError(f"{path}: cannot be written: {error.strerror}") from None

@@ -6,13 +6,14 @@ import re
 import select
 import threading
 import tty
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from device.calibration.measurement import Point
 from device.calibration.retspl import reference_levels
 from firmware_py.calibration import FREQUENCIES_HZ, read_calibration
 from firmware_py.console.pin import PinHash
@@ -20,6 +21,7 @@ from firmware_py.journal import read_journal
 from host_tools.calibrate import calibrate
 from host_tools.errors import HostError
 from host_tools.main import main, parser
+from host_tools.readings import Readings, kept_beside
 from tests.firmware.calibrations import SENSITIVITY, file_text
 from tests.firmware.rig import Rig
 
@@ -217,14 +219,110 @@ def test_a_device_with_a_pin_asks_for_it_once(tmp_path: Path) -> None:
     assert read_calibration(output).due > TODAY
 
 
-def test_who_quits_has_written_nothing(tmp_path: Path) -> None:
-    output = tmp_path / "calibration.toml"
+def test_who_quits_goes_on_where_he_was(tmp_path: Path) -> None:
+    output, part = tmp_path / "calibration.toml", tmp_path / "calibration.toml.readings"
     with device(tmp_path / "data") as (rig, port):
-        technician = Technician(rig, {"left 250 Hz": ["quit"]})
-        assert run(port, output, technician) == 1
+        first = Technician(rig, {"right 250 Hz at -10": ["quit"]})
+        assert run(port, output, first) == 1
         rig.wait(lambda: rig.served.board._tone is None)
-    assert not output.exists()
+        assert not output.exists()
+        assert first.said[-1] == f"ended; 12 readings are kept in {part}; the same command goes on"
+
+        second = Technician(rig, {"go on with them": ["perhaps", "yes"]})
+        assert run(port, output, second) == 0
+
+    asked = [question for question in second.asked if QUESTION.fullmatch(question)]
+    assert f"{part}: 12 of 22 readings, kept from before" in second.said
+    assert asked[0] == "right 250 Hz at -30 dBFS, dB SPL: "
+    assert not any("left" in question for question in second.asked)
+    assert not part.exists()
+    made = read_calibration(output)
+    for ear, levels in TRUTH.items():
+        for frequency_hz, level in levels.items():
+            assert made.sensitivity_db_spl[ear].at(frequency_hz) == pytest.approx(level, abs=0.051)
+
+
+def test_who_quits_before_the_first_reading_has_written_nothing(tmp_path: Path) -> None:
+    with device(tmp_path / "data") as (rig, port):
+        technician = Technician(rig, {"left 125 Hz": ["quit"]})
+        assert run(port, tmp_path / "calibration.toml", technician) == 1
     assert technician.said[-1] == "ended; nothing was written"
+    assert [path.name for path in tmp_path.glob("calibration*")] == []
+
+
+def some_readings(output: Path) -> Path:
+    """Keep readings of the first two frequencies, as a session that was quit does."""
+    texts = {name.lstrip("-").replace("-", "_"): text for name, text in TEXTS.items()}
+    readings = Readings(reference_levels("tdh39").transducer, texts)
+    for frequency_hz in FREQUENCIES_HZ[:2]:
+        level = TRUTH["left"][frequency_hz]
+        readings.points["left"][frequency_hz] = Point(level, level - 10.0)
+    readings.save(kept_beside(output))
+    return kept_beside(output)
+
+
+def test_readings_are_thrown_away_only_when_the_technician_says_so(tmp_path: Path) -> None:
+    output = tmp_path / "calibration.toml"
+    part = some_readings(output)
+    kept = part.read_bytes()
+    with device(tmp_path / "data") as (rig, port):
+        for answers in (["quit"], ["new"]):
+            quits = {"go on with them": answers, "left 125 Hz at -30": ["quit"]}
+            assert run(port, output, Technician(rig, quits)) == 1
+            assert part.read_bytes() == kept
+        anew = {"go on with them": ["new"], "left 250 Hz at -30": ["quit"]}
+        assert run(port, output, Technician(rig, anew)) == 1
+        assert Readings.load(part).count == 1
+
+        unasked = Technician(rig, {"left 500 Hz at -30": ["quit"]})
+        assert run(port, output, unasked, "--resume") == 1
+    assert Readings.load(part).count == 2
+    assert not any("go on with" in question for question in unasked.asked)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--transducer", "er3a"], "and --transducer is "),
+        (["--meter", "another"], "sound level meter, maker and model of the readings is 'class 1'"),
+    ],
+)
+def test_readings_of_other_things_are_not_gone_on_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], words: str
+) -> None:
+    part = some_readings(tmp_path / "c.toml")
+    command = ["calibrate", "/dev/none", "-o", str(tmp_path / "c.toml"), "--resume", *options]
+    assert main(command) == 2
+    assert words in capsys.readouterr().err
+    assert part.exists()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda text: text[:-20], "these are no readings"),
+        (lambda text: text.replace('"format": 1', '"format": 9'), "format is 9; allowed is 1"),
+        (lambda text: text.replace('"250"', '"300"'), r"they are at [125, 300] Hz"),
+    ],
+)
+def test_a_spoilt_file_of_readings_is_named_and_kept(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    spoil: Callable[[str], str],
+    words: str,
+) -> None:
+    part = some_readings(tmp_path / "c.toml")
+    part.write_text(spoil(part.read_text()))
+    assert main(["calibrate", "/dev/none", "-o", str(tmp_path / "c.toml"), "--resume"]) == 2
+    assert words in capsys.readouterr().err
+    assert part.exists()
+
+
+def test_without_readings_there_is_nothing_to_go_on_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["calibrate", "/dev/none", "-o", str(tmp_path / "c.toml"), "--resume"]) == 2
+    assert "c.toml.readings: cannot be read: No such file" in capsys.readouterr().err
 
 
 def test_no_tone_is_played_while_a_test_is_under_way(tmp_path: Path) -> None:
