@@ -24,7 +24,8 @@ class SteadyClock:
     Parameters
     ----------
     speed : float
-        1 for real tests; a demonstration with a simulated listener may run faster.
+        1 for real tests; a demonstration may run faster with a simulated board, or slower with an
+        emulated one.
     """
 
     def __init__(self, speed: float = 1.0) -> None:
@@ -33,6 +34,10 @@ class SteadyClock:
     def now_us(self) -> int:
         """Return the time."""
         return int(time.monotonic_ns() / 1000 * self._speed)
+
+    def of_wire(self) -> "SteadyClock":
+        """Return the clock of the wire: that of the world, or slower with a board that is."""
+        return SteadyClock(min(self._speed, 1.0))
 
     def date(self) -> datetime.datetime:
         """Return date and time of day, UTC."""

@@ -15,17 +15,19 @@ from firmware_py.calibration import (
     CalibrationInForce,
     CalibrationOnFile,
 )
-from firmware_py.clock import Clock, SteadyClock
+from firmware_py.clock import SteadyClock
 from firmware_py.configuration import Configuration
 from firmware_py.console.audiogram import draw_audiogram, legend
 from firmware_py.console.commands import Console
 from firmware_py.console.grammar import (
+    BUTTON_STUCK,
     CALIBRATION,
     HARDWARE_MISSING,
     ILLEGAL_PARAMETER,
     JOURNAL_DAMAGED,
     MASS_STORAGE,
     SETTINGS_CONFLICT,
+    TONE_GENERATOR_CHANGED,
     TONE_GENERATOR_LOST,
     TONE_REFUSED,
     ConsoleError,
@@ -90,8 +92,8 @@ class Firmware:
         The two serial ports, not yet open.
     data : DataDirectory
         Where the journals are kept.
-    clock : Clock
-        The clock of the hearing tests; the wire has its own, in real time.
+    clock : SteadyClock
+        The clock of the hearing tests; that of the wire is never faster than real.
     nonce : callable
         Returns a new eight-digit hexadecimal number for every conversation with the board.
     say_ready : callable, optional
@@ -107,7 +109,7 @@ class Firmware:
         tone_generator: Port,
         console: Port,
         data: DataDirectory,
-        clock: Clock,
+        clock: SteadyClock,
         nonce: Callable[[], str],
         say_ready: Callable[[str], None] | None = None,
         calibration: CalibrationOnFile = NO_CALIBRATION,
@@ -115,7 +117,7 @@ class Firmware:
         self._configuration = configuration
         self._tone_generator = tone_generator
         self._console_port = console
-        self._wire_clock = SteadyClock()
+        self._wire_clock = clock.of_wire()
         self._client = Client(nonce)
         self._runner = Runner(data, self._client, clock, self._tell, calibration)
         self._data = data
@@ -184,6 +186,7 @@ class Firmware:
         self._wait()
         self._serve_console()
         self._serve_tone_generator()
+        self._watch_buttons()
         self._runner.advance()
         self._runner.settle()
         self._carry()
@@ -239,13 +242,15 @@ class Firmware:
 
     def _notice(self, notice: Notice) -> None:
         match notice:
-            case Greeted(board, version, _, _):
+            case Greeted(board, version, _, _, serial):
                 first_contact = self._board == ""
                 self._board = f"{board} {version}"
                 self._lost_since_s = None
                 if first_contact and self._say_ready is not None:
                     self._say_ready(self._ready_words())
-                self._tell("tone-generator", {"board": self._board})
+                self._tell("tone-generator", {"board": self._board, "serial": serial or "-"})
+                if another := self._runner.another_board(serial):
+                    self._report(TONE_GENERATOR_CHANGED, another)
             case Lost(why):
                 self._client.disconnect()
                 self._greet_s = time.monotonic() + REOPEN_S
@@ -261,12 +266,26 @@ class Firmware:
 
     def _look_on(self, notice: Notice) -> None:
         """Tell of tones by hand, and of buttons while no test says what they mean."""
-        moved = self._buttons.notice(notice, time.monotonic())
+        moved = self._buttons.notice(notice, self._test_s())
         if moved is not None and not self._runner.running:
             self._tell(moved[0], {"button": moved[1]})
         sounded = self._manual_tone.notice(notice)
         if sounded is not None:
             self._tell(*sounded)
+
+    def _watch_buttons(self) -> None:
+        """Pause a test whose listener cannot answer, before silence counts as not heard."""
+        test = self._runner.last_test
+        if test is None or not self._runner.running or test.state == PAUSED:
+            return
+        button = self._buttons.held(self._test_s(), _held_s_max(test.settings))
+        if button is not None:
+            words = "the test is paused: let go of it, then SESS:CONT"
+            self._report(BUTTON_STUCK, f"button {button} is held down; {words}")
+            self._runner.feed(Paused())
+
+    def _test_s(self) -> float:
+        return self._clock.now_us() / 1e6
 
     def _ready_words(self) -> str:
         console, tones = self._console_port.url, self._tone_generator.url
@@ -368,7 +387,11 @@ class Firmware:
 
     def version(self) -> str:
         """Return the versions."""
-        return f"firmware {__version__},wire {WIRE_VERSION},tone generator {self._board or '-'}"
+        board, serial = self._board or "-", self._client.serial or "-"
+        return (
+            f"firmware {__version__},wire {WIRE_VERSION},tone generator {board},"
+            f"serial number {serial}"
+        )
 
     def self_test(self) -> str:
         """Return what is at fault, as a sum, and what was found of every part.
@@ -382,7 +405,7 @@ class Firmware:
             [
                 Part("wire", self._tone_generator.is_open, wire),
                 Part("board", connected, self._board if connected else "does not answer"),
-                self._buttons.part(time.monotonic()),
+                self._buttons.part(self._test_s()),
                 Part("calibration", not calibration.why, calibration.headline),
                 self._disk_part(),
                 self._clock_part(),
@@ -440,6 +463,9 @@ class Firmware:
             raise ConsoleError(SETTINGS_CONFLICT, "a test is under way: SESS:ABOR ends it")
         if not self._client.connected:
             raise ConsoleError(HARDWARE_MISSING, "the tone generator does not answer yet")
+        button = self._buttons.part(self._test_s())
+        if not button.works:
+            raise ConsoleError(BUTTON_STUCK, f"{button.words}; no test was begun")
         changes = dict(self._settings)
         if ears is not None:
             changes["ears"] = ears.lower()
@@ -496,11 +522,11 @@ class Firmware:
         return json.dumps({**result, "calibration": calibration.state})
 
     def threshold(self, ear: str | None, number: str | None) -> str:
-        """Return thresholds as frequency, level, SD and mark."""
-        chosen = _ears(self._result(number)[0], ear)
-        return " ".join(
-            f"{e['ear']}=" + ";".join(_figures(t) for t in e["thresholds"]) for e in chosen
-        )
+        """Return thresholds as frequency, level, SD and mark, and what calibration they are of."""
+        result, calibration = self._result(number)
+        chosen = _ears(result, ear)
+        words = [f"{e['ear']}=" + ";".join(_figures(t) for t in e["thresholds"]) for e in chosen]
+        return " ".join([*words, f"calibration={calibration.state}"])
 
     def audiogram(self, number: str | None) -> Sequence[str]:
         """Return the audiogram in characters."""
@@ -626,6 +652,11 @@ class Firmware:
         if not self._runner.running:
             raise ConsoleError(SETTINGS_CONFLICT, "no test is under way: SESS:STAR starts one")
         return self._test()
+
+
+def _held_s_max(settings: Settings) -> float:
+    """Return how long after a press the next tone could be over at the soonest, but not missed."""
+    return (settings.pause_ms_min + settings.tone_ms + 0.5 * settings.response_window_ms) / 1000.0
 
 
 def _descriptors(ports: Iterable[Port]) -> list[int]:

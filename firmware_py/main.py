@@ -43,7 +43,8 @@ def parser() -> argparse.ArgumentParser:
         "--speed",
         type=float,
         default=1.0,
-        help="run pauses and windows so many times faster than real, for a simulated listener",
+        help="run pauses and windows so many times faster than real, for a simulated listener; "
+        "below 1 the wire is as slow, for an emulated board",
     )
     p.add_argument(
         "--hash-pin",

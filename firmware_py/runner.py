@@ -5,6 +5,7 @@ the journal is on the disk; what the board reported is acknowledged only then.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -181,7 +182,11 @@ class Runner:
         self._wait_until_us = None
 
     def _start(self) -> None:
-        self.feed(TestStarted(), BoardMark(self._client.boot, self._client.last_event))
+        self.feed(TestStarted(), self._mark())
+
+    def _mark(self) -> BoardMark:
+        """Return up to where everything that the board has told is known."""
+        return BoardMark(self._client.boot, self._client.last_event, self._client.serial)
 
     def calibration_today(self) -> CalibrationInForce:
         """Return the calibration of a test that would begin now."""
@@ -211,7 +216,7 @@ class Runner:
         """Give the running test what came over the wire."""
         self.calibration_tone.notice(notice)
         match notice:
-            case Greeted(_, _, boot, tone_id):
+            case Greeted(_, _, boot, tone_id, _):
                 self._greeted(boot, tone_id)
             case Told(number, verb, fields):
                 self._told(number, verb, fields)
@@ -241,23 +246,32 @@ class Runner:
         known = boot == self.session.board.boot and tone_id == self._tone_id(
             self.session.test.number
         )
-        self.feed(BoardReady(known), BoardMark(boot, self._client.last_event))
+        self.feed(BoardReady(known), self._mark())
+
+    def another_board(self, serial: str) -> str:
+        """Say so if a test goes on with another board than it had before; empty if not."""
+        if self.session is None or self.session.board.serial in ("", serial):
+            return ""
+        return (
+            f"session {self.session.number} goes on with another tone generator: serial number "
+            f"{serial or 'unknown'}, before {self.session.board.serial}; its levels are those of "
+            "the calibration it began with"
+        )
 
     def _missed(self, count: int) -> None:
         """Ask again what is under way: nobody knows what became of it."""
         self.feed(BoardLost(f"{count} events of the tone generator are lost"))
-        self.feed(BoardReady(False), BoardMark(self._client.boot, self._client.last_event))
+        self.feed(BoardReady(False), self._mark())
 
     def _told(self, number: int, verb: str, fields: dict[str, str]) -> None:
         self._told_event = number
-        mark = BoardMark(self._client.boot, number)
         try:
             event = self._board_event(verb, fields)
         except (KeyError, ValueError):
             self._tell("foreign-event", {"verb": verb})
             return
         if event is not None:
-            self.feed(event, mark)
+            self.feed(event, replace(self._mark(), event=number))
 
     def _board_event(self, verb: str, fields: dict[str, str]) -> Event | None:
         us = parse_whole(fields["us"])

@@ -66,10 +66,17 @@ class ButtonWatch:
                 return verb, button
         return None
 
+    def held(self, now_s: float, for_s: float) -> int | None:
+        """Return a button that has been held down for so long, None if there is none."""
+        for button, since_s in self._down_since_s.items():
+            if now_s - since_s >= for_s:
+                return button
+        return None
+
     def part(self, now_s: float) -> Part:
         """Return what is known of the button."""
-        stuck = [b for b, since_s in self._down_since_s.items() if now_s - since_s >= STUCK_S]
-        if stuck:
-            return Part("button", False, f"button {stuck[0]} is held down for ever")
+        stuck = self.held(now_s, STUCK_S)
+        if stuck is not None:
+            return Part("button", False, f"button {stuck} is held down for ever")
         presses = f"{self.presses} presses" if self.presses else "not pressed yet"
         return Part("button", True, f"{presses} since the start")

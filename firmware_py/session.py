@@ -36,10 +36,11 @@ class ReplayError(ValueError):
 
 @dataclass(frozen=True)
 class BoardMark:
-    """Up to which event of which boot of the board everything is in the journal."""
+    """Up to which event of which boot of which board everything is in the journal."""
 
     boot: str = ""
     event: int = 0
+    serial: str = ""
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,8 @@ def _take_input(state: Replay, number: int, record: Record, watch: Watcher) -> N
         state.at_us = int(record["at_us"])
         if "board" in record:
             boot, event_number = record["board"]
-            state.board = BoardMark(str(boot), int(event_number))
+            serial = record.get("serial", state.board.serial)
+            state.board = BoardMark(str(boot), int(event_number), str(serial))
     except (KeyError, TypeError, ValueError) as error:
         raise ReplayError(f"record {number}: {error}") from None
     state.inputs += 1
@@ -275,8 +277,10 @@ class Session:
         self.at_us = max(at_us, self.at_us)
         record: dict[str, Any] = {"kind": "input", "at_us": self.at_us, "event": as_record(event)}
         if board is not None:
-            self.board = board
             record["board"] = [board.boot, board.event]
+            if board.serial != self.board.serial:
+                record["serial"] = board.serial
+            self.board = board
         self.journal.append(record)
         actions = self.test.handle(self.at_us, event)
         self._record_outputs([as_record(action) for action in actions if is_recorded(action)])

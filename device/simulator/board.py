@@ -33,6 +33,8 @@ from firmware_py.link.frames import (
 WIRE_VERSION: Final = 1
 BOARD_NAME: Final = "sim"
 BOARD_VERSION: Final = "1"
+SERIAL: Final = "51b0000000000001"  # of a board that is given no other
+SERIAL_CHARACTERS_MAX: Final = 32
 NAME_AND_VERSION_CHARACTERS_MAX: Final = 6  # or the longest answer to hello is too long
 ID_CHARACTERS_MAX: Final = 8  # or the longest tone is too long
 ECHOED_KEY_CHARACTERS_MAX: Final = 16  # of a key the board does not know, in its answer
@@ -95,6 +97,9 @@ class SimulatedBoard:
         Who presses the buttons.
     boot : int
         The number of this start of the board, 0 to 2**32 - 1.
+    serial : str
+        Of the board, for ever: 1 to 32 characters. Empty: it does not know the command, as boards
+        of before did not.
     full_scale_db_hl : float
         The level in dB HL that 0 dBFS gives.
     output_limit_dbfs : float
@@ -113,12 +118,17 @@ class SimulatedBoard:
         listener: Listener,
         *,
         boot: int = 1,
+        serial: str = SERIAL,
         full_scale_db_hl: float = FULL_SCALE_DB_HL,
         output_limit_dbfs: float = 0.0,
         host_silence_us: int = HOST_SILENCE_US,
     ) -> None:
         if not 0 <= boot < 2**32:
             raise ValueError(f"boot is {boot}, allowed are 0 to {2**32 - 1}")
+        if len(serial) > SERIAL_CHARACTERS_MAX:
+            raise ValueError(
+                f"serial is {serial!r}, allowed are up to {SERIAL_CHARACTERS_MAX} characters"
+            )
         if not LEVEL_DBFS_RANGE[0] <= output_limit_dbfs <= LEVEL_DBFS_RANGE[1]:
             raise ValueError(
                 f"output_limit_dbfs is {output_limit_dbfs}, allowed are {LEVEL_DBFS_RANGE[0]:g} to "
@@ -130,6 +140,7 @@ class SimulatedBoard:
             raise ValueError(f"host_silence_us is {host_silence_us}, allowed is above 0")
         self._listener = listener
         self._boot = boot
+        self._serial = serial
         self._full_scale_db_hl = full_scale_db_hl
         self._output_limit_dbfs = output_limit_dbfs
         self._host_silence_us = host_silence_us
@@ -155,6 +166,8 @@ class SimulatedBoard:
             "ack": self._acknowledge,
             "events": self._repeat_events,
         }
+        if serial:
+            self._commands["serial"] = self._identify
 
     @property
     def played(self) -> list[PlayedTone]:
@@ -260,7 +273,9 @@ class SimulatedBoard:
                 finger.intend(since_us + press.delay_us, press.hold_us, spontaneous=spontaneous)
 
     def _move(self, finger: "_Finger") -> None:
-        verb = finger.move()
+        self._tell_button(finger, finger.move())
+
+    def _tell_button(self, finger: "_Finger", verb: str) -> None:
         which = {} if finger.button == HEARD_BUTTON else {"button": finger.button}
         self._happened(verb, {"us": self._now_us, **which})
 
@@ -325,17 +340,26 @@ class SimulatedBoard:
 
     def _hello(self, fields: "_Fields") -> dict[str, str | int]:
         host = fields.hex8("host")
-        if host != self._host:
+        is_new = host != self._host
+        if is_new:
             self._host = host
             self._cut()
+        newest = self._events.newest
+        if is_new:  # who has just come cannot know what is held down
+            for finger in self._fingers:
+                if finger.is_down:
+                    self._tell_button(finger, "button-down")
         return {
             "wire": WIRE_VERSION,
             "board": BOARD_NAME,
             "version": BOARD_VERSION,
             "boot": f"{self._boot:08x}",
-            "event": self._events.newest,
+            "event": newest,
             "tone": self._last_tone_id,
         }
+
+    def _identify(self, fields: "_Fields") -> dict[str, str | int]:
+        return {"serial": self._serial}
 
     def _play(self, fields: "_Fields") -> dict[str, str | int]:
         tone, duration_us = _read_tone(fields, self._now_us)
@@ -426,6 +450,10 @@ class _Finger:
         self._presses = [
             press for press in self._presses if press.spontaneous or press.at_us <= last_us
         ]
+
+    @property
+    def is_down(self) -> bool:
+        return self._release_us is not None
 
     def due_us(self) -> int | None:
         if self._release_us is not None:

@@ -5,6 +5,7 @@ program leaves it to the REPL when a ^C comes and no host has talked for `SERVIC
 new program can be installed, and no garbled byte ends a session.
 """
 
+import binascii
 import sys
 from select import POLLIN, POLLOUT, poll
 from time import ticks_diff, ticks_us  # type: ignore[attr-defined]  # MicroPython's
@@ -103,7 +104,8 @@ class Board:
         boot = settings.next_boot()  # before there is sound: a flash that is written stops all else
         self.output = I2SOutput(kept.pins) if kept.output == "i2s" else PwmOutput(kept.pins)
         self.buttons = (Button(kept.pins["heard"], HEARD), Button(kept.pins["unsure"], UNSURE))
-        self.server = ToneGenerator(self.output, kept.limits_dbfs, boot)
+        serial = binascii.hexlify(machine.unique_id()).decode()
+        self.server = ToneGenerator(self.output, kept.limits_dbfs, boot, serial)
         self.clock = Clock()
         self.port = port
 

@@ -86,6 +86,8 @@ class ToneGenerator:
         Left and right: the level that nothing exceeds, whatever is asked for.
     boot : int
         The number of this start of the board, 0 to 2**32 - 1.
+    serial : str
+        Of the board, for ever: 1 to 32 characters.
     name : str
         What kind of board it is; with its version at most 6 characters, or the answer to hello is
         too long.
@@ -101,12 +103,14 @@ class ToneGenerator:
         output: "Output",
         limits_dbfs: "tuple[float, float]",
         boot: int,
+        serial: str,
         name: str = BOARD_NAME,
     ) -> None:
         assert len(name) + len(BOARD_VERSION) <= NAME_AND_VERSION_CHARACTERS_MAX
         self._output = output
         self._limits_dbfs = limits_dbfs
         self._boot = f"{boot:08x}"
+        self._serial = serial
         self._name = name
         self._reader = LineReader()
         self._heard_host_us = 0
@@ -121,10 +125,12 @@ class ToneGenerator:
         self._noise_ear = -1
         self._events: list[tuple[int, bytes]] = []
         self._newest_event = 0
+        self._down: list[int] = []  # buttons
         self._waiting: list[bytes] = []
         self.dropped = 0
         self._commands: dict[str, Callable[[Fields], Pairs]] = {
             "hello": self._hello,
+            "serial": self._identify,
             "tone": self._play,
             "stop": self._stop,
             "ping": self._ping,
@@ -175,6 +181,13 @@ class ToneGenerator:
 
     def button(self, number: int, down: bool, at_us: int) -> None:
         """Tell that a button has gone down or up."""
+        if down:
+            self._down.append(number)
+        elif number in self._down:
+            self._down.remove(number)
+        self._tell_button(number, down, at_us)
+
+    def _tell_button(self, number: int, down: bool, at_us: int) -> None:
         fields: Pairs = (("us", at_us),)
         if number != 1:
             fields = (("us", at_us), ("button", number))
@@ -283,17 +296,26 @@ class ToneGenerator:
 
     def _hello(self, fields: "Fields") -> "Pairs":
         host = fields.hex8("host")
-        if host != self._host:
+        is_new = host != self._host
+        if is_new:
             self._host = host
             self._silence()
+        newest = self._newest_event
+        if is_new:  # who has just come cannot know what is held down
+            for button in self._down:
+                self._tell_button(button, True, self._now_us)
         return (
             ("wire", WIRE_VERSION),
             ("board", self._name),
             ("version", BOARD_VERSION),
             ("boot", self._boot),
-            ("event", self._newest_event),
+            ("event", newest),
             ("tone", self._tone_id),
         )
+
+    def _identify(self, fields: "Fields") -> "Pairs":
+        fields.end()
+        return (("serial", self._serial),)
 
     def _play(self, fields: "Fields") -> "Pairs":
         tone_id = fields.text("id")

@@ -28,6 +28,8 @@ TONE_GENERATOR_LOST: Final = 101
 JOURNAL_DAMAGED: Final = 102
 TONE_REFUSED: Final = 103
 CALIBRATION: Final = 104
+TONE_GENERATOR_CHANGED: Final = 105
+BUTTON_STUCK: Final = 106
 
 
 class ConsoleError(Exception):

@@ -8,7 +8,7 @@ missing; what the board does not have any more is `Missed`.
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from firmware_py.link.frames import FrameError, LineReader, decode, encode, parse_whole
@@ -28,12 +28,13 @@ class UnansweredError(ValueError):
 
 @dataclass(frozen=True)
 class Greeted:
-    """The board answered `hello`: who it is, and the last tone it knows."""
+    """The board has said who it is, and the last tone it knows; `serial` is empty if unknown."""
 
     board: str
     version: str
     boot: str
     tone_id: str
+    serial: str = ""
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,8 @@ class Client:
         self._next_ping_us = 0
         self._outgoing = bytearray()
         self._board = Board()
+        self._met: Greeted | None = None
+        self._newest_met = 0  # event
         self._time_wanted = False
         self._bytes_received = 0  # in this conversation
         self._frames_received = 0
@@ -144,6 +147,11 @@ class Client:
     def boot(self) -> str:
         """Return the boot of the board, empty before the first greeting."""
         return self._board.boot
+
+    @property
+    def serial(self) -> str:
+        """Return the serial number of the board last greeted, empty if it has told none."""
+        return "" if self._met is None else self._met.serial
 
     @property
     def busy(self) -> bool:
@@ -277,7 +285,9 @@ class Client:
 
     def _refused(self, command: Command, fields: dict[str, str]) -> list[Notice]:
         code = fields["code"]
-        if command.verb == "hello" or code == "hello":
+        if command.verb == "serial" and code == "verb":  # a board from before there was one
+            return self._greeted("")
+        if command.verb in ("hello", "serial") or code == "hello":
             why = f"the tone generator refused {command.verb!r}: {code}"
             if code == "version":
                 spoken = fields.get("wire", "?")
@@ -289,7 +299,11 @@ class Client:
 
     def _accepted(self, command: Command, fields: dict[str, str], now_us: int) -> list[Notice]:
         if command.verb == "hello":
-            return self._greeted(fields)
+            self._met = Greeted(fields["board"], fields["version"], fields["boot"], fields["tone"])
+            self._newest_met = parse_whole(fields["event"])
+            self._send("serial", (), now_us)
+        if command.verb == "serial":
+            return self._greeted(fields["serial"])
         if command.verb == "ping":
             return self._pinged(parse_whole(fields["event"]), parse_whole(fields["us"]))
         if command.verb == "events":
@@ -311,9 +325,10 @@ class Client:
             notices.append(TimeTold(us))
         return notices
 
-    def _greeted(self, fields: dict[str, str]) -> list[Notice]:
-        boot = fields["boot"]
-        newest = parse_whole(fields["event"])
+    def _greeted(self, serial: str) -> list[Notice]:
+        assert self._met is not None
+        self._met = replace(self._met, serial=serial)
+        boot, newest = self._met.boot, self._newest_met
         self.connected = True
         if boot != self._board.boot or newest < self._board.last_event:
             # A board not met before: what happened there belongs to nothing under way here.
@@ -321,7 +336,7 @@ class Client:
             self.acknowledge(newest)
         if newest > self._board.last_event:
             self._ask_for_events()
-        return [Greeted(fields["board"], fields["version"], boot, fields["tone"])]
+        return [self._met]
 
     def _event(self, number: int, verb: str, fields: dict[str, str]) -> list[Notice]:
         board = self._board
@@ -352,7 +367,7 @@ class Client:
 
     def _unanswered(self, command: Command) -> str:
         why = f"{command.verb!r} was sent {command.sent} times without answer"
-        if self.connected or not self._bytes_received:
+        if command.verb != "hello" or not self._bytes_received:
             return why
         if self._frames_received:
             return f"{why}; frames came, but none that answers (does the line echo?)"

@@ -4,6 +4,7 @@ import random
 import re
 import zlib
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -801,9 +802,10 @@ class TestParameters:
             ({"output_limit_dbfs": 1.0}, "output_limit_dbfs is 1.0, allowed are -160 to 0"),
             ({"output_limit_dbfs": float("nan")}, "output_limit_dbfs is nan, allowed are"),
             ({"full_scale_db_hl": float("nan")}, "full_scale_db_hl is nan, allowed is a number"),
+            ({"serial": "s" * 33}, "allowed are up to 32 characters"),
             ({"host_silence_us": 0}, "host_silence_us is 0, allowed is above 0"),
         ],
     )
-    def test_are_checked(self, parameters: dict[str, int], words: str) -> None:
+    def test_are_checked(self, parameters: dict[str, Any], words: str) -> None:
         with pytest.raises(ValueError, match=re.escape(words)):
             SimulatedBoard(Scripted(), **parameters)

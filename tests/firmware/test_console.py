@@ -218,7 +218,11 @@ def test_earlier_sessions_are_listed_and_looked_at_by_number(
     assert one == f"12,complete,{then},left,-"
     assert json.loads(result) == {**result_of(two_ears), "calibration": "UNCALIBRATED"}
     assert json.loads(last)["ears"] == result_of(one_ear)["ears"]
-    assert {word.split("=")[0] for word in thresholds.split()} == {"left", "right"}
+    assert {word.split("=")[0] for word in thresholds.split()} == {
+        "left",
+        "right",
+        "calibration",
+    }
     assert picture[-1] == "OK"
     assert any(line.startswith("right ear: measured") for line in picture)
     assert "UNCALIBRATED" in picture[-2]

@@ -287,6 +287,7 @@ def test_the_console_shows_unsure_answers_and_why_an_ear_ended(
     ) in picture
     assert ear["why"].startswith("the cap of 26 tones: 20 asked, 6 kept for the retest; 95 % band")
     assert (ok, threshold[:9]) == ("OK", "left=250,")
+    assert threshold.endswith(" calibration=UNCALIBRATED")
 
 
 def test_the_answers_told_unasked_are_true_false_or_unsure(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ from firmware_py.link.frames import decode, encode
 STEP_US = 5_000
 
 
-def make_board(unsure_half_width_db: float = 0.0, **options: int) -> SimulatedBoard:
+def make_board(unsure_half_width_db: float = 0.0, **options: Any) -> SimulatedBoard:
     ear = Audiogram((1000,), (20.0,))
     listener = SimulatedListener(
         {"left": ear, "right": ear}, lapse_rate=0.0, false_alarm_rate=0.0, seed=3,
@@ -353,3 +354,27 @@ def test_events_that_another_host_had_forgotten_are_missed_and_not_waited_for() 
     assert [type(notice) for notice in second.notices] == [Greeted, Missed, TimeTold]
     assert Missed(3) in second.notices
     assert second.client.counters.events_missed == 3
+
+
+def test_a_board_says_which_it_is_and_one_from_before_does_not() -> None:
+    for serial in ("e66123456789abcd", ""):
+        client = make_client()
+        line = Line(client, make_board(serial=serial))
+        client.connect(0)
+        (greeted,) = [n for n in line.run(100_000) if isinstance(n, Greeted)]
+        assert (greeted.board, greeted.serial, client.serial) == ("sim", serial, serial)
+        assert client.connected
+
+
+def test_a_board_that_never_says_which_it_is_is_lost() -> None:
+    client = make_client()
+    client.connect(0)
+    for reply in ("hello", "serial"):
+        sequence, verb, _ = decode(client.transmit())
+        assert verb == reply
+        fields: dict[str, str | int] = {"wire": 1, "board": "b", "version": "1", "event": 0}
+        answer = encode(
+            sequence, "ok", {**fields, "boot": "0000b007", "tone": "-"} if verb == "hello" else {}
+        )
+        notices = client.receive(answer, 0)
+    assert notices == [Lost("the answer to 'serial' is not of wire 1")]

@@ -133,6 +133,9 @@ class WDT:
         self.fed_us = FakeTime.us
 
 
+UNIQUE_ID: Final = bytes.fromhex("e66123456789abcd")
+
+
 class Mem32(dict[int, int]):
     """The registers, as far as they were written."""
 
@@ -152,7 +155,8 @@ MEM32: Final = Mem32()
 _module(
     "machine",
     Pin=Pin, PWM=PWM, I2S=I2S, WDT=WDT, mem32=MEM32, reset=_reset,
-    freq=lambda: CPU_HZ, disable_irq=lambda: 0, enable_irq=lambda _state: None,
+    freq=lambda: CPU_HZ, unique_id=lambda: UNIQUE_ID,
+    disable_irq=lambda: 0, enable_irq=lambda _state: None,
 )  # fmt: skip
 _module("micropython", viper=lambda function: function, kbd_intr=lambda _character: None)
 for _function in (ticks_us, ticks_add, ticks_diff):

@@ -24,6 +24,8 @@ TONE: dict[str, str | int] = {
 }  # fmt: skip
 TONE_MS = 800
 
+SERIAL = "e66123456789abcd"
+
 
 class PunctualOutput:
     """An output whose tones begin when they are asked for and take as long as they should."""
@@ -76,7 +78,7 @@ class Desk:
         hello: bool = True,
     ) -> None:
         self.output = PunctualOutput(has_noise)
-        self.board = ToneGenerator(self.output, limits_dbfs, BOOT)
+        self.board = ToneGenerator(self.output, limits_dbfs, BOOT, SERIAL)
         self.now_us = 0
         self.sequence = 0
         if hello:
