@@ -25,7 +25,14 @@ from host_tools.live import (
     show_result,
 )
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator, Simulator
-from host_tools.simulate import add_listener_arguments, check_speed, faults_of, listener_of
+from host_tools.simulate import (
+    EMULATED,
+    SIMULATED,
+    add_board_arguments,
+    check_speed,
+    faults_of,
+    listener_of,
+)
 
 NAME = "demo"
 SUMMARY = "measure a simulated listener from start to end and replay the journal"
@@ -35,16 +42,27 @@ example:
   gp-pta demo --audiogram ears.csv:17,ears.csv:18 --kill 5 --out sessions
   gp-pta demo --audiogram N4 --unsure-half-width 3
   gp-pta demo --faults drop=.05,garble=.05,delay=.05,duplicate=.05
+  gp-pta demo --board emulated --ear left
 """
+
+SPEED: Final = {SIMULATED: 40.0, EMULATED: 0.25}
+# The emulator computes two seconds for one of a tone: single pulses, and no long pauses.
+BRIEF: Final[dict[str, float]] = {"pulses": 1, "pause_ms_min": 500, "pause_ms_max": 1000}
+EAR_MINUTES: Final = 1.1  # of such a test in real time
+INSTALL_MINUTES: Final = 0.5
 
 PICTURE_COLUMNS: Final = 120
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    add_listener_arguments(p)
+    add_board_arguments(p)
     add_test_arguments(p)
-    p.add_argument("--speed", type=float, default=40.0, help="1 is real time (default: 40)")
+    p.add_argument(
+        "--speed",
+        type=float,
+        help=f"1 is real time (default: {SPEED[SIMULATED]:g}, emulated {SPEED[EMULATED]:g})",
+    )
     p.add_argument("--kill", type=int, default=0, metavar="N", help="kill -9 the firmware N times")
     p.add_argument("--picture", type=Path, metavar="FILE.svg", help="keep the screen as a picture")
     p.add_argument("--json", action="store_true", help="end with one line of JSON")
@@ -57,7 +75,9 @@ def run(arguments: argparse.Namespace) -> int:
     truth = audiogram_named(arguments.audiogram)
     listener_of(arguments)  # refuse a wrong option before anything is started
     faults_of(arguments)
-    check_speed(arguments.speed)
+    if arguments.speed is None:
+        arguments.speed = SPEED[arguments.board]
+    check_speed(arguments.speed, arguments.board)
     _check_options(arguments)
     data = data_directory(arguments.out, "gp-pta-demo-")
     result = _measure(arguments, data, screen)
@@ -109,8 +129,10 @@ def _picture(screen: Console) -> str:
 
 def _measure(arguments: argparse.Namespace, data: Path, screen: Console) -> dict[str, Any]:
     """Start simulator and firmware, run a test over the console, and return its result."""
-    screen.print("starting the simulated tone generator and the firmware ...")
-    simulator = Simulator(_simulator_options(arguments))
+    screen.print(f"starting the {arguments.board} tone generator and the firmware ...")
+    if arguments.board == EMULATED:
+        screen.print(_how_long(arguments))
+    simulator = Simulator(_simulator_options(arguments), screen.print)
     console = ConsoleLine()
     firmware = FirmwareProcess(simulator.port, console.port, data, arguments.speed)
     try:
@@ -130,17 +152,27 @@ def _measure(arguments: argparse.Namespace, data: Path, screen: Console) -> dict
     return result
 
 
+def _how_long(arguments: argparse.Namespace) -> str:
+    ears = 2 if arguments.ear == "both" else 1
+    minutes = INSTALL_MINUTES + ears * EAR_MINUTES / arguments.speed
+    return (
+        f"it runs at {arguments.speed:g} of real time, with single pulses and short pauses: about "
+        f"{minutes:.0f} minutes in all"
+    )
+
+
 def _simulator_options(arguments: argparse.Namespace) -> list[str]:
-    names = ["audiogram", "seed", "response_noise", "lapse_rate", "false_alarm_rate"]
+    names = ["board", "audiogram", "seed", "response_noise", "lapse_rate", "false_alarm_rate"]
     names += ["response_time", "unsure_half_width", "speed", "faults"]
     pairs = ((f"--{name.replace('_', '-')}", str(getattr(arguments, name))) for name in names)
     return [word for pair in pairs for word in pair]
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    settings: dict[str, Any] = {**BRIEF} if arguments.board == EMULATED else {}
     if arguments.unsure_half_width != 0.0:
-        return {"unsure_half_width_db": arguments.unsure_half_width}
-    return {}
+        settings["unsure_half_width_db"] = arguments.unsure_half_width
+    return settings
 
 
 class _Killer:

@@ -10,12 +10,13 @@ import termios
 import time
 import tty
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 from firmware_py.self_test import PARTS
 from host_tools.errors import HostError
+from host_tools.simulate import SERVED
 
 START_TIMEOUT_S: Final = 120.0  # the first start compiles the kernels
 ANSWER_TIMEOUT_S: Final = 60.0
@@ -24,6 +25,7 @@ QUIET_S: Final = 0.05
 WAKE: Final = "*IDN?"
 BOARD_FAULTS: Final = PARTS["wire"] | PARTS["board"]
 WOKEN: Final = "GP-PTA,"  # how its answer begins
+SAYS: Final = "gp-pta: "  # how the words of an error begin
 PR_SET_PDEATHSIG: Final = 1
 # Of Linux; looked up here, for after a fork nothing may be waited for that another thread has.
 _PRCTL: Final = getattr(ctypes.CDLL(None), "prctl", None)
@@ -36,9 +38,9 @@ def _die_with_parent() -> None:
 
 
 class Simulator:
-    """`gp-pta simulate` as a process."""
+    """`gp-pta simulate` as a process; `tell` is called with every line it says before it serves."""
 
-    def __init__(self, options: list[str]) -> None:
+    def __init__(self, options: list[str], tell: Callable[[str], None]) -> None:
         command = [sys.executable, "-m", "host_tools.main", "simulate", *options]
         self._process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -46,10 +48,17 @@ class Simulator:
             preexec_fn=_die_with_parent,  # noqa: PLW1509 - it waits for nothing
         )  # fmt: skip
         assert self._process.stdout is not None
-        self.port = self._process.stdout.readline().strip()
-        if not self.port:
-            _, words = self._process.communicate()
-            raise HostError(words.strip().removeprefix("gp-pta: "))
+        assert self._process.stderr is not None
+        told: list[str] = []
+        for line in self._process.stderr:
+            told.append(line)
+            if line.strip() == SERVED:
+                self.port = self._process.stdout.readline().strip()
+                return
+            if not line.startswith(SAYS):
+                tell(line.rstrip())
+        self.end()
+        raise HostError("".join(told[-1:]).strip().removeprefix(SAYS))
 
     def end(self) -> None:
         """End the process."""

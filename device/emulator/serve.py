@@ -13,7 +13,7 @@ from device.simulator.serve import raw_pty
 
 STEP_US: Final = 1000.0  # between looks at the port
 READ_BYTES_MAX: Final = 4096
-WAIT_S_MAX: Final = 0.05
+STEP_LATE_S_MAX: Final = 0.01
 
 
 def serve(
@@ -32,21 +32,19 @@ def serve(
     announce : callable
         Is called once with the name of the port, when it can be opened.
     speed : float, optional
-        How many times faster than real the board's time may pass; where it computes it is slower.
-        By default as fast as it can.
+        How many times faster than real the board's time may pass; where it computes it is slower,
+        and does not catch up. By default as fast as it can.
     """
     with raw_pty() as (master, name):
         announce(name)
-        begun_s, begun_us = time.monotonic(), pico.now_us
+        step_s = 0.0 if speed is None else STEP_US / 1e6 / speed
         unsent = b""
+        next_s = time.monotonic()
         while not stop.is_set():
-            wait_s = 0.0
-            if speed is not None:
-                board_s = (pico.now_us - begun_us) / 1e6 / speed
-                wait_s = min(max(board_s - (time.monotonic() - begun_s), 0.0), WAIT_S_MAX)
-            if select.select([master], [], [], wait_s)[0]:
+            if select.select([master], [], [], max(next_s - time.monotonic(), 0.0))[0]:
                 with suppress(BlockingIOError):
                     pico.send(os.read(master, READ_BYTES_MAX))
+            next_s = max(next_s, time.monotonic() - STEP_LATE_S_MAX) + step_s
             pico.run(STEP_US)
             unsent += pico.received()
             if unsent:

