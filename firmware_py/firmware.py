@@ -63,6 +63,7 @@ LOOK_AROUND_S: Final = 0.5  # for a lost port, at least so often
 POLL_S: Final = 0.005  # for a port without a file descriptor
 REOPEN_S: Final = 1.0  # from one try to open a lost port, or to greet a lost board, to the next
 FALL_SILENT_S: Final = 0.5
+HELD_S_MIN: Final = 0.5  # a release may be late, and at a high speed seem later still
 FORGET_LINE: Final = b"\x15"  # ^U
 LAST_WORDS_S: Final = 1.0  # for the operator's end to take what the firmware said last
 
@@ -266,7 +267,7 @@ class Firmware:
 
     def _look_on(self, notice: Notice) -> None:
         """Tell of tones by hand, and of buttons while no test says what they mean."""
-        moved = self._buttons.notice(notice, self._test_s())
+        moved = self._buttons.notice(notice, time.monotonic())
         if moved is not None and not self._runner.running:
             self._tell(moved[0], {"button": moved[1]})
         sounded = self._manual_tone.notice(notice)
@@ -278,14 +279,13 @@ class Firmware:
         test = self._runner.last_test
         if test is None or not self._runner.running or test.state == PAUSED:
             return
-        button = self._buttons.held(self._test_s(), _held_s_max(test.settings))
+        held_us = self._clock.now_us() + _held_us_max(test.settings)
+        held_s = max(self._clock.seconds_until(held_us), HELD_S_MIN)
+        button = self._buttons.held(time.monotonic(), held_s)
         if button is not None:
             words = "the test is paused: let go of it, then SESS:CONT"
             self._report(BUTTON_STUCK, f"button {button} is held down; {words}")
             self._runner.feed(Paused())
-
-    def _test_s(self) -> float:
-        return self._clock.now_us() / 1e6
 
     def _ready_words(self) -> str:
         console, tones = self._console_port.url, self._tone_generator.url
@@ -405,7 +405,7 @@ class Firmware:
             [
                 Part("wire", self._tone_generator.is_open, wire),
                 Part("board", connected, self._board if connected else "does not answer"),
-                self._buttons.part(self._test_s()),
+                self._buttons.part(time.monotonic()),
                 Part("calibration", not calibration.why, calibration.headline),
                 self._disk_part(),
                 self._clock_part(),
@@ -463,9 +463,9 @@ class Firmware:
             raise ConsoleError(SETTINGS_CONFLICT, "a test is under way: SESS:ABOR ends it")
         if not self._client.connected:
             raise ConsoleError(HARDWARE_MISSING, "the tone generator does not answer yet")
-        button = self._buttons.part(self._test_s())
-        if not button.works:
-            raise ConsoleError(BUTTON_STUCK, f"{button.words}; no test was begun")
+        button = self._buttons.held(time.monotonic(), HELD_S_MIN)
+        if button is not None:
+            raise ConsoleError(BUTTON_STUCK, f"button {button} is held down; no test was begun")
         changes = dict(self._settings)
         if ears is not None:
             changes["ears"] = ears.lower()
@@ -654,9 +654,10 @@ class Firmware:
         return self._test()
 
 
-def _held_s_max(settings: Settings) -> float:
-    """Return how long after a press the next tone could be over at the soonest, but not missed."""
-    return (settings.pause_ms_min + settings.tone_ms + 0.5 * settings.response_window_ms) / 1000.0
+def _held_us_max(settings: Settings) -> int:
+    """Return how long after a press the next tone may be over, but cannot have been missed."""
+    held_ms = settings.pause_ms_min + settings.tone_ms + settings.response_window_ms // 2
+    return 1000 * held_ms
 
 
 def _descriptors(ports: Iterable[Port]) -> list[int]:

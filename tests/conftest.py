@@ -49,7 +49,17 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    _name_what_was_not_emulated(terminalreporter)
     if lines := terminalreporter.config.stash[UPDATED]:
         terminalreporter.section("golden sessions rewritten")
         for line in lines:
             terminalreporter.write_line(line)
+
+
+def _name_what_was_not_emulated(reporter: pytest.TerminalReporter) -> None:
+    skipped = [r for r in reporter.stats.get("skipped", []) if "device/emulator" in r.nodeid]
+    if skipped:
+        why = skipped[0].longrepr[2].removeprefix("Skipped: ")
+        reporter.write_line(
+            f"NOT RUN: {len(skipped)} tests of the emulated board: {why}", red=True, bold=True
+        )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, Self
 
-from device.simulator.board import SimulatedBoard
+from device.simulator.board import SERIAL, SimulatedBoard
 from device.simulator.listener import Listener
 from device.simulator.serve import serve
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
@@ -25,8 +25,8 @@ WAIT_S_MAX: Final = 60.0  # for anything at all, on a very busy machine
 class StallingBoard(SimulatedBoard):
     """A board that can be made to stand still, as a stopped process does, while time goes on."""
 
-    def __init__(self, listener: Listener, boot: int, speed: float) -> None:
-        super().__init__(listener, boot=boot, host_silence_us=round(1e6 * speed))
+    def __init__(self, listener: Listener, boot: int, speed: float, serial: str) -> None:
+        super().__init__(listener, boot=boot, serial=serial, host_silence_us=round(1e6 * speed))
         self.going = threading.Event()
         self.going.set()
 
@@ -43,8 +43,10 @@ class StallingBoard(SimulatedBoard):
 class Served:
     """A board behind a pty, in a thread; the board itself can be looked at."""
 
-    def __init__(self, listener: Listener, boot: int = 1, speed: float = SPEED) -> None:
-        self.board = StallingBoard(listener, boot, speed)
+    def __init__(
+        self, listener: Listener, boot: int = 1, speed: float = SPEED, serial: str = SERIAL
+    ) -> None:
+        self.board = StallingBoard(listener, boot, speed, serial)
         self.port = ""
         self._stop, announced = threading.Event(), threading.Event()
 
@@ -172,10 +174,10 @@ class Rig:
         self._cables["t"].unlink(missing_ok=True)
         self.served.stop()
 
-    def new_board(self, boot: int = 2) -> None:
-        """Put another board in the place of the one there."""
+    def new_board(self, boot: int = 2, serial: str = SERIAL) -> None:
+        """Start the board anew, or put one with another serial number in its place."""
         self.hang_up()
-        self.served = Served(self.listener, boot, self.speed)
+        self.served = Served(self.listener, boot, self.speed, serial)
         self.plug(self.served.port, self.console.port)
 
     def new_console(self) -> None:

@@ -10,13 +10,19 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from device.calibration.measurement import as_toml
+from device.simulator.listener import Ear, Press, SimulatedListener
 from firmware_py.journal import JournalError, read_journal
 from firmware_py.link.frames import FrameError, decode, encode
+from host_tools.processes import ConsoleLine
 from host_tools.replay import IDENTICAL, UNFINISHED, replay_journal
+from tests.firmware.calibrations import calibration, content
 from tests.firmware.rig import Peer, Process, Rig
 from tests.firmware.world import (
     a_listener,
@@ -182,6 +188,71 @@ def test_a_port_that_vanishes_in_a_tone_and_comes_back_with_another_board(
     assert_finished_like(undisturbed, rig)
 
 
+@pytest.mark.parametrize("serial", ["e66123456789abcd", ""])
+def test_a_board_in_the_place_of_another_is_known_by_its_number(
+    rig: Rig, undisturbed: Path, serial: str
+) -> None:
+    rig.start()
+    rig.begin()
+    rig.until("! tone number=4")
+    rig.new_board(serial=serial)
+    rig.until("! session-over")
+    assert_finished_like(undisturbed, rig)
+
+    lost, another = rig.errors().splitlines()
+    assert lost.startswith("101,")
+    assert another == (
+        '105,"session 1 goes on with another tone generator: serial number '
+        f"{serial or 'unknown'}, before 51b0000000000001; its levels are those of the calibration "
+        'it began with"'
+    )
+    inputs = [record for record in read_journal(rig.journal()).records if "serial" in record]
+    assert [record["serial"] for record in inputs] == ["51b0000000000001", serial]
+    assert [record["event"]["what"] for record in inputs] == ["started", "board-ready"]
+
+
+def test_a_board_of_another_version_in_a_test_is_named_and_the_session_is_kept(
+    rig: Rig, undisturbed: Path
+) -> None:
+    process = rig.start(config="[device]\nreconnect_s = 5\n")
+    rig.begin()
+    rig.until("! tone number=4")
+    peer = Peer(of_another_version)
+    try:
+        rig.hang_up()
+        rig.plug(peer.port, rig.console.port)
+        said = assert_refused(process, 3, "the tone generator speaks wire 2, this firmware 1")
+    finally:
+        peer.stop()
+    assert said.endswith("; the session is kept and goes on at the next start")
+    rig.new_board()
+    finish(rig)
+    assert_finished_like(undisturbed, rig)
+
+
+def test_a_second_program_at_a_port_is_refused_and_the_first_goes_on(
+    rig: Rig, undisturbed: Path
+) -> None:
+    rig.start()
+    rig.begin()
+    console, free = rig._cables["c"], ConsoleLine()
+    try:
+        for tones, at, role in (
+            (rig.served.port, str(console), "console"),
+            (rig.served.port, free.port, "tone generator"),
+        ):
+            command = [
+                sys.executable, "-m", "firmware_py.main", "--tone-generator", tones,
+                "--console", at, "--data", str(rig.data.with_name(role)),
+            ]  # fmt: skip
+            words = f"{role}: cannot open ", "another program has it open"
+            assert_refused(Process(command), 2, *words)
+    finally:
+        free.close()
+    rig.until("! session-over")
+    assert_finished_like(undisturbed, rig)
+
+
 @pytest.mark.parametrize("stall", ["short", "long"])
 def test_a_board_that_stalls(rig: Rig, undisturbed: Path, stall: str) -> None:
     rig.start()
@@ -278,6 +349,91 @@ def test_a_configuration_with_a_typo_is_refused(rig: Rig) -> None:
     words = "[test] 'tones_mx' is not a known key; did you mean 'tones_max'?"
     assert_refused(process, 2, f"{rig.data}.toml: ", words)
     assert not rig.data.exists()
+
+
+# The button
+
+
+class Clinging(SimulatedListener):
+    """Somebody who does not let go of the button for a long time, once."""
+
+    HELD_US = 10_000_000
+    once = True
+
+    def answer(
+        self, tone_id: str, ear: Ear, frequency_hz: float, level_db_hl: float
+    ) -> Press | None:
+        press = super().answer(tone_id, ear, frequency_hz, level_db_hl)
+        if press is None or not self.once:
+            return press
+        self.once = False
+        return replace(press, hold_us=self.HELD_US)
+
+
+def test_a_button_that_is_held_down_pauses_the_test_before_silence_counts(
+    tmp_path: Path, undisturbed: Path
+) -> None:
+    listener = a_listener("S2")
+    listener.__class__ = Clinging
+    with Rig(tmp_path / "data", listener, SLOW) as rig:
+        rig.start()
+        rig.begin()
+        rig.until("! error number=106")
+        assert rig.operator.ask("SESS:STAT?").startswith("state=paused")
+        words = '106,"button 1 is held down; the test is paused: let go of it, then SESS:CONT"'
+        assert rig.errors() == words
+
+        def goes_on() -> bool:
+            rig.operator.ask("SESS:CONT")  # at once paused again until the button is up
+            return "presentation=5" in rig.operator.ask("SESS:STAT?")
+
+        rig.wait(goes_on)
+
+        events = [event["what"] for event in records_of(rig.journal(), "input")]
+        assert events.index("button-down") < events.index("paused") < events.index("continued")
+        found = stimuli_of(rig.journal())
+        assert found == stimuli_of(undisturbed)[: len(found)]
+
+
+def test_no_test_is_begun_with_a_button_that_was_held_down_before(rig: Rig) -> None:
+    rig.served.board._fingers[0].intend(0, 10**12, spontaneous=False)
+    rig.start()
+    rig.operator.greet()
+    words = 'ERROR 106,"button 1 is held down; no test was begun"'
+    rig.wait(lambda: rig.operator.ask("SESS:STAR UP,3") == words)
+    assert not [*rig.data.glob("*.journal")]
+
+
+# The calibration
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"left.sensitivity_db_spl.3000": None},
+            "[left.sensitivity_db_spl] lacks 3000 Hz; needed are ",
+        ),
+        (
+            {"left.level_max_db_spl.1000": 121.5},
+            "[left.level_max_db_spl] 1000 Hz is 121.5 dB SPL; allowed is up to full scale, 121 dB ",
+        ),
+    ],
+)
+def test_a_bad_calibration_is_named_everywhere_and_not_used(
+    rig: Rig, changes: dict[str, Any], words: str
+) -> None:
+    path = rig.data.with_name("calibration.toml")
+    path.write_text(as_toml(replace(calibration(), content=content(changes))))
+    process = rig.start("--calibration", str(path))
+    assert f"UNCALIBRATED: levels are nominal ({path}: {words}" in process.first_line()
+    rig.begin()
+    error = rig.errors()
+    assert error.startswith(f'104,"UNCALIBRATED: levels are nominal ({path}: {words}')
+    header = read_journal(rig.journal()).header["calibration"]
+    assert header["state"] == "UNCALIBRATED"
+    assert words in header["why"]
+    assert rig.operator.ask("THR?").endswith(" calibration=UNCALIBRATED")
 
 
 # The disk

@@ -18,6 +18,7 @@ import pytest
 from firmware_py.journal import read_journal
 from host_tools import demo as demo_module
 from host_tools import live
+from host_tools.emulated_board import installed_pico
 from host_tools.errors import HostError
 from host_tools.main import main, parser
 from host_tools.processes import Operator
@@ -159,6 +160,23 @@ class FakeOperator:
     def ask(self, line: str) -> str:
         self.typed.append(line)
         return 'ERROR -224,"no"' if line == self.refused else "OK"
+
+
+def test_what_the_emulated_board_lacks_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MICROPYTHON_UF2", "/none.uf2")
+    done = demo("--board", "emulated", "--speed", "1", "--out", tmp_path, code=2)
+    assert done.stderr == (
+        "gp-pta: the emulated board needs MicroPython: MICROPYTHON_UF2 is '/none.uf2', and there "
+        "is no such file\n"
+    )
+
+
+def test_an_emulator_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "device.emulator.pico", None)
+    with pytest.raises(HostError, match=r"needs rp2040py; .*: pip install 'gp-pta\[emulator\]'"):
+        installed_pico()
 
 
 def begun(*options: str, refused: str = "") -> list[str]:
@@ -303,6 +321,10 @@ def test_an_interrupted_demonstration_ends_with_the_code_for_that(tmp_path: Path
         (["--seed", "-1"], "seed is -1, allowed are 0 to"),
         (["--speed", "0"], "--speed is 0; allowed is 0.1 to 1000"),
         (["--speed", "nan"], "--speed is nan; allowed is 0.1 to 1000"),
+        (
+            ["--board", "emulated", "--speed", "2"],
+            "--speed is 2; allowed with the emulated board is 0.1 to 1",
+        ),
         (["--lapse-rate", "2"], "lapse_rate is 2.0, allowed are 0 to 1"),
         (["--response-time", "9"], "response_time_s is 9.0, allowed are 0.15 to 1.2 s"),
         (["--unsure-half-width", "-1"], "unsure_half_width_db is -1.0, allowed is 0 and more"),
