@@ -52,6 +52,7 @@ def test_it_greets(bench: Bench) -> None:
     assert answer["board"] == "pico"
     assert answer["wire"] == "1"
     assert int(bench.ask("ping")[2]["us"]) > 0
+    assert len(bench.ask("serial")[2]["serial"]) == 16
 
 
 @pytest.mark.parametrize("frequency_hz", [125, 1000, 4000])
