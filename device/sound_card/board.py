@@ -7,6 +7,7 @@ from device.sound_card.output import SampledOutput
 from device.tone_generator.server import ToneGenerator
 
 BOARD_NAME: Final = "card"
+SERIAL: Final = "sound-card"  # which one it is, nobody is told
 HEARD_KEY: Final = b" "
 UNSURE_KEY: Final = b"p"
 POLL_US: Final = 4000  # how late a key or the end of a tone is noticed
@@ -33,7 +34,7 @@ class LocalBoard:
         self._output = output
         self._keyboard = keyboard
         self._buttons = (KeyButton(1, HEARD_KEY), KeyButton(2, UNSURE_KEY))
-        self._server = ToneGenerator(output, (limit_dbfs, limit_dbfs), boot, BOARD_NAME)
+        self._server = ToneGenerator(output, (limit_dbfs, limit_dbfs), boot, SERIAL, BOARD_NAME)
         self._now_us = 0
 
     def next_deadline_us(self) -> int | None:
