@@ -49,7 +49,7 @@ EXTRAS: dict[str, set[str]] = {
 }
 EXCEPT: dict[str, set[str]] = {
     # It keeps compiled kernels in a directory, and compiles them in a process apart.
-    "firmware_py/inference/kernel.py": {"os", "pathlib", "subprocess", "tempfile"},
+    "firmware_py/inference/kernel.py": {"os", "pathlib", "shutil", "subprocess", "tempfile"},
     # It turns numbers into text and back.
     "firmware_py/inference/population_prior.py": {"json"},
 }

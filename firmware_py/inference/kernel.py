@@ -11,6 +11,7 @@ every machine.
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -71,18 +72,22 @@ def compile_apart() -> None:
     """Have another process compile the kernels if they are not in the cache yet.
 
     Compiling takes half as much memory again as everything else the firmware does, and it would be
-    kept for good.
+    kept for good. A cache that a power cut left torn is thrown away, and made once more.
     """
     directory = _cache_directory()
     if directory is None or (Path(directory) / _COMPLETE).exists():
         return
-    subprocess.run([sys.executable, "-m", "firmware_py.inference"], check=False)
+    compiler = [sys.executable, "-m", "firmware_py.inference"]
+    if subprocess.run(compiler, check=False).returncode != 0:
+        shutil.rmtree(directory, ignore_errors=True)
+        subprocess.run(compiler, check=False)
 
 
 def mark_complete() -> None:
-    """Note that all kernels are in the cache."""
+    """Note that all kernels are in the cache, and on the disk: the note vouches for them."""
     directory = _cache_directory()
     if directory is not None:
+        os.sync()
         (Path(directory) / _COMPLETE).touch()
 
 

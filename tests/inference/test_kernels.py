@@ -3,7 +3,9 @@
 import ast
 import inspect
 import pkgutil
+import sys
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -13,7 +15,8 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 
 import firmware_py.inference
-from firmware_py.inference.kernel import F8, I8, VECTOR, entry, kernel
+from firmware_py.inference import kernel as kernel_module
+from firmware_py.inference.kernel import F8, I8, VECTOR, compile_apart, entry, kernel
 
 MODULES = [
     import_module(f"firmware_py.inference.{module.name}")
@@ -140,3 +143,30 @@ def test_kernels_use_no_library_that_differs_between_machines(name: str) -> None
     assert libraries <= THE_SAME_EVERYWHERE
     assert not any(isinstance(node, ast.Pow | ast.MatMult | ast.Raise | ast.Assert)
                    for node in ast.walk(body))  # fmt: skip
+
+
+# What compiles, if it does not stumble over a torn file: twenty seconds shorter than the real one.
+COMPILER = """\
+#!/bin/sh
+test ! -e "{cache}/torn" && mkdir -p "{cache}" && touch "{cache}/complete"
+"""
+
+
+@pytest.mark.parametrize("torn", [False, True])
+def test_a_cache_that_a_power_cut_left_torn_is_made_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, torn: bool
+) -> None:
+    cache, compiler = tmp_path / "cache", tmp_path / "compiler"
+    cache.mkdir()
+    (cache / "good").touch()
+    if torn:
+        (cache / "torn").touch()
+    compiler.write_text(COMPILER.format(cache=cache))
+    compiler.chmod(0o755)
+    monkeypatch.setattr(kernel_module, "_cache_directory", lambda: str(cache))
+    monkeypatch.setattr(sys, "executable", str(compiler))
+
+    compile_apart()
+
+    left = {path.name for path in cache.iterdir()}
+    assert left == ({"complete"} if torn else {"complete", "good"})
