@@ -15,6 +15,10 @@ class DataDirectoryError(Exception):
     """A data directory that cannot be used."""
 
 
+class DataDirectoryInUseError(DataDirectoryError):
+    """A data directory that another firmware has."""
+
+
 class DataDirectory:
     """The data directory, locked for this process.
 
@@ -26,7 +30,7 @@ class DataDirectory:
     Raises
     ------
     DataDirectoryError
-        If it cannot be made or written, or another firmware has it.
+        If it cannot be made or written, or another firmware has it (`DataDirectoryInUseError`).
     """
 
     def __init__(self, path: Path) -> None:
@@ -42,7 +46,7 @@ class DataDirectory:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(self._lock)
-            raise DataDirectoryError(
+            raise DataDirectoryInUseError(
                 f"data directory {str(path)!r} is in use by another firmware"
             ) from None
 

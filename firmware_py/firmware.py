@@ -22,6 +22,7 @@ from firmware_py.console.commands import Console
 from firmware_py.console.grammar import (
     BUTTON_STUCK,
     CALIBRATION,
+    CLOCK,
     HARDWARE_MISSING,
     ILLEGAL_PARAMETER,
     JOURNAL_DAMAGED,
@@ -34,6 +35,12 @@ from firmware_py.console.grammar import (
 )
 from firmware_py.console.pin import PinLock
 from firmware_py.data_directory import DataDirectory, DataDirectoryError, session_number
+from firmware_py.exit_codes import (
+    EXIT_CONFIGURATION,
+    EXIT_FAULT,
+    EXIT_JOURNAL,
+    EXIT_TONE_GENERATOR,
+)
 from firmware_py.journal import JournalError
 from firmware_py.link.client import WIRE_VERSION, Client, Greeted, Lost, Notice, Refused
 from firmware_py.manual_tone import ManualTone
@@ -50,14 +57,8 @@ from firmware_py.procedure.settings import (
     Settings,
 )
 from firmware_py.runner import Runner
-from firmware_py.self_test import YEAR_MIN, ButtonWatch, Part, answer
-
-# What the process ends with.
-EXIT_DONE: Final = 0
-EXIT_FAULT: Final = 1  # of the firmware itself, with a traceback
-EXIT_CONFIGURATION: Final = 2
-EXIT_TONE_GENERATOR: Final = 3
-EXIT_JOURNAL: Final = 4
+from firmware_py.self_test import ButtonWatch, Part, answer, clock_part, disk_part
+from firmware_py.supervisor import Supervisor
 
 LOOK_AROUND_S: Final = 0.5  # for a lost port, at least so often
 POLL_S: Final = 0.005  # for a port without a file descriptor
@@ -97,8 +98,8 @@ class Firmware:
         The clock of the hearing tests; that of the wire is never faster than real.
     nonce : callable
         Returns a new eight-digit hexadecimal number for every conversation with the board.
-    say_ready : callable, optional
-        Told in words, once, that the tone generator answers and commands are taken.
+    supervisor : Supervisor, optional
+        Told when the tone generator answers and commands are taken, and that the loop goes round.
     calibration : CalibrationOnFile, optional
         As loaded from its file. With a bad one tests run at nominal levels, and everything says
         so and why.
@@ -112,7 +113,7 @@ class Firmware:
         data: DataDirectory,
         clock: SteadyClock,
         nonce: Callable[[], str],
-        say_ready: Callable[[str], None] | None = None,
+        supervisor: Supervisor | None = None,
         calibration: CalibrationOnFile = NO_CALIBRATION,
     ) -> None:
         self._configuration = configuration
@@ -126,7 +127,7 @@ class Firmware:
         self._manual_tone = ManualTone(self._client)
         self._buttons = ButtonWatch()
         self._console = Console(self, PinLock(configuration.pin, time.monotonic))
-        self._say_ready = say_ready
+        self._supervisor = supervisor or Supervisor({})
         self._settings: dict[str, Any] = {}
         self._events_on = configuration.events
         self._told: list[str] = []
@@ -137,6 +138,7 @@ class Firmware:
         self._greet_s = 0.0
         self._lost_since_s: float | None = None
         self._lost_why = ""
+        self._end = "ends as told"
 
     # The loop
 
@@ -151,6 +153,7 @@ class Firmware:
         try:
             self._open_ports()
             self._report_calibration()
+            self._report_clock()
             for words in self._runner.load_last():
                 self._report(JOURNAL_DAMAGED, words)
             self._lost_since_s = time.monotonic()
@@ -165,6 +168,7 @@ class Firmware:
             self._last_words(EXIT_FAULT, SYSTEM_ERROR, f"{type(error).__name__}: {error}")
             raise
         finally:
+            self._supervisor.ending(self._end)
             self._fall_silent()
             self._runner.close()
             self._say_last_words()
@@ -192,11 +196,26 @@ class Firmware:
         self._runner.settle()
         self._carry()
         self._flush_console()
+        self._supervisor.alive(self._status())
+
+    def _status(self) -> str:
+        """Say what the firmware does; of a session only its number."""
+        session = self._runner.session
+        doing = "no test under way" if session is None else f"session {session.number} under way"
+        if self._lost_since_s is None:
+            return f"{doing}; tone generator {self._board}"
+        why = f" is lost: {self._lost_why}" if self._lost_why else " does not answer yet"
+        return f"{doing}; tone generator{why}"
 
     def _report_calibration(self) -> None:
         today = self._runner.calibration_today()
         if today.why:
             self._report(CALIBRATION, today.headline)
+
+    def _report_clock(self) -> None:
+        clock = clock_part(self._clock.date())
+        if not clock.works:
+            self._report(CLOCK, f"the clock says {clock.words}; sessions will be dated so")
 
     def _open_ports(self) -> None:
         try:
@@ -247,8 +266,8 @@ class Firmware:
                 first_contact = self._board == ""
                 self._board = f"{board} {version}"
                 self._lost_since_s = None
-                if first_contact and self._say_ready is not None:
-                    self._say_ready(self._ready_words())
+                if first_contact:
+                    self._supervisor.ready(self._ready_words())
                 self._tell("tone-generator", {"board": self._board, "serial": serial or "-"})
                 if another := self._runner.another_board(serial):
                     self._report(TONE_GENERATOR_CHANGED, another)
@@ -377,6 +396,7 @@ class Firmware:
         """Say on the console, asked or not, why the firmware ends."""
         error = ConsoleError(number, words)
         self._told.append(f"ERROR {error.answer}")
+        self._end = words
         return FirmwareError(code, words)
 
     # What the console can do (Instrument)
@@ -407,24 +427,11 @@ class Firmware:
                 Part("board", connected, self._board if connected else "does not answer"),
                 self._buttons.part(time.monotonic()),
                 Part("calibration", not calibration.why, calibration.headline),
-                self._disk_part(),
-                self._clock_part(),
+                # While a test is under way its own journal is the proof.
+                disk_part(self._data, write=not self._runner.running),
+                clock_part(self._clock.date()),
             ]
         )
-
-    def _disk_part(self) -> Part:
-        try:
-            if not self._runner.running:  # else its own journal is the proof
-                self._data.try_writing()
-            free_bytes = self._data.free_bytes()
-        except DataDirectoryError as error:
-            return Part("disk", False, str(error))
-        return Part("disk", True, f"{free_bytes // 1_000_000} MB free")
-
-    def _clock_part(self) -> Part:
-        now = self._clock.date()
-        set_once = now.year >= YEAR_MIN
-        return Part("clock", set_once, self.time() + ("" if set_once else " was never set"))
 
     def time(self) -> str:
         """Return date and time of day."""

@@ -1,6 +1,7 @@
 """`gp-pta-device`: the firmware as a process."""
 
 import argparse
+import os
 import secrets
 import signal
 import sys
@@ -8,15 +9,21 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from firmware_py import __version__
+from firmware_py.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
+
+if TYPE_CHECKING:
+    from firmware_py.ports import Port
 
 EXAMPLE = """\
 example:
   gp-pta-device --tone-generator /dev/ttyACM0 --console /dev/ttyGS0 --data sessions
 
 exit codes: 0 ended as told, 1 a fault of the firmware itself, 2 wrong arguments, configuration or
-port, 3 no tone generator, 4 journal cannot be written
+port, 3 no tone generator, 4 journal cannot be written; --check ends with the code of the first
+part at fault, 0 if the firmware can start
 """
 
 
@@ -45,6 +52,12 @@ def parser() -> argparse.ArgumentParser:
         default=1.0,
         help="run pauses and windows so many times faster than real, for a simulated listener; "
         "below 1 the wire is as slow, for an emulated board",
+    )
+    p.add_argument(
+        "--check",
+        action="store_true",
+        help="say part by part whether the firmware can start, and end; nothing is played, "
+        "and a running firmware is not disturbed",
     )
     p.add_argument(
         "--hash-pin",
@@ -84,35 +97,60 @@ class HashPin(argparse.Action):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the firmware and return its exit code."""
     arguments = parser().parse_args(argv)
+    if not 0.1 <= arguments.speed <= 1000.0:
+        return _refuse(f"--speed is {arguments.speed:g}; allowed is 0.1 to 1000")
+    return _check(arguments) if arguments.check else _run(arguments)
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from firmware_py.clock import SteadyClock
+    from firmware_py.readiness import check, readiness
+
+    return check(
+        readiness(
+            _ports(arguments),
+            arguments.data,
+            arguments.config,
+            arguments.calibration,
+            SteadyClock(),
+        )
+    )
+
+
+def _ports(arguments: argparse.Namespace) -> tuple["Port", "Port"]:
+    from firmware_py.ports import Port
+
+    return Port(arguments.tone_generator, "tone generator"), Port(arguments.console, "console")
+
+
+def _run(arguments: argparse.Namespace) -> int:
     # Imported late: --help and a wrong argument do not wait for the kernels.
     from firmware_py.calibration import load_calibration
     from firmware_py.clock import SteadyClock
     from firmware_py.configuration import Configuration, ConfigurationError, read_configuration
     from firmware_py.data_directory import DataDirectory, DataDirectoryError
     from firmware_py.inference.kernel import compile_apart
-    from firmware_py.ports import Port
+    from firmware_py.supervisor import Supervisor, SupervisorError
 
-    if not 0.1 <= arguments.speed <= 1000.0:
-        return _refuse(f"--speed is {arguments.speed:g}; allowed is 0.1 to 1000")
     try:
+        supervisor = Supervisor(os.environ, _say_ready)
         configuration = (
             read_configuration(arguments.config) if arguments.config else Configuration()
         )
         data = DataDirectory(arguments.data)
-    except (ConfigurationError, DataDirectoryError) as error:
+    except (ConfigurationError, DataDirectoryError, SupervisorError) as error:
         return _refuse(str(error))
     calibration = load_calibration(arguments.calibration or configuration.calibration)
     compile_apart()
-    from firmware_py.firmware import EXIT_DONE, Firmware, FirmwareError
+    from firmware_py.firmware import Firmware, FirmwareError
 
     firmware = Firmware(
         configuration,
-        Port(arguments.tone_generator, "tone generator"),
-        Port(arguments.console, "console"),
+        *_ports(arguments),
         data,
         SteadyClock(arguments.speed),
         lambda: secrets.token_hex(4),
-        _say_ready,
+        supervisor,
         calibration,
     )
 
@@ -128,6 +166,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return error.code
     finally:
         data.close()
+        supervisor.close()
     return EXIT_DONE
 
 
@@ -139,7 +178,7 @@ def _say_ready(words: str) -> None:
 
 def _refuse(words: str) -> int:
     print(f"gp-pta-device: {words}", file=sys.stderr)
-    return 2
+    return EXIT_CONFIGURATION
 
 
 if __name__ == "__main__":

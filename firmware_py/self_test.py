@@ -1,8 +1,10 @@
 """The self-test: one word on every part of the device, and one number for all."""
 
+import datetime
 from dataclasses import dataclass
 from typing import Final
 
+from firmware_py.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.link.client import Greeted, Notice, Told
 from firmware_py.link.frames import FrameError, parse_whole
 from firmware_py.procedure.events import HEARD_BUTTON
@@ -39,6 +41,23 @@ def answer(parts: list[Part]) -> str:
     found = (f"{p.name} {'ok' if p.works else 'FAULT'}, {p.words}" for p in parts)
     words = "; ".join(part.replace(";", ",").replace('"', "'") for part in found)
     return f'{code},"{words}"'
+
+
+def disk_part(data: DataDirectory, *, write: bool) -> Part:
+    """Return what is known of the disk; `write` puts a small file on it for a moment."""
+    try:
+        if write:
+            data.try_writing()
+        free_bytes = data.free_bytes()
+    except DataDirectoryError as error:
+        return Part("disk", False, str(error))
+    return Part("disk", True, f"{free_bytes // 1_000_000} MB free")
+
+
+def clock_part(now: datetime.datetime) -> Part:
+    """Return what is known of the clock."""
+    time, set_once = now.isoformat(timespec="seconds"), now.year >= YEAR_MIN
+    return Part("clock", set_once, time if set_once else f"{time} was never set")
 
 
 class ButtonWatch:

@@ -30,6 +30,7 @@ TONE_REFUSED: Final = 103
 CALIBRATION: Final = 104
 TONE_GENERATOR_CHANGED: Final = 105
 BUTTON_STUCK: Final = 106
+CLOCK: Final = 107
 
 
 class ConsoleError(Exception):

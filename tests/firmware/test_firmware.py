@@ -15,9 +15,8 @@ from firmware_py import firmware as firmware_module
 from firmware_py.clock import SteadyClock
 from firmware_py.configuration import Configuration
 from firmware_py.data_directory import DataDirectory
+from firmware_py.exit_codes import EXIT_CONFIGURATION, EXIT_TONE_GENERATOR
 from firmware_py.firmware import (
-    EXIT_CONFIGURATION,
-    EXIT_TONE_GENERATOR,
     Firmware,
     FirmwareError,
 )

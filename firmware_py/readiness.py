@@ -1,0 +1,119 @@
+"""Whether the firmware can start, part by part: `gp-pta-device --check`.
+
+Nothing is played, nothing is said to the tone generator, and what a running firmware has is left
+to it.
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from firmware_py.calibration import load_calibration
+from firmware_py.clock import Clock
+from firmware_py.configuration import Configuration, ConfigurationError, read_configuration
+from firmware_py.data_directory import (
+    DataDirectory,
+    DataDirectoryError,
+    DataDirectoryInUseError,
+)
+from firmware_py.exit_codes import EXIT_CONFIGURATION, EXIT_DONE, EXIT_FAULT, EXIT_JOURNAL
+from firmware_py.inference.kernel import compile_apart
+from firmware_py.ports import Port, PortError
+from firmware_py.self_test import Part, clock_part, disk_part
+
+# What the check ends with if this part is at fault. With the two of 0 the firmware runs, and says
+# on every result what is wrong.
+CODES: Final = {
+    "configuration": EXIT_CONFIGURATION,
+    "calibration": EXIT_DONE,
+    "disk": EXIT_JOURNAL,
+    "tone generator": EXIT_CONFIGURATION,
+    "console": EXIT_CONFIGURATION,
+    "clock": EXIT_DONE,
+    "kernels": EXIT_FAULT,
+}
+
+
+def check(parts: Iterable[Part]) -> int:
+    """Print a line for every part; return the code of the first that is at fault, or 0."""
+    codes = []
+    for part in parts:
+        code = EXIT_DONE if part.works else CODES[part.name]
+        verdict = "ok" if part.works else "FAULT" if code else "warning"
+        print(f"{verdict:8} {part.name:15} {part.words}", flush=True)
+        codes.append(code)
+    return next(filter(None, codes), EXIT_DONE)
+
+
+def readiness(
+    ports: tuple[Port, Port],
+    data: Path,
+    configuration: Path | None,
+    calibration: Path | None,
+    clock: Clock,
+) -> Iterator[Part]:
+    """Look at one part after the other, in the order of `CODES`.
+
+    Parameters
+    ----------
+    ports : tuple of Port
+        Tone generator and console, not open.
+    data, configuration, calibration : Path or None
+        As given to the firmware.
+    clock : Clock
+        Its date is looked at.
+    """
+    part, configured = _configuration(configuration)
+    yield part
+    in_force = load_calibration(calibration or configured.calibration).judged(clock.date().date())
+    yield Part("calibration", not in_force.why, in_force.headline)
+    yield from _disk_and_ports(data, ports)
+    yield clock_part(clock.date())
+    yield _kernels(configured.test.profile)
+
+
+def _configuration(path: Path | None) -> tuple[Part, Configuration]:
+    if path is None:
+        return Part("configuration", True, "no file, all as it comes"), Configuration()
+    try:
+        return Part("configuration", True, str(path)), read_configuration(path)
+    except ConfigurationError as error:
+        return Part("configuration", False, str(error)), Configuration()
+
+
+def _disk_and_ports(path: Path, ports: tuple[Port, Port]) -> Iterator[Part]:
+    try:
+        data = DataDirectory(path)
+    except DataDirectoryInUseError:
+        for name in ("disk", *(port.role for port in ports)):
+            yield Part(name, True, "not looked at: a running firmware has it")
+        return
+    except DataDirectoryError as error:
+        yield Part("disk", False, str(error))
+    else:
+        yield disk_part(data, write=True)
+        data.close()
+    yield from map(_port, ports)
+
+
+def _port(port: Port) -> Part:
+    try:
+        port.open()
+    except PortError as error:
+        return Part(port.role, False, str(error).removeprefix(f"{port.role}: "))
+    port.close()
+    return Part(port.role, True, port.url)
+
+
+def _kernels(profile: str) -> Part:
+    began_s = time.monotonic()
+    try:
+        compile_apart()
+        # Imported late: this is what loads the kernels.
+        from firmware_py.inference.estimator import ThresholdEstimator
+
+        ThresholdEstimator(profile, max_trials=1).next_stimulus()
+    except Exception as error:  # whatever it is, it is what the check found
+        return Part("kernels", False, f"{type(error).__name__}: {error}")
+    return Part("kernels", True, f"ready after {time.monotonic() - began_s:.1f} s")

@@ -1,0 +1,207 @@
+"""`gp-pta-device --check` names what is wrong, part by part, and disturbs nobody."""
+
+import datetime
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from device.simulator.serve import raw_pty
+from firmware_py import data_directory as data_module
+from firmware_py.clock import SteadyClock
+from firmware_py.inference import estimator
+from firmware_py.ports import Port
+from firmware_py.readiness import CODES, check, readiness
+from firmware_py.self_test import YEAR_MIN
+from host_tools.replay import IDENTICAL, replay_journal
+from tests.firmware.rig import REPO, Rig
+from tests.firmware.test_firmware import Device, told_by
+from tests.firmware.world import a_listener, asked_again_though_answered
+
+SLOW = 40.0  # checks are made while a test is under way
+
+Lines = dict[str, tuple[str, str]]  # verdict and words of every part
+
+
+class Bench:
+    """What a check is given, all of it good; a test spoils some."""
+
+    def __init__(self, directory: Path, tones: str, console: str) -> None:
+        self.tones, self.console = tones, console
+        self.data = directory / "data"
+        self.configuration: Path | None = None
+        self.calibration: Path | None = None
+
+    def configure(self, text: str) -> None:
+        self.configuration = self.data.with_name("gp-pta.toml")
+        self.configuration.write_text(text)
+
+    def check(self) -> int:
+        ports = Port(self.tones, "tone generator"), Port(self.console, "console")
+        looked_at = readiness(ports, self.data, self.configuration, self.calibration, SteadyClock())
+        return check(looked_at)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with raw_pty() as (_, tones), raw_pty() as (_, console):
+        yield Bench(tmp_path, tones, console)
+
+
+def lines_of(printed: str) -> Lines:
+    """Return verdict and words of every part, in the order they came."""
+    lines = {line[9:24].rstrip(): (line[:8].rstrip(), line[25:]) for line in printed.splitlines()}
+    assert [*lines] == [*CODES]
+    return lines
+
+
+def faults_of(printed: str) -> dict[str, str]:
+    """Return the words of the parts that are not ok."""
+    return {name: words for name, (verdict, words) in lines_of(printed).items() if verdict != "ok"}
+
+
+def test_a_device_that_can_start_has_a_line_for_every_part(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.configure("[test]\ntones_max = 30\n")
+    assert bench.check() == 0
+
+    lines = lines_of(capsys.readouterr().out)
+    assert {verdict for verdict, _ in lines.values()} == {"ok"}
+    assert lines["configuration"][1] == str(bench.configuration)
+    assert lines["calibration"][1] == "UNCALIBRATED: levels are nominal"
+    assert lines["disk"][1].endswith(" MB free")
+    assert (lines["tone generator"][1], lines["console"][1]) == (bench.tones, bench.console)
+    assert lines["kernels"][1].startswith("ready after ")
+    assert [path.name for path in bench.data.iterdir()] == ["firmware.lock"]
+    assert bench.check() == 0, "nothing is kept open"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[test]\ntones_mx = 30\n", "[test] 'tones_mx' is not a known key; did you mean"),
+        ("[test\n", "is not TOML"),
+    ],
+)
+def test_a_wrong_configuration_is_at_fault(
+    bench: Bench, capsys: pytest.CaptureFixture[str], text: str, words: str
+) -> None:
+    bench.configure(text)
+    assert bench.check() == 2
+    assert words in faults_of(capsys.readouterr().out)["configuration"]
+
+
+@pytest.mark.parametrize(
+    ("port", "words"),
+    [
+        ("/dev/there-is-none", "cannot open '/dev/there-is-none': No such file or directory"),
+        ("/etc/hostname", "cannot open '/etc/hostname': it is no serial port"),
+    ],
+)
+def test_a_port_that_is_missing_or_none_is_at_fault(
+    bench: Bench, capsys: pytest.CaptureFixture[str], port: str, words: str
+) -> None:
+    bench.console = port
+    assert bench.check() == 2
+    assert faults_of(capsys.readouterr().out) == {"console": words}
+
+
+def test_a_data_directory_that_cannot_be_one_is_at_fault(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.data.touch()
+    assert bench.check() == 4
+    words = f"data directory {str(bench.data)!r} cannot be written: File exists"
+    assert faults_of(capsys.readouterr().out) == {"disk": words}
+
+
+def test_a_data_directory_that_is_full_is_at_fault(
+    bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data_module, "FREE_BYTES_MIN", 1 << 60)
+    assert bench.check() == 4
+    assert "bytes left; journals want " in faults_of(capsys.readouterr().out)["disk"]
+
+
+def test_kernels_that_do_not_run_are_at_fault(
+    bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def torn(*_: object, **__: object) -> None:
+        raise EOFError("Ran out of input")
+
+    monkeypatch.setattr(estimator, "ThresholdEstimator", torn)
+    assert bench.check() == 1
+    assert faults_of(capsys.readouterr().out) == {"kernels": "EOFError: Ran out of input"}
+
+
+def test_the_first_fault_decides_and_the_others_are_named(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.data.touch()
+    bench.tones = bench.console = "/dev/there-is-none"
+    assert bench.check() == 4
+    assert [*faults_of(capsys.readouterr().out)] == ["disk", "tone generator", "console"]
+
+
+def test_what_the_firmware_runs_with_is_a_warning(
+    bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unset = datetime.datetime(1970, 1, 1, 0, 3, tzinfo=datetime.UTC)
+    monkeypatch.setattr(SteadyClock, "date", lambda _: unset)
+    bench.calibration = bench.data.with_name("calibration.toml")
+    assert bench.check() == 0
+
+    lines = lines_of(capsys.readouterr().out)
+    assert lines["clock"] == ("warning", "1970-01-01T00:03:00+00:00 was never set")
+    assert lines["calibration"][0] == "warning"
+    assert "calibration.toml: cannot be read" in lines["calibration"][1]
+
+
+@pytest.mark.usefixtures("quick_disk")
+@pytest.mark.parametrize(("year", "told"), [(1970, True), (YEAR_MIN, False)])
+def test_a_firmware_that_starts_with_an_unset_clock_tells_the_operator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, year: int, told: bool
+) -> None:
+    date = datetime.datetime(year, 1, 1, 0, 3, tzinfo=datetime.UTC)
+    monkeypatch.setattr(SteadyClock, "date", lambda _: date)
+    error = told_by(Device(tmp_path), "SYST:ERR?")[0]
+    words = "the clock says 1970-01-01T00:03:00+00:00 was never set; sessions will be dated so"
+    assert error == (f'107,"{words}"' if told else '0,"No error"')
+
+
+def checked(rig: Rig, data: Path) -> tuple[int, Lines]:
+    """Run the check as a process, with the ports of the firmware that runs."""
+    command = [
+        sys.executable, "-m", "firmware_py.main", "--check", "--data", str(data),
+        "--tone-generator", str(rig._cables["t"]), "--console", str(rig._cables["c"]),
+    ]  # fmt: skip
+    ended = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
+    assert ended.stderr == ""
+    return ended.returncode, lines_of(ended.stdout)
+
+
+def test_a_running_firmware_is_not_disturbed(tmp_path: Path) -> None:
+    with Rig(tmp_path / "data", a_listener("S2"), SLOW) as rig:
+        rig.start()
+        rig.begin()
+        rig.until("! tone number=4")
+        same = checked(rig, rig.data)
+        other = checked(rig, tmp_path / "other")
+        rig.until("! session-over")
+        assert asked_again_though_answered(rig.journal()) == []
+        assert replay_journal(rig.journal()).code == IDENTICAL
+        assert rig.errors() == ""
+
+    code, lines = same
+    assert code == 0
+    for name in ("disk", "tone generator", "console"):
+        assert lines[name] == ("ok", "not looked at: a running firmware has it")
+    code, lines = other
+    assert code == 2
+    assert lines["disk"][0] == "ok"
+    for name in ("tone generator", "console"):
+        assert lines[name][0] == "FAULT"
+        assert lines[name][1].endswith("another program has it open")
