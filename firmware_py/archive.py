@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.journal import JournalError, read_journal
+from firmware_py.journal import JournalError, Record, read_journal
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 
 TAIL_BYTES: Final = 32 * 1024  # a result has at most 8 KiB, and only some notes come after it
@@ -46,33 +46,67 @@ class Entry:
 
 @dataclass(frozen=True)
 class Found:
-    """The recorded result of a session, and under which calibration it was found."""
+    """The recorded result of a session, and the header of its journal."""
 
     result: dict[str, Any]
-    calibration: dict[str, Any] | None
+    header: Record
+
+    @property
+    def calibration(self) -> dict[str, Any] | None:
+        """Return the record of the calibration under which it was found."""
+        calibration = self.header.get("calibration")
+        return calibration if isinstance(calibration, dict) else None
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The beginning and the end of a journal.
+
+    Attributes
+    ----------
+    header : dict
+        Its first record.
+    result : dict or None
+        As recorded; None: there is none near the end.
+    """
+
+    header: Record
+    result: dict[str, Any] | None
+
+
+def read_ends(path: Path) -> Ends:
+    """Read the beginning and the end of a journal, whatever its size.
+
+    The records between are not checked: `recorded_result` does that.
+
+    Raises
+    ------
+    OSError
+        It cannot be read.
+    LineError
+        Its first line is no header.
+    """
+    with path.open("rb") as file:
+        line = file.readline(HEADER_BYTES_MAX)
+        header = decode_line(line, 0, "").record
+        size = os.fstat(file.fileno()).st_size
+        file.seek(max(len(line), size - TAIL_BYTES))
+        tail = file.read(TAIL_BYTES)
+    results = (_result(line) for line in reversed(tail.splitlines()))
+    return Ends(header, next(filter(None, results), None))
 
 
 def glance(path: Path) -> Entry:
-    """Look at the beginning and the end of a journal, whatever its size.
-
-    The records between are not checked: `recorded_result` does that.
-    """
+    """Look at the beginning and the end of a journal, whatever its size."""
     try:
-        with path.open("rb") as file:
-            line = file.readline(HEADER_BYTES_MAX)
-            header = decode_line(line, 0, "").record
-            size = os.fstat(file.fileno()).st_size
-            file.seek(max(len(line), size - TAIL_BYTES))
-            tail = file.read(TAIL_BYTES)
+        ends = read_ends(path)
     except (OSError, LineError):
         return Entry(DAMAGED)
-    outcome = UNFINISHED
-    for line in tail.splitlines():
-        outcome = _outcome(line) or outcome
+    header, result = ends.header, ends.result or {}
     person = header.get("person")
     settings = header.get("settings")
     return Entry(
-        outcome,
+        _text(result.get("outcome")) or UNFINISHED,
         _text(header.get("started")),
         _text(settings.get("ears") if isinstance(settings, dict) else None),
         _text(person.get("identifier") if isinstance(person, dict) else None),
@@ -95,21 +129,20 @@ def recorded_result(path: Path) -> Found:
         action = record.get("action")
         if isinstance(action, dict) and action.get("what") == "finish":
             result = action.get("result")
-            calibration = recovered.header.get("calibration")
             if isinstance(result, dict) and isinstance(result.get("ears"), list):
-                return Found(result, calibration if isinstance(calibration, dict) else None)
+                return Found(result, recovered.header)
     raise ArchiveError("it was not finished, so it has no result")
 
 
-def _outcome(line: bytes) -> str:
-    """Return the outcome that a line tells, "" if it tells none."""
+def _result(line: bytes) -> dict[str, Any] | None:
+    """Return the result that a line tells, None if it tells none."""
     if b'"finish"' not in line:
-        return ""
+        return None
     try:
-        record = json.loads(line)
-        return _text(record["action"]["result"]["outcome"])
+        result = json.loads(line)["action"]["result"]
     except (ValueError, TypeError, KeyError):
-        return ""
+        return None
+    return result if isinstance(result, dict) else None
 
 
 def _text(value: object) -> str:

@@ -62,5 +62,10 @@ def written(path: Path) -> Iterator[Path]:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file, whole or not at all."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file, whole or not at all."""
     with written(path) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")
+        unfinished.write_bytes(content)

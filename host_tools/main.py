@@ -10,6 +10,7 @@ from device.simulator.audiograms import AudiogramError
 from firmware_py import __version__
 from host_tools import calibrate, completion, console, demo, install_board, listen, replay, simulate
 from host_tools.errors import HostError
+from host_tools.export import command as export
 from host_tools.extras import need
 from host_tools.learn_prior import command as learn_prior
 from host_tools.prescription import command as prescribe
@@ -24,6 +25,7 @@ COMMANDS = (
     watch,
     replay,
     prescribe,
+    export,
     calibrate,
     install_board,
     study,

@@ -4,6 +4,9 @@ The table has the columns of the NHANES file: ``t500``, ``t1000`` ... in dB HL (
 a blank cell is a frequency that was not measured, and ``no_response``, which lists the frequencies,
 separated by ``;``, that were not heard at the audiometer's limit.
 
+A table with the variables of NHANES itself (``AUXU500R`` ..., see `nhanes`), which is also what
+`gp-pta export` writes, has a person a row: it gives both ears, or the one that is there for both.
+
 A second threshold at 1 kHz (``t1000_retest``, ``1000_retest``) is averaged with the first: both are
 readings of one threshold. Where only one of them was heard, that one counts.
 """
@@ -15,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from device.simulator import nhanes
 from device.simulator.listener import EARS, Audiogram, Ear
 from firmware_py.inference.standard_audiograms import FREQUENCIES_HZ, STANDARD_AUDIOGRAMS_DB_HL
 
@@ -38,7 +42,7 @@ def audiogram_named(text: str) -> dict[Ear, Audiogram]:
     text : str
         ``N1`` ... ``N7``, ``S1`` ... ``S3`` (Bisgaard et al. 2010), or ``FILE.csv:ROW``, where
         row 1 is the first one after the header. One such text is for both ears;
-        ``TEXT,TEXT`` is right ear, left ear.
+        ``TEXT,TEXT`` is right ear, left ear.  A row with both ears gives each its own.
 
     Returns
     -------
@@ -55,14 +59,16 @@ def audiogram_named(text: str) -> dict[Ear, Audiogram]:
             f"audiogram {text!r} has {len(names)} parts, allowed are one for both ears, "
             "or RIGHT,LEFT"
         )
-    audiograms = [_one_named(name.strip()) for name in names]
-    return dict(zip(EARS, (audiograms[0], audiograms[-1]), strict=True))
+    audiograms = [_both_named(name.strip()) for name in names]
+    right, left = EARS
+    return {right: audiograms[0][right], left: audiograms[-1][left]}
 
 
-def _one_named(name: str) -> Audiogram:
+def _both_named(name: str) -> dict[Ear, Audiogram]:
     if name in STANDARD_AUDIOGRAMS_DB_HL:
         frequencies_hz = tuple(float(frequency_hz) for frequency_hz in FREQUENCIES_HZ)
-        return Audiogram(frequencies_hz, STANDARD_AUDIOGRAMS_DB_HL[name])
+        audiogram = Audiogram(frequencies_hz, STANDARD_AUDIOGRAMS_DB_HL[name])
+        return dict.fromkeys(EARS, audiogram)
     file_name, colon, row = name.rpartition(":")
     if not colon:
         raise AudiogramError(
@@ -76,9 +82,22 @@ def _one_named(name: str) -> Audiogram:
     return _from_table(Path(file_name), int(row))
 
 
-def _from_table(path: Path, row: int) -> Audiogram:
+def _from_table(path: Path, row: int) -> dict[Ear, Audiogram]:
     cells = _row_of_table(path, row)
     where = f"{path}, row {row}"
+    if not nhanes.is_of_people(cells):
+        return dict.fromkeys(EARS, _from_cells(cells, where))
+    ears = {
+        ear: _from_cells(own, f"{where}, {ear} ear")
+        for ear, own in nhanes.ears_of(cells).items()
+        if any(own.values())
+    }
+    if not ears:
+        raise AudiogramError(f"{where}: no threshold in it, wanted is at least one AUXU... cell")
+    return {ear: ears.get(ear) or next(iter(ears.values())) for ear in EARS}
+
+
+def _from_cells(cells: dict[str, str], where: str) -> Audiogram:
     deaf_columns = _deaf_columns(cells.get("no_response", ""), where)
     readings = dict.fromkeys(deaf_columns, math.inf)
     for column, cell in cells.items():
@@ -114,6 +133,11 @@ def _row_of_table(path: Path, row: int) -> dict[str, str]:
 
 
 def _check_header(path: Path, header: list[str]) -> None:
+    twice = sorted({column for column in header if header.count(column) > 1})
+    if twice:
+        raise AudiogramError(f"{path}: column {', '.join(twice)} comes twice, allowed is once")
+    if nhanes.is_of_people(header):
+        return
     missing = [column for column in REQUIRED_COLUMNS if column not in header]
     if len(missing) == len(REQUIRED_COLUMNS):
         raise AudiogramError(
@@ -125,9 +149,6 @@ def _check_header(path: Path, header: list[str]) -> None:
             f"{path}: column {', '.join(missing)} is missing, wanted are at least "
             f"{', '.join(REQUIRED_COLUMNS)}"
         )
-    twice = sorted({column for column in header if header.count(column) > 1})
-    if twice:
-        raise AudiogramError(f"{path}: column {', '.join(twice)} comes twice, allowed is once")
 
 
 def _nth(lines: Iterator[list[str]], path: Path, row: int) -> list[str]:

@@ -8,7 +8,6 @@ import numpy as np
 
 from firmware_py.inference.kernel import Array
 from host_tools.methods.population import (
-    PTA4_FREQUENCIES_HZ,
     STRATA,
     STRATUM_EDGES_DB_HL,
     Bools,
@@ -16,6 +15,7 @@ from host_tools.methods.population import (
     Population,
     PopulationError,
 )
+from host_tools.pta4 import PTA4_FREQUENCIES_HZ
 
 # Steps of the readings: thresholds in steps of 5 dB, their means of two in steps of 2.5.
 STEP_DB: Final = 5.0

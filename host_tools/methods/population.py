@@ -23,13 +23,13 @@ import numpy as np
 from device.simulator.audiograms import THRESHOLD_DB_HL_MAX, THRESHOLD_DB_HL_MIN
 from host_tools.errors import HostError
 from host_tools.methods.interface import Array
+from host_tools.pta4 import PTA4_FREQUENCIES_HZ
 
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 Sex = Literal["F", "M", ""]
 
-# WHO's four-frequency average, and strata that are each wide enough to hold people.
-PTA4_FREQUENCIES_HZ: Final = (500.0, 1000.0, 2000.0, 4000.0)
+# Of the PTA4: each wide enough to hold people.
 STRATUM_EDGES_DB_HL: Final = (20.0, 40.0, 60.0)
 STRATA: Final = ("below 20 dB HL", "20-40 dB HL", "40-60 dB HL", "60 dB HL and above")
 NO_STRATUM: Final = -1  # the PTA4 is not known

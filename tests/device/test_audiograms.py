@@ -175,3 +175,28 @@ class TestErrors:
 
         assert words in message
         assert str(path) in message
+
+
+NHANES_HEADER = "SEQN,AUXU500R,AUXU1K1R,AUXU1K2R,AUXU8KR,AUXU500L,AUXU1K1L,AUXU2KL"
+
+
+def test_a_person_of_nhanes_gives_each_ear_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "aux.csv"
+    path.write_text(f"{NHANES_HEADER}\n41475,10,20,30,666.0,888,-5,\n41476,,,,,15,15,15\n")
+    first, second = (audiogram_named(f"{path}:{row}") for row in (1, 2))
+
+    assert first["right"].frequencies_hz == (500.0, 1000.0, 8000.0)
+    assert first["right"].thresholds_db_hl == (10.0, 25.0, math.inf)
+    assert (first["left"].frequencies_hz, first["left"].thresholds_db_hl) == ((1000.0,), (-5.0,))
+    assert second["right"] == second["left"], "the one that is there"
+    mixed = audiogram_named(f"{path}:1,{path}:2")
+    assert (mixed["right"], mixed["left"]) == (first["right"], second["left"])
+
+
+def test_a_person_without_a_threshold_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "aux.csv"
+    path.write_text(f"{NHANES_HEADER}\n41475,,,,,,,\n41476,500,,,,,,\n")
+    with pytest.raises(AudiogramError, match="row 1: no threshold in it"):
+        audiogram_named(f"{path}:1")
+    with pytest.raises(AudiogramError, match="row 2, right ear, column t500: 500 dB HL, allowed"):
+        audiogram_named(f"{path}:2")

@@ -93,7 +93,7 @@ def test_what_is_missing_is_named_with_the_smallest_extra(
     assert capsys.readouterr().err == (
         'gp-pta: gp-pta completion needs shtab, not installed: pip install "gp-pta[host]"\n'
     )
-    assert remedy(["pyarrow"]) == 'pip install "gp-pta[study]"'
+    assert remedy(["pyarrow"]) == 'pip install "gp-pta[export]"'
     assert remedy(["prompt_toolkit", "distributed"]) == 'pip install "gp-pta[dask]"'
     assert remedy(["nobody_has_it"]) == "pip install nobody_has_it"
     with pytest.raises(HostError, match="--what needs no_such_module, not installed"):

@@ -1,0 +1,1 @@
+"""What a session found, in the forms that other programs read."""

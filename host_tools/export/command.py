@@ -1,0 +1,106 @@
+"""`gp-pta export`: what sessions found, for spreadsheets, programs and clinical systems."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from host_tools.errors import HostError
+from host_tools.export.examination import Examination, read_examination
+from host_tools.export.formats import FORMATS
+from host_tools.files import check_name, write_bytes
+
+NAME = "export"
+SUMMARY = "write what sessions found as CSV, JSON, FHIR or Parquet"
+EXAMPLE = """\
+examples:
+  gp-pta export sessions/session-000001.journal --format csv
+  gp-pta export sessions/*.journal -o sessions.parquet
+  gp-pta export sessions/session-000001.journal --format fhir -o P-17.json
+  gp-pta export --schema
+
+csv has the variables and codes of NHANES, a session a row; 666: no response, 888: could not be
+obtained. json has a schema. fhir is an HL7 FHIR R4 bundle. parquet has a threshold a row.
+"""
+
+STANDARD_OUTPUT: Final = Path("-")
+
+
+def add_arguments(p: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    p.add_argument("journals", type=Path, nargs="*", metavar="JOURNAL", help="of a session")
+    p.add_argument(
+        "--format",
+        choices=tuple(FORMATS),
+        help="default: what FILE ends in (.csv, .json, .parquet)",
+    )
+    p.add_argument("-o", "--out", type=Path, metavar="FILE", help="default: standard output")
+    p.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    p.add_argument(
+        "--unfinished",
+        action="store_true",
+        help="take sessions that did not come to an end as far as they go, and mark them",
+    )
+    p.add_argument("--schema", action="store_true", help="print the JSON Schema of json")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Export the sessions, or print the schema."""
+    from host_tools.export.document import schema_text
+
+    if arguments.schema:
+        print(schema_text(), end="")
+        return 0
+    if not arguments.journals:
+        raise HostError("no journal is named; gp-pta export --help shows an example")
+    out = None if arguments.out in (None, STANDARD_OUTPUT) else arguments.out
+    name = checked_format(arguments.format, out, "-o", arguments.force)
+    journals = dict.fromkeys(arguments.journals)
+    export([read_examination(path, arguments.unfinished) for path in journals], name, out)
+    return 0
+
+
+def checked_format(name: str | None, out: Path | None, option: str, force: bool) -> str:
+    """Return the format that is asked for, and refuse what cannot be written.
+
+    Parameters
+    ----------
+    name : str or None
+        Of `FORMATS`; None: what `out` ends in.
+    out : Path or None
+        None: standard output.
+    option : str
+        That named `out`, for the message.
+    force : bool
+        A file that is there may be replaced.
+
+    Raises
+    ------
+    HostError
+        No format is told, its library is missing, or the file cannot have that name.
+    """
+    endings = {format.ending: key for key, format in reversed(FORMATS.items())}
+    if name is None and (out is None or out.suffix not in endings):
+        raise HostError(f"--format is missing; allowed are {', '.join(FORMATS)}")
+    chosen = name or endings[out.suffix if out else ""]
+    wanted = FORMATS[chosen]
+    if wanted.library and find_spec(wanted.library) is None:
+        raise HostError(
+            f'{wanted.library} not installed, which {chosen} needs: pip install "gp-pta[export]"'
+        )
+    if out is not None:
+        check_name(out, option, (wanted.ending,), force)
+    elif not wanted.text:
+        raise HostError(f"{chosen} is no text for standard output; name a file with -o")
+    return chosen
+
+
+def export(examinations: Sequence[Examination], name: str, out: Path | None) -> None:
+    """Write sessions in a format to a file, or to standard output (None)."""
+    content = FORMATS[name].encode(examinations)
+    if out is None:
+        sys.stdout.write(content.decode())
+    else:
+        write_bytes(out, content)
