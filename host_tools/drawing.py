@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.files import written
 
 if TYPE_CHECKING:
@@ -15,6 +16,10 @@ ORANGE: Final = "#D55E00"
 INK: Final = "#222222"
 GREY: Final = "#8a8a8a"
 PALE: Final = "#d9d9d9"
+RED: Final = "#C62828"
+# As clinics draw them (ISO 8253-1).
+EAR_COLOURS: Final = {RIGHT: RED, LEFT: BLUE}
+EAR_MARKERS: Final = {RIGHT: "o", LEFT: "x"}
 COLOURS: Final = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", GREY)
 DASHES: Final = ("solid", (0, (5, 1.5)), (0, (1.5, 1.5)))
 

@@ -1,23 +1,36 @@
-"""`gp-pta replay`: feed a journal through the procedure again and compare, bit for bit."""
+"""`gp-pta replay`: feed a journal through the procedure again and compare, bit for bit.
+
+Or ask what another model would have said to the same answers.
+"""
 
 import argparse
 import json
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from host_tools.errors import HostError
+from host_tools.files import check_name
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
     from firmware_py.session import Difference
     from host_tools.recorded import RecordedSession
+    from host_tools.what_if.comparison import Comparison
 
 NAME = "replay"
 SUMMARY = "check that a journal's every stimulus and its result come out again, bit for bit"
 EXAMPLE = """\
-example:
+examples:
   gp-pta replay sessions/session-000001.journal
+  gp-pta replay sessions/session-000001.journal --profile gp-pta-2015
+  gp-pta replay sessions/session-000001.journal --noise 4 --picture what-if.svg
 
-exit codes: 0 all came out the same, 1 something differs, 2 not a journal that can be replayed,
-3 the same so far but the session is not finished, 4 the journal is damaged
+--profile, --prior and --noise ask what another model would have said to the same answers.
+
+exit codes, with and without another model: 0 all came out the same, 1 something differs, 2 not a
+journal that can be replayed or an option that is not allowed, 3 the same so far but the session is
+not finished, 4 the journal is damaged
 """
 
 IDENTICAL, DIFFERENT, UNFINISHED, DAMAGED = 0, 1, 3, 4
@@ -77,18 +90,67 @@ def verdict_of(session: "RecordedSession") -> Verdict:
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     p.add_argument("journal", type=Path, help="the journal of a session")
+    p.add_argument("--profile", metavar="NAME", help="suppose this profile of the estimator")
+    p.add_argument(
+        "--prior", type=Path, metavar="FILE", help="suppose this prior, made by gp-pta learn-prior"
+    )
+    p.add_argument("--noise", type=float, metavar="DB", help="suppose this response noise")
+    p.add_argument(
+        "--picture", type=Path, metavar="FILE", help="draw both models: .svg, .png or .pdf"
+    )
+    p.add_argument("--force", action="store_true", help="replace the picture if it is there")
     p.add_argument("--json", action="store_true", help="print the verdict as one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Replay, and say what came out."""
-    verdict = replay_journal(arguments.journal)
+    """Replay, and say what came out, or what would have come out."""
+    from host_tools.recorded import read_session
+
+    _check_picture(arguments)
+    session = read_session(arguments.journal)
+    verdict = verdict_of(session)
+    comparison = _comparison(session, arguments)
+    if comparison is not None and arguments.picture is not None:
+        from host_tools.what_if.picture import draw_comparison
+
+        draw_comparison(comparison, verdict.calibration, arguments.picture)
     if arguments.json:
-        print(json.dumps(as_json(verdict)))
+        supposed = {} if comparison is None else {"what_if": comparison.as_json()}
+        print(json.dumps(as_json(verdict) | supposed))
         return verdict.code
-    for line in words(verdict):
+    for line in [*(comparison.lines() if comparison else []), *words(verdict)]:
         print(line)
     return verdict.code
+
+
+def _comparison(session: "RecordedSession", asked: argparse.Namespace) -> "Comparison | None":
+    """Return what another model says, None if none was asked for."""
+    if not _supposes(asked):
+        return None
+    from host_tools.what_if.comparison import Comparison
+    from host_tools.what_if.supposition import Supposition
+
+    return Comparison.of(session, Supposition.of(asked.profile, asked.prior, asked.noise))
+
+
+def _supposes(asked: argparse.Namespace) -> bool:
+    return any(option is not None for option in (asked.profile, asked.prior, asked.noise))
+
+
+def _check_picture(asked: argparse.Namespace) -> None:
+    if asked.picture is None:
+        return
+    if not _supposes(asked):
+        raise HostError(
+            "--picture draws two models; name the other with --profile, --prior, --noise"
+        )
+    if find_spec("matplotlib") is None:
+        raise HostError(
+            'matplotlib not installed, which --picture needs: pip install "gp-pta[report]"'
+        )
+    from host_tools.drawing import PICTURE_ENDINGS
+
+    check_name(asked.picture, "--picture", PICTURE_ENDINGS, asked.force)
 
 
 def as_json(verdict: Verdict) -> dict[str, Any]:

@@ -47,6 +47,7 @@ EXTRAS: dict[str, set[str]] = {
     "host_tools/prescription": {"matplotlib"},
     "host_tools/report": {"matplotlib"},
     "host_tools/study": {"distributed", "matplotlib", "pyarrow", "threadpoolctl"},
+    "host_tools/what_if": {"matplotlib"},
 }
 EXCEPT: dict[str, set[str]] = {
     # It keeps compiled kernels in a directory, and compiles them in a process apart.

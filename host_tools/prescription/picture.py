@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from firmware_py.procedure.outcomes import MEASURED
-from firmware_py.procedure.settings import LEFT, RIGHT
-from host_tools.drawing import BLUE, GREY, INK, in_style, new_figure, save
+from host_tools.drawing import (
+    EAR_COLOURS,
+    EAR_MARKERS,
+    GREY,
+    INK,
+    RED,
+    in_style,
+    new_figure,
+    save,
+)
 from host_tools.prescription.compression import CONVERSATION_DB_SPL
 from host_tools.prescription.ears import EarPrescription
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-RED: Final = "#C62828"
-EAR_COLOURS: Final = {RIGHT: RED, LEFT: BLUE}
-EAR_MARKERS: Final = {RIGHT: "o", LEFT: "x"}
 TICKS_HZ: Final = (250, 500, 1000, 2000, 4000, 8000)
 # Of speech in dB SPL, each with its line.
 OTHER_LEVELS_DB_SPL: Final = ((50.0, (0, (1.5, 1.5))), (80.0, (0, (5, 1.5))))

@@ -1,0 +1,1 @@
+"""What another model would have said to the same answers."""
