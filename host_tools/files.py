@@ -29,14 +29,18 @@ def check_name(
     Raises
     ------
     HostError
-        The ending is not one of these, the directory is not there, or the file is.
+        The ending is not one of these, the directory is not there or closed, or the file is there.
     """
-    if path.suffix not in endings or not path.parent.is_dir():
+    try:
+        directory, taken = path.parent.is_dir(), path.is_dir() or (path.exists() and not force)
+    except OSError as error:  # such as a directory that may not be entered
+        raise HostError(f"{option} {str(path)!r} cannot be written: {error.strerror}") from None
+    if path.suffix not in endings or not directory:
         raise HostError(
             f"{option} is {str(path)!r}; allowed is a name in {', '.join(endings)}, in a directory "
             "that is there"
         )
-    if path.is_dir() or (path.exists() and not force):
+    if taken:
         unless = "" if force is None else " without --force"
         raise HostError(f"{option} {str(path)!r} is there already; it is not overwritten{unless}")
 

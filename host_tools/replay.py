@@ -6,11 +6,11 @@ Or ask what another model would have said to the same answers.
 import argparse
 import json
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from host_tools.errors import HostError
+from host_tools.extras import need
 from host_tools.files import check_name
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
@@ -144,10 +144,7 @@ def _check_picture(asked: argparse.Namespace) -> None:
         raise HostError(
             "--picture draws two models; name the other with --profile, --prior, --noise"
         )
-    if find_spec("matplotlib") is None:
-        raise HostError(
-            'matplotlib not installed, which --picture needs: pip install "gp-pta[report]"'
-        )
+    need("--picture", "matplotlib")
     from host_tools.drawing import PICTURE_ENDINGS
 
     check_name(asked.picture, "--picture", PICTURE_ENDINGS, asked.force)

@@ -11,7 +11,12 @@ from firmware_py.journal.errors import (
     JournalUnstartedError,
     JournalWriteError,
 )
-from firmware_py.journal.reader import Recovered, is_recovery_note, read_journal
+from firmware_py.journal.reader import (
+    Recovered,
+    is_recovery_note,
+    is_unbroken,
+    read_journal,
+)
 from firmware_py.journal.records import (
     FORMAT_VERSION,
     HEADER_BYTES_MAX,
@@ -38,5 +43,6 @@ __all__ = [
     "Record",
     "Recovered",
     "is_recovery_note",
+    "is_unbroken",
     "read_journal",
 ]

@@ -18,9 +18,13 @@ from firmware_py.journal.errors import (
 )
 from firmware_py.journal.records import (
     FORMAT_VERSION,
+    HEADER_BYTES_MAX,
+    TAIL,
+    TAIL_BYTES,
     UNSYNCED_BYTES_MAX,
     LineError,
     Record,
+    chained_crc,
     decode_line,
     line_bytes_max,
 )
@@ -116,6 +120,26 @@ def read_journal(path: str | os.PathLike[str], *, disk: Disk | None = None) -> R
         return scan(disk, handle, path)
     finally:
         disk.close(handle)
+
+
+def is_unbroken(path: Path) -> bool:
+    """Return whether every line's CRC continues that of the line before.
+
+    A quick look and no verdict: what is wrong, if something is, `read_journal` tells.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+    """
+    crc = ""
+    with path.open("rb") as file:
+        while line := file.readline(HEADER_BYTES_MAX):
+            tail = TAIL.search(line, max(0, len(line) - TAIL_BYTES))
+            if tail is None or chained_crc(crc, line[: tail.start()]) != tail[1].decode():
+                return False
+            crc = tail[1].decode()
+    return crc != ""
 
 
 def scan(disk: Disk, handle: int, path: Path) -> Recovered:

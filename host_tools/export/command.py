@@ -3,13 +3,13 @@
 import argparse
 import sys
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from host_tools.errors import HostError
 from host_tools.export.examination import Examination, read_examination
 from host_tools.export.formats import FORMATS
+from host_tools.extras import need
 from host_tools.files import check_name, write_bytes
 
 NAME = "export"
@@ -86,10 +86,7 @@ def checked_format(name: str | None, out: Path | None, option: str, force: bool)
         raise HostError(f"--format is missing; allowed are {', '.join(FORMATS)}")
     chosen = name or endings[out.suffix if out else ""]
     wanted = FORMATS[chosen]
-    if wanted.library and find_spec(wanted.library) is None:
-        raise HostError(
-            f'{wanted.library} not installed, which {chosen} needs: pip install "gp-pta[export]"'
-        )
+    need(f"--format {chosen}", *wanted.libraries)
     if out is not None:
         check_name(out, option, (wanted.ending,), force)
     elif not wanted.text:

@@ -22,19 +22,19 @@ class Format:
         Of sessions: the content of the file.
     text : bool
         A person may read it, in UTF-8.
-    library : str
-        That it needs beside those of every command; "": none.
+    libraries : tuple of str
+        That it needs beside those of every command.
     """
 
     ending: str
     encode: Callable[[Sequence[Examination]], bytes]
     text: bool = True
-    library: str = ""
+    libraries: tuple[str, ...] = ()
 
 
 FORMATS: Final = {
     "csv": Format(".csv", as_csv),
     "json": Format(".json", as_json),
     "fhir": Format(".json", as_fhir),
-    "parquet": Format(".parquet", as_parquet, text=False, library="pyarrow"),
+    "parquet": Format(".parquet", as_parquet, text=False, libraries=("pyarrow",)),
 }

@@ -1,0 +1,1 @@
+"""The sessions of a directory: listed, filtered, exported together."""

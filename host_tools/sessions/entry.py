@@ -1,0 +1,143 @@
+"""One file of a directory of journals, at a glance that raises nothing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from firmware_py.archive import (
+    DAMAGED,
+    UNFINISHED,
+    ArchiveError,
+    Ends,
+    read_ends,
+    recorded_result,
+)
+from firmware_py.journal import (
+    JournalDamagedError,
+    JournalReadError,
+    JournalUnstartedError,
+    is_unbroken,
+    read_journal,
+)
+from firmware_py.journal.records import LineError
+from firmware_py.procedure.settings import LEFT, RIGHT
+from host_tools.pta4 import pta4_of
+
+# In the place of an outcome, beside those of the archive.
+FOREIGN: Final = "foreign"  # no journal, or not of a session
+UNREADABLE: Final = "unreadable"
+UNSTARTED: Final = "unstarted"  # the power went before its header was whole
+BROKEN: Final = (DAMAGED, FOREIGN, UNREADABLE, UNSTARTED)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is listed of a file.
+
+    Attributes
+    ----------
+    name : str
+        Of the file, without the directory.
+    outcome : str
+        As in the result, `UNFINISHED`, or one of `BROKEN`.
+    words : str
+        What is wrong with a broken one.
+    session : int or None
+    started : str
+        ISO 8601.
+    ears : str
+        "both", "left" or "right".
+    identifier, calibration : str
+        Of the person; and the state.
+    pta4_right_db_hl, pta4_left_db_hl : float or None
+        None: not tested, or not known.
+    at_least : str
+        The ears, apart by a space, whose average has a silent limit in it.
+    tones : int
+        Of all ears.
+
+    Texts are "" where nothing is known.
+    """
+
+    name: str
+    outcome: str
+    words: str = ""
+    session: int | None = None
+    started: str = ""
+    ears: str = ""
+    identifier: str = ""
+    calibration: str = ""
+    pta4_right_db_hl: float | None = None
+    pta4_left_db_hl: float | None = None
+    at_least: str = ""
+    tones: int = 0
+
+    @property
+    def broken(self) -> bool:
+        """Return whether nothing can be made of it."""
+        return self.outcome in BROKEN
+
+    @property
+    def pta4_db_hl(self) -> dict[str, float]:
+        """Return the averages that are known, by ear."""
+        known = {RIGHT: self.pta4_right_db_hl, LEFT: self.pta4_left_db_hl}
+        return {ear: db_hl for ear, db_hl in known.items() if db_hl is not None}
+
+
+def entry_of(path: Path) -> Entry:
+    """Look at a file, and check that it is whole; what is wrong with it is in the entry."""
+    try:
+        return _told(path.name, _ends(path))
+    except OSError as error:
+        return Entry(path.name, UNREADABLE, error.strerror or str(error))
+    except JournalUnstartedError as error:
+        return Entry(path.name, UNSTARTED, _reason(path, error))
+    except JournalDamagedError as error:
+        return Entry(path.name, DAMAGED, f"line {error.line_number}: {error.reason}")
+    except JournalReadError as error:
+        return Entry(path.name, FOREIGN, _reason(path, error))
+    except (AttributeError, KeyError, TypeError):
+        return Entry(path.name, FOREIGN, "is not of a session that this version knows")
+
+
+def _ends(path: Path) -> Ends:
+    try:
+        ends = read_ends(path)
+        if is_unbroken(path):
+            return ends
+    except LineError:
+        pass  # what it is then, the reader of journals knows
+    header = read_journal(path).header
+    try:
+        return Ends(header, recorded_result(path).result)
+    except ArchiveError:
+        return Ends(header, None)
+
+
+def _told(name: str, ends: Ends) -> Entry:
+    header, result = ends.header, ends.result or {"outcome": UNFINISHED, "ears": []}
+    averages = {ear["ear"]: pta4_of(ear["thresholds"]) for ear in result["ears"]}
+    pta4 = {ear: average for ear, average in averages.items() if average is not None}
+    return Entry(
+        name,
+        str(result["outcome"]),
+        session=header["session"],
+        started=str(header.get("started", "")),
+        ears=str(header["settings"]["ears"]),
+        identifier=_of(header, "person", "identifier"),
+        calibration=_of(header, "calibration", "state") or "UNCALIBRATED",
+        pta4_right_db_hl=pta4[RIGHT].db_hl if RIGHT in pta4 else None,
+        pta4_left_db_hl=pta4[LEFT].db_hl if LEFT in pta4 else None,
+        at_least=" ".join(ear for ear, average in pta4.items() if average.at_least),
+        tones=sum(ear["tones"] for ear in result["ears"]),
+    )
+
+
+def _of(header: Mapping[str, Any], table: str, key: str) -> str:
+    """Return a text out of a table that journals of before lack."""
+    return str((header.get(table) or {}).get(key) or "")
+
+
+def _reason(path: Path, error: JournalReadError) -> str:
+    return str(error).removeprefix(f"{path}: ")

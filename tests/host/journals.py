@@ -1,0 +1,42 @@
+"""Directories of many journals: golden ones under other headers, every CRC right."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
+
+GOLDEN: Final = Path(__file__).parents[1] / "golden"
+KINDS: Final = ("left-ear-s2", "both-ears-n3", "disturbed", "silent-ear")
+
+
+def write_journals(directory: Path, count: int) -> None:
+    """Write sessions 1 to `count`: of another day, and of another person every fourth."""
+    for number in range(1, count + 1):
+        path = directory / f"session-{number:06d}.journal"
+        path.write_bytes(journal(KINDS[number % len(KINDS)], number))
+
+
+def journal(kind: str, number: int) -> bytes:
+    """Return the journal of a golden session as if it had been session `number`."""
+    header, bodies = _parts(kind)
+    day = f"{2016 + number % 10}-{1 + number % 12:02d}-{1 + number % 28:02d}"
+    person = {"identifier": f"P-{number // 4}", "age_years": 20.0 + number % 60, "sex": "F"}
+    changes = {"session": number, "started": f"{day}T09:30:00+00:00", "person": person}
+    line, crc = encode_line(0, 0, {**header, **changes}, "")
+    lines = [line]
+    for body in bodies:
+        crc = chained_crc(crc, body)
+        lines.append(body + f', "crc": "{crc}"}}\n'.encode())
+    return b"".join(lines)
+
+
+@cache
+def _parts(kind: str) -> tuple[dict[str, object], list[bytes]]:
+    """Return the header, and the other lines without their CRCs."""
+    first, *lines = (GOLDEN / f"{kind}.journal").read_bytes().splitlines(keepends=True)
+    header = json.loads(first)
+    for key in ("n", "synced", "crc"):
+        del header[key]
+    return header, [line[:-TAIL_BYTES] for line in lines]
