@@ -16,9 +16,11 @@ import json
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
 
+from firmware_py.procedure.masking import KINDS, Earphones, attenuation_db
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 from firmware_py.toml_file import TomlFileError, read_toml
 
@@ -39,6 +41,7 @@ DUE_DAYS_MAX: Final = 731  # two years; a year is usual
 
 NOMINAL_FULL_SCALE_DB_HL: Final = 120.0  # of 0 dBFS at every frequency, where nothing is measured
 LOWEST_DBFS: Final = -160.0  # that the wire can carry
+NOISE_DBFS_MAX: Final = -10.0  # of the wire: peaks are higher than those of a tone
 _WHOLE_DB: Final = 1e-9  # a whole number but for rounding is that number, on every machine
 _HUNDREDTHS: Final = 100  # the wire has two digits
 
@@ -54,6 +57,7 @@ _TEXTS: Final = {
     "transducer": ("name", "serial_left", "serial_right", "coupler", "retspl_source"),
 }
 _DATES: Final = ("date", "due")
+_KIND: Final = "kind"  # of the transducer; files of before do not tell it
 
 
 class CalibrationError(ValueError):
@@ -97,6 +101,14 @@ class Curve:
         return self.levels_db[left] + share * (self.levels_db[right] - self.levels_db[left])
 
 
+# By how much the level of a band of noise a third of an octave wide is above that of the tone it
+# just masks (ISO 389-4:1994). The tone generator's band is a fifth wider, so 0.8 dB of its noise
+# are outside, for which the safety of the masking rule has room.
+NOISE_CORRECTION: Final = Curve(
+    tuple(map(float, FREQUENCIES_HZ)), (4.0, 4.0, 4.0, 5.0, 6.0, 6.0, 6.0, 6.0, 5.0, 5.0, 5.0)
+)
+
+
 @dataclass(frozen=True)
 class Calibration:
     """A good calibration.
@@ -109,6 +121,8 @@ class Calibration:
         All that its file says, as JSON values; dates are ISO 8601.
     date, due : datetime.date
         When it was made, and the last day on which it holds.
+    kind : str
+        Of the transducer, one of `KINDS`; "" if its file does not say.
     retspl_db_spl : Curve
         Reference threshold of the transducer.
     sensitivity_db_spl, level_max_db_spl : dict of ear to Curve
@@ -118,6 +132,7 @@ class Calibration:
     content: dict[str, Any]
     date: datetime.date
     due: datetime.date
+    kind: str
     retspl_db_spl: Curve
     sensitivity_db_spl: dict[str, Curve]
     level_max_db_spl: dict[str, Curve]
@@ -139,7 +154,8 @@ class Calibration:
         about = _table("", content, "calibration")
         _check_keys("[calibration] ", about, (*_DATES, *_TEXTS["calibration"]))
         transducer = _table("", content, "transducer")
-        _check_keys("[transducer] ", transducer, (*_TEXTS["transducer"], "retspl_db_spl"))
+        wanted = (*_TEXTS["transducer"], "retspl_db_spl")
+        _check_keys("[transducer] ", transducer, wanted, (_KIND,))
         for name, table in (("calibration", about), ("transducer", transducer)):
             for key in _TEXTS[name]:
                 check_text(f"[{name}] {key}", table[key])
@@ -152,6 +168,7 @@ class Calibration:
             content,
             date,
             due,
+            _kind(transducer),
             _curve("transducer", transducer, "retspl_db_spl", RETSPL_LIMITS_DB_SPL),
             {
                 ear: _curve(ear, table, "sensitivity_db_spl", SENSITIVITY_LIMITS_DB_SPL)
@@ -259,6 +276,23 @@ class CalibrationInForce:
             return math.inf
         return self.calibration.highest_db_hl(ear, frequency_hz)
 
+    def noise_dbfs(self, ear: str, frequency_hz: float, level_db_hl: float) -> float:
+        """Return what the tone generator is told for noise of an effective masking level."""
+        level_db_hl += NOISE_CORRECTION.at(frequency_hz)
+        return min(self.level_dbfs(ear, frequency_hz, level_db_hl), NOISE_DBFS_MAX)
+
+    def highest_noise_db_hl(self, ear: str, frequency_hz: float) -> float:
+        """Return the highest effective masking level that can be reached, whole dB."""
+        full_scale_db_hl = -self.level_dbfs(ear, frequency_hz, 0.0)
+        reach_db_hl = min(self.highest_db_hl(ear, frequency_hz), full_scale_db_hl + NOISE_DBFS_MAX)
+        return float(math.floor(reach_db_hl - NOISE_CORRECTION.at(frequency_hz)))
+
+    @property
+    def earphones(self) -> Earphones:
+        """Return what masking has to know; of earphones of unknown kind the least attenuation."""
+        kind = self.calibration.kind if self.calibration else ""
+        return Earphones(partial(attenuation_db, kind), self.highest_noise_db_hl)
+
     @property
     def headline(self) -> str:
         """Return one line for every screen and report, the state first."""
@@ -355,11 +389,14 @@ def load_calibration(path: Path | None) -> CalibrationOnFile:
         return CalibrationOnFile(fault=str(error))
 
 
-def _check_keys(place: str, table: dict[str, Any], wanted: tuple[str, ...]) -> None:
+def _check_keys(
+    place: str, table: dict[str, Any], wanted: tuple[str, ...], allowed: tuple[str, ...] = ()
+) -> None:
+    known = (*wanted, *allowed)
     for name in table:
-        if name not in wanted:
-            close = difflib.get_close_matches(name, wanted, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(wanted)}"
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
             raise CalibrationError(f"{place}{name!r} is not known; {hint}")
     for name in wanted:
         if name not in table:
@@ -387,6 +424,13 @@ def check_text(place: str, value: object) -> None:
             f"{place} is {value!r}; allowed are 1 to {TEXT_CHARACTERS_MAX} printable ASCII "
             "characters"
         )
+
+
+def _kind(transducer: dict[str, Any]) -> str:
+    kind = transducer.get(_KIND, "")
+    if _KIND in transducer and kind not in KINDS:
+        raise CalibrationError(f"[transducer] {_KIND} is {kind!r}; allowed are {', '.join(KINDS)}")
+    return str(kind)
 
 
 def _date(place: str, value: object) -> datetime.date:

@@ -3,8 +3,7 @@
 from typing import Final
 
 from firmware_py.calibration import FREQUENCIES_HZ
-from firmware_py.link.client import Client, Lost, Notice, Refused, Told
-from firmware_py.link.frames import decimal
+from firmware_py.link.client import Client, Lost, Notice, Refused, Told, Tone
 from firmware_py.procedure.settings import LEFT, RIGHT
 
 # Nobody wears the earphones then, but somebody might: not the last 6 dB. What was not measured is
@@ -64,17 +63,7 @@ class CalibrationTone:
             raise ToneError(f"{level_dbfs:g} dBFS: allowed is {low_dbfs:g} to {high_dbfs:g} dBFS")
         self.stop()
         self._number = (self._number + 1) % NUMBERS
-        self._client.request(
-            "tone",
-            ("id", self._id),
-            ("ear", "l" if ear == LEFT else "r"),
-            ("hz", decimal(frequency_hz, 2)),
-            ("dbfs", decimal(level_dbfs, 2)),
-            ("on", ON_MS),
-            ("off", 0),
-            ("n", 1),
-            ("rise", RISE_MS),
-        )
+        self._client.play(Tone(self._id, ear, frequency_hz, level_dbfs, ON_MS, 0, 1, RISE_MS))
         self.state = ASKED
 
     def stop(self) -> None:

@@ -47,11 +47,13 @@ from firmware_py.manual_tone import ManualTone
 from firmware_py.ports import Port, PortError
 from firmware_py.procedure.events import Aborted, Continued, Paused
 from firmware_py.procedure.hearing_test import FINISHED, PAUSED, HearingTest
+from firmware_py.procedure.outcomes import NOT_MASKED
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
     BOTH,
     LEFT,
+    OFF,
     RIGHT,
     SettingError,
     Settings,
@@ -515,7 +517,7 @@ class Firmware:
             f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tones} "
             f"heard={ear.tones_heard} unsure={ear.tones_unsure} "
             f"half_width_db={widest.half_width_db:.1f} widest_hz={widest.frequency_hz} "
-            f"calibration={self._runner.last_calibration.state}"
+            f"masking={_masking(test)} calibration={self._runner.last_calibration.state}"
         )
 
     def sessions(self, count: str | None) -> str:
@@ -568,7 +570,9 @@ class Firmware:
         except DataDirectoryError as error:
             raise ConsoleError(MASS_STORAGE, str(error)) from None
 
-    def play_tone(self, ear: str, frequency_hz: str, level_db_hl: str) -> None:
+    def play_tone(
+        self, ear: str, frequency_hz: str, level_db_hl: str, noise_db_hl: str | None
+    ) -> None:
         """Play a tone by hand."""
         if self._runner.running:
             raise ConsoleError(SETTINGS_CONFLICT, "a test is under way: SESS:ABOR ends it")
@@ -579,6 +583,7 @@ class Firmware:
             self._manual_tone.play(
                 ear.lower(), _number(frequency_hz), _number(level_db_hl),
                 self._with(self._settings), self._runner.calibration_today(),
+                None if noise_db_hl is None else _number(noise_db_hl),
             )  # fmt: skip
         except ValueError as error:
             raise ConsoleError(ILLEGAL_PARAMETER, f"{error}; nothing was played") from None
@@ -685,8 +690,19 @@ def _course(ear: dict[str, Any]) -> str:
     """Say what came of an ear, after how many tones, and why it ended."""
     unsure = f", {ear['tones_unsure']} unsure" if ear["tones_unsure"] else ""
     heard = f"{ear['tones']} tones, {ear['tones_heard']} heard{unsure}"
+    masked = ear.get("tones_masked", 0)
+    heard += f", {masked} with noise in the other ear" if masked else ""
     why = f"; {ear['why']}" if ear["why"] else ""
     return f"{ear['ear']} ear: {ear['outcome']}, {heard}{why}"
+
+
+def _masking(test: HearingTest) -> str:
+    """Return the level of the noise, or whether there can be any, or that nobody looks."""
+    if not test.cross_hearing.watched:
+        return OFF
+    if test.noise is not None:
+        return f"{test.noise.level_db_hl:g}"
+    return "ready" if test.cross_hearing.can_mask else "none"
 
 
 def _entry(journal: Path) -> str:
@@ -708,7 +724,9 @@ def _whole(name: str, text: str, largest: int) -> int:
 def _figures(threshold: dict[str, Any]) -> str:
     mean, sd = threshold["threshold_db_hl"], threshold["sd_db"]
     figures = f"{mean:.1f},{sd:.1f}" if mean is not None else "-,-"
-    return f"{threshold['frequency_hz']},{figures},{threshold['mark']}"
+    masking = threshold.get("masking", NOT_MASKED)
+    marks = [threshold["mark"]] if masking == NOT_MASKED else [threshold["mark"], masking]
+    return f"{threshold['frequency_hz']},{figures},{','.join(marks)}"
 
 
 def _number(text: str) -> float:

@@ -9,8 +9,8 @@ console's unasked lines.
 from typing import Any, Final
 
 from firmware_py.calibration import CalibrationInForce
-from firmware_py.link.client import Client, Greeted, Lost, Notice, Refused, Told
-from firmware_py.link.frames import decimal
+from firmware_py.link.client import Client, Greeted, Lost, Notice, Refused, Told, Tone
+from firmware_py.procedure.cross_hearing import NO_NOISE, OTHER
 from firmware_py.procedure.settings import LEFT, RIGHT, STEP_UP_MAX_DB, SettingError, Settings
 
 ID_PREFIX: Final = "man-"
@@ -31,6 +31,7 @@ class ManualTone:
         self._number = 0
         self._asked: dict[str, tuple[str, float, float]] = {}  # by id: ear, Hz, dB HL
         self._last_level_db_hl: dict[str, float] = {}
+        self._noise = False  # whether it plays with the tone
 
     def play(
         self,
@@ -39,8 +40,9 @@ class ManualTone:
         level_db_hl: float,
         settings: Settings,
         calibration: CalibrationInForce,
+        noise_db_hl: float | None = None,
     ) -> None:
-        """Play a tone; one that sounds is ended.
+        """Play a tone, with noise in the other ear or without; one that sounds is ended.
 
         Raises
         ------
@@ -49,21 +51,23 @@ class ManualTone:
         """
         self._check(ear, frequency_hz, level_db_hl, settings, calibration)
         level_dbfs = calibration.level_dbfs(ear, frequency_hz, level_db_hl)
+        if noise_db_hl is not None:
+            self._check_noise(OTHER[ear], frequency_hz, noise_db_hl, settings, calibration)
         self.stop()
+        if noise_db_hl is not None:
+            noise_dbfs = calibration.noise_dbfs(OTHER[ear], frequency_hz, noise_db_hl)
+            self._client.mask(OTHER[ear], frequency_hz, noise_dbfs)
+        self._noise = noise_db_hl is not None
         self._number = self._number % (NUMBERS - 1) + 1
         tone_id = f"{ID_PREFIX}{self._number}"
         self._asked = {tone_id: (ear, frequency_hz, level_db_hl)}
-        self._client.request(
-            "tone",
-            ("id", tone_id),
-            ("ear", "l" if ear == LEFT else "r"),
-            ("hz", decimal(frequency_hz, 2)),
-            ("dbfs", decimal(level_dbfs, 2)),
-            ("on", settings.pulse_on_ms),
-            ("off", settings.pulse_off_ms),
-            ("n", settings.pulses),
-            ("rise", settings.rise_ms),
-        )
+        s = settings
+        self._client.play(
+            Tone(
+                tone_id, ear, frequency_hz, level_dbfs,
+                s.pulse_on_ms, s.pulse_off_ms, s.pulses, s.rise_ms,
+            )
+        )  # fmt: skip
 
     def stop(self) -> None:
         """End a tone that sounds, or is about to; without one nothing is done."""
@@ -86,10 +90,33 @@ class ManualTone:
                 return "manual-tone", about
             case Told(_, "tone-off", {"id": tone_id}) if tone_id in self._asked:
                 self._asked = {}
+                if self._noise:
+                    self._client.unmask()
                 return "manual-tone-over", {}
-            case Refused("tone") | Lost() | Greeted():
+            case Refused("tone" | "mask"):
+                self.stop()
+            case Lost() | Greeted():
                 self._asked = {}
         return None
+
+    def _check_noise(
+        self,
+        ear: str,
+        frequency_hz: float,
+        level_db_hl: float,
+        settings: Settings,
+        calibration: CalibrationInForce,
+    ) -> None:
+        if not self._client.can_mask:
+            raise SettingError(NO_NOISE)
+        high_db_hl = min(
+            settings.level_max_db_hl, calibration.highest_noise_db_hl(ear, frequency_hz)
+        )
+        if not settings.level_min_db_hl <= level_db_hl <= high_db_hl:
+            raise SettingError(
+                f"noise is {level_db_hl:g}; allowed are {settings.level_min_db_hl:g} to "
+                f"{high_db_hl:g} dB"
+            )
 
     def _check(
         self,

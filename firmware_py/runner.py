@@ -19,8 +19,18 @@ from firmware_py.journal import (
     JournalUnstartedError,
     read_journal,
 )
-from firmware_py.link.client import Client, Greeted, Lost, Missed, Notice, Refused, TimeTold, Told
-from firmware_py.link.frames import decimal, parse_whole
+from firmware_py.link.client import (
+    Client,
+    Greeted,
+    Lost,
+    Missed,
+    Notice,
+    Refused,
+    TimeTold,
+    Told,
+    Tone,
+)
+from firmware_py.link.frames import parse_whole
 from firmware_py.procedure.events import (
     HEARD_BUTTON,
     Aborted,
@@ -33,6 +43,8 @@ from firmware_py.procedure.events import (
     ButtonReleased,
     Event,
     Finish,
+    Mask,
+    NoiseRefused,
     Play,
     Silence,
     Tell,
@@ -40,11 +52,12 @@ from firmware_py.procedure.events import (
     TimePassed,
     ToneEnded,
     ToneStarted,
+    Unmask,
     Wait,
 )
 from firmware_py.procedure.hearing_test import READY, STARTING, HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
-from firmware_py.procedure.settings import LEFT, Settings
+from firmware_py.procedure.settings import Settings
 from firmware_py.session import NOT_CALIBRATED, BoardMark, ReplayError, Session, replay
 
 SESSIONS_IN_TONE_ID: Final = 1000  # an id has at most 8 characters: "999-9999"
@@ -182,7 +195,7 @@ class Runner:
         self._wait_until_us = None
 
     def _start(self) -> None:
-        self.feed(TestStarted(), self._mark())
+        self.feed(TestStarted(self._client.can_mask), self._mark())
 
     def _mark(self) -> BoardMark:
         """Return up to where everything that the board has told is known."""
@@ -216,8 +229,8 @@ class Runner:
         """Give the running test what came over the wire."""
         self.calibration_tone.notice(notice)
         match notice:
-            case Greeted(_, _, boot, tone_id, _):
-                self._greeted(boot, tone_id)
+            case Greeted(_, _, boot, tone_id, _, can_mask):
+                self._greeted(boot, tone_id, can_mask)
             case Told(number, verb, fields):
                 self._told(number, verb, fields)
             case TimeTold(us):
@@ -225,6 +238,8 @@ class Runner:
             case Refused("tone", code, name) if self._tone_is_asked():
                 what = f"{code} {name}".strip()
                 self.feed(Aborted(f"the tone generator refused a tone: {what}"))
+            case Refused("mask", code, name):
+                self.feed(NoiseRefused(f"{code} {name}".strip()))
             case Missed(count):
                 self._missed(count)
             case Lost(why):
@@ -237,7 +252,7 @@ class Runner:
         """
         return self.session is not None and self.session.test.state == STARTING
 
-    def _greeted(self, boot: str, tone_id: str) -> None:
+    def _greeted(self, boot: str, tone_id: str, can_mask: bool) -> None:
         if self.session is None:
             return
         if self.session.test.state == READY:
@@ -246,7 +261,7 @@ class Runner:
         known = boot == self.session.board.boot and tone_id == self._tone_id(
             self.session.test.number
         )
-        self.feed(BoardReady(known), self._mark())
+        self.feed(BoardReady(known, can_mask), self._mark())
 
     def another_board(self, serial: str) -> str:
         """Say so if a test goes on with another board than it had before; empty if not."""
@@ -261,7 +276,7 @@ class Runner:
     def _missed(self, count: int) -> None:
         """Ask again what is under way: nobody knows what became of it."""
         self.feed(BoardLost(f"{count} events of the tone generator are lost"))
-        self.feed(BoardReady(False), self._mark())
+        self.feed(BoardReady(False, self._client.can_mask), self._mark())
 
     def _told(self, number: int, verb: str, fields: dict[str, str]) -> None:
         self._told_event = number
@@ -337,6 +352,10 @@ class Runner:
         match action:
             case Play():
                 self._play(action)
+            case Mask():
+                self._mask(action)
+            case Unmask():
+                self._unmask()
             case Silence():
                 self._client.silence()
             case AskBoardTime():
@@ -354,17 +373,24 @@ class Runner:
         in_force = self.last_calibration
         assert play.level_db_hl <= in_force.highest_db_hl(play.ear, play.frequency_hz)
         level_dbfs = in_force.level_dbfs(play.ear, play.frequency_hz, play.level_db_hl)
-        self._client.request(
-            "tone",
-            ("id", self._tone_id(play.number)),
-            ("ear", "l" if play.ear == LEFT else "r"),
-            ("hz", decimal(play.frequency_hz, 2)),
-            ("dbfs", decimal(level_dbfs, 2)),
-            ("on", play.on_ms),
-            ("off", play.off_ms),
-            ("n", play.pulses),
-            ("rise", play.rise_ms),
-        )
+        self._client.play(
+            Tone(
+                self._tone_id(play.number), play.ear, play.frequency_hz, level_dbfs,
+                play.on_ms, play.off_ms, play.pulses, play.rise_ms,
+            )
+        )  # fmt: skip
+
+    def _mask(self, mask: Mask) -> None:
+        if not self._client.connected:
+            return  # as for a tone: it comes with the presentation that is asked again
+        in_force = self.last_calibration
+        assert mask.level_db_hl <= in_force.highest_noise_db_hl(mask.ear, mask.frequency_hz)
+        level_dbfs = in_force.noise_dbfs(mask.ear, mask.frequency_hz, mask.level_db_hl)
+        self._client.mask(mask.ear, mask.frequency_hz, level_dbfs)
+
+    def _unmask(self) -> None:
+        if self._client.connected:
+            self._client.unmask()
 
     def _tone_id(self, number: int) -> str:
         session = self.session.number if self.session else 0

@@ -25,7 +25,7 @@ from firmware_py.procedure.events import (
 )
 from firmware_py.procedure.hearing_test import HearingTest
 from firmware_py.procedure.person import Person
-from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.settings import OFF, Settings
 
 NOT_CALIBRATED: Final = CalibrationInForce()
 
@@ -122,10 +122,11 @@ def replay(records: Sequence[Record], watch: Watcher = unwatched) -> Replay:
 
 def _beginning(header: Record) -> Replay:
     try:
-        settings = Settings.from_record(dict(header["settings"]))
+        # Sessions of before had no masking.
+        settings = Settings.from_record({"masking": OFF, **header["settings"]})
         calibration = CalibrationInForce.from_record(header.get("calibration"))
         person = Person(**header.get("person", {}))
-        test = HearingTest(settings, person, calibration.highest_db_hl)
+        test = HearingTest(settings, person, calibration.highest_db_hl, calibration.earphones)
         return Replay(test, calibration)
     except (KeyError, TypeError, ValueError) as error:
         raise ReplayError(
@@ -221,7 +222,7 @@ class Session:
         JournalError
             If it cannot be written.
         """
-        test = HearingTest(settings, person, calibration.highest_db_hl)
+        test = HearingTest(settings, person, calibration.highest_db_hl, calibration.earphones)
         header = {
             "firmware": __version__,
             "python": platform.python_version(),

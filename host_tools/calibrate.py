@@ -443,6 +443,7 @@ def _calibration(
     }
     transducer = {
         "name": reference.transducer,
+        "kind": reference.kind,
         **{name: texts[name] for name in ("serial_left", "serial_right")},
         "coupler": reference.coupler,
         "retspl_source": reference.source,

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Audiogram
+from firmware_py.procedure.settings import AUTOMATIC, OFF
 from host_tools import replay
 from host_tools.errors import HostError
 from host_tools.live import (
@@ -41,6 +42,7 @@ example:
   gp-pta demo --audiogram S2 --seed 3
   gp-pta demo --audiogram ears.csv:17,ears.csv:18 --kill 5 --out sessions
   gp-pta demo --audiogram N4 --unsure-half-width 3
+  gp-pta demo --audiogram N1,N6 --masking off
   gp-pta demo --faults drop=.05,garble=.05,delay=.05,duplicate=.05
   gp-pta demo --board emulated --ear left
 """
@@ -58,6 +60,9 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     add_board_arguments(p)
     add_test_arguments(p)
+    p.add_argument(
+        "--masking", choices=(AUTOMATIC, OFF), default=AUTOMATIC, help=f"default: {AUTOMATIC}"
+    )
     p.add_argument(
         "--speed",
         type=float,
@@ -163,13 +168,15 @@ def _how_long(arguments: argparse.Namespace) -> str:
 
 def _simulator_options(arguments: argparse.Namespace) -> list[str]:
     names = ["board", "audiogram", "seed", "response_noise", "lapse_rate", "false_alarm_rate"]
-    names += ["response_time", "unsure_half_width", "speed", "faults"]
+    names += ["response_time", "unsure_half_width", "interaural_attenuation", "speed", "faults"]
     pairs = ((f"--{name.replace('_', '-')}", str(getattr(arguments, name))) for name in names)
     return [word for pair in pairs for word in pair]
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
     settings: dict[str, Any] = {**BRIEF} if arguments.board == EMULATED else {}
+    if arguments.masking != AUTOMATIC:
+        settings["masking"] = arguments.masking
     if arguments.unsure_half_width != 0.0:
         settings["unsure_half_width_db"] = arguments.unsure_half_width
     return settings

@@ -105,7 +105,7 @@ def begin(
         return
     words = [arguments.ear.upper(), str(arguments.seed)]
     words += ["" if arguments.age is None else f"{arguments.age:g}", arguments.sex or ""]
-    lines = [f"SETT {name},{value:g}" for name, value in settings.items()]
+    lines = [f"SETT {name},{value}" for name, value in settings.items()]
     for line in [*lines, f"SESS:STAR {','.join(words).rstrip(',')}"]:
         answer = operator.ask(line)
         if answer != "OK":
@@ -162,6 +162,8 @@ def _show_line(line: str, progress: Progress, screen: Console) -> None:
             screen.print(f"[bold]{about['ear']} ear {about['outcome']}[/bold]: {about['why']}")
         case "session-over":
             progress.over = True
+        case "ear-again":
+            screen.print(f"[bold]{about['ear']} ear again[/bold]: {about['why']}")
         case "void":
             screen.print(f"{about['number']:>4}  asked again: {about['why']}", style="yellow")
         case "error":
@@ -175,10 +177,11 @@ def _answer_line(tone: Mapping[str, str], answer: Mapping[str, str]) -> str:
     else:
         stimulus = f"{float(tone.get('frequency_hz', 'nan')):5.0f} Hz "
         stimulus += f"{float(tone.get('level_db_hl', 'nan')):4.0f} dB HL"
+    noise = f"  noise {float(tone['noise_db_hl']):.0f} dB" if "noise_db_hl" in tone else ""
     word = (CATCH_WORDS if catch else ANSWER_WORDS)[answer["heard"]]
     width = f"  +-{float(answer['half_width_db']):4.1f} dB" if "half_width_db" in answer else ""
     purpose = "" if answer["purpose"] == "measure" else f"  {answer['purpose']}"
-    return f"{answer['number']:>4}  {answer['ear']:<5}  {stimulus}  {word}{width}{purpose}"
+    return f"{answer['number']:>4}  {answer['ear']:<5}  {stimulus}  {word}{width}{purpose}{noise}"
 
 
 def show_result(
@@ -195,10 +198,10 @@ def show_result(
     else:
         for line in (line for panel in panels for line in panel):
             screen.print(line, markup=False)
-    screen.print(legend({ear["ear"]: ear for ear in result["ears"]}, with_truth=truth is not None))
+    found = {ear["ear"]: ear["thresholds"] for ear in result["ears"]}
+    screen.print(legend(found, with_truth=truth is not None))
     for remark in result["remarks"]:
         screen.print(f"remark: {remark}", style="yellow")
-    screen.print("UNCALIBRATED: levels are nominal", style="yellow")
 
 
 def _panel(ear: Mapping[str, Any], truth: Audiogram | None) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Final
 from device.simulator.audiograms import audiogram_named
 from device.simulator.board import SimulatedBoard
 from device.simulator.faults import Board, FaultRates, FaultyBoard
-from device.simulator.listener import SimulatedListener
+from device.simulator.listener import INTERAURAL_ATTENUATION_DB, SimulatedListener
 from device.simulator.serve import serve
 from host_tools.emulated_board import emulated_board
 from host_tools.errors import HostError
@@ -18,6 +18,7 @@ SUMMARY = "serve a simulated tone generator and listener; prints its serial port
 EXAMPLE = """\
 example:
   gp-pta simulate --audiogram S2 --seed 3
+  gp-pta simulate --audiogram N1,N5 --interaural-attenuation 45
   gp-pta simulate --faults drop=.02,garble=.01,delay=.05,duplicate=.01
   gp-pta simulate --board emulated --speed 0.5
   gp-pta-device --tone-generator /dev/pts/N --console ... --data sessions
@@ -61,6 +62,13 @@ def add_board_arguments(p: argparse.ArgumentParser) -> None:
         help="presses a second button, for 'perhaps', so near the threshold (default: 0, never)",
     )
     p.add_argument(
+        "--interaural-attenuation",
+        type=float,
+        default=INTERAURAL_ATTENUATION_DB,
+        metavar="DB",
+        help="by how much less the other ear hears a tone (default: 50; inf: it never does)",
+    )
+    p.add_argument(
         "--faults",
         default="",
         metavar="NAME=RATE,...",
@@ -86,6 +94,7 @@ def listener_of(arguments: argparse.Namespace) -> SimulatedListener:
             response_time_s=arguments.response_time,
             seed=arguments.seed,
             unsure_half_width_db=arguments.unsure_half_width,
+            interaural_attenuation_db=arguments.interaural_attenuation,
         )
     except ValueError as error:
         raise HostError(str(error)) from None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.calibration import FREQUENCIES_HZ, Curve
+from firmware_py.procedure.masking import CIRCUMAURAL, INSERT, SUPRA_AURAL
 
 
 class UnknownTransducerError(ValueError):
@@ -20,13 +21,15 @@ class ReferenceLevels:
 
     Attributes
     ----------
-    transducer, coupler, source : str
-        The standard or publication; what is less than sure about it is said there, too.
+    transducer, kind, coupler, source : str
+        What it is, of which kind (one of `KINDS`, for masking), and the standard or publication;
+        what is less than sure about it is said there, too.
     levels_db_spl : dict of frequency (Hz) to level
         125 to 8000 Hz, as published.
     """
 
     transducer: str
+    kind: str
     coupler: str
     source: str
     levels_db_spl: dict[int, float]
@@ -45,8 +48,9 @@ class ReferenceLevels:
         levels = self.levels_db_spl | {f: round(curve.at(f), 1) for f in missing}
         source = f"{self.source}; {', '.join(map(str, missing))} Hz interpolated"
         return ReferenceLevels(
-            self.transducer, self.coupler, source, {f: levels[f] for f in sorted(levels)}
-        )
+            self.transducer, self.kind, self.coupler, source,
+            {f: levels[f] for f in sorted(levels)},
+        )  # fmt: skip
 
 
 # 125, 250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000 Hz
@@ -68,18 +72,21 @@ def _at_thirds(*levels_db_spl: float) -> dict[int, float]:
 TABLES: Final[dict[str, ReferenceLevels]] = {
     "tdh39": ReferenceLevels(
         "TDH39",
+        SUPRA_AURAL,
         "NBS-9A / IEC 60318-3 (6cc)",
         "ANSI S3.6 / ISO 389-1",
         _at_audiometric(45.0, 25.5, 11.5, 8.0, 7.0, 6.5, 9.0, 10.0, 9.5, 15.5, 13.0),
     ),
     "tdh49": ReferenceLevels(
         "TDH49/50",
+        SUPRA_AURAL,
         "NBS-9A / IEC 60318-3 (6cc)",
         "ANSI S3.6-1996 (quoted by one source)",
         _at_audiometric(47.5, 26.5, 13.5, 8.5, 7.5, 7.5, 11.0, 9.5, 10.5, 13.5, 13.0),
     ),
     "supra-aural": ReferenceLevels(
         "generic supra-aural",
+        SUPRA_AURAL,
         "IEC 60318-1 ear simulator",
         "ANSI S3.6-2010 / ISO 389-1",
         _at_thirds(
@@ -89,6 +96,7 @@ TABLES: Final[dict[str, ReferenceLevels]] = {
     ),
     "dd45": ReferenceLevels(
         "DD45",
+        SUPRA_AURAL,
         "6cc coupler (IEC 60318-3)",
         "PTB-DTU 2010 (quoted by one source)",
         {
@@ -98,6 +106,7 @@ TABLES: Final[dict[str, ReferenceLevels]] = {
     ),
     "dd65v2": ReferenceLevels(
         "DD65v2",
+        CIRCUMAURAL,
         "IEC 60318-1",
         "manufacturer (quoted by one source)",
         {
@@ -107,24 +116,28 @@ TABLES: Final[dict[str, ReferenceLevels]] = {
     ),
     "er3a": ReferenceLevels(
         "ER-3A / ER-5A / IP30 insert",
+        INSERT,
         "HA-2 2cc with tube (DB-0138)",
         "ANSI S3.6-1996 / ISO 389-2:1994",
         _at_audiometric(26.0, 14.0, 5.5, 2.0, 0.0, 2.0, 3.0, 3.5, 5.5, 2.0, 0.0),
     ),
     "er3a-711": ReferenceLevels(
         "ER-3A / ER-5A insert",
+        INSERT,
         "IEC 711 occluded-ear simulator",
         "ANSI S3.6-1996 / ISO 389-2:1994",
         _at_audiometric(28.0, 17.5, 9.5, 6.0, 5.5, 9.5, 11.5, 13.0, 15.0, 16.0, 15.5),
     ),
     "er3a-ha1": ReferenceLevels(
         "ER-3A / ER-5A insert",
+        INSERT,
         "HA-1 2cc",
         "ANSI S3.6-1996 (quoted by one source)",
         _at_audiometric(26.5, 14.5, 6.0, 2.0, 0.0, 0.0, 2.5, 2.5, 0.0, -2.5, -3.5),
     ),
     "hda200": ReferenceLevels(
         "HDA200 (circumaural)",
+        CIRCUMAURAL,
         "IEC 60318-1 + adapter",
         "ISO 389-8:2004",
         _at_thirds(

@@ -19,8 +19,10 @@ from device.simulator.listener import (
     UNSURE_BUTTON,
     Ear,
     Listener,
+    Noise,
     Press,
 )
+from firmware_py.calibration import FREQUENCIES_HZ, NOISE_CORRECTION, NOISE_DBFS_MAX
 from firmware_py.link.frames import (
     FrameError,
     LineReader,
@@ -52,6 +54,7 @@ _IDLE_SLOT_US: Final = round(IDLE_SLOT_S * 1e6)
 
 FREQUENCY_HZ_RANGE: Final = (100.0, 16000.0)
 LEVEL_DBFS_RANGE: Final = (-160.0, 0.0)
+NOISE_DBFS_RANGE: Final = (-160.0, NOISE_DBFS_MAX)
 ON_MS_RANGE: Final = (50, 5000)
 OFF_MS_RANGE: Final = (0, 5000)
 PULSES_RANGE: Final = (1, 20)
@@ -78,6 +81,8 @@ class PlayedTone:
         Board time.
     cut : bool
         It was silenced before its end. (False while it sounds.)
+    noise : PlayedNoise or None
+        That sounded in the other ear when it began.
     """
 
     tone_id: str
@@ -86,6 +91,16 @@ class PlayedTone:
     level_dbfs: float
     onset_us: int
     cut: bool
+    noise: "PlayedNoise | None" = None
+
+
+@dataclass(frozen=True)
+class PlayedNoise:
+    """Noise that comes out of an earphone: ear, centre of its band, RMS re full scale."""
+
+    ear: Ear
+    frequency_hz: float
+    level_dbfs: float
 
 
 class SimulatedBoard:
@@ -103,9 +118,11 @@ class SimulatedBoard:
     full_scale_db_hl : float
         The level in dB HL that 0 dBFS gives.
     output_limit_dbfs : float
-        Tones above this level are refused.
+        Tones and noise above this level are refused.
     host_silence_us : int
-        A tone is cut when no valid frame came for so long, in board time, above 0.
+        Tone and noise are cut when no valid frame came for so long, in board time, above 0.
+    has_noise : bool
+        Whether it knows `mask` and `unmask`.
 
     Raises
     ------
@@ -122,6 +139,7 @@ class SimulatedBoard:
         full_scale_db_hl: float = FULL_SCALE_DB_HL,
         output_limit_dbfs: float = 0.0,
         host_silence_us: int = HOST_SILENCE_US,
+        has_noise: bool = True,
     ) -> None:
         if not 0 <= boot < 2**32:
             raise ValueError(f"boot is {boot}, allowed are 0 to {2**32 - 1}")
@@ -155,6 +173,7 @@ class SimulatedBoard:
         self._last: tuple[int, bytes] | None = None  # the newest command's number and answer
         self._last_tone_id = START
         self._tone: _Sounding | None = None
+        self._noise: PlayedNoise | None = None
         self._fingers = (_Finger(HEARD_BUTTON), _Finger(UNSURE_BUTTON))
         self._idle: _Idle | None = _Idle(START, 0, 0)
         self._played: deque[PlayedTone] = deque(maxlen=PLAYED_MAX)
@@ -168,6 +187,13 @@ class SimulatedBoard:
         }
         if serial:
             self._commands["serial"] = self._identify
+        if has_noise:
+            self._commands |= {"mask": self._mask, "unmask": self._unmask}
+
+    @property
+    def noise(self) -> PlayedNoise | None:
+        """The noise that sounds, if any."""
+        return self._noise
 
     @property
     def played(self) -> list[PlayedTone]:
@@ -247,7 +273,7 @@ class SimulatedBoard:
         watchdog_us = self._heard_host_us + self._host_silence_us
         return (
             (tone.end_us if tone else None, self._end_tone),
-            (watchdog_us if tone else None, self._cut),
+            (watchdog_us if tone or self._noise else None, self._cut),
             *((finger.due_us(), partial(self._move, finger)) for finger in self._fingers),
             (idle.start_us if idle else None, self._begin_idle_slot),
         )
@@ -260,6 +286,7 @@ class SimulatedBoard:
 
     def _cut(self) -> None:
         # Silence at once, if anything sounds.
+        self._noise = None
         if self._tone is None:
             return
         self._played[-1] = replace(self._played[-1], cut=True)
@@ -365,9 +392,11 @@ class SimulatedBoard:
         tone, duration_us = _read_tone(fields, self._now_us)
         if tone.level_dbfs > self._output_limit_dbfs:
             raise _RefusedError("limit")
-        if self._tone is not None:
+        noise = self._noise
+        if self._tone is not None or (noise is not None and noise.ear == tone.ear):
             raise _RefusedError("busy")
-        self._tone = _Sounding(tone.tone_id, self._now_us + duration_us)
+        tone = replace(tone, noise=noise)
+        self._tone = _Sounding(tone.tone_id, tone.ear, self._now_us + duration_us)
         self._last_tone_id = tone.tone_id
         self._played.append(tone)
         self._happened("tone-on", {"id": tone.tone_id, "us": self._now_us})
@@ -378,10 +407,41 @@ class SimulatedBoard:
         self._idle = None
         for finger in self._fingers:
             finger.forget_spontaneous()
-        level_db_hl = tone.level_dbfs + self._full_scale_db_hl
-        press = self._listener.answer(tone.tone_id, tone.ear, tone.frequency_hz, level_db_hl)
+        level_db_hl = self._level_db_hl(tone)
+        press = self._listener.answer(
+            tone.tone_id, tone.ear, tone.frequency_hz, level_db_hl, self._noise_heard()
+        )
         if press is not None:
             self._intend(press, tone.onset_us, spontaneous=False)
+
+    def _level_db_hl(self, sound: PlayedTone | PlayedNoise) -> float:
+        # Of a tone, and of one with the power of the noise.
+        return sound.level_dbfs + self._full_scale_db_hl
+
+    def _noise_heard(self) -> Noise | None:
+        noise = self._noise
+        if noise is None:
+            return None
+        measured_hz = min(max(noise.frequency_hz, FREQUENCIES_HZ[0]), FREQUENCIES_HZ[-1])
+        level_db_hl = self._level_db_hl(noise) - NOISE_CORRECTION.at(measured_hz)
+        return Noise(noise.ear, noise.frequency_hz, level_db_hl)
+
+    def _mask(self, fields: "_Fields") -> dict[str, str | int]:
+        ear = fields.ear("ear")
+        frequency_hz = fields.decimal("hz", FREQUENCY_HZ_RANGE)
+        level_dbfs = fields.decimal("dbfs", NOISE_DBFS_RANGE)
+        fields.end()
+        if level_dbfs > self._output_limit_dbfs:
+            raise _RefusedError("limit")
+        if self._tone is not None and self._tone.ear == ear:
+            raise _RefusedError("busy")
+        self._noise = PlayedNoise(ear, frequency_hz, level_dbfs)
+        return {}
+
+    def _unmask(self, fields: "_Fields") -> dict[str, str | int]:
+        fields.end()
+        self._noise = None
+        return {}
 
     def _stop(self, fields: "_Fields") -> dict[str, str | int]:
         fields.end()
@@ -410,6 +470,7 @@ class SimulatedBoard:
 class _Sounding:
     # The tone that plays.
     tone_id: str
+    ear: Ear
     end_us: int
 
 
@@ -530,6 +591,12 @@ class _Fields:
             raise _refused(key) from None
         return _within(key, number, limits)
 
+    def ear(self, key: str) -> Ear:
+        text = self.text(key)
+        if text not in _EARS:
+            raise _refused(key)
+        return _EARS[text]
+
     def hex8(self, key: str) -> str:
         text = self.text(key)
         if len(text) != 8 or not _HEX_DIGITS.issuperset(text):
@@ -557,9 +624,7 @@ def _read_tone(fields: _Fields, onset_us: int) -> tuple[PlayedTone, int]:
     tone_id = fields.text("id")
     if len(tone_id) > ID_CHARACTERS_MAX or tone_id == START:
         raise _refused("id")
-    ear = fields.text("ear")
-    if ear not in _EARS:
-        raise _refused("ear")
+    ear = fields.ear("ear")
     frequency_hz = fields.decimal("hz", FREQUENCY_HZ_RANGE)
     level_dbfs = fields.decimal("dbfs", LEVEL_DBFS_RANGE)
     on_ms = fields.whole("on", ON_MS_RANGE)
@@ -568,5 +633,5 @@ def _read_tone(fields: _Fields, onset_us: int) -> tuple[PlayedTone, int]:
     if 2 * fields.whole("rise", RISE_MS_RANGE) > on_ms:
         raise _refused("rise")
     fields.end()
-    tone = PlayedTone(tone_id, _EARS[ear], frequency_hz, level_dbfs, onset_us, cut=False)
+    tone = PlayedTone(tone_id, ear, frequency_hz, level_dbfs, onset_us, cut=False)
     return tone, 1000 * (pulses * on_ms + (pulses - 1) * off_ms)

@@ -27,6 +27,9 @@ HOLD_TIME_S_MAX: Final = 0.25
 SEED_MAX: Final = 2**64 - 1  # one word of the Philox key
 HEARD_BUTTON: Final = 1
 UNSURE_BUTTON: Final = 2
+# Heads differ, from 40 dB (earphones on the ear) to 80 and more: a usual one.
+INTERAURAL_ATTENUATION_DB: Final = 50.0
+NOISE_HALF_BAND_OCTAVES: Final = 0.5  # noise masks tones so near its centre, and no others
 
 _STANDARD_NORMAL: Final = NormalDist()
 _ID_WORDS: Final = 4  # one for the key, three for the counter, whose lowest word counts
@@ -132,13 +135,36 @@ class Press:
     button: int = HEARD_BUTTON
 
 
+@dataclass(frozen=True)
+class Noise:
+    """Narrow-band noise in an ear.
+
+    Parameters
+    ----------
+    ear : Ear
+    frequency_hz : float
+        Centre of the band.
+    level_db_hl : float
+        Effective masking level: it just masks a tone of this level in that ear.
+    """
+
+    ear: Ear
+    frequency_hz: float
+    level_db_hl: float
+
+
 class Listener(Protocol):
     """Who sits at the simulated board."""
 
     def answer(
-        self, tone_id: str, ear: Ear, frequency_hz: float, level_db_hl: float
+        self,
+        tone_id: str,
+        ear: Ear,
+        frequency_hz: float,
+        level_db_hl: float,
+        noise: Noise | None = None,
     ) -> Press | None:
-        """Say whether and when a tone is answered."""
+        """Say whether and when a tone is answered, with noise or without."""
 
     def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
         """Say whether and when the button is pressed in a slot in which nothing sounds."""
@@ -152,6 +178,11 @@ class SimulatedListener:
     and accidents of each at the rate f: the first (heard) is pressed with
     ``f + (1 - 2 f - l) Phi((level - threshold - d) / noise)``, either of them with
     ``2 f + (1 - 2 f - l) Phi((level - threshold + d) / noise)``.
+
+    A tone is heard by the ear that hears it better: by the one it is played to, or, weaker by the
+    interaural attenuation, by the other, which hears as well through the skull as through the air
+    (there is no conductive loss). Noise raises the threshold of an ear to the power sum of both,
+    and reaches the other ear as weakened as a tone does.
 
     The response time is log-normal with log-SD `RESPONSE_TIME_LOG_SD`, limited to
     `RESPONSE_TIME_S_MIN` ... `RESPONSE_TIME_S_MAX`.
@@ -175,6 +206,8 @@ class SimulatedListener:
         0 to `SEED_MAX`.
     unsure_half_width_db : float
         The d above, 0 or more; 0: the second button is never pressed.
+    interaural_attenuation_db : float
+        Above 0; infinity: no ear hears for the other.
 
     Raises
     ------
@@ -191,6 +224,7 @@ class SimulatedListener:
         response_time_s: float = 0.4,
         seed: int = 1,
         unsure_half_width_db: float = 0.0,
+        interaural_attenuation_db: float = INTERAURAL_ATTENUATION_DB,
     ) -> None:
         _check_ears(thresholds)
         if not 0.0 < response_noise_db < math.inf:
@@ -206,6 +240,11 @@ class SimulatedListener:
             raise ValueError(
                 f"unsure_half_width_db is {unsure_half_width_db}, allowed is 0 and more"
             )
+        if not interaural_attenuation_db > 0.0:
+            raise ValueError(
+                f"interaural_attenuation_db is {interaural_attenuation_db}, allowed is above 0"
+            )
+        self._interaural_attenuation_db = interaural_attenuation_db
         self._unsure_half_width_db = unsure_half_width_db
         self._lapse_rate, self._false_alarm_rate = _rates(lapse_rate, false_alarm_rate)
         if self._lapse_rate + self._buttons * self._false_alarm_rate > 1.0:
@@ -218,7 +257,9 @@ class SimulatedListener:
         self._response_time_s = response_time_s
         self._seed = seed
 
-    def probability_heard(self, ear: Ear, frequency_hz: float, level_db_hl: float) -> float:
+    def probability_heard(
+        self, ear: Ear, frequency_hz: float, level_db_hl: float, noise: Noise | None = None
+    ) -> float:
         """Give the probability that a tone is answered with the first button.
 
         Parameters
@@ -226,34 +267,62 @@ class SimulatedListener:
         ear : Ear
         frequency_hz : float
         level_db_hl : float
+        noise : Noise, optional
 
         Returns
         -------
         float
         """
-        above = self._probability_above(self._unsure_half_width_db, ear, frequency_hz, level_db_hl)
+        sensation_db = self._sensation_db(ear, frequency_hz, level_db_hl, noise)
+        above = self._probability_above(self._unsure_half_width_db, sensation_db)
         return self._false_alarm_rate + above
 
-    def probability_answered(self, ear: Ear, frequency_hz: float, level_db_hl: float) -> float:
+    def probability_answered(
+        self, ear: Ear, frequency_hz: float, level_db_hl: float, noise: Noise | None = None
+    ) -> float:
         """Give the probability that a tone is answered with either button; see above."""
-        above = self._probability_above(-self._unsure_half_width_db, ear, frequency_hz, level_db_hl)
+        sensation_db = self._sensation_db(ear, frequency_hz, level_db_hl, noise)
+        above = self._probability_above(-self._unsure_half_width_db, sensation_db)
         return self._buttons * self._false_alarm_rate + above
 
     @property
     def _buttons(self) -> int:
         return 2 if self._unsure_half_width_db > 0.0 else 1
 
-    def _probability_above(
-        self, bound_db: float, ear: Ear, frequency_hz: float, level_db_hl: float
+    def _sensation_db(
+        self, ear: Ear, frequency_hz: float, level_db_hl: float, noise: Noise | None
     ) -> float:
-        # That the sensation, in dB above the threshold, is above a bound, and there is no accident.
+        # In dB above the threshold, of the ear that hears it better.
+        other = EARS[EARS.index(ear) - 1]
+        own_db = level_db_hl - self._threshold_db_hl(ear, frequency_hz, noise)
+        crossing_db_hl = level_db_hl - self._interaural_attenuation_db
+        return max(own_db, crossing_db_hl - self._threshold_db_hl(other, frequency_hz, noise))
+
+    def _threshold_db_hl(self, ear: Ear, frequency_hz: float, noise: Noise | None) -> float:
         threshold_db_hl = self._thresholds[ear].threshold_db_hl(frequency_hz)
-        z = (level_db_hl - threshold_db_hl - bound_db) / self._response_noise_db
+        if noise is None:
+            return threshold_db_hl
+        if abs(math.log2(frequency_hz / noise.frequency_hz)) > NOISE_HALF_BAND_OCTAVES:
+            return threshold_db_hl
+        crossing_db = 0.0 if ear == noise.ear else self._interaural_attenuation_db
+        powers = (
+            10.0 ** (level / 10.0) for level in (threshold_db_hl, noise.level_db_hl - crossing_db)
+        )
+        return 10.0 * math.log10(sum(powers))
+
+    def _probability_above(self, bound_db: float, sensation_db: float) -> float:
+        # That the sensation is above a bound, and there is no accident.
+        z = (sensation_db - bound_db) / self._response_noise_db
         attentive = 1.0 - self._buttons * self._false_alarm_rate - self._lapse_rate
         return attentive * _STANDARD_NORMAL.cdf(z)
 
     def answer(
-        self, tone_id: str, ear: Ear, frequency_hz: float, level_db_hl: float
+        self,
+        tone_id: str,
+        ear: Ear,
+        frequency_hz: float,
+        level_db_hl: float,
+        noise: Noise | None = None,
     ) -> Press | None:
         """Say whether and when a tone is answered: always the same for the same arguments.
 
@@ -263,6 +332,7 @@ class SimulatedListener:
         ear : Ear
         frequency_hz : float
         level_db_hl : float
+        noise : Noise, optional
 
         Returns
         -------
@@ -271,9 +341,10 @@ class SimulatedListener:
         """
         numbers = f"{float(frequency_hz).hex()} {float(level_db_hl).hex()}"
         chance, speed, grip = self._uniforms(f"tone {tone_id} {ear} {numbers}")
-        if chance >= self.probability_answered(ear, frequency_hz, level_db_hl):
+        question = ear, frequency_hz, level_db_hl, noise
+        if chance >= self.probability_answered(*question):
             return None
-        sure = chance < self.probability_heard(ear, frequency_hz, level_db_hl)
+        sure = chance < self.probability_heard(*question)
         log_ratio = RESPONSE_TIME_LOG_SD * _STANDARD_NORMAL.inv_cdf(speed)
         time_s = self._response_time_s * math.exp(log_ratio)
         time_s = min(max(time_s, RESPONSE_TIME_S_MIN), RESPONSE_TIME_S_MAX)

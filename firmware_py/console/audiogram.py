@@ -7,10 +7,25 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, MEASURED, NO_RESPONSE
+from firmware_py.procedure.outcomes import (
+    HEARS_ALL,
+    INCOMPLETE,
+    MASKED,
+    MEASURED,
+    NO_RESPONSE,
+    NOT_MASKED,
+    UNCERTAIN,
+)
 from firmware_py.procedure.settings import LEFT, RIGHT
 
 SYMBOLS: Final = {RIGHT: "O", LEFT: "X"}
+# By the mark of masking: those of clinics, triangle and square, and the usual ones in small.
+SYMBOLS_BY_MASKING: Final = {
+    NOT_MASKED: SYMBOLS,
+    MASKED: {RIGHT: "A", LEFT: "#"},
+    UNCERTAIN: {RIGHT: "o", LEFT: "x"},
+}
+MASKING_WORDS: Final = {MASKED: "masked", UNCERTAIN: "or the other ear"}
 # At the limit that the threshold lies beyond, surely or perhaps.
 ARROWS: Final = {NO_RESPONSE: "v", HEARS_ALL: "^", INCOMPLETE: "?"}
 TRUTH: Final = "+"
@@ -33,7 +48,7 @@ def draw_audiogram(
     ----------
     ears : mapping of ear to its thresholds
         As in the result of a test: ``frequency_hz``, ``mark``, ``threshold_db_hl``,
-        ``low_db_hl``, ``high_db_hl``, ``limit_db_hl``.
+        ``low_db_hl``, ``high_db_hl``, ``limit_db_hl``, and ``masking`` if it was looked at.
     truth : sequence of (frequency_hz, threshold_db_hl)
         A simulated listener's thresholds, marked `+`.
 
@@ -50,13 +65,20 @@ def draw_audiogram(
             _draw_band(rows, threshold, shift)
     for shift, (ear, thresholds) in enumerate(ears.items()):
         for threshold in thresholds:
-            _draw_threshold(rows, threshold, SYMBOLS[ear], shift)
+            _draw_threshold(rows, threshold, _symbol(ear, threshold), shift)
     return [_frequency_labels(), *(_label(i) + "".join(row) for i, row in enumerate(rows))]
 
 
-def legend(ears: Mapping[str, Any], with_truth: bool = False) -> str:
-    """Return one line that explains the symbols used."""
+def legend(ears: Mapping[str, Sequence[Mapping[str, Any]]], with_truth: bool = False) -> str:
+    """Return one line that explains the symbols used; `ears` as for `draw_audiogram`."""
     parts = [f"{SYMBOLS[ear]} {ear}" for ear in ears]
+    for mark, words in MASKING_WORDS.items():
+        marked = [
+            f"{SYMBOLS_BY_MASKING[mark][ear]} {ear} {words}"
+            for ear, thresholds in ears.items()
+            if any(each.get("masking") == mark for each in thresholds)
+        ]
+        parts += marked
     parts += [": 95 % band", "v no response, ? perhaps", "^ all heard"]
     if with_truth:
         parts.append(f"{TRUTH} true")
@@ -91,6 +113,10 @@ def _draw_threshold(
         _put(rows, threshold["frequency_hz"], threshold["limit_db_hl"], ARROWS[mark], shift)
     elif mean is not None:
         _put(rows, threshold["frequency_hz"], mean, symbol, shift)
+
+
+def _symbol(ear: str, threshold: Mapping[str, Any]) -> str:
+    return SYMBOLS_BY_MASKING[threshold.get("masking", NOT_MASKED)][ear]
 
 
 def _put(

@@ -90,8 +90,10 @@ class Instrument(Protocol):
     def audiogram(self, number: str | None) -> Sequence[str]:
         """Return the audiogram in characters, line by line; of a session as in `result`."""
 
-    def play_tone(self, ear: str, frequency_hz: str, level_db_hl: str) -> None:
-        """Play a tone by hand, while no test is under way."""
+    def play_tone(
+        self, ear: str, frequency_hz: str, level_db_hl: str, noise_db_hl: str | None
+    ) -> None:
+        """Play a tone by hand while no test is under way, with noise in the other ear or none."""
 
     def stop_tone(self) -> None:
         """End that tone."""
@@ -187,7 +189,10 @@ def command_table(instrument: Instrument, console: "Console") -> list[Command]:
             "Hz,dB HL,SD dB,mark;... an ear", pin_beyond=1,
         ),
         Command("AUDiogram", "[NUMBER]", 0, 1, i.audiogram, "draw it", pin_beyond=0),
-        Command("TONE", "EAR,HZ,DBHL", 3, 3, i.play_tone, "play a tone while no test runs"),
+        Command(
+            "TONE", "EAR,HZ,DBHL[,NOISE]", 3, 4, i.play_tone,
+            "a tone while no test runs; noise in the other ear",
+        ),
         Command("TONE:STOP", "", 0, 0, i.stop_tone, "end that tone"),
         Command("CALibration?", "", 0, 0, i.calibration, "of the next test, as JSON"),
         Command("CALibration:LIMits?", "[LEFT|RIGHT]", 0, 1, i.calibration_limits, "Hz,dB HL;..."),

@@ -11,7 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from firmware_py.link.frames import FrameError, LineReader, decode, encode, parse_whole
+from firmware_py.link.frames import (
+    FrameError,
+    LineReader,
+    decimal,
+    decode,
+    encode,
+    parse_whole,
+)
+from firmware_py.procedure.settings import LEFT
 
 WIRE_VERSION: Final = 1
 ANSWER_TIMEOUT_US: Final = 200_000  # a command is answered within milliseconds
@@ -20,6 +28,7 @@ PING_INTERVAL_US: Final = 300_000  # the board falls silent after 1 s without a 
 SEQUENCE_RENEWAL: Final = 900_000  # a new nonce before 999999, see the wire page
 QUEUE_MAX: Final = 16
 ASKS_MAX: Final = 5  # for the same events, before they count as missed
+SOUND_VERBS: Final = ("tone", "stop", "mask", "unmask")
 
 
 class UnansweredError(ValueError):
@@ -28,13 +37,14 @@ class UnansweredError(ValueError):
 
 @dataclass(frozen=True)
 class Greeted:
-    """The board has said who it is, and the last tone it knows; `serial` is empty if unknown."""
+    """The board has said who it is, the last tone it knows, and if it has noise; `serial` may be ""."""
 
     board: str
     version: str
     boot: str
     tone_id: str
     serial: str = ""
+    can_mask: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,6 +87,20 @@ class Lost:
 
 
 Notice = Greeted | Refused | Told | Missed | TimeTold | Lost
+
+
+@dataclass(frozen=True)
+class Tone:
+    """A tone as the board is told it: `ear` is "left" or "right", times are milliseconds."""
+
+    tone_id: str
+    ear: str
+    frequency_hz: float
+    level_dbfs: float
+    on_ms: int
+    off_ms: int
+    pulses: int
+    rise_ms: int
 
 
 @dataclass
@@ -137,6 +161,7 @@ class Client:
         self._bytes_received = 0  # in this conversation
         self._frames_received = 0
         self.connected = False
+        self.can_mask = False
         self.counters = Counters()
 
     def remember(self, boot: str, last_event: int) -> None:
@@ -180,10 +205,33 @@ class Client:
         self._outgoing.clear()
 
     def silence(self) -> None:
-        """Stop the tone before anything else is done, and play none that waits."""
+        """Stop tone and noise before anything else is done, and play none that waits."""
         if self.connected:
-            waiting = [command for command in self._queue if command[0] not in ("tone", "stop")]
+            waiting = [command for command in self._queue if command[0] not in SOUND_VERBS]
             self._queue = deque([("stop", ()), *waiting])
+
+    def play(self, tone: Tone) -> None:
+        """Have a tone played."""
+        self.request(
+            "tone",
+            ("id", tone.tone_id),
+            ("ear", _ear(tone.ear)),
+            ("hz", decimal(tone.frequency_hz, 2)),
+            ("dbfs", decimal(tone.level_dbfs, 2)),
+            ("on", tone.on_ms),
+            ("off", tone.off_ms),
+            ("n", tone.pulses),
+            ("rise", tone.rise_ms),
+        )
+
+    def mask(self, ear: str, frequency_hz: float, level_dbfs: float) -> None:
+        """Have narrow-band noise played in an ear until `unmask` or `silence`."""
+        hz, dbfs = decimal(frequency_hz, 2), decimal(level_dbfs, 2)
+        self.request("mask", ("ear", _ear(ear)), ("hz", hz), ("dbfs", dbfs))
+
+    def unmask(self) -> None:
+        """Have the noise fade."""
+        self.request("unmask")
 
     def ask_time(self) -> None:
         """Ask for a `TimeTold`; asking again before it came is asking once."""
@@ -278,21 +326,25 @@ class Client:
         self._under_way = None
         try:
             if verb == "error":
-                return self._refused(command, fields)
+                return self._refused(command, fields, now_us)
             return self._accepted(command, fields, now_us)
         except (KeyError, ValueError):
             return self._lost(f"the answer to {command.verb!r} is not of wire {WIRE_VERSION}")
 
-    def _refused(self, command: Command, fields: dict[str, str]) -> list[Notice]:
+    def _refused(
+        self, command: Command, fields: dict[str, str], now_us: int
+    ) -> list[Notice]:
         code = fields["code"]
         if command.verb == "serial" and code == "verb":  # a board from before there was one
-            return self._greeted("")
+            return self._ask_for_noise("", now_us)
         if command.verb in ("hello", "serial") or code == "hello":
             why = f"the tone generator refused {command.verb!r}: {code}"
             if code == "version":
                 spoken = fields.get("wire", "?")
                 why = f"the tone generator speaks wire {spoken}, this firmware {WIRE_VERSION}"
             return self._lost(why)
+        if command.verb == "unmask" and not self.connected:
+            return self._greeted(can_mask=False)
         if command.verb in ("ack", "events"):
             return self._lost(f"the tone generator refused {command.verb!r}: {code}")
         return [Refused(command.verb, code, fields.get("name", ""))]
@@ -303,7 +355,9 @@ class Client:
             self._newest_met = parse_whole(fields["event"])
             self._send("serial", (), now_us)
         if command.verb == "serial":
-            return self._greeted(fields["serial"])
+            return self._ask_for_noise(fields["serial"], now_us)
+        if command.verb == "unmask" and not self.connected:
+            return self._greeted(can_mask=True)
         if command.verb == "ping":
             return self._pinged(parse_whole(fields["event"]), parse_whole(fields["us"]))
         if command.verb == "events":
@@ -325,11 +379,19 @@ class Client:
             notices.append(TimeTold(us))
         return notices
 
-    def _greeted(self, serial: str) -> list[Notice]:
+    def _ask_for_noise(self, serial: str, now_us: int) -> list[Notice]:
+        """Go on greeting: a board that knows `unmask` has noise, and none plays from then on."""
         assert self._met is not None
         self._met = replace(self._met, serial=serial)
+        self._send("unmask", (), now_us)
+        return []
+
+    def _greeted(self, can_mask: bool) -> list[Notice]:
+        assert self._met is not None
+        self._met = replace(self._met, can_mask=can_mask)
         boot, newest = self._met.boot, self._newest_met
         self.connected = True
+        self.can_mask = can_mask
         if boot != self._board.boot or newest < self._board.last_event:
             # A board not met before: what happened there belongs to nothing under way here.
             self._board = Board(boot, newest)
@@ -376,3 +438,7 @@ class Client:
     def _lost(self, why: str) -> list[Notice]:
         self.disconnect()
         return [Lost(why)]
+
+
+def _ear(ear: str) -> str:
+    return "l" if ear == LEFT else "r"

@@ -19,7 +19,7 @@ unsure means outside the estimator:
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -37,6 +37,7 @@ from firmware_py.procedure.outcomes import (
 )
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.randomness import CATCH_STREAM, uniform
+from firmware_py.procedure.reach import Highest, unlimited
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
     FAMILIAR_FREQUENCY_HZ,
@@ -68,20 +69,15 @@ SILENT_AT_LIMIT_SURE: Final = 2
 LAPSE_RATE_HIGH: Final = 0.1
 FALSE_ALARM_RATE_HIGH: Final = 0.1
 CATCHES_ANSWERED_HIGH: Final = 0.25
+NEAR_OCTAVES: Final = 1.0  # so far an answer tells much of the threshold at another frequency
 CATCH_GAP: Final = 3  # presentations between two catch trials at least; fewer at high rates
+
+# Tones above `tones_max` for what is asked again with noise: half an ear, if all was cross-heard.
+AGAIN_TONES_MAX: Final = 20
 
 RETEST_START_DB: Final = -10.0  # relative to the threshold found
 RETEST_STEP_DB: Final = 5.0
 RETEST_TONES_MAX: Final = 6
-
-
-# Of ear and frequency in Hz: the highest level that can be reached there, dB HL.
-Highest = Callable[[str, float], float]
-
-
-def unlimited(_ear: str, _frequency_hz: float) -> float:
-    """Return that any level can be reached."""
-    return math.inf
 
 
 @dataclass(frozen=True)
@@ -91,6 +87,34 @@ class Presentation:
     purpose: str
     frequency_hz: float
     level_db_hl: float
+
+
+@dataclass(frozen=True)
+class Cover:
+    """How the other ear was kept from hearing a tone.
+
+    Attributes
+    ----------
+    noise_db_hl : float or None
+        Effective masking level of the noise it had; None: it had none.
+    why : str
+        Why it needed noise, and if it had none, why not; "": it needed none.
+    """
+
+    noise_db_hl: float | None = None
+    why: str = ""
+
+
+NO_COVER: Final = Cover()
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A presentation and its answer."""
+
+    presentation: Presentation
+    heard: bool | None
+    cover: Cover
 
 
 @dataclass(frozen=True)
@@ -142,6 +166,8 @@ class EarTest:
         self.catches = 0
         self.false_alarms = 0
         self.unsure_alarms = 0
+        self.observations: list[Observation] = []  # that count
+        self._again_hz: tuple[float, ...] = ()  # what is asked again with noise
         self._since_catch = 0
         self._last_level_db_hl: float | None = None
         self._familiar_level_db_hl = settings.familiar_level_db_hl
@@ -198,7 +224,7 @@ class EarTest:
         If all are, the widest of all. 750 and 1500 Hz are not looked at.
         """
         estimates = [
-            e for e in self._estimates() if e.frequency_hz not in INTER_OCTAVE_FREQUENCIES_HZ
+            e for e in self.estimates() if e.frequency_hz not in INTER_OCTAVE_FREQUENCIES_HZ
         ]
         inside = [e for e in estimates if e.mark in (MEASURED, INCOMPLETE)]
         worst = max(inside or estimates, key=lambda e: e.half_width_db)
@@ -220,27 +246,48 @@ class EarTest:
         # seem as informative as before.
         ceilings_db_hl = self._ceilings_db_hl(self._ceiling_db_hl())
         exhausted_hz = [f for f, count in self._at_bound.items() if count >= SAME_TONE_MAX]
+        if self._again_hz:
+            known_hz = self.estimator.candidate_frequencies_hz
+            exhausted_hz += [f for f in known_hz if not near(f, self._again_hz)]
         stimulus = self.estimator.next_stimulus(ceilings_db_hl, exhausted_hz)
         return self._tone(MEASURE, stimulus.frequency_hz, stimulus.level_db_hl)
 
-    def answer(self, presentation: Presentation, heard: bool | None) -> None:
+    def answer(
+        self, presentation: Presentation, heard: bool | None, cover: Cover = NO_COVER
+    ) -> None:
         """Take the answer to a presentation into account; None: the listener was unsure."""
         if presentation.purpose == CATCH:
             self.catches += 1
             self.false_alarms += heard is True
             self.unsure_alarms += heard is None
             self._since_catch = 0
-            self.estimator.observe_silence(heard is not False)
         else:
             self._count_tone(presentation, heard)
         if presentation.purpose == FAMILIARISE:
             self._familiarised(presentation, heard)
-        elif presentation.purpose in (MEASURE, RETEST):
-            self.estimator.observe(presentation.frequency_hz, presentation.level_db_hl, heard)
+        else:
+            self.observations.append(Observation(presentation, heard, cover))
+            self._observe(presentation, heard)
         if presentation.purpose == RETEST:
             self._retested(presentation, heard)
         elif self.phase == MEASURE:
             self._judge()
+
+    def forget(self, observations: list[Observation]) -> None:
+        """Measure again, without these answers of an ear that is over.
+
+        They may be the other ear's. Only frequencies near theirs are asked, `AGAIN_TONES_MAX` tones
+        at most, and there is no second retest.
+        """
+        self.observations = [each for each in self.observations if each not in observations]
+        self._again_hz = tuple(each.presentation.frequency_hz for each in observations)
+        self.estimator.reset()
+        for each in self.observations:
+            self._observe(each.presentation, each.heard)
+        if any(each.presentation.purpose == RETEST for each in observations):
+            self.retest_difference_db = None
+        self.outcome, self.why = INCOMPLETE, ""
+        self.phase = MEASURE
 
     def result(self) -> dict[str, Any]:
         """Return what was found, as JSON values.
@@ -250,7 +297,7 @@ class EarTest:
         """
         by_frequency = self.outcome in (MEASURED, INCOMPLETE) and self.estimator.trial_count > 0
         thresholds = []
-        for estimate in self._estimates():
+        for estimate in self.estimates():
             mark = estimate.mark if by_frequency else self.outcome
             known = mark == MEASURED
             thresholds.append(
@@ -290,6 +337,12 @@ class EarTest:
             percent = 100.0 * found.false_alarm_rate
             signs.append(f"answers about {percent:.0f} % of what cannot be heard")
         return "inattentive listener: " + ", ".join(signs) if signs else ""
+
+    def _observe(self, presentation: Presentation, heard: bool | None) -> None:
+        if presentation.purpose == CATCH:
+            self.estimator.observe_silence(heard is not False)
+        else:
+            self.estimator.observe(presentation.frequency_hz, presentation.level_db_hl, heard)
 
     # What to present
 
@@ -433,14 +486,14 @@ class EarTest:
 
     def _enough(self) -> bool:
         s = self._settings
-        kept = RETEST_TONES_MAX if s.retest else 0
-        if self.tones < min(s.tones_min, s.tones_max - kept):
+        kept = RETEST_TONES_MAX if self._retest_to_come() else 0
+        if self.tones < min(s.tones_min, self._tones_max - kept):
             return False
         widest = self.widest()
         if widest.half_width_db <= s.stop_half_width_db:
             self.why = f"95 % band at most {_plus_minus(widest)}"
             return True
-        if self.tones >= s.tones_max - kept:
+        if self.tones >= self._tones_max - kept:
             self.why = self._short_words(self._cap_words(kept), widest)
             return True
         bits = math.inf
@@ -452,8 +505,8 @@ class EarTest:
         return False
 
     def _cap_words(self, kept: int) -> str:
-        cap = f"the cap of {self._settings.tones_max} tones"
-        left = self._settings.tones_max - self.tones
+        cap = f"the cap of {self._tones_max} tones"
+        left = self._tones_max - self.tones
         if not kept:
             return cap
         spared = f"{kept} kept" if left >= kept else f"{left} left, too few"
@@ -464,18 +517,25 @@ class EarTest:
         s = self._settings
         wanted = f"+-{s.stop_half_width_db:g} wanted"
         words = [end, f"95 % band up to {_plus_minus(widest)}, {wanted}"]
-        at_limit_hz = [e.frequency_hz for e in self._estimates() if e.mark == INCOMPLETE]
+        at_limit_hz = [e.frequency_hz for e in self.estimates() if e.mark == INCOMPLETE]
         if at_limit_hz:
             words.append(f"perhaps beyond {self._beyond_words(at_limit_hz)}")
         if self.inattention():
             words.append(self.inattention())
         return "; ".join(words)
 
+    @property
+    def _tones_max(self) -> int:
+        return self._settings.tones_max + (AGAIN_TONES_MAX if self._again_hz else 0)
+
+    def _retest_to_come(self) -> bool:
+        return self._settings.retest and not self._again_hz
+
     def _begin_retest(self) -> None:
         mean_db_hl, _ = self.estimator.threshold([FAMILIAR_FREQUENCY_HZ])
         threshold = float(mean_db_hl[0])
         room = self._settings.tones_max - self.tones
-        wanted = self._settings.retest and room >= RETEST_TONES_MAX
+        wanted = self._retest_to_come() and room >= RETEST_TONES_MAX
         if not wanted or self._side(FAMILIAR_FREQUENCY_HZ, threshold) != MEASURED:
             self.phase = ""
             return
@@ -511,7 +571,8 @@ class EarTest:
         self.why = why
         self.phase = ""
 
-    def _estimates(self) -> list["_Estimate"]:
+    def estimates(self) -> list["Estimate"]:
+        """Return what is known at each audiogram frequency."""
         frequencies_hz = self.frequencies_hz
         figures = zip(
             frequencies_hz,
@@ -520,7 +581,7 @@ class EarTest:
             strict=True,
         )
         return [
-            _Estimate(f, self._mark(f, float(mean), float(sd)), *map(float, (mean, sd, low, high)))
+            Estimate(f, self._mark(f, float(mean), float(sd)), *map(float, (mean, sd, low, high)))
             for f, mean, sd, low, high in figures
         ]
 
@@ -539,7 +600,7 @@ class EarTest:
 
     def _common_mark(self) -> str:
         """Return the mark of the ear if no frequency has a number, "" otherwise."""
-        marks = {estimate.mark for estimate in self._estimates()}
+        marks = {estimate.mark for estimate in self.estimates()}
         if marks <= {NO_RESPONSE, INCOMPLETE}:
             return INCOMPLETE if INCOMPLETE in marks else NO_RESPONSE
         return HEARS_ALL if marks == {HEARS_ALL} else ""
@@ -588,7 +649,7 @@ class EarTest:
 
 
 @dataclass(frozen=True)
-class _Estimate:
+class Estimate:
     """What is known of the threshold at an audiogram frequency, with its 95 % band."""
 
     frequency_hz: int
@@ -600,7 +661,13 @@ class _Estimate:
 
     @property
     def half_width_db(self) -> float:
+        """Return how far the band reaches to either side."""
         return 0.5 * (self.high_db_hl - self.low_db_hl)
+
+
+def near(frequency_hz: float, others_hz: Iterable[float]) -> bool:
+    """Return whether an answer at one of these frequencies tells much of the threshold at this."""
+    return any(abs(math.log2(f / frequency_hz)) <= NEAR_OCTAVES for f in others_hz)
 
 
 def _plus_minus(widest: Widest) -> str:
@@ -611,7 +678,7 @@ def _estimator(settings: Settings, person: Person) -> ThresholdEstimator:
     try:
         return ThresholdEstimator(
             settings.profile,
-            max_trials=settings.tones_max,
+            max_trials=settings.tones_max + (AGAIN_TONES_MAX if settings.masked else 0),
             response_noise_db=settings.response_noise_db,
             unsure_half_width_db=settings.unsure_half_width_db,
             age_years=person.age_years,

@@ -9,9 +9,11 @@ UNSURE_BUTTON: Final = 2  # "perhaps": where there is a second button
 
 @dataclass(frozen=True)
 class TestStarted:
-    """The operator starts the test."""
+    """The operator starts the test; `can_mask`: the tone generator has masking noise."""
 
     __test__ = False  # not a test class of pytest
+
+    can_mask: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,9 +99,18 @@ class BoardReady:
     """The tone generator answers (again), or the firmware was started again.
 
     `tone_known`: it still knows the tone that was under way and will tell what became of it.
+    `can_mask`: it has masking noise; none plays now.
     """
 
     tone_known: bool
+    can_mask: bool = False
+
+
+@dataclass(frozen=True)
+class NoiseRefused:
+    """The tone generator refused the last `Mask`; `why` as it said."""
+
+    why: str
 
 
 Event = (
@@ -115,6 +126,7 @@ Event = (
     | Aborted
     | BoardLost
     | BoardReady
+    | NoiseRefused
 )
 
 
@@ -133,8 +145,27 @@ class Play:
 
 
 @dataclass(frozen=True)
+class Mask:
+    """Play noise in the ear that is not under test, `why` in words, until told otherwise.
+
+    `level_db_hl` is the effective masking level; `number` that of the presentation it is for.
+    """
+
+    number: int
+    ear: str
+    frequency_hz: float
+    level_db_hl: float
+    why: str
+
+
+@dataclass(frozen=True)
+class Unmask:
+    """End the noise."""
+
+
+@dataclass(frozen=True)
 class Silence:
-    """End the tone at once."""
+    """End tone and noise at once."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +195,7 @@ class Finish:
     result: dict[str, Any]
 
 
-Action = Play | Silence | AskBoardTime | Wait | Tell | Finish
+Action = Play | Mask | Unmask | Silence | AskBoardTime | Wait | Tell | Finish
 
 _RECORDED: Final = {
     "started": TestStarted,
@@ -179,7 +210,10 @@ _RECORDED: Final = {
     "aborted": Aborted,
     "board-lost": BoardLost,
     "board-ready": BoardReady,
+    "noise-refused": NoiseRefused,
     "play": Play,
+    "mask": Mask,
+    "unmask": Unmask,
     "silence": Silence,
     "finish": Finish,
 }

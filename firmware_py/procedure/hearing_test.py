@@ -12,10 +12,16 @@ is passed over, so that whoever presses all the time does not hold up the test, 
 the window counts. Where there is no second button its presses mean nothing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from firmware_py.procedure.ear_test import EarTest, Highest, Presentation, unlimited
+from firmware_py.procedure.cross_hearing import OTHER, CrossHearing
+from firmware_py.procedure.ear_test import (
+    NO_COVER,
+    Cover,
+    EarTest,
+    Presentation,
+)
 from firmware_py.procedure.events import (
     UNSURE_BUTTON,
     Aborted,
@@ -29,6 +35,8 @@ from firmware_py.procedure.events import (
     Continued,
     Event,
     Finish,
+    Mask,
+    NoiseRefused,
     Paused,
     Play,
     Silence,
@@ -37,11 +45,20 @@ from firmware_py.procedure.events import (
     TimePassed,
     ToneEnded,
     ToneStarted,
+    Unmask,
     Wait,
 )
-from firmware_py.procedure.outcomes import CATCH, FAMILIARISE, UNRELIABLE, UNSURE
+from firmware_py.procedure.masking import Earphones
+from firmware_py.procedure.outcomes import (
+    CATCH,
+    FAMILIARISE,
+    UNCERTAIN,
+    UNRELIABLE,
+    UNSURE,
+)
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.randomness import PAUSE_STREAM, uniform
+from firmware_py.procedure.reach import Highest, unlimited
 from firmware_py.procedure.settings import BETTER, BOTH, LEFT, RIGHT, Settings
 
 # States.
@@ -58,6 +75,8 @@ TIME_TIMEOUT_US: Final = 1_000_000  # the board's time is asked for again after
 PAUSE_TOTAL_US_MAX: Final = 10_000_000  # stray presses prolong a pause up to this
 RETEST_REPEATABLE_DB: Final = 5.0
 RETEST_ACCEPTED_DB: Final = 10.0
+ANY_EARPHONES: Final = Earphones()
+CROSS_HEARD: Final = "the other ear may have heard some of its tones: they are asked with noise"
 UNSURE_SHARE_HIGH: Final = 0.9  # near the threshold many answers are; all but a few, and it is odd
 
 
@@ -85,6 +104,9 @@ class HearingTest:
     highest_db_hl : callable, optional
         Of ear and frequency: the highest level that can be reached there. A function without
         memory, as all of this is.
+    earphones : Earphones, optional
+        What they let through to the other ear, and what noise they can be given; of unknown ones
+        the least that is known of any.
 
     Raises
     ------
@@ -102,6 +124,7 @@ class HearingTest:
         settings: Settings,
         person: Person = UNKNOWN,
         highest_db_hl: Highest = unlimited,
+        earphones: Earphones = ANY_EARPHONES,
     ) -> None:
         self.settings = settings
         self.person = person
@@ -109,11 +132,15 @@ class HearingTest:
         if settings.first_ear in ears:
             ears = (settings.first_ear, *(e for e in ears if e != settings.first_ear))
         self.ears = {ear: EarTest(ear, settings, self.person, highest_db_hl) for ear in ears}
+        self.cross_hearing = CrossHearing(settings, self.ears, earphones)
         self.state = READY
         self.outcome = ""
         self.number = 0  # of the presentation under way or due
         self.ear_under_test = ears[0]
         self.presentation: Presentation | None = None
+        self.noise: Mask | None = None  # for this presentation; a silence has that of the last tone
+        self._cover = NO_COVER
+        self._noise_plays = False
         self.stray_presses = 0
         self._response_times = ResponseTimes()
         self._told_ear = ""
@@ -144,8 +171,10 @@ class HearingTest:
                 return self._time_passed(now_us)
             case BoardLost(why):
                 return self._board_lost(why)
-            case BoardReady(tone_known):
-                return self._board_is_ready(now_us, tone_known)
+            case BoardReady(tone_known, can_mask):
+                return self._board_is_ready(now_us, tone_known, can_mask)
+            case NoiseRefused(why):
+                return self._noise_refused(why)
             case TestStarted() | Paused() | Continued() | Aborted():
                 return self._operator_said(now_us, event)
             case _:
@@ -155,7 +184,7 @@ class HearingTest:
         """Return the result so far as JSON values."""
         return {
             "outcome": self.outcome,
-            "ears": [ear.result() for ear in self.ears.values()],
+            "ears": [self._ear_result(ear) for ear in self.ears.values()],
             "presentations": self.number,
             "stray_presses": self.stray_presses,
             "response_time_mean_ms": self._response_times.mean_ms(),
@@ -168,8 +197,8 @@ class HearingTest:
         self, now_us: int, event: TestStarted | Paused | Continued | Aborted
     ) -> list[Action]:
         match event:
-            case TestStarted():
-                return self._started(now_us)
+            case TestStarted(can_mask):
+                return self._started(now_us, can_mask)
             case Paused():
                 return self._paused()
             case Continued():
@@ -194,9 +223,10 @@ class HearingTest:
             case BoardTime(at_us):
                 return self._board_time(now_us, at_us)
 
-    def _started(self, now_us: int) -> list[Action]:
+    def _started(self, now_us: int, can_mask: bool) -> list[Action]:
         if self.state != READY:
             return []
+        self.cross_hearing.can_mask = can_mask
         return self._next(now_us)
 
     def _time_passed(self, now_us: int) -> list[Action]:
@@ -250,7 +280,7 @@ class HearingTest:
             return self._early_press(now_us)
         self._response_times.count += 1
         self._response_times.total_us += since_onset_us
-        return [Silence(), *self._answered(now_us, heard)]
+        return [self._silence(), *self._answered(now_us, heard)]
 
     def _early_press(self, now_us: int) -> list[Action]:
         """Ask the tone again after the first press that was too early; pass over the others."""
@@ -275,7 +305,7 @@ class HearingTest:
         if self.state == PAUSED:
             return []
         self.state = PAUSED
-        return [Silence(), Tell("paused", {})]
+        return [self._silence(), Tell("paused", {})]
 
     def _continued(self, now_us: int) -> list[Action]:
         if self.state != PAUSED:
@@ -290,31 +320,49 @@ class HearingTest:
         if not self._board_ready:
             return []
         self._board_ready = False
+        self._noise_plays = False  # the board falls silent by itself
         return [Tell("board-lost", {"why": why})]
 
-    def _board_is_ready(self, now_us: int, tone_known: bool) -> list[Action]:
+    def _board_is_ready(self, now_us: int, tone_known: bool, can_mask: bool) -> list[Action]:
         self._board_ready = True
+        self._noise_plays = False
+        self.cross_hearing.can_mask = can_mask
         told: list[Action] = [Tell("board-ready", {})]
-        if self.state in (STARTING, LISTENING) and tone_known and not self._is_catch():
+        whole = tone_known and not self._is_catch() and self.noise is None
+        if self.state in (STARTING, LISTENING) and whole:
             wait_us = START_TIMEOUT_US if self.state == STARTING else self._listening_us()
             return [*told, *self._wait(now_us + wait_us)]
         if self.state in (PAUSE_BEFORE, STARTING, LISTENING):
             return [*told, *self._pause_before(now_us)]
         return told
 
+    def _noise_refused(self, why: str) -> list[Action]:
+        """Go on without the noise, and remember that it was missing."""
+        if self.noise is None:
+            return []
+        words = f"the tone generator refused the noise: {why}"
+        self.noise, self._noise_plays = None, False
+        self._cover = Cover(why=words)
+        return [Tell("unmasked", {"number": self.number, "why": words})]
+
     # The way of one presentation
 
     def _next(self, now_us: int) -> list[Action]:
         """Go on with the next presentation, the next ear, or the end."""
+        told: list[Action] = []
         ear = self._choose_ear()
         if ear is None:
-            return self._finish("complete", "")
+            ear = next(filter(self.cross_hearing.ask_again, self.ears), None)
+            if ear is None:
+                return self._finish("complete", "")
+            told.append(Tell("ear-again", {"ear": ear, "why": CROSS_HEARD}))
+        if ear != self.ear_under_test:
+            self.noise = None
         self.ear_under_test = ear
         self.number += 1
         self.presentation = self.ears[ear].next_presentation(self.number)
         self._starts = 0
         self._early_presses = 0
-        told: list[Action] = []
         if ear != self._told_ear:
             self._told_ear = ear
             told.append(Tell("ear", {"ear": ear}))
@@ -344,7 +392,33 @@ class HearingTest:
         self._pause_began_us = now_us
         span_ms = s.pause_ms_max - s.pause_ms_min
         pause_ms = s.pause_ms_min + span_ms * uniform(s.seed, PAUSE_STREAM, self.number)
-        return self._wait(now_us + round(1000 * pause_ms))
+        return [*self._begin_noise(), *self._wait(now_us + round(1000 * pause_ms))]
+
+    def _begin_noise(self) -> list[Action]:
+        """Have the noise play that is due, or end the one that is not.
+
+        From the pause on: so its beginning does not tell when the tone comes. A silence keeps the
+        noise of the tone before it, or it would be known by that.
+        """
+        presentation = self.presentation
+        assert presentation is not None
+        if not self._is_catch():
+            self._cover = self.cross_hearing.cover(self.ear_under_test, presentation)
+            self.noise = self._noise_of(presentation)
+        elif self.noise is not None:
+            possible = self.cross_hearing.can_mask
+            self.noise = replace(self.noise, number=self.number) if possible else None
+        played, self._noise_plays = self._noise_plays, self.noise is not None
+        if self.noise is not None:
+            return [self.noise]
+        return [Unmask()] if played else []
+
+    def _noise_of(self, presentation: Presentation) -> Mask | None:
+        level_db_hl, why = self._cover.noise_db_hl, self._cover.why
+        if level_db_hl is None:
+            return None
+        other = OTHER[self.ear_under_test]
+        return Mask(self.number, other, presentation.frequency_hz, level_db_hl, why)
 
     def _present(self, now_us: int) -> list[Action]:
         s, presentation = self.settings, self.presentation
@@ -367,7 +441,7 @@ class HearingTest:
     def _answered(self, now_us: int, heard: bool | None) -> list[Action]:
         presentation, ear = self.presentation, self.ears[self.ear_under_test]
         assert presentation is not None
-        ear.answer(presentation, heard)
+        ear.answer(presentation, heard, NO_COVER if self._is_catch() else self._cover)
         about: dict[str, Any] = {
             "number": self.number,
             "ear": ear.ear,
@@ -383,15 +457,46 @@ class HearingTest:
 
     def _void(self, now_us: int, why: str) -> list[Action]:
         told = Tell("void", {"number": self.number, "why": why})
-        return [Silence(), told, *self._pause_before(now_us)]
+        return [self._silence(), told, *self._pause_before(now_us)]
 
     def _finish(self, outcome: str, why: str) -> list[Action]:
         self.state = FINISHED
         self.outcome = outcome
+        self.noise = None
         told = Tell("finished", {"outcome": outcome, "why": why})
-        return [Silence(), told, Finish(self.result())]
+        return [self._silence(), told, Finish(self.result())]
 
     # Small things
+
+    def _silence(self) -> Silence:
+        self._noise_plays = False
+        return Silence()
+
+    def _ear_result(self, ear: EarTest) -> dict[str, Any]:
+        """Return the result of an ear, with the marks of masking if anybody looked for them."""
+        result = ear.result()
+        if not self.cross_hearing.watched:
+            return result
+        verdicts = self.cross_hearing.verdicts(ear.ear)
+        for threshold in result["thresholds"]:
+            verdict = verdicts[threshold["frequency_hz"]]
+            threshold["masking"] = verdict.mark
+            threshold["air_bone_gap_db"] = verdict.air_bone_gap_db
+        masked = [each for each in ear.observations if each.cover.noise_db_hl is not None]
+        return {**result, "tones_masked": len(masked)}
+
+    def _masking_doubts(self, ear: EarTest) -> list[str]:
+        """Say where the other ear may have heard the tones, and why it could."""
+        if not self.cross_hearing.watched:
+            return []
+        found: dict[str, list[int]] = {}
+        for frequency_hz, verdict in self.cross_hearing.verdicts(ear.ear).items():
+            if verdict.mark == UNCERTAIN:
+                found.setdefault(verdict.why, []).append(frequency_hz)
+        return [
+            f"{ear.ear} ear: masking uncertain at {', '.join(map(str, frequencies_hz))} Hz: {why}"
+            for why, frequencies_hz in found.items()
+        ]
 
     def _wait(self, until_us: int) -> list[Action]:
         self._deadline_us = until_us
@@ -404,16 +509,18 @@ class HearingTest:
         return self.presentation is not None and self.presentation.purpose == CATCH
 
     def _tell_tone(self, presentation: Presentation) -> Tell:
-        return Tell(
-            "tone",
-            {
-                "number": self.number,
-                "ear": self.ear_under_test,
-                "purpose": presentation.purpose,
-                "frequency_hz": presentation.frequency_hz,
-                "level_db_hl": presentation.level_db_hl,
-            },
-        )
+        about: dict[str, Any] = {
+            "number": self.number,
+            "ear": self.ear_under_test,
+            "purpose": presentation.purpose,
+            "frequency_hz": presentation.frequency_hz,
+            "level_db_hl": presentation.level_db_hl,
+        }
+        if self.noise is not None:
+            about["noise_db_hl"] = self.noise.level_db_hl
+        elif self._cover.why:
+            about["unmasked"] = self._cover.why
+        return Tell("tone", about)
 
     def _remarks(self) -> list[str]:
         """Say in words what makes the result less than sure."""
@@ -427,6 +534,7 @@ class HearingTest:
                     "different in the retest"
                 )
             remarks += [f"{ear.ear} ear: {words}" for words in _doubts(ear)]
+            remarks += self._masking_doubts(ear)
         tones = sum(ear.tones for ear in self.ears.values())
         if tones and not any(ear.tones_answered for ear in self.ears.values()):
             remarks.append("no tone was ever answered: check earphones and button")

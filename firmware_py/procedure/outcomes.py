@@ -17,3 +17,8 @@ NO_RESPONSE: Final = "no-response"  # silent at the limit
 HEARS_ALL: Final = "hears-all"  # everything heard at the floor
 UNRELIABLE: Final = "unreliable"  # answers without tones
 INCOMPLETE: Final = "incomplete"  # of a frequency: beyond the limit perhaps, but not for sure
+
+# Marks of masking of a frequency.
+NOT_MASKED: Final = "none"  # there was no need
+MASKED: Final = "masked"  # the other ear had noise
+UNCERTAIN: Final = "uncertain"  # the other ear may have heard it

@@ -8,6 +8,8 @@ LEFT: Final = "left"
 RIGHT: Final = "right"
 BOTH: Final = "both"
 BETTER: Final = "better"
+AUTOMATIC: Final = "automatic"
+OFF: Final = "off"
 
 AUDIOGRAM_FREQUENCIES_HZ: Final = (250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000)
 # Clinics ask them only where their neighbours are 20 dB apart; their bands do not hold up the end.
@@ -36,6 +38,7 @@ _RISE_MS_MAX: Final = math.floor(RISE_TIME_MS[1] / _RISE_TIME_PART)
 _CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "ears": (BOTH, LEFT, RIGHT),
     "first_ear": (BETTER, LEFT, RIGHT),
+    "masking": (AUTOMATIC, OFF),
     "profile": ("default", "annealed-laplace", "gp-pta-2015"),
 }
 # Name: (lowest, highest, unit). Times are those of a person, not of a machine.
@@ -84,7 +87,8 @@ class Settings:
     familiar_level_db_hl : float
         Level of the first tone, at 1 kHz.
     tones_min, tones_max : int
-        Tones an ear, familiarisation and retest included; silent catch trials are not tones.
+        Tones an ear, familiarisation and retest included; silent catch trials are not tones. What
+        is asked again with noise comes on top.
     stop_half_width_db, stop_information_bits : float
         An ear ends when at no audiogram frequency, 750 and 1500 Hz apart, the 95 % band reaches
         further than this to either side, or when the next answer is expected to tell no more (0:
@@ -103,6 +107,9 @@ class Settings:
     unsure_half_width_db : float
         Above 0 there is a second button, for "perhaps", and this is how far from the threshold to
         either side it is pressed. 0: there is none, and presses of it are only recorded.
+    masking : str
+        "automatic": noise in the other ear wherever that may hear the tone, and a mark where there
+        could be none. "off": none, and nobody looks where it was needed.
     retest : bool
         Ask 1 kHz again at the end.
     seed : int
@@ -134,6 +141,7 @@ class Settings:
     response_ms_min: int = 100
     response_window_ms: int = 1000
     unsure_half_width_db: float = 0.0
+    masking: str = AUTOMATIC
     retest: bool = True
     seed: int = 1
 
@@ -174,6 +182,11 @@ class Settings:
             raise SettingError(
                 f"tones_max is {self.tones_max}; allowed is {self.tones_min} (tones_min) and more"
             )
+
+    @property
+    def masked(self) -> bool:
+        """Return whether there are two ears, and noise in one where that may hear the other."""
+        return self.ears == BOTH and self.masking == AUTOMATIC
 
     @property
     def tone_ms(self) -> int:

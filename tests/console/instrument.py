@@ -84,8 +84,10 @@ class FakeInstrument:
         self._called("audiogram", number)
         return PICTURE
 
-    def play_tone(self, ear: str, frequency_hz: str, level_db_hl: str) -> None:
-        self._called("play_tone", ear, frequency_hz, level_db_hl)
+    def play_tone(
+        self, ear: str, frequency_hz: str, level_db_hl: str, noise_db_hl: str | None
+    ) -> None:
+        self._called("play_tone", ear, frequency_hz, level_db_hl, noise_db_hl)
 
     def stop_tone(self) -> None:
         self._called("stop_tone")

@@ -18,7 +18,7 @@ from device.simulator.board import (
     PlayedTone,
     SimulatedBoard,
 )
-from device.simulator.listener import Audiogram, Ear, Press, SimulatedListener
+from device.simulator.listener import Audiogram, Ear, Noise, Press, SimulatedListener
 from firmware_py.link.frames import decode, encode
 
 Frame = tuple[int, str, dict[str, str]]
@@ -51,10 +51,17 @@ class Scripted:
         self.answers = answers or {}
         self.idle = idle or {}
         self.asked: list[tuple[str, Ear, float, float]] = []
+        self.noises: list[Noise | None] = []
 
     def answer(
-        self, tone_id: str, ear: Ear, frequency_hz: float, level_db_hl: float
+        self,
+        tone_id: str,
+        ear: Ear,
+        frequency_hz: float,
+        level_db_hl: float,
+        noise: Noise | None = None,
     ) -> Press | None:
+        self.noises.append(noise)
         self.asked.append((tone_id, ear, frequency_hz, level_db_hl))
         return self.answers.get(tone_id)
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from device.calibration.measurement import as_toml
 from device.calibration.retspl import reference_levels
-from device.simulator.board import PlayedTone, SimulatedBoard
+from device.simulator.board import PlayedNoise, PlayedTone, SimulatedBoard
 from device.simulator.listener import Listener
 from firmware_py.calibration import FREQUENCIES_HZ, Calibration, CalibrationOnFile
 
@@ -92,11 +92,9 @@ class CalibratedBoard(SimulatedBoard):
         super().__init__(listener, boot=boot)
         self.truth = truth
 
-    def level_db_spl(self, tone: PlayedTone) -> float:
+    def level_db_spl(self, sound: PlayedTone | PlayedNoise) -> float:
         """Return what a meter shows."""
-        return tone.level_dbfs + self.truth.sensitivity_db_spl[tone.ear].at(tone.frequency_hz)
+        return sound.level_dbfs + self.truth.sensitivity_db_spl[sound.ear].at(sound.frequency_hz)
 
-    def _listen(self, tone: PlayedTone) -> None:
-        retspl_db_spl = self.truth.retspl_db_spl.at(tone.frequency_hz)
-        self._full_scale_db_hl = self.level_db_spl(tone) - retspl_db_spl - tone.level_dbfs
-        super()._listen(tone)
+    def _level_db_hl(self, sound: PlayedTone | PlayedNoise) -> float:
+        return self.level_db_spl(sound) - self.truth.retspl_db_spl.at(sound.frequency_hz)

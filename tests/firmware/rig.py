@@ -37,7 +37,7 @@ class StallingBoard(SimulatedBoard):
     def is_silent_without_host(self) -> bool:
         """Return whether it is silent at last when nobody talks to it any more."""
         self.advance(self._now_us + self._host_silence_us)
-        return self._tone is None
+        return self._tone is None and self._noise is None
 
 
 class Served:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from firmware_py.procedure.ear_test import Highest, unlimited
 from firmware_py.procedure.events import (
     HEARD_BUTTON,
     UNSURE_BUTTON,
@@ -21,6 +20,7 @@ from firmware_py.procedure.events import (
     ButtonReleased,
     Event,
     Finish,
+    Mask,
     Play,
     Silence,
     Tell,
@@ -28,9 +28,12 @@ from firmware_py.procedure.events import (
     TimePassed,
     ToneEnded,
     ToneStarted,
+    Unmask,
     Wait,
 )
 from firmware_py.procedure.hearing_test import LISTENING, HearingTest
+from firmware_py.procedure.masking import Earphones
+from firmware_py.procedure.reach import Highest, unlimited
 from firmware_py.procedure.settings import Settings
 
 MS: Final = 1000
@@ -119,9 +122,14 @@ class Driver:
     listener: Listener = field(default_factory=lambda: flat(25.0))
     wire_us: int = 20 * MS
     highest_db_hl: Highest = unlimited
+    can_mask: bool = False
+    earphones: Earphones = field(default_factory=Earphones)
 
     def __post_init__(self) -> None:
-        self.test = HearingTest(self.settings, highest_db_hl=self.highest_db_hl)
+        self.test = HearingTest(
+            self.settings, highest_db_hl=self.highest_db_hl, earphones=self.earphones
+        )
+        self.noise: Mask | None = None  # that plays
         self.now_us = 1 * S
         self.onset_us = 0  # of the last tone told, on the board's clock
         self.wait_until_us: int | None = None
@@ -145,7 +153,7 @@ class Driver:
     def run(self) -> dict[str, Any]:
         """Run to the end and return the result."""
         if not self.events:
-            self.feed(TestStarted())
+            self.feed(TestStarted(self.can_mask))
         self.run_until(lambda action: isinstance(action, Finish))
         return self.result
 
@@ -160,7 +168,7 @@ class Driver:
     def run_to_tone(self, purpose: str = "") -> Play:
         """Run until a tone (of this purpose) is to be played; the board has not begun it."""
         if not self.events:
-            self.feed(TestStarted())
+            self.feed(TestStarted(self.can_mask))
         play = self.run_until(
             lambda action: isinstance(action, Play) and purpose in ("", self.purpose)
         )
@@ -177,7 +185,7 @@ class Driver:
     def run_to_catch(self) -> None:
         """Run until there is a silence to be listened to."""
         if not self.events:
-            self.feed(TestStarted())
+            self.feed(TestStarted(self.can_mask))
         self.run_until(lambda action: isinstance(action, Tell) and action.what == "catch")
 
     def step(self) -> list[Action]:
@@ -231,7 +239,12 @@ class Driver:
                 self.wait_until_us = until_us
             case Play():
                 self._play(action)
+            case Mask():
+                self.noise = action
+            case Unmask():
+                self.noise = None
             case Silence():
+                self.noise = None
                 self._cut_tone()
             case AskBoardTime():
                 at_us = self.now_us + self.wire_us

@@ -596,7 +596,8 @@ class Shifts(Ears):
 def retested(shift_db: float, **values: Any) -> tuple[Driver, float]:
     """A test of the left ear, and the 1 kHz threshold found before the retest."""
     listener = Shifts(30.0, shift_db)
-    driver = listener.driver = Driver(Settings(**{"ears": "left", **values}), listener)
+    about: dict[str, Any] = {"ears": "left", "masking": "off", **values}
+    driver = listener.driver = Driver(Settings(**about), listener)
     driver.run_to_tone(RETEST)
     mean_db_hl, _ = driver.test.ears["left"].estimator.threshold([1000.0])
     driver.run()
@@ -808,11 +809,11 @@ def test_what_was_measured_before_an_abort_is_kept() -> None:
     driver = Driver(Settings(first_ear="left"), flat(25))
     driver.feed(TestStarted())
     driver.run_until(lambda action: isinstance(action, Tell) and action.what == "ear-over")
-    before = driver.test.ears["left"].result()
+    before = driver.test.result()["ears"]
     driver.run_to_tone(MEASURE)
     driver.feed(Aborted(""))
 
-    assert driver.ear("left") == before
+    assert driver.ear("left") in before
     assert driver.ear("left")["outcome"] == MEASURED
     assert driver.ear("right")["outcome"] == INCOMPLETE
 

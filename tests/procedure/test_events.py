@@ -19,6 +19,8 @@ from firmware_py.procedure.events import (
     Continued,
     Event,
     Finish,
+    Mask,
+    NoiseRefused,
     Paused,
     Play,
     Silence,
@@ -27,6 +29,7 @@ from firmware_py.procedure.events import (
     TimePassed,
     ToneEnded,
     ToneStarted,
+    Unmask,
     Wait,
     as_record,
     event_from_record,
@@ -37,7 +40,8 @@ deterministic = settings(deadline=None, derandomize=True, print_blob=True, datab
 
 # What the journals of the first version hold.
 EVENT_RECORDS: list[tuple[Event, dict[str, Any]]] = [
-    (TestStarted(), {"what": "started"}),
+    (TestStarted(), {"what": "started", "can_mask": False}),
+    (TestStarted(True), {"what": "started", "can_mask": True}),
     (TimePassed(), {"what": "time"}),
     (ToneStarted(7, 81_000_113), {"what": "tone-on", "number": 7, "onset_us": 81_000_113}),
     (ToneEnded(7, 5, True), {"what": "tone-off", "number": 7, "offset_us": 5, "cut": True}),
@@ -50,7 +54,9 @@ EVENT_RECORDS: list[tuple[Event, dict[str, Any]]] = [
     (Continued(), {"what": "continued"}),
     (Aborted('a "word", é'), {"what": "aborted", "why": 'a "word", é'}),
     (BoardLost(""), {"what": "board-lost", "why": ""}),
-    (BoardReady(False), {"what": "board-ready", "tone_known": False}),
+    (BoardReady(False), {"what": "board-ready", "tone_known": False, "can_mask": False}),
+    (BoardReady(True, True), {"what": "board-ready", "tone_known": True, "can_mask": True}),
+    (NoiseRefused("limit"), {"what": "noise-refused", "why": "limit"}),
 ]
 PLAY = Play(7, "left", 1335.0, 33.5, 225, 225, 3, 25)
 PLAY_RECORD = {
@@ -64,8 +70,19 @@ PLAY_RECORD = {
     "pulses": 3,
     "rise_ms": 25,
 }
+MASK = Mask(7, "right", 1335.0, 45.0, "why")
+MASK_RECORD = {
+    "what": "mask",
+    "number": 7,
+    "ear": "right",
+    "frequency_hz": 1335.0,
+    "level_db_hl": 45.0,
+    "why": "why",
+}
 ACTION_RECORDS: list[tuple[Action, dict[str, Any]]] = [
     (PLAY, PLAY_RECORD),
+    (MASK, MASK_RECORD),
+    (Unmask(), {"what": "unmask"}),
     (Silence(), {"what": "silence"}),
     (Finish({"outcome": "complete"}), {"what": "finish", "result": {"outcome": "complete"}}),
 ]
@@ -101,9 +118,11 @@ def test_a_record_of_the_first_version_is_read(event: Event, record: dict[str, A
     [
         ({"what": "button-down", "at_us": 3}, ButtonPressed(3, 1)),
         ({"what": "button-up", "at_us": 4}, ButtonReleased(4, 1)),
+        ({"what": "started"}, TestStarted(False)),
+        ({"what": "board-ready", "tone_known": True}, BoardReady(True, False)),
     ],
 )
-def test_a_record_of_the_times_of_one_button_is_of_that_button(
+def test_a_record_of_the_times_of_one_button_and_no_noise_is_of_those(
     record: dict[str, Any], event: Event
 ) -> None:
     assert event_from_record(record) == event
@@ -138,6 +157,9 @@ def test_an_event_comes_back_from_its_line_of_json(event: Event) -> None:
         {"what": "button-up", "at_us": 5, "button": None},
         {"what": "tone-off", "number": 7, "offset_us": 5, "cut": 1},
         {"what": "aborted", "why": None},
+        {"what": "started", "can_mask": 1},
+        {"what": "noise-refused"},
+        MASK_RECORD,
         {"what": "wait", "until_us": 5},
         PLAY_RECORD,
         {"what": "silence"},
@@ -159,6 +181,8 @@ def test_what_is_no_event_is_refused_in_words(record: Any) -> None:
     ("action", "recorded"),
     [
         (PLAY, True),
+        (MASK, True),
+        (Unmask(), True),
         (Silence(), True),
         (Finish({}), True),
         (Wait(5), False),

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firmware_py.procedure.ear_test import Highest
 from firmware_py.procedure.events import Play
 from firmware_py.procedure.outcomes import INCOMPLETE, MEASURED, NO_RESPONSE
+from firmware_py.procedure.reach import Highest
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, Settings
 from tests.procedure.driver import Driver, Ears, Listener, NeverPresses, flat
 

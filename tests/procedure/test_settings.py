@@ -12,6 +12,7 @@ from firmware_py.procedure.settings import SettingError, Settings
 CHOICES = {
     "ears": ("both", "left", "right"),
     "first_ear": ("better", "left", "right"),
+    "masking": ("automatic", "off"),
     "profile": ("default", "annealed-laplace", "gp-pta-2015"),
 }
 SWITCHES = ("loud_confirmed", "retest")

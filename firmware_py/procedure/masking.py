@@ -1,0 +1,116 @@
+"""Masking: when the other ear may hear a tone, and how loud a noise keeps it from that. No state.
+
+README.md of this room has the rule and its reasons. All levels of noise are effective masking
+levels: noise of 60 dB just hides a tone of 60 dB HL in that ear.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from firmware_py.procedure.reach import Highest, unlimited
+
+SUPRA_AURAL: Final = "supra-aural"
+CIRCUMAURAL: Final = "circumaural"
+INSERT: Final = "insert"
+KINDS: Final = (SUPRA_AURAL, CIRCUMAURAL, INSERT)
+
+# By how much the least attenuating head seen in print lets less of a tone through to the other
+# cochlea. 40 dB of earphones on the ear: British Society of Audiology, Recommended Procedure
+# (2018), after Coles & Priede (1970). 55 dB of inserts: the same, after Munro & Agnew, Br. J.
+# Audiol. 33 (1999); above 1 kHz 50 dB, the least of Sklare & Denenberg, Ear Hear. 8 (1987).
+EXTERNAL_DB: Final = 40.0
+INSERT_LOW_DB: Final = 55.0
+INSERT_HIGH_DB: Final = 50.0
+INSERT_LOW_HZ_MAX: Final = 1000.0
+
+# Bone conduction is not measured. The cochlea of an ear is taken to be so much better than its
+# threshold, in either ear: more is a conductive loss, for which bone conduction has to be measured.
+AIR_BONE_GAP_DB: Final = 15.0
+COCHLEA_BEST_DB_HL: Final = -10.0  # no audiometer goes below
+SAFETY_DB: Final = 10.0  # above the least noise that masks, if there is room
+GAP_MAX_DB: Final = 60.0  # the ossicles cannot take away more: the skull conducts the rest
+
+# Of frequency in Hz: by how much less a tone reaches the other cochlea, dB.
+Attenuation = Callable[[float], float]
+
+
+class UnmaskableError(ValueError):
+    """A tone for which there is no right noise, and why: without figures, for marks share it."""
+
+
+def least_attenuation_db(_frequency_hz: float) -> float:
+    """Return the attenuation of earphones that nobody knows."""
+    return EXTERNAL_DB
+
+
+def attenuation_db(kind: str, frequency_hz: float) -> float:
+    """Return the interaural attenuation of a kind of earphones that can be relied on."""
+    if kind != INSERT:
+        return EXTERNAL_DB
+    return INSERT_LOW_DB if frequency_hz <= INSERT_LOW_HZ_MAX else INSERT_HIGH_DB
+
+
+@dataclass(frozen=True)
+class Earphones:
+    """What the rule has to know of the earphones and of the noise they can be given.
+
+    Attributes
+    ----------
+    attenuation_db : callable
+        Of frequency in Hz.
+    highest_noise_db_hl : callable
+        Of ear and frequency: the highest effective masking level that can be reached there.
+    """
+
+    attenuation_db: Attenuation = least_attenuation_db
+    highest_noise_db_hl: Highest = unlimited
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """What is known of an ear at a frequency: mean and 95 % band, dB HL."""
+
+    mean_db_hl: float
+    low_db_hl: float
+    high_db_hl: float
+
+    @property
+    def cochlea_db_hl(self) -> float:
+        """Return the lowest level that the ear may hear when it comes through the skull."""
+        return max(min(self.low_db_hl, self.mean_db_hl - AIR_BONE_GAP_DB), COCHLEA_BEST_DB_HL)
+
+
+UNKNOWN: Final = Threshold(AIR_BONE_GAP_DB, 0.0, math.inf)  # perhaps young and healthy: 0 dB HL
+
+
+def noise_db_hl(
+    level_db_hl: float, attenuation_db: float, other: Threshold, highest_db_hl: float
+) -> float:
+    """Return the level of the noise that a tone needs in the other ear, whole dB.
+
+    Parameters
+    ----------
+    level_db_hl : float
+        Of the tone.
+    attenuation_db : float
+        Between the ears, for tone and noise.
+    other : Threshold
+        Of the ear that shall not hear the tone.
+    highest_db_hl : float
+        Limit of the noise.
+
+    Raises
+    ------
+    UnmaskableError
+        If what masks enough would mask the tone itself, or is above the limit.
+    """
+    least = max(other.high_db_hl, level_db_hl - attenuation_db + AIR_BONE_GAP_DB)
+    most = level_db_hl + attenuation_db - AIR_BONE_GAP_DB
+    if least > most:
+        raise UnmaskableError("masking dilemma: enough noise would hide the tone itself")
+    if least > highest_db_hl:
+        raise UnmaskableError("enough noise would be above its limit")
+    wanted = math.ceil(min(least + SAFETY_DB, 0.5 * (least + most)))
+    return min(float(wanted), highest_db_hl)

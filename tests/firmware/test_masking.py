@@ -1,0 +1,223 @@
+"""Masking from end to end: a listener whose ears hear for each other, over the wire, and replayed.
+
+The listener of the simulator hears with the better ear: N1 on the right, N6 on the left, 50 dB
+between them.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from device.simulator.audiograms import audiogram_named
+from device.simulator.board import PlayedTone, SimulatedBoard
+from firmware_py.calibration import NOISE_CORRECTION, CalibrationInForce
+from firmware_py.journal import read_journal
+from firmware_py.procedure.masking import INSERT, KINDS
+from firmware_py.procedure.outcomes import MASKED, NOT_MASKED, UNCERTAIN
+from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT, Settings
+from host_tools.replay import IDENTICAL, replay_journal
+from tests.firmware.calibrations import CalibratedBoard, calibration, on_file
+from tests.firmware.world import (
+    S,
+    World,
+    a_listener,
+    asked_again_though_answered,
+    records_of,
+    result_of,
+    run_session,
+    stimuli_of,
+)
+
+pytestmark = pytest.mark.usefixtures("quick_disk")
+
+EARS = "N1,N6"
+TRUTH = {str(ear): audiogram for ear, audiogram in audiogram_named(EARS).items()}
+
+
+@pytest.fixture(scope="module")
+def masked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return run_session(tmp_path_factory.mktemp("masked"), a_listener(EARS))
+
+
+def ear_of(journal: Path, ear: str) -> dict[str, Any]:
+    (found,) = (each for each in result_of(journal)["ears"] if each["ear"] == ear)
+    return dict(found)
+
+
+def errors_db(journal: Path, ear: str) -> list[float]:
+    """Return found minus true, where a threshold was found."""
+    return [
+        each["threshold_db_hl"] - TRUTH[ear].threshold_db_hl(each["frequency_hz"])
+        for each in ear_of(journal, ear)["thresholds"]
+        if each["threshold_db_hl"] is not None
+    ]
+
+
+def marks(journal: Path, ear: str) -> set[str]:
+    return {each["masking"] for each in ear_of(journal, ear)["thresholds"]}
+
+
+def masks_of(journal: Path) -> list[dict[str, Any]]:
+    return [action for action in records_of(journal, "output") if action["what"] == "mask"]
+
+
+def test_a_poor_ear_is_found_with_masking_and_hidden_without(tmp_path: Path, masked: Path) -> None:
+    """The table of firmware_py/procedure/README.md (`pytest -s` prints it)."""
+    shadow = run_session(tmp_path / "off", a_listener(EARS), {"masking": "off"})
+    for name, journal in (("automatic", masked), ("off", shadow)):
+        found = (each["threshold_db_hl"] for each in ear_of(journal, LEFT)["thresholds"])
+        print(name, ["none" if level is None else round(level) for level in found])
+
+    assert max(map(abs, errors_db(masked, LEFT))) < 6.0
+    assert max(map(abs, errors_db(masked, RIGHT))) < 6.0
+    assert max(errors_db(shadow, LEFT)) < -8.0, "the right ear heard it all"
+    assert marks(masked, LEFT) == {MASKED}
+    assert marks(masked, RIGHT) == {NOT_MASKED}
+    assert masks_of(shadow) == []
+
+
+def test_every_masked_tone_is_in_the_journal_and_comes_out_again(masked: Path) -> None:
+    masks = {action["number"]: action for action in masks_of(masked)}
+    left = [tone for tone in stimuli_of(masked) if tone["ear"] == LEFT and tone["number"] in masks]
+
+    assert len(left) == ear_of(masked, LEFT)["tones_masked"] > 20
+    for tone in left:
+        mask = masks[tone["number"]]
+        assert (mask["ear"], mask["frequency_hz"]) == (RIGHT, tone["frequency_hz"])
+        assert mask["why"].startswith(f"{tone['level_db_hl']:g} dB HL reaches the right ear at")
+    assert replay_journal(masked).code == IDENTICAL
+    assert asked_again_though_answered(masked) == []
+
+
+def test_a_session_of_before_masking_is_followed_without(masked: Path) -> None:
+    """The golden sessions have no such setting; here one with it is told apart from them."""
+    header = read_journal(masked).header
+
+    assert header["settings"]["masking"] == "automatic"
+    assert Settings.from_record(header["settings"]).masked
+
+
+@pytest.mark.parametrize("at_number", [50, 58])
+def test_a_killed_firmware_goes_on_with_the_noise(
+    tmp_path: Path, masked: Path, at_number: int
+) -> None:
+    (tmp_path / "data").mkdir()
+    world = World(tmp_path / "data", a_listener(EARS))
+    world.begin(Settings())
+    world.until(lambda: world.runner.session is not None
+                and world.runner.session.test.number == at_number
+                and world.board.noise is not None)  # fmt: skip
+    other = world.fork(tmp_path / "again")
+    world.close()
+    other.finish()
+    other.close()
+
+    assert stimuli_of(other.journal()) == stimuli_of(masked)
+    assert result_of(other.journal())["ears"] == result_of(masked)["ears"]
+    assert other.board.noise is None
+    assert replay_journal(other.journal()).code == IDENTICAL
+
+
+def test_a_lost_host_leaves_no_noise(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    world = World(tmp_path / "data", a_listener(EARS))
+    world.begin(Settings())
+    world.until(lambda: world.board.noise is not None)
+    world.wire_cut = True
+    world.run(2 * S)
+    silent = world.board.noise is None
+    world.wire_cut = False
+    world.finish()
+    world.close()
+
+    assert silent
+    assert marks(world.journal(), LEFT) == {MASKED}
+
+
+def test_a_board_without_noise_is_known_by_its_answer_and_marked(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    world = World(tmp_path / "data", a_listener(EARS))
+    world.board = SimulatedBoard(a_listener(EARS), boot=0xB007, has_noise=False)
+    world.begin(Settings())
+    world.finish()
+    world.close()
+    remarks = result_of(world.journal())["remarks"]
+
+    assert world.client.counters.garbled == world.client.counters.repeats == 0
+    assert masks_of(world.journal()) == []
+    assert marks(world.journal(), LEFT) == {UNCERTAIN}
+    assert any(words.endswith("Hz: the tone generator has no masking noise") for words in remarks)
+
+
+class WeakNoise(SimulatedBoard):
+    """A board that allows less noise than its calibration says."""
+
+    def _mask(self, fields: Any) -> dict[str, str | int]:
+        self._output_limit_dbfs = -70.0
+        try:
+            return super()._mask(fields)
+        finally:
+            self._output_limit_dbfs = 0.0
+
+
+def test_a_limit_of_the_board_that_nobody_knew_is_marked(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    world = World(tmp_path / "data", a_listener(EARS))
+    world.board = WeakNoise(a_listener(EARS), boot=0xB007)
+    world.begin(Settings())
+    world.finish()
+    world.close()
+    refused = [event for event in records_of(world.journal(), "input") if "why" in event]
+
+    assert {(event["what"], event["why"]) for event in refused} == {("noise-refused", "limit")}
+    assert UNCERTAIN in marks(world.journal(), LEFT)
+    assert "refused the noise: limit" in " ".join(result_of(world.journal())["remarks"])
+
+
+def test_calibrated_noise_is_as_loud_as_it_has_to_be_and_within_what_was_measured(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "data").mkdir()
+    world = World(tmp_path / "data", a_listener(EARS), calibration=on_file())
+    truth = calibration()
+    board = world.board = CalibratedBoard(a_listener(EARS), truth)
+    world.begin(Settings())
+    world.finish()
+    world.close()
+    masks = {action["number"]: action for action in masks_of(world.journal())}
+    tones = [tone for tone in board.played if tone.noise is not None]
+
+    assert len(tones) > 20
+    for tone in tones:
+        level_db_spl = noise_db_spl(board, tone)
+        frequency_hz = tone.frequency_hz
+        wanted_db_hl = masks[int(tone.tone_id.partition("-")[2])]["level_db_hl"]
+        wanted_db_spl = truth.retspl_db_spl.at(frequency_hz) + NOISE_CORRECTION.at(frequency_hz)
+        assert level_db_spl == pytest.approx(wanted_db_hl + wanted_db_spl, abs=0.02)
+        assert level_db_spl <= truth.level_max_db_spl["right"].at(frequency_hz) + 1e-6
+
+
+def noise_db_spl(board: CalibratedBoard, tone: PlayedTone) -> float:
+    assert tone.noise is not None
+    assert tone.noise.ear == "right"
+    return board.level_db_spl(tone.noise)
+
+
+@pytest.mark.parametrize("ear", [LEFT, RIGHT])
+@pytest.mark.parametrize("frequency_hz", AUDIOGRAM_FREQUENCIES_HZ)
+def test_the_highest_noise_is_within_limit_and_wire(ear: str, frequency_hz: float) -> None:
+    for in_force in (CalibrationInForce(), on_file().judged(calibration().date)):
+        highest_db_hl = in_force.highest_noise_db_hl(ear, frequency_hz)
+        level_dbfs = in_force.noise_dbfs(ear, frequency_hz, highest_db_hl)
+
+        assert -12.0 < level_dbfs <= -10.0
+
+
+@pytest.mark.parametrize("kind", [*KINDS, None])
+def test_the_kind_of_earphones_is_that_of_the_calibration(kind: str | None) -> None:
+    in_force = on_file({"transducer.kind": kind} if kind else {}).judged(calibration().date)
+    earphones = CalibrationInForce.from_record(in_force.as_record()).earphones
+
+    assert earphones.attenuation_db(500.0) == (55.0 if kind == INSERT else 40.0)
+    assert earphones.attenuation_db(4000.0) == (50.0 if kind == INSERT else 40.0)

@@ -1,0 +1,480 @@
+"""Masking: the rule by its arithmetic, and tests of people whose ears hear for each other."""
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firmware_py.procedure.cross_hearing import NO_NOISE, OTHER
+from firmware_py.procedure.ear_test import AGAIN_TONES_MAX
+from firmware_py.procedure.events import (
+    Aborted,
+    BoardLost,
+    BoardReady,
+    Continued,
+    Mask,
+    NoiseRefused,
+    Paused,
+    Play,
+    Silence,
+    Tell,
+    TestStarted,
+    Unmask,
+)
+from firmware_py.procedure.hearing_test import HearingTest
+from firmware_py.procedure.masking import (
+    AIR_BONE_GAP_DB,
+    CIRCUMAURAL,
+    INSERT,
+    SUPRA_AURAL,
+    Earphones,
+    Threshold,
+    UnmaskableError,
+    attenuation_db,
+    noise_db_hl,
+)
+from firmware_py.procedure.outcomes import (
+    CATCH,
+    MASKED,
+    MEASURE,
+    MEASURED,
+    NO_RESPONSE,
+    NOT_MASKED,
+    UNCERTAIN,
+)
+from firmware_py.procedure.settings import Settings
+from tests.procedure.driver import REACTION_US, Driver, Reaction
+
+Curve = Callable[[float], float]
+
+NEVER_DB_HL: Final = 999.0
+
+
+def flat(level_db_hl: float) -> Curve:
+    return lambda _frequency_hz: level_db_hl
+
+
+class Head:
+    """Two cochleas with a skull between them; hears with the better one.
+
+    The reference of these tests: powers add in an ear, and what is played to one reaches the other
+    weaker by `through_db`. An air-bone gap is in the way of what comes through the air.
+    """
+
+    def __init__(
+        self,
+        right: Curve,
+        left: Curve,
+        through_db: float = 50.0,
+        gap_db: dict[str, float] | None = None,
+    ) -> None:
+        self._thresholds = {"right": right, "left": left}
+        self._through_db = through_db
+        self._gap_db = gap_db or {}
+        self.driver: Driver | None = None
+
+    def to_tone(self, play: Play) -> Reaction:
+        other = OTHER[play.ear]
+        own_db = play.level_db_hl - self._gap_db.get(play.ear, 0.0)
+        heard = own_db >= self._cochlea(play.ear, play.frequency_hz)
+        crossed = play.level_db_hl - self._through_db >= self._cochlea(other, play.frequency_hz)
+        return REACTION_US if heard or crossed else None
+
+    def to_silence(self, number: int) -> Reaction:
+        return None
+
+    def _cochlea(self, ear: str, frequency_hz: float) -> float:
+        gap_db = self._gap_db.get(ear, 0.0)
+        rest_db_hl = self._thresholds[ear](frequency_hz) - gap_db
+        noise = self.driver.noise if self.driver else None
+        if noise is None:
+            return rest_db_hl
+        assert noise.frequency_hz == frequency_hz, "the noise is around the tone"
+        way_db = gap_db if noise.ear == ear else self._through_db
+        powers = (10.0 ** (level / 10.0) for level in (rest_db_hl, noise.level_db_hl - way_db))
+        return 10.0 * math.log10(sum(powers))
+
+
+def driver_of(head: Head, *, can_mask: bool = True, **about: Any) -> Driver:
+    earphones = about.pop("earphones", Earphones())
+    driver = Driver(Settings(**about), head, can_mask=can_mask, earphones=earphones)
+    head.driver = driver
+    return driver
+
+
+def measured(head: Head, *, can_mask: bool = True, **about: Any) -> Driver:
+    """Run a test to its end."""
+    driver = driver_of(head, can_mask=can_mask, **about)
+    driver.run()
+    return driver
+
+
+def found_db_hl(driver: Driver, ear: str) -> dict[int, float | None]:
+    return {t["frequency_hz"]: t["threshold_db_hl"] for t in driver.ear(ear)["thresholds"]}
+
+
+def marks(driver: Driver, ear: str) -> dict[int, str]:
+    return {t["frequency_hz"]: t["masking"] for t in driver.ear(ear)["thresholds"]}
+
+
+def worst_db(driver: Driver, ear: str, truth: Curve) -> float:
+    found = found_db_hl(driver, ear).items()
+    return max(abs(level - truth(f)) for f, level in found if level is not None)
+
+
+def noises(driver: Driver) -> list[Mask]:
+    return [action for action in driver.actions if isinstance(action, Mask)]
+
+
+# The rule
+
+
+@pytest.mark.parametrize(
+    ("kind", "frequency_hz", "least_db"),
+    [
+        ("", 250.0, 40.0), (SUPRA_AURAL, 250.0, 40.0), (SUPRA_AURAL, 8000.0, 40.0),
+        (CIRCUMAURAL, 1000.0, 40.0), (INSERT, 125.0, 55.0), (INSERT, 1000.0, 55.0),
+        (INSERT, 1001.0, 50.0), (INSERT, 8000.0, 50.0),
+    ],
+)  # fmt: skip
+def test_what_earphones_keep_from_the_other_ear(
+    kind: str, frequency_hz: float, least_db: float
+) -> None:
+    assert attenuation_db(kind, frequency_hz) == least_db
+
+
+@pytest.mark.parametrize(
+    ("mean", "low", "high", "cochlea"),
+    [(40.0, 30.0, 50.0, 25.0), (40.0, 20.0, 60.0, 20.0), (0.0, -8.0, 8.0, -10.0)],
+)
+def test_a_cochlea_may_be_better_than_its_ear(
+    mean: float, low: float, high: float, cochlea: float
+) -> None:
+    """By an air-bone gap of 15 dB, or as much as the band is wide; but no better than -10 dB HL."""
+    assert Threshold(mean, low, high).cochlea_db_hl == cochlea
+
+
+@pytest.mark.parametrize(
+    ("level", "attenuation", "high", "limit", "noise"),
+    [
+        (80.0, 40.0, 15.0, 100.0, 65.0),  # 40 cross, 15 of gap, 10 of safety
+        (80.0, 40.0, 70.0, 100.0, 80.0),  # above the threshold of that ear
+        (80.0, 40.0, 95.0, 110.0, 100.0),  # between 95 and 105: the middle
+        (80.0, 40.0, 15.0, 60.0, 60.0),  # the limit, which is still enough
+        (80.0, 55.0, 15.0, 100.0, 50.0),
+    ],
+)
+def test_the_noise_a_tone_needs(
+    level: float, attenuation: float, high: float, limit: float, noise: float
+) -> None:
+    assert noise_db_hl(level, attenuation, Threshold(high - 5, high - 10, high), limit) == noise
+
+
+@pytest.mark.parametrize(
+    ("high", "limit", "words"),
+    [
+        (
+            106.0,
+            120.0,
+            "dilemma: noise of 106 dB would be needed, and more than 105 dB",
+        ),
+        (15.0, 54.0, "noise of 55 dB would be needed, the limit is 54 dB"),
+        (math.inf, 120.0, "dilemma: noise of inf dB"),
+    ],
+)
+def test_a_tone_that_no_noise_is_right_for(high: float, limit: float, words: str) -> None:
+    with pytest.raises(UnmaskableError, match=words):
+        noise_db_hl(80.0, 40.0, Threshold(50.0, 40.0, high), limit)
+
+
+@settings(max_examples=100, derandomize=True, database=None)
+@given(
+    st.floats(-10.0, 120.0), st.floats(40.0, 75.0), st.floats(-20.0, 120.0), st.floats(0.0, 40.0),
+    st.floats(20.0, 110.0),
+)  # fmt: skip
+def test_noise_hides_what_crosses_and_never_the_tone(
+    level: float, attenuation: float, mean: float, half_db: float, limit: float
+) -> None:
+    other = Threshold(mean, mean - half_db, mean + half_db)
+    try:
+        noise = noise_db_hl(level, attenuation, other, limit)
+    except UnmaskableError:
+        return
+
+    assert noise <= limit
+    assert noise - AIR_BONE_GAP_DB >= level - attenuation, "behind a gap it hides the crossing tone"
+    assert noise >= other.high_db_hl, "that ear hears it"
+    assert noise - attenuation < level - AIR_BONE_GAP_DB + 1.0, "whole dB are rounded upward"
+
+
+# Whole tests
+
+
+def test_a_poor_ear_is_found_with_noise_and_without_it_is_the_shadow_of_the_other() -> None:
+    head = Head(right=flat(10.0), left=flat(75.0))
+    masked = measured(head)
+    shadow = measured(head, masking="off")
+
+    assert worst_db(masked, "left", flat(75.0)) < 5.0
+    assert worst_db(shadow, "left", flat(60.0)) < 5.0, "10 dB HL and 50 dB on the way"
+    assert set(marks(masked, "left").values()) == {MASKED}
+    assert set(marks(masked, "right").values()) == {NOT_MASKED}
+    assert masked.ear("left")["tones_masked"] > 20
+    assert masked.result["remarks"] == []
+    assert noises(shadow) == []
+    assert "masking" not in shadow.ear("left")["thresholds"][0]
+
+
+def test_a_deaf_ear_is_no_response_and_not_a_threshold() -> None:
+    driver = measured(Head(right=flat(10.0), left=flat(NEVER_DB_HL)))
+
+    assert driver.ear("left")["outcome"] == NO_RESPONSE
+    assert set(marks(driver, "left").values()) == {MASKED}
+    assert worst_db(driver, "right", flat(10.0)) < 5.0
+
+
+@pytest.mark.parametrize("poor", ["right", "left"])
+def test_the_poor_ear_first_is_asked_again_when_the_other_is_known(poor: str) -> None:
+    ears = {poor: flat(75.0), OTHER[poor]: flat(10.0)}
+    driver = measured(Head(ears["right"], ears["left"]), first_ear=poor)
+
+    assert [told["ear"] for told in driver.told("ear-again")] == [poor]
+    assert worst_db(driver, poor, flat(75.0)) < 5.0
+    assert worst_db(driver, OTHER[poor], flat(10.0)) < 5.0
+    assert set(marks(driver, poor).values()) == {MASKED}
+    assert driver.ear(poor)["tones"] <= driver.settings.tones_max + AGAIN_TONES_MAX
+    assert driver.ear(poor)["retest_difference_db"] is None, "that was heard by the other ear"
+
+
+def rising(frequency_hz: float) -> float:
+    return 10.0 + 70.0 * min(max(math.log2(frequency_hz / 500.0) / 3.0, 0.0), 1.0)
+
+
+def falling(frequency_hz: float) -> float:
+    return 90.0 - rising(frequency_hz)
+
+
+def test_each_ear_may_be_the_better_one_somewhere() -> None:
+    """The first is asked again at high frequencies only, the second masked at low ones."""
+    driver = measured(Head(right=rising, left=falling))
+    again = driver.told("tone", ear="right", purpose=MEASURE)[-5:]
+
+    assert worst_db(driver, "right", rising) < 6.0
+    assert worst_db(driver, "left", falling) < 6.0
+    assert min(about["frequency_hz"] for about in again) >= 1500.0
+    assert {marks(driver, "right")[f] for f in (4000, 6000, 8000)} == {MASKED}
+    assert {marks(driver, "left")[f] for f in (250, 500)} == {MASKED}
+    assert {marks(driver, "right")[f] for f in (250, 500)} == {NOT_MASKED}
+
+
+@pytest.mark.parametrize("level_db_hl", [20.0, 50.0])
+def test_ears_that_are_alike_are_asked_the_same_with_masking_or_without(level_db_hl: float) -> None:
+    head = Head(flat(level_db_hl), flat(level_db_hl))
+    plain, automatic = measured(head, masking="off"), measured(head)
+
+    assert automatic.plays == plain.plays
+    assert len(noises(automatic)) <= 2, "with a tone far above both"
+    assert set(marks(automatic, "left").values()) == {NOT_MASKED}
+
+
+def test_inserts_need_noise_only_at_greater_differences() -> None:
+    head = Head(flat(10.0), flat(36.0), through_db=60.0)
+    unknown = measured(head)
+    inserts = measured(head, earphones=Earphones(lambda f: attenuation_db(INSERT, f)))
+
+    assert len(noises(inserts)) < 5
+    assert len(noises(unknown)) > 15
+
+
+def test_without_noise_on_the_board_the_tones_are_played_and_marked() -> None:
+    head = Head(flat(10.0), flat(75.0))
+    driver = measured(head, can_mask=False)
+
+    assert driver.plays == measured(head, masking="off").plays
+    assert set(marks(driver, "left").values()) == {UNCERTAIN}
+    (remark,) = driver.result["remarks"]
+    assert remark.startswith("left ear: masking uncertain at 250, 500, 750, 1000, 1500, 2000, ")
+    assert remark.endswith(f"Hz: {NO_NOISE}")
+    assert driver.told("tone", ear="left", unmasked=NO_NOISE)
+
+
+def test_noise_that_cannot_be_loud_enough_is_said() -> None:
+    weak = Earphones(highest_noise_db_hl=lambda _ear, f: 30.0 if f > 1500.0 else 110.0)
+    driver = measured(Head(flat(10.0), flat(75.0)), earphones=weak)
+
+    assert max(noise.level_db_hl for noise in noises(driver) if noise.frequency_hz > 1500.0) <= 30.0
+    assert {marks(driver, "left")[f] for f in (4000, 6000, 8000)} == {UNCERTAIN}
+    assert any("the limit is 30 dB" in remark for remark in driver.result["remarks"])
+
+
+def test_of_one_ear_alone_nobody_knows_what_the_other_heard() -> None:
+    poor = measured(Head(flat(10.0), flat(75.0)), ears="left")
+    good = measured(Head(flat(10.0), flat(20.0)), ears="left")
+
+    assert set(marks(poor, "left").values()) == {UNCERTAIN}
+    assert poor.result["remarks"][-1].endswith("Hz: the right ear was not measured")
+    assert set(marks(good, "left").values()) == {NOT_MASKED}
+    assert good.result["remarks"] == []
+
+
+def test_no_noise_is_above_the_limit_of_the_test_or_hides_its_tone() -> None:
+    driver = measured(Head(flat(35.0), flat(95.0)), level_max_db_hl=90.0)
+    tones = {play.number: play for play in driver.plays}
+
+    assert len(noises(driver)) > 5
+    for noise in noises(driver):
+        assert noise.level_db_hl <= 90.0
+        if noise.number in tones:
+            tone = tones[noise.number]
+            assert (noise.ear, noise.frequency_hz) == (OTHER[tone.ear], tone.frequency_hz)
+            assert noise.level_db_hl - 40.0 < tone.level_db_hl - AIR_BONE_GAP_DB + 1.0
+
+
+def test_an_air_bone_gap_that_could_have_changed_it_is_told() -> None:
+    """The left ear is 30 dB worse than the right, which has a gap of 40 dB that nobody measured."""
+    head = Head(flat(45.0), flat(90.0), gap_db={"right": 40.0})
+    driver = measured(head)
+    gaps_db = [t["air_bone_gap_db"] for t in driver.ear("left")["thresholds"]]
+
+    assert driver.ear("left")["outcome"] == MEASURED
+    assert worst_db(driver, "left", flat(90.0)) > 10.0, "the gap was too great"
+    assert all(gap_db is not None and gap_db < 40.0 for gap_db in gaps_db)
+
+
+# The noise in time
+
+
+def to_masked(driver: Driver) -> Play:
+    """Go on to a tone with noise that is about to begin."""
+    driver.feed(TestStarted(True))
+    driver.run_until(lambda action: isinstance(action, Mask))
+    play = driver.run_until(lambda action: isinstance(action, Play))
+    assert isinstance(play, Play)
+    return play
+
+
+def asymmetric(**about: Any) -> Driver:
+    return driver_of(Head(flat(10.0), flat(75.0)), **about)
+
+
+def test_noise_begins_with_the_pause_and_is_around_the_tone_in_the_other_ear() -> None:
+    driver = asymmetric()
+    play = to_masked(driver)
+    at_us, mask = next((at, each) for at, each in driver.log if isinstance(each, Mask))
+
+    assert driver.now_us - at_us >= 1000 * driver.settings.pause_ms_min
+    assert (mask.number, mask.ear, mask.frequency_hz) == (
+        play.number, OTHER[play.ear], play.frequency_hz,
+    )  # fmt: skip
+    assert f"{play.level_db_hl:g} dB HL reaches the right ear at" in mask.why
+    assert driver.told("tone", number=play.number)[0]["noise_db_hl"] == mask.level_db_hl
+
+
+def test_a_silence_among_masked_tones_has_their_noise() -> None:
+    """Or it would be known for a silence by that."""
+    driver = asymmetric(catch_rate=0.3)
+    driver.run()
+    catches = {about["number"] for about in driver.told("catch", ear="left")}
+    of_catches = [noise for noise in noises(driver) if noise.number in catches]
+
+    assert len(of_catches) >= 4
+    for noise in of_catches:
+        before = next(each for each in reversed(noises(driver)) if each.number < noise.number)
+        assert (noise.level_db_hl, noise.frequency_hz) == (before.level_db_hl, before.frequency_hz)
+
+
+@pytest.mark.parametrize("event", [Paused(), Aborted("enough")])
+def test_noise_ends_with_a_pause_and_an_abort(event: Paused | Aborted) -> None:
+    driver = asymmetric()
+    to_masked(driver)
+    assert driver.noise is not None
+
+    actions = driver.feed(event)
+
+    assert isinstance(actions[0], Silence)
+    assert driver.noise is None
+
+
+def test_after_a_pause_the_noise_comes_again_with_its_tone() -> None:
+    driver = asymmetric()
+    play = to_masked(driver)
+    mask = driver.noise
+    driver.feed(Paused())
+    driver.forget()
+
+    actions = driver.feed(Continued())
+
+    assert mask in actions
+    assert driver.run_to_tone() == play
+
+
+@pytest.mark.parametrize("tone_known", [True, False])
+def test_a_board_that_was_lost_is_given_tone_and_noise_again(tone_known: bool) -> None:
+    """It has been silent since: a tone that it knows may have been heard without noise."""
+    driver = asymmetric()
+    play = to_masked(driver)
+    mask = driver.noise
+    driver.feed(BoardLost("x"))
+    driver.forget()
+
+    assert mask in driver.feed(BoardReady(tone_known, can_mask=True))
+    assert driver.run_to_tone() == play
+
+
+def test_another_board_without_noise_plays_the_tone_without() -> None:
+    driver = asymmetric()
+    to_masked(driver)
+    driver.feed(BoardLost("x"))
+    driver.forget()
+    driver.noise = None
+    count = len(noises(driver))
+    driver.feed(BoardReady(False, can_mask=False))
+    driver.run()
+
+    assert len(noises(driver)) == count
+    assert set(marks(driver, "left").values()) == {UNCERTAIN}
+
+
+def test_noise_that_the_board_refuses_is_missing_and_marked() -> None:
+    driver = asymmetric()
+    driver.feed(TestStarted(True))
+    while driver.test.state != "finished":
+        if any(isinstance(action, Mask) for action in driver.step()):
+            driver.noise = None
+            (told,) = driver.feed(NoiseRefused("limit"))
+            assert isinstance(told, Tell)
+            assert told.about["why"] == "the tone generator refused the noise: limit"
+
+    assert set(marks(driver, "left").values()) == {UNCERTAIN}
+    assert driver.ear("left")["tones_masked"] == 0
+    assert driver.result["remarks"][0].endswith("the tone generator refused the noise: limit")
+
+
+def test_no_noise_is_left_where_none_is_due() -> None:
+    """In an ear that is tested next, or with a tone that needs none."""
+    driver = asymmetric(first_ear="left")
+    driver.feed(TestStarted(True))
+    ears_with_noise = set()
+    while driver.test.state != "finished":
+        for action in driver.step():
+            if isinstance(action, Play):
+                assert driver.noise is None or driver.noise.ear == OTHER[action.ear]
+                assert driver.noise is None or driver.noise.number == action.number
+                ears_with_noise |= {driver.noise.ear} if driver.noise else set()
+
+    assert ears_with_noise == {"right"}
+    assert driver.noise is None
+
+
+def test_the_same_events_give_the_same_noise() -> None:
+    driver = measured(Head(rising, falling), catch_rate=0.2)
+    other = HearingTest(driver.settings)
+
+    actions = [action for at, event in driver.events for action in other.handle(at, event)]
+
+    assert actions == driver.actions
+    assert any(isinstance(action, Unmask) for action in actions)
+    assert driver.told("answer", purpose=CATCH)
