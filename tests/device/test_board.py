@@ -15,6 +15,7 @@ from device.simulator.board import (
     OUTPUT_FRAMES_MAX,
     PLAYED_MAX,
     PRESS_GAP_US,
+    PlayedNoise,
     PlayedTone,
     SimulatedBoard,
 )
@@ -347,6 +348,80 @@ class TestTone:
 
         assert len(host.board.played) == PLAYED_MAX
         assert host.board.played[0].tone_id == "t5"
+
+
+MASK: dict[str, str | int] = {"ear": "l", "hz": "1000", "dbfs": "-60"}
+
+
+HELLO_AGAIN: dict[str, str | int] = {"wire": 1, "host": "0000000b"}
+
+
+class TestMask:
+    def test_the_listener_hears_the_noise_at_its_effective_level(self) -> None:
+        listener = Scripted()
+        host = Host(SimulatedBoard(listener))
+
+        assert host.answer("mask", **MASK) == ("ok", {})
+        assert host.answer("tone", **TONE) == ("ok", {})
+        assert listener.noises == [Noise("left", 1000.0, 120.0 - 60.0 - 6.0)], "6 dB: ISO 389-4"
+        assert host.board.played[0].noise == PlayedNoise("left", 1000.0, -60.0)
+
+    def test_it_lasts_until_unmask_and_a_second_one_replaces_it(self, host: Host) -> None:
+        host.ask("mask", **MASK)
+        host.until(10 * S)
+        assert host.board.noise == PlayedNoise("left", 1000.0, -60.0)
+
+        host.ask("mask", **{**MASK, "ear": "r", "hz": "100"})
+        assert host.board.noise == PlayedNoise("right", 100.0, -60.0)
+
+        assert host.answer("unmask") == host.answer("unmask") == ("ok", {})
+        assert host.board.noise is None
+
+    def test_tone_and_noise_are_never_in_one_ear(self, host: Host) -> None:
+        right = {**MASK, "ear": TONE["ear"]}
+        host.ask("mask", **right)
+        assert host.answer("tone", **TONE) == ("error", {"code": "busy"})
+
+        host.ask("unmask")
+        host.ask("tone", **TONE)
+        assert host.answer("mask", **right) == ("error", {"code": "busy"})
+        assert host.board.noise is None
+
+    @pytest.mark.parametrize("ending", ["stop", "hello", "silence"])
+    def test_what_cuts_a_tone_ends_noise(self, host: Host, ending: str) -> None:
+        host.ask("mask", **MASK)
+        if ending == "silence":
+            host.board.advance(host.now_us + 999 * MS)
+            assert host.board.noise is not None
+            host.board.advance(host.now_us + S)
+        else:
+            host.ask(ending, **HELLO_AGAIN if ending == "hello" else {})
+
+        assert host.board.noise is None
+
+    @pytest.mark.parametrize(
+        ("changes", "answer"),
+        [
+            ({"ear": "both"}, {"code": "field", "name": "ear"}),
+            ({"hz": "99"}, {"code": "field", "name": "hz"}),
+            ({"dbfs": "-9.99"}, {"code": "field", "name": "dbfs"}),
+            ({"id": "x"}, {"code": "field", "name": "id"}),
+            ({"dbfs": "-29.99"}, {"code": "limit"}),
+        ],
+    )
+    def test_what_is_not_allowed_is_refused(
+        self, changes: dict[str, str], answer: dict[str, str]
+    ) -> None:
+        host = Host(SimulatedBoard(Scripted(), output_limit_dbfs=-30.0))
+
+        assert host.answer("mask", **{**MASK, **changes}) == ("error", answer)
+        assert host.board.noise is None
+
+    def test_a_board_without_noise_does_not_know_the_verbs(self) -> None:
+        host = Host(SimulatedBoard(Scripted(), has_noise=False))
+
+        assert host.answer("mask", **MASK) == ("error", {"code": "verb"})
+        assert host.answer("unmask") == ("error", {"code": "verb"})
 
 
 class TestOtherCommands:

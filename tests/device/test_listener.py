@@ -14,6 +14,7 @@ from device.simulator.listener import (
     START,
     Audiogram,
     Ear,
+    Noise,
     Press,
     SimulatedListener,
 )
@@ -165,6 +166,40 @@ class TestPsychometricFunction:
 
         assert share_answered(someone, "left", 40.0) == 1.0, f"seed {SEED}"
         assert share_answered(someone, "right", 40.0) == 0.0, f"seed {SEED}"
+
+    @pytest.mark.parametrize(
+        ("noise", "left_db_hl", "right_db_hl"),
+        [
+            (None, 30.0, 50.0),  # by the ear itself; the threshold of the other is 50 dB further
+            (Noise("left", 1000.0, 70.0), 70.0, 50.0),
+            (Noise("left", 1000.0, 30.0), 33.0, 50.0),  # twice the power
+            (Noise("left", 1000.0, 110.0), 110.0, 60.4),  # 60 dB cross, beside the 50 of the ear
+            (Noise("right", 1000.0, 70.0), 30.4, 70.0),  # 20 dB cross
+            (Noise("right", 1000.0, 140.0), 90.0, 140.0),  # 90 dB cross
+            (Noise("left", 1500.0, 70.0), 30.0, 50.0),  # too far from the tone
+        ],
+    )
+    def test_noise_raises_the_threshold_of_its_ear_and_crosses(
+        self, noise: Noise | None, left_db_hl: float, right_db_hl: float
+    ) -> None:
+        """Half of the tones at the threshold are heard."""
+        someone = listener(lapse_rate=0.0, false_alarm_rate=0.0, response_noise_db=0.5)
+        left = someone.probability_heard("left", 1000.0, left_db_hl, noise)
+        right = someone.probability_heard("right", 1000.0, right_db_hl, noise)
+
+        assert left == pytest.approx(0.5, abs=0.08)
+        assert right == pytest.approx(0.5, abs=0.08)
+
+    def test_a_tone_is_heard_by_the_ear_that_hears_it_better(self) -> None:
+        deaf = Audiogram((1000.0,), (math.inf,))
+        ears: dict[Ear, Audiogram] = {"left": deaf, "right": FLAT}
+        someone = SimulatedListener(ears, interaural_attenuation_db=45.0)
+        alone = SimulatedListener(ears, interaural_attenuation_db=math.inf)
+
+        assert someone.probability_heard("left", 1000.0, 95.0) == pytest.approx(0.5)
+        assert alone.probability_heard("left", 1000.0, 120.0) == pytest.approx(0.01)
+        with pytest.raises(ValueError, match="interaural_attenuation_db is 0, allowed is above 0"):
+            SimulatedListener(ears, interaural_attenuation_db=0)
 
     def test_an_infinite_threshold_leaves_only_false_alarms(self) -> None:
         deaf = Audiogram((1000.0,), (math.inf,))
