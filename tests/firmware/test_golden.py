@@ -77,6 +77,7 @@ RECORDINGS: Final = {
         "S1",
         {"unsure_half_width_db": 3.0, "lapse_rate": 0.01, "false_alarm_rate": 0.01},
     ),
+    "masked": Recording({"first_ear": "left", "catch_rate": 0.2}, "N1,N6"),
     "disturbed": Recording({"ears": "right", "tones_max": 24}, "N2", course=disturbed),
 }
 

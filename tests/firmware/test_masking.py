@@ -12,7 +12,7 @@ import pytest
 from device.simulator.audiograms import audiogram_named
 from device.simulator.board import PlayedTone, SimulatedBoard
 from firmware_py.calibration import NOISE_CORRECTION, CalibrationInForce
-from firmware_py.journal import read_journal
+from firmware_py.journal import JournalWriter, read_journal
 from firmware_py.procedure.masking import INSERT, KINDS
 from firmware_py.procedure.outcomes import MASKED, NOT_MASKED, UNCERTAIN
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT, Settings
@@ -40,6 +40,11 @@ def masked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run_session(tmp_path_factory.mktemp("masked"), a_listener(EARS))
 
 
+@pytest.fixture(scope="module")
+def shadow(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return run_session(tmp_path_factory.mktemp("off"), a_listener(EARS), {"masking": "off"})
+
+
 def ear_of(journal: Path, ear: str) -> dict[str, Any]:
     (found,) = (each for each in result_of(journal)["ears"] if each["ear"] == ear)
     return dict(found)
@@ -62,9 +67,8 @@ def masks_of(journal: Path) -> list[dict[str, Any]]:
     return [action for action in records_of(journal, "output") if action["what"] == "mask"]
 
 
-def test_a_poor_ear_is_found_with_masking_and_hidden_without(tmp_path: Path, masked: Path) -> None:
+def test_a_poor_ear_is_found_with_masking_and_hidden_without(masked: Path, shadow: Path) -> None:
     """The table of firmware_py/procedure/README.md (`pytest -s` prints it)."""
-    shadow = run_session(tmp_path / "off", a_listener(EARS), {"masking": "off"})
     for name, journal in (("automatic", masked), ("off", shadow)):
         found = (each["threshold_db_hl"] for each in ear_of(journal, LEFT)["thresholds"])
         print(name, ["none" if level is None else round(level) for level in found])
@@ -90,12 +94,18 @@ def test_every_masked_tone_is_in_the_journal_and_comes_out_again(masked: Path) -
     assert asked_again_though_answered(masked) == []
 
 
-def test_a_session_of_before_masking_is_followed_without(masked: Path) -> None:
-    """The golden sessions have no such setting; here one with it is told apart from them."""
-    header = read_journal(masked).header
+def test_a_session_of_before_masking_is_followed_without(tmp_path: Path, shadow: Path) -> None:
+    """Its header has no such setting, and nobody asked its board for noise."""
+    header, *records = read_journal(shadow).records
+    old = {key: value for key, value in header.items() if key not in ("kind", "journal")}
+    del old["settings"]["masking"]
+    with JournalWriter.create(tmp_path / "old.journal", old) as writer:
+        for record in records:
+            if record.get("event", {}).get("what") == "started":
+                del record["event"]["can_mask"]
+            writer.append(record)
 
-    assert header["settings"]["masking"] == "automatic"
-    assert Settings.from_record(header["settings"]).masked
+    assert replay_journal(tmp_path / "old.journal").code == IDENTICAL
 
 
 @pytest.mark.parametrize("at_number", [50, 58])
