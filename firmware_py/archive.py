@@ -13,7 +13,7 @@ from typing import Any, Final
 from firmware_py.journal import JournalError, Record, read_journal
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 
-TAIL_BYTES: Final = 32 * 1024  # a result has at most 8 KiB, and only some notes come after it
+TAIL_BYTES: Final = 32 * 1024  # a result has at most 12 KiB, and only some notes come after it
 
 COMPLETE: Final = "complete"
 UNFINISHED: Final = "unfinished"

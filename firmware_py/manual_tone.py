@@ -52,7 +52,8 @@ class ManualTone:
         self._check(ear, frequency_hz, level_db_hl, settings, calibration)
         level_dbfs = calibration.level_dbfs(ear, frequency_hz, level_db_hl)
         if noise_db_hl is not None:
-            self._check_noise(OTHER[ear], frequency_hz, noise_db_hl, settings, calibration)
+            levels_db_hl = level_db_hl, noise_db_hl
+            self._check_noise(OTHER[ear], frequency_hz, levels_db_hl, settings, calibration)
         self.stop()
         if noise_db_hl is not None:
             noise_dbfs = calibration.noise_dbfs(OTHER[ear], frequency_hz, noise_db_hl)
@@ -103,19 +104,24 @@ class ManualTone:
         self,
         ear: str,
         frequency_hz: float,
-        level_db_hl: float,
+        levels_db_hl: tuple[float, float],
         settings: Settings,
         calibration: CalibrationInForce,
     ) -> None:
+        """Check the noise of an ear; the levels are those of tone and noise."""
         if not self._client.can_mask:
             raise SettingError(NO_NOISE)
-        high_db_hl = min(
-            settings.level_max_db_hl, calibration.highest_noise_db_hl(ear, frequency_hz)
-        )
-        if not settings.level_min_db_hl <= level_db_hl <= high_db_hl:
+        tone_db_hl, noise_db_hl = levels_db_hl
+        limits_db_hl = {
+            "level_max_db_hl": settings.level_max_db_hl,
+            "the reach of the tone generator": calibration.highest_noise_db_hl(ear, frequency_hz),
+            f"{STEP_UP_MAX_DB:g} dB above the tone": tone_db_hl + STEP_UP_MAX_DB,
+        }
+        why, high_db_hl = min(limits_db_hl.items(), key=lambda limit: limit[1])
+        if not settings.level_min_db_hl <= noise_db_hl <= high_db_hl:
             raise SettingError(
-                f"noise is {level_db_hl:g}; allowed are {settings.level_min_db_hl:g} to "
-                f"{high_db_hl:g} dB"
+                f"noise is {noise_db_hl:g}; allowed are {settings.level_min_db_hl:g} to "
+                f"{high_db_hl:g} dB ({why})"
             )
 
     def _check(

@@ -19,14 +19,14 @@ Record: TypeAlias = dict[str, Any]
 
 FORMAT_VERSION: Final = 1
 
-RECORD_BYTES_MAX: Final = 8192
-"""A record's line with its newline: twenty thresholds with their bands and many words of a result,
-far above any event, and a bound for the reader."""
+RECORD_BYTES_MAX: Final = 12288
+"""A record's line with its newline: twenty thresholds with bands and marks, and many words of a
+result; far above any event, and a bound for the reader."""
 
 HEADER_BYTES_MAX: Final = 64 * 1024
 """The header's line with its newline: configuration and calibration tables of a whole device."""
 
-UNSYNCED_BYTES_MAX: Final = 8 * RECORD_BYTES_MAX
+UNSYNCED_BYTES_MAX: Final = 64 * 1024
 """Lines written at once, hence the most that a power cut can leave torn at the end of a file."""
 
 NESTING_MAX: Final = 32

@@ -234,6 +234,20 @@ def test_a_truth_that_is_no_level_is_not_drawn(level_db_hl: float) -> None:
     assert difference(draw_audiogram({"left": []}, [(1000.0, level_db_hl)])) == {}
 
 
+def test_masked_and_uncertain_thresholds_have_the_symbols_of_clinics() -> None:
+    """A triangle and a square, and small ones where the other ear may have heard it."""
+    marks = {500: "none", 1000: "masked", 2000: "uncertain"}
+    ears = {
+        ear: [{**found(f, 40.0), "masking": mark} for f, mark in marks.items()]
+        for ear in ("right", "left")
+    }
+    row = draw_audiogram(ears)[line(40)]
+
+    assert [row[column(f)] for f in marks] == ["O", "A", "o"]
+    assert [row[column(f) + 1] for f in marks] == ["X", "#", "x"]
+    assert "A right masked   # left masked   o right or the other ear" in legend(ears)
+
+
 def test_the_legend_names_what_is_there() -> None:
     assert legend({"left": []}).startswith("X left   : 95 % band")
     assert "right" not in legend({"left": []})

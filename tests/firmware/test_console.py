@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from device.simulator.board import PlayedNoise
 from firmware_py import archive
 from firmware_py import data_directory as data_module
 from firmware_py.archive import DAMAGED, UNFINISHED, ArchiveError, glance, recorded_result
@@ -178,6 +179,40 @@ def test_no_tone_by_hand_is_20_db_above_the_one_before_in_its_ear(tmp_path: Path
     assert [(tone.ear, tone.level_dbfs) for tone in device.tones.board.played][:3] == [
         ("left", -80.0), ("left", -60.0), ("left", -120.0),
     ]  # fmt: skip
+
+
+def test_a_tone_by_hand_may_have_noise_in_the_other_ear(tmp_path: Path) -> None:
+    device = Device(tmp_path)
+    board = device.tones.board
+    board._listener = a_listener(lapse_rate=1.0)
+    device.type("TONE LEFT,1000,40,61")
+    device.type("TONE LEFT,1000,40,loud")
+    device.type("TONE LEFT,1000,40,50")
+    device.type("TONE RIGHT,1000,40", lambda: len(board.played) == 1 and device.is_silent()
+                and board.noise is None)  # fmt: skip
+    device.type("SYST:EXIT", lambda: len(board.played) == 2)
+    answers = device.run().splitlines()
+
+    assert answers[0] == (
+        'ERROR -224,"noise is 61; allowed are -10 to 60 dB (20 dB above the tone); nothing was '
+        'played"'
+    )
+    assert answers[1:] == ["ERROR -224,\"'loud' is not a number; nothing was played\"", *["OK"] * 3]
+    masked, plain = board.played
+    assert masked.noise == PlayedNoise("right", 1000.0, 50.0 + 6.0 - 120.0)
+    assert plain.noise is None
+
+
+def test_a_tone_generator_without_noise_plays_no_tone_that_should_have_some(
+    tmp_path: Path,
+) -> None:
+    device = Device(tmp_path)
+    for verb in ("mask", "unmask"):
+        del device.tones.board._commands[verb]
+    (answer,) = told_by(device, "TONE LEFT,1000,40,50")[:1]
+
+    assert answer == 'ERROR -224,"the tone generator has no masking noise; nothing was played"'
+    assert device.tones.board.played == []
 
 
 def test_a_tone_by_hand_ends_when_told_and_when_a_test_begins(tmp_path: Path) -> None:

@@ -278,7 +278,8 @@ def test_the_console_shows_unsure_answers_and_why_an_ear_ended(
         f"state=finished outcome=complete ear=left presentation="
         f"{result_of(two_buttons)['presentations']} tones={ear['tones']} "
         f"heard={ear['tones_heard']} unsure={ear['tones_unsure']} "
-        f"half_width_db={halves_db[worst_hz]:.1f} widest_hz={worst_hz} calibration=UNCALIBRATED"
+        f"half_width_db={halves_db[worst_hz]:.1f} widest_hz={worst_hz} "
+        "masking=ready calibration=UNCALIBRATED"
     )
     assert (
         f"left ear: measured, {ear['tones']} tones, {ear['tones_heard']} heard, "

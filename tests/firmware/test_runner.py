@@ -378,7 +378,7 @@ def test_the_longest_result_fits_into_a_record(tmp_path: Path) -> None:
         for found in ear["thresholds"]:
             found.update(dict.fromkeys(found, number), frequency_hz=8000, mark="no-response")
     result["response_time_mean_ms"] = number
-    result["remarks"] = [why[:250]] * 6
+    result["remarks"] = [why[:250]] * 12
     path = tmp_path / "session-000001.journal"
     a_journal(path, HEADER, {"kind": "output", "action": as_record(Finish(result))})
 

@@ -158,8 +158,8 @@ def endless() -> list[Any]:
         ({"kind": "note", "a": "\ud800"}, "surrogates not allowed"),
         ({"kind": "note", "a": nested(NESTING_MAX + 1)}, "more than 32 objects and lists inside"),
         ({"kind": "note", "a": endless()}, "record 7 cannot be journalled: "),
-        ({"kind": "note", "a": [0] * RECORD_BYTES_MAX}, "more values than its 8192 bytes"),
-        ({"kind": "note", "a": "x" * RECORD_BYTES_MAX}, "at most 8192 are allowed"),
+        ({"kind": "note", "a": [0] * RECORD_BYTES_MAX}, "more values than its 12288 bytes"),
+        ({"kind": "note", "a": "x" * RECORD_BYTES_MAX}, "at most 12288 are allowed"),
         ({"kind": "note", "a": 10**5000}, "integer string conversion"),
     ],
 )
@@ -211,7 +211,7 @@ def signed(body: str) -> bytes:
         (signed('{"n": 1, "synced": 1, "kind": "note"').upper(), "does not start"),
         (b'{"n": 1, "synced": 1, "kind": "note"}\n', "does not end as a record"),
         (b'{"n": 1, "synced": 1, "kind": "no', "the file ends within the line"),
-        (b"x" * RECORD_BYTES_MAX, "no newline within 8192 bytes"),
+        (b"x" * RECORD_BYTES_MAX, "no newline within 12288 bytes"),
         (b"\n", "does not start"),
     ],
 )
