@@ -179,6 +179,7 @@ class EarTest:
             float, int
         ] = {}  # by frequency: unheard at the limit, heard at the floor
         self._at_floor_heard = 0
+        self._once_more_hz: int | None = None
         self.familiar_threshold_db_hl: float | None = None
         self._retest_base_db_hl = 0.0
         self._retest_step = 0
@@ -242,6 +243,8 @@ class EarTest:
         if self.phase == RETEST:
             level = self._retest_base_db_hl + self._retest_step * RETEST_STEP_DB
             return self._tone(RETEST, FAMILIAR_FREQUENCY_HZ, level)
+        if self._once_more_hz is not None:
+            return self._tone(MEASURE, self._once_more_hz, self.limit_db_hl(self._once_more_hz))
         # At a bound an answer that was expected hardly moves Laplace's mode: the same tone would
         # seem as informative as before.
         ceilings_db_hl = self._ceilings_db_hl(self._ceiling_db_hl())
@@ -286,6 +289,7 @@ class EarTest:
             self._observe(each.presentation, each.heard)
         if any(each.presentation.purpose == RETEST for each in observations):
             self.retest_difference_db = None
+        self._once_more_hz = None
         self.outcome, self.why = INCOMPLETE, ""
         self.phase = MEASURE
 
@@ -437,8 +441,22 @@ class EarTest:
         elif self._hears_all():
             self._judge_at_floor()
         elif self._both_sides() and self.estimator.trial_count and self._enough():
-            self.outcome = self._common_mark() or MEASURED
-            self._begin_retest()
+            self._once_more_hz = self._silent_once_hz()
+            if self._once_more_hz is None:
+                self.outcome = self._common_mark() or MEASURED
+                self._begin_retest()
+
+    def _silent_once_hz(self) -> int | None:
+        """Return a frequency that is incomplete for want of a second silence at its limit.
+
+        None: there is none, or no tone is left for it.
+        """
+        kept = RETEST_TONES_MAX if self._retest_to_come() else 0
+        if self.tones >= self._tones_max - kept:
+            return None
+        once = [f for f in self.frequencies_hz if self._silent_at_limit.get(f) == 1]
+        marks = {each.frequency_hz: each.mark for each in self.estimates()} if once else {}
+        return next((f for f in once if marks[f] == INCOMPLETE), None)
 
     def _judge_at_floor(self) -> None:
         if self._needs_catches():

@@ -818,6 +818,19 @@ def test_what_was_measured_before_an_abort_is_kept() -> None:
     assert driver.ear("right")["outcome"] == INCOMPLETE
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_frequency_silent_once_at_the_limit_is_asked_once_more(seed: int) -> None:
+    """3 kHz lies beyond it perhaps when the bands are narrow enough: then it is made sure."""
+    falling = Ears(lambda _, f: 60.0 + 46.0 * min(max(math.log2(f / 250.0) / 4.0, 0.0), 1.0))
+    driver = left(falling, seed=seed, masking="off", stop_half_width_db=12.0)
+    at_limit = Counter(play.frequency_hz for play in driver.plays if play.level_db_hl == 100.0)
+
+    assert at_limit[3000] == 2
+    assert marks(driver.ear("left"))[3000] == NO_RESPONSE
+    assert driver.ear("left")["why"].startswith("95 % band at most +-")
+    assert all(play.level_db_hl <= 100.0 for play in driver.plays)
+
+
 def test_the_same_tone_at_the_limit_is_asked_three_times_at_most() -> None:
     corner = Ears(lambda _, frequency_hz: 60.0 if frequency_hz < 700 else 200.0)
     for seed in range(5):
