@@ -105,7 +105,7 @@ def begin(
         return
     words = [arguments.ear.upper(), str(arguments.seed)]
     words += ["" if arguments.age is None else f"{arguments.age:g}", arguments.sex or ""]
-    lines = [f"SETT {name},{value}" for name, value in settings.items()]
+    lines = [f"SETT {name},{_typed(value)}" for name, value in settings.items()]
     for line in [*lines, f"SESS:STAR {','.join(words).rstrip(',')}"]:
         answer = operator.ask(line)
         if answer != "OK":
@@ -144,6 +144,10 @@ def follow(
             progress.over = state.startswith(IDLE_STATES)
             if not progress.over:
                 raise HostError(f"the test does not go on: {state}")
+
+
+def _typed(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def _show_line(line: str, progress: Progress, screen: Console) -> None:
@@ -199,7 +203,7 @@ def show_result(
         for line in (line for panel in panels for line in panel):
             screen.print(line, markup=False)
     found = {ear["ear"]: ear["thresholds"] for ear in result["ears"]}
-    screen.print(legend(found, with_truth=truth is not None))
+    screen.print(legend(found, with_truth=truth is not None), soft_wrap=True)
     for remark in result["remarks"]:
         screen.print(f"remark: {remark}", style="yellow")
 

@@ -203,6 +203,7 @@ def begun(*options: str, refused: str = "") -> list[str]:
             ["--unsure-half-width", "2.5"],
             ["SETT unsure_half_width_db,2.5", "SESS:STAR BOTH,1"],
         ),
+        (["--masking", "off"], ["SETT masking,off", "SESS:STAR BOTH,1"]),
     ],
 )
 def test_a_test_is_begun_as_an_operator_would(options: list[str], typed: list[str]) -> None:
