@@ -37,7 +37,7 @@ class UnansweredError(ValueError):
 
 @dataclass(frozen=True)
 class Greeted:
-    """The board has said who it is, the last tone it knows, and if it has noise; `serial` may be ""."""
+    """Who the board is, the last tone it knows, if it has noise; `serial` is empty if unknown."""
 
     board: str
     version: str
@@ -331,9 +331,7 @@ class Client:
         except (KeyError, ValueError):
             return self._lost(f"the answer to {command.verb!r} is not of wire {WIRE_VERSION}")
 
-    def _refused(
-        self, command: Command, fields: dict[str, str], now_us: int
-    ) -> list[Notice]:
+    def _refused(self, command: Command, fields: dict[str, str], now_us: int) -> list[Notice]:
         code = fields["code"]
         if command.verb == "serial" and code == "verb":  # a board from before there was one
             return self._ask_for_noise("", now_us)

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from device.calibration.measurement import as_toml
-from device.simulator.listener import Ear, Press, SimulatedListener
+from device.simulator.listener import Ear, Noise, Press, SimulatedListener
 from firmware_py.journal import JournalError, read_journal
 from firmware_py.link.frames import FrameError, decode, encode
 from host_tools.processes import ConsoleLine
@@ -361,7 +361,12 @@ class Clinging(SimulatedListener):
     once = True
 
     def answer(
-        self, tone_id: str, ear: Ear, frequency_hz: float, level_db_hl: float
+        self,
+        tone_id: str,
+        ear: Ear,
+        frequency_hz: float,
+        level_db_hl: float,
+        noise: Noise | None = None,
     ) -> Press | None:
         press = super().answer(tone_id, ear, frequency_hz, level_db_hl)
         if press is None or not self.once:
