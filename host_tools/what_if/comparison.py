@@ -9,7 +9,7 @@ from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure.ear_test import BAND_PROBABILITY, EarTest
 from host_tools.errors import HostError
 from host_tools.recorded import RecordedSession
-from host_tools.what_if.supposition import SupposedModel, Supposition, answers_of
+from host_tools.what_if.supposition import SupposedModel, Supposition
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Comparison:
             There is no such model, it cannot make sense of the answers, or there are none.
         """
         model = SupposedModel(session, supposed)
-        answered = [ear for ear in session.test.ears.values() if answers_of(session, ear.ear)]
+        answered = [ear for ear in session.test.ears.values() if ear.observations]
         if not answered:
             raise HostError(f"{session.path}: no model was told an answer yet")
         ears = [_ear(session, ear, model.heard(ear.ear)) for ear in answered]
@@ -142,7 +142,7 @@ def _ear(session: RecordedSession, ear: EarTest, supposed: ThresholdEstimator) -
     rows = [
         Row(f, floor_db_hl, ear.limit_db_hl(f), recorded, other) for f, recorded, other in pairs
     ]
-    return EarComparison(ear.ear, len(answers_of(session, ear.ear)), rows)
+    return EarComparison(ear.ear, len(ear.observations), rows)
 
 
 def _estimates(

@@ -7,9 +7,10 @@ from typing import Any, Final, Self
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.population_prior import PopulationPrior, PriorError
 from firmware_py.inference.profiles import MixtureProfile, profile_named
+from firmware_py.procedure.ear_test import Observation
 from firmware_py.procedure.outcomes import CATCH, FAMILIARISE
 from host_tools.errors import HostError
-from host_tools.recorded import RecordedSession, Trial
+from host_tools.recorded import RecordedSession
 
 PRIOR_BYTES_MAX: Final = 2**22  # that of 64 knots and components has less
 
@@ -102,25 +103,21 @@ class SupposedModel:
         HostError
             There is no such model, or it cannot make sense of the answers.
         """
-        answers = answers_of(self._session, ear)
+        answers = self._session.test.ears[ear].observations
         try:
             estimator = ThresholdEstimator(max_trials=len(answers), **self._options)
-            for trial in answers:
-                self._observe(estimator, trial)
+            for answer in answers:
+                self._observe(estimator, answer)
         except (ValueError, RuntimeError) as error:
             raise HostError(str(error)) from None
         return estimator
 
-    def _observe(self, estimator: ThresholdEstimator, trial: Trial) -> None:
-        if trial.frequency_hz is None or trial.level_db_hl is None:
-            estimator.observe_silence(trial.heard is not False)
-        elif trial.heard is not None or self._knows_people:
-            estimator.observe(trial.frequency_hz, trial.level_db_hl, trial.heard)
-
-
-def answers_of(session: RecordedSession, ear: str) -> list[Trial]:
-    """Return the trials of an ear that its estimator was told."""
-    return [trial for trial in session.trials_of(ear) if trial.purpose != FAMILIARISE]
+    def _observe(self, estimator: ThresholdEstimator, answer: Observation) -> None:
+        asked, heard = answer.presentation, answer.heard
+        if asked.purpose == CATCH:
+            estimator.observe_silence(heard is not False)
+        elif heard is not None or self._knows_people:
+            estimator.observe(asked.frequency_hz, asked.level_db_hl, heard)
 
 
 def _read_prior(path: Path) -> PopulationPrior:
