@@ -297,6 +297,23 @@ class ThresholdEstimator:
         frequency_hz = float(self._model.candidates_hz[choice.candidate])
         return Stimulus(frequency_hz, choice.level_db_hl, choice.information_bits)
 
+    def objective(self, levels_db_hl: Sequence[float] | Array) -> Array:
+        """Return what `next_stimulus` makes the most of, for pictures of it.
+
+        Parameters
+        ----------
+        levels_db_hl : (m,)
+
+        Returns
+        -------
+        (candidates, m) array
+            The information expected from the answer to each tone, in bits, times the weight of its
+            frequency; a row for each of `candidate_frequencies_hz`.
+        """
+        levels = _numbers("levels_db_hl", levels_db_hl, Sequence, *LEVEL_LIMITS_DB_HL)
+        objective: Array = self._weight[:, None] * self._model.information(np.array(levels))
+        return objective
+
     def threshold(self, frequencies_hz: Sequence[float] | Array) -> tuple[Array, Array]:
         """Return posterior mean (dB HL) and SD (dB) of the threshold at these frequencies.
 

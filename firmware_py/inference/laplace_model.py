@@ -13,7 +13,7 @@ from firmware_py.inference.model import Choice, Hyperparameters
 from firmware_py.inference.prior import mean_line
 from firmware_py.inference.profiles import LaplaceProfile, units_per_bark
 from firmware_py.inference.scales import Scale
-from firmware_py.inference.selection import select
+from firmware_py.inference.selection import bald, select
 
 
 class Workspace:
@@ -164,6 +164,15 @@ class LaplaceModel:
         mean_db_hl, sd_db = self.predict(np.array([frequency_hz]))
         spread_db = math.sqrt(self._noise_db**2 + float(sd_db[0]) ** 2)
         return float(normal_cdf((level_db_hl - float(mean_db_hl[0])) / spread_db))
+
+    def information(self, levels_db_hl: Array) -> Array:
+        """Return (candidates, levels) what the answer to each tone is expected to tell, in bits."""
+        bits = np.empty((len(self.candidates_hz), len(levels_db_hl)))
+        for j, i in np.ndindex(bits.shape):
+            level_db_hl = float(levels_db_hl[i])
+            mean_db_hl, sd_db = float(self._mean_db_hl[j]), float(self._sd_db[j])
+            bits[j, i] = bald(mean_db_hl, sd_db, level_db_hl, self._noise_db)
+        return bits
 
     def choose(self, weight: Array, level_min_db_hl: float, level_max_db_hl: float) -> Choice:
         """Return the best tone, each candidate's objective multiplied by its weight."""

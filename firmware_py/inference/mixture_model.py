@@ -33,7 +33,7 @@ from firmware_py.inference.mixture import (
     sum_out_listeners,
     weigh,
 )
-from firmware_py.inference.mixture_selection import select_from_mixture
+from firmware_py.inference.mixture_selection import bump, mixture_bald, select_from_mixture
 from firmware_py.inference.model import Choice, Hyperparameters, Points, on_line
 from firmware_py.inference.population_prior import PopulationPrior, PriorError
 from firmware_py.inference.profiles import Listener
@@ -292,6 +292,21 @@ class MixtureModel:
             w.expected_listener, self._unsure_half_width_db, w.component_weight,
             w.component_mean_db_hl, w.component_covariance,
         )  # fmt: skip
+
+    def information(self, levels_db_hl: Array) -> Array:
+        """Return (candidates, levels) what the answer to each tone is expected to tell, in bits."""
+        w = self._workspace
+        noise_db, lapse_rate, false_alarm_rate = w.expected_listener.tolist()
+        height, width = bump(lapse_rate, false_alarm_rate)
+        bits = np.empty((len(self.candidates_hz), len(levels_db_hl)))
+        for j, i in np.ndindex(bits.shape):
+            bits[j, i] = mixture_bald(
+                float(levels_db_hl[i]), len(w.log_component), int(w.point_left[j]),
+                float(w.point_fraction[j]), float(w.point_between_db2[j]),
+                noise_db * float(w.point_noise_factor[j]), lapse_rate, false_alarm_rate, height,
+                width, w.component_weight, w.component_mean_db_hl, w.component_covariance,
+            )  # fmt: skip
+        return bits
 
     def choose(self, weight: Array, level_min_db_hl: float, level_max_db_hl: float) -> Choice:
         """Return the best tone, each candidate's objective multiplied by its weight."""

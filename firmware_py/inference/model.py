@@ -96,6 +96,10 @@ class Model(Protocol):
         """Return the probability that this tone would be heard."""
         ...
 
+    def information(self, levels_db_hl: Array) -> Array:
+        """Return (candidates, levels) what the answer to each tone is expected to tell, in bits."""
+        ...
+
     def choose(self, weight: Array, level_min_db_hl: float, level_max_db_hl: float) -> Choice:
         """Return the best tone, each candidate's objective multiplied by its weight."""
         ...

@@ -288,6 +288,23 @@ def test_weights_of_the_profile_are_replaced_not_multiplied(profile: str) -> Non
     assert steep.next_stimulus().frequency_hz == 8000.0
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("trials", [0, 15])
+def test_the_next_stimulus_makes_the_most_of_the_objective(profile: str, trials: int) -> None:
+    estimator = _after(trials, profile, frequency_weight=[(250.0, 0.5), (4000.0, 1.0)])
+    tone = estimator.next_stimulus()
+    j = estimator.candidate_frequencies_hz.index(tone.frequency_hz)
+    x = float(reference.warp(tone.frequency_hz))
+    weight = float(np.interp(x, reference.warp([250.0, 4000.0]), [0.5, 1.0]))
+    whole_db = estimator.objective(range(-10, 121))
+
+    assert whole_db.shape == (len(estimator.candidate_frequencies_hz), 131)
+    (chosen,) = estimator.objective([tone.level_db_hl])[j]
+    assert chosen == pytest.approx(weight * tone.information_bits, rel=1e-12)
+    assert whole_db.max() <= chosen * (1.0 + 1e-9)
+    assert whole_db[j, round(tone.level_db_hl) + 10] > 0.9 * chosen
+
+
 # --- memory --------------------------------------------------------------------------------------
 
 
@@ -607,6 +624,10 @@ CALLS_REFUSED: list[tuple[str, Any, str, Call]] = [
        lambda e, v=v: e.threshold([1000.0, v])) for v in (124.9, 8001.0, NAN, "1000", [1000.0])),
     ("frequencies_hz", 1000.0, "sequence of numbers", lambda e: e.threshold_band(1000.0)),  # type: ignore[arg-type]
     ("frequencies_hz", 1000.0, "sequence of numbers", lambda e: e.joint_threshold(1000.0)),  # type: ignore[arg-type]
+    *(("levels_db_hl", v, "allowed is a sequence of numbers from -30 to 130",
+       lambda e, v=v: e.objective(v)) for v in (40.0, None, "40")),
+    *(("levels_db_hl", v, "allowed is -30 to 130",
+       lambda e, v=v: e.objective([0.0, v])) for v in (-30.1, 130.1, NAN)),
     *(("probability", v, "allowed is 1e-06 to 0.999999",
        lambda e, v=v: e.threshold_band([1000.0], v)) for v in (0.0, 1.0, 95, NAN, "0.9", None)),
     *(("frequency_hz", v, "allowed is 125 to 8000",
@@ -639,6 +660,7 @@ def test_every_argument_of_every_method_is_in_that_table() -> None:
         ThresholdEstimator.threshold,
         ThresholdEstimator.threshold_band,
         ThresholdEstimator.joint_threshold,
+        ThresholdEstimator.objective,
         ThresholdEstimator.probability_heard,
     ]
     arguments = {name for m in methods for name in inspect.signature(m).parameters} - {"self"}
