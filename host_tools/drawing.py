@@ -36,7 +36,6 @@ STYLE: Final[dict[Any, Any]] = {
     "grid.color": "#e6e6e6",
     "grid.linewidth": 0.8,
     "svg.fonttype": "path",
-    "svg.hashsalt": "gp-pta",
     "text.color": INK,
     "xtick.color": INK,
     "ytick.color": INK,
@@ -58,11 +57,11 @@ def new_figure(width_inch: float, height_inch: float, **options: Any) -> "Figure
     return Figure(figsize=(width_inch, height_inch), layout="constrained", **options)
 
 
-def in_style() -> Any:
-    """Return the context in which a picture is drawn and saved."""
+def in_style(salt: str = "gp-pta") -> Any:
+    """Return the context in which a picture is drawn and saved; `salt`: of names in SVG."""
     import matplotlib
 
-    return matplotlib.rc_context(STYLE)
+    return matplotlib.rc_context({**STYLE, "svg.hashsalt": salt})
 
 
 def save(figure: "Figure", path: Path) -> None:

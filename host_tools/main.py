@@ -14,6 +14,7 @@ from host_tools.export import command as export
 from host_tools.extras import need
 from host_tools.learn_prior import command as learn_prior
 from host_tools.prescription import command as prescribe
+from host_tools.report import command as report
 from host_tools.sessions import command as sessions
 from host_tools.study import command as study
 from host_tools.watch import command as watch
@@ -25,6 +26,7 @@ COMMANDS = (
     console,
     watch,
     replay,
+    report,
     prescribe,
     export,
     sessions,

@@ -1,0 +1,252 @@
+"use strict";
+
+// Steps through a session: what the page's "history" has, drawn as it was after so many answers.
+(() => {
+  const SVG = "http://www.w3.org/2000/svg";
+  const UNITS_PER_DB = 3;
+  const [TOP_DB, BOTTOM_DB] = [-10, 120];
+  const DB_PER_OCTAVE = 20;
+  const [LEFT, TOP, RIGHT, BOTTOM] = [40, 8, 6, 36];
+  const WIDTH = 7 * DB_PER_OCTAVE * UNITS_PER_DB;
+  const HEIGHT = (BOTTOM_DB - TOP_DB) * UNITS_PER_DB;
+  const TICKS_HZ = [125, 250, 500, 1000, 2000, 4000, 8000];
+  const ZONES_DB = [[20, 35], [50, 65], [80, 95]];
+  const PLAY_MS = 700;
+  const TENTH = 0.1;
+
+  const history = JSON.parse(document.getElementById("history").textContent);
+  const { trials, snapshots, cells } = history;
+  const slider = document.getElementById("step");
+  const play = document.getElementById("play");
+  const now = document.getElementById("now");
+  const count = document.getElementById("count");
+  const rows = document.querySelectorAll("#session tbody tr");
+
+  const x = (hz) => LEFT + (Math.log2(hz / 125) + 0.5) * DB_PER_OCTAVE * UNITS_PER_DB;
+  const y = (level) => TOP + (level - TOP_DB) * UNITS_PER_DB;
+
+  function element(name, attributes, parent) {
+    const made = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    parent.append(made);
+    return made;
+  }
+
+  function words(text, at, anchor, parent) {
+    element("text", { x: at[0], y: at[1], "text-anchor": anchor }, parent).textContent = text;
+  }
+
+  // The panel of an ear: what never changes now, and places for what does.
+
+  function makePanel(ear) {
+    const figure = document.createElement("figure");
+    figure.className = `panel ${ear}`;
+    const caption = document.createElement("figcaption");
+    caption.id = `caption-${ear}`;
+    figure.append(caption);
+    document.getElementById("panels").append(figure);
+    const size = `0 0 ${LEFT + WIDTH + RIGHT} ${TOP + HEIGHT + BOTTOM}`;
+    const svg = element("svg", { viewBox: size, role: "img", "aria-labelledby": caption.id }, figure);
+    drawPaper(svg);
+    const objective = element("g", {}, svg);
+    const clip = element("clipPath", { id: `clip-${ear}` }, svg);
+    element("rect", { x: LEFT, y: TOP, width: WIDTH, height: HEIGHT }, clip);
+    const curves = element("g", { "clip-path": `url(#clip-${ear})` }, svg);
+    return {
+      ear,
+      figure,
+      caption,
+      cells: makeCells(objective),
+      band: element("path", { class: "band" }, curves),
+      mean: element("path", { class: "mean" }, curves),
+      tones: element("g", { class: "tones" }, svg),
+    };
+  }
+
+  function drawPaper(svg) {
+    for (const [from, to] of ZONES_DB) {
+      const height = (to - from) * UNITS_PER_DB;
+      element("rect", { class: "zone", x: LEFT, y: y(from), width: WIDTH, height }, svg);
+    }
+    const state = document.body.dataset.calibration;
+    if (state) {
+      const [middleX, middleY] = [LEFT + WIDTH / 2, TOP + HEIGHT / 2];
+      const turned = `translate(${middleX} ${middleY}) rotate(-42)`;
+      const mark = { class: "mark", transform: turned, "text-anchor": "middle" };
+      element("text", mark, svg).textContent = state;
+    }
+    for (const hz of TICKS_HZ) {
+      element("path", { class: "grid", d: `M${x(hz)} ${TOP}v${HEIGHT}` }, svg);
+      const name = hz < 1000 ? `${hz}` : `${hz / 1000}k`;
+      words(name, [x(hz), TOP + HEIGHT + 14], "middle", svg);
+    }
+    for (let level = TOP_DB; level <= BOTTOM_DB; level += 10) {
+      element("path", { class: "grid", d: `M${LEFT} ${y(level)}h${WIDTH}` }, svg);
+      words(`${level}`.replace("-", "−"), [LEFT - 5, y(level) + 4], "end", svg);
+    }
+    words("Hz", [LEFT + WIDTH, TOP + HEIGHT + 30], "end", svg);
+    words("dB HL", [2, TOP + HEIGHT + 30], "start", svg);
+    element("rect", { class: "paper", x: LEFT, y: TOP, width: WIDTH, height: HEIGHT }, svg);
+  }
+
+  function makeCells(group) {
+    const at = cells.frequencies_hz.map(x);
+    const made = [];
+    at.forEach((middle, i) => {
+      const before = i > 0 ? (at[i - 1] + middle) / 2 : middle - 12;
+      const after = i + 1 < at.length ? (at[i + 1] + middle) / 2 : middle + 12;
+      for (const level of cells.levels_db_hl) {
+        const top = Math.max(y(level - cells.step_db / 2), TOP);
+        const height = y(level + cells.step_db / 2) - top;
+        const place = { x: before, y: top, width: after - before, height };
+        made.push(element("rect", { class: "cell", ...place, "fill-opacity": 0 }, group));
+      }
+    });
+    return made;
+  }
+
+  // What is shown after so many answers.
+
+  function drawPanel(panel, step) {
+    const mine = trials.slice(0, step).filter((trial) => trial.ear === panel.ear);
+    const last = mine.at(-1);
+    const snapshot = snapshots[last ? last.after : history.first[panel.ear]];
+    const current = earUnderTest(step) === panel.ear;
+    panel.figure.classList.toggle("current", current);
+    panel.caption.textContent = `${panel.ear} ear${current ? ", under test" : ""}`;
+    drawCurves(panel, snapshot);
+    panel.tones.replaceChildren();
+    for (const trial of mine) drawTone(panel.tones, trial);
+    if (last && last === trials[step - 1]) drawRing(panel.tones, last, "last", 7);
+    const next = nextOf(step);
+    if (next && next.ear === panel.ear) drawRing(panel.tones, next, "upcoming", 10);
+  }
+
+  function drawCurves(panel, snapshot) {
+    const line = (levels) =>
+      levels.map((tenths, i) => `${x(history.grid_hz[i]).toFixed(1)} ${y(tenths * TENTH).toFixed(1)}`);
+    const most = cells.characters.length - 1;
+    panel.mean.setAttribute("d", snapshot ? `M${line(snapshot.mean).join("L")}` : "");
+    panel.band.setAttribute(
+      "d",
+      snapshot ? `M${[...line(snapshot.low), ...line(snapshot.high).reverse()].join("L")}Z` : "",
+    );
+    panel.cells.forEach((cell, i) => {
+      const root = snapshot ? cells.characters.indexOf(snapshot.objective[i]) / most : 0;
+      cell.setAttribute("fill-opacity", (0.75 * root).toFixed(2));
+    });
+  }
+
+  function drawTone(group, trial) {
+    if (trial.frequency_hz === null) return;
+    const answer = trial.heard === null ? "unsure" : trial.heard ? "heard" : "silent";
+    const familiar = trial.purpose === "familiarise" ? "familiar-" : "";
+    const transform = `translate(${x(trial.frequency_hz)} ${y(trial.level_db_hl)})`;
+    const mark = { href: `#${familiar}${answer}`, transform, "data-number": trial.number };
+    element("use", mark, group);
+    if (trial.purpose === "retest") drawRing(group, trial, "ring", 6);
+  }
+
+  function drawRing(group, tone, name, r) {
+    if (tone.frequency_hz === null) return;
+    element("circle", { class: name, cx: x(tone.frequency_hz), cy: y(tone.level_db_hl), r }, group);
+  }
+
+  function nextOf(step) {
+    return step < trials.length ? trials[step] : history.pending;
+  }
+
+  function earUnderTest(step) {
+    const tone = nextOf(step) || trials.at(-1);
+    return tone ? tone.ear : history.ears[0];
+  }
+
+  // The same in words.
+
+  function nameOf(tone) {
+    if (tone.frequency_hz === null) return "silence, a catch trial";
+    const level = `${+tone.level_db_hl.toFixed(1)}`.replace("-", "−");
+    const purpose = tone.purpose === "measure" ? "" : ` (${tone.purpose})`;
+    return `${tone.frequency_hz} Hz at ${level} dB HL${purpose}`;
+  }
+
+  function answerOf(trial) {
+    const catching = trial.frequency_hz === null;
+    if (trial.heard === null) return catching ? "answered unsure" : "unsure";
+    if (catching) return trial.heard ? "pressed: a false alarm" : "not pressed";
+    if (!trial.heard) return "not heard";
+    return trial.response_ms === null ? "heard" : `heard after ${trial.response_ms} ms`;
+  }
+
+  function tell(step) {
+    const parts = [];
+    if (step === 0) parts.push("Before the first answer.");
+    else {
+      const trial = trials[step - 1];
+      const [hz, half] = snapshots[trial.after].widest;
+      parts.push(`Presentation ${trial.number}, ${trial.ear} ear: ${nameOf(trial)}, ${answerOf(trial)}.`);
+      parts.push(`The widest 95 % band is ±${half.toFixed(1)} dB at ${hz} Hz.`);
+    }
+    const next = nextOf(step);
+    parts.push(next ? `Next, ${next.ear} ear: ${nameOf(next)}.` : "No further tone.");
+    return parts.join(" ");
+  }
+
+  // Moving about.
+
+  const panels = history.ears.map(makePanel);
+  let timer = 0;
+
+  function show(step) {
+    slider.value = step;
+    slider.setAttribute("aria-valuetext", `${step} of ${trials.length} answers`);
+    count.textContent = `${step} / ${trials.length}`;
+    now.textContent = tell(step);
+    for (const panel of panels) drawPanel(panel, step);
+    rows.forEach((row, i) => {
+      if (i === step - 1) row.setAttribute("aria-current", "step");
+      else row.removeAttribute("aria-current");
+    });
+  }
+
+  function go(step) {
+    stop();
+    show(Math.min(Math.max(step, 0), trials.length));
+  }
+
+  function stop() {
+    clearInterval(timer);
+    timer = 0;
+    play.textContent = "Play";
+    now.setAttribute("aria-live", "polite");
+  }
+
+  function start() {
+    if (slider.valueAsNumber === trials.length) show(0);
+    play.textContent = "Pause";
+    now.setAttribute("aria-live", "off"); // nobody can listen so fast
+    timer = setInterval(() => {
+      show(slider.valueAsNumber + 1);
+      if (slider.valueAsNumber === trials.length) stop();
+    }, PLAY_MS);
+  }
+
+  const KEYS = {
+    ArrowRight: () => go(slider.valueAsNumber + 1),
+    ArrowLeft: () => go(slider.valueAsNumber - 1),
+    Home: () => go(0),
+    End: () => go(trials.length),
+  };
+
+  document.querySelector(".controls").addEventListener("keydown", (event) => {
+    const action = KEYS[event.key];
+    if (!action || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    action();
+  });
+  slider.addEventListener("input", () => go(slider.valueAsNumber));
+  document.getElementById("previous").addEventListener("click", KEYS.ArrowLeft);
+  document.getElementById("next").addEventListener("click", KEYS.ArrowRight);
+  play.addEventListener("click", () => (timer ? stop() : start()));
+  show(trials.length);
+})();

@@ -1,0 +1,117 @@
+"""`gp-pta report`: what a session found, as a page to look through or a picture."""
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from host_tools.errors import HostError
+from host_tools.extras import need
+from host_tools.files import check_name, write_text
+
+if TYPE_CHECKING:  # these bring Numba with them, which other commands do without
+    from firmware_py.procedure.hearing_test import HearingTest
+    from host_tools.recorded import RecordedSession, Trial, TrialWatcher
+
+NAME = "report"
+SUMMARY = "draw a session: its audiogram, grade, quality, and how it went, tone by tone"
+EXAMPLE = """\
+examples:
+  gp-pta report sessions/session-000001.journal -o session.html
+  gp-pta report sessions/session-000001.journal -o session.pdf --force
+  gp-pta report sessions/session-000001.journal --json
+
+The page (.html) is one file that needs no network, and steps through the session. Pictures (.png,
+.svg, .pdf) are a page of A4.
+
+exit codes: 0 written, and the record is whole; 2 nothing was written; otherwise it was written, but
+1 something of the record comes out differently, 3 the session is not finished, 4 the journal is
+damaged
+"""
+
+NEEDS: Final = ("rich",)
+ENDINGS: Final = (".html", ".png", ".svg", ".pdf")
+PAGE: Final = ".html"
+QUIET_S: Final = 1.0  # before progress is shown
+
+
+def add_arguments(p: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    p.add_argument("journal", type=Path, help="the journal of a session")
+    p.add_argument("-o", "--out", type=Path, metavar="FILE", help=f"a name in {', '.join(ENDINGS)}")
+    p.add_argument("--force", action="store_true", help="overwrite FILE if it is there")
+    p.add_argument("--json", action="store_true", help="print what was found as one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read the session and write what was asked for."""
+    out: Path | None = arguments.out
+    if out is not None:
+        _check_out(out, arguments.force)
+    elif not arguments.json:
+        raise HostError(f"-o is missing; allowed is a name in {', '.join(ENDINGS)}, or --json")
+
+    from host_tools.replay import verdict_of
+    from host_tools.report.findings import findings_of
+
+    with progress() as tell:
+        session = _written(arguments.journal, out, tell)
+    if arguments.json:
+        print(json.dumps(findings_of(session).as_json()))
+    return verdict_of(session).code
+
+
+def _check_out(out: Path, force: bool) -> None:
+    check_name(out, "-o", ENDINGS, force)
+    need(f"-o {out}", "matplotlib")
+
+
+def _written(journal: Path, out: Path | None, tell: "TrialWatcher") -> "RecordedSession":
+    """Read a session, and write its report if there is a name for it."""
+    from host_tools.recorded import read_session
+    from host_tools.report.findings import findings_of
+
+    if out is None:
+        return read_session(journal, tell)
+    if out.suffix != PAGE:
+        from host_tools.report.picture import draw_page
+
+        session = read_session(journal, tell)
+        draw_page(findings_of(session), session, out)
+        return session
+
+    from host_tools.report.history import History
+    from host_tools.report.page import page_of
+
+    history = History()
+
+    def watch(test: "HearingTest", trial: "Trial") -> None:
+        history(test, trial)
+        tell(test, trial)
+
+    session = read_session(journal, watch)
+    write_text(out, page_of(findings_of(session), session, history))
+    return session
+
+
+@contextmanager
+def progress() -> Iterator["TrialWatcher"]:
+    """Say on a terminal how far the reading is, if it takes more than a second."""
+    from rich.console import Console
+
+    began_s = time.monotonic()
+    screen = Console(stderr=True)
+    status = screen.status("")
+
+    def tell(_test: "HearingTest", trial: "Trial") -> None:
+        if screen.is_terminal and time.monotonic() - began_s > QUIET_S:
+            status.update(f"reading the session: presentation {trial.number}")
+            status.start()
+
+    try:
+        yield tell
+    finally:
+        status.stop()

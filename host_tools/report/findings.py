@@ -1,0 +1,402 @@
+"""What a session found, in numbers: thresholds, PTA4 and grade, age norm, quality of the test.
+
+Everything comes from the recorded result and from the estimators after the last answer.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+from statistics import mean, median, quantiles
+from typing import Any, Final, Self
+
+from firmware_py.inference.kernel import Array
+from firmware_py.procedure.ear_test import EarTest
+from firmware_py.procedure.hearing_test import RETEST_ACCEPTED_DB, RETEST_REPEATABLE_DB
+from firmware_py.procedure.outcomes import (
+    CATCH,
+    HEARS_ALL,
+    INCOMPLETE,
+    MEASURED,
+    NO_RESPONSE,
+    UNRELIABLE,
+)
+from host_tools.recorded import RecordedSession, Trial
+from host_tools.report.grades import (
+    PTA_FREQUENCIES_HZ,
+    Spread,
+    better_above,
+    grade_probabilities,
+    pta4_of,
+)
+from host_tools.report.norms import AgeNorm, norm_of, why_no_norm
+
+# A tone so far above the threshold is heard by whoever attends: 2.5 SD of the usual noise.
+CLEARLY_ABOVE_DB: Final = 5.0
+NORM_SHARES: Final = (0.1, 0.5, 0.9)
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Of one frequency, as in the result of a test, with what is usual at that age.
+
+    Attributes
+    ----------
+    mark : str
+        A word of `firmware_py.procedure.outcomes`, or one that a later version knows.
+    threshold_db_hl, sd_db, low_db_hl, high_db_hl : float or None
+        None: beyond the limit `limit_db_hl`, surely or perhaps, or not found.
+    masked : bool
+        The other ear heard noise.
+    norm_db_hl : list of three floats, or None
+        Tenth, half and nine tenths of otologically normal people of this age and sex hear better.
+    norm_share_better : float or None
+        Of these people, those with a lower threshold.
+    """
+
+    frequency_hz: int
+    mark: str
+    threshold_db_hl: float | None
+    sd_db: float | None
+    low_db_hl: float | None
+    high_db_hl: float | None
+    limit_db_hl: float | None
+    masked: bool
+    norm_db_hl: list[float] | None
+    norm_share_better: float | None
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any], norm: AgeNorm | None) -> Self:
+        """Take a threshold of a result."""
+        frequency_hz, threshold_db_hl = found["frequency_hz"], found["threshold_db_hl"]
+        usual = share = None
+        if norm is not None and frequency_hz in norm.frequencies_hz:
+            usual = [norm.threshold_db_hl(frequency_hz, part) for part in NORM_SHARES]
+            if threshold_db_hl is not None:
+                share = norm.share_better(frequency_hz, threshold_db_hl)
+        return cls(
+            frequency_hz,
+            found["mark"],
+            threshold_db_hl,
+            found["sd_db"],
+            found["low_db_hl"],
+            found["high_db_hl"],
+            found["limit_db_hl"],
+            bool(found.get("masked", False)),
+            usual,
+            share,
+        )
+
+
+@dataclass(frozen=True)
+class MeanThreshold:
+    """PTA4 with its 95 % band, and how likely each grade is.
+
+    Attributes
+    ----------
+    beyond_hz : list of int
+        Of the four, those that lie beyond a limit, surely or perhaps: there the posterior goes by
+        what is known of other people.
+    at_least_db_hl : float or None
+        With the limits in the place of what was not heard at them; None: all was heard.
+    """
+
+    mean_db_hl: float
+    low_db_hl: float
+    high_db_hl: float
+    grades: dict[str, float]
+    beyond_hz: list[int]
+    at_least_db_hl: float | None
+
+    @property
+    def grade(self) -> str:
+        """Return the likeliest grade."""
+        return max(self.grades, key=lambda name: self.grades[name])
+
+
+@dataclass(frozen=True)
+class ResponseTimes:
+    """From onset to press: how many, their median, and the middle half of them."""
+
+    count: int
+    median_ms: float | None
+    first_quartile_ms: float | None
+    third_quartile_ms: float | None
+
+    @classmethod
+    def of(cls, trials: Sequence[Trial]) -> Self:
+        """Take those of some trials."""
+        times = sorted(t.response_ms for t in trials if t.response_ms is not None)
+        if len(times) < 2:
+            return cls(len(times), times[0] if times else None, None, None)
+        first, middle, third = quantiles(times, method="inclusive")
+        return cls(len(times), middle, first, third)
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How good the test of an ear was.
+
+    Attributes
+    ----------
+    clear_tones, clear_missed : int
+        Tones 5 dB or more above the threshold that was found there, and those not heard.
+    retest_verdict : str
+        "repeatable", "doubtful" (over 5 dB), "rejected" (over 10 dB), or "" without a retest.
+    trial_s : float or None
+        Median from answer to answer.
+    posterior_sd_db : float or None
+        Mean over the frequencies that have a number.
+    """
+
+    tones: int
+    tones_heard: int
+    tones_unsure: int
+    catch_trials: int
+    false_alarms: int
+    unsure_alarms: int
+    response_times: ResponseTimes
+    retest_difference_db: float | None
+    retest_verdict: str
+    clear_tones: int
+    clear_missed: int
+    trial_s: float | None
+    posterior_sd_db: float | None
+    posterior_sd_max_db: float | None
+    response_noise_db: float
+    lapse_rate: float
+    false_alarm_rate: float
+
+
+@dataclass(frozen=True)
+class EarFindings:
+    """What was found of one ear."""
+
+    ear: str
+    outcome: str
+    why: str
+    thresholds: list[Threshold]
+    pta4: MeanThreshold | None
+    pta4_missing: str
+    quality: Quality
+
+
+@dataclass(frozen=True)
+class BetterEar:
+    """The grade of a person: that of the better ear.
+
+    Attributes
+    ----------
+    ear : str
+        With the lower mean threshold.
+    both_ears : bool
+        False: only this one has a mean threshold, the other may be better.
+    """
+
+    ear: str
+    both_ears: bool
+    grades: dict[str, float]
+
+    @property
+    def grade(self) -> str:
+        """Return the likeliest grade."""
+        return max(self.grades, key=lambda name: self.grades[name])
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a session found.
+
+    Attributes
+    ----------
+    status : str
+        "complete", "aborted" or "failed" as recorded, or "unfinished".
+    warnings : list of str
+        What keeps the record from being whole and the same when replayed.
+    better_ear : BetterEar or None
+        None: no ear has a mean threshold.
+    norm_title, norm_missing : str
+        Whom the age norm is about, or why there is none.
+    """
+
+    journal: str
+    session: Any
+    started: str
+    firmware: str
+    profile: str
+    person: dict[str, Any]
+    calibration_state: str
+    calibration: str
+    status: str
+    warnings: list[str]
+    remarks: list[str]
+    ears: list[EarFindings]
+    better_ear: BetterEar | None
+    norm_title: str
+    norm_missing: str
+    presentations: int
+    stray_presses: int
+    duration_s: float
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all as JSON values."""
+        return asdict(self)
+
+
+def findings_of(session: RecordedSession) -> Findings:
+    """Return what a session found."""
+    norm = norm_of(session.person)
+    result = session.result
+    spreads = {
+        found["ear"]: _pta4_spread(found, session.test.ears[found["ear"]])
+        for found in result["ears"]
+    }
+    return Findings(
+        journal=Path(session.path).name,
+        session=session.header.get("session"),
+        started=str(session.header.get("started", "")),
+        firmware=str(session.header.get("firmware", "")),
+        profile=session.settings.profile,
+        person=session.person.as_record(),
+        calibration_state=session.calibration.state,
+        calibration=session.calibration.headline,
+        status=result["outcome"] or "unfinished",
+        warnings=_warnings(session),
+        remarks=list(result["remarks"]),
+        ears=[_ear_findings(session, found, spreads, norm) for found in result["ears"]],
+        better_ear=_better_ear(spreads),
+        norm_title=norm.title if norm else "",
+        norm_missing=why_no_norm(session.person),
+        presentations=result["presentations"],
+        stray_presses=result["stray_presses"],
+        duration_s=session.state.at_us / 1e6,
+    )
+
+
+def _warnings(session: RecordedSession) -> list[str]:
+    warnings = []
+    if session.damage:
+        warnings.append(f"the journal is damaged: {session.damage}")
+    if session.state.differences:
+        count = len(session.state.differences)
+        warnings.append(
+            f"{count} outputs of this record come out differently in this version: what is drawn "
+            "of the posterior is not what the device had"
+        )
+    if session.state.result is None:
+        warnings.append("the session is not finished: this is what was found so far")
+    return warnings
+
+
+def _pta4_spread(found: Mapping[str, Any], ear: EarTest) -> Spread | None:
+    return None if _why_no_pta4(found, ear) else pta4_of(ear.estimator)
+
+
+def _why_no_pta4(found: Mapping[str, Any], ear: EarTest) -> str:
+    """Say why an ear has no mean threshold, "" if it has one."""
+    if found["outcome"] == UNRELIABLE:
+        return "the answers were not reliable"
+    if ear.estimator.trial_count == 0:
+        return "nothing was measured"
+    low_hz, high_hz = ear.estimator.frequency_range_hz
+    outside = [f for f in PTA_FREQUENCIES_HZ if not low_hz <= f <= high_hz]
+    return f"{', '.join(map(str, outside))} Hz were not in the test" if outside else ""
+
+
+def _ear_findings(
+    session: RecordedSession,
+    found: Mapping[str, Any],
+    spreads: Mapping[str, Spread | None],
+    norm: AgeNorm | None,
+) -> EarFindings:
+    ear = session.test.ears[found["ear"]]
+    thresholds = [Threshold.of(threshold, norm) for threshold in found["thresholds"]]
+    spread = spreads[ear.ear]
+    return EarFindings(
+        ear.ear,
+        found["outcome"],
+        found["why"],
+        thresholds,
+        None if spread is None else _mean_threshold(spread, thresholds),
+        _why_no_pta4(found, ear),
+        _quality(found, ear, session.trials_of(ear.ear)),
+    )
+
+
+def _mean_threshold(spread: Spread, thresholds: Sequence[Threshold]) -> MeanThreshold:
+    four = [t for t in thresholds if t.frequency_hz in PTA_FREQUENCIES_HZ]
+    low_db_hl, high_db_hl = spread.band_db_hl()
+    heard_up_to = [t.limit_db_hl if t.mark == NO_RESPONSE else t.threshold_db_hl for t in four]
+    known = [level for level in heard_up_to if level is not None]
+    silent = any(t.mark == NO_RESPONSE for t in four) and len(known) == len(four)
+    return MeanThreshold(
+        spread.mean_db_hl,
+        low_db_hl,
+        high_db_hl,
+        grade_probabilities(spread.above),
+        [t.frequency_hz for t in four if t.mark in (NO_RESPONSE, HEARS_ALL, INCOMPLETE)],
+        mean(known) if silent else None,
+    )
+
+
+def _better_ear(spreads: Mapping[str, Spread | None]) -> BetterEar | None:
+    known = {ear: spread for ear, spread in spreads.items() if spread is not None}
+    if not known:
+        return None
+    better = min(known, key=lambda ear: known[ear].mean_db_hl)
+    both = len(known) > 1
+    above = better_above(*known.values()) if both else known[better].above
+    return BetterEar(better, both, grade_probabilities(above))
+
+
+def _quality(found: Mapping[str, Any], ear: EarTest, trials: Sequence[Trial]) -> Quality:
+    sds = [t["sd_db"] for t in found["thresholds"] if t["sd_db"] is not None]
+    clear = _clear_tones(found, ear, trials)
+    listener = ear.estimator.hyperparameters
+    difference_db = found["retest_difference_db"]
+    seconds = [(b.at_us - a.at_us) / 1e6 for a, b in pairwise(trials) if b.number == a.number + 1]
+    return Quality(
+        tones=found["tones"],
+        tones_heard=found["tones_heard"],
+        tones_unsure=found.get("tones_unsure", 0),
+        catch_trials=found["catch_trials"],
+        false_alarms=found["false_alarms"],
+        unsure_alarms=found.get("unsure_alarms", 0),
+        response_times=ResponseTimes.of(trials),
+        retest_difference_db=difference_db,
+        retest_verdict=_retest_verdict(difference_db),
+        clear_tones=len(clear),
+        clear_missed=sum(trial.heard is False for trial in clear),
+        trial_s=median(seconds) if seconds else None,
+        posterior_sd_db=mean(sds) if sds else None,
+        posterior_sd_max_db=max(sds, default=None),
+        response_noise_db=listener.response_noise_db,
+        lapse_rate=listener.lapse_rate,
+        false_alarm_rate=listener.false_alarm_rate,
+    )
+
+
+def _clear_tones(found: Mapping[str, Any], ear: EarTest, trials: Sequence[Trial]) -> list[Trial]:
+    """Return the tones clearly above the threshold that was found at their frequency."""
+    tones = [t for t in trials if t.purpose != CATCH]
+    if found["outcome"] not in (MEASURED, INCOMPLETE) or ear.estimator.trial_count == 0:
+        return []
+    thresholds_db_hl: Array = ear.estimator.threshold([_number(t.frequency_hz) for t in tones])[0]
+    return [
+        trial
+        for trial, threshold_db_hl in zip(tones, thresholds_db_hl.tolist(), strict=True)
+        if _number(trial.level_db_hl) >= threshold_db_hl + CLEARLY_ABOVE_DB
+    ]
+
+
+def _number(value: float | None) -> float:
+    assert value is not None, "only a catch trial has no tone"
+    return value
+
+
+def _retest_verdict(difference_db: float | None) -> str:
+    if difference_db is None:
+        return ""
+    if abs(difference_db) > RETEST_ACCEPTED_DB:
+        return "rejected"
+    return "doubtful" if abs(difference_db) > RETEST_REPEATABLE_DB else "repeatable"
