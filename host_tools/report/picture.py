@@ -82,17 +82,21 @@ def octaves(frequency_hz: float) -> float:
 def draw_page(findings: Findings, session: RecordedSession, path: Path) -> None:
     """Draw everything on a page of A4 and write it, in the format of the name's ending."""
     with in_style():
-        figure = new_figure(*A4_INCH)
-        figure.set_layout_engine("none")
-        top_inch = _headings(figure, findings)
-        bottom_inch = top_inch - 0.42 - PANEL_HEIGHT_INCH
-        for axes, ear in zip(
-            _panels(figure, len(findings.ears), bottom_inch), findings.ears, strict=True
-        ):
-            _draw_ear(axes, ear, session, findings)
-        _legend(figure, findings, bottom_inch - 0.42)
-        _words(figure, findings, bottom_inch - 1.0)
-        save(figure, path)
+        save(page_figure(findings, session), path)
+
+
+def page_figure(findings: Findings, session: RecordedSession) -> "Figure":
+    """Return a page of A4 with everything on it."""
+    figure = new_figure(*A4_INCH)
+    figure.set_layout_engine("none")
+    top_inch = _headings(figure, findings)
+    bottom_inch = top_inch - 0.42 - PANEL_HEIGHT_INCH
+    panels = _panels(figure, len(findings.ears), bottom_inch)
+    for axes, ear in zip(panels, findings.ears, strict=True):
+        _draw_ear(axes, ear, session, findings)
+    _legend(figure, findings, bottom_inch - 0.42)
+    _words(figure, findings, bottom_inch - 1.0)
+    return figure
 
 
 def audiogram_svg(ear: EarFindings, findings: Findings, session: RecordedSession) -> str:

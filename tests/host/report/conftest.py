@@ -1,0 +1,21 @@
+"""Sessions to report: one of forty tones, and ways to hear with it."""
+
+from pathlib import Path
+
+import pytest
+
+from firmware_py.procedure.person import Person
+from firmware_py.procedure.settings import Settings
+from tests.firmware.world import World, a_listener
+
+FORTY_TONES = {"ears": "right", "tones_max": 40, "retest": False, "stop_half_width_db": 1.0}
+
+
+@pytest.fixture(scope="session")
+def forty_tones(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the journal of a session of forty tones, of a man of 65."""
+    world = World(tmp_path_factory.mktemp("forty"), a_listener("N3", lapse_rate=0.2))
+    world.begin(Settings.from_record(dict(FORTY_TONES)), Person(65, "M", "P-17"))
+    world.finish()
+    world.close()
+    return world.journal()
