@@ -33,6 +33,9 @@ from host_tools.report.norms import AgeNorm, norm_of, why_no_norm
 
 # A tone so far above the threshold is heard by whoever attends: 2.5 SD of the usual noise.
 CLEARLY_ABOVE_DB: Final = 5.0
+# Of the masking of a threshold.
+NOT_MASKED: Final = "none"
+MASKED: Final = "masked"
 NORM_SHARES: Final = (0.1, 0.5, 0.9)
 
 
@@ -46,8 +49,9 @@ class Threshold:
         A word of `firmware_py.procedure.outcomes`, or one that a later version knows.
     threshold_db_hl, sd_db, low_db_hl, high_db_hl : float or None
         None: beyond the limit `limit_db_hl`, surely or perhaps, or not found.
-    masked : bool
-        The other ear heard noise.
+    masking : str
+        Of the other ear: "none" (no need, or nobody looked), "masked", or "uncertain", with which
+        the other ear may have heard it; or a word that a later version knows.
     norm_db_hl : list of three floats, or None
         Tenth, half and nine tenths of otologically normal people of this age and sex hear better.
     norm_share_better : float or None
@@ -61,7 +65,7 @@ class Threshold:
     low_db_hl: float | None
     high_db_hl: float | None
     limit_db_hl: float | None
-    masked: bool
+    masking: str
     norm_db_hl: list[float] | None
     norm_share_better: float | None
 
@@ -82,7 +86,7 @@ class Threshold:
             found["low_db_hl"],
             found["high_db_hl"],
             found["limit_db_hl"],
-            bool(found.get("masked", False)),
+            found.get("masking", NOT_MASKED),
             usual,
             share,
         )

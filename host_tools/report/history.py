@@ -39,17 +39,18 @@ class History:
     first: dict[str, int] = field(default_factory=dict)
     after: list[int] = field(default_factory=list)
     snapshots: list[dict[str, Any]] = field(default_factory=list)
-    _seen: dict[tuple[str, int, int], int] = field(default_factory=dict)
+    _seen: dict[tuple[str, int, int, float], int] = field(default_factory=dict)
 
     def __call__(self, test: HearingTest, trial: Trial) -> None:
         """Look at the test after a trial."""
         ear = test.ears[trial.ear]
-        key = (trial.ear, ear.estimator.trial_count, ear.catches)
+        # The same number of answers may be others: some can be forgotten and asked again.
+        key = (trial.ear, ear.estimator.trial_count, ear.catches, ear.estimator.log_evidence)
         if key not in self._seen:
             self._seen[key] = len(self.snapshots)
             self.snapshots.append(_snapshot(ear))
         self.after.append(self._seen[key])
-        if key[1:] == (0, 0):
+        if key[1:3] == (0, 0):
             self.first.setdefault(trial.ear, self._seen[key])
 
     def as_json(self, session: RecordedSession) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from host_tools.drawing import GREY, INK, in_style, new_figure, save
 from host_tools.recorded import RecordedSession, Trial
 from host_tools.report import words
 from host_tools.report.curves import curve_of, frequencies_hz
-from host_tools.report.findings import EarFindings, Findings, Threshold
+from host_tools.report.findings import MASKED, EarFindings, Findings, Threshold
 from host_tools.report.grades import GRADES_DB_HL
 from host_tools.report.norms import AgeNorm, norm_of
 
@@ -246,8 +246,9 @@ def _draw_thresholds(axes: "Axes", ear: EarFindings) -> None:
 
 def _draw_symbol(axes: "Axes", ear: str, threshold: Threshold, level_db_hl: float) -> None:
     colour, x = EAR_COLOURS[ear], octaves(threshold.frequency_hz)
+    symbol = SYMBOLS[ear][threshold.masking == MASKED]
     axes.plot(
-        x, level_db_hl, marker=SYMBOLS[ear][threshold.masked], ms=8.5, mew=1.8, color=colour,
+        x, level_db_hl, marker=symbol, ms=8.5, mew=1.8, color=colour,
         fillstyle="none", linestyle="none", zorder=5,
         gid=f"threshold-{ear}-{threshold.frequency_hz}",
     )  # fmt: skip
@@ -255,9 +256,11 @@ def _draw_symbol(axes: "Axes", ear: str, threshold: Threshold, level_db_hl: floa
         _draw_arrow(axes, ear, x, level_db_hl, down=True)
     elif threshold.mark == HEARS_ALL:
         _draw_arrow(axes, ear, x, level_db_hl, down=False)
-    if threshold.mark not in (MEASURED, NO_RESPONSE, HEARS_ALL):
+    sign = "" if threshold.mark in (MEASURED, NO_RESPONSE, HEARS_ALL) else "?"
+    sign += words.masking_sign(threshold)
+    if sign:
         axes.annotate(
-            "?", (x, level_db_hl), xytext=(6.0 if ear == RIGHT else -6.0, -10.0),
+            sign, (x, level_db_hl), xytext=(6.0 if ear == RIGHT else -6.0, -10.0),
             textcoords="offset points", ha="center", va="center", color=colour, fontsize=9,
             fontweight="bold", zorder=6,
         )  # fmt: skip
@@ -286,7 +289,7 @@ def _legend(figure: "Figure", findings: Findings, top_inch: float) -> None:
                fillstyle="none", lw=1.2, label=f"threshold {ear}")
         for ear in ears
     ]  # fmt: skip
-    if any(t.masked for ear in findings.ears for t in ear.thresholds):
+    if any(t.masking == MASKED for ear in findings.ears for t in ear.thresholds):
         marks += [
             Line2D([], [], color=EAR_COLOURS[ear], marker=SYMBOLS[ear][1], ms=7, mew=1.6,
                    fillstyle="none", lw=0, label=f"masked {ear}")
@@ -306,6 +309,9 @@ def _legend(figure: "Figure", findings: Findings, top_inch: float) -> None:
                label="no response at the limit (?: perhaps)"),
         Line2D([], [], color=GREY, lw=1.0, label="limit"),
     ]  # fmt: skip
+    if any(words.masking_sign(t) for ear in findings.ears for t in ear.thresholds):
+        further.append(Line2D([], [], color=INK, marker="$*$", ms=6, mew=0, lw=0,
+                              label="or the other ear"))  # fmt: skip
     if findings.norm_title:
         further.append(
             Line2D([], [], color=GREY, lw=1.0, linestyle=(0, (5, 2)),

@@ -10,7 +10,14 @@ from firmware_py.procedure.outcomes import (
     NO_RESPONSE,
     UNRELIABLE,
 )
-from host_tools.report.findings import EarFindings, Findings, MeanThreshold, Threshold
+from host_tools.report.findings import (
+    MASKED,
+    NOT_MASKED,
+    EarFindings,
+    Findings,
+    MeanThreshold,
+    Threshold,
+)
 
 OUTCOMES: Final = {
     MEASURED: "measured",
@@ -67,11 +74,17 @@ def _meaning(state: str) -> str:
 def threshold(found: Threshold) -> str:
     """Return a threshold in short."""
     if found.threshold_db_hl is not None and found.mark == MEASURED:
-        return _number(found.threshold_db_hl)
+        return f"{_number(found.threshold_db_hl)}{masking_sign(found)}"
     if found.limit_db_hl is None:
         return "-"
     signs = {NO_RESPONSE: ">", HEARS_ALL: "≤"}
-    return f"{signs.get(found.mark, '?')} {_number(found.limit_db_hl)}"
+    sign = signs.get(found.mark, "?")
+    return f"{sign} {_number(found.limit_db_hl)}{masking_sign(found)}"
+
+
+def masking_sign(found: Threshold) -> str:
+    """Return the sign of a threshold that the other ear may have heard."""
+    return "" if found.masking in (NOT_MASKED, MASKED) else "*"
 
 
 def band(found: Threshold) -> str:
@@ -99,12 +112,12 @@ def answer(heard: bool | None, catch: bool) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Return a share in percent, never 0 or 100 where it is neither."""
+    """Return a share in percent, never 0 or 100: nothing measured is certain."""
     if share is None:
         return "-"
-    if 0.0 < share < 0.01:
+    if share < 0.01:
         return "< 1 %"
-    if 0.99 < share < 1.0:
+    if share > 0.99:
         return "> 99 %"
     return f"{100.0 * share:.0f} %"
 
@@ -141,7 +154,7 @@ def _grade_of(ear: EarFindings) -> str:
     if ear.pta4 is None:
         return f"none, {ear.pta4_missing}"
     beyond = ", ".join(map(str, ear.pta4.beyond_hz))
-    perhaps = f"; beyond the limit, or perhaps, at {beyond} Hz" if beyond else ""
+    perhaps = f"; {beyond} Hz surely or perhaps beyond the limit" if beyond else ""
     return f"{mean_threshold(ear.pta4)}{perhaps}; {grade_shares(ear.pta4.grades)}"
 
 

@@ -34,7 +34,7 @@ def test_force_overwrites_with_the_same_bytes_every_time(ending: str, tmp_path: 
     assert [path.name for path in tmp_path.iterdir()] == [out.name]
 
 
-@pytest.mark.parametrize("name", ["silent-ear", "gp-pta-2015"])
+@pytest.mark.parametrize("name", ["gp-pta-2015"])
 def test_the_page_takes_every_kind_of_session(name: str, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     assert report(GOLDEN / f"{name}.journal", "-o", page) == 0

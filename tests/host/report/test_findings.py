@@ -39,7 +39,8 @@ def test_thresholds_are_those_of_the_result() -> None:
         ear.thresholds, session.result["ears"][0]["thresholds"], strict=True
     ):
         assert {name: getattr(found, name) for name in recorded} == recorded
-        assert (found.masked, found.norm_db_hl, found.norm_share_better) == (False, None, None)
+        assert found.masking == "none"
+        assert (found.norm_db_hl, found.norm_share_better) == (None, None)
 
 
 def test_response_times_are_those_of_the_events() -> None:
@@ -207,18 +208,29 @@ def test_a_record_that_comes_out_differently_is_warned_of() -> None:
 
 def test_words_of_later_versions_are_shown_as_they_are() -> None:
     recorded: dict[str, Any] = {
-        "frequency_hz": 1000, "mark": "masking-uncertain", "threshold_db_hl": None, "sd_db": None,
-        "low_db_hl": None, "high_db_hl": None, "limit_db_hl": 70.0, "masked": True,
+        "frequency_hz": 1000, "mark": "never-heard-of", "threshold_db_hl": None, "sd_db": None,
+        "low_db_hl": None, "high_db_hl": None, "limit_db_hl": 70.0, "masking": "guessed",
     }  # fmt: skip
     found = Threshold.of(recorded, None)
-    assert found.masked
-    assert words.threshold(found) == "? 70"
-    assert words.outcome(found.mark) == "masking uncertain"
+    assert words.threshold(found) == "? 70*"
+    assert words.outcome(found.mark) == "never heard of"
+
+
+@pytest.mark.parametrize(
+    ("masking", "shown"), [("none", "34"), ("masked", "34"), ("uncertain", "34*")]
+)
+def test_a_threshold_that_the_other_ear_may_have_heard_has_a_star(masking: str, shown: str) -> None:
+    recorded: dict[str, Any] = {
+        "frequency_hz": 1000, "mark": "measured", "threshold_db_hl": 34.2, "sd_db": 2.0,
+        "low_db_hl": 30.0, "high_db_hl": 38.0, "limit_db_hl": None, "masking": masking,
+        "air_bone_gap_db": None,
+    }  # fmt: skip
+    assert words.threshold(Threshold.of(recorded, None)) == shown
 
 
 @pytest.mark.parametrize(
     ("share", "shown"),
-    [(None, "-"), (0.0, "0 %"), (1e-9, "< 1 %"), (0.5, "50 %"), (0.999, "> 99 %"), (1.0, "100 %")],
+    [(None, "-"), (0.0, "< 1 %"), (0.5, "50 %"), (0.994, "> 99 %"), (1.0, "> 99 %")],
 )
 def test_a_share_is_never_rounded_to_certainty(share: float | None, shown: str) -> None:
     assert words.percent(share) == shown

@@ -84,12 +84,15 @@ def test_symbols_stand_at_their_thresholds() -> None:
     assert (y_2 - y_1) / (levels[1] - levels[0]) == pytest.approx((x_2 - x_1) / 40.0)  # type: ignore[operator]
 
 
-@pytest.mark.parametrize(("masked", "right", "left"), [(False, "o", "x"), (True, "^", "s")])
+@pytest.mark.parametrize(
+    ("masking", "right", "left"),
+    [("none", "o", "x"), ("masked", "^", "s"), ("uncertain", "o", "x")],
+)
 def test_right_is_a_red_ring_and_left_a_blue_cross_and_masked_another_shape(
-    masked: bool, right: str, left: str
+    masking: str, right: str, left: str
 ) -> None:
     found, session = reported("both-ears-n3")
-    figure = page(with_thresholds(found, masked=masked), session)
+    figure = page(with_thresholds(found, masking=masking), session)
     for axes, ear in zip(figure.axes, found.ears, strict=True):
         symbols = [
             (line.get_marker(), line.get_color(), line.get_fillstyle())
@@ -98,7 +101,8 @@ def test_right_is_a_red_ring_and_left_a_blue_cross_and_masked_another_shape(
         ]
         expected = {"right": (right, "#c00020", "none"), "left": (left, "#0047c0", "none")}
         assert symbols == [expected[ear.ear]] * 10
-    assert ("masked right" in drawn(figure)) == masked
+    assert ("masked right" in drawn(figure)) == (masking == "masked")
+    assert drawn(figure).count("*") == (20 if masking == "uncertain" else 0)
 
 
 def test_no_response_has_an_arrow_downward_at_the_limit_and_no_line() -> None:
@@ -115,7 +119,7 @@ def test_no_response_has_an_arrow_downward_at_the_limit_and_no_line() -> None:
     assert not [text for text in axes.texts if text.get_text() == "?"]
 
 
-@pytest.mark.parametrize("mark", ["incomplete", "masking-uncertain"])
+@pytest.mark.parametrize("mark", ["incomplete", "never-heard-of"])
 def test_what_is_not_sure_has_a_question_mark(mark: str) -> None:
     found, session = reported("left-ear-s2")
     unsure = with_thresholds(found, mark=mark, threshold_db_hl=None, limit_db_hl=90.0)
