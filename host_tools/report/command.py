@@ -15,6 +15,8 @@ from host_tools.files import check_name, write_text
 if TYPE_CHECKING:  # these bring Numba with them, which other commands do without
     from firmware_py.procedure.hearing_test import HearingTest
     from host_tools.recorded import RecordedSession, Trial, TrialWatcher
+    from host_tools.report.findings import Findings
+    from host_tools.report.history import History
 
 NAME = "report"
 SUMMARY = "draw a session: its audiogram, grade, quality, and how it went, tone by tone"
@@ -50,55 +52,40 @@ def run(arguments: argparse.Namespace) -> int:
     """Read the session and write what was asked for."""
     out: Path | None = arguments.out
     if out is not None:
-        _check_out(out, arguments.force)
+        check_name(out, "-o", ENDINGS, arguments.force)
+        need(f"-o {out}", "matplotlib")
     elif not arguments.json:
         raise HostError(f"-o is missing; allowed is a name in {', '.join(ENDINGS)}, or --json")
 
+    from host_tools.recorded import read_session, unwatched
     from host_tools.replay import verdict_of
     from host_tools.report.findings import findings_of
+    from host_tools.report.history import History
 
-    with progress() as tell:
-        session = _written(arguments.journal, out, tell)
+    history = History()
+    page = out is not None and out.suffix == PAGE
+    with progress(history if page else unwatched) as watch:
+        session = read_session(arguments.journal, watch)
+        findings = findings_of(session)
+        if out is not None:
+            _write(out, findings, session, history)
     if arguments.json:
-        print(json.dumps(findings_of(session).as_json()))
+        print(json.dumps(findings.as_json()))
     return verdict_of(session).code
 
 
-def _check_out(out: Path, force: bool) -> None:
-    check_name(out, "-o", ENDINGS, force)
-    need(f"-o {out}", "matplotlib")
-
-
-def _written(journal: Path, out: Path | None, tell: "TrialWatcher") -> "RecordedSession":
-    """Read a session, and write its report if there is a name for it."""
-    from host_tools.recorded import read_session
-    from host_tools.report.findings import findings_of
-
-    if out is None:
-        return read_session(journal, tell)
-    if out.suffix != PAGE:
-        from host_tools.report.picture import draw_page
-
-        session = read_session(journal, tell)
-        draw_page(findings_of(session), session, out)
-        return session
-
-    from host_tools.report.history import History
+def _write(out: Path, findings: "Findings", session: "RecordedSession", history: "History") -> None:
     from host_tools.report.page import page_of
+    from host_tools.report.picture import draw_page
 
-    history = History()
-
-    def watch(test: "HearingTest", trial: "Trial") -> None:
-        history(test, trial)
-        tell(test, trial)
-
-    session = read_session(journal, watch)
-    write_text(out, page_of(findings_of(session), session, history))
-    return session
+    if out.suffix == PAGE:
+        write_text(out, page_of(findings, session, history))
+    else:
+        draw_page(findings, session, out)
 
 
 @contextmanager
-def progress() -> Iterator["TrialWatcher"]:
+def progress(watch: "TrialWatcher") -> Iterator["TrialWatcher"]:
     """Say on a terminal how far the reading is, if it takes more than a second."""
     from rich.console import Console
 
@@ -106,7 +93,8 @@ def progress() -> Iterator["TrialWatcher"]:
     screen = Console(stderr=True)
     status = screen.status("")
 
-    def tell(_test: "HearingTest", trial: "Trial") -> None:
+    def tell(test: "HearingTest", trial: "Trial") -> None:
+        watch(test, trial)
         if screen.is_terminal and time.monotonic() - began_s > QUIET_S:
             status.update(f"reading the session: presentation {trial.number}")
             status.start()

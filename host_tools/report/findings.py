@@ -5,23 +5,18 @@ Everything comes from the recorded result and from the estimators after the last
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from pathlib import Path
-from statistics import mean, median, quantiles
+from statistics import mean
 from typing import Any, Final, Self
 
-from firmware_py.inference.kernel import Array
 from firmware_py.procedure.ear_test import EarTest
-from firmware_py.procedure.hearing_test import RETEST_ACCEPTED_DB, RETEST_REPEATABLE_DB
 from firmware_py.procedure.outcomes import (
-    CATCH,
     HEARS_ALL,
     INCOMPLETE,
-    MEASURED,
     NO_RESPONSE,
     UNRELIABLE,
 )
-from host_tools.recorded import RecordedSession, Trial
+from host_tools.recorded import RecordedSession
 from host_tools.report.grades import (
     PTA_FREQUENCIES_HZ,
     Spread,
@@ -30,9 +25,8 @@ from host_tools.report.grades import (
     pta4_of,
 )
 from host_tools.report.norms import AgeNorm, norm_of, why_no_norm
+from host_tools.report.quality import Quality, quality_of
 
-# A tone so far above the threshold is heard by whoever attends: 2.5 SD of the usual noise.
-CLEARLY_ABOVE_DB: Final = 5.0
 # Of the masking of a threshold.
 NOT_MASKED: Final = "none"
 MASKED: Final = "masked"
@@ -116,60 +110,6 @@ class MeanThreshold:
     def grade(self) -> str:
         """Return the likeliest grade."""
         return max(self.grades, key=lambda name: self.grades[name])
-
-
-@dataclass(frozen=True)
-class ResponseTimes:
-    """From onset to press: how many, their median, and the middle half of them."""
-
-    count: int
-    median_ms: float | None
-    first_quartile_ms: float | None
-    third_quartile_ms: float | None
-
-    @classmethod
-    def of(cls, trials: Sequence[Trial]) -> Self:
-        """Take those of some trials."""
-        times = sorted(t.response_ms for t in trials if t.response_ms is not None)
-        if len(times) < 2:
-            return cls(len(times), times[0] if times else None, None, None)
-        first, middle, third = quantiles(times, method="inclusive")
-        return cls(len(times), middle, first, third)
-
-
-@dataclass(frozen=True)
-class Quality:
-    """How good the test of an ear was.
-
-    Attributes
-    ----------
-    clear_tones, clear_missed : int
-        Tones 5 dB or more above the threshold that was found there, and those not heard.
-    retest_verdict : str
-        "repeatable", "doubtful" (over 5 dB), "rejected" (over 10 dB), or "" without a retest.
-    trial_s : float or None
-        Median from answer to answer.
-    posterior_sd_db : float or None
-        Mean over the frequencies that have a number.
-    """
-
-    tones: int
-    tones_heard: int
-    tones_unsure: int
-    catch_trials: int
-    false_alarms: int
-    unsure_alarms: int
-    response_times: ResponseTimes
-    retest_difference_db: float | None
-    retest_verdict: str
-    clear_tones: int
-    clear_missed: int
-    trial_s: float | None
-    posterior_sd_db: float | None
-    posterior_sd_max_db: float | None
-    response_noise_db: float
-    lapse_rate: float
-    false_alarm_rate: float
 
 
 @dataclass(frozen=True)
@@ -323,7 +263,7 @@ def _ear_findings(
         thresholds,
         None if spread is None else _mean_threshold(spread, thresholds),
         _why_no_pta4(found, ear),
-        _quality(found, ear, session.trials_of(ear.ear)),
+        quality_of(found, ear, session.trials_of(ear.ear)),
     )
 
 
@@ -351,56 +291,3 @@ def _better_ear(spreads: Mapping[str, Spread | None]) -> BetterEar | None:
     both = len(known) > 1
     above = better_above(*known.values()) if both else known[better].above
     return BetterEar(better, both, grade_probabilities(above))
-
-
-def _quality(found: Mapping[str, Any], ear: EarTest, trials: Sequence[Trial]) -> Quality:
-    sds = [t["sd_db"] for t in found["thresholds"] if t["sd_db"] is not None]
-    clear = _clear_tones(found, ear, trials)
-    listener = ear.estimator.hyperparameters
-    difference_db = found["retest_difference_db"]
-    seconds = [(b.at_us - a.at_us) / 1e6 for a, b in pairwise(trials) if b.number == a.number + 1]
-    return Quality(
-        tones=found["tones"],
-        tones_heard=found["tones_heard"],
-        tones_unsure=found.get("tones_unsure", 0),
-        catch_trials=found["catch_trials"],
-        false_alarms=found["false_alarms"],
-        unsure_alarms=found.get("unsure_alarms", 0),
-        response_times=ResponseTimes.of(trials),
-        retest_difference_db=difference_db,
-        retest_verdict=_retest_verdict(difference_db),
-        clear_tones=len(clear),
-        clear_missed=sum(trial.heard is False for trial in clear),
-        trial_s=median(seconds) if seconds else None,
-        posterior_sd_db=mean(sds) if sds else None,
-        posterior_sd_max_db=max(sds, default=None),
-        response_noise_db=listener.response_noise_db,
-        lapse_rate=listener.lapse_rate,
-        false_alarm_rate=listener.false_alarm_rate,
-    )
-
-
-def _clear_tones(found: Mapping[str, Any], ear: EarTest, trials: Sequence[Trial]) -> list[Trial]:
-    """Return the tones clearly above the threshold that was found at their frequency."""
-    tones = [t for t in trials if t.purpose != CATCH]
-    if found["outcome"] not in (MEASURED, INCOMPLETE) or ear.estimator.trial_count == 0:
-        return []
-    thresholds_db_hl: Array = ear.estimator.threshold([_number(t.frequency_hz) for t in tones])[0]
-    return [
-        trial
-        for trial, threshold_db_hl in zip(tones, thresholds_db_hl.tolist(), strict=True)
-        if _number(trial.level_db_hl) >= threshold_db_hl + CLEARLY_ABOVE_DB
-    ]
-
-
-def _number(value: float | None) -> float:
-    assert value is not None, "only a catch trial has no tone"
-    return value
-
-
-def _retest_verdict(difference_db: float | None) -> str:
-    if difference_db is None:
-        return ""
-    if abs(difference_db) > RETEST_ACCEPTED_DB:
-        return "rejected"
-    return "doubtful" if abs(difference_db) > RETEST_REPEATABLE_DB else "repeatable"

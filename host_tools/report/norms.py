@@ -161,7 +161,10 @@ class AgeNorm:
     def title(self) -> str:
         """Return whom it is about."""
         people = "women" if self.sex == FEMALE else "men"
-        return f"otologically normal {people} of {self.age_years:g} ({STANDARD})"
+        source = STANDARD
+        if self.age_years > INFORMATIVE_ABOVE_YEARS:
+            source += f", above {INFORMATIVE_ABOVE_HZ} Hz for information only"
+        return f"otologically normal {people} of {self.age_years:g} ({source})"
 
     @property
     def frequencies_hz(self) -> tuple[int, ...]:

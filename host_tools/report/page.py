@@ -11,7 +11,7 @@ from firmware_py import __version__
 from firmware_py.calibration import CALIBRATED
 from host_tools.drawing import GREY, INK
 from host_tools.recorded import RecordedSession, Trial
-from host_tools.report import picture, words
+from host_tools.report import audiogram, words
 from host_tools.report.findings import EarFindings, Findings
 from host_tools.report.grades import GRADES_DB_HL
 from host_tools.report.history import History
@@ -21,12 +21,12 @@ ASSETS: Final = files("host_tools.report") / "assets"
 COLOURS: Final = {
     INK: "--ink",
     GREY: "--grey",
-    picture.GRID: "--line",
-    picture.ZONE: "--zone",
-    picture.ZONE_WORD: "--zone-word",
-    picture.RED: "--right",
-    picture.BLUE: "--left",
-    picture.WATERMARK: "--watermark",
+    audiogram.GRID: "--line",
+    audiogram.ZONE: "--zone",
+    audiogram.ZONE_WORD: "--zone-word",
+    audiogram.RED: "--right",
+    audiogram.BLUE: "--left",
+    audiogram.WATERMARK: "--watermark",
 }
 NORM_LEGEND: Final = "<li>dashed and dotted: usual at this age, median and 10 to 90 %</li>"
 
@@ -67,23 +67,22 @@ def _json(value: Any) -> str:
 
 
 def _alarms(findings: Findings) -> str:
-    found = [*words.alarms(findings)]
-    if findings.calibration_state == CALIBRATED:
-        calibrated = f"<p>{escape(findings.calibration)}</p>"
-    else:
-        calibrated = ""
-    return calibrated + "\n".join(
+    parts = [
         f'<div class="alarm"><h2>{escape(headline)}</h2><p>{escape(text)}</p></div>'
-        for headline, text in found
-    )
+        for headline, text in words.alarms(findings)
+    ]
+    if findings.calibration_state == CALIBRATED:
+        parts.append(f"<p>{escape(findings.calibration)}</p>")
+    return "\n".join(parts)
 
 
 def _audiogram(ear: EarFindings, findings: Findings, session: RecordedSession) -> str:
-    svg = picture.audiogram_svg(ear, findings, session)
+    svg = audiogram.audiogram_svg(ear, findings, session)
     for colour, name in COLOURS.items():
         svg = svg.replace(colour, f"var({name})")
-    label = escape(f"Audiogram of the {ear.ear} ear; the table below has its numbers")
-    return f"<figure>{svg.replace('<svg', f'<svg role=img aria-label={label!r}', 1)}</figure>"
+    label = f"Audiogram of the {ear.ear} ear; the table below has its numbers"
+    named = svg.replace("<svg", f'<svg role="img" aria-label="{escape(label)}"', 1)
+    return f"<figure>{named}</figure>"
 
 
 def _thresholds(ear: EarFindings, findings: Findings) -> str:

@@ -12,8 +12,9 @@ from firmware_py.procedure.settings import Settings
 from firmware_py.session import Difference
 from host_tools.recorded import Trial, read_session
 from host_tools.report import words
-from host_tools.report.findings import Findings, ResponseTimes, Threshold, findings_of
+from host_tools.report.findings import Findings, Threshold, findings_of
 from host_tools.report.norms import AgeNorm
+from host_tools.report.quality import ResponseTimes
 from tests.firmware.world import World, a_listener, records_of
 
 GOLDEN: Final = Path(__file__).parents[2] / "golden"

@@ -39,6 +39,11 @@ def test_it_rises_with_the_share_and_inverts(sex: str, age: int) -> None:
         assert shares == pytest.approx([0.05, 0.3, 0.5, 0.9])
 
 
+def test_what_the_standard_gives_for_information_only_is_named() -> None:
+    assert AgeNorm(70, "F").title == "otologically normal women of 70 (ISO 7029:2017)"
+    assert AgeNorm(71, "M").title.endswith("above 2000 Hz for information only)")
+
+
 def test_at_18_years_the_median_is_the_zero_of_audiometers() -> None:
     norm = AgeNorm(18, "F")
     assert [norm.threshold_db_hl(f, 0.5) for f in norm.frequencies_hz] == [0.0] * 11

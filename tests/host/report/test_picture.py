@@ -13,8 +13,9 @@ from matplotlib.text import Text
 
 from host_tools.drawing import in_style
 from host_tools.recorded import RecordedSession, read_session
+from host_tools.report.audiogram import audiogram_svg
 from host_tools.report.findings import Findings, findings_of
-from host_tools.report.picture import audiogram_svg, page_figure
+from host_tools.report.picture import page_figure
 from tests.host.report.test_findings import GOLDEN
 
 USE: Final = "{http://www.w3.org/2000/svg}use"
