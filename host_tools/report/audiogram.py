@@ -14,6 +14,7 @@ from firmware_py.procedure.outcomes import (
     FAMILIARISE,
     HEARS_ALL,
     INCOMPLETE,
+    MASKED,
     MEASURED,
     NO_RESPONSE,
     RETEST,
@@ -23,7 +24,7 @@ from host_tools.drawing import GREY, INK, in_style, new_figure
 from host_tools.recorded import RecordedSession, Trial
 from host_tools.report import words
 from host_tools.report.curves import curve_of, frequencies_hz
-from host_tools.report.findings import MASKED, EarFindings, Findings, Threshold
+from host_tools.report.findings import EarFindings, Findings, Threshold
 from host_tools.report.grades import GRADES_DB_HL
 from host_tools.report.norms import AgeNorm, norm_of
 

@@ -3,10 +3,9 @@
 Everything comes from the recorded result and from the estimators after the last answer.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import mean
 from typing import Any, Final, Self
 
 from firmware_py.procedure.ear_test import EarTest
@@ -14,22 +13,21 @@ from firmware_py.procedure.outcomes import (
     HEARS_ALL,
     INCOMPLETE,
     NO_RESPONSE,
+    NOT_MASKED,
     UNRELIABLE,
 )
+from firmware_py.procedure.settings import RIGHT
+from host_tools.pta4 import PTA4_FREQUENCIES_HZ, pta4_of
 from host_tools.recorded import RecordedSession
 from host_tools.report.grades import (
-    PTA_FREQUENCIES_HZ,
     Spread,
     better_above,
     grade_probabilities,
-    pta4_of,
+    pta4_posterior,
 )
 from host_tools.report.norms import AgeNorm, norm_of, why_no_norm
 from host_tools.report.quality import Quality, quality_of
 
-# Of the masking of a threshold.
-NOT_MASKED: Final = "none"
-MASKED: Final = "masked"
 NORM_SHARES: Final = (0.1, 0.5, 0.9)
 
 
@@ -191,10 +189,9 @@ def findings_of(session: RecordedSession) -> Findings:
     """Return what a session found."""
     norm = norm_of(session.person)
     result = session.result
-    spreads = {
-        found["ear"]: _pta4_spread(found, session.test.ears[found["ear"]])
-        for found in result["ears"]
-    }
+    # The right one first, as it stands on paper, whichever was tested first.
+    ears = sorted(result["ears"], key=lambda found: found["ear"] != RIGHT)
+    spreads = {found["ear"]: _pta4_spread(found, session.test.ears[found["ear"]]) for found in ears}
     return Findings(
         journal=Path(session.path).name,
         session=session.header.get("session"),
@@ -207,7 +204,7 @@ def findings_of(session: RecordedSession) -> Findings:
         status=result["outcome"] or "unfinished",
         warnings=_warnings(session),
         remarks=list(result["remarks"]),
-        ears=[_ear_findings(session, found, spreads, norm) for found in result["ears"]],
+        ears=[_ear_findings(session, found, spreads, norm) for found in ears],
         better_ear=_better_ear(spreads),
         norm_title=norm.title if norm else "",
         norm_missing=why_no_norm(session.person),
@@ -233,7 +230,7 @@ def _warnings(session: RecordedSession) -> list[str]:
 
 
 def _pta4_spread(found: Mapping[str, Any], ear: EarTest) -> Spread | None:
-    return None if _why_no_pta4(found, ear) else pta4_of(ear.estimator)
+    return None if _why_no_pta4(found, ear) else pta4_posterior(ear.estimator)
 
 
 def _why_no_pta4(found: Mapping[str, Any], ear: EarTest) -> str:
@@ -243,8 +240,8 @@ def _why_no_pta4(found: Mapping[str, Any], ear: EarTest) -> str:
     if ear.estimator.trial_count == 0:
         return "nothing was measured"
     low_hz, high_hz = ear.estimator.frequency_range_hz
-    outside = [f for f in PTA_FREQUENCIES_HZ if not low_hz <= f <= high_hz]
-    return f"{', '.join(map(str, outside))} Hz were not in the test" if outside else ""
+    outside = [f for f in PTA4_FREQUENCIES_HZ if not low_hz <= f <= high_hz]
+    return f"{', '.join(f'{f:g}' for f in outside)} Hz were not in the test" if outside else ""
 
 
 def _ear_findings(
@@ -261,25 +258,21 @@ def _ear_findings(
         found["outcome"],
         found["why"],
         thresholds,
-        None if spread is None else _mean_threshold(spread, thresholds),
+        None if spread is None else _mean_threshold(found, spread),
         _why_no_pta4(found, ear),
         quality_of(found, ear, session.trials_of(ear.ear)),
     )
 
 
-def _mean_threshold(spread: Spread, thresholds: Sequence[Threshold]) -> MeanThreshold:
-    four = [t for t in thresholds if t.frequency_hz in PTA_FREQUENCIES_HZ]
-    low_db_hl, high_db_hl = spread.band_db_hl()
-    heard_up_to = [t.limit_db_hl if t.mark == NO_RESPONSE else t.threshold_db_hl for t in four]
-    known = [level for level in heard_up_to if level is not None]
-    silent = any(t.mark == NO_RESPONSE for t in four) and len(known) == len(four)
+def _mean_threshold(found: Mapping[str, Any], spread: Spread) -> MeanThreshold:
+    four = [t for t in found["thresholds"] if t["frequency_hz"] in PTA4_FREQUENCIES_HZ]
+    average = pta4_of(four)
     return MeanThreshold(
         spread.mean_db_hl,
-        low_db_hl,
-        high_db_hl,
+        *spread.band_db_hl(),
         grade_probabilities(spread.above),
-        [t.frequency_hz for t in four if t.mark in (NO_RESPONSE, HEARS_ALL, INCOMPLETE)],
-        mean(known) if silent else None,
+        [t["frequency_hz"] for t in four if t["mark"] in (NO_RESPONSE, HEARS_ALL, INCOMPLETE)],
+        average.db_hl if average is not None and average.at_least else None,
     )
 
 

@@ -17,8 +17,8 @@ from typing import Final
 import numpy as np
 
 from firmware_py.inference.estimator import ThresholdEstimator
+from host_tools.pta4 import PTA4_FREQUENCIES_HZ
 
-PTA_FREQUENCIES_HZ: Final = (500, 1000, 2000, 4000)
 # Each from this mean threshold on, dB HL.
 GRADES_DB_HL: Final = {
     "normal": -inf,
@@ -74,9 +74,9 @@ class Spread:
         return self.quantile_db_hl(tail), self.quantile_db_hl(1.0 - tail)
 
 
-def pta4_of(estimator: ThresholdEstimator) -> Spread:
+def pta4_posterior(estimator: ThresholdEstimator) -> Spread:
     """Return the posterior of the mean of the four thresholds."""
-    weight, mean_db_hl, covariance_db2 = estimator.joint_threshold(PTA_FREQUENCIES_HZ)
+    weight, mean_db_hl, covariance_db2 = estimator.joint_threshold(PTA4_FREQUENCIES_HZ)
     means = mean_db_hl.mean(axis=1).tolist()
     sds = np.sqrt(covariance_db2.mean(axis=(1, 2))).tolist()
     parts = zip(weight.tolist(), map(NormalDist, means, sds), strict=True)

@@ -14,6 +14,7 @@ from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.kernel import Array
 from firmware_py.procedure.ear_test import EarTest
 from firmware_py.procedure.hearing_test import HearingTest
+from firmware_py.procedure.settings import RIGHT
 from host_tools.recorded import RecordedSession, Trial
 from host_tools.report.curves import curve_of, frequencies_hz
 
@@ -59,7 +60,7 @@ class History:
         low_db_hl, high_db_hl = settings.level_min_db_hl, settings.level_max_db_hl
         estimator = next(iter(session.test.ears.values())).estimator
         return {
-            "ears": list(session.test.ears),
+            "ears": sorted(session.test.ears, key=lambda ear: ear != RIGHT),
             "grid_hz": [round(f, 1) for f in frequencies_hz(estimator.frequency_range_hz)],
             "cells": {
                 "frequencies_hz": list(estimator.candidate_frequencies_hz),

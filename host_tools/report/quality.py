@@ -1,15 +1,15 @@
 """How good the test of an ear was: answers to silence, response times, retest, missed tones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import mean, median, quantiles
 from typing import Any, Final, Self
 
 from firmware_py.inference.kernel import Array
-from firmware_py.procedure.ear_test import EarTest
+from firmware_py.procedure.ear_test import EarTest, Presentation
 from firmware_py.procedure.hearing_test import RETEST_ACCEPTED_DB, RETEST_REPEATABLE_DB
-from firmware_py.procedure.outcomes import CATCH, INCOMPLETE, MEASURED
+from firmware_py.procedure.outcomes import CATCH, INCOMPLETE, MEASURE, MEASURED, RETEST
 from host_tools.recorded import Trial
 
 # A tone so far above the threshold is heard by whoever attends: 2.5 SD of the usual noise.
@@ -41,6 +41,8 @@ class Quality:
 
     Attributes
     ----------
+    tones_set_aside : int
+        Whose answers do not count: the other ear may have given them.
     clear_tones, clear_missed : int
         Tones 5 dB or more above the threshold that was found there, and those not heard.
     retest_verdict : str
@@ -54,6 +56,7 @@ class Quality:
     tones: int
     tones_heard: int
     tones_unsure: int
+    tones_set_aside: int
     catch_trials: int
     false_alarms: int
     unsure_alarms: int
@@ -81,6 +84,7 @@ def quality_of(found: Mapping[str, Any], ear: EarTest, trials: Sequence[Trial]) 
         tones=found["tones"],
         tones_heard=found["tones_heard"],
         tones_unsure=found.get("tones_unsure", 0),
+        tones_set_aside=_counting(trials) - _counting(o.presentation for o in ear.observations),
         catch_trials=found["catch_trials"],
         false_alarms=found["false_alarms"],
         unsure_alarms=found.get("unsure_alarms", 0),
@@ -96,6 +100,11 @@ def quality_of(found: Mapping[str, Any], ear: EarTest, trials: Sequence[Trial]) 
         lapse_rate=listener.lapse_rate,
         false_alarm_rate=listener.false_alarm_rate,
     )
+
+
+def _counting(presented: Iterable[Trial | Presentation]) -> int:
+    """Return how many tones were of those whose answers are given to the estimator."""
+    return sum(each.purpose in (MEASURE, RETEST) for each in presented)
 
 
 def _clear_tones(found: Mapping[str, Any], ear: EarTest, trials: Sequence[Trial]) -> list[Trial]:

@@ -6,13 +6,13 @@ from firmware_py.calibration import CALIBRATED, OVERDUE
 from firmware_py.procedure.outcomes import (
     HEARS_ALL,
     INCOMPLETE,
+    MASKED,
     MEASURED,
     NO_RESPONSE,
+    NOT_MASKED,
     UNRELIABLE,
 )
 from host_tools.report.findings import (
-    MASKED,
-    NOT_MASKED,
     EarFindings,
     Findings,
     MeanThreshold,
@@ -116,10 +116,12 @@ def percent(share: float | None) -> str:
     if share is None:
         return "-"
     if share < 0.01:
-        return "< 1 %"
-    if share > 0.99:
-        return "> 99 %"
-    return f"{100.0 * share:.0f} %"
+        text = "< 1 %"
+    elif share > 0.99:
+        text = "> 99 %"
+    else:
+        text = f"{100.0 * share:.0f} %"
+    return text.replace(" ", "\u00a0")  # it stays on one line
 
 
 def mean_threshold(found: MeanThreshold) -> str:
@@ -166,6 +168,12 @@ def remarks(findings: Findings) -> list[str]:
         f"{strays} {'press' if strays == 1 else 'presses'} without a tone"
     )
     ends = [f"{ear.ear} ear ended by: {ear.why}" for ear in findings.ears if ear.why]
+    ends += [
+        f"{ear.ear} ear: {ear.quality.tones_set_aside} answers were set aside, and asked again "
+        "with noise, because the other ear may have given them"
+        for ear in findings.ears
+        if ear.quality.tones_set_aside
+    ]
     # The firmware's words are in ASCII.
     return [line.replace("+-", "±") for line in (whole, *ends, *findings.remarks)]
 
@@ -177,8 +185,9 @@ def quality_rows(ear: EarFindings) -> list[tuple[str, str]]:
     if q.unsure_alarms:
         alarms_words += f", {q.unsure_alarms} unsure"
     unsure = f", {q.tones_unsure} unsure" if q.tones_unsure else ""
+    aside = f", {q.tones_set_aside} set aside" if q.tones_set_aside else ""
     return [
-        ("tones", f"{q.tones} ({q.tones_heard} heard{unsure})"),
+        ("tones", f"{q.tones} ({q.tones_heard} heard{unsure}{aside})"),
         ("false alarms", alarms_words),
         ("1 kHz retest", _retest_words(ear)),
         ("missed 5 dB or more above threshold", f"{q.clear_missed} of {q.clear_tones}"),

@@ -124,6 +124,17 @@ def test_the_norm_is_beside_each_threshold(forty_tones: Path) -> None:
     assert findings("left-ear-s2").norm_missing.startswith("age and sex were not told")
 
 
+def test_answers_of_the_other_ear_are_set_aside_and_the_right_ear_comes_first() -> None:
+    session = read_session(GOLDEN / "masked.journal")
+    right, left = findings_of(session).ears
+    assert (right.ear, left.ear) == ("right", "left")
+    assert (right.quality.tones_set_aside, left.quality.tones_set_aside > 0) == (0, True)
+    given = sum(ear.estimator.trial_count for ear in session.test.ears.values())
+    asked = [t for t in session.trials if t.purpose in ("measure", "retest")]
+    assert len(asked) - left.quality.tones_set_aside == given
+    assert {t.masking for t in left.thresholds} == {"masked"}
+
+
 # Ears and sessions that are not as one would wish
 
 
@@ -234,4 +245,4 @@ def test_a_threshold_that_the_other_ear_may_have_heard_has_a_star(masking: str, 
     [(None, "-"), (0.0, "< 1 %"), (0.5, "50 %"), (0.994, "> 99 %"), (1.0, "> 99 %")],
 )
 def test_a_share_is_never_rounded_to_certainty(share: float | None, shown: str) -> None:
-    assert words.percent(share) == shown
+    assert words.percent(share).replace("\u00a0", " ") == shown

@@ -7,13 +7,13 @@ import pytest
 from scipy import stats
 
 from firmware_py import ThresholdEstimator
+from host_tools.pta4 import PTA4_FREQUENCIES_HZ
 from host_tools.report.grades import (
     GRADES_DB_HL,
-    PTA_FREQUENCIES_HZ,
     Spread,
     better_above,
     grade_probabilities,
-    pta4_of,
+    pta4_posterior,
 )
 from tests.inference.listeners import listener, session
 from tests.reference import FloatArray
@@ -31,7 +31,7 @@ def after(audiogram: str, trials: int) -> ThresholdEstimator:
 
 def sampled_pta4(estimator: ThresholdEstimator, seed: int) -> FloatArray:
     rng = np.random.default_rng(seed)
-    weight, mean, covariance = estimator.joint_threshold(PTA_FREQUENCIES_HZ)
+    weight, mean, covariance = estimator.joint_threshold(PTA4_FREQUENCIES_HZ)
     counts = rng.multinomial(SAMPLES, weight / weight.sum())
     draws = [
         rng.multivariate_normal(m, c, size)
@@ -46,8 +46,8 @@ def test_pta4_is_the_mean_of_four_thresholds_that_vary_together(
     audiogram: str, trials: int
 ) -> None:
     estimator = after(audiogram, trials)
-    spread, sample = pta4_of(estimator), sampled_pta4(estimator, 1)
-    mean_db_hl, sd_db = estimator.threshold(PTA_FREQUENCIES_HZ)
+    spread, sample = pta4_posterior(estimator), sampled_pta4(estimator, 1)
+    mean_db_hl, sd_db = estimator.threshold(PTA4_FREQUENCIES_HZ)
     independent_sd_db = float(np.sqrt(np.sum(sd_db**2))) / 4.0
 
     assert spread.mean_db_hl == pytest.approx(float(mean_db_hl.mean()), rel=1e-9)
@@ -63,7 +63,7 @@ def test_the_better_ear_is_the_smaller_of_two() -> None:
     smaller = np.minimum(sampled_pta4(one, 1), np.random.default_rng(3).permutation(
         sampled_pta4(other, 2)
     ))  # fmt: skip
-    found = grade_probabilities(better_above(pta4_of(one), pta4_of(other)))
+    found = grade_probabilities(better_above(pta4_posterior(one), pta4_posterior(other)))
 
     expected = np.histogram(smaller, EDGES_DB_HL)[0] / SAMPLES
     assert [*found.values()] == pytest.approx(expected, abs=0.005)
