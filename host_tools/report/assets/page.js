@@ -113,7 +113,8 @@
     const snapshot = snapshots[last ? last.after : history.first[panel.ear]];
     const current = earUnderTest(step) === panel.ear;
     panel.figure.classList.toggle("current", current);
-    panel.caption.textContent = `${panel.ear} ear${current ? ", under test" : ""}`;
+    const testing = current && nextOf(step);
+    panel.caption.textContent = `${panel.ear} ear${testing ? ", under test" : ""}`;
     drawCurves(panel, snapshot);
     panel.tones.replaceChildren();
     for (const trial of mine) drawTone(panel.tones, trial);
