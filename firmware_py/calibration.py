@@ -10,8 +10,6 @@ Without a good calibration tests still run, at nominal levels, and everything sa
 """
 
 import datetime
-import difflib
-import hashlib
 import json
 import math
 from bisect import bisect_left
@@ -187,6 +185,8 @@ class Calibration:
     def digest(self) -> str:
         """Return the SHA-256 of the content, which tells two calibrations apart."""
         text = json.dumps(self.content, sort_keys=True, separators=(",", ":"))
+        import hashlib  # 4 MB that a device without a calibration does not need
+
         return hashlib.sha256(text.encode()).hexdigest()
 
     def level_dbfs(self, ear: str, frequency_hz: float, level_db_hl: float) -> float:
@@ -395,7 +395,9 @@ def _check_keys(
     known = (*wanted, *allowed)
     for name in table:
         if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
+            from difflib import get_close_matches
+
+            close = get_close_matches(name, known, 1)
             hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
             raise CalibrationError(f"{place}{name!r} is not known; {hint}")
     for name in wanted:

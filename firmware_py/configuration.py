@@ -1,6 +1,5 @@
 """The firmware's configuration: one TOML file, every key known, every value within its limits."""
 
-import difflib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from firmware_py.toml_file import TomlFileError, read_toml
 
 FILE_BYTES_MAX = 32 * 1024  # every key with its longest value has not half of it
 RECONNECT_S_LIMITS = (1.0, 3600.0)
+MEMORY_RESERVE_MB_LIMITS = (0, 4096)
 
 
 class ConfigurationError(ValueError):
@@ -31,6 +31,9 @@ class Configuration:
         Whether the console tells what happens unasked from the start, table `[device]`.
     calibration : Path or None
         The calibration file, table `[device]`; a relative path starts at the configuration file.
+    memory_reserve_mb : int
+        How much the process may still grow once it is ready, table `[device]`; 0: without limit.
+        Only with an image: Numba loads what it needs when it needs it.
     pin : PinHash or None
         Of the operator, table `[console]`; only its hash is told. None: none is needed.
     """
@@ -40,6 +43,7 @@ class Configuration:
     events: bool = False
     calibration: Path | None = None
     pin: PinHash | None = None
+    memory_reserve_mb: int = 16
 
 
 def read_configuration(path: Path) -> Configuration:
@@ -69,7 +73,9 @@ def _configuration(content: dict[str, Any], directory: Path) -> Configuration:
     console = content.get("console", {})
     device, test = content.get("device", {}), content.get("test", {})
     _refuse_unknown("key", console, ["pin"], "[console] ")
-    _refuse_unknown("key", device, ["calibration", "events", "reconnect_s"], "[device] ")
+    _refuse_unknown(
+        "key", device, ["calibration", "events", "memory_reserve_mb", "reconnect_s"], "[device] "
+    )
     _refuse_unknown("key", test, list(Settings.__dataclass_fields__), "[test] ")
     try:
         settings = Settings.from_record(test)
@@ -81,13 +87,16 @@ def _configuration(content: dict[str, Any], directory: Path) -> Configuration:
         _events(device),
         _calibration(device, directory),
         _pin(console),
+        _memory_reserve_mb(device),
     )
 
 
 def _refuse_unknown(kind: str, given: dict[str, Any], known: list[str], place: str = "") -> None:
     for name in given:
         if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
+            from difflib import get_close_matches
+
+            close = get_close_matches(name, known, 1)
             hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
             raise ConfigurationError(f"{place}{name!r} is not a known {kind}; {hint}")
 
@@ -100,6 +109,17 @@ def _reconnect_s(device: dict[str, Any]) -> float:
             f"[device] reconnect_s is {value!r}; allowed are numbers from {low:g} to {high:g} s"
         )
     return float(value)
+
+
+def _memory_reserve_mb(device: dict[str, Any]) -> int:
+    value = device.get("memory_reserve_mb", Configuration.memory_reserve_mb)
+    low, high = MEMORY_RESERVE_MB_LIMITS
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise ConfigurationError(
+            f"[device] memory_reserve_mb is {value!r}; allowed are whole numbers from {low} to "
+            f"{high} MB"
+        )
+    return value
 
 
 def _events(device: dict[str, Any]) -> bool:

@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import secrets
 import signal
 import sys
 from collections.abc import Sequence
@@ -64,8 +63,25 @@ def parser() -> argparse.ArgumentParser:
         action=HashPin,
         help="ask for an operator's PIN, print its line of the configuration, and end",
     )
-    p.add_argument("--version", action="version", version=f"gp-pta-device {__version__}")
+    p.add_argument("--version", action=Version, help="say what runs here, and end")
     return p
+
+
+class Version(argparse.Action):
+    """Says version, kernels and commit; looked up only when asked for."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Print one line and end."""
+        from firmware_py.inference.library import LibraryError, runs_on
+
+        try:
+            print(f"gp-pta-device {__version__}, {runs_on()}")
+        except LibraryError as error:
+            parser.exit(2, f"gp-pta-device: {error}\n")
+        parser.exit(0)
 
 
 class HashPin(argparse.Action):
@@ -87,7 +103,7 @@ class HashPin(argparse.Action):
         else:
             pin = sys.stdin.readline().rstrip("\r\n")
         try:
-            stored = PinHash.of(pin, secrets.token_bytes(SALT_BYTES))
+            stored = PinHash.of(pin, os.urandom(SALT_BYTES))
         except ValueError as error:
             parser.exit(2, f"gp-pta-device: {error}\n")
         print(f'[console]\npin = "{stored}"')
@@ -124,16 +140,24 @@ def _ports(arguments: argparse.Namespace) -> tuple["Port", "Port"]:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    # NumPy is here for its arrays: threads for BLAS, which nothing uses, would only take memory.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Imported late: --help and a wrong argument do not wait for the kernels.
     from firmware_py.calibration import load_calibration
     from firmware_py.clock import SteadyClock
     from firmware_py.configuration import Configuration, ConfigurationError, read_configuration
     from firmware_py.data_directory import DataDirectory, DataDirectoryError
-    from firmware_py.inference.kernel import compile_apart
+    from firmware_py.inference.library import LibraryError, runs_on
+    from firmware_py.memory import limit_growth
     from firmware_py.supervisor import Supervisor, SupervisorError
 
+    def say_ready(words: str) -> None:
+        _say_ready(f"{words}; {runs_on()}")
+        if kernel.LIBRARY is not None and configuration.memory_reserve_mb:
+            limit_growth(configuration.memory_reserve_mb)
+
     try:
-        supervisor = Supervisor(os.environ, _say_ready)
+        supervisor = Supervisor(os.environ, say_ready)
         configuration = (
             read_configuration(arguments.config) if arguments.config else Configuration()
         )
@@ -141,7 +165,12 @@ def _run(arguments: argparse.Namespace) -> int:
     except (ConfigurationError, DataDirectoryError, SupervisorError) as error:
         return _refuse(str(error))
     calibration = load_calibration(arguments.calibration or configuration.calibration)
-    compile_apart()
+    try:
+        from firmware_py.inference import kernel
+
+        kernel.prepare()
+    except LibraryError as error:
+        return _refuse(str(error))
     from firmware_py.firmware import Firmware, FirmwareError
 
     firmware = Firmware(
@@ -149,7 +178,7 @@ def _run(arguments: argparse.Namespace) -> int:
         *_ports(arguments),
         data,
         SteadyClock(arguments.speed),
-        lambda: secrets.token_hex(4),
+        lambda: os.urandom(4).hex(),
         supervisor,
         calibration,
     )

@@ -18,7 +18,6 @@ from firmware_py.data_directory import (
     DataDirectoryInUseError,
 )
 from firmware_py.exit_codes import EXIT_CONFIGURATION, EXIT_DONE, EXIT_FAULT, EXIT_JOURNAL
-from firmware_py.inference.kernel import compile_apart
 from firmware_py.ports import Port, PortError
 from firmware_py.self_test import Part, clock_part, disk_part
 
@@ -109,8 +108,10 @@ def _port(port: Port) -> Part:
 def _kernels(profile: str) -> Part:
     began_s = time.monotonic()
     try:
-        compile_apart()
         # Imported late: this is what loads the kernels.
+        from firmware_py.inference.kernel import prepare
+
+        prepare()
         from firmware_py.inference.estimator import ThresholdEstimator
 
         ThresholdEstimator(profile, max_trials=1).next_stimulus()

@@ -5,8 +5,6 @@ and whoever has the card can try all of them at home: the hash keeps it from bei
 not from somebody who wants to know. At the console there is the delay.
 """
 
-import hashlib
-import hmac
 import math
 import re
 from collections.abc import Callable
@@ -81,7 +79,9 @@ class PinHash:
 
     def is_of(self, pin: str) -> bool:
         """Tell whether this is the PIN, in a time that does not tell how much of it is right."""
-        return hmac.compare_digest(self.digest, _digest(pin, self.salt, self.iterations))
+        from hmac import compare_digest
+
+        return compare_digest(self.digest, _digest(pin, self.salt, self.iterations))
 
 
 class PinLock:
@@ -165,4 +165,6 @@ class PinLock:
 
 
 def _digest(pin: str, salt: bytes, iterations: int) -> bytes:
-    return hashlib.pbkdf2_hmac("sha256", pin.encode(), salt, iterations)
+    from hashlib import pbkdf2_hmac  # 4 MB that a device without a PIN does not need
+
+    return pbkdf2_hmac("sha256", pin.encode(), salt, iterations)

@@ -1,28 +1,18 @@
-"""How a kernel is compiled: in one place, the same for all of them.
+"""What a kernel is, and what it is run by: in one place, the same for all of them.
 
 A kernel is a free function on floats and arrays: inputs first, scratch and outputs last, a status
-returned where something can go wrong. `_nrt=False` takes Numba's allocator away, so that an
-allocation anywhere in a kernel is a compile error. Those that Python calls, the entries, have
-explicit signatures: they, with all that they call, are compiled or loaded when their module is
-imported, so that nothing compiles in the middle of a session; the others are not loaded by
-themselves. There is no fastmath and no contraction, because results must have the same bits on
-every machine.
+returned where something can go wrong. Those that Python calls, the entries, have explicit
+signatures: they come, with all that they call, out of a library that was compiled ahead of time if
+there is one (`library`), or are compiled or loaded by Numba when their module is imported (`jit`),
+so that nothing compiles in the middle of a session. The others are not loaded by themselves.
 """
 
-import hashlib
-import os
-import shutil
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable
-from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
-import numba
 import numpy as np
+
+from firmware_py.inference.library import LibraryError, chosen_library
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Indices = np.ndarray[Any, np.dtype[np.int64]]
@@ -40,87 +30,33 @@ NOT_CONVERGED: Final = 1
 NOT_POSITIVE_DEFINITE: Final = 2
 NONE_ALLOWED: Final = 3  # no candidate for the next tone has an allowed level
 
-_COMPLETE: Final = "complete"  # a file in the cache: every kernel is there
-
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
+LIBRARY: Final = chosen_library()
 
-@cache
-def _cache_directory() -> str | None:
-    """Return where compiled kernels are kept, or None if no place can be written.
-
-    The name holds a digest of all kernel sources: Numba itself looks only at the file of the
-    function it compiles, and would keep an old copy of a function inlined from another module.
-    """
-    digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.read_bytes())
-    name = f"kernels-{digest.hexdigest()[:16]}"
-    user_cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    for directory in (Path(__file__).parent / "__pycache__", user_cache / "gp-pta"):
-        place = directory / name
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=place):
-                return str(place)
-        except OSError:
-            continue
-    return None
-
-
-def compile_apart() -> None:
-    """Have another process compile the kernels if they are not in the cache yet.
-
-    Compiling takes half as much memory again as everything else the firmware does, and it would be
-    kept for good. A cache that a power cut left torn is thrown away, and made once more.
-    """
-    directory = _cache_directory()
-    if directory is None or (Path(directory) / _COMPLETE).exists():
-        return
-    compiler = [sys.executable, "-m", "firmware_py.inference"]
-    if subprocess.run(compiler, check=False).returncode != 0:
-        shutil.rmtree(directory, ignore_errors=True)
-        subprocess.run(compiler, check=False)
-
-
-def mark_complete() -> None:
-    """Note that all kernels are in the cache, and on the disk: the note vouches for them."""
-    directory = _cache_directory()
-    if directory is not None:
-        os.sync()
-        (Path(directory) / _COMPLETE).touch()
-
-
-@contextmanager
-def _kernels_cached_in(directory: str | None) -> Any:
-    """Point Numba's cache at `directory` while one kernel is declared, and put it back."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = directory or before
+if LIBRARY is None:
     try:
-        yield
-    finally:
-        numba.config.CACHE_DIR = before
+        from firmware_py.inference.jit import compile_apart, compiled
+    except ModuleNotFoundError as error:
+        raise LibraryError(
+            f"there is no library of kernels beside the firmware, and {error.name} is not installed"
+        ) from None
 
 
-def _compiled(function: AnyFunction, *signatures: str) -> AnyFunction:
-    directory = _cache_directory()
-    with _kernels_cached_in(directory):
-        compiled: AnyFunction = numba.njit(
-            *signatures,
-            error_model="numpy",
-            fastmath=False,
-            boundscheck=False,
-            nogil=True,
-            cache=directory is not None,
-            no_cfunc_wrapper=True,
-            _nrt=False,
-        )(function)
-    return compiled
+def prepare() -> None:
+    """Have the kernels compiled, in a process apart, if there is no library and they are not."""
+    if LIBRARY is None:
+        compile_apart()
+
+
+def kernel_name(function: Callable[..., Any]) -> str:
+    """Return the name of a kernel in a library: two modules may have a function of one name."""
+    return f"{function.__module__.rpartition('.')[2]}_{function.__name__}"
 
 
 def kernel(function: AnyFunction) -> AnyFunction:
     """Compile a function that other kernels call; it becomes a part of them."""
-    return _compiled(function)
+    return function if LIBRARY else compiled(function)
 
 
 def entry(result: str, *arguments: str) -> Callable[[AnyFunction], AnyFunction]:
@@ -132,7 +68,10 @@ def entry(result: str, *arguments: str) -> Callable[[AnyFunction], AnyFunction]:
         Numba type names, `F8`, `I8`, `VECTOR`, `MATRIX`, `CUBE` or `INDICES` above.
     """
 
-    def compile_entry(function: AnyFunction) -> AnyFunction:
-        return _compiled(function, f"{result}({', '.join(arguments)})")
+    def declare(function: AnyFunction) -> AnyFunction:
+        if LIBRARY:
+            found: Any = LIBRARY.entry(kernel_name(function), result, *arguments)
+            return found  # type: ignore[no-any-return]
+        return compiled(function, f"{result}({', '.join(arguments)})")
 
-    return compile_entry
+    return declare

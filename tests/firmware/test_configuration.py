@@ -17,8 +17,13 @@ def test_every_table_and_key_may_be_left_out(tmp_path: Path) -> None:
 
 def test_what_is_said_is_taken(tmp_path: Path) -> None:
     path = tmp_path / "device.toml"
-    path.write_text('[device]\nreconnect_s = 5\nevents = true\n[test]\nears = "left"\nseed = 9\n')
-    assert read_configuration(path) == Configuration(Settings(ears="left", seed=9), 5.0, True)
+    path.write_text(
+        "[device]\nreconnect_s = 5\nmemory_reserve_mb = 0\nevents = true\n"
+        '[test]\nears = "left"\nseed = 9\n'
+    )
+    assert read_configuration(path) == Configuration(
+        Settings(ears="left", seed=9), 5.0, True, memory_reserve_mb=0
+    )
 
 
 @pytest.mark.parametrize(
@@ -39,6 +44,10 @@ def test_what_is_said_is_taken(tmp_path: Path) -> None:
         ("[test]\nlevel_max_db_hl = nan\n", "[test] level_max_db_hl is nan; allowed are numbers"),
         ("[test]\nlevel_max_db_hl = 110\n", "loud_confirmed has to be true as well"),
         ("[test]\npause_ms_max = 1000\n", "pause_ms_max is 1000 ms; allowed is 1200 ms (pause_ms_"),
+        (
+            "[device]\nmemory_reserve_mb = 1.5\n",
+            "[device] memory_reserve_mb is 1.5; allowed are whole numbers from 0 to 4096 MB",
+        ),
         ("[device]\nreconnect_s = 0\n", "[device] reconnect_s is 0; allowed are numbers from 1 to"),
         ("[device]\nreconnect_s = nan\n", "[device] reconnect_s is nan; allowed are numbers from"),
         ('[device]\nevents = "on"\n', "[device] events is 'on'; allowed are true and false"),

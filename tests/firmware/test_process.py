@@ -18,6 +18,7 @@ import pytest
 
 from device.calibration.measurement import as_toml
 from device.simulator.listener import Ear, Noise, Press, SimulatedListener
+from firmware_py.inference.library import runs_on
 from firmware_py.journal import JournalError, read_journal
 from firmware_py.link.frames import FrameError, decode, encode
 from host_tools.processes import ConsoleLine
@@ -290,7 +291,7 @@ def test_a_firmware_says_in_one_line_that_it_is_ready(rig: Rig) -> None:
 
     assert process.first_line() == (
         f"gp-pta-device: ready; tone generator sim 1 at {rig._cables['t']}, "
-        f"console at {rig._cables['c']}; UNCALIBRATED: levels are nominal\n"
+        f"console at {rig._cables['c']}; UNCALIBRATED: levels are nominal; {runs_on()}\n"
     )
     rig.operator.greet()
     rig.new_board()

@@ -15,8 +15,9 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 
 import firmware_py.inference
-from firmware_py.inference import kernel as kernel_module
-from firmware_py.inference.kernel import F8, I8, VECTOR, compile_apart, entry, kernel
+from firmware_py.inference import jit as jit_module
+from firmware_py.inference.jit import compile_apart
+from firmware_py.inference.kernel import F8, I8, VECTOR, entry, kernel
 
 MODULES = [
     import_module(f"firmware_py.inference.{module.name}")
@@ -163,7 +164,7 @@ def test_a_cache_that_a_power_cut_left_torn_is_made_once_more(
         (cache / "torn").touch()
     compiler.write_text(COMPILER.format(cache=cache))
     compiler.chmod(0o755)
-    monkeypatch.setattr(kernel_module, "_cache_directory", lambda: str(cache))
+    monkeypatch.setattr(jit_module, "_cache_directory", lambda: str(cache))
     monkeypatch.setattr(sys, "executable", str(compiler))
 
     compile_apart()

@@ -1,0 +1,111 @@
+"""Which kernels are used, and how arrays are passed to a library of them."""
+
+import ctypes
+import gc
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from firmware_py.inference.library import (
+    FILE_NAME,
+    ArrayConverter,
+    Library,
+    LibraryError,
+    chosen_library,
+    runs_on,
+)
+
+ROOT = Path(__file__).parents[2]
+
+
+def described(pointer: Any) -> tuple[int, tuple[int, ...]]:
+    """Return what a kernel finds at a pointer that `from_param` has made."""
+    description = pointer._obj
+    return description.data, tuple(description.shape)
+
+
+def test_an_array_is_passed_as_its_address_and_shape() -> None:
+    array = np.arange(12.0).reshape(3, 4)
+    address, shape = described(ArrayConverter("float64", 2).from_param(array))
+    assert shape == (3, 4, 0)
+    found = (ctypes.c_double * array.size).from_address(address)
+    assert list(found) == list(range(12))
+
+
+def test_an_array_is_looked_at_once() -> None:
+    converter, array = ArrayConverter("float64", 1), np.zeros(3)
+    assert converter.from_param(array) is converter.from_param(array)
+
+
+def test_an_array_that_is_gone_is_forgotten() -> None:
+    """Another one may come to lie at its place."""
+    converter = ArrayConverter("float64", 1)
+    for size in range(1, 50):
+        array = np.zeros(size)
+        assert described(converter.from_param(array))[1] == (size, 0, 0)
+        del array
+    gc.collect()
+    assert converter._known == {}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [np.ones(3, np.float32), np.ones(3, np.int64), np.ones((2, 2)), np.ones(6)[::2], [1.0], 1.0],
+    ids=repr,
+)
+def test_another_array_is_a_type_error_as_under_the_jit(wrong: Any) -> None:
+    with pytest.raises(TypeError, match=r"No matching definition: .* float64 with 1 dimensions"):
+        ArrayConverter("float64", 1).from_param(wrong)
+
+
+def test_a_file_that_is_no_library_is_named(tmp_path: Path) -> None:
+    path = tmp_path / FILE_NAME
+    with pytest.raises(LibraryError, match=rf"{path} is no library of kernels for this machine"):
+        Library(path)
+    path.write_bytes(b"\x7fELF and nothing more")
+    with pytest.raises(LibraryError, match=rf"{path} is no library of kernels for this machine"):
+        Library(path)
+
+
+def test_a_library_of_something_else_is_named() -> None:
+    with pytest.raises(LibraryError, match="kernels_description"):
+        Library(Path(np._core._multiarray_umath.__file__))  # type: ignore[attr-defined]
+
+
+def test_without_a_library_numba_compiles_and_it_is_said() -> None:
+    if os.environ.get("GP_PTA_KERNELS"):
+        pytest.skip("these tests run on a library")
+    assert chosen_library() is None
+    assert runs_on() == f"no image: kernels compiled here by Numba for {os.uname().machine}"
+
+
+def test_without_a_library_and_without_numba_the_firmware_says_so(tmp_path: Path) -> None:
+    command = "import sys; sys.modules['numba'] = None; from firmware_py.main import main; "
+    done = subprocess.run(
+        [sys.executable, "-c", command + "sys.exit(main(sys.argv[1:]))",
+         "--tone-generator", "t", "--console", "c", "--data", str(tmp_path)],
+        cwd=ROOT, env={**os.environ, "GP_PTA_KERNELS": "jit"}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (
+        2,
+        "gp-pta-device: there is no library of kernels beside the firmware, and numba is not "
+        "installed\n",
+    )
+
+
+def test_a_library_that_was_asked_for_and_is_not_there_is_not_replaced() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "firmware_py.main", "--version"],
+        cwd=ROOT, env={**os.environ, "GP_PTA_KERNELS": "/nowhere/kernels.so"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "gp-pta-device: /nowhere/kernels.so is no library of kernels for this machine: "
+    )
