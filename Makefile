@@ -13,6 +13,7 @@ TEST_ARGS ?=
 BENCH_ARGS ?=
 FUZZ_TARGET ?= all
 FUZZ_INPUTS ?= 1000000
+TARGET ?= all
 
 BIN := $(VENV)/bin
 # The levels, each with everything in the ones before it. The first has no SciPy in it: Numba loads
@@ -22,7 +23,7 @@ TEST := $(VENV)/test.txt
 DEV := $(VENV)/dev.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench fuzz lint lock clean
+.PHONY: help demo test test-arm bench fuzz image lint lock clean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /make \1#/p' $(MAKEFILE_LIST) | awk -F '#' '{ printf "%-12s %s\n", $$1, $$2 }'
@@ -40,6 +41,9 @@ bench: $(DEV) ## run the benchmarks; options in BENCH_ARGS
 fuzz: $(TEST) ## look for input that breaks something; options in FUZZ_TARGET, FUZZ_INPUTS
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(ATHERIS)
 	$(BIN)/python -m tests.fuzz.run $(FUZZ_TARGET) --inputs $(FUZZ_INPUTS)
+
+image: $(TEST) ## make images of the firmware without Numba; for one machine: TARGET=aarch64
+	$(BIN)/python -m device.image.build --target $(TARGET)
 
 lint: $(DEV) ## check style, format and types
 	$(BIN)/ruff check

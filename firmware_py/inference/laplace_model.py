@@ -9,14 +9,14 @@ from firmware_py.inference.answers import HEARD
 from firmware_py.inference.elementary import exp, log, normal_cdf
 from firmware_py.inference.kernel import CONVERGED, Array
 from firmware_py.inference.laplace import ROOT, VECTORS, predict
-from firmware_py.inference.model import Choice, Hyperparameters
+from firmware_py.inference.model import Choice, Hyperparameters, Memory
 from firmware_py.inference.prior import mean_line
 from firmware_py.inference.profiles import LaplaceProfile, units_per_bark
 from firmware_py.inference.scales import Scale
 from firmware_py.inference.selection import bald, select
 
 
-class Workspace:
+class Workspace(Memory):
     """All arrays of the inference, allocated once.
 
     Parameters
@@ -43,11 +43,7 @@ class Workspace:
         self.points: Array = np.zeros((5, 2))
         self.search: Array = np.zeros(search.SEARCH_ENTRIES)
         self.choice: Array = np.zeros(3)
-
-    @property
-    def nbytes(self) -> int:
-        """Return the size of all arrays in bytes."""
-        return sum(array.nbytes for array in vars(self).values())
+        self.claim()
 
 
 class LaplaceModel:

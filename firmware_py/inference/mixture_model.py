@@ -34,7 +34,7 @@ from firmware_py.inference.mixture import (
     weigh,
 )
 from firmware_py.inference.mixture_selection import bump, mixture_bald, select_from_mixture
-from firmware_py.inference.model import Choice, Hyperparameters, Points, on_line
+from firmware_py.inference.model import Choice, Hyperparameters, Memory, Points, on_line
 from firmware_py.inference.population_prior import PopulationPrior, PriorError
 from firmware_py.inference.profiles import Listener
 from firmware_py.inference.scales import SCALES
@@ -46,7 +46,7 @@ OUTSIDE_DB2_PER_OCTAVE: Final = 150.0
 _octaves = SCALES["log2"].warp
 
 
-class Workspace:
+class Workspace(Memory):
     """All arrays of the inference, allocated once.
 
     Parameters
@@ -95,11 +95,7 @@ class Workspace:
         self.point_mean_db_hl: Array = np.zeros(points)
         self.point_sd_db: Array = np.zeros(points)
         self.choice: Array = np.zeros(3)
-
-    @property
-    def nbytes(self) -> int:
-        """Return the size of all arrays in bytes."""
-        return sum(array.nbytes for array in vars(self).values())
+        self.claim()
 
 
 class MixtureModel:

@@ -43,6 +43,20 @@ class Choice:
     information_bits: float
 
 
+class Memory:
+    """The arrays of a model, all of them attributes, allocated once."""
+
+    @property
+    def nbytes(self) -> int:
+        """Return the size of all arrays in bytes."""
+        return sum(array.nbytes for array in vars(self).values())
+
+    def claim(self) -> None:
+        """Write every array: the system gives memory when it is written, and not before."""
+        for array in vars(self).values():
+            array.fill(0)
+
+
 class Model(Protocol):
     """A posterior over threshold curves in memory that is allocated once."""
 

@@ -1,0 +1,1 @@
+"""The firmware with its kernels compiled ahead of time, for a device without Numba."""

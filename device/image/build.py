@@ -1,0 +1,163 @@
+"""`python -m device.image.build`: images of the firmware, one for each kind of machine."""
+
+import argparse
+import gzip
+import hashlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from device.image.compile import BuildError, compile_library
+from device.image.export import COMPILE_ENVIRONMENT
+from device.image.stack import stack_bytes
+from device.image.targets import TARGETS, Target
+from firmware_py import __version__
+from firmware_py.inference.library import FILE_NAME, source_digest
+
+ROOT: Final = Path(__file__).parents[2]
+LIBRARY_BYTES_MAX: Final = 200_000
+STACK_BYTES_MAX: Final = 8192  # the smallest stack a thread may have is twice as large
+LAUNCHER: Final = """\
+#!/usr/bin/env python3
+import sys
+
+from firmware_py.main import main
+
+sys.exit(main())
+"""
+
+
+def commit() -> str:
+    """Return the commit of the sources, with "-changed" if they are not as committed."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=12", "--exclude=*",
+               "--dirty=-changed"]  # fmt: skip
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def export() -> str:
+    """Return LLVM's text of the kernels, from a process in which Numba knows no processor."""
+    with tempfile.TemporaryDirectory() as place:
+        text = Path(place) / "kernels.ll"
+        subprocess.run(
+            [sys.executable, "-m", "device.image.export", str(text)],
+            cwd=ROOT, env={**os.environ, **COMPILE_ENVIRONMENT}, check=True,
+        )  # fmt: skip
+        return text.read_text(encoding="ascii")
+
+
+def assemble(text: str, target: Target, directory: Path) -> Path:
+    """Make the image of one target in a directory; return its tar beside it.
+
+    Raises
+    ------
+    BuildError
+        If it cannot be linked, or is larger than it may be.
+    """
+    if directory.exists():
+        shutil.rmtree(directory)
+    shutil.copytree(
+        ROOT / "firmware_py",
+        directory / "firmware_py",
+        ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.md", "*.pyi"),
+    )
+    shutil.copy(ROOT / "LICENSE", directory)
+    (directory / "gp-pta-device").write_text(LAUNCHER, encoding="ascii")
+    about = {
+        "version": __version__,
+        "commit": commit(),
+        "target": target.name,
+        "sources": source_digest(),
+        "numba": version("numba"),
+        "llvmlite": version("llvmlite"),
+        "linker": version("ziglang"),
+    }
+    library = directory / "firmware_py" / "inference" / FILE_NAME
+    compile_library(text, about, target, library)
+    stack = stack_bytes(text, target)
+    refuse_more("the library has", library.stat().st_size, LIBRARY_BYTES_MAX)
+    refuse_more("a kernel takes a stack of", max(stack.values()), STACK_BYTES_MAX)
+    manifest = {**about, "stack_bytes": stack}
+    (directory / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", "ascii")
+    _write_checksums(directory)
+    return _pack(directory)
+
+
+def refuse_more(what: str, size_bytes: int, most_bytes: int) -> None:
+    """Raise `BuildError` if something is larger than it may be."""
+    if size_bytes > most_bytes:
+        raise BuildError(f"{what} {size_bytes} bytes; allowed are {most_bytes}")
+
+
+def _files(directory: Path) -> list[Path]:
+    return sorted(path for path in directory.rglob("*") if path.is_file())
+
+
+def _write_checksums(directory: Path) -> None:
+    """Write what `sha256sum --check` reads."""
+    lines = [
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(directory)}\n"
+        for path in _files(directory)
+    ]
+    (directory / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
+
+
+def _pack(directory: Path) -> Path:
+    """Write a tar of the directory that has the same bytes whoever makes it, and when."""
+    packed = directory.with_name(f"{directory.name}.tar.gz")
+    with (
+        packed.open("wb") as file,
+        gzip.GzipFile("", "wb", mtime=0, fileobj=file) as compressed,
+        tarfile.open(mode="w", fileobj=compressed, format=tarfile.USTAR_FORMAT) as tar,
+    ):
+        for path in _files(directory):
+            content = path.read_bytes()
+            entry = tarfile.TarInfo(str(path.relative_to(directory.parent)))
+            entry.size = len(content)
+            entry.mode = 0o755 if path.name == "gp-pta-device" else 0o644
+            tar.addfile(entry, io.BytesIO(content))
+            path.chmod(entry.mode)
+    return packed
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Make the images asked for; return an exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m device.image.build", description="Make images of the firmware."
+    )
+    parser.add_argument(
+        "--target", choices=[*TARGETS, "all"], default="all", help="the machine (default: all)"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path, default=ROOT / "build" / "image",
+        help="where the images are put (default: build/image)",
+    )  # fmt: skip
+    arguments = parser.parse_args(argv)
+    text = export()
+    for target in TARGETS.values():
+        if arguments.target not in (target.name, "all"):
+            continue
+        directory = arguments.out / f"gp-pta-device-{__version__}-{target.name}"
+        try:
+            packed = assemble(text, target, directory)
+        except BuildError as error:
+            print(f"device.image.build: {error}", file=sys.stderr)
+            return 1
+        library = directory / "firmware_py" / "inference" / FILE_NAME
+        print(f"{packed}: {packed.stat().st_size} bytes; kernels {library.stat().st_size} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

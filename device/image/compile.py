@@ -1,0 +1,101 @@
+"""From LLVM's text of the kernels to a shared library for one target.
+
+The library needs nothing from anybody: the linker adds the few helpers that a processor without
+64-bit division or `memset` wants from its own runtime. The same text and versions give the same
+bytes.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Final
+
+import llvmlite.binding as llvm
+
+from device.image.targets import Target
+from firmware_py.inference.library import DESCRIBE
+
+_NATIVE_TARGET: Final = re.compile(r"^target .*\n", re.MULTILINE)
+_EXPORT: Final = re.compile(r"^define [^@]*@(\w+)\(", re.MULTILINE)
+_INTERNAL: Final = re.compile(r"^define (linkonce_odr|internal)", re.MULTILINE)
+
+
+class BuildError(Exception):
+    """An image that cannot be made; the message says why."""
+
+
+def entries_of(text: str) -> list[str]:
+    """Return the names of the kernels that are called from outside, in order."""
+    lines = [line for line in text.splitlines() if line.startswith("define ")]
+    return sorted(
+        found[1]
+        for line in lines
+        if not _INTERNAL.match(line) and (found := _EXPORT.match(line)) is not None
+    )
+
+
+def _with_description(text: str, about: dict[str, str]) -> str:
+    """Add a function that returns what the library was made from and for."""
+    words = " ".join(f"{key}={value}" for key, value in about.items()).encode("ascii")
+    if any(not 32 < byte < 127 or byte in b'"\\' for byte in words.replace(b" ", b"")):
+        raise BuildError(f"the description {words!r} has characters that LLVM's text has not")
+    return (
+        _NATIVE_TARGET.sub("", text).replace("@sqrt(", "@llvm.sqrt.f64(")
+        + f'\n@description = private constant [{len(words) + 1} x i8] c"{words.decode()}\\00"\n'
+        + f"define ptr @{DESCRIBE}() {{\n  ret ptr @description\n}}\n"
+    )
+
+
+def optimised(text: str, about: dict[str, str], target: Target) -> tuple[Any, Any]:
+    """Return the module as LLVM optimises it for the target, and the target's machine."""
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    machine = llvm.Target.from_triple(target.triple).create_target_machine(
+        cpu=target.processor, features=target.features, opt=3, reloc="pic", codemodel="default"
+    )
+    module = llvm.parse_assembly(_with_description(text, about))
+    module.triple = target.triple
+    module.data_layout = str(machine.target_data)
+    seen_outside = {*entries_of(text), DESCRIBE}
+    for each in (*module.functions, *module.global_variables):
+        if not each.is_declaration and each.name not in seen_outside:
+            each.linkage = "internal"
+    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    passes.getModulePassManager().run(module, passes)
+    return module, machine
+
+
+def compile_library(text: str, about: dict[str, str], target: Target, path: Path) -> None:
+    """Compile and link LLVM's text of the kernels.
+
+    Parameters
+    ----------
+    text : str
+        As of `export`.
+    about : dict
+        What the library says of itself.
+    target : Target
+    path : Path
+        Of the library.
+
+    Raises
+    ------
+    BuildError
+        If there is no linker, or it refuses.
+    """
+    module, machine = optimised(text, about, target)
+    with tempfile.TemporaryDirectory() as place:
+        directory = Path(place)
+        (directory / "kernels.o").write_bytes(machine.emit_object(module))
+        command = [
+            sys.executable, "-m", "ziglang", "build-lib", "-dynamic", "-fcompiler-rt", "-fstrip",
+            "-O", "ReleaseSmall", "-target", target.linked_as, f"-mcpu={target.linked_for}",
+            "--build-id=none", "--cache-dir", "cache",
+            "--name", "kernels", "-femit-bin=kernels.so", "kernels.o",
+        ]  # fmt: skip
+        linked = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+        if linked.returncode != 0:
+            raise BuildError(f"the kernels for {target.name} cannot be linked: {linked.stderr}")
+        path.write_bytes((directory / "kernels.so").read_bytes())

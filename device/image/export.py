@@ -1,0 +1,109 @@
+"""From the entries that Numba compiled to one LLVM module of functions that C could call.
+
+An entry takes its arrays as pointers to descriptions (`firmware_py.inference.library`), puts them
+together as Numba wants them, and calls the kernel. Run in a process of its own, with Numba told to
+compile for no processor in particular: see `COMPILE_ENVIRONMENT`.
+"""
+
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any, Final
+
+from llvmlite import ir
+from numba.core import types
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
+from numba.core.registry import cpu_target
+from numba.np.arrayobj import make_array, populate_array
+
+import firmware_py.inference
+from firmware_py.inference.kernel import kernel_name
+from firmware_py.inference.library import JIT_UNCACHED, VARIABLE
+
+# The same text on every machine that builds: for no processor in particular, not yet vectorised,
+# because that is for the target to do, and with sets and dictionaries of names in one order.
+COMPILE_ENVIRONMENT: Final = {
+    VARIABLE: JIT_UNCACHED,
+    "NUMBA_CPU_NAME": "generic",
+    "NUMBA_CPU_FEATURES": "",
+    "NUMBA_LOOP_VECTORIZE": "0",
+    "NUMBA_SLP_VECTORIZE": "0",
+    "NUMBA_OPT": "1",
+    "PYTHONHASHSEED": "0",
+}
+
+_INT64: Final = ir.IntType(64)
+_POINTER: Final = ir.PointerType()
+_WORD_BYTES: Final = 8  # of a float64 and of an int64
+
+
+def entries() -> Iterator[tuple[str, Any]]:
+    """Yield the name of every kernel that Python calls, and what Numba compiled it to."""
+    for module in sorted(iter_modules(firmware_py.inference.__path__), key=lambda m: m.name):
+        if module.name == "__main__":
+            continue
+        name = f"firmware_py.inference.{module.name}"
+        for value in vars(import_module(name)).values():
+            if not isinstance(value, Dispatcher) or value.py_func.__module__ != name:
+                continue
+            if not value._can_compile:  # type: ignore[attr-defined] # its signature is fixed
+                (overload,) = value.overloads.values()
+                yield kernel_name(value.py_func), overload
+
+
+def _array(context: Any, builder: Any, kind: types.Array, description: Any) -> Any:
+    """Return Numba's array for a description: {pointer to the data, int64 shape[3]}."""
+    struct = ir.LiteralStructType([_POINTER, ir.ArrayType(_INT64, kind.ndim)])
+
+    def member(*path: int) -> Any:
+        indices = [ir.IntType(32)(i) for i in (0, *path)]
+        return builder.gep(description, indices, inbounds=True, source_etype=struct)
+
+    data = builder.load(member(0), typ=_POINTER)
+    shape = [builder.load(member(1, i), typ=_INT64) for i in range(kind.ndim)]
+    strides = [_INT64(_WORD_BYTES)]
+    for extent in reversed(shape[1:]):
+        strides.insert(0, builder.mul(strides[0], extent))
+    array = make_array(kind)(context, builder)
+    populate_array(array, data, shape, strides, _INT64(_WORD_BYTES), None)
+    return array._getvalue()
+
+
+def _wrap(module: ir.Module, name: str, overload: Any) -> None:
+    """Add a function of this name that calls a kernel."""
+    context, signature = cpu_target.target_context, overload.signature
+    scalar = {types.float64: ir.DoubleType(), types.int64: _INT64}
+    passed = [scalar.get(kind, _POINTER) for kind in signature.args]
+    wrapper = ir.Function(module, ir.FunctionType(scalar[signature.return_type], passed), name)
+    builder = ir.IRBuilder(wrapper.append_basic_block())
+    arguments = [
+        value if kind in scalar else _array(context, builder, kind, value)
+        for kind, value in zip(signature.args, wrapper.args, strict=True)
+    ]
+    kernel = context.declare_function(module, overload.fndesc)
+    _, result = context.call_conv.call_function(
+        builder, kernel, signature.return_type, signature.args, arguments
+    )
+    builder.ret(result)
+
+
+def export() -> str:
+    """Return the text of an LLVM module with all entries, and all that they call."""
+    context = cpu_target.target_context
+    module = ir.Module("kernels")
+    module.triple = ""
+    library = context.codegen().create_library("kernels")
+    for name, overload in entries():
+        _wrap(module, name, overload)
+        library.add_linking_library(overload.library)
+    library.add_ir_module(module)
+    with global_compiler_lock:
+        library.finalize()
+    return str(library.get_llvm_str())
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(export(), encoding="ascii")

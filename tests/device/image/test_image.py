@@ -1,0 +1,131 @@
+"""What an image is: small, self-contained, described, and the same bytes every time."""
+
+import hashlib
+import json
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from device.image.build import LAUNCHER, LIBRARY_BYTES_MAX, STACK_BYTES_MAX, commit, refuse_more
+from device.image.compile import BuildError, compile_library, entries_of
+from device.image.stack import deepest
+from device.image.targets import TARGETS
+from firmware_py import __version__
+from firmware_py.inference import library as library_module
+from firmware_py.inference.library import Library, LibraryError, source_digest
+from tests.device.image.conftest import Image
+from tests.device.image.elf import undefined_symbols
+from tests.inference.test_kernels import ENTRIES
+
+pytestmark = pytest.mark.xdist_group("image")
+
+
+def test_the_library_has_every_kernel_that_python_calls(image: Image) -> None:
+    assert entries_of(image.text) == sorted(name.replace(".", "_") for name in ENTRIES)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_library_is_small_and_needs_nobody(image: Image, name: str, tmp_path: Path) -> None:
+    """Neither malloc nor libm: nothing is there to allocate with, or to differ in a last bit."""
+    library = tmp_path / "kernels.so"
+    compile_library(image.text, {"target": name}, TARGETS[name], library)
+    assert undefined_symbols(library) == set()
+    assert library.stat().st_size <= LIBRARY_BYTES_MAX
+
+
+def test_undefined_symbols_are_noticed() -> None:
+    """The alarm rings: an extension module of Python asks for much."""
+    import _struct
+
+    if _struct.__spec__.origin == "built-in":
+        pytest.skip("this Python has its extensions built in")
+    assert "PyErr_SetString" in undefined_symbols(Path(_struct.__file__))
+
+
+def test_two_builds_give_the_same_bytes(image: Image, tmp_path: Path) -> None:
+    """From the first step on, in other processes, with another order of hashing."""
+    program = (
+        "import sys; from pathlib import Path; from device.image.build import assemble, export; "
+        "from device.image.targets import TARGETS; "
+        "assemble(export(), TARGETS[sys.argv[1]], Path(sys.argv[2]))"
+    )
+    target = json.loads((image.directory / "manifest.json").read_text())["target"]
+    again = tmp_path / image.directory.name
+    image.run("-c", program, target, str(again), PYTHONHASHSEED="7", GP_PTA_KERNELS="jit")
+    packed = again.with_name(image.packed.name)
+    assert packed.read_bytes() == image.packed.read_bytes()
+
+
+def test_the_checksums_are_those_of_all_files(image: Image) -> None:
+    lines = (image.directory / "SHA256SUMS").read_text().splitlines()
+    told = {name: digest for digest, name in (line.split("  ") for line in lines)}
+    found = {
+        str(path.relative_to(image.directory)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in image.directory.rglob("*")
+        if path.is_file() and path.suffix != ".pyc" and path.name != "SHA256SUMS"
+    }
+    assert told == found
+    assert {"firmware_py/inference/nhanes_prior.json", "gp-pta-device", "LICENSE"} <= set(told)
+
+
+def test_the_manifest_says_what_it_was_made_from(image: Image) -> None:
+    manifest = json.loads((image.directory / "manifest.json").read_text())
+    assert manifest["version"] == __version__
+    assert manifest["commit"] == commit()
+    assert manifest["sources"] == source_digest()
+    assert set(manifest["stack_bytes"]) == set(entries_of(image.text))
+    assert 1000 < max(manifest["stack_bytes"].values()) <= STACK_BYTES_MAX
+    assert manifest["numba"].startswith("0.68.")
+
+
+def test_the_tar_is_the_directory(image: Image) -> None:
+    with tarfile.open(image.packed) as tar:
+        launcher = tar.extractfile(f"{image.directory.name}/gp-pta-device")
+        assert launcher is not None
+        assert launcher.read().decode() == LAUNCHER
+        names = {member.name for member in tar.getmembers()}
+        modes = {member.mode for member in tar.getmembers() if member.name.endswith("-device")}
+    assert modes == {0o755}
+    assert not any("__pycache__" in name for name in names)
+    assert f"{image.directory.name}/firmware_py/inference/kernels.so" in names
+
+
+def test_the_version_names_target_and_commit(image: Image) -> None:
+    manifest = json.loads((image.directory / "manifest.json").read_text())
+    done = subprocess.run(
+        [sys.executable, str(image.directory / "gp-pta-device"), "--version"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == (
+        f"gp-pta-device {__version__}, image for {manifest['target']}, "
+        f"commit {manifest['commit']}\n"
+    )
+
+
+def test_a_library_of_other_kernels_is_refused(
+    image: Image, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = source_digest()
+    monkeypatch.setattr(library_module, "source_digest", lambda: "01234567")
+    words = rf"{image.library} was made from other kernels \({own}\) than those .* \(01234567\)"
+    with pytest.raises(LibraryError, match=words):
+        Library(image.library)
+
+
+def test_what_is_larger_than_it_may_be_is_no_image() -> None:
+    refuse_more("the library has", 200_000, LIBRARY_BYTES_MAX)
+    with pytest.raises(BuildError, match="the library has 200001 bytes; allowed are 200000"):
+        refuse_more("the library has", 200_001, LIBRARY_BYTES_MAX)
+
+
+def test_the_stack_of_a_function_is_that_of_the_deepest_way_through_it() -> None:
+    calls = {"a": {"b", "c"}, "b": {"d"}, "c": set(), "d": set()}
+    assert deepest({"a": 100, "b": 10, "c": 16, "d": 20}, calls, "a") == 130 + 3 * 8
+
+
+def test_a_function_that_calls_itself_has_no_bound() -> None:
+    with pytest.raises(BuildError, match="a calls itself: its stack has no bound"):
+        deepest({}, {"a": {"b"}, "b": {"a"}}, "a")
