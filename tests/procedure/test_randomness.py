@@ -1,27 +1,18 @@
 """The random numbers: Philox words as published, the same everywhere and for ever."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firmware_py.procedure.randomness import CATCH_STREAM, PAUSE_STREAM, uniform
+from firmware_py.procedure.randomness import CATCH_STREAM, PAUSE_STREAM, philox, uniform
 
 deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
 
 MASK = 2**64 - 1
+words = st.integers(0, MASK)
 seeds = st.integers(0, 2**63 - 1)
 indices = st.integers(0, 2**40)
-
-
-def philox4x64(counter: tuple[int, ...], key: tuple[int, int]) -> tuple[int, ...]:
-    """Philox4x64-10 as in Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011)."""
-    c0, c1, c2, c3 = counter
-    k0, k1 = key
-    for _ in range(10):
-        p0, p1 = 0xD2E7470EE14C6C93 * c0, 0xCA5A826395121157 * c2
-        c0, c1, c2, c3 = (p1 >> 64) ^ c1 ^ k0, p1 & MASK, (p0 >> 64) ^ c3 ^ k1, p0 & MASK
-        k0, k1 = (k0 + 0x9E3779B97F4A7C15) & MASK, (k1 + 0xBB67AE8584CAA73B) & MASK
-    return c0, c1, c2, c3
 
 
 PI = (0x243F6A8885A308D3, 0x13198A2E03707344, 0xA4093822299F31D0, 0x082EFA98EC4E6C89)
@@ -36,10 +27,23 @@ PI_KEY = (0x452821E638D01377, 0xBE5466CF34E90C6C)
         (PI, PI_KEY, 0xA528F45403E61D95),
     ],
 )
-def test_the_reference_gives_the_words_known_of_random123(
-    counter: tuple[int, ...], key: tuple[int, int], first_word: int
+def test_the_first_word_is_the_one_known_of_random123(
+    counter: tuple[int, int, int, int], key: tuple[int, int], first_word: int
 ) -> None:
-    assert philox4x64(counter, key)[0] == first_word
+    assert philox(counter, key)[0] == first_word
+
+
+@deterministic
+@given(st.tuples(words, words), st.tuples(words, words, words, words))
+def test_all_words_are_those_of_numpy(
+    key: tuple[int, int], counter: tuple[int, int, int, int]
+) -> None:
+    """An independent reference; it counts before it draws."""
+    generator = np.random.Philox(key=np.array(key, np.uint64), counter=np.array(counter, np.uint64))
+    after = (sum(w << (64 * i) for i, w in enumerate(counter)) + 1) & (2**256 - 1)
+    next_counter = tuple((after >> (64 * i)) & MASK for i in range(4))
+
+    assert philox(next_counter, key) == tuple(generator.random_raw(4).tolist())  # type: ignore[arg-type]
 
 
 @deterministic
@@ -47,9 +51,9 @@ def test_the_reference_gives_the_words_known_of_random123(
 def test_a_number_is_a_philox_word_of_seed_stream_and_index(
     seed: int, stream: int, index: int
 ) -> None:
-    word = philox4x64((index + 1, 0, 0, 0), (seed, stream))[0]  # NumPy counts before it draws
+    generator = np.random.Philox(key=np.array([seed, stream], np.uint64), counter=index)
 
-    assert uniform(seed, stream, index) == (word >> 11) / 2**53
+    assert uniform(seed, stream, index) == (int(generator.random_raw()) >> 11) / 2**53
 
 
 @pytest.mark.parametrize(
