@@ -1,0 +1,79 @@
+"""What an image costs on this machine: from start to ready, and the memory of a session."""
+
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from firmware_py.inference.library import Library
+from tests.device.image.conftest import ROOT, Image, image  # noqa: F401 - a fixture
+from tests.device.image.test_process import start
+from tests.firmware.rig import Rig
+
+CORE_ALONE = (
+    "import time; before_s = time.process_time(); import pathlib, sys; "
+    "from firmware_py.inference.library import Library; Library(pathlib.Path(sys.argv[1])); "
+    "print(time.process_time() - before_s)"
+)
+
+
+def test_from_start_to_ready(benchmark: Any, image: Image, tmp_path: Path) -> None:  # noqa: F811
+    """The process, NumPy, the kernels, the ports, and a board that answers."""
+    used_s: list[float] = []
+    with Rig(tmp_path / "data") as rig:
+
+        def become_ready() -> None:
+            assert "; image for " in start(rig, image).first_line()
+
+        def end() -> None:
+            if rig.process is not None:
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                rig.process.terminate()
+                rig.process.end_of()
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                used_s.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+        benchmark.group = "image"
+        benchmark.pedantic(become_ready, setup=end, rounds=10, warmup_rounds=1)
+    benchmark.extra_info["report"] = {
+        "processor time of a process that became ready and ended": f"{1e3 * min(used_s):.0f} ms"
+    }
+
+
+def test_memory_of_a_session(benchmark: Any, image: Image, tmp_path: Path) -> None:  # noqa: F811
+    """One ear from start to end; the time is that of the session, a hundred times faster."""
+    with Rig(tmp_path / "data") as rig:
+        process = start(rig, image)
+
+        def measure() -> None:
+            rig.begin()
+            rig.until("! session-over")
+
+        benchmark.group = "image"
+        benchmark.pedantic(measure, rounds=1, iterations=1)
+        rig.operator.ask("SYST:EXIT")
+        process.end_of()
+        notes = json.loads(rig.data.with_name("notes").read_text())
+    benchmark.extra_info["report"] = {
+        "peak memory of the firmware process, image": f"{notes['peak_rss_bytes'] / 1e6:.1f} MB"
+    }
+
+
+def test_numeric_core_alone(benchmark: Any, image: Image) -> None:  # noqa: F811
+    """The library loaded and checked in a Python that has nothing else."""
+    alone_s = [
+        float(
+            subprocess.run(
+                [sys.executable, "-c", CORE_ALONE, str(image.library)],
+                cwd=ROOT, capture_output=True, text=True, check=True,
+            ).stdout
+        )
+        for _ in range(10)
+    ]  # fmt: skip
+    benchmark.group = "image"
+    benchmark(lambda: Library(image.library))
+    benchmark.extra_info["report"] = {
+        "numeric core alone, imports and library": f"{1e3 * min(alone_s):.1f} ms of processor time at best"
+    }

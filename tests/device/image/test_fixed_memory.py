@@ -1,0 +1,87 @@
+"""Nothing is allocated from one answer to the next: counted, not claimed."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from device.image import memory
+from firmware_py.inference.profiles import PROFILES
+from tests.device.image.conftest import ROOT, Image
+
+pytestmark = pytest.mark.xdist_group("image")
+
+COUNTER = """
+#include <stddef.h>
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
+long allocations;
+void *malloc(size_t size) { allocations++; return __libc_malloc(size); }
+void *calloc(size_t count, size_t size) { allocations++; return __libc_calloc(count, size); }
+void *realloc(void *old, size_t size) { allocations++; return __libc_realloc(old, size); }
+void *aligned_alloc(size_t to, size_t size) { allocations++; return __libc_memalign(to, size); }
+"""
+TRIALS = {"default": 80, "annealed-laplace": 80, "gp-pta-2015": 60}
+
+
+@pytest.fixture(scope="session")
+def counter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a library that counts what is asked of the C library's allocator."""
+    compiler = shutil.which("cc")
+    if compiler is None or os.confstr("CS_GNU_LIBC_VERSION") is None:
+        pytest.skip("counting allocations takes a C compiler (cc) and the GNU C library")
+    library = tmp_path_factory.mktemp("counter") / "counter.so"
+    subprocess.run(
+        [compiler, "-O1", "-fno-builtin", "-shared", "-fPIC", "-x", "c", "-", "-o", str(library)],
+        input=COUNTER, text=True, check=True,
+    )  # fmt: skip
+    return library
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_session_allocates_nothing(image: Image, counter: Path, profile: str) -> None:
+    """Not in the kernels, and not in the Python around them, beyond what Python keeps for itself.
+
+    Nor does it touch a page of memory that it had not touched before.
+    """
+    (line,) = image.run(
+        "-m", "tests.device.image.counted_session", profile, str(TRIALS[profile]),
+        LD_PRELOAD=str(counter),
+    )  # fmt: skip
+    assert json.loads(line) == {"allocations": 0, "faults": 0}
+
+
+def test_an_allocation_is_counted(image: Image, counter: Path) -> None:
+    """The alarm rings."""
+    program = (
+        "import ctypes, numpy as np; "
+        "n = ctypes.c_long.in_dll(ctypes.CDLL(None), 'allocations'); before = n.value; "
+        "kept = np.ones(5000) + 1.0; print(n.value - before)"
+    )
+    (line,) = image.run("-c", program, LD_PRELOAD=str(counter))
+    assert int(line) >= 1
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_python_keeps_no_block_over_a_thousand_trials_in_two_hundred_sessions(
+    image: Image, profile: str
+) -> None:
+    (line,) = image.run("-m", "tests.device.image.blocks_of_sessions", profile, "203", "5")
+    blocks = [int(word) for word in line.split()]
+    assert blocks[3:] == [blocks[3]] * 200
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_size_of_a_workspace_is_as_the_formula_says(profile: str) -> None:
+    a, b, c = memory.coefficients(profile)
+    for trials in (128, 129, 500, 1024):
+        assert memory.workspace_bytes(profile, trials) == a + b * trials + c * trials * trials
+    assert memory.workspace_bytes(profile, 128) <= 1_000_000
+
+
+def test_the_table_of_the_readme_is_what_the_command_prints() -> None:
+    readme = (ROOT / "device" / "image" / "README.md").read_text(encoding="utf-8")
+    assert "\n".join(memory.table()) in readme
