@@ -35,6 +35,9 @@ demo: $(if $(findstring emulated,$(DEMO_ARGS)),$(TEST),$(HOST)) ## measure a sim
 test: $(TEST) ## run the tests on every processor; options in TEST_ARGS
 	$(BIN)/python -m pytest -n auto --dist loadgroup $(TEST_ARGS)
 
+test-arm: $(TEST) ## run what matters in an emulated AArch64 system; on Debian, as root or with sudo
+	tests/arm/run
+
 bench: $(DEV) ## run the benchmarks; options in BENCH_ARGS
 	$(BIN)/python -m pytest bench --benchmark-enable --benchmark-only $(BENCH_ARGS)
 
