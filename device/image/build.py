@@ -57,7 +57,7 @@ def export() -> str:
         return text.read_text(encoding="ascii")
 
 
-def assemble(text: str, target: Target, directory: Path) -> Path:
+def assemble(text: str, target: Target, directory: Path, source_commit: str) -> Path:
     """Make the image of one target in a directory; return its tar beside it.
 
     Raises
@@ -76,7 +76,7 @@ def assemble(text: str, target: Target, directory: Path) -> Path:
     (directory / "gp-pta-device").write_text(LAUNCHER, encoding="ascii")
     about = {
         "version": __version__,
-        "commit": commit(),
+        "commit": source_commit,
         "target": target.name,
         "sources": source_digest(),
         "numba": version("numba"),
@@ -150,7 +150,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             continue
         directory = arguments.out / f"gp-pta-device-{__version__}-{target.name}"
         try:
-            packed = assemble(text, target, directory)
+            packed = assemble(text, target, directory, commit())
         except BuildError as error:
             print(f"device.image.build: {error}", file=sys.stderr)
             return 1

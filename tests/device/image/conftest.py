@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from device.image.build import assemble, export
+from device.image.build import assemble, commit, export
 from device.image.targets import TARGETS
 from firmware_py.inference.library import FILE_NAME
 
@@ -48,4 +48,4 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
         pytest.skip(f"there is no image for {sys.platform} on {platform.machine()}")
     directory = tmp_path_factory.mktemp("image") / f"gp-pta-device-{target}"
     text = export()
-    return Image(directory, assemble(text, TARGETS[target], directory), text)
+    return Image(directory, assemble(text, TARGETS[target], directory, commit()), text)
