@@ -18,7 +18,7 @@ from firmware_py.inference.kernel import (
     entry,
     kernel,
 )
-from firmware_py.inference.laplace import covariance, evidence_gradient, find_mode
+from firmware_py.inference.laplace import evidence_gradient, find_mode, prepare
 
 SEARCH_STEPS_MAX = 30
 HALVINGS_MAX = 20
@@ -30,10 +30,10 @@ CURVATURE_MAX = 1000.0  # ... up to this; then it is forgotten
 
 # Columns of `box`, which is (4, 2): for each of theta its bounds, prior median and prior precision.
 LOW, HIGH, MEDIAN, PRECISION = range(4)
-# Entries of `search`, (8,): what is kept between trials (theta, inverse curvature) and reported.
+# Entries of `search`: what is kept between trials (theta, inverse curvature) and reported.
 CURVATURE = 2  # ... to 4: the inverse Hessian's 00, 01, 11
-OBJECTIVE, LOG_EVIDENCE, EVALUATIONS = 5, 6, 7
-SEARCH_ENTRIES = 8
+OBJECTIVE, LOG_EVIDENCE, EVALUATIONS, RANK = 5, 6, 7, 8
+SEARCH_ENTRIES = 9
 
 
 @kernel
@@ -49,13 +49,14 @@ def log_prior(theta: Array, box: Array) -> float:
 @kernel
 def evaluate(
     n: int, x: Array, residual_db: Array, label: Array, noise_db: Array, offset_sd_db: float,
-    box: Array, theta: Array, k: Array, a: Array, f_db: Array, b: Array, vectors: Array,
-    search: Array,
+    interval: Array, box: Array, theta: Array, k: Array, a: Array, f_db: Array, b: Array,
+    vectors: Array, scratch: Array, search: Array,
 ) -> int:  # fmt: skip
     """Write the objective at theta to `search`, leaving the Laplace state of theta behind."""
-    covariance(n, x, exp(theta[0]), exp(theta[1]), offset_sd_db, k)
+    rank = prepare(n, x, exp(theta[0]), exp(theta[1]), offset_sd_db, interval, k, scratch)
+    search[RANK] = rank
     status = find_mode(
-        n, residual_db, label, noise_db, k, a, f_db, b, vectors, search[LOG_EVIDENCE:]
+        n, rank, residual_db, label, noise_db, k, a, f_db, b, vectors, search[LOG_EVIDENCE:]
     )
     search[OBJECTIVE] = search[LOG_EVIDENCE] + log_prior(theta, box)
     search[EVALUATIONS] += 1.0
@@ -64,13 +65,14 @@ def evaluate(
 
 @kernel
 def objective_gradient(
-    n: int, x: Array, offset_sd_db: float, box: Array, theta: Array, k: Array, a: Array, b: Array,
-    vectors: Array, scratch: Array, b_inverse: Array, gradient: Array,
+    n: int, x: Array, offset_sd_db: float, interval: Array, box: Array, theta: Array, k: Array,
+    a: Array, b: Array, vectors: Array, scratch: Array, b_inverse: Array, search: Array,
+    gradient: Array,
 ) -> int:  # fmt: skip
     """Write the gradient of the objective at theta, where `evaluate` has left the Laplace state."""
     evidence_gradient(
-        n, x, exp(theta[0]), exp(theta[1]), offset_sd_db, k, a, b, vectors, scratch, b_inverse,
-        gradient,
+        n, int(search[RANK]), x, exp(theta[0]), exp(theta[1]), offset_sd_db, interval, k, a, b,
+        vectors, scratch, b_inverse, gradient,
     )  # fmt: skip
     for i in range(2):
         gradient[i] -= box[PRECISION, i] * (theta[i] - box[MEDIAN, i])
@@ -149,12 +151,12 @@ def update_curvature(step: Array, change: Array, search: Array) -> int:
 
 
 @entry(
-    I8, I8, VECTOR, VECTOR, VECTOR, VECTOR, F8, MATRIX, MATRIX, VECTOR, VECTOR, MATRIX, MATRIX,
-    MATRIX, MATRIX, MATRIX, VECTOR,
+    I8, I8, VECTOR, VECTOR, VECTOR, VECTOR, F8, VECTOR, MATRIX, MATRIX, VECTOR, VECTOR, MATRIX,
+    MATRIX, MATRIX, MATRIX, MATRIX, VECTOR,
 )  # fmt: skip
 def fit(
     n: int, x: Array, residual_db: Array, label: Array, noise_db: Array, offset_sd_db: float,
-    box: Array, k: Array, a: Array, f_db: Array, b: Array, vectors: Array,
+    interval: Array, box: Array, k: Array, a: Array, f_db: Array, b: Array, vectors: Array,
     scratch: Array, b_inverse: Array, points: Array, search: Array,
 ) -> int:  # fmt: skip
     """Maximise the objective over theta, starting from and ending in ``search[:2]``.
@@ -163,6 +165,7 @@ def fit(
     ----------
     n, x, residual_db, label, noise_db : the data.
     offset_sd_db : SD of the common offset, which is fixed.
+    interval : (2,) what the basis covers, see `basis`.
     box : (4, 2) bounds and prior of theta.
     k, a, f_db, b, vectors : Laplace's state, which belongs to the optimum afterwards.
     scratch, b_inverse : n x n scratch.
@@ -183,13 +186,15 @@ def fit(
     step = points[4]
     search[EVALUATIONS] = 0.0
     status = evaluate(
-        n, x, residual_db, label, noise_db, offset_sd_db, box, theta, k, a, f_db, b, vectors, search
-    )
+        n, x, residual_db, label, noise_db, offset_sd_db, interval, box, theta, k, a, f_db, b,
+        vectors, scratch, search,
+    )  # fmt: skip
     if status != CONVERGED:
         return status
     objective_gradient(
-        n, x, offset_sd_db, box, theta, k, a, b, vectors, scratch, b_inverse, gradient
-    )
+        n, x, offset_sd_db, interval, box, theta, k, a, b, vectors, scratch, b_inverse, search,
+        gradient,
+    )  # fmt: skip
     for _ in range(SEARCH_STEPS_MAX):
         ascent_direction(theta, gradient, box, search, direction)
         gain = direction[0] * gradient[0] + direction[1] * gradient[1]
@@ -219,8 +224,8 @@ def fit(
                 step[i] = trial[i] - theta[i]
                 gain += step[i] * gradient[i]
             status = evaluate(
-                n, x, residual_db, label, noise_db, offset_sd_db, box, trial, k, a, f_db, b,
-                vectors, search,
+                n, x, residual_db, label, noise_db, offset_sd_db, interval, box, trial, k, a, f_db,
+                b, vectors, scratch, search,
             )  # fmt: skip
             if status == CONVERGED and search[OBJECTIVE] >= best + max(ARMIJO * gain, required):
                 accepted = True
@@ -228,14 +233,15 @@ def fit(
             fraction *= 0.5
         if not accepted:
             return evaluate(
-                n, x, residual_db, label, noise_db, offset_sd_db, box, theta, k, a, f_db, b,
-                vectors, search,
+                n, x, residual_db, label, noise_db, offset_sd_db, interval, box, theta, k, a, f_db,
+                b, vectors, scratch, search,
             )  # fmt: skip
         theta[0] = trial[0]
         theta[1] = trial[1]
         objective_gradient(
-            n, x, offset_sd_db, box, theta, k, a, b, vectors, scratch, b_inverse, gradient_new
-        )
+            n, x, offset_sd_db, interval, box, theta, k, a, b, vectors, scratch, b_inverse, search,
+            gradient_new,
+        )  # fmt: skip
         for i in range(2):
             direction[i] = gradient[i] - gradient_new[i]
             gradient[i] = gradient_new[i]

@@ -3,12 +3,20 @@
 Rasmussen & Williams, Gaussian Processes for Machine Learning (2006): algorithm 3.1 (mode by
 Newton), 3.2 (prediction), equation 3.32 (evidence), algorithm 5.1 (its gradient); the prior mean is
 absorbed in the data, f = g - m(x). The kernel is k(x, x') = s**2 exp(-(x - x')**2 / (2 l**2)) +
-o**2: squared exponential, and an offset of SD o common to all frequencies (0 in the paper). K is
-never inverted; what is factored is B = I + W^1/2 K W^1/2, whose eigenvalues are 1 or more.
+o**2: squared exponential, and an offset of SD o common to all frequencies (0 in the paper).
+
+K = Phi Phi^T, with a column of Phi for each function of the basis and one for the offset, `rank` of
+them. K is never inverted. What is factored is the smaller of two matrices of the same determinant,
+whose eigenvalues are 1 or more: A = I + Phi^T W Phi, rank x rank, when there are more trials than
+columns; otherwise, with `rank` 0, B = I + W^1/2 K W^1/2, n x n. By the matrix inversion lemma
+(I + W K)^-1 = I - W Phi A^-1 Phi^T = I - W^1/2 B^-1 W^1/2 K. So the cost of a trial grows as the
+cube of their number while they are few, and then in proportion to it.
 """
 
 import math
 
+from firmware_py.inference import weight_space
+from firmware_py.inference.basis import HALF_WIDTH, functions_needed
 from firmware_py.inference.elementary import exp, log
 from firmware_py.inference.kernel import (
     CONVERGED,
@@ -21,7 +29,7 @@ from firmware_py.inference.kernel import (
     entry,
     kernel,
 )
-from firmware_py.inference.likelihood import log_normal_cdf, probit
+from firmware_py.inference.likelihood import probit
 from firmware_py.inference.linear_algebra import cholesky, inverse, multiply, solve, solve_lower
 
 NEWTON_STEPS_MAX = 100  # damped Newton on a log-concave posterior needs 5 to 20
@@ -31,6 +39,13 @@ STEP_TOLERANCE = 5e-6  # of the response noise; the error left by Newton is abou
 # Rows of the `vectors` scratch matrix, which is (VECTORS, n or more).
 LOG_P, GRADIENT, WEIGHT, THIRD, ROOT, DIRECTION, KERNEL_DIRECTION, WORK, DERIVATIVE = range(9)
 VECTORS = 9
+
+
+@kernel
+def rank_of(n: int, length: float, interval: Array) -> int:
+    """Return how many columns Phi has, 0 if they are not fewer than the trials."""
+    functions = functions_needed(length, interval[HALF_WIDTH], n - 2)
+    return functions + 1 if functions > 0 else 0
 
 
 @kernel
@@ -49,35 +64,56 @@ def covariance(n: int, x: Array, length: float, sd_db: float, offset_sd_db: floa
 
 
 @kernel
-def log_joint(
-    n: int, residual_db: Array, label: Array, noise_db: Array, a: Array, f_db: Array
-) -> float:
-    """Return Psi = log p(y | f) - a^T f / 2, with f = K a."""
-    psi = 0.0
-    for i in range(n):
-        z = label[i] * (residual_db[i] - f_db[i]) / noise_db[i]
-        psi += log_normal_cdf(z) - 0.5 * a[i] * f_db[i]
-    return psi
+def prepare(
+    n: int, x: Array, length: float, sd_db: float, offset_sd_db: float, interval: Array, k: Array,
+    scratch: Array,
+) -> int:  # fmt: skip
+    """Write Phi, or K, whichever is smaller, to `k`; return the rank, 0 for K."""
+    rank = rank_of(n, length, interval)
+    if rank > 0:
+        weight_space.features(n, x, rank, length, sd_db, offset_sd_db, interval, scratch)
+        weight_space.transpose(rank, n, scratch, k)
+    else:
+        covariance(n, x, length, sd_db, offset_sd_db, k)
+    return rank
 
 
 @kernel
-def factor(
+def times_covariance(n: int, rank: int, k: Array, v: Array, work: Array, out: Array) -> int:
+    """Write K v."""
+    if rank > 0:
+        weight_space.weights_of(n, rank, k, v, work)
+        return weight_space.values_of(n, rank, k, work, out)
+    return multiply(n, k, v, out)
+
+
+@kernel
+def log_joint(
     n: int,
     residual_db: Array,
     label: Array,
     noise_db: Array,
+    a: Array,
     f_db: Array,
-    k: Array,
-    b: Array,
     vectors: Array,
-) -> int:
-    """Evaluate the likelihood at f, and factor B = I + W^1/2 K W^1/2 = U^T U (upper of `b`)."""
-    root = vectors[ROOT]
-    weight = vectors[WEIGHT]
+) -> float:
+    """Return Psi = log p(y | f) - a^T f / 2, with f = K a; `vectors` gets the derivatives there."""
     probit(
         n, residual_db, label, f_db, noise_db,
-        vectors[LOG_P], vectors[GRADIENT], weight, vectors[THIRD],
+        vectors[LOG_P], vectors[GRADIENT], vectors[WEIGHT], vectors[THIRD],
     )  # fmt: skip
+    psi = 0.0
+    for i in range(n):
+        psi += vectors[LOG_P, i] - 0.5 * a[i] * f_db[i]
+    return psi
+
+
+@kernel
+def factor(n: int, rank: int, k: Array, b: Array, vectors: Array) -> int:
+    """Factor A, or B, at the point of `log_joint` as U^T U (upper of `b`)."""
+    root, weight = vectors[ROOT], vectors[WEIGHT]
+    if rank > 0:
+        return weight_space.factor(n, rank, k, weight, b)
     for i in range(n):
         root[i] = math.sqrt(weight[i])
     for i in range(n):
@@ -88,7 +124,7 @@ def factor(
 
 
 @kernel
-def newton_step(n: int, k: Array, a: Array, b: Array, vectors: Array) -> int:
+def newton_step(n: int, rank: int, k: Array, a: Array, b: Array, vectors: Array) -> int:
     """Write the Newton direction in a, and K times it, at the factored point.
 
     It is that of algorithm 3.1, lines 4-8, as a correction: (I + W K) d = d log p/df - a, whose
@@ -99,19 +135,22 @@ def newton_step(n: int, k: Array, a: Array, b: Array, vectors: Array) -> int:
     work = vectors[WORK]
     for i in range(n):
         direction[i] = vectors[GRADIENT, i] - a[i]
-    multiply(n, k, direction, work)
-    for i in range(n):
-        work[i] *= root[i]
-    solve(n, b, work)
-    for i in range(n):
-        direction[i] -= root[i] * work[i]
-    multiply(n, k, direction, vectors[KERNEL_DIRECTION])
-    return CONVERGED
+    if rank > 0:
+        weight_space.correct(n, rank, k, vectors[WEIGHT], b, work, direction)
+    else:
+        multiply(n, k, direction, work)
+        for i in range(n):
+            work[i] *= root[i]
+        solve(n, b, work)
+        for i in range(n):
+            direction[i] -= root[i] * work[i]
+    return times_covariance(n, rank, k, direction, work, vectors[KERNEL_DIRECTION])
 
 
 @kernel
 def find_mode(
     n: int,
+    rank: int,
     residual_db: Array,
     label: Array,
     noise_db: Array,
@@ -126,8 +165,10 @@ def find_mode(
 
     Parameters
     ----------
-    n, residual_db, label, noise_db, k
-        The data, and K (n x n).
+    n, residual_db, label, noise_db
+        The data.
+    rank, k
+        Phi (n x rank), or K (n x n) if `rank` is 0; see `prepare`.
     a : (n,) in: where to start; out: K^-1 f at the mode.
     f_db : (n,) out: the mode.
     b, vectors : scratch; `b` keeps the factor U and `vectors` the derivatives at the mode.
@@ -141,21 +182,21 @@ def find_mode(
     direction = vectors[DIRECTION]
     kernel_direction = vectors[KERNEL_DIRECTION]
     status = NOT_CONVERGED
-    multiply(n, k, a, f_db)
-    psi = log_joint(n, residual_db, label, noise_db, a, f_db)
+    times_covariance(n, rank, k, a, vectors[WORK], f_db)
+    psi = log_joint(n, residual_db, label, noise_db, a, f_db, vectors)
     for _ in range(NEWTON_STEPS_MAX):
-        failed = factor(n, residual_db, label, noise_db, f_db, k, b, vectors)
+        failed = factor(n, rank, k, b, vectors)
         if failed != CONVERGED:
             return failed
         if status == CONVERGED:
             break
-        newton_step(n, k, a, b, vectors)
+        newton_step(n, rank, k, a, b, vectors)
         fraction = 1.0
         psi_before = psi
         for i in range(n):
             a[i] += direction[i]
             f_db[i] += kernel_direction[i]
-        psi = log_joint(n, residual_db, label, noise_db, a, f_db)
+        psi = log_joint(n, residual_db, label, noise_db, a, f_db, vectors)
         for _ in range(HALVINGS_MAX):
             if psi >= psi_before - 1e-12 * abs(psi_before):
                 break
@@ -163,14 +204,14 @@ def find_mode(
             for i in range(n):
                 a[i] -= fraction * direction[i]
                 f_db[i] -= fraction * kernel_direction[i]
-            psi = log_joint(n, residual_db, label, noise_db, a, f_db)
+            psi = log_joint(n, residual_db, label, noise_db, a, f_db, vectors)
         largest = 0.0
         for i in range(n):
             largest = max(largest, abs(kernel_direction[i]) / noise_db[i])
         if largest <= STEP_TOLERANCE:
             status = CONVERGED
     log_evidence[0] = psi
-    for i in range(n):
+    for i in range(rank if rank > 0 else n):
         log_evidence[0] -= log(b[i, i])
     return status
 
@@ -178,10 +219,12 @@ def find_mode(
 @kernel
 def evidence_gradient(
     n: int,
+    rank: int,
     x: Array,
     length: float,
     sd_db: float,
     offset_sd_db: float,
+    interval: Array,
     k: Array,
     a: Array,
     b: Array,
@@ -198,6 +241,11 @@ def evidence_gradient(
     root = vectors[ROOT]
     derivative = vectors[DERIVATIVE]
     work = vectors[WORK]
+    if rank > 0:
+        return weight_space.evidence_gradient(
+            n, rank, x, length, offset_sd_db, interval, k, vectors[GRADIENT], vectors[WEIGHT],
+            vectors[THIRD], b, derivative, work, scratch, b_inverse, gradient,
+        )  # fmt: skip
     offset = offset_sd_db * offset_sd_db
     inverse(n, b, scratch, b_inverse)
     for parameter in range(2):
@@ -236,15 +284,21 @@ def evidence_gradient(
     return CONVERGED
 
 
-@entry(I8, I8, VECTOR, I8, VECTOR, F8, F8, F8, VECTOR, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR)
+@entry(
+    I8, I8, I8, VECTOR, I8, VECTOR, F8, F8, F8, VECTOR, MATRIX, VECTOR, MATRIX, MATRIX, MATRIX,
+    VECTOR, VECTOR,
+)  # fmt: skip
 def predict(
     n: int,
+    rank: int,
     x: Array,
     points: int,
     x_star: Array,
     length: float,
     sd_db: float,
     offset_sd_db: float,
+    interval: Array,
+    k: Array,
     a: Array,
     b: Array,
     vectors: Array,
@@ -256,6 +310,11 @@ def predict(
 
     `scratch` is n x points; `f_mean_db` and `f_sd_db` (points,) are the outputs, without m(x_star).
     """
+    if rank > 0:
+        weight_space.features(points, x_star, rank, length, sd_db, offset_sd_db, interval, scratch)
+        return weight_space.predict(
+            n, rank, points, k, a, b, vectors[WORK], scratch, f_mean_db, f_sd_db
+        )
     c = -0.5 / (length * length)
     variance = sd_db * sd_db
     offset = offset_sd_db * offset_sd_db

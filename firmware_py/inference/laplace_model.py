@@ -6,9 +6,10 @@ import numpy as np
 
 from firmware_py.inference import hyperparameters as search
 from firmware_py.inference.answers import HEARD
+from firmware_py.inference.basis import CENTRE, HALF_WIDTH
 from firmware_py.inference.elementary import exp, log, normal_cdf
 from firmware_py.inference.kernel import CONVERGED, Array
-from firmware_py.inference.laplace import ROOT, VECTORS, predict
+from firmware_py.inference.laplace import VECTORS, WEIGHT, predict
 from firmware_py.inference.model import Choice, Hyperparameters, Memory
 from firmware_py.inference.prior import mean_line
 from firmware_py.inference.profiles import LaplaceProfile, units_per_bark
@@ -41,6 +42,7 @@ class Workspace(Memory):
         self.scratch: Array = np.zeros((trials, wide))
         self.vectors: Array = np.zeros((VECTORS, trials))
         self.points: Array = np.zeros((5, 2))
+        self.interval: Array = np.zeros(2)
         self.search: Array = np.zeros(search.SEARCH_ENTRIES)
         self.choice: Array = np.zeros(3)
         self.claim()
@@ -67,6 +69,9 @@ class LaplaceModel:
         self._prior_mean_db_hl = self._intercept_db_hl + self._slope * self._candidates_x
         self._box = _search_box(profile, units_per_bark(scale.name))
         self._workspace = Workspace(max_trials, len(candidates_hz))
+        low, high = float(self._candidates_x[0]), float(self._candidates_x[-1])
+        self._workspace.interval[CENTRE] = 0.5 * (low + high)
+        self._workspace.interval[HALF_WIDTH] = 0.5 * (high - low)
         self._mean_db_hl = np.zeros_like(self.candidates_hz)
         self._sd_db = np.zeros_like(self.candidates_hz)
         self.reset()
@@ -101,6 +106,7 @@ class LaplaceModel:
         w.a[:] = 0.0
         w.search[:2] = self._box[search.MEDIAN]
         w.search[search.LOG_EVIDENCE] = 0.0
+        w.search[search.RANK] = 0.0
         search.reset_curvature(w.search)
         self._predict_candidates()
 
@@ -116,8 +122,8 @@ class LaplaceModel:
         w.noise_db[: n + 1] = self._noise_db
         status = search.fit(
             self._n, w.x, w.residual_db, w.label, w.noise_db,
-            self._profile.offset_sd_db, self._box, w.k, w.a, w.f_db, w.b, w.vectors, w.scratch,
-            w.b_inverse, w.points, w.search,
+            self._profile.offset_sd_db, w.interval, self._box, w.k, w.a, w.f_db, w.b,
+            w.vectors, w.scratch, w.b_inverse, w.points, w.search,
         )  # fmt: skip
         if status == CONVERGED:
             self._predict_candidates()
@@ -149,9 +155,10 @@ class LaplaceModel:
         """Return weight, mean (dB HL) and covariance (dB^2) of the one Gaussian (algorithm 3.2)."""
         w, n = self._workspace, self._n
         x = self._warp(frequencies_hz)
-        to_trials = w.vectors[ROOT, :n, np.newaxis] * self._kernel(w.x[:n], x)
-        explained = np.linalg.solve(np.triu(w.b[:n, :n]).T, to_trials)
-        covariance_db2 = self._kernel(x, x) - explained.T @ explained
+        root = np.sqrt(w.vectors[WEIGHT, :n])
+        b = np.eye(n) + root[:, np.newaxis] * self._kernel(w.x[:n], w.x[:n]) * root
+        to_trials = root[:, np.newaxis] * self._kernel(w.x[:n], x)
+        covariance_db2 = self._kernel(x, x) - to_trials.T @ np.linalg.solve(b, to_trials)
         mean_db_hl, _ = self.predict(frequencies_hz)
         return np.ones(1), mean_db_hl[np.newaxis], covariance_db2[np.newaxis]
 
@@ -187,8 +194,9 @@ class LaplaceModel:
         w = self._workspace
         length, sd_db = exp(w.search[0]), exp(w.search[1])
         predict(
-            self._n, w.x, len(x), x, length, sd_db, self._profile.offset_sd_db,
-            w.a, w.b, w.vectors, w.scratch, f_mean_db, f_sd_db,
+            self._n, int(w.search[search.RANK]), w.x, len(x), x, length, sd_db,
+            self._profile.offset_sd_db, w.interval, w.k, w.a, w.b, w.vectors, w.scratch,
+            f_mean_db, f_sd_db,
         )  # fmt: skip
 
     def _kernel(self, x: Array, other_x: Array) -> Array:

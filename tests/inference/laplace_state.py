@@ -10,6 +10,7 @@ from firmware_py.inference.laplace import (
     evidence_gradient,
     find_mode,
     predict,
+    prepare,
 )
 from tests import reference
 from tests.reference import BoolArray, FloatArray, Posterior, Scale
@@ -48,6 +49,7 @@ class State(NamedTuple):
     """What the kernels make of it."""
 
     status: int
+    rank: int
     mode_db: FloatArray
     log_evidence: float
     gradient: FloatArray
@@ -82,8 +84,13 @@ def random_data_set(
     return DataSet(scale, x, level_db_hl, heard, length, float(sd_db), noise_db, offset_sd_db)
 
 
-def run_kernels(data: DataSet, x_star: FloatArray, a_start: FloatArray | float = 0.0) -> State:
-    """Find the mode, differentiate the evidence, and predict at x_star."""
+def run_kernels(
+    data: DataSet, x_star: FloatArray, a_start: FloatArray | float = 0.0, dense: bool = False
+) -> State:
+    """Find the mode, differentiate the evidence, and predict at x_star.
+
+    With the smaller of the two matrices, or always with the dense one.
+    """
     n = len(data.x)
     k, b, b_inverse = (np.full((n, n), np.nan) for _ in range(3))
     a, f_db = np.full(n, a_start), np.full(n, np.nan)
@@ -94,14 +101,25 @@ def run_kernels(data: DataSet, x_star: FloatArray, a_start: FloatArray | float =
     label = np.where(data.heard, 1.0, -1.0)
     residual_db = data.level_db_hl - data.mean_at(data.x)
     hyperparameters = (data.length, data.sd_db, data.offset_sd_db)
-    covariance(n, data.x, *hyperparameters, k)
-    status = find_mode(n, residual_db, label, data.noise_db, k, a, f_db, b, vectors, log_evidence)
-    evidence_gradient(n, data.x, *hyperparameters, k, a, b, vectors, scratch, b_inverse, gradient)
-    predict(
-        n, data.x, len(x_star), x_star, *hyperparameters, a, b, vectors, scratch, mean_db, sd_db
+    low, high = reference.warp([125.0, 8000.0], data.scale)
+    interval = np.array([0.5 * (low + high), 0.5 * (high - low)])
+    rank = 0
+    if dense:
+        covariance(n, data.x, *hyperparameters, k)
+    else:
+        rank = prepare(n, data.x, *hyperparameters, interval, k, scratch)
+    status = find_mode(
+        n, rank, residual_db, label, data.noise_db, k, a, f_db, b, vectors, log_evidence
     )
+    evidence_gradient(
+        n, rank, data.x, *hyperparameters, interval, k, a, b, vectors, scratch, b_inverse, gradient
+    )
+    predict(
+        n, rank, data.x, len(x_star), x_star, *hyperparameters, interval, k, a, b, vectors,
+        scratch, mean_db, sd_db,
+    )  # fmt: skip
     mean_db_hl = mean_db + data.mean_at(x_star)
-    return State(status, f_db, float(log_evidence[0]), gradient, mean_db_hl, sd_db)
+    return State(status, rank, f_db, float(log_evidence[0]), gradient, mean_db_hl, sd_db)
 
 
 class Rounding(NamedTuple):

@@ -172,10 +172,11 @@ def test_the_same_frequency_twice_is_one_threshold(profile: str) -> None:
 
 
 @pytest.mark.parametrize("profile", LAPLACE_PROFILES)
-def test_joint_posterior_is_that_of_the_gaussian_process(profile: str) -> None:
-    estimator = _after(20, profile)
+@pytest.mark.parametrize("trials", [20, 50])  # fewer than the basis has functions, and more
+def test_joint_posterior_is_that_of_the_gaussian_process(profile: str, trials: int) -> None:
+    estimator = _after(trials, profile)
     length, sd_db = length_and_sd_of(estimator)
-    answers = list(session(ThresholdEstimator(profile), listener("S1", seed=9), 20))
+    answers = list(session(ThresholdEstimator(profile), listener("S1", seed=9), trials))
     x = reference.warp([answer[0] for answer in answers])
     x_star = reference.warp([400.0, 1000.0, 2500.0])
     mode_db_hl, _ = estimator.threshold([answer[0] for answer in answers])

@@ -10,11 +10,12 @@ from tests import reference
 from tests.inference.laplace_state import (
     RELATIVE,
     DataSet,
+    State,
     random_data_set,
     rounding_of,
     run_kernels,
 )
-from tests.reference import FloatArray, Scale
+from tests.reference import FloatArray, Posterior, Scale
 from tests.test_reference import CASES, PREDICT_AT, Case
 
 SCALES: list[Scale] = ["bark", "traunmuller", "mel", "log2"]
@@ -28,7 +29,14 @@ PREDICTED_HZ = np.array([125.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0, 8000.0])
 
 def _agrees(data: DataSet) -> None:
     x_star = np.r_[reference.warp(PREDICTED_HZ, data.scale), data.x[:3]]
-    state, expected = run_kernels(data, x_star), data.posterior()
+    expected = data.posterior()
+    state = run_kernels(data, x_star)
+    _agree(data, x_star, state, expected)
+    if state.rank > 0:
+        _agree(data, x_star, run_kernels(data, x_star, dense=True), expected)
+
+
+def _agree(data: DataSet, x_star: FloatArray, state: State, expected: Posterior) -> None:
     mean_db_hl, sd_db = expected.predict(x_star)
     rounding = rounding_of(data, expected, x_star)
     # A mode near 0 is as well known as the others beside it.
@@ -111,8 +119,9 @@ def test_no_answers_leave_the_prior(offset_sd_db: float) -> None:
     mean_db, sd_db = np.ones(3), np.ones(3)
     empty, matrix = np.zeros(0), np.zeros((0, 0))
     status = predict(
-        0, empty, 3, np.array([1.0, 5.0, 20.0]), 4.0, 12.0, offset_sd_db,
-        empty, matrix, np.zeros((9, 0)), np.zeros((0, 3)), mean_db, sd_db,
+        0, 0, empty, 3, np.array([1.0, 5.0, 20.0]), 4.0, 12.0, offset_sd_db,
+        np.array([10.0, 10.0]), matrix, empty, matrix, np.zeros((9, 0)), np.zeros((0, 3)),
+        mean_db, sd_db,
     )  # fmt: skip
 
     assert status == CONVERGED
