@@ -27,12 +27,16 @@ RATE_MIN: Final = 1e-4
 
 
 @kernel
+def normal_from(z: float, scaled_tail: float, bell: float) -> tuple[float, float]:
+    """Return Phi(z) and phi(z), from erfcx(|z| / sqrt 2) and exp(-z**2 / 2)."""
+    beyond = 0.5 * scaled_tail * bell
+    return beyond if z < 0.0 else 1.0 - beyond, INV_SQRT_2PI * bell
+
+
+@kernel
 def normal(z: float) -> tuple[float, float]:
     """Return Phi(z) and phi(z)."""
-    bell = exp(-0.5 * z * z)
-    if z < 0.0:
-        return 0.5 * erfcx(-z * SQRT_HALF) * bell, INV_SQRT_2PI * bell
-    return 1.0 - 0.5 * erfcx(z * SQRT_HALF) * bell, INV_SQRT_2PI * bell
+    return normal_from(z, erfcx(abs(z) * SQRT_HALF), exp(-0.5 * z * z))
 
 
 @kernel
@@ -40,6 +44,20 @@ def attention(lapse_rate: float, false_alarm_rate: float, unsure_half_width_db: 
     """Return c, the share of answers that depend on the tone."""
     presses = 2.0 if unsure_half_width_db > 0.0 else 1.0
     return 1.0 - lapse_rate - presses * false_alarm_rate
+
+
+@kernel
+def edge_of(answer: int, margin_db: float, sd_db: float, unsure_half_width_db: float) -> float:
+    """Return how far, in SDs, a tone lies on the side of HEARD, or of SILENT."""
+    return (answer * margin_db - unsure_half_width_db) / sd_db
+
+
+@kernel
+def expected_from_edge(
+    answer: int, z: float, below: float, bell: float, sd_db: float, rate: float, c: float
+) -> tuple[float, float, float]:
+    """Return what `expected_answer` does for HEARD and SILENT, from Phi and phi at their edge z."""
+    return rate + c * below, -answer * c * bell / sd_db, -c * z * bell / (sd_db * sd_db)
 
 
 @kernel
@@ -65,14 +83,13 @@ def expected_answer(
     p, slope, curvature : probability, and its first two derivatives by the mean, 1/dB, 1/dB**2.
     """
     c = attention(lapse_rate, false_alarm_rate, unsure_half_width_db)
-    if answer == SILENT:
-        z = -(margin_db + unsure_half_width_db) / sd_db
+    if answer != UNSURE:
+        z = edge_of(answer, margin_db, sd_db, unsure_half_width_db)
         below, bell = normal(z)
-        return lapse_rate + c * below, c * bell / sd_db, -c * z * bell / (sd_db * sd_db)
+        rate = false_alarm_rate if answer == HEARD else lapse_rate
+        return expected_from_edge(answer, z, below, bell, sd_db, rate, c)
     z = (margin_db - unsure_half_width_db) / sd_db
     below, bell = normal(z)
-    if answer == HEARD:
-        return false_alarm_rate + c * below, -c * bell / sd_db, -c * z * bell / (sd_db * sd_db)
     y = (margin_db + unsure_half_width_db) / sd_db
     above, rim = normal(y)
     return (

@@ -8,16 +8,29 @@ would have. tau_i is kept at 0 or above: a likelihood with lapses is not log-con
 that contradicts the others widens the posterior; its stand-in then moves the mean only, and the
 posterior stays a proper one whatever the answers.
 
+All stand-ins are renewed at once, from the same posterior; that is then computed anew from them. So
+the cost is in loops over the answers, one function at a time, which are vectorised. Where that does
+not settle, because answers contradict each other, they are renewed one after the other.
+
 The log evidence is Seeger's: with A(tau, nu) = (nu**2 / tau - log tau) / 2 the log partition
 function of a Gaussian in natural parameters, log Z = A(posterior) - A(prior)
-+ sum_i [log Z_i + A(cavity_i) - A(marginal_i)].
++ sum_i [log Z_i + A(cavity_i) - A(marginal_i)]. A sweep finds that of the stand-ins it begins with;
+near the end, what they lack changes it in second order only.
 """
 
 import math
 from typing import Final
 
-from firmware_py.inference.answers import expected_answer
-from firmware_py.inference.elementary import log
+from firmware_py.inference.answers import (
+    HEARD,
+    UNSURE,
+    attention,
+    edge_of,
+    expected_answer,
+    expected_from_edge,
+    normal_from,
+)
+from firmware_py.inference.elementary import SQRT_HALF, erfcx, exp, log
 from firmware_py.inference.kernel import (
     CONVERGED,
     NOT_CONVERGED,
@@ -28,18 +41,27 @@ from firmware_py.inference.kernel import (
 )
 from firmware_py.inference.linear_algebra import invert
 
-SWEEPS_MAX: Final = 40
+SWEEPS_MAX: Final = 50
+SWEEPS_AT_ONCE: Final = 10  # or fewer, if one moves more than the one before
 UNDAMPED_SWEEPS: Final = 8  # then by half: two answers that contradict each other can take turns
 DAMPING: Final = 0.5
 # Largest move of a marginal by one answer, in its own SDs, that ends the sweeps; and the one at
 # which the result is still one when they have been used up (contradictions converge slowly).
-TOLERANCE_SD: Final = 3e-3
+TOLERANCE_SD: Final = 1e-3
 TOLERANCE_AT_THE_END_SD: Final = 0.05
 
 # Rows of the scratch matrix of a hypothesis are as long as there are knots.
 COLUMN: Final = 0  # row: C b
 NATURAL: Final = 1  # row: sum of nu b
 SCRATCH_ROWS: Final = 2
+
+# Rows of the scratch matrix of the sites are as long as there are answers.
+MEAN, VARIANCE, CAVITY_MEAN, CAVITY_VARIANCE, SD, EDGE, TAIL, BELL, NEW_TAU, NEW_NU = range(10)
+SITE_ROWS: Final = 10
+
+# A product of probabilities is added to a sum of logarithms before it leaves these bounds.
+_PRODUCT_MIN: Final = 1e-150
+_PRODUCT_MAX: Final = 1e150
 
 
 @kernel
@@ -107,6 +129,18 @@ def posterior(
 
 
 @kernel
+def match(
+    p: float, slope: float, curvature: float, cavity_mean: float, cavity_variance: float
+) -> tuple[float, float]:
+    """Return the tau and nu that give the cavity the moments of the answer."""
+    gradient = slope / p
+    second = curvature / p - gradient * gradient  # d2 log p / d mean**2
+    shrinking = 1.0 + cavity_variance * second  # the variance with the answer over that without
+    tau = max(-second / shrinking, 0.0) if shrinking > 0.0 else 0.0
+    return tau, gradient + (cavity_mean + cavity_variance * gradient) * tau
+
+
+@kernel
 def stand_in(
     answer: int,
     margin_db: float,
@@ -116,10 +150,8 @@ def stand_in(
     unsure_half_width_db: float,
     variance: float,
     mean: float,
-    tau: float,
-    nu: float,
-) -> tuple[float, float, float, float]:
-    """Return the new tau and nu of an answer, log Z_i, and A(cavity) - A(marginal).
+) -> tuple[float, float, float]:
+    """Return tau and nu of an answer, and its probability.
 
     Parameters
     ----------
@@ -127,62 +159,180 @@ def stand_in(
     margin_db : level minus prior mean at the frequency of the tone.
     noise_variance : sigma**2, and the variance between the knots there.
     lapse_rate, false_alarm_rate, unsure_half_width_db : of the listener.
-    variance, mean : of the marginal of g, with the present stand-in.
-    tau, nu : the present stand-in.
+    variance, mean : of the cavity.
     """
-    cavity_precision = 1.0 / variance - tau
-    cavity_nu = mean / variance - nu
-    cavity_variance = 1.0 / cavity_precision
-    cavity_mean = cavity_nu * cavity_variance
     p, slope, curvature = expected_answer(
         answer,
-        margin_db - cavity_mean,
-        math.sqrt(cavity_variance + noise_variance),
+        margin_db - mean,
+        math.sqrt(variance + noise_variance),
         lapse_rate,
         false_alarm_rate,
         unsure_half_width_db,
     )
-    gradient = slope / p
-    second = curvature / p - gradient * gradient  # d2 log p / d mean**2
-    shrinking = 1.0 + cavity_variance * second  # the variance with the answer over that without
-    new_tau = max(-second / shrinking, 0.0) if shrinking > 0.0 else 0.0
-    new_nu = (cavity_mean + cavity_variance * gradient) * (cavity_precision + new_tau) - cavity_nu
-    balance = 0.5 * (
-        cavity_nu * cavity_mean + log(cavity_variance) - mean * mean / variance - log(variance)
-    )
-    return new_tau, new_nu, log(p), balance
+    tau, nu = match(p, slope, curvature, mean, variance)
+    return tau, nu, p
 
 
 @kernel
-def replace_stand_in(
+def renew(
+    i: int,
     knots: int,
-    new_tau: float,
-    new_nu: float,
-    tau: float,
-    nu: float,
-    variance: float,
-    marginal_mean: float,
+    damping: float,
+    left: Indices,
+    fraction: Array,
+    margin_db: Array,
+    noise_variance: Array,
+    answer: Indices,
+    lapse_rate: Array,
+    false_alarm_rate: Array,
+    unsure_half_width_db: float,
+    tau: Array,
+    nu: Array,
     column: Array,
     mean: Array,
     covariance: Array,
-) -> float:
-    """Update mean and covariance by one changed stand-in; return its marginal's move, in SDs."""
-    d_tau = new_tau - tau
-    d_nu = new_nu - nu
-    gain = d_tau / (1.0 + d_tau * variance)
-    step = d_nu - gain * (marginal_mean + variance * d_nu)
+) -> tuple[float, float]:
+    """Renew one stand-in, and mean and covariance by it.
+
+    Returns
+    -------
+    move, p : of its marginal, in SDs; the probability of the answer given the others.
+    """
+    m, v = project(knots, left[i], fraction[i], mean, covariance, column)
+    kept = 1.0 - tau[i] * v
+    new_tau, new_nu, p = stand_in(
+        answer[i], margin_db[i], noise_variance[i], lapse_rate[i], false_alarm_rate[i],
+        unsure_half_width_db, v / kept, (m - nu[i] * v) / kept,
+    )  # fmt: skip
+    d_tau, d_nu = damping * (new_tau - tau[i]), damping * (new_nu - nu[i])
+    gain = d_tau / (1.0 + d_tau * v)
+    step = d_nu - gain * (m + v * d_nu)
     for a in range(knots):
         mean[a] += step * column[a]
         c = gain * column[a]
         for b in range(knots):
             covariance[a, b] -= c * column[b]
-    sd = math.sqrt(variance)
-    return abs(step) * sd + 0.5 * abs(d_tau) * variance
+    tau[i] += d_tau
+    nu[i] += d_nu
+    return abs(step) * math.sqrt(v) + 0.5 * abs(d_tau) * v, p
+
+
+@kernel
+def leave_out(
+    n: int,
+    left: Indices,
+    fraction: Array,
+    mean: Array,
+    covariance: Array,
+    tau: Array,
+    nu: Array,
+    sites: Array,
+) -> int:
+    """Write the marginal of every g_i, and its cavity: the marginal without its own stand-in."""
+    for i in range(n):
+        j, u, v = left[i], fraction[i], 1.0 - fraction[i]
+        m, variance = mean[j], covariance[j, j]
+        if u > 0.0:
+            m = v * m + u * mean[j + 1]
+            variance = (
+                v * v * variance
+                + 2.0 * u * v * covariance[j, j + 1]
+                + u * u * covariance[j + 1, j + 1]
+            )
+        sites[MEAN, i] = m
+        sites[VARIANCE, i] = variance
+        kept = 1.0 - tau[i] * variance  # variance of the marginal over that of the cavity
+        sites[CAVITY_VARIANCE, i] = variance / kept
+        sites[CAVITY_MEAN, i] = (m - nu[i] * variance) / kept
+    return CONVERGED
+
+
+@kernel
+def expect(
+    n: int,
+    margin_db: Array,
+    noise_variance: Array,
+    answer: Indices,
+    unsure_half_width_db: float,
+    sites: Array,
+) -> int:
+    """Write where the edge of every answer lies in its cavity, and the two functions of it."""
+    sd, edge, tail, bell = sites[SD], sites[EDGE], sites[TAIL], sites[BELL]
+    for i in range(n):
+        sd[i] = math.sqrt(sites[CAVITY_VARIANCE, i] + noise_variance[i])
+    for i in range(n):
+        edge[i] = edge_of(
+            answer[i], margin_db[i] - sites[CAVITY_MEAN, i], sd[i], unsure_half_width_db
+        )
+    for i in range(n):
+        tail[i] = erfcx(abs(edge[i]) * SQRT_HALF)
+    for i in range(n):
+        bell[i] = exp(-0.5 * edge[i] * edge[i])
+    return CONVERGED
 
 
 @kernel
 def sweep(
-    first: int,
+    n: int,
+    left: Indices,
+    fraction: Array,
+    margin_db: Array,
+    noise_variance: Array,
+    answer: Indices,
+    lapse_rate: Array,
+    false_alarm_rate: Array,
+    unsure_half_width_db: float,
+    tau: Array,
+    nu: Array,
+    mean: Array,
+    covariance: Array,
+    sites: Array,
+    probability: Array,
+) -> tuple[float, float]:
+    """Write every stand-in anew to `sites`, and the probability of every answer.
+
+    Returns
+    -------
+    move, log_factors : the largest move of a marginal by its new stand-in, in SDs; and
+        sum_i [log Z_i + A(cavity_i) - A(marginal_i)] of the present ones.
+    """
+    leave_out(n, left, fraction, mean, covariance, tau, nu, sites)
+    expect(n, margin_db, noise_variance, answer, unsure_half_width_db, sites)
+    largest, log_factors, product = 0.0, 0.0, 1.0
+    for i in range(n):
+        m, v = sites[MEAN, i], sites[VARIANCE, i]
+        cavity_mean, cavity_variance = sites[CAVITY_MEAN, i], sites[CAVITY_VARIANCE, i]
+        lapse, alarm = lapse_rate[i], false_alarm_rate[i]
+        if answer[i] == UNSURE:
+            p, slope, curvature = expected_answer(
+                answer[i], margin_db[i] - cavity_mean, sites[SD, i], lapse, alarm,
+                unsure_half_width_db,
+            )  # fmt: skip
+        else:
+            below, bell = normal_from(sites[EDGE, i], sites[TAIL, i], sites[BELL, i])
+            p, slope, curvature = expected_from_edge(
+                answer[i], sites[EDGE, i], below, bell, sites[SD, i],
+                alarm if answer[i] == HEARD else lapse,
+                attention(lapse, alarm, unsure_half_width_db),
+            )  # fmt: skip
+        new_tau, new_nu = match(p, slope, curvature, cavity_mean, cavity_variance)
+        sites[NEW_TAU, i] = new_tau
+        sites[NEW_NU, i] = new_nu
+        probability[i] = p
+        d_tau, d_nu = new_tau - tau[i], new_nu - nu[i]
+        step = (d_nu - d_tau * m) / (1.0 + d_tau * v)
+        largest = max(largest, abs(step) * math.sqrt(v) + 0.5 * abs(d_tau) * v)
+        # A is (nu**2 / tau - log tau) / 2: squares are summed, logarithms are of a product.
+        log_factors += 0.5 * (cavity_mean * cavity_mean / cavity_variance - m * m / v)
+        product *= p * p * cavity_variance / v
+        if not _PRODUCT_MIN < product < _PRODUCT_MAX:
+            log_factors += 0.5 * log(product)
+            product = 1.0
+    return largest, log_factors + 0.5 * log(product)
+
+
+@kernel
+def sweep_in_turn(
     n: int,
     knots: int,
     damping: float,
@@ -200,21 +350,13 @@ def sweep(
     mean: Array,
     covariance: Array,
 ) -> float:
-    """Renew the stand-ins of the answers first ... n - 1; return the largest move, in SDs."""
+    """Renew all stand-ins one after the other; return the largest move, in SDs."""
     largest = 0.0
-    for i in range(first, n):
-        m, v = project(knots, left[i], fraction[i], mean, covariance, column)
-        new_tau, new_nu, _, _ = stand_in(
-            answer[i], margin_db[i], noise_variance[i], lapse_rate[i], false_alarm_rate[i],
-            unsure_half_width_db, v, m, tau[i], nu[i],
+    for i in range(n):
+        move, _ = renew(
+            i, knots, damping, left, fraction, margin_db, noise_variance, answer, lapse_rate,
+            false_alarm_rate, unsure_half_width_db, tau, nu, column, mean, covariance,
         )  # fmt: skip
-        new_tau = tau[i] + damping * (new_tau - tau[i])
-        new_nu = nu[i] + damping * (new_nu - nu[i])
-        move = replace_stand_in(
-            knots, new_tau, new_nu, tau[i], nu[i], v, m, column, mean, covariance
-        )
-        tau[i] = new_tau
-        nu[i] = new_nu
         largest = max(largest, move)
     return largest
 
@@ -235,12 +377,13 @@ def propagate(
     prior_log_partition: float,
     factor: Array,
     inverse_factor: Array,
-    rows: Array,
+    natural: Array,
+    sites: Array,
     tau: Array,
     nu: Array,
     mean: Array,
     covariance: Array,
-    log_probability: Array,
+    probability: Array,
 ) -> tuple[float, int]:
     """Sweep until nothing moves, from the stand-ins there are; return log evidence and status.
 
@@ -254,43 +397,52 @@ def propagate(
     lapse_rate, false_alarm_rate : (n,) of each answer.
     unsure_half_width_db : of the listener.
     prior_precision, prior_log_partition : P, and A of the prior.
-    factor, inverse_factor, rows : scratch.
-    tau, nu : (n,) stand-ins, in and out; 0 for a new answer.
+    factor, inverse_factor, natural, sites : scratch.
+    tau, nu : (n,) stand-ins, in and out.
     mean, covariance : out, of the deviations of the knots from their prior mean.
-    log_probability : (n,) out, of each answer given the others.
+    probability : (n,) out, of each answer given the others.
 
     Returns
     -------
     log_evidence, status : NOT_CONVERGED: the last sweep still moved a marginal noticeably.
     """
-    column, natural = rows[COLUMN], rows[NATURAL]
     log_partition = posterior(
         n, knots, left, fraction, prior_precision, tau, nu, factor, inverse_factor, natural,
         mean, covariance,
     )  # fmt: skip
-    move = math.inf
+    move, log_evidence, at_once, in_turn = math.inf, 0.0, True, 0
     for k in range(SWEEPS_MAX):
-        move = sweep(
-            0, n, knots, 1.0 if k < UNDAMPED_SWEEPS else DAMPING, left, fraction, margin_db,
-            noise_variance, answer, lapse_rate, false_alarm_rate, unsure_half_width_db, tau, nu,
-            column, mean, covariance,
-        )  # fmt: skip
-        # Anew from the stand-ins: rounding of the many small updates does not add up.
+        if at_once:
+            move_before = move
+            move, log_factors = sweep(
+                n, left, fraction, margin_db, noise_variance, answer, lapse_rate,
+                false_alarm_rate, unsure_half_width_db, tau, nu, mean, covariance, sites,
+                probability,
+            )  # fmt: skip
+            log_evidence = log_partition - prior_log_partition + log_factors
+            for i in range(n):
+                tau[i] = sites[NEW_TAU, i]
+                nu[i] = sites[NEW_NU, i]
+            at_once = move < move_before and k + 1 < SWEEPS_AT_ONCE
+        else:
+            move = sweep_in_turn(
+                n, knots, 1.0 if in_turn < UNDAMPED_SWEEPS else DAMPING, left, fraction, margin_db,
+                noise_variance, answer, lapse_rate, false_alarm_rate, unsure_half_width_db, tau,
+                nu, natural, mean, covariance,
+            )  # fmt: skip
+            in_turn += 1
         log_partition = posterior(
             n, knots, left, fraction, prior_precision, tau, nu, factor, inverse_factor, natural,
             mean, covariance,
         )  # fmt: skip
         if move <= TOLERANCE_SD:
             break
-    log_evidence = log_partition - prior_log_partition
-    for i in range(n):
-        m, v = project(knots, left[i], fraction[i], mean, covariance, column)
-        _, _, log_p, balance = stand_in(
-            answer[i], margin_db[i], noise_variance[i], lapse_rate[i], false_alarm_rate[i],
-            unsure_half_width_db, v, m, tau[i], nu[i],
+    if in_turn > 0:
+        _, log_factors = sweep(
+            n, left, fraction, margin_db, noise_variance, answer, lapse_rate, false_alarm_rate,
+            unsure_half_width_db, tau, nu, mean, covariance, sites, probability,
         )  # fmt: skip
-        log_evidence += log_p + balance
-        log_probability[i] = log_p
-    if math.isnan(log_evidence):
-        return log_evidence, NOT_POSITIVE_DEFINITE
+        log_evidence = log_partition - prior_log_partition + log_factors
+    if math.isnan(log_evidence) or math.isnan(log_partition):
+        return math.nan, NOT_POSITIVE_DEFINITE
     return log_evidence, CONVERGED if move <= TOLERANCE_AT_THE_END_SD else NOT_CONVERGED

@@ -13,10 +13,9 @@ from firmware_py.inference.answers import expected_answer
 from firmware_py.inference.elementary import exp, log, normal_cdf
 from firmware_py.inference.expectation_propagation import (
     COLUMN,
-    project,
+    NATURAL,
     propagate,
-    replace_stand_in,
-    stand_in,
+    renew,
 )
 from firmware_py.inference.kernel import (
     CONVERGED,
@@ -122,33 +121,6 @@ def see(
     return CONVERGED
 
 
-@kernel
-def take_in(
-    i: int,
-    knots: int,
-    left: Indices,
-    fraction: Array,
-    seen: Array,
-    answer: Indices,
-    unsure_half_width_db: float,
-    column: Array,
-    tau: Array,
-    nu: Array,
-    mean: Array,
-    covariance: Array,
-) -> float:
-    """Take in answer i alone (assumed density filtering); return the log of its probability."""
-    m, v = project(knots, left[i], fraction[i], mean, covariance, column)
-    new_tau, new_nu, log_p, _ = stand_in(
-        answer[i], seen[MARGIN_DB, i], seen[NOISE_DB2, i], seen[LAPSES, i],
-        seen[FALSE_ALARMS, i], unsure_half_width_db, v, m, 0.0, 0.0,
-    )  # fmt: skip
-    replace_stand_in(knots, new_tau, new_nu, 0.0, 0.0, v, m, column, mean, covariance)
-    tau[i] = new_tau
-    nu[i] = new_nu
-    return log_p
-
-
 @entry(F8, I8, I8, VECTOR, VECTOR, VECTOR, VECTOR)
 def weigh(
     components: int,
@@ -175,7 +147,8 @@ def weigh(
 
 @entry(
     I8, I8, I8, I8, I8, I8, INDICES, MATRIX, INDICES, MATRIX, VECTOR, F8, VECTOR, MATRIX, CUBE,
-    VECTOR, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, CUBE, VECTOR, VECTOR, INDICES,
+    VECTOR, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, CUBE, VECTOR, VECTOR,
+    INDICES,
     MATRIX, MATRIX, VECTOR, VECTOR,
 )  # fmt: skip
 def infer(
@@ -197,6 +170,7 @@ def infer(
     factor: Array,
     inverse_factor: Array,
     rows: Array,
+    sites: Array,
     seen: Array,
     tau: Array,
     nu: Array,
@@ -205,7 +179,7 @@ def infer(
     log_evidence: Array,
     weight: Array,
     swept: Indices,
-    log_probability: Array,
+    probability: Array,
     attention: Array,
     wandering: Array,
     total: Array,
@@ -224,11 +198,11 @@ def infer(
     unsure_half_width_db : of the dead zone.
     log_component : (components,) log prior weights.
     prior_mean_db_hl, prior_precision, prior_log_partition : of the components.
-    factor, inverse_factor, rows, seen, swept, attention : scratch.
+    factor, inverse_factor, rows, sites, seen, swept, attention : scratch.
     tau, nu : (hypotheses, n) stand-ins, kept from answer to answer.
     mean, covariance : (hypotheses, knots), (hypotheses, knots, knots) of the deviations, kept.
     log_evidence, weight : (hypotheses,) kept.
-    log_probability : (hypotheses, n) of each answer given the others.
+    probability : (hypotheses, n) of each answer given the others.
     wandering : (n + 1,) kept: probability that each answer, and the next, was given by chance.
     total : (1,) out: log evidence of all.
 
@@ -240,38 +214,31 @@ def infer(
     by_chance = chance(unsure_half_width_db)
     count = components * listeners
     status = CONVERGED
-    for waking in range(2):
+    for h in range(count):
+        k, g = h % components, h // components
+        swept[h] = 0
+        see(n - 1, n, left, answers, prior_mean_db_hl[k], listener[g], by_chance, wandering, seen)
+        # The new answer alone: assumed density filtering.
+        tau[h, n - 1], nu[h, n - 1] = 0.0, 0.0
+        _, probability[h, n - 1] = renew(
+            n - 1, knots, 1.0, left, fraction, seen[MARGIN_DB], seen[NOISE_DB2], answer,
+            seen[LAPSES], seen[FALSE_ALARMS], unsure_half_width_db, tau[h], nu[h], rows[COLUMN],
+            mean[h], covariance[h],
+        )  # fmt: skip
+        log_evidence[h] += log(probability[h, n - 1])
+    total[0] = weigh(components, listeners, log_component, log_listener, log_evidence, weight)
+    for _ in range(2):  # those that are awake, and then those that their weights have woken
         for h in range(count):
-            k, g = h % components, h // components
-            asleep = weight[h] < ASLEEP_BELOW
-            # At first those that were awake are swept over, then those that the answer woke.
-            if waking == 1 and (asleep or swept[h] == 1):
-                continue
-            who = listener[g]
-            see(
-                n - 1 if asleep else 0,
-                n,
-                left,
-                answers,
-                prior_mean_db_hl[k],
-                who,
-                by_chance,
-                wandering,
-                seen,
-            )
-            if asleep:
-                swept[h] = 0
-                log_evidence[h] += take_in(
-                    n - 1, knots, left, fraction, seen, answer, unsure_half_width_db,
-                    rows[COLUMN], tau[h], nu[h], mean[h], covariance[h],
-                )  # fmt: skip
+            if swept[h] == 1 or weight[h] < ASLEEP_BELOW:
                 continue
             swept[h] = 1
+            k, g = h % components, h // components
+            see(0, n, left, answers, prior_mean_db_hl[k], listener[g], by_chance, wandering, seen)
             log_evidence[h], found = propagate(
-                n, knots, left, fraction, seen[MARGIN_DB], seen[NOISE_DB2], answer,
-                seen[LAPSES], seen[FALSE_ALARMS], unsure_half_width_db, prior_precision[k],
-                prior_log_partition[k], factor, inverse_factor, rows, tau[h], nu[h], mean[h],
-                covariance[h], log_probability[h],
+                n, knots, left, fraction, seen[MARGIN_DB], seen[NOISE_DB2], answer, seen[LAPSES],
+                seen[FALSE_ALARMS], unsure_half_width_db, prior_precision[k],
+                prior_log_partition[k], factor, inverse_factor, rows[NATURAL], sites, tau[h],
+                nu[h], mean[h], covariance[h], probability[h],
             )  # fmt: skip
             if found == NOT_POSITIVE_DEFINITE:
                 return found
@@ -282,8 +249,9 @@ def infer(
             p, share = 0.0, 0.0
             for h in range(count):
                 if swept[h] == 1 and weight[h] >= ASLEEP_BELOW:
-                    given = exp(log_probability[h, i])
-                    p += weight[h] * attending_probability(wandering[i], by_chance, given)
+                    p += weight[h] * attending_probability(
+                        wandering[i], by_chance, probability[h, i]
+                    )
                     share += weight[h]
             attention[ATTENDING, i] = p / share
         follow_attention(n, by_chance, attention, wandering)

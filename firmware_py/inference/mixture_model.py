@@ -7,7 +7,7 @@ import numpy as np
 
 from firmware_py.inference.answers import HEARD, RATE_MIN
 from firmware_py.inference.elementary import log
-from firmware_py.inference.expectation_propagation import SCRATCH_ROWS
+from firmware_py.inference.expectation_propagation import SCRATCH_ROWS, SITE_ROWS
 from firmware_py.inference.kernel import (
     CONVERGED,
     NOT_CONVERGED,
@@ -72,6 +72,7 @@ class Workspace(Memory):
         self.factor: Array = np.zeros((knots, knots))
         self.inverse_factor: Array = np.zeros((knots, knots))
         self.rows: Array = np.zeros((SCRATCH_ROWS, knots))
+        self.sites: Array = np.zeros((SITE_ROWS, trials))
         self.seen: Array = np.zeros((SEEN_ROWS, trials))
         self.tau: Array = np.zeros((hypotheses, trials))
         self.nu: Array = np.zeros((hypotheses, trials))
@@ -80,7 +81,7 @@ class Workspace(Memory):
         self.log_evidence: Array = np.zeros(hypotheses)
         self.weight: Array = np.zeros(hypotheses)
         self.swept: Indices = np.zeros(hypotheses, np.int64)
-        self.log_probability: Array = np.zeros((hypotheses, trials))
+        self.probability: Array = np.zeros((hypotheses, trials))
         self.attention: Array = np.zeros((WANDERING_ROWS, trials))
         self.wandering: Array = np.zeros(trials + 1)
         self.total: Array = np.zeros(1)
@@ -210,14 +211,12 @@ class MixtureModel:
         w.answers[LEVEL_DB_HL, n] = level_db_hl
         w.answers[NOISE_FACTOR, n] = self._noise_factor(frequency_hz)
         w.answers[BETWEEN_DB2, n] = between_db2
-        w.tau[:, n] = 0.0
-        w.nu[:, n] = 0.0
         status = infer(
             n + 1, w.prior_mean_db_hl.shape[1], len(w.log_component), len(w.log_listener),
             int(self._wanders), w.left, w.answers, w.answer, w.listener, w.log_listener,
             self._unsure_half_width_db, w.log_component, w.prior_mean_db_hl, w.prior_precision,
-            w.prior_log_partition, w.factor, w.inverse_factor, w.rows, w.seen, w.tau, w.nu,
-            w.mean, w.covariance, w.log_evidence, w.weight, w.swept, w.log_probability,
+            w.prior_log_partition, w.factor, w.inverse_factor, w.rows, w.sites, w.seen, w.tau, w.nu,
+            w.mean, w.covariance, w.log_evidence, w.weight, w.swept, w.probability,
             w.attention, w.wandering, w.total,
         )  # fmt: skip
         if status == NOT_POSITIVE_DEFINITE:
