@@ -11,6 +11,7 @@ ATHERIS := atheris==3.0.0
 DEMO_ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?=
+COUNT_ARGS ?=
 FUZZ_TARGET ?= all
 FUZZ_INPUTS ?= 1000000
 TARGET ?= all
@@ -23,10 +24,10 @@ TEST := $(VENV)/test.txt
 DEV := $(VENV)/dev.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-arm bench fuzz image lint lock clean
+.PHONY: help demo test test-arm bench bench-instructions fuzz image lint lock clean
 
 help: ## say what there is to make
-	@sed -n 's/^\([a-z-]*\):.*## /make \1#/p' $(MAKEFILE_LIST) | awk -F '#' '{ printf "%-12s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## /make \1#/p' $(MAKEFILE_LIST) | awk -F '#' '{ printf "%-23s %s\n", $$1, $$2 }'
 
 # The emulated board needs what the tests need.
 demo: $(if $(findstring emulated,$(DEMO_ARGS)),$(TEST),$(HOST)) ## measure a simulated listener; options in DEMO_ARGS
@@ -40,6 +41,9 @@ test-arm: $(TEST) ## run what matters in an emulated AArch64 system; on Debian, 
 
 bench: $(DEV) ## run the benchmarks; options in BENCH_ARGS
 	$(BIN)/python -m pytest bench --benchmark-enable --benchmark-only $(BENCH_ARGS)
+
+bench-instructions: $(DEV) ## count the instructions of a trial; options in COUNT_ARGS
+	$(BIN)/python -m bench.counting.instructions $(COUNT_ARGS)
 
 fuzz: $(TEST) ## look for input that breaks something; options in FUZZ_TARGET, FUZZ_INPUTS
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(ATHERIS)

@@ -1,0 +1,1 @@
+"""Instructions of one trial, counted: the same from run to run, on any machine."""

@@ -1,0 +1,151 @@
+"""`python -m bench.counting.instructions`: how many instructions the kernels of one trial take.
+
+It is the last of so many answers that is counted, inference and selection, without Python around
+the kernels: on x86-64 by Valgrind, on AArch64 by QEMU and a plugin. `--update` keeps the counts in
+instructions.toml, which tests/bench/test_instructions.py holds them to.
+"""
+
+import argparse
+import copy
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from bench.counting.driver import record, write_driver
+from bench.sessions import answers_of, estimator_before
+
+HERE: Final = Path(__file__).parent
+FILE: Final = HERE / "instructions.toml"
+AUDIOGRAM: Final = "S2"
+PROFILES: Final = ("default", "annealed-laplace")
+TRIALS: Final = (16, 64, 128)
+# A target of device/image, and how its programs are linked and counted.
+LINKED_AS: Final = {"x86-64": "x86_64-linux-musl", "aarch64": "aarch64-linux-musl"}
+_COLLECTED: Final = re.compile(r"Collected : (\d+)")
+
+Counts = dict[str, dict[str, int]]
+
+
+def missing(target: str) -> list[str]:
+    """Return what is not here that counting for a target takes."""
+    programs = {"x86-64": ["valgrind"], "aarch64": ["qemu-aarch64", "cc"]}[target]
+    lacks = [program for program in programs if shutil.which(program) is None]
+    return lacks + [m for m in ("device.image", "ziglang") if find_spec(m) is None]
+
+
+def instructions(
+    target: str, profiles: Sequence[str] = PROFILES, trials: Sequence[int] = TRIALS
+) -> Counts:
+    """Return the instructions of each profile by the number of trials.
+
+    Raises
+    ------
+    subprocess.CalledProcessError
+        If something cannot be compiled or run.
+    """
+    # Imported where it is used: a target is counted only where images can be made.
+    compiler, build = import_module("device.image.compile"), import_module("device.image.build")
+    module, machine = compiler.optimised(build.export(), {}, build.TARGETS[target])
+    with tempfile.TemporaryDirectory() as place:
+        directory = Path(place)
+        (directory / "kernels.o").write_bytes(machine.emit_object(module))
+        if target == "aarch64":
+            plugin = ["cc", "-shared", "-fPIC", "-O2", "-o", "count.so", str(HERE / "count.c")]
+            subprocess.run(plugin, cwd=directory, check=True)
+        return {
+            profile: {str(n): _of_trial(target, profile, n, directory) for n in trials}
+            for profile in profiles
+        }
+
+
+def _of_trial(target: str, profile: str, trials: int, directory: Path) -> int:
+    """Return the instructions of one trial: of a run with it, less those of one without."""
+    estimator = copy.deepcopy(estimator_before(AUDIOGRAM, profile, trials))
+
+    def trial() -> None:
+        estimator.observe(*answers_of(AUDIOGRAM, profile)[trials - 1])
+        estimator.next_stimulus()
+
+    program, arrays = write_driver(record(trial), directory)
+    link = [
+        sys.executable, "-m", "ziglang", "cc", "-target", LINKED_AS[target], "-static", "-O2",
+        "-fno-sanitize=all", "-o", "driver", program.name, "kernels.o",
+    ]  # fmt: skip
+    environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(directory / "cache")}
+    subprocess.run(link, cwd=directory, env=environment, check=True, capture_output=True)
+    with_it, without = (_count(target, directory, [arrays.name, choice]) for choice in "10")
+    return with_it - without
+
+
+def _count(target: str, directory: Path, arguments: list[str]) -> int:
+    counted = {
+        "x86-64": ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"],
+        "aarch64": ["qemu-aarch64", "-plugin", "./count.so", "-d", "plugin"],
+    }[target]
+    run = subprocess.run(
+        [*counted, "./driver", *arguments], cwd=directory, check=True, capture_output=True,
+        text=True,
+    )  # fmt: skip
+    found = _COLLECTED.search(run.stderr)
+    assert found is not None, run.stderr
+    return int(found[1])
+
+
+def kept() -> dict[str, Counts]:
+    """Return the counts of the file, by target."""
+    counts: dict[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    return counts
+
+
+def as_toml(counts: dict[str, Counts]) -> str:
+    """Return the text of the file."""
+    lines = ["# Instructions of the kernels of one trial, by target, profile and number of trials."]
+    for target, of_profile in counts.items():
+        for profile, of_trials in of_profile.items():
+            lines += ["", f'["{target}"."{profile}"]']
+            lines += [f"{trials} = {count}" for trials, count in of_trials.items()]
+    return "\n".join(lines) + "\n"
+
+
+def as_table(counts: dict[str, Counts]) -> str:
+    """Return a Markdown table, in millions."""
+    lines = ["| target | profile | " + " | ".join(f"{n} trials" for n in TRIALS) + " |"]
+    lines.append("|---" * (2 + len(TRIALS)) + "|")
+    for target, of_profile in counts.items():
+        for profile, of_trials in of_profile.items():
+            cells = " | ".join(f"{count / 1e6:.2f} M" for count in of_trials.values())
+            lines.append(f"| {target} | `{profile}` | {cells} |")
+    return "\n".join(lines)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Count what can be counted here; return an exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.counting.instructions", description="Count instructions of a trial."
+    )
+    parser.add_argument("--update", action="store_true", help=f"keep the counts in {FILE.name}")
+    arguments = parser.parse_args(argv)
+    counts = kept() if FILE.exists() else {}
+    for target in LINKED_AS:
+        lacks = missing(target)
+        if lacks:
+            print(f"{target}: not counted, there is no {', no '.join(lacks)}", file=sys.stderr)
+        else:
+            counts[target] = instructions(target)
+    print(as_table(counts))
+    if arguments.update:
+        FILE.write_text(as_toml(counts), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
