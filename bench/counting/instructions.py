@@ -15,13 +15,15 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Sequence
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 from bench.counting.driver import record, write_driver
 from bench.sessions import answers_of, estimator_before
+from device.image.build import export
+from device.image.compile import optimised
+from device.image.targets import TARGETS
 
 HERE: Final = Path(__file__).parent
 FILE: Final = HERE / "instructions.toml"
@@ -39,7 +41,7 @@ def missing(target: str) -> list[str]:
     """Return what is not here that counting for a target takes."""
     programs = {"x86-64": ["valgrind"], "aarch64": ["qemu-aarch64", "cc"]}[target]
     lacks = [program for program in programs if shutil.which(program) is None]
-    return lacks + [m for m in ("device.image", "ziglang") if find_spec(m) is None]
+    return lacks + [m for m in ("ziglang",) if find_spec(m) is None]
 
 
 def instructions(
@@ -52,9 +54,7 @@ def instructions(
     subprocess.CalledProcessError
         If something cannot be compiled or run.
     """
-    # Imported where it is used: a target is counted only where images can be made.
-    compiler, build = import_module("device.image.compile"), import_module("device.image.build")
-    module, machine = compiler.optimised(build.export(), {}, build.TARGETS[target])
+    module, machine = optimised(export(), {}, TARGETS[target])
     with tempfile.TemporaryDirectory() as place:
         directory = Path(place)
         (directory / "kernels.o").write_bytes(machine.emit_object(module))
