@@ -16,9 +16,9 @@ ORANGE: Final = "#D55E00"
 INK: Final = "#222222"
 GREY: Final = "#8a8a8a"
 PALE: Final = "#d9d9d9"
-RED: Final = "#C62828"
+RED: Final = "#c00020"
 # As clinics draw them (ISO 8253-1).
-EAR_COLOURS: Final = {RIGHT: RED, LEFT: BLUE}
+EAR_COLOURS: Final = {RIGHT: RED, LEFT: "#0047c0"}
 EAR_MARKERS: Final = {RIGHT: "o", LEFT: "x"}
 COLOURS: Final = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", GREY)
 DASHES: Final = ("solid", (0, (5, 1.5)), (0, (1.5, 1.5)))

@@ -51,7 +51,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument("--rule", default="nal-r", choices=RULE_NAMES, help="default: nal-r")
     p.add_argument("--ear", choices=(LEFT, RIGHT), help="default: both, or the one that was tested")
     p.add_argument(
-        "-o", "--output", type=Path, action="append", default=[], metavar="FILE",
+        "-o", "--out", type=Path, action="append", default=[], metavar="FILE",
         help="write a picture, .json or .cfg; may be given several times",
     )  # fmt: skip
     p.add_argument("--force", action="store_true", help="overwrite files that are there")
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prescribe, print a table, and write what was asked for."""
     from host_tools.recorded import read_session
 
-    for path in arguments.output:
+    for path in arguments.out:
         check_name(path, "-o", OUTPUT_ENDINGS, arguments.force)
         if path.suffix in PICTURE_ENDINGS:
             need(f"-o {path.name}", "matplotlib")
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     _check_ended(session, arguments.unfinished)
     ears = _prescribed(session, arguments)
     figures = as_json(session, ears)
-    for path in arguments.output:
+    for path in arguments.out:
         _write(path, session, ears, figures)
     if arguments.json:
         print(json.dumps(figures))

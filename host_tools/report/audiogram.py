@@ -4,7 +4,6 @@ Level downward, frequency in octaves, and one octave as wide as 20 dB. Right ear
 blue X; masked triangle and square; an arrow at the limit where nothing was heard.
 """
 
-import math
 from io import StringIO
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -19,8 +18,19 @@ from firmware_py.procedure.outcomes import (
     NO_RESPONSE,
     RETEST,
 )
-from firmware_py.procedure.settings import RIGHT
-from host_tools.drawing import GREY, INK, in_style, new_figure
+from firmware_py.procedure.settings import LEFT, RIGHT
+from host_tools.audiogram_paper import (
+    BOTTOM_DB_HL,
+    DB_PER_OCTAVE,
+    GRID,
+    MARGIN_OCTAVES,
+    OCTAVES,
+    TOP_DB_HL,
+    draw_paper,
+    in_octaves,
+    octaves,
+)
+from host_tools.drawing import EAR_COLOURS, EAR_MARKERS, GREY, INK, in_style, new_figure
 from host_tools.recorded import RecordedSession, Trial
 from host_tools.report import words
 from host_tools.report.curves import curve_of, frequencies_hz
@@ -32,24 +42,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-RED: Final = "#c00020"
-BLUE: Final = "#0047c0"
-EAR_COLOURS: Final = {"right": RED, "left": BLUE}
 ZONE: Final = "#f4f1ea"  # every second grade of the WHO
 ZONE_WORD: Final = "#6f6a60"
-GRID: Final = "#d8d8d8"
 WATERMARK: Final = "#f3d9cc"
 
 # By ear: without and with masking noise in the other.
-SYMBOLS: Final = {"right": ("o", "^"), "left": ("x", "s")}
-TOP_DB_HL: Final = -10.0
-BOTTOM_DB_HL: Final = 120.0
-FIRST_HZ: Final = 125.0
-OCTAVES: Final = 6
-MARGIN_OCTAVES: Final = 0.5
-DB_PER_OCTAVE: Final = 20.0
-TICKS_HZ: Final = (125, 250, 500, 1000, 2000, 4000, 8000)
-BETWEEN_HZ: Final = (750, 1500, 3000, 6000)
+SYMBOLS: Final = {RIGHT: (EAR_MARKERS[RIGHT], "^"), LEFT: (EAR_MARKERS[LEFT], "s")}
 
 PANEL_WIDTH_INCH: Final = 3.08
 PANEL_DB: Final = (OCTAVES + 2 * MARGIN_OCTAVES) * DB_PER_OCTAVE
@@ -62,11 +60,6 @@ NO_METADATA: Final = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 Fill = Literal["full", "none", "left"]
 FILLS: Final[dict[bool | None, Fill]] = {True: "full", None: "left", False: "none"}
 LEGEND_FILLS: Final[dict[str, Fill]] = {"heard": "full", "unsure": "left", "not heard": "none"}
-
-
-def octaves(frequency_hz: float) -> float:
-    """Return where a frequency is drawn: octaves above 125 Hz."""
-    return math.log2(frequency_hz / FIRST_HZ)
 
 
 def audiogram_svg(ear: EarFindings, findings: Findings, session: RecordedSession) -> str:
@@ -102,7 +95,8 @@ def panels_of(figure: "Figure", count: int, bottom_inch: float) -> "list[Axes]":
 
 def draw_ear(axes: "Axes", ear: EarFindings, session: RecordedSession, findings: Findings) -> None:
     """Draw the audiogram of an ear."""
-    _draw_paper(axes, ear)
+    draw_paper(axes, ear.ear, words.outcome(ear.outcome))
+    _draw_zones(axes)
     if findings.calibration_state != CALIBRATED:
         _watermark(axes, findings.calibration_state)
     norm = norm_of(session.person)
@@ -114,29 +108,6 @@ def draw_ear(axes: "Axes", ear: EarFindings, session: RecordedSession, findings:
     for trial in session.trials_of(ear.ear):
         _draw_tone(axes, trial)
     _draw_thresholds(axes, ear)
-
-
-def _draw_paper(axes: "Axes", ear: EarFindings) -> None:
-    axes.set_xlim(-MARGIN_OCTAVES, OCTAVES + MARGIN_OCTAVES)
-    axes.set_ylim(BOTTOM_DB_HL, TOP_DB_HL)
-    axes.set_aspect(1.0 / DB_PER_OCTAVE)
-    names = [f"{f // 1000}k" if f >= 1000 else f"{f}" for f in TICKS_HZ]
-    axes.set_xticks([octaves(f) for f in TICKS_HZ], names)
-    axes.set_xticks([octaves(f) for f in BETWEEN_HZ], minor=True)
-    axes.set_yticks(range(int(TOP_DB_HL), int(BOTTOM_DB_HL) + 1, 10))
-    axes.grid(which="major", color=GRID, lw=0.6)
-    axes.grid(which="minor", axis="x", color=GRID, lw=0.6, linestyle=(0, (2, 2)))
-    axes.tick_params(length=0, labelsize=8)
-    axes.tick_params(which="minor", length=0)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(True)
-    axes.set_xlabel("frequency in Hz", fontsize=8)
-    axes.set_ylabel("hearing level in dB HL", fontsize=8)
-    colour = EAR_COLOURS[ear.ear]
-    axes.set_title(f"{ear.ear} ear", loc="left", color=colour, fontweight="bold", fontsize=11)
-    axes.set_title(words.outcome(ear.outcome), loc="right", color=INK, fontsize=8.5)
-    _draw_zones(axes)
 
 
 def _draw_zones(axes: "Axes") -> None:
@@ -158,7 +129,7 @@ def _watermark(axes: "Axes", state: str) -> None:
 
 
 def _draw_norm(axes: "Axes", norm: AgeNorm) -> None:
-    x = [octaves(f) for f in norm.frequencies_hz]
+    x = in_octaves(norm.frequencies_hz)
     for share, dash in ((0.1, (0, (1, 2))), (0.5, (0, (5, 2))), (0.9, (0, (1, 2)))):
         usual = [norm.threshold_db_hl(f, share) for f in norm.frequencies_hz]
         axes.plot(x, usual, color=GREY, lw=1.0, linestyle=dash, zorder=1.5)
@@ -167,7 +138,7 @@ def _draw_norm(axes: "Axes", norm: AgeNorm) -> None:
 def _draw_limit(axes: "Axes", session: RecordedSession, ear: str) -> None:
     """Hatch what was too loud to be asked."""
     tested = session.test.ears[ear]
-    x = [octaves(f) for f in tested.estimator.candidate_frequencies_hz]
+    x = in_octaves(tested.estimator.candidate_frequencies_hz)
     limit = [tested.limit_db_hl(f) for f in tested.estimator.candidate_frequencies_hz]
     axes.fill_between(
         x, limit, BOTTOM_DB_HL, facecolor="none", edgecolor=GRID, hatch="////", lw=0.0, zorder=0.6
@@ -178,7 +149,7 @@ def _draw_limit(axes: "Axes", session: RecordedSession, ear: str) -> None:
 def _draw_band(axes: "Axes", session: RecordedSession, ear: str) -> None:
     estimator = session.test.ears[ear].estimator
     curve = curve_of(estimator)
-    x = [octaves(f) for f in frequencies_hz(estimator.frequency_range_hz)]
+    x = in_octaves(frequencies_hz(estimator.frequency_range_hz))
     axes.fill_between(
         x, curve.low_db_hl, curve.high_db_hl, color=EAR_COLOURS[ear], alpha=0.16, lw=0, zorder=2
     )

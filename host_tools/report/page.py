@@ -9,7 +9,9 @@ from typing import Any, Final
 
 from firmware_py import __version__
 from firmware_py.calibration import CALIBRATED
-from host_tools.drawing import GREY, INK
+from firmware_py.procedure.settings import LEFT, RIGHT
+from host_tools.audiogram_paper import GRID
+from host_tools.drawing import EAR_COLOURS, GREY, INK
 from host_tools.recorded import RecordedSession, Trial
 from host_tools.report import audiogram, words
 from host_tools.report.findings import EarFindings, Findings
@@ -21,11 +23,11 @@ ASSETS: Final = files("host_tools.report") / "assets"
 COLOURS: Final = {
     INK: "--ink",
     GREY: "--grey",
-    audiogram.GRID: "--line",
+    GRID: "--line",
     audiogram.ZONE: "--zone",
     audiogram.ZONE_WORD: "--zone-word",
-    audiogram.RED: "--right",
-    audiogram.BLUE: "--left",
+    EAR_COLOURS[RIGHT]: "--right",
+    EAR_COLOURS[LEFT]: "--left",
     audiogram.WATERMARK: "--watermark",
 }
 NORM_LEGEND: Final = "<li>dashed and dotted: usual at this age, median and 10 to 90 %</li>"

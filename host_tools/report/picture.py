@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py import __version__
 from firmware_py.calibration import CALIBRATED
-from host_tools.drawing import GREY, INK, in_style, new_figure, save
+from host_tools.drawing import EAR_COLOURS, GREY, INK, in_style, new_figure, save
 from host_tools.recorded import RecordedSession
 from host_tools.report import words
 from host_tools.report.audiogram import (
-    EAR_COLOURS,
     PANEL_HEIGHT_INCH,
     draw_ear,
     draw_legend,

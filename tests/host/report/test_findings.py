@@ -39,8 +39,8 @@ def test_thresholds_are_those_of_the_result() -> None:
     for found, recorded in zip(
         ear.thresholds, session.result["ears"][0]["thresholds"], strict=True
     ):
-        assert {name: getattr(found, name) for name in recorded} == recorded
-        assert found.masking == "none"
+        shown = {name: value for name, value in recorded.items() if name != "air_bone_gap_db"}
+        assert {name: getattr(found, name) for name in shown} == shown
         assert (found.norm_db_hl, found.norm_share_better) == (None, None)
 
 

@@ -125,7 +125,7 @@ def test_what_is_not_sure_has_a_question_mark(mark: str) -> None:
     found, session = reported("left-ear-s2")
     unsure = with_thresholds(found, mark=mark, threshold_db_hl=None, limit_db_hl=90.0)
     axes = page(unsure, session).axes[0]
-    assert [text.get_text() for text in axes.texts].count("?") == 10
+    assert len([text for text in axes.texts if text.get_text().startswith("?")]) == 10
 
 
 @pytest.mark.parametrize("state", ["UNCALIBRATED", "OVERDUE"])

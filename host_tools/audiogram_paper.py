@@ -1,0 +1,62 @@
+"""The paper of an audiogram: level downward, frequency in octaves, one octave as wide as 20 dB."""
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from host_tools.drawing import EAR_COLOURS, INK
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+GRID: Final = "#d8d8d8"
+TOP_DB_HL: Final = -10.0
+BOTTOM_DB_HL: Final = 120.0
+FIRST_HZ: Final = 125.0
+OCTAVES: Final = 6
+MARGIN_OCTAVES: Final = 0.5
+DB_PER_OCTAVE: Final = 20.0
+TICKS_HZ: Final = (125, 250, 500, 1000, 2000, 4000, 8000)
+BETWEEN_HZ: Final = (750, 1500, 3000, 6000)
+
+
+def octaves(frequency_hz: float) -> float:
+    """Return where a frequency is drawn: octaves above 125 Hz."""
+    return math.log2(frequency_hz / FIRST_HZ)
+
+
+def in_octaves(frequencies_hz: Iterable[float]) -> list[float]:
+    """Return where frequencies are drawn."""
+    return [octaves(frequency_hz) for frequency_hz in frequencies_hz]
+
+
+def draw_paper(axes: "Axes", ear: str, note: str = "") -> None:
+    """Make axes those of an ear's audiogram, in units of octaves and dB HL.
+
+    Parameters
+    ----------
+    axes : Axes
+    ear : str
+        "left" or "right": the title, in its colour.
+    note : str
+        Above the right end.
+    """
+    axes.set_xlim(-MARGIN_OCTAVES, OCTAVES + MARGIN_OCTAVES)
+    axes.set_ylim(BOTTOM_DB_HL, TOP_DB_HL)
+    axes.set_aspect(1.0 / DB_PER_OCTAVE)
+    names = [f"{f // 1000}k" if f >= 1000 else f"{f}" for f in TICKS_HZ]
+    axes.set_xticks(in_octaves(TICKS_HZ), names)
+    axes.set_xticks(in_octaves(BETWEEN_HZ), minor=True)
+    axes.set_yticks(range(int(TOP_DB_HL), int(BOTTOM_DB_HL) + 1, 10))
+    axes.grid(which="major", color=GRID, lw=0.6)
+    axes.grid(which="minor", axis="x", color=GRID, lw=0.6, linestyle=(0, (2, 2)))
+    axes.tick_params(length=0, labelsize=8)
+    axes.tick_params(which="minor", length=0)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(True)
+    axes.set_xlabel("frequency in Hz", fontsize=8)
+    axes.set_ylabel("hearing level in dB HL", fontsize=8)
+    title = f"{ear} ear"
+    axes.set_title(title, loc="left", color=EAR_COLOURS[ear], fontweight="bold", fontsize=11)
+    axes.set_title(note, loc="right", color=INK, fontsize=8.5)
