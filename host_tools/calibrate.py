@@ -323,7 +323,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     p.add_argument("port", nargs="?", metavar="PORT", help="the firmware's console")
     p.add_argument("--console", metavar="URL", help="the same, as any URL that pyserial knows")
-    p.add_argument("-o", "--output", metavar="FILE", type=Path, required=True, help="to write")
+    p.add_argument("-o", "--out", metavar="FILE", type=Path, required=True, help="to write")
     p.add_argument(
         "--transducer",
         default="tdh39",
@@ -372,7 +372,7 @@ def calibrate(
         reference = reference_levels(arguments.transducer)
     except UnknownTransducerError as error:
         raise HostError(str(error)) from None
-    place = kept_beside(arguments.output)
+    place = kept_beside(arguments.out)
     say("Nobody may wear the earphones until this is over.")
     readings = Readings(reference.transducer)
     try:
@@ -392,10 +392,10 @@ def calibrate(
         say(f"ended; {_what_is_kept(place)}")
         return 1
     made = _calibration(readings, reference, today, arguments.due_days)
-    write_text(arguments.output, as_toml(made))
+    write_text(arguments.out, as_toml(made))
     place.unlink(missing_ok=True)
     about = made.content["calibration"]
-    say(f"{arguments.output}: calibrated {about['date']}, due {about['due']}")
+    say(f"{arguments.out}: calibrated {about['date']}, due {about['due']}")
     return 0
 
 
@@ -472,10 +472,10 @@ def _checked(arguments: argparse.Namespace) -> str:
             f"--loud is {arguments.loud:g} dBFS; allowed is {arguments.soft + APART_MIN_DB:g} "
             f"({APART_MIN_DB:g} dB above --soft) to {high_dbfs:g} dBFS"
         )
-    if arguments.output.exists() and not arguments.force:
-        raise HostError(f"{arguments.output} is there already; --force replaces it")
-    if not arguments.output.parent.is_dir():
-        raise HostError(f"{arguments.output.parent} is no directory")
+    if arguments.out.exists() and not arguments.force:
+        raise HostError(f"{arguments.out} is there already; --force replaces it")
+    if not arguments.out.parent.is_dir():
+        raise HostError(f"{arguments.out.parent} is no directory")
     return str(urls[0])
 
 
