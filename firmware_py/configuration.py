@@ -1,11 +1,15 @@
 """The firmware's configuration: one TOML file, every key known, every value within its limits."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from firmware_py.console.pin import PinHash
+from firmware_py.journal import SealKey
+from firmware_py.key_file import KeyFileError, read_key_file
+from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import SettingError, Settings
+from firmware_py.pseudonym import pseudonym
 from firmware_py.toml_file import TomlFileError, read_toml
 
 FILE_BYTES_MAX = 32 * 1024  # every key with its longest value has not half of it
@@ -36,6 +40,10 @@ class Configuration:
         Only with an image: Numba loads what it needs when it needs it.
     pin : PinHash or None
         Of the operator, table `[console]`; only its hash is told. None: none is needed.
+    seal_key : SealKey or None
+        Every record of a journal is sealed with it, table `[journal]`. None: there are no seals.
+    pseudonym_key : bytes or None
+        With which identifiers are replaced by pseudonyms, table `[journal]`. None: they are not.
     """
 
     test: Settings = field(default_factory=Settings)
@@ -44,6 +52,14 @@ class Configuration:
     calibration: Path | None = None
     pin: PinHash | None = None
     memory_reserve_mb: int = 16
+    seal_key: SealKey | None = None
+    pseudonym_key: bytes | None = field(default=None, repr=False)
+
+    def recorded(self, person: Person) -> Person:
+        """Return a person as the journal may name him."""
+        if self.pseudonym_key is None or person.identifier is None:
+            return person
+        return replace(person, identifier=pseudonym(self.pseudonym_key, person.identifier))
 
 
 def read_configuration(path: Path) -> Configuration:
@@ -65,17 +81,19 @@ def read_configuration(path: Path) -> Configuration:
 
 
 def _configuration(content: dict[str, Any], directory: Path) -> Configuration:
-    _refuse_unknown("table", content, ["console", "device", "test"])
+    _refuse_unknown("table", content, ["console", "device", "journal", "test"])
     for name, table in content.items():
         if not isinstance(table, dict):
             shown = "no table" if name == "console" else repr(table)  # it may be a PIN
             raise ConfigurationError(f"{name!r} is {shown}; it has to be a table, [{name}]")
     console = content.get("console", {})
     device, test = content.get("device", {}), content.get("test", {})
+    journal = content.get("journal", {})
     _refuse_unknown("key", console, ["pin"], "[console] ")
     _refuse_unknown(
         "key", device, ["calibration", "events", "memory_reserve_mb", "reconnect_s"], "[device] "
     )
+    _refuse_unknown("key", journal, ["pseudonym_key", "seal_key"], "[journal] ")
     _refuse_unknown("key", test, list(Settings.__dataclass_fields__), "[test] ")
     try:
         settings = Settings.from_record(test)
@@ -85,9 +103,11 @@ def _configuration(content: dict[str, Any], directory: Path) -> Configuration:
         settings,
         _reconnect_s(device),
         _events(device),
-        _calibration(device, directory),
+        _path("[device] calibration", device.get("calibration"), directory, "a calibration"),
         _pin(console),
         _memory_reserve_mb(device),
+        SealKey(secret) if (secret := _key("seal_key", journal, directory)) else None,
+        _key("pseudonym_key", journal, directory),
     )
 
 
@@ -129,15 +149,20 @@ def _events(device: dict[str, Any]) -> bool:
     return value
 
 
-def _calibration(device: dict[str, Any], directory: Path) -> Path | None:
-    value = device.get("calibration")
+def _path(name: str, value: object, directory: Path, what: str) -> Path | None:
     if value is None:
         return None
     if not isinstance(value, str) or not value or "\0" in value:
-        raise ConfigurationError(
-            f"[device] calibration is {value!r}; allowed is the path of a calibration file"
-        )
+        raise ConfigurationError(f"{name} is {value!r}; allowed is the path of {what} file")
     return directory / value
+
+
+def _key(name: str, journal: dict[str, Any], directory: Path) -> bytes | None:
+    path = _path(f"[journal] {name}", journal.get(name), directory, "a key")
+    try:
+        return None if path is None else read_key_file(path)
+    except KeyFileError as error:
+        raise ConfigurationError(f"[journal] {name}: {error}") from None
 
 
 def _pin(console: dict[str, Any]) -> PinHash | None:

@@ -34,7 +34,12 @@ from firmware_py.console.grammar import (
     ConsoleError,
 )
 from firmware_py.console.pin import PinLock
-from firmware_py.data_directory import DataDirectory, DataDirectoryError, session_number
+from firmware_py.data_directory import (
+    SESSION_NUMBER_MAX,
+    DataDirectory,
+    DataDirectoryError,
+    session_number,
+)
 from firmware_py.exit_codes import (
     EXIT_CONFIGURATION,
     EXIT_FAULT,
@@ -70,7 +75,6 @@ HELD_S_MIN: Final = 0.5  # a release may be late, and at a high speed seem later
 FORGET_LINE: Final = b"\x15"  # ^U
 LAST_WORDS_S: Final = 1.0  # for the operator's end to take what the firmware said last
 
-SESSION_NUMBER_MAX: Final = 999_999_999  # nine digits in the name of a journal
 SESSIONS_LISTED: Final = 10
 SESSIONS_LISTED_MAX: Final = 50  # some milliseconds each, while nothing else is done
 
@@ -481,7 +485,7 @@ class Firmware:
         if seed is not None:
             changes["seed"] = _value(seed)
         try:
-            person = _person(age_years, sex, identifier)
+            person = self._configuration.recorded(_person(age_years, sex, identifier))
             self._runner.begin(self._with(changes), person)
             self._manual_tone.forget()
         except SettingError as error:

@@ -63,6 +63,12 @@ def parser() -> argparse.ArgumentParser:
         action=HashPin,
         help="ask for an operator's PIN, print its line of the configuration, and end",
     )
+    p.add_argument(
+        "--make-key",
+        action=MakeKey,
+        metavar="NEWFILE",
+        help="make a key for seals or pseudonyms by chance, and end",
+    )
     p.add_argument("--version", action=Version, help="say what runs here, and end")
     return p
 
@@ -107,6 +113,30 @@ class HashPin(argparse.Action):
         except ValueError as error:
             parser.exit(2, f"gp-pta-device: {error}\n")
         print(f'[console]\npin = "{stored}"')
+        parser.exit(0)
+
+
+class MakeKey(argparse.Action):
+    """Makes a key file."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        _namespace: argparse.Namespace,
+        values: object,
+        _option_string: str | None = None,
+    ) -> None:
+        """Make it, say what it is called, and end."""
+        from firmware_py.journal import SealKey
+        from firmware_py.key_file import KeyFileError, make_key_file, read_key_file
+
+        path = Path(str(values))
+        try:
+            make_key_file(path)
+            name = SealKey(read_key_file(path)).name
+        except KeyFileError as error:
+            parser.exit(2, f"gp-pta-device: {error}\n")
+        print(f"{path}: key {name}; keep a copy where the device is not")
         parser.exit(0)
 
 
@@ -161,7 +191,7 @@ def _run(arguments: argparse.Namespace) -> int:
         configuration = (
             read_configuration(arguments.config) if arguments.config else Configuration()
         )
-        data = DataDirectory(arguments.data)
+        data = DataDirectory(arguments.data, configuration.seal_key)
     except (ConfigurationError, DataDirectoryError, SupervisorError) as error:
         return _refuse(str(error))
     calibration = load_calibration(arguments.calibration or configuration.calibration)

@@ -145,7 +145,7 @@ class Runner:
             state = replay(recovered.records)
             self.last_test, self.last_calibration = state.test, state.calibration
             return []
-        session, torn_bytes = Session.resume(path)
+        session, torn_bytes = Session.resume(path, self._data.seal_key)
         self._adopt(session)
         self._client.remember(session.board.boot, session.board.event)
         self._tell("resumed", {"session": session.number, "presentation": session.test.number})
@@ -181,7 +181,9 @@ class Runner:
         number = self._data.next_number()
         path = self._data.journal_path(number)
         in_force = self.calibration_today()
-        session = Session.begin(path, number, settings, person, self._clock.date(), in_force)
+        session = Session.begin(
+            path, number, settings, person, self._clock.date(), in_force, self._data.seal_key
+        )
         self.calibration_tone.stop()
         self._adopt(session)
         told = {"session": number, "journal": session.journal.path.name}

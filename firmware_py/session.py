@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 
 from firmware_py import __version__
 from firmware_py.calibration import CalibrationInForce
-from firmware_py.journal import JournalError, JournalWriter, Record
+from firmware_py.journal import JournalError, JournalWriter, Record, SealKey
 from firmware_py.procedure.events import (
     Action,
     Event,
@@ -197,6 +197,7 @@ class Session:
         person: Person,
         started: datetime.datetime,
         calibration: CalibrationInForce = NOT_CALIBRATED,
+        seal_key: SealKey | None = None,
     ) -> Self:
         """Start a new journal.
 
@@ -214,6 +215,8 @@ class Session:
             Date and time of day, with its zone, for people.
         calibration : CalibrationInForce, optional
             As judged today; it is recorded whole.
+        seal_key : SealKey, optional
+            With which the journal is sealed.
 
         Raises
         ------
@@ -233,21 +236,21 @@ class Session:
             "seed": settings.seed,
             "started": started.isoformat(timespec="seconds"),
         }
-        journal = JournalWriter.create(path, header)
+        journal = JournalWriter.create(path, header, seal_key=seal_key)
         return cls(number, journal, Replay(test, calibration))
 
     @classmethod
-    def resume(cls, path: Path) -> "tuple[Self, int]":
+    def resume(cls, path: Path, seal_key: SealKey | None = None) -> "tuple[Self, int]":
         """Go on with a session; return it, and how many torn bytes were cut off its journal.
 
         Raises
         ------
         JournalError
-            If the journal is damaged or cannot be written.
+            If the journal is damaged, sealed with another key, or cannot be written.
         ReplayError
             If its outputs do not come out as recorded: it is of another version.
         """
-        journal, recovered = JournalWriter.resume(path)
+        journal, recovered = JournalWriter.resume(path, seal_key=seal_key)
         try:
             state = replay(recovered.records)
             if state.differences:

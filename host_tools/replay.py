@@ -5,13 +5,16 @@ Or ask what another model would have said to the same answers.
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from firmware_py.journal import SealKey
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name
+from host_tools.seals import NO_SEALS, Seals, read_keys, seals_of
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
     from firmware_py.session import Difference
@@ -23,6 +26,7 @@ SUMMARY = "check that a journal's every stimulus and its result come out again, 
 EXAMPLE = """\
 examples:
   gp-pta replay sessions/session-000001.journal
+  gp-pta replay sessions/session-000001.journal --key seal.key
   gp-pta replay sessions/session-000001.journal --profile gp-pta-2015
   gp-pta replay sessions/session-000001.journal --noise 4 --picture what-if.svg
 
@@ -30,10 +34,11 @@ examples:
 
 exit codes, with and without another model: 0 all came out the same, 1 something differs, 2 not a
 journal that can be replayed or an option that is not allowed, 3 the same so far but the session is
-not finished, 4 the journal is damaged
+not finished, 4 the journal is damaged, 5 with --key: its seal is broken, or it is not sealed with
+such a key
 """
 
-IDENTICAL, DIFFERENT, UNFINISHED, DAMAGED = 0, 1, 3, 4
+IDENTICAL, DIFFERENT, UNFINISHED, DAMAGED, NOT_SEALED = 0, 1, 3, 4, 5
 
 
 @dataclass
@@ -50,11 +55,17 @@ class Verdict:
     damage: str = ""
     result: dict[str, Any] | None = None
     calibration: str = ""
+    seals: Seals = NO_SEALS
 
     @property
     def identical(self) -> bool:
         """Return whether the session is finished and everything came out the same."""
         return self.code == IDENTICAL
+
+    @property
+    def exit_code(self) -> int:
+        """Return what the command ends with: what is forged is nothing else."""
+        return NOT_SEALED if self.seals.true is False else self.code
 
 
 def replay_journal(path: Path) -> Verdict:
@@ -70,8 +81,8 @@ def replay_journal(path: Path) -> Verdict:
     return verdict_of(read_session(path))
 
 
-def verdict_of(session: "RecordedSession") -> Verdict:
-    """Return what the replay of a session showed."""
+def verdict_of(session: "RecordedSession", keys: Sequence[SealKey] = ()) -> Verdict:
+    """Return what the replay of a session showed, and its seals under these keys."""
     state = session.state
     return Verdict(
         journal=session.path,
@@ -84,12 +95,17 @@ def verdict_of(session: "RecordedSession") -> Verdict:
         damage=session.damage,
         result=state.result,
         calibration=session.calibration.headline,
+        seals=seals_of(session.recovered, keys),
     )
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     p.add_argument("journal", type=Path, help="the journal of a session")
+    p.add_argument(
+        "--key", type=Path, action="append", default=[], metavar="FILE",
+        help="check the seals with the device's key; more than one if it had more than one",
+    )  # fmt: skip
     p.add_argument("--profile", metavar="NAME", help="suppose this profile of the estimator")
     p.add_argument(
         "--prior", type=Path, metavar="FILE", help="suppose this prior, made by gp-pta learn-prior"
@@ -107,8 +123,9 @@ def run(arguments: argparse.Namespace) -> int:
     from host_tools.recorded import read_session
 
     _check_picture(arguments)
+    keys = read_keys(arguments.key)
     session = read_session(arguments.journal)
-    verdict = verdict_of(session)
+    verdict = verdict_of(session, keys)
     comparison = _comparison(session, arguments)
     if comparison is not None and arguments.picture is not None:
         from host_tools.what_if.picture import draw_comparison
@@ -117,10 +134,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         supposed = {} if comparison is None else {"what_if": comparison.as_json()}
         print(json.dumps(as_json(verdict) | supposed))
-        return verdict.code
+        return verdict.exit_code
     for line in [*(comparison.lines() if comparison else []), *words(verdict)]:
         print(line)
-    return verdict.code
+    return verdict.exit_code
 
 
 def _comparison(session: "RecordedSession", asked: argparse.Namespace) -> "Comparison | None":
@@ -163,12 +180,13 @@ def as_json(verdict: Verdict) -> dict[str, Any]:
         "differences": [vars(difference) for difference in verdict.differences],
         "result": verdict.result,
         "calibration": verdict.calibration,
+        "seals": vars(verdict.seals),
     }
 
 
 def words(verdict: Verdict) -> list[str]:
     """Return the verdict in words, the short first."""
-    lines = [_summary(verdict), verdict.calibration]
+    lines = [_summary(verdict), *filter(None, [verdict.seals.words]), verdict.calibration]
     if verdict.torn_bytes:
         lines.append(f"torn end: {verdict.torn_bytes} bytes after the last good record")
     if verdict.damage:

@@ -20,15 +20,19 @@ from firmware_py.journal.reader import (
 from firmware_py.journal.records import (
     FORMAT_VERSION,
     HEADER_BYTES_MAX,
+    JOURNAL_BYTES_MAX,
     RECORD_BYTES_MAX,
     Record,
 )
+from firmware_py.journal.seal import SECRET_BYTES, SealKey, first_broken
 from firmware_py.journal.writer import JournalWriter
 
 __all__ = [
     "FORMAT_VERSION",
     "HEADER_BYTES_MAX",
+    "JOURNAL_BYTES_MAX",
     "RECORD_BYTES_MAX",
+    "SECRET_BYTES",
     "Disk",
     "JournalDamagedError",
     "JournalError",
@@ -42,6 +46,8 @@ __all__ = [
     "RealDisk",
     "Record",
     "Recovered",
+    "SealKey",
+    "first_broken",
     "is_recovery_note",
     "is_unbroken",
     "read_journal",

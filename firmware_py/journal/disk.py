@@ -71,7 +71,8 @@ class RealDisk:
         return os.open(path, flags, 0o644)
 
     def open(self, path: Path, *, writable: bool) -> int:
-        access = os.O_RDWR | os.O_APPEND if writable else os.O_RDONLY
+        # A link is followed to read what it leads to, but nothing is written there.
+        access = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW if writable else os.O_RDONLY
         handle = os.open(path, access | os.O_CLOEXEC | os.O_NONBLOCK)  # do not wait at a pipe
         mode = os.fstat(handle).st_mode
         if stat.S_ISREG(mode):

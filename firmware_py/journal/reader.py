@@ -19,6 +19,7 @@ from firmware_py.journal.errors import (
 from firmware_py.journal.records import (
     FORMAT_VERSION,
     HEADER_BYTES_MAX,
+    JOURNAL_BYTES_MAX,
     TAIL,
     TAIL_BYTES,
     UNSYNCED_BYTES_MAX,
@@ -134,6 +135,8 @@ def is_unbroken(path: Path) -> bool:
     """
     crc = ""
     with path.open("rb") as file:
+        if os.fstat(file.fileno()).st_size > JOURNAL_BYTES_MAX:
+            return False
         while line := file.readline(HEADER_BYTES_MAX):
             tail = TAIL.search(line, max(0, len(line) - TAIL_BYTES))
             if tail is None or chained_crc(crc, line[: tail.start()]) != tail[1].decode():
@@ -152,6 +155,8 @@ def scan(disk: Disk, handle: int, path: Path) -> Recovered:
 
 def _scan(disk: Disk, handle: int, path: Path) -> Recovered:
     size = disk.size(handle)  # a writer may lengthen the file meanwhile
+    if size > JOURNAL_BYTES_MAX:
+        raise JournalReadError(path, f"has {size} bytes; a journal has at most {JOURNAL_BYTES_MAX}")
     records: list[Record] = []
     offset, crc = 0, ""
     while offset < size:

@@ -9,7 +9,7 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, TypeAlias
 
@@ -29,10 +29,14 @@ HEADER_BYTES_MAX: Final = 64 * 1024
 UNSYNCED_BYTES_MAX: Final = 64 * 1024
 """Lines written at once, hence the most that a power cut can leave torn at the end of a file."""
 
+JOURNAL_BYTES_MAX: Final = 16 * 1024 * 1024
+"""A whole journal: some hundred tests, or hours of a button pressed without end.  It bounds what a
+reader keeps in memory."""
+
 NESTING_MAX: Final = 32
 """Objects and lists inside each other: well below the recursion limit of any JSON reader."""
 
-RESERVED_KEYS: Final = frozenset({"n", "synced", "crc"})
+RESERVED_KEYS: Final = frozenset({"n", "synced", "seal", "crc"})
 """Keys the journal writes itself."""
 
 HEAD: Final = re.compile(rb'\{"n": (0|[1-9]\d{0,17}), "synced": (0|[1-9]\d{0,17}), "kind": ')
@@ -40,6 +44,7 @@ TAIL: Final = re.compile(rb', "crc": "([0-9a-f]{8})"\}\n\Z')
 TAIL_BYTES: Final = len(', "crc": "00000000"}\n')
 
 assert HEADER_BYTES_MAX <= UNSYNCED_BYTES_MAX, "a header is written at once"
+assert UNSYNCED_BYTES_MAX < JOURNAL_BYTES_MAX, "a journal is of many writes"
 assert RECORD_BYTES_MAX <= HEADER_BYTES_MAX, "the reader's longest line is a header"
 
 
@@ -87,7 +92,11 @@ def chained_crc(previous_crc: str, body: bytes) -> str:
 
 
 def encode_line(
-    number: int, synced: int, record: Mapping[str, object], previous_crc: str
+    number: int,
+    synced: int,
+    record: Mapping[str, object],
+    previous_crc: str,
+    seal: Callable[[bytes], str] | None = None,
 ) -> tuple[bytes, str]:
     """Return the line of a record and its CRC.
 
@@ -103,6 +112,8 @@ def encode_line(
         come back as lists.
     previous_crc : str
         The CRC of the record before; empty for the header.
+    seal : callable, optional
+        Returns the seal of a line's body, which the line then carries.
 
     Raises
     ------
@@ -117,6 +128,8 @@ def encode_line(
         body = text[:-1].encode("utf-8")
     except (ValueError, _RefusedError) as error:
         raise JournalRecordError(f"record {number} cannot be journalled: {error}") from None
+    if seal is not None:
+        body += f', "seal": "{seal(body)}"'.encode("ascii")
     crc = chained_crc(previous_crc, body)
     line = body + f', "crc": "{crc}"}}\n'.encode("ascii")
     if len(line) > line_bytes_max(number):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -24,11 +26,13 @@ from firmware_py.journal.errors import (
 from firmware_py.journal.reader import Recovered, is_recovery_note, scan
 from firmware_py.journal.records import (
     FORMAT_VERSION,
+    JOURNAL_BYTES_MAX,
     UNSYNCED_BYTES_MAX,
     Record,
     encode_line,
 )
 from firmware_py.journal.recovery import cut_torn_end, missing_notes, saved_cuts
+from firmware_py.journal.seal import SealKey, first_broken, seal_of
 
 
 class JournalWriter:
@@ -37,13 +41,22 @@ class JournalWriter:
     As a context manager it closes itself, and thereby syncs, on leaving.
     """
 
-    def __init__(self, disk: Disk, handle: int, recovered: Recovered) -> None:
+    def __init__(
+        self,
+        disk: Disk,
+        handle: int,
+        recovered: Recovered,
+        seal_key: SealKey | None = None,
+        seal: str = "",
+    ) -> None:
         self._disk = disk
         self._handle = handle
         self._path = recovered.path
         self._record_count = self._synced_count = len(recovered.records)
         self._synced_bytes = recovered.good_bytes
         self._crc = recovered.crc
+        self._seal_key = seal_key
+        self._seal = seal
         self._ended = recovered.complete
         self._unsynced = bytearray()
         self._refusal = ""
@@ -56,6 +69,7 @@ class JournalWriter:
         header: Mapping[str, object],
         *,
         disk: Disk | None = None,
+        seal_key: SealKey | None = None,
     ) -> Self:
         """Begin a journal; on return its header and its name are on the disk.
 
@@ -65,9 +79,11 @@ class JournalWriter:
             A file that does not exist, in a directory that does.
         header : Mapping
             JSON values about the session, at most `HEADER_BYTES_MAX`; ``kind`` and ``journal``
-            (the format version) are added.
+            (the format version) are added, and ``seal_key`` (its name) if there is one.
         disk : Disk, optional
             The file system; the machine's own by default.
+        seal_key : SealKey, optional
+            Every record carries a seal made with it; without it none does.
 
         Raises
         ------
@@ -80,11 +96,11 @@ class JournalWriter:
         """
         disk = disk or RealDisk()
         path = Path(path)
-        record = _header_record(header)
+        record = _header_record(header, seal_key)
         encode_line(0, 0, record, "")  # refuse before there is a file
         handle = _created(disk, path)
         try:
-            writer = cls(disk, handle, Recovered(path, (), 0, ""))
+            writer = cls(disk, handle, Recovered(path, (), 0, ""), seal_key)
             writer._append(record)
             writer.sync()
             _sync_name(disk, path)
@@ -95,9 +111,15 @@ class JournalWriter:
 
     @classmethod
     def resume(
-        cls, path: str | os.PathLike[str], *, disk: Disk | None = None
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        disk: Disk | None = None,
+        seal_key: SealKey | None = None,
     ) -> tuple[Self, Recovered]:
         """Open a journal to go on with it; a torn end is saved, cut off and noted.
+
+        A journal that was begun without seals goes on without them.
 
         Returns
         -------
@@ -110,7 +132,8 @@ class JournalWriter:
         Raises
         ------
         JournalReadError
-            As of `read_journal`, damage included; the file was not changed.
+            As of `read_journal`, damage included; it is full; it is sealed with another key, or its
+            seal is broken.  The file was not changed.
         JournalLockedError
             Another writer has it open; the file was not changed.
         JournalWriteError
@@ -120,8 +143,10 @@ class JournalWriter:
         path = Path(path)
         handle = _opened(disk, path)
         try:
-            recovered = _made_whole(disk, handle, path)
-            writer = cls(disk, handle, recovered)
+            recovered = _looked_through(disk, handle, path)
+            seal_key, seal = _seals(disk, handle, recovered, seal_key)
+            _made_whole(disk, handle, recovered)
+            writer = cls(disk, handle, recovered, seal_key, seal)
             notes = _noted(disk, recovered)
             for note in notes:
                 writer._append(note)
@@ -169,7 +194,7 @@ class JournalWriter:
             The record cannot be written, or follows the "end" record; the writer goes on
             without it.
         JournalWriteError
-            The disk failed, now or before.
+            The disk failed, now or before, or the journal is full.
         """
         self._check_usable()
         if record.get("kind") == "header":
@@ -240,15 +265,25 @@ class JournalWriter:
 
     def _append(self, record: Mapping[str, object]) -> int:
         number = self._record_count
-        line, crc = encode_line(number, self._synced_count, record, self._crc)
+        line, crc = self._encoded(number, record)
+        if self._synced_bytes + len(self._unsynced) + len(line) > JOURNAL_BYTES_MAX:
+            raise JournalWriteError(
+                self._path,
+                f"is full: record {number} would make it longer than {JOURNAL_BYTES_MAX} bytes",
+                range(number, number + 1),
+            )
         if len(self._unsynced) + len(line) > UNSYNCED_BYTES_MAX:
             self.sync()
-            line, crc = encode_line(number, self._synced_count, record, self._crc)
+            line, crc = self._encoded(number, record)
         self._unsynced += line
-        self._crc = crc
+        self._crc, self._seal = crc, seal_of(line)
         self._record_count += 1
         self._ended = self._ended or record["kind"] == "end"
         return number
+
+    def _encoded(self, number: int, record: Mapping[str, object]) -> tuple[bytes, str]:
+        seal = partial(self._seal_key.seal, self._seal) if self._seal_key else None
+        return encode_line(number, self._synced_count, record, self._crc, seal)
 
     def _check_usable(self) -> None:
         if self._refusal:
@@ -275,13 +310,14 @@ class JournalWriter:
         )
 
 
-def _header_record(header: Mapping[str, object]) -> Record:
-    taken = sorted({"kind", "journal"} & header.keys())
+def _header_record(header: Mapping[str, object], seal_key: SealKey | None) -> Record:
+    taken = sorted({"kind", "journal", "seal_key"} & header.keys())
     if taken:
         raise JournalRecordError(
             f'a header cannot have the key "{taken[0]}", which the journal writes; use another'
         )
-    return {"kind": "header", "journal": FORMAT_VERSION, **header}
+    sealed = {"seal_key": seal_key.name} if seal_key else {}
+    return {"kind": "header", "journal": FORMAT_VERSION, **sealed, **header}
 
 
 def _created(disk: Disk, path: Path) -> int:
@@ -346,17 +382,47 @@ def _abandon(disk: Disk, handle: int, path: Path) -> None:
         disk.remove(path)
 
 
-def _made_whole(disk: Disk, handle: int, path: Path) -> Recovered:
-    """Return what is on the disk, after its torn end was saved and cut off."""
+def _looked_through(disk: Disk, handle: int, path: Path) -> Recovered:
+    """Return what is on the disk."""
     try:
         disk.fsync_directory(path.parent)  # a `create` that was cut short may not have done it
         disk.fsync(handle)
         disk.drop_cache(handle)  # after a failed fsync memory may hold what the disk does not
         recovered = scan(disk, handle, path)
-        cut_torn_end(disk, handle, recovered)
     except OSError as error:
         raise _recovery_error(path, error) from error
+    if recovered.good_bytes + UNSYNCED_BYTES_MAX > JOURNAL_BYTES_MAX:
+        raise JournalReadError(path, f"is full: it has {recovered.good_bytes} bytes")
     return recovered
+
+
+def _seals(
+    disk: Disk, handle: int, recovered: Recovered, seal_key: SealKey | None
+) -> tuple[SealKey | None, str]:
+    """Return the key that a journal goes on with, if it was begun with one, and its last seal."""
+    name = recovered.header.get("seal_key")
+    if name is None:
+        return None, ""
+    if seal_key is None or seal_key.name != name:
+        raise JournalReadError(
+            recovered.path, f"is sealed with key {name}, which is not the one that is configured"
+        )
+    try:
+        lines = [*io.BytesIO(disk.read(handle, 0, recovered.good_bytes))]
+    except OSError as error:
+        raise _recovery_error(recovered.path, error) from error
+    broken = first_broken(seal_key, lines)
+    if broken is not None:
+        raise JournalReadError(recovered.path, f"its seal is broken at record {broken}")
+    return seal_key, seal_of(lines[-1])
+
+
+def _made_whole(disk: Disk, handle: int, recovered: Recovered) -> None:
+    """Save the torn end and cut it off."""
+    try:
+        cut_torn_end(disk, handle, recovered)
+    except OSError as error:
+        raise _recovery_error(recovered.path, error) from error
 
 
 def _noted(disk: Disk, recovered: Recovered) -> list[Record]:

@@ -1,11 +1,15 @@
 """A configuration is taken whole or refused by name, value and what is allowed."""
 
+import hmac
 from pathlib import Path
 
 import pytest
 
 from firmware_py.configuration import Configuration, ConfigurationError, read_configuration
 from firmware_py.console.pin import SALT_BYTES, PinHash
+from firmware_py.journal import SealKey
+from firmware_py.key_file import make_key_file, read_key_file
+from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.settings import Settings
 
 
@@ -30,7 +34,10 @@ def test_what_is_said_is_taken(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("[tset]\n", "'tset' is not a known table; did you mean 'test'?"),
-        ("tones_max = 30\n", "'tones_max' is not a known table; known are console, device, test"),
+        (
+            "tones_max = 30\n",
+            "'tones_max' is not a known table; known are console, device, journal, test",
+        ),
         ("test = 3\n", "'test' is 3; it has to be a table, [test]"),
         ("[[test]]\n", "'test' is [{}]; it has to be a table, [test]"),
         ("[test]\ntones_mx = 30\n", "[test] 'tones_mx' is not a known key; did you mean 'tones_m"),
@@ -91,3 +98,53 @@ def test_the_hash_of_a_pin_is_taken(tmp_path: Path) -> None:
     path = tmp_path / "device.toml"
     path.write_text(f'[console]\npin = "{stored}"\n')
     assert read_configuration(path).pin == stored
+
+
+def test_keys_are_read_from_where_the_configuration_is(tmp_path: Path) -> None:
+    for name in ("seal.key", "p.key"):
+        make_key_file(tmp_path / name)
+    path = tmp_path / "device.toml"
+    path.write_text('[journal]\nseal_key = "seal.key"\npseudonym_key = "p.key"\n')
+    configuration = read_configuration(path)
+
+    assert configuration.seal_key == SealKey(read_key_file(tmp_path / "seal.key"))
+    assert configuration.pseudonym_key == read_key_file(tmp_path / "p.key")
+    for secret in (read_key_file(tmp_path / "seal.key"), read_key_file(tmp_path / "p.key")):
+        assert repr(secret) not in repr(configuration)
+        assert secret.hex() not in repr(configuration)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('seal_key = "none.key"', "[journal] seal_key: {}/none.key: cannot be read: No such file"),
+        (
+            'pseudonym_key = "device.toml"',
+            "[journal] pseudonym_key: {}/device.toml: is no key",
+        ),
+        ("seal_key = 7", "[journal] seal_key is 7; allowed is the path of a key file"),
+        ('seal-key = ""', "[journal] 'seal-key' is not a known key; did you mean 'seal_key'?"),
+    ],
+)
+def test_without_the_key_it_was_told_nothing_begins(tmp_path: Path, line: str, words: str) -> None:
+    path = tmp_path / "device.toml"
+    path.write_text(f"[journal]\n{line}\n")
+    with pytest.raises(ConfigurationError) as refusal:
+        read_configuration(path)
+    assert str(refusal.value).startswith(f"{path}: {words.format(tmp_path)}")
+
+
+def test_a_pseudonym_stands_for_an_identifier_and_for_no_other() -> None:
+    plain, first, second = (
+        Configuration(pseudonym_key=key) for key in (None, b"1" * 32, b"2" * 32)
+    )
+    person = Person(67.0, "F", "P-17")
+
+    assert plain.recorded(person) == person
+    assert first.recorded(UNKNOWN) == UNKNOWN
+    found = first.recorded(person)
+    assert (found.age_years, found.sex) == (67.0, "F")
+    message = b"gp-pta pseudonym\nP-17"
+    assert found.identifier == hmac.new(b"1" * 32, message, "sha256").hexdigest()[:16]
+    others = (second.recorded(person), first.recorded(Person(identifier="P-18")))
+    assert found.identifier not in [other.identifier for other in others]

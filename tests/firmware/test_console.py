@@ -21,6 +21,7 @@ from firmware_py.console.commands import Console
 from firmware_py.console.pin import PinHash
 from firmware_py.data_directory import DataDirectory
 from firmware_py.journal import read_journal
+from firmware_py.pseudonym import pseudonym
 from firmware_py.self_test import PARTS
 from host_tools.replay import IDENTICAL, replay_journal
 from tests.firmware.test_firmware import Device, told_by
@@ -372,6 +373,17 @@ def test_nothing_is_made_of_an_identifier_that_is_none(tmp_path: Path, identifie
 
     assert answer.startswith('ERROR -224,"identifier is ')
     assert [path.name for path in tmp_path.rglob("*")] == ["data", "firmware.lock"]
+
+
+def test_with_a_key_only_the_pseudonym_of_an_identifier_is_kept_and_told(tmp_path: Path) -> None:
+    key = b"p" * 32
+    device = Device(tmp_path, Configuration(pseudonym_key=key))
+    _, _, listed, _ = told_by(device, "SESS:STAR LEFT,3,,,P-17", "SESS:ABOR", "SESS:LIST?")
+
+    assert listed.endswith(f",left,{pseudonym(key, 'P-17')}")
+    (journal,) = tmp_path.glob("*.journal")
+    assert b"P-17" not in journal.read_bytes()
+    assert replay_journal(journal).code == IDENTICAL
 
 
 def test_the_pin_is_asked_for_and_is_in_no_journal(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from firmware_py.inference.population_prior import (
 )
 from firmware_py.journal import JournalError, JournalWriter, read_journal
 from firmware_py.journal.errors import JournalDamagedError, JournalRecordError
-from firmware_py.journal.records import encode_line
+from firmware_py.journal.records import RESERVED_KEYS, encode_line
 from firmware_py.journal.simulated_disk import SimulatedDisk
 from firmware_py.link.client import Client
 from firmware_py.link.frames import FrameError, LineReader, decode, encode
@@ -185,7 +185,7 @@ def _content(records: Iterable[dict[str, Any]]) -> bytes:
     lines: list[bytes] = []
     crc = ""
     for record in records:
-        own = {key: value for key, value in record.items() if key not in ("n", "synced", "crc")}
+        own = {key: value for key, value in record.items() if key not in RESERVED_KEYS}
         try:
             line, crc = encode_line(len(lines), len(lines), own, crc)
         except (JournalRecordError, KeyError):

@@ -1,13 +1,16 @@
 """`gp-pta replay` says what is right and wrong with a journal, in words and by its exit code."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from firmware_py.journal import JournalWriter, read_journal
+from firmware_py.journal import JournalWriter, SealKey, read_journal
+from firmware_py.journal.records import TAIL_BYTES, chained_crc
+from firmware_py.key_file import make_key_file, read_key_file
 from host_tools.main import main
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden" / "left-ear-s2.journal"
@@ -126,3 +129,85 @@ def test_a_journal_of_another_program_is_refused(
     code, _, err = replayed(path, capsys)
     assert code == 2
     assert "the header is not of a session that firmware" in err
+
+
+# Seals
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    make_key_file(tmp_path / "seal.key")
+    return tmp_path / "seal.key"
+
+
+@pytest.fixture
+def sealed(tmp_path: Path, key: Path) -> Path:
+    """Return the golden journal as a device with a key would have recorded it."""
+    path = tmp_path / "session-000002.journal"
+    header, *records = read_journal(GOLDEN).records
+    del header["kind"], header["journal"]
+    with JournalWriter.create(path, header, seal_key=SealKey(read_key_file(key))) as writer:
+        for record in records:
+            writer.append(record)
+    return path
+
+
+def test_a_sealed_journal_is_true_under_its_key(
+    sealed: Path, key: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_key_file(tmp_path / "older.key")
+    name = SealKey(read_key_file(key)).name
+    count = len(read_journal(GOLDEN).records)
+    keys = ["--key", str(tmp_path / "older.key"), "--key", str(key)]
+
+    code, out, _ = replayed(sealed, capsys)
+    assert (code, f"sealed with key {name}; not checked" in out) == (0, True)
+    assert main(["replay", str(sealed), *keys]) == 0
+    assert f"sealed with key {name}, and true: {count} records" in capsys.readouterr().out
+    assert main(["replay", str(sealed), *keys, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["seals"]["true"] is True
+    assert main(["replay", str(sealed), *keys[:2]]) == 5
+    assert "which is not given; not checked" in capsys.readouterr().out
+
+
+def test_a_journal_that_was_changed_and_its_crcs_mended_is_broken_at_a_record(
+    sealed: Path, key: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crc, mended = "", []
+    for number, line in enumerate(sealed.read_bytes().splitlines(keepends=True)):
+        body = line[:-TAIL_BYTES]
+        if number == 2:
+            body = re.sub(rb'"at_us": (\d+)', rb'"at_us": \g<1>0', body, count=1)
+            assert body != line[:-TAIL_BYTES]
+        crc = chained_crc(crc, body)
+        mended.append(body + f', "crc": "{crc}"}}\n'.encode())
+    sealed.write_bytes(b"".join(mended))
+
+    assert main(["replay", str(sealed), "--key", str(key)]) == 5
+    assert ", and BROKEN at record 2\n" in capsys.readouterr().out
+
+
+def test_a_sealed_journal_cut_short_at_a_record_is_true_and_unfinished(
+    sealed: Path, key: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = sealed.read_bytes().splitlines(keepends=True)
+    sealed.write_bytes(b"".join(lines[:50]))
+    assert main(["replay", str(sealed), "--key", str(key)]) == 3
+    out = capsys.readouterr().out
+    assert "the session is not finished" in out
+    assert ", and true: 50 records" in out
+
+
+def test_with_a_key_what_is_not_sealed_is_not_accepted(
+    journal: Path, key: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", str(journal), "--key", str(key)]) == 5
+    assert "\nnot sealed\n" in capsys.readouterr().out
+
+
+def test_a_key_that_others_may_read_is_refused(
+    sealed: Path, key: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key.chmod(0o644)
+    assert main(["replay", str(sealed), "--key", str(key)]) == 2
+    assert f"gp-pta: {key}: has mode 644; allowed are 600, " in capsys.readouterr().err

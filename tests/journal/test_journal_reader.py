@@ -19,7 +19,12 @@ from firmware_py.journal import (
     is_recovery_note,
     read_journal,
 )
-from firmware_py.journal.records import UNSYNCED_BYTES_MAX, chained_crc, encode_line
+from firmware_py.journal.records import (
+    JOURNAL_BYTES_MAX,
+    UNSYNCED_BYTES_MAX,
+    chained_crc,
+    encode_line,
+)
 from firmware_py.journal.simulated_disk import SimulatedDisk
 
 PATH = Path("/data/s.jsonl")
@@ -196,11 +201,11 @@ def test_an_end_of_zeros_or_noise_is_torn_until_it_is_too_long(sample: bytes) ->
             read(sample + byte * (UNSYNCED_BYTES_MAX + 1))
 
 
-def test_a_line_of_a_hundred_megabytes_takes_little_memory(tmp_path: Path, sample: bytes) -> None:
+def test_a_line_of_sixteen_megabytes_takes_little_memory(tmp_path: Path, sample: bytes) -> None:
     """Lines are read no further than they may reach."""
     path = tmp_path / "long.jsonl"
     path.write_bytes(sample)
-    os.truncate(path, 100_000_000)
+    os.truncate(path, JOURNAL_BYTES_MAX)
 
     tracemalloc.start()
     with pytest.raises(JournalDamagedError, match=f"no newline within {RECORD_BYTES_MAX} bytes"):
@@ -209,6 +214,15 @@ def test_a_line_of_a_hundred_megabytes_takes_little_memory(tmp_path: Path, sampl
     tracemalloc.stop()
 
     assert peak_bytes < 1_000_000
+
+
+def test_what_is_longer_than_any_journal_is_not_read(tmp_path: Path, sample: bytes) -> None:
+    path = tmp_path / "bomb.jsonl"
+    path.write_bytes(sample)
+    os.truncate(path, 10**12)
+
+    with pytest.raises(JournalReadError, match="has 1000000000000 bytes; a journal has at most "):
+        read_journal(path)
 
 
 @pytest.mark.parametrize(

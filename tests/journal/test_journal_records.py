@@ -37,7 +37,7 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner),
     max_leaves=12,
 )
-keys = st.text(max_size=8).filter(lambda key: key not in {"n", "synced", "crc", "kind"})
+keys = st.text(max_size=8).filter(lambda key: key not in {"n", "synced", "seal", "crc", "kind"})
 records = st.builds(
     lambda kind, rest: {"kind": kind, **rest},
     st.sampled_from(["input", "output", "note", "end", "é"]),

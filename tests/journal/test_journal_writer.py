@@ -11,6 +11,7 @@ import pytest
 
 from firmware_py.journal import (
     HEADER_BYTES_MAX,
+    RECORD_BYTES_MAX,
     JournalDamagedError,
     JournalExistsError,
     JournalLockedError,
@@ -26,6 +27,7 @@ from firmware_py.journal.simulated_disk import Fault, SimulatedDisk
 
 PATH = Path("/data/s.jsonl")
 NOTE = {"kind": "note", "text": "n"}
+LONG_NOTE = {"kind": "note", "text": "n" * (RECORD_BYTES_MAX - 200)}
 
 
 def test_records_are_numbered_and_counted() -> None:
@@ -355,3 +357,27 @@ def test_an_interrupted_sync_is_not_trusted(monkeypatch: pytest.MonkeyPatch) -> 
         writer.sync()
     with pytest.raises(JournalWriteError, match="a sync was interrupted; resume"):
         writer.append(NOTE)
+
+
+def test_a_full_journal_is_named_stays_readable_and_is_not_gone_on_with(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What was appended before is recorded, and what a writer may write a reader reads."""
+    bytes_max = 3 * UNSYNCED_BYTES_MAX
+    monkeypatch.setattr("firmware_py.journal.writer.JOURNAL_BYTES_MAX", bytes_max)
+    monkeypatch.setattr("firmware_py.journal.reader.JOURNAL_BYTES_MAX", bytes_max)
+    disk = SimulatedDisk()
+    writer = JournalWriter.create(PATH, {}, disk=disk)
+
+    def append_for_ever() -> None:
+        for _ in range(bytes_max):
+            writer.append(LONG_NOTE)
+
+    with pytest.raises(JournalWriteError, match=r"is full: record \d+ would make it") as full:
+        append_for_ever()
+    writer.close()
+    recorded = read_journal(PATH, disk=disk)
+    assert [*full.value.unrecorded] == [len(recorded.records)]
+    assert bytes_max - RECORD_BYTES_MAX < recorded.good_bytes <= bytes_max
+    with pytest.raises(JournalReadError, match=f"is full: it has {recorded.good_bytes} bytes"):
+        JournalWriter.resume(PATH, disk=disk)

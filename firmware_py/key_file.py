@@ -1,0 +1,63 @@
+"""A file with a secret key: one line that nobody but its owner and its group may read."""
+
+import os
+import re
+import secrets
+import stat
+from pathlib import Path
+from typing import Final
+
+from firmware_py.journal import SECRET_BYTES
+
+FORM: Final = re.compile(rb"gp-pta-key-1 ([0-9a-f]{64})\n", re.ASCII)
+FILE_BYTES: Final = len("gp-pta-key-1 \n") + 2 * SECRET_BYTES
+FORBIDDEN: Final = stat.S_IWGRP | stat.S_IRWXO
+
+
+class KeyFileError(ValueError):
+    """A key that cannot be read or made; the message names the file and tells no secret."""
+
+
+def make_key_file(path: Path) -> None:
+    """Make a new key by chance, in a file that only its owner can read.
+
+    Raises
+    ------
+    KeyFileError
+        If something is there already, or it cannot be written.
+    """
+    line = f"gp-pta-key-1 {secrets.token_hex(SECRET_BYTES)}\n"
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(line)
+            file.flush()
+            os.fsync(handle)
+    except OSError as error:
+        raise KeyFileError(f"{path}: cannot be made: {error.strerror}") from None
+
+
+def read_key_file(path: Path) -> bytes:
+    """Return the `SECRET_BYTES` of a key file.
+
+    Raises
+    ------
+    KeyFileError
+        If it cannot be read, is no key file, or others may read it or the group write it.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # wait at no pipe
+        with os.fdopen(handle, "rb") as file:
+            mode = os.fstat(handle).st_mode
+            content = file.read(FILE_BYTES + 1) if stat.S_ISREG(mode) else b""
+    except OSError as error:
+        raise KeyFileError(f"{path}: cannot be read: {error.strerror}") from None
+    key = FORM.fullmatch(content)
+    if key is None:
+        raise KeyFileError(f"{path}: is no key file; gp-pta-device --make-key FILE makes one")
+    if mode & FORBIDDEN:
+        raise KeyFileError(
+            f"{path}: has mode {stat.S_IMODE(mode):o}; allowed are 600, 400, 640 and 440: nobody "
+            "else may read a key"
+        )
+    return bytes.fromhex(key[1].decode())

@@ -1,0 +1,61 @@
+"""What the seals of a journal are worth to whoever has the key."""
+
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from firmware_py.journal import Recovered, SealKey, first_broken
+from firmware_py.key_file import KeyFileError, read_key_file
+from host_tools.errors import HostError
+
+
+@dataclass(frozen=True)
+class Seals:
+    """What is known of the seals of a journal.
+
+    Attributes
+    ----------
+    words : str
+        For people; "" if there is nothing to say.
+    true : bool or None
+        Whether every record is as the key's owner sealed it; None: nobody asked.
+    """
+
+    words: str
+    true: bool | None
+
+
+NO_SEALS: Final = Seals("", None)  # and nobody asked
+
+
+def read_keys(paths: Iterable[Path]) -> list[SealKey]:
+    """Read key files.
+
+    Raises
+    ------
+    HostError
+        If one is none, or others may read it.
+    """
+    try:
+        return [SealKey(read_key_file(path)) for path in paths]
+    except KeyFileError as error:
+        raise HostError(str(error)) from None
+
+
+def seals_of(recovered: Recovered, keys: Sequence[SealKey]) -> Seals:
+    """Check the seals of the good records with that of the keys which they name."""
+    name = recovered.header.get("seal_key")
+    if name is None:
+        return Seals("not sealed", False) if keys else NO_SEALS
+    if not keys:
+        return Seals(f"sealed with key {name}; not checked: --key checks it", None)
+    key = next((key for key in keys if key.name == name), None)
+    if key is None:
+        return Seals(f"sealed with key {name}, which is not given; not checked", False)
+    with recovered.path.open("rb") as file:
+        broken = first_broken(key, io.BytesIO(file.read(recovered.good_bytes)))
+    if broken is not None:
+        return Seals(f"sealed with key {name}, and BROKEN at record {broken}", False)
+    return Seals(f"sealed with key {name}, and true: {len(recovered.records)} records", True)
