@@ -66,6 +66,7 @@ from firmware_py.procedure.settings import (
 from firmware_py.runner import Runner
 from firmware_py.self_test import ButtonWatch, Part, answer, clock_part, disk_part
 from firmware_py.supervisor import Supervisor
+from firmware_py.wrong_pins import WrongPinsOnDisk
 
 LOOK_AROUND_S: Final = 0.5  # for a lost port, at least so often
 POLL_S: Final = 0.005  # for a port without a file descriptor
@@ -132,7 +133,8 @@ class Firmware:
         self._clock = clock
         self._manual_tone = ManualTone(self._client)
         self._buttons = ButtonWatch()
-        self._console = Console(self, PinLock(configuration.pin, time.monotonic))
+        wrong_pins = WrongPinsOnDisk(data.path / "wrong-pins")
+        self._console = Console(self, PinLock(configuration.pin, time.monotonic, wrong_pins))
         self._supervisor = supervisor or Supervisor({})
         self._settings: dict[str, Any] = {}
         self._events_on = configuration.events

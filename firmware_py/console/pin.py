@@ -2,14 +2,15 @@
 
 The configuration is on a card that may be copied, so the PIN itself is nowhere. A PIN is short,
 and whoever has the card can try all of them at home: the hash keeps it from being read in passing,
-not from somebody who wants to know. At the console there is the delay.
+not from somebody who wants to know. At the console there is the delay, and switching off does not
+end it: wrong ones are counted where the count outlasts the power.
 """
 
 import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 from firmware_py.console.grammar import COMMAND_PROTECTED, ILLEGAL_PARAMETER, ConsoleError
 
@@ -84,6 +85,38 @@ class PinHash:
         return compare_digest(self.digest, _digest(pin, self.salt, self.iterations))
 
 
+class WrongPins(Protocol):
+    """Counts the wrong PINs since the last right one."""
+
+    def count(self) -> int:
+        """Return how many there were."""
+
+    def add(self) -> None:
+        """Count one more; on return it is counted for good, as far as that is possible."""
+
+    def clear(self) -> None:
+        """Begin again."""
+
+
+class WrongPinsUntilOff:
+    """A count that is forgotten with the power."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def count(self) -> int:
+        """Return how many there were."""
+        return self._count
+
+    def add(self) -> None:
+        """Count one more."""
+        self._count += 1
+
+    def clear(self) -> None:
+        """Begin again."""
+        self._count = 0
+
+
 class PinLock:
     """What needs the PIN is refused until it was entered, and again after some idle time.
 
@@ -93,14 +126,21 @@ class PinLock:
         None: no PIN is configured, and nothing is ever refused.
     now_s : callable
         Returns a time in seconds that never goes backwards.
+    wrong : WrongPins, optional
+        With a count from before, the wait begins anew.
     """
 
-    def __init__(self, stored: PinHash | None, now_s: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        stored: PinHash | None,
+        now_s: Callable[[], float],
+        wrong: WrongPins | None = None,
+    ) -> None:
         self._stored = stored
         self._now_s = now_s
         self._unlocked_until_s: float | None = None
-        self._wrong = 0
-        self._wait_until_s = 0.0
+        self._wrong = wrong or WrongPinsUntilOff()
+        self._wait_until_s = now_s() + self._delay_s()
 
     @property
     def state(self) -> str:
@@ -147,17 +187,22 @@ class PinLock:
             )
         if not PIN_FORM.fullmatch(pin):
             raise ConsoleError(ILLEGAL_PARAMETER, f"a PIN has {PIN_WORDS}; this is none")
+        self._wrong.add()  # before it is looked at: the power may go when the answer is known
         if self._stored.is_of(pin):
-            self._wrong = 0
+            self._wrong.clear()
             self._unlocked_until_s = now_s + RELOCK_S
             return
         self.lock()
-        self._wrong += 1
-        delay_s = min(DELAY_S_FIRST * 2.0 ** min(self._wrong - 1, 30), DELAY_S_MAX)
+        delay_s = self._delay_s()
         self._wait_until_s = now_s + delay_s
         raise ConsoleError(
             COMMAND_PROTECTED, f"wrong PIN; the next one is looked at in {delay_s:.0f} s"
         )
+
+    def _delay_s(self) -> float:
+        """Return how long after the last wrong PIN the next one is looked at."""
+        wrong = self._wrong.count()
+        return min(DELAY_S_FIRST * 2.0 ** min(wrong - 1, 30), DELAY_S_MAX) if wrong else 0.0
 
     def lock(self) -> None:
         """Lock again."""
