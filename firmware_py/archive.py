@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.journal import JournalError, Record, read_journal
+from firmware_py.journal import JournalError, RealDisk, Record, read_journal
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 
 TAIL_BYTES: Final = 32 * 1024  # a result has at most 12 KiB, and only some notes come after it
@@ -86,7 +86,7 @@ def read_ends(path: Path) -> Ends:
     LineError
         Its first line is no header.
     """
-    with path.open("rb") as file:
+    with os.fdopen(RealDisk().open(path, writable=False), "rb") as file:
         line = file.readline(HEADER_BYTES_MAX)
         header = decode_line(line, 0, "").record
         size = os.fstat(file.fileno()).st_size

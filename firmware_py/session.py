@@ -27,6 +27,7 @@ from firmware_py.procedure.hearing_test import HearingTest
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import OFF, Settings
 
+SESSION_US_MAX: Final = 2**63 - 1
 NOT_CALIBRATED: Final = CalibrationInForce()
 
 
@@ -144,7 +145,7 @@ def _session_number(header: Record) -> int:
 def _take_input(state: Replay, number: int, record: Record, watch: Watcher) -> None:
     try:
         event = event_from_record(record["event"])
-        state.at_us = int(record["at_us"])
+        state.at_us = _session_us(record["at_us"])
         if "board" in record:
             boot, event_number = record["board"]
             serial = record.get("serial", state.board.serial)
@@ -155,6 +156,14 @@ def _take_input(state: Replay, number: int, record: Record, watch: Watcher) -> N
     actions = state.test.handle(state.at_us, event)
     state.pending = [as_record(action) for action in actions if is_recorded(action)]
     watch(state, event, actions)
+
+
+def _session_us(at_us: object) -> int:
+    if type(at_us) is not int or not 0 <= at_us <= SESSION_US_MAX:
+        raise ValueError(
+            f"at_us is {at_us!r}; allowed are whole numbers from 0 to {SESSION_US_MAX}"
+        )
+    return at_us
 
 
 def _compare_output(state: Replay, number: int, record: Record) -> None:

@@ -1,0 +1,125 @@
+"""A journal that somebody made to do harm is refused, or costs no more than its size allows."""
+
+import os
+import time
+import tracemalloc
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from firmware_py.journal import RECORD_BYTES_MAX, JournalError, Record, read_journal
+from firmware_py.journal.records import JOURNAL_BYTES_MAX, chained_crc, encode_line
+from host_tools.main import main
+from host_tools.recorded import read_session
+
+GOLDEN: Final = Path(__file__).parents[1] / "golden" / "left-ear-s2.journal"
+PART: Final = 32  # of the longest journal, so that the tests are quick: cost goes with size
+MEBIBYTE: Final = 2**20
+
+
+def write(path: Path, records: Iterable[Record]) -> Path:
+    crc, lines = "", []
+    for number, record in enumerate(records):
+        line, crc = encode_line(number, number, record, crc)
+        lines.append(line)
+    path.write_bytes(b"".join(lines))
+    return path
+
+
+def with_line(path: Path, inside: bytes) -> Path:
+    """Write a journal whose last line, with a right CRC, is what no writer would write."""
+    write(path, read_journal(GOLDEN).records[:3])
+    crc = path.read_bytes()[-11:-3].decode()
+    body = b'{"n": 3, "synced": 3, "kind": "note", "x": ' + inside
+    line = body + f', "crc": "{chained_crc(crc, body)}"}}\n'.encode()
+    path.write_bytes(path.read_bytes() + line)
+    return path
+
+
+def test_lines_full_of_small_things_take_bounded_memory(tmp_path: Path) -> None:
+    header = read_journal(GOLDEN).header
+    crowd: list[dict[str, Any]] = [{} for _ in range((RECORD_BYTES_MAX - 200) // 4)]
+    count = JOURNAL_BYTES_MAX // RECORD_BYTES_MAX // PART
+    path = write(tmp_path / "crowd", [header, *[{"kind": "note", "x": crowd}] * count])
+    tracemalloc.start()
+    records = read_journal(path).records
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert len(records[-1]["x"]) == len(crowd)
+    assert peak_bytes * PART < 512 * MEBIBYTE
+
+
+def test_more_events_than_a_test_can_have_take_bounded_time(tmp_path: Path) -> None:
+    """Pausing and going on is what costs the procedure most."""
+    records = [*read_journal(GOLDEN).records[:60]]
+    at_us = max(record.get("at_us", 0) for record in records)
+    for number in range(JOURNAL_BYTES_MAX // 100 // PART):
+        event = {"what": ("paused", "continued")[number % 2]}
+        records.append({"kind": "input", "at_us": at_us + number, "event": event})
+    path = write(tmp_path / "flood", records)
+    began_s = time.process_time()
+    session = read_session(path)
+
+    assert session.state.inputs > len(records) - 60
+    assert (time.process_time() - began_s) * PART < 600.0
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [b"[" * 5000 + b"]" * 5000, b'{"a":' * 2000 + b"1" + b"}" * 2000, b"9" * 11_000, b"NaN"],
+    ids=["deep list", "deep object", "long number", "no number"],
+)
+def test_what_json_can_be_abused_for_is_a_torn_end_and_no_harm(
+    tmp_path: Path, inside: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = with_line(tmp_path / "j", inside)
+    assert main(["replay", str(path)]) == 3
+    assert "torn end: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("at_us", [10**400, -1, 1e18, True, "7", None])
+def test_a_time_that_no_session_has_is_refused(
+    tmp_path: Path, at_us: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records = [*read_journal(GOLDEN).records]
+    records[1] = {**records[1], "at_us": at_us}
+    assert main(["replay", str(write(tmp_path / "j", records))]) == 2
+    assert f"record 1: at_us is {at_us!r}; allowed are " in capsys.readouterr().err
+
+
+def test_no_number_of_an_input_is_too_large_to_be_followed_or_refused(tmp_path: Path) -> None:
+    golden = read_journal(GOLDEN).records[:60]
+    first_of = {}
+    for number, record in enumerate(golden):
+        for name, value in record.get("event", {}).items():
+            if type(value) is int:
+                first_of[record["event"]["what"], name] = number
+    assert len(first_of) > 6
+    for (_, name), number in first_of.items():
+        records = [*golden]
+        records[number] = {**golden[number], "event": {**golden[number]["event"], name: 10**400}}
+        path = write(tmp_path / "j", records)
+        assert main(["replay", str(path)]) in (1, 2, 3), "and raises nothing"
+
+
+def test_a_sparse_file_of_a_terabyte_is_refused_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "session-000001.journal"
+    path.write_bytes(GOLDEN.read_bytes())
+    os.truncate(path, 10**12)
+    assert main(["replay", str(path)]) == 2
+    assert f"has {10**12} bytes; a journal has at most " in capsys.readouterr().err
+    assert main(["sessions", str(tmp_path)]) == 0
+    assert f"has {10**12} bytes" in capsys.readouterr().out
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "session-000001.journal")
+    with pytest.raises(JournalError, match="Not a regular file"):
+        read_journal(tmp_path / "session-000001.journal")
+    assert main(["sessions", str(tmp_path)]) == 0
+    assert "Not a regular file" in capsys.readouterr().out
