@@ -15,6 +15,8 @@ COUNT_ARGS ?=
 FUZZ_TARGET ?= all
 FUZZ_INPUTS ?= 1000000
 TARGET ?= all
+KILLS ?= 200
+CRASH_ARGS ?=
 
 BIN := $(VENV)/bin
 # The levels, each with everything in the ones before it. The first has no SciPy in it: Numba loads
@@ -24,7 +26,7 @@ TEST := $(VENV)/test.txt
 DEV := $(VENV)/dev.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-arm bench bench-instructions fuzz image lint lock clean
+.PHONY: help demo test test-arm bench bench-instructions fuzz crash image lint lock clean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /make \1#/p' $(MAKEFILE_LIST) | awk -F '#' '{ printf "%-23s %s\n", $$1, $$2 }'
@@ -48,6 +50,9 @@ bench-instructions: $(DEV) ## count the instructions of a trial; options in COUN
 fuzz: $(TEST) ## look for input that breaks something; options in FUZZ_TARGET, FUZZ_INPUTS
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(ATHERIS)
 	$(BIN)/python -m tests.fuzz.run $(FUZZ_TARGET) --inputs $(FUZZ_INPUTS)
+
+crash: $(TEST) ## kill the firmware at random moments; how often in KILLS, options in CRASH_ARGS
+	$(BIN)/python -m tests.firmware.crash --kills $(KILLS) $(CRASH_ARGS)
 
 image: $(TEST) ## make images of the firmware without Numba; for one machine: TARGET=aarch64
 	$(BIN)/python -m device.image.build --target $(TARGET)

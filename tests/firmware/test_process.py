@@ -24,12 +24,11 @@ from firmware_py.link.frames import FrameError, decode, encode
 from host_tools.processes import ConsoleLine
 from host_tools.replay import IDENTICAL, UNFINISHED, replay_journal
 from tests.firmware.calibrations import calibration, content
+from tests.firmware.crash import assert_like_undisturbed
 from tests.firmware.rig import Peer, Process, Rig
 from tests.firmware.world import (
     a_listener,
-    asked_again_though_answered,
     records_of,
-    result_of,
     run_session,
     stimuli_of,
 )
@@ -64,11 +63,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def assert_finished_like(undisturbed: Path, rig: Rig) -> None:
-    """The session is whole, its tones are those of an undisturbed one, none too often."""
-    assert replay_journal(rig.journal()).code == IDENTICAL
-    assert stimuli_of(rig.journal()) == stimuli_of(undisturbed)
-    assert result_of(rig.journal())["ears"] == result_of(undisturbed)["ears"]
-    assert asked_again_though_answered(rig.journal()) == []
+    assert_like_undisturbed(rig.journal(), undisturbed)
 
 
 def assert_refused(process: Process, code: int, *words: str) -> str:

@@ -1,0 +1,318 @@
+"""The real firmware process, killed at random moments: `make crash KILLS=200`.
+
+Processes, ptys and the file system are real; tone generator and listener are simulated. After every
+kill all that was on the disk before is still there, no tone was heard that is not recorded, and the
+session that comes out at last is the one of a firmware that nobody disturbed.
+"""
+
+import argparse
+import itertools
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from firmware_py.journal import (
+    JournalUnstartedError,
+    Recovered,
+    SealKey,
+    first_broken,
+    read_journal,
+)
+from firmware_py.key_file import make_key_file, read_key_file
+from host_tools.replay import IDENTICAL, replay_journal
+from tests.firmware.rig import Rig
+from tests.firmware.world import (
+    a_listener,
+    asked_again_though_answered,
+    records_of,
+    result_of,
+    run_session,
+    stimuli_of,
+)
+
+# What the operator asks for, and of whom: one session after the other, until all kills are done.
+SESSIONS: Final = (("S2", "left", 3), ("N3", "both", 5), ("N5", "right", 7), ("S1", "both", 9))
+SPEED: Final = 20.0
+LIFE_S_MAX: Final = 1.5  # of a firmware that is killed, from when it is ready ...
+START_S_MAX: Final = 1.0  # ... or, of some, from the start
+KILLED_STARTING: Final = 4  # one in so many
+BIRTH_S_MAX: Final = 0.05  # from the operator's word until it is killed while the journal is begun
+STARTING: Final = "starting"
+
+# Run a program with so many KiB for its data directory, and keep what it leaves there.
+ON_SMALL_DISK: Final = """\
+mount -t tmpfs -o size=$1k none "$2" || exit 99
+kept=$3 data=$2; shift 3; "$@"; code=$?; cp "$data"/session-* "$kept"; exit $code"""
+IN_OWN_NAMESPACE: Final = ("unshare", "--mount", "--fork", "--kill-child")
+
+
+@dataclass(frozen=True)
+class Kill:
+    """What was on the disk when the firmware was killed.
+
+    Attributes
+    ----------
+    state : str
+        `STARTING`: it had not said that it was ready; otherwise the last record.
+    records : int
+        That were whole.
+    torn_bytes : int
+        After them.
+    """
+
+    state: str
+    records: int
+    torn_bytes: int
+
+
+@dataclass
+class Course:
+    """A session from its first kill to its end: the journal, and the kills."""
+
+    journal: Path
+    kills: list[Kill] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A session to be disturbed, and the journal it has when it is not."""
+
+    audiogram: str
+    ears: str
+    seed: int
+    undisturbed: Path
+
+    @classmethod
+    def of(cls, directory: Path, audiogram: str, ears: str, seed: int) -> "Plan":
+        """Run it undisturbed, in no time."""
+        settings = {"ears": ears, "seed": seed}
+        journal = run_session(
+            directory / f"undisturbed-{audiogram}", a_listener(audiogram), settings
+        )
+        return cls(audiogram, ears, seed, journal)
+
+    @property
+    def command(self) -> str:
+        """What the operator types."""
+        return f"SESS:STAR {self.ears.upper()},{self.seed}"
+
+
+def assert_like_undisturbed(journal: Path, undisturbed: Path) -> None:
+    """The session is whole, its tones are those of an undisturbed one, none too often."""
+    assert replay_journal(journal).code == IDENTICAL
+    assert stimuli_of(journal) == stimuli_of(undisturbed)
+    assert result_of(journal)["ears"] == result_of(undisturbed)["ears"]
+    assert asked_again_though_answered(journal) == []
+
+
+def kill_until_over(plan: Plan, directory: Path, chance: random.Random, kills_max: int) -> Course:
+    """Run one session, kill it again and again, and compare it with the undisturbed one."""
+    make_key_file(directory.with_suffix(".key"))
+    config = f'[journal]\nseal_key = "{directory.with_suffix(".key")}"\n'
+    with Rig(directory, a_listener(plan.audiogram), SPEED) as rig:
+        rig.start(config=config)
+        rig.operator.greet()
+        rig.console.send(plan.command)
+        kills = [_kill(rig, chance.uniform(0.0, BIRTH_S_MAX))]
+        rig.start(config=config)
+        if rig.operator.greet().startswith("state=idle"):  # the journal had not been begun
+            assert rig.operator.ask(plan.command) == "OK"
+        kept = _whole_bytes(rig.data)
+        while len(kills) < kills_max and not _newest(rig.data).complete:
+            kills.append(_kill_some_time(rig, chance))
+            now = _whole_bytes(rig.data)
+            assert now.startswith(kept), "what was recorded is still recorded"
+            _assert_recorded_what_was_heard(rig)
+            kept = now
+            rig.start(config=config)
+        rig.wait(lambda: _newest(rig.data).complete)
+        journal = _newest(rig.data).path
+        assert journal.read_bytes().startswith(kept)
+    assert_like_undisturbed(journal, plan.undisturbed)
+    key = SealKey(read_key_file(directory.with_suffix(".key")))
+    assert first_broken(key, journal.read_bytes().splitlines(keepends=True)) is None
+    return Course(journal, kills)
+
+
+def _kill_some_time(rig: Rig, chance: random.Random) -> Kill:
+    assert rig.process is not None
+    if chance.randrange(KILLED_STARTING) == 0:
+        return _kill(rig, chance.uniform(0.0, START_S_MAX))
+    return _kill(rig, chance.uniform(0.0, LIFE_S_MAX), rig.process.first_line())
+
+
+def _kill(rig: Rig, after_s: float, said: str = "") -> Kill:
+    """Kill the firmware after some time, and look at what it leaves."""
+    assert rig.process is not None
+    time.sleep(after_s)
+    rig.process.kill()
+    code, words = rig.process.end_of()
+    assert (code, words) == (-signal.SIGKILL, "")
+    try:
+        found = _newest(rig.data)
+    except (FileNotFoundError, JournalUnstartedError):
+        return Kill("no journal", 0, 0)
+    state = _last(found) if "ready" in said + rig.process.rest else STARTING
+    return Kill(state, len(found.records), found.torn_bytes)
+
+
+def _newest(data: Path) -> Recovered:
+    journals = sorted(data.glob("session-*.journal"))
+    if not journals:
+        raise FileNotFoundError(data)
+    return read_journal(journals[-1])
+
+
+def _whole_bytes(data: Path) -> bytes:
+    """Return the whole records of the newest journal."""
+    found = _newest(data)
+    return found.path.read_bytes()[: found.good_bytes]
+
+
+def _last(found: Recovered) -> str:
+    """Say what the last record is."""
+    record = found.records[-1]
+    inside: Mapping[str, Any] = record.get("event") or record.get("action") or {}
+    return f"{record['kind']} {inside.get('what', '')}".strip()
+
+
+def _assert_recorded_what_was_heard(rig: Rig) -> None:
+    actions = records_of(_newest(rig.data).path, "output")
+    asked = {action["number"] for action in actions if action["what"] == "play"}
+    heard = {int(tone.tone_id.partition("-")[2]) for tone in rig.served.board.played}
+    assert heard <= asked
+
+
+# Other ways to be disturbed
+
+
+def stop_and_go_on(plan: Plan, directory: Path, stopped_s: float) -> None:
+    """Stop the process (SIGSTOP) while a tone is asked, and let it go on."""
+    with Rig(directory, a_listener(plan.audiogram)) as rig:
+        process = rig.start()
+        rig.operator.greet()
+        assert rig.operator.ask(plan.command) == "OK"
+        rig.until("! tone number=4")
+        os.kill(process.pid, signal.SIGSTOP)
+        time.sleep(stopped_s)
+        heard = len(rig.served.board.played)
+        rig.wait(rig.served.board.is_silent)
+        assert len(rig.served.board.played) == heard
+        os.kill(process.pid, signal.SIGCONT)
+        rig.until("! session-over")
+        assert_like_undisturbed(rig.journal(), plan.undisturbed)
+
+
+def fill_disk(plan: Plan, directory: Path, kib: int) -> int:
+    """Run out of room on a file system of so many KiB; go on where there is more.
+
+    Returns
+    -------
+    records : int
+        That found room.
+    """
+    directory.mkdir()
+    small = directory.with_suffix(".small")
+    small.mkdir()
+    run_there = ["sh", "-c", ON_SMALL_DISK, "sh", str(kib), str(small), str(directory)]
+    with Rig(small, a_listener(plan.audiogram)) as rig:
+        process = rig.start(wrapper=[*IN_OWN_NAMESPACE, *run_there])
+        rig.operator.greet()
+        assert rig.operator.ask(plan.command) == "OK"
+        code, words = process.end_of()
+        assert code == 4, words
+        assert "cannot be written: No space left on device (ENOSPC)" in words
+        rig.data = directory
+        recorded = _whole_bytes(directory)
+        records = len(_newest(directory).records)
+        rig.start()
+        rig.wait(lambda: _newest(directory).complete)
+        assert rig.journal().read_bytes().startswith(recorded)
+        assert_like_undisturbed(rig.journal(), plan.undisturbed)
+    return records
+
+
+def small_disks_can_be_mounted() -> bool:
+    """Return whether a file system can be mounted for one process alone."""
+    mount = [*IN_OWN_NAMESPACE, "mount", "-t", "tmpfs", "none", "/mnt"]
+    try:
+        return subprocess.run(mount, capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+def pull_both_cables(plan: Plan, directory: Path) -> None:
+    """Take the tone generator's pty away, then the console's, and put them back."""
+    with Rig(directory, a_listener(plan.audiogram), SPEED) as rig:
+        rig.start()
+        rig.operator.greet()
+        assert rig.operator.ask(plan.command) == "OK"
+        rig.until("! tone number=4")
+        rig.new_board()
+        rig.until("! board-ready")
+        rig.until("! tone number=7")
+        rig.new_console()
+        rig.wait(lambda: _newest(rig.data).complete)
+        assert_like_undisturbed(rig.journal(), plan.undisturbed)
+
+
+# The campaign
+
+
+def kill_sessions(directory: Path, kills: int, seed: int) -> Iterator[Course]:
+    """Disturb session after session until all kills are done."""
+    chance = random.Random(seed)
+    plans = [Plan.of(directory, *session) for session in SESSIONS]
+    for number, plan in enumerate(itertools.cycle(plans), 1):
+        course = kill_until_over(plan, directory / f"session-{number}", chance, kills)
+        yield course
+        kills -= len(course.kills)
+        if kills <= 0:
+            return
+
+
+def main() -> int:
+    """Run all, and say what was seen; an `AssertionError` names what was wrong."""
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("--kills", type=int, default=200)
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--stopped", type=float, default=10.0, metavar="S", help="by SIGSTOP")
+    arguments = p.parse_args()
+    print(f"{arguments.kills} kills with seed {arguments.seed}")
+    with tempfile.TemporaryDirectory(prefix="gp-pta-crash-") as name:
+        directory = Path(name)
+        done: list[Kill] = []
+        for course in kill_sessions(directory, arguments.kills, arguments.seed):
+            done += course.kills
+            records = [kill.records for kill in course.kills]
+            print(
+                f"{len(course.kills)} kills at records {records}: as undisturbed",
+                flush=True,
+            )
+        print(f"{len(done)} kills, {sum(kill.torn_bytes > 0 for kill in done)} with a torn end")
+        for state, count in Counter(kill.state for kill in done).most_common():
+            print(f"{count:6} {state}")
+        plan = Plan.of(directory, "N2", "left", 11)
+        stop_and_go_on(plan, directory / "stopped", arguments.stopped)
+        print(f"stopped for {arguments.stopped:g} s: as undisturbed")
+        pull_both_cables(plan, directory / "pulled")
+        print("tone generator and console pulled: as undisturbed")
+        if small_disks_can_be_mounted():
+            found_room = fill_disk(plan, directory / "full", kib=32)
+            print(f"disk full after {found_room} records: as undisturbed")
+        else:
+            print("a full disk was not tried: nothing may be mounted here")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
