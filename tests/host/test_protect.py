@@ -1,0 +1,96 @@
+"""Journals encrypted with age: for the key's owner and nobody else, and never half of one."""
+
+import shutil
+import stat
+from pathlib import Path
+from typing import Final
+
+import pytest
+from pyrage import x25519
+
+from host_tools.main import main
+
+GOLDEN: Final = Path(__file__).parents[1] / "golden" / "left-ear-s2.journal"
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    return Path(shutil.copy(GOLDEN, tmp_path / "session-000001.journal"))
+
+
+@pytest.fixture
+def identity(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[Path, str]:
+    """Return the file of a secret key, and its recipient."""
+    assert main(["protect", "--make-identity", str(tmp_path / "clinic.agekey")]) == 0
+    return tmp_path / "clinic.agekey", capsys.readouterr().out.strip()
+
+
+def test_what_is_protected_comes_back_byte_for_byte(
+    journal: Path, identity: tuple[Path, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    key, recipient = identity
+    other = journal.with_name("session-000002.journal")
+    shutil.copy(journal, other)
+    assert main(["protect", str(journal), str(other), "-r", recipient]) == 0
+    assert capsys.readouterr().out == f"{journal}.age\n{other}.age\n"
+    protected = journal.with_name(f"{journal.name}.age")
+    assert protected.read_bytes().startswith(b"age-encryption.org/v1\n")
+    assert b'"kind"' not in protected.read_bytes()
+    assert journal.read_bytes() == GOLDEN.read_bytes(), "it stays"
+
+    journal.unlink()
+    assert main(["unprotect", str(protected), "-i", str(key)]) == 0
+    assert journal.read_bytes() == GOLDEN.read_bytes()
+    assert stat.S_IMODE(journal.stat().st_mode) == stat.S_IMODE(key.stat().st_mode) == 0o600
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(words) == 2
+    return capsys.readouterr().err.strip()
+
+
+def test_for_another_key_or_changed_it_is_refused_and_nothing_is_written(
+    journal: Path, identity: tuple[Path, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key, recipient = identity
+    main(["protect", str(journal), "-r", recipient])
+    journal.unlink()
+    protected = journal.with_name(f"{journal.name}.age")
+    other = tmp_path / "other.agekey"
+    other.write_text(f"{x25519.Identity.generate()}\n")
+    said = refusal(capsys, "unprotect", str(protected), "-i", str(other))
+    assert f"{protected}: cannot be decrypted: No matching keys found" in said
+
+    content = bytearray(protected.read_bytes())
+    content[-100] ^= 1
+    protected.write_bytes(content)
+    assert "cannot be decrypted" in refusal(capsys, "unprotect", str(protected), "-i", str(key))
+    assert not journal.exists()
+
+
+def test_nothing_is_overwritten(
+    journal: Path, identity: tuple[Path, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    key, recipient = identity
+    main(["protect", str(journal), "-r", recipient])
+    protected = journal.with_name(f"{journal.name}.age")
+    content = protected.read_bytes()
+
+    assert "is there already" in refusal(capsys, "protect", str(journal), "-r", recipient)
+    assert "is there already" in refusal(capsys, "unprotect", str(protected), "-i", str(key))
+    assert "is there already" in refusal(capsys, "protect", "--make-identity", str(key))
+    assert protected.read_bytes() == content
+
+
+def test_what_is_wrong_is_named(
+    journal: Path, identity: tuple[Path, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    key, recipient = identity
+    said = refusal(capsys, "protect", str(journal), "-r", recipient[:-1])
+    assert "allowed is a public key of age" in said
+    assert "needs journals and a recipient" in refusal(capsys, "protect", str(journal))
+    none = str(journal.with_name("none"))
+    assert "cannot be read: No such file" in refusal(capsys, "protect", none, "-r", recipient)
+    said = refusal(capsys, "unprotect", f"{journal}.age", "-i", str(journal))
+    assert said == f"gp-pta: {journal}: is not a file with one secret key of age"
+    assert "is not a name in .age" in refusal(capsys, "unprotect", str(journal), "-i", str(key))
