@@ -7,6 +7,7 @@ VENV := .venv
 LOCK := requirements.lock
 UV := uv==0.13.8
 ATHERIS := atheris==3.0.0
+PIP_AUDIT := pip-audit==2.10.1
 
 DEMO_ARGS ?=
 TEST_ARGS ?=
@@ -26,7 +27,7 @@ TEST := $(VENV)/test.txt
 DEV := $(VENV)/dev.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-arm bench bench-instructions fuzz crash image lint lock clean
+.PHONY: help demo test test-arm bench bench-instructions fuzz crash audit image lint lock clean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /make \1#/p' $(MAKEFILE_LIST) | awk -F '#' '{ printf "%-23s %s\n", $$1, $$2 }'
@@ -53,6 +54,13 @@ fuzz: $(TEST) ## look for input that breaks something; options in FUZZ_TARGET, F
 
 crash: $(TEST) ## kill the firmware at random moments; how often in KILLS, options in CRASH_ARGS
 	$(BIN)/python -m tests.firmware.crash --kills $(KILLS) $(CRASH_ARGS)
+
+# In an environment of its own, so that nothing of it is in the others. --strict: a package nobody could
+# be asked about is a fault too, and is named.
+audit: $(VENV)/created ## ask PyPI whether a locked version has a known hole
+	$(PYTHON) -m venv $(VENV)/audit
+	$(VENV)/audit/bin/python -m pip install --quiet --disable-pip-version-check $(PIP_AUDIT)
+	$(VENV)/audit/bin/pip-audit --strict --disable-pip --require-hashes --requirement $(LOCK)
 
 image: $(TEST) ## make images of the firmware without Numba; for one machine: TARGET=aarch64
 	$(BIN)/python -m device.image.build --target $(TARGET)
