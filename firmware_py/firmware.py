@@ -47,7 +47,15 @@ from firmware_py.exit_codes import (
     EXIT_TONE_GENERATOR,
 )
 from firmware_py.journal import JournalError
-from firmware_py.link.client import WIRE_VERSION, Client, Greeted, Lost, Notice, Refused
+from firmware_py.link.client import (
+    WIRE_VERSION,
+    Client,
+    Greeted,
+    Lost,
+    Notice,
+    Refused,
+    TimeTold,
+)
 from firmware_py.manual_tone import ManualTone
 from firmware_py.ports import Port, PortError
 from firmware_py.procedure.events import Aborted, Continued, Paused
@@ -72,7 +80,7 @@ LOOK_AROUND_S: Final = 0.5  # for a lost port, at least so often
 POLL_S: Final = 0.005  # for a port without a file descriptor
 REOPEN_S: Final = 1.0  # from one try to open a lost port, or to greet a lost board, to the next
 FALL_SILENT_S: Final = 0.5
-HELD_S_MIN: Final = 0.5  # a release may be late, and at a high speed seem later still
+HELD_US_MIN: Final = 500_000  # at the start of a test; nobody presses so long in passing
 FORGET_LINE: Final = b"\x15"  # ^U
 LAST_WORDS_S: Final = 1.0  # for the operator's end to take what the firmware said last
 
@@ -289,12 +297,14 @@ class Firmware:
                 self._lost_why = why
             case Refused(verb, code, name):
                 self._report(TONE_REFUSED, f"tone generator refused {verb}: {code} {name}".strip())
+            case TimeTold():  # by which a silence counts as not heard
+                self._watch_buttons()
         self._look_on(notice)
         self._runner.notice(notice)
 
     def _look_on(self, notice: Notice) -> None:
         """Tell of tones by hand, and of buttons while no test says what they mean."""
-        moved = self._buttons.notice(notice, time.monotonic())
+        moved = self._buttons.notice(notice)
         if moved is not None and not self._runner.running:
             self._tell(moved[0], {"button": moved[1]})
         sounded = self._manual_tone.notice(notice)
@@ -306,9 +316,7 @@ class Firmware:
         test = self._runner.last_test
         if test is None or not self._runner.running or test.state == PAUSED:
             return
-        held_us = self._clock.now_us() + _held_us_max(test.settings)
-        held_s = max(self._clock.seconds_until(held_us), HELD_S_MIN)
-        button = self._buttons.held(time.monotonic(), held_s)
+        button = self._buttons.held(self._client.told_until_us, _held_us_max(test.settings))
         if button is not None:
             words = "the test is paused: let go of it, then SESS:CONT"
             self._report(BUTTON_STUCK, f"button {button} is held down; {words}")
@@ -433,7 +441,7 @@ class Firmware:
             [
                 Part("wire", self._tone_generator.is_open, wire),
                 Part("board", connected, self._board if connected else "does not answer"),
-                self._buttons.part(time.monotonic()),
+                self._buttons.part(self._client.told_until_us),
                 Part("calibration", not calibration.why, calibration.headline),
                 # While a test is under way its own journal is the proof.
                 disk_part(self._data, write=not self._runner.running),
@@ -478,7 +486,7 @@ class Firmware:
             raise ConsoleError(SETTINGS_CONFLICT, "a test is under way: SESS:ABOR ends it")
         if not self._client.connected:
             raise ConsoleError(HARDWARE_MISSING, "the tone generator does not answer yet")
-        button = self._buttons.held(time.monotonic(), HELD_S_MIN)
+        button = self._buttons.held(self._client.told_until_us, HELD_US_MIN)
         if button is not None:
             raise ConsoleError(BUTTON_STUCK, f"button {button} is held down; no test was begun")
         changes = dict(self._settings)

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.data_directory import DataDirectory, DataDirectoryError
-from firmware_py.link.client import Greeted, Notice, Told
+from firmware_py.link.client import Greeted, Missed, Notice, Told
 from firmware_py.link.frames import FrameError, parse_whole
 from firmware_py.procedure.events import HEARD_BUTTON
 
 # In the order of the answer. A part that is at fault adds its number to the code.
 PARTS: Final = {"wire": 1, "board": 2, "button": 4, "calibration": 8, "disk": 16, "clock": 32}
-STUCK_S: Final = 10.0  # nobody holds a button so long
+STUCK_US: Final = 10_000_000  # nobody holds a button so long
 YEAR_MIN: Final = 2026  # of this firmware: an earlier date is of a clock that was never set
 
 
@@ -61,40 +61,51 @@ def clock_part(now: datetime.datetime) -> Part:
 
 
 class ButtonWatch:
-    """Counts presses, and sees a button that is held for ever."""
+    """Counts presses, and sees a button that is held for ever.
+
+    It goes by the board's time alone, so that no line that is late makes a short press a long one.
+    """
 
     def __init__(self) -> None:
         self.presses = 0
-        self._down_since_s: dict[int, float] = {}
+        self._down_since_us: dict[int, int] = {}
 
-    def notice(self, notice: Notice, now_s: float) -> tuple[str, int] | None:
+    def notice(self, notice: Notice) -> tuple[str, int] | None:
         """Take in what came over the wire; return what moved and which button, if one did."""
         match notice:
-            case Greeted():  # what happened in between may never be told
-                self._down_since_s.clear()
+            case Greeted() | Missed():  # what happened in between may never be told
+                self._down_since_us.clear()
             case Told(_, "button-down" | "button-up" as verb, fields):
                 try:
                     button = parse_whole(fields.get("button", str(HEARD_BUTTON)))
-                except FrameError:
+                    at_us = parse_whole(fields["us"])
+                except (KeyError, FrameError):
                     return None
                 if verb == "button-down":
                     self.presses += 1
-                    self._down_since_s[button] = now_s
+                    self._down_since_us[button] = at_us
                 else:
-                    self._down_since_s.pop(button, None)
+                    self._down_since_us.pop(button, None)
                 return verb, button
         return None
 
-    def held(self, now_s: float, for_s: float) -> int | None:
-        """Return a button that has been held down for so long, None if there is none."""
-        for button, since_s in self._down_since_s.items():
-            if now_s - since_s >= for_s:
+    def held(self, board_us: int, for_us: int) -> int | None:
+        """Return a button that has been held down for so long, None if there is none.
+
+        Parameters
+        ----------
+        board_us : int
+            The board's time up to which all that happened there has been noticed.
+        for_us : int
+        """
+        for button, since_us in self._down_since_us.items():
+            if board_us - since_us >= for_us:
                 return button
         return None
 
-    def part(self, now_s: float) -> Part:
-        """Return what is known of the button."""
-        stuck = self.held(now_s, STUCK_S)
+    def part(self, board_us: int) -> Part:
+        """Return what is known of the button; `board_us` as of `held`."""
+        stuck = self.held(board_us, STUCK_US)
         if stuck is not None:
             return Part("button", False, f"button {stuck} is held down for ever")
         presses = f"{self.presses} presses" if self.presses else "not pressed yet"

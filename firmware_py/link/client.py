@@ -158,6 +158,7 @@ class Client:
         self._met: Greeted | None = None
         self._newest_met = 0  # event
         self._time_wanted = False
+        self._told_until_us = 0
         self._bytes_received = 0  # in this conversation
         self._frames_received = 0
         self.connected = False
@@ -184,6 +185,11 @@ class Client:
         return self._under_way is not None or bool(self._queue)
 
     @property
+    def told_until_us(self) -> int:
+        """Return the board's time up to which all that happened there was told in this talk."""
+        return self._told_until_us
+
+    @property
     def last_event(self) -> int:
         """Return the number of the last event that was told."""
         return self._board.last_event
@@ -200,6 +206,7 @@ class Client:
         """Forget the conversation, for a port that is gone."""
         self.connected = False
         self._time_wanted = False
+        self._told_until_us = 0
         self._under_way = None
         self._queue.clear()
         self._outgoing.clear()
@@ -372,6 +379,7 @@ class Client:
             return []
         if missed > 0:
             notices = self._passed_over(missed)
+        self._told_until_us = us
         if self._time_wanted:
             self._time_wanted = False
             notices.append(TimeTold(us))

@@ -296,6 +296,26 @@ def test_the_time_asked_for_again_and_again_is_told_once() -> None:
     assert sum(isinstance(notice, TimeTold) for notice in line.run(1_000_000)) == 1
 
 
+def test_how_far_the_board_has_told_is_known_only_when_no_event_is_missing() -> None:
+    board = make_board()
+    line = Line(make_client(), board)
+    line.client.connect(0)
+    line.run(400_000)
+    before_us = line.client.told_until_us
+    assert 0 < before_us <= line.now_us
+
+    board._happened("button-down", {"us": line.now_us})
+    board.transmit()  # and it is lost
+    while not line.told():
+        assert line.client.told_until_us == before_us
+        line.run(STEP_US)
+    line.run(300_000)
+
+    assert line.client.told_until_us > int(line.told()[0].fields["us"])
+    line.client.disconnect()
+    assert line.client.told_until_us == 0
+
+
 def test_a_tone_can_be_stopped_however_much_waits() -> None:
     line = Line(make_client(), make_board())
     line.client.connect(0)
