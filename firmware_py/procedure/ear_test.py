@@ -20,7 +20,7 @@ unsure means outside the estimator:
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from firmware_py.inference.estimator import ThresholdEstimator
@@ -82,11 +82,16 @@ RETEST_TONES_MAX: Final = 6
 
 @dataclass(frozen=True)
 class Presentation:
-    """One presentation: a tone, or for a catch trial the absence of one."""
+    """One presentation: a tone, or for a catch trial the absence of one.
+
+    `information_bits` is what the answer was expected to tell when the estimator chose the tone;
+    None of a tone that it did not choose.
+    """
 
     purpose: str
     frequency_hz: float
     level_db_hl: float
+    information_bits: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -253,7 +258,8 @@ class EarTest:
             known_hz = self.estimator.candidate_frequencies_hz
             exhausted_hz += [f for f in known_hz if not near(f, self._again_hz)]
         stimulus = self.estimator.next_stimulus(ceilings_db_hl, exhausted_hz)
-        return self._tone(MEASURE, stimulus.frequency_hz, stimulus.level_db_hl)
+        tone = self._tone(MEASURE, stimulus.frequency_hz, stimulus.level_db_hl)
+        return replace(tone, information_bits=stimulus.information_bits)
 
     def answer(
         self, presentation: Presentation, heard: bool | None, cover: Cover = NO_COVER

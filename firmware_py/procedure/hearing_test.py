@@ -6,6 +6,11 @@ and button; before a tone counts as not heard, or as not begun, the board is ask
 that no press is lost to a slow wire or a busy processor. A presentation that was disturbed (paused,
 cut short, board lost) is not an answer: the same stimulus is asked again.
 
+The board knows nothing of a catch trial, but that is judged on its time all the same: the silence
+begins so long after the last answer there, or the end of its tone if that is later, as the pause
+takes, however late the board's words come here. After a disturbance the board is first asked for
+its time.
+
 The first press in the window is the answer, with the button it was of: heard, or unsure. A press
 before the tone could be heard has the tone asked again after a new pause, once; the next such press
 is passed over, so that whoever presses all the time does not hold up the test, and only a press in
@@ -146,7 +151,8 @@ class HearingTest:
         self._told_ear = ""
         self._deadline_us = 0
         self._pause_began_us = 0
-        self._onset_us = 0
+        self._pause_since_us = 0  # this and the next on the board's clock
+        self._onset_us: int | None = None  # of tone or silence; None: not known yet
         self._starts = 0
         self._early_presses = 0
         self._board_ready = True
@@ -214,8 +220,8 @@ class HearingTest:
         match event:
             case ToneStarted(number, onset_us):
                 return self._tone_started(now_us, number, onset_us)
-            case ToneEnded(number, _, cut):
-                return self._tone_ended(now_us, number, cut)
+            case ToneEnded(number, offset_us, cut):
+                return self._tone_ended(now_us, number, offset_us, cut)
             case ButtonPressed(at_us, button):
                 return self._pressed(now_us, at_us, button)
             case ButtonReleased():
@@ -234,8 +240,6 @@ class HearingTest:
             return []
         if self.state == PAUSE_BEFORE:
             return self._present(now_us)
-        if self.state == LISTENING and self._is_catch():
-            return self._answered(now_us, heard=False)
         if self.state in (STARTING, LISTENING):
             self._time_asked = True
             return [AskBoardTime(), *self._wait(now_us + TIME_TIMEOUT_US)]
@@ -243,14 +247,19 @@ class HearingTest:
 
     def _board_time(self, now_us: int, at_us: int) -> list[Action]:
         if self.state == STARTING and self._time_asked:
+            if self._is_catch():
+                self._pause_since_us = self._onset_us = at_us
+                return self._begin_silence(now_us)
             return self._void(now_us, "the tone did not begin")
-        if self.state != LISTENING or self._is_catch():
+        if self.state != LISTENING:
             return []
+        assert self._onset_us is not None
+        over_us = self._onset_us + self._listening_us()
         # A press in the last microsecond counts, so that has to be over as well.
-        left_us = self._onset_us + self._listening_us() + 1 - at_us
+        left_us = over_us + 1 - at_us
         if left_us > 0:
             return self._wait(now_us + left_us)
-        return self._answered(now_us, heard=False)
+        return self._answered(now_us, False, over_us)
 
     def _tone_started(self, now_us: int, number: int, onset_us: int) -> list[Action]:
         if self.state != STARTING or number != self.number:
@@ -259,8 +268,14 @@ class HearingTest:
         self._onset_us = onset_us
         return self._wait(now_us + self._listening_us())
 
-    def _tone_ended(self, now_us: int, number: int, cut: bool) -> list[Action]:
-        if self.state != LISTENING or number != self.number or self._is_catch() or not cut:
+    def _tone_ended(self, now_us: int, number: int, offset_us: int, cut: bool) -> list[Action]:
+        if self._is_catch():
+            # The tone before may have gone on after its answer.
+            if self._onset_us is not None and offset_us > self._pause_since_us:
+                self._pause_since_us = offset_us
+                self._onset_us = max(self._onset_us, offset_us + self._pause_us())
+            return []
+        if self.state != LISTENING or number != self.number or not cut:
             return []
         return self._void(now_us, "the tone was cut short")
 
@@ -268,11 +283,12 @@ class HearingTest:
         unsure = button == UNSURE_BUTTON
         if unsure and self.settings.unsure_half_width_db == 0.0:
             return []
-        if self.state != LISTENING:
-            return self._stray_press(now_us)
         heard = None if unsure else True
         if self._is_catch():
-            return self._answered(now_us, heard)
+            return self._pressed_without_tone(now_us, at_us, heard)
+        if self.state != LISTENING:
+            return self._stray_press(now_us)
+        assert self._onset_us is not None
         since_onset_us = at_us - self._onset_us
         if since_onset_us > self._listening_us():
             return self._stray_press(now_us)
@@ -280,7 +296,19 @@ class HearingTest:
             return self._early_press(now_us)
         self._response_times.count += 1
         self._response_times.total_us += since_onset_us
-        return [self._silence(), *self._answered(now_us, heard)]
+        return [self._silence(), *self._answered(now_us, heard, at_us)]
+
+    def _pressed_without_tone(self, now_us: int, at_us: int, heard: bool | None) -> list[Action]:
+        """Judge a press before a silence or in it; the word of it may come before its time."""
+        if self._onset_us is None or at_us > self._onset_us + self._listening_us():
+            return self._stray_press(now_us)
+        if at_us < self._onset_us:
+            until_us = at_us + 1000 * self.settings.pause_ms_min
+            until_us = min(until_us, self._pause_since_us + PAUSE_TOTAL_US_MAX)
+            self._onset_us = max(self._onset_us, until_us)
+            return self._stray_press(now_us)
+        told = [self._tell_catch()] if self.state == PAUSE_BEFORE else []
+        return [*told, *self._answered(now_us, heard, at_us)]
 
     def _early_press(self, now_us: int) -> list[Action]:
         """Ask the tone again after the first press that was too early; pass over the others."""
@@ -305,6 +333,7 @@ class HearingTest:
         if self.state == PAUSED:
             return []
         self.state = PAUSED
+        self._onset_us = None
         return [self._silence(), Tell("paused", {})]
 
     def _continued(self, now_us: int) -> list[Action]:
@@ -347,8 +376,11 @@ class HearingTest:
 
     # The way of one presentation
 
-    def _next(self, now_us: int) -> list[Action]:
-        """Go on with the next presentation, the next ear, or the end."""
+    def _next(self, now_us: int, since_us: int | None = None) -> list[Action]:
+        """Go on with the next presentation, the next ear, or the end.
+
+        `since_us`: the board's time of the answer before.
+        """
         told: list[Action] = []
         ear = self._choose_ear()
         if ear is None:
@@ -366,7 +398,7 @@ class HearingTest:
         if ear != self._told_ear:
             self._told_ear = ear
             told.append(Tell("ear", {"ear": ear}))
-        return [*told, *self._pause_before(now_us)]
+        return [*told, *self._pause_before(now_us, since_us)]
 
     def _choose_ear(self) -> str | None:
         """Return the ear to go on with, None if all are over.
@@ -386,13 +418,20 @@ class HearingTest:
             return begun[0].ear
         return waiting[0].ear
 
-    def _pause_before(self, now_us: int) -> list[Action]:
-        s = self.settings
+    def _pause_before(self, now_us: int, since_us: int | None = None) -> list[Action]:
         self.state = PAUSE_BEFORE
         self._pause_began_us = now_us
+        self._onset_us = None
+        if since_us is not None and self._is_catch():
+            self._pause_since_us = since_us
+            self._onset_us = since_us + self._pause_us()
+        return [*self._begin_noise(), *self._wait(now_us + self._pause_us())]
+
+    def _pause_us(self) -> int:
+        s = self.settings
         span_ms = s.pause_ms_max - s.pause_ms_min
         pause_ms = s.pause_ms_min + span_ms * uniform(s.seed, PAUSE_STREAM, self.number)
-        return [*self._begin_noise(), *self._wait(now_us + round(1000 * pause_ms))]
+        return round(1000 * pause_ms)
 
     def _begin_noise(self) -> list[Action]:
         """Have the noise play that is due, or end the one that is not.
@@ -424,9 +463,7 @@ class HearingTest:
         s, presentation = self.settings, self.presentation
         assert presentation is not None
         if self._is_catch():
-            self.state = LISTENING
-            told = Tell("catch", {"number": self.number, "ear": self.ear_under_test})
-            return [told, *self._wait(now_us + self._listening_us())]
+            return self._begin_silence(now_us)
         self._starts += 1
         if self._starts > STARTS_MAX:
             return self._finish("failed", f"the tone generator did not play tone {self.number}")
@@ -438,7 +475,17 @@ class HearingTest:
         )  # fmt: skip
         return [self._tell_tone(presentation), play, *self._wait(now_us + START_TIMEOUT_US)]
 
-    def _answered(self, now_us: int, heard: bool | None) -> list[Action]:
+    def _begin_silence(self, now_us: int) -> list[Action]:
+        """Listen to a catch trial, or ask the board first what time it is."""
+        if self._onset_us is None:
+            self.state = STARTING
+            self._time_asked = True
+            return [AskBoardTime(), *self._wait(now_us + TIME_TIMEOUT_US)]
+        self.state = LISTENING
+        return [self._tell_catch(), *self._wait(now_us + self._listening_us())]
+
+    def _answered(self, now_us: int, heard: bool | None, at_us: int) -> list[Action]:
+        """Take the answer that was there at a time of the board."""
         presentation, ear = self.presentation, self.ears[self.ear_under_test]
         assert presentation is not None
         ear.answer(presentation, heard, NO_COVER if self._is_catch() else self._cover)
@@ -453,7 +500,7 @@ class HearingTest:
         told: list[Action] = [Tell("answer", about)]
         if ear.over:
             told.append(Tell("ear-over", {"ear": ear.ear, "outcome": ear.outcome, "why": ear.why}))
-        return [*told, *self._next(now_us)]
+        return [*told, *self._next(now_us, at_us)]
 
     def _void(self, now_us: int, why: str) -> list[Action]:
         told = Tell("void", {"number": self.number, "why": why})
@@ -508,6 +555,9 @@ class HearingTest:
     def _is_catch(self) -> bool:
         return self.presentation is not None and self.presentation.purpose == CATCH
 
+    def _tell_catch(self) -> Tell:
+        return Tell("catch", {"number": self.number, "ear": self.ear_under_test})
+
     def _tell_tone(self, presentation: Presentation) -> Tell:
         about: dict[str, Any] = {
             "number": self.number,
@@ -516,6 +566,8 @@ class HearingTest:
             "frequency_hz": presentation.frequency_hz,
             "level_db_hl": presentation.level_db_hl,
         }
+        if presentation.information_bits is not None:
+            about["information_bits"] = presentation.information_bits
         if self.noise is not None:
             about["noise_db_hl"] = self.noise.level_db_hl
         elif self._cover.why:

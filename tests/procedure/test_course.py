@@ -236,6 +236,16 @@ def test_without_a_rate_there_are_no_catch_trials(rate: float) -> None:
     assert finished(Settings(catch_rate=rate), flat(30)).told("catch") == []
 
 
+def test_the_information_expected_is_told_of_the_tones_that_were_chosen_for_it() -> None:
+    driver = left(flat(30))
+
+    for about in driver.told("tone"):
+        assert ("information_bits" in about) == (about["purpose"] == MEASURE), about
+    expected_bits = [about["information_bits"] for about in driver.told("tone", purpose=MEASURE)]
+    assert all(0.0 < bits <= 1.0 for bits in expected_bits)
+    assert not any("information_bits" in vars(play) for play in driver.plays)
+
+
 def test_catch_trials_come_from_the_seed() -> None:
     numbers = [
         [about["number"] for about in left(flat(30), seed=seed, catch_rate=0.3).told("catch")]

@@ -381,6 +381,13 @@ def at_a_silence() -> Driver:
     return driver
 
 
+def silence_us(driver: Driver) -> int:
+    """When a catch trial begins, on the clock of the board."""
+    assert driver.purpose == CATCH
+    assert driver.test._onset_us is not None
+    return driver.test._onset_us
+
+
 def test_a_catch_trial_is_silent_and_as_long_as_a_tone_and_its_window() -> None:
     driver = at_a_silence()
 
@@ -389,10 +396,12 @@ def test_a_catch_trial_is_silent_and_as_long_as_a_tone_and_its_window() -> None:
     assert driver.wait_until_us == driver.now_us + LATEST_US
 
 
-def test_a_press_in_a_catch_trial_is_a_false_alarm() -> None:
+@pytest.mark.parametrize("since_begin_us", [0, 300 * MS, LATEST_US])
+def test_a_press_in_a_catch_trial_is_a_false_alarm(since_begin_us: int) -> None:
     driver = at_a_silence()
     ear = driver.test.ears["left"]
-    actions = driver.feed(ButtonPressed(5), after_us=300 * MS)
+    press_us = silence_us(driver) + since_begin_us
+    actions = driver.feed(ButtonPressed(press_us), after_us=since_begin_us)
 
     assert answers(actions) == [True]
     assert (ear.catches, ear.false_alarms) == (1, 1)
@@ -400,14 +409,94 @@ def test_a_press_in_a_catch_trial_is_a_false_alarm() -> None:
     assert ear.tones == len(driver.plays)
 
 
-def test_a_catch_trial_without_a_press_is_passed() -> None:
+def test_a_press_after_a_catch_trial_is_none_in_it_however_soon_it_is_told() -> None:
+    driver = at_a_silence()
+    press_us = silence_us(driver) + LATEST_US + 1
+
+    assert answers(driver.feed(ButtonPressed(press_us), after_us=100 * MS)) == []
+    assert driver.test.stray_presses == 1
+    assert answers(driver.feed(BoardTime(press_us))) == [False]
+
+
+def test_a_press_before_a_catch_trial_puts_it_off_on_the_clock_of_the_board() -> None:
+    driver = at_a_silence()
+    begin_us = silence_us(driver)
+
+    assert answers(driver.feed(ButtonPressed(begin_us - 1))) == []
+    assert driver.test.stray_presses == 1
+    begin_us += SETTINGS.pause_ms_min * MS - 1
+    assert answers(driver.feed(ButtonPressed(begin_us - 1))) == []
+    begin_us += SETTINGS.pause_ms_min * MS - 1
+    assert answers(driver.feed(BoardTime(begin_us + LATEST_US))) == []
+    assert answers(driver.feed(BoardTime(begin_us + LATEST_US + 1))) == [False]
+
+
+def test_presses_without_end_do_not_put_it_off_for_ever() -> None:
+    driver = at_a_silence()
+    begin_us = silence_us(driver)
+    for _ in range(3 * PAUSE_TOTAL_US_MAX // (SETTINGS.pause_ms_min * MS)):
+        if answers(driver.feed(ButtonPressed(begin_us))):
+            break
+        begin_us += SETTINGS.pause_ms_min * MS - 1
+
+    assert driver.test.ears["left"].false_alarms == 1
+
+
+def test_a_press_in_a_catch_trial_is_one_even_if_the_session_still_pauses() -> None:
+    """The session is later than the board by as long as the word of the last answer took."""
+    driver = Driver(SETTINGS, flat(25))
+    driver.run_to_catch()
+    number, begin_us = driver.test.number, silence_us(driver)
+    late = Driver(SETTINGS, flat(25), wire_us=60 * MS)
+    while late.test.number < number:
+        late.run_to_tone() if not late.events else late.step()
+    assert late.test.state == PAUSE_BEFORE
+    assert silence_us(late) - late.onset_us == begin_us - driver.onset_us, "the same to the board"
+    actions = late.feed(ButtonPressed(silence_us(late)))
+
+    assert answers(actions) == [True]
+    assert late.told("catch", number=number)
+
+
+def test_the_pause_before_a_catch_trial_is_also_one_after_a_tone_that_was_cut_late() -> None:
+    driver = at_a_silence()
+    begin_us = silence_us(driver)
+    pause_us = begin_us - driver.test._pause_since_us
+    for offset_us in (begin_us - pause_us, begin_us - pause_us - 1, begin_us - pause_us + 70 * MS):
+        driver.feed(ToneEnded(driver.test.number - 1, offset_us, cut=True))
+
+    assert silence_us(driver) == begin_us + 70 * MS
+
+
+def test_a_catch_trial_is_passed_when_the_board_says_that_it_is_over_without_a_press() -> None:
     driver = at_a_silence()
     ear = driver.test.ears["left"]
+    over_us = silence_us(driver) + LATEST_US
 
     assert driver.feed(TimePassed(), after_us=LATEST_US - 1) == []
-    assert driver.feed(BoardTime(10**15)) == []
-    assert answers(driver.feed(TimePassed(), after_us=1)) == [False]
+    assert driver.feed(TimePassed(), after_us=1)[0] == AskBoardTime()
+    assert driver.feed(BoardTime(over_us)) == [Wait(driver.now_us + 1)]
+    assert answers(driver.feed(BoardTime(over_us + 1))) == [False]
     assert (ear.catches, ear.false_alarms) == (1, 0)
+
+
+def test_after_a_disturbance_a_catch_trial_begins_when_the_board_says_what_time_it_is() -> None:
+    driver = at_a_silence()
+    before_us = silence_us(driver)
+    driver.feed(Paused())
+    assert answers(driver.feed(ButtonPressed(before_us + 1))) == []
+    driver.feed(Continued())
+    driver.forget()
+    told = len(driver.told("catch"))
+
+    assert driver.feed(TimePassed(), after_us=S * 60)[0] == AskBoardTime()
+    assert len(driver.told("catch")) == told
+    assert driver.feed(TimePassed(), after_us=TIME_TIMEOUT_US)[0] == AskBoardTime()
+    driver.feed(BoardTime(before_us + 99 * S))
+    assert len(driver.told("catch")) == told + 1
+    assert answers(driver.feed(ButtonPressed(before_us + 99 * S - 1))) == []
+    assert silence_us(driver) > before_us + 99 * S
+    assert answers(driver.feed(ButtonPressed(silence_us(driver)))) == [True]
 
 
 def test_a_disturbed_catch_trial_is_a_catch_trial_again() -> None:
@@ -415,7 +504,8 @@ def test_a_disturbed_catch_trial_is_a_catch_trial_again() -> None:
     number = driver.test.number
     driver.feed(Paused())
     driver.feed(Continued())
-    driver.step()
+    while driver.test.state != LISTENING:
+        driver.step()
 
     assert driver.told("catch", number=number) == [driver.told("catch")[-1]] * 2
     assert driver.test.ears["left"].catches == 0
@@ -488,7 +578,8 @@ def test_an_unsure_press_in_a_silence_is_an_unsure_alarm() -> None:
     driver.run_to_catch()
     ear = driver.test.ears["left"]
 
-    assert answers(driver.feed(ButtonPressed(5, UNSURE_BUTTON), after_us=300 * MS)) == [UNSURE]
+    unsure = ButtonPressed(silence_us(driver) + 300 * MS, UNSURE_BUTTON)
+    assert answers(driver.feed(unsure, after_us=300 * MS)) == [UNSURE]
     assert (ear.catches, ear.false_alarms, ear.unsure_alarms) == (1, 0, 1)
 
 
