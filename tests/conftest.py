@@ -49,11 +49,17 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    _name_what_was_not_emulated(terminalreporter)
     if lines := terminalreporter.config.stash[UPDATED]:
         terminalreporter.section("golden sessions rewritten")
         for line in lines:
             terminalreporter.write_line(line)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Say last of all what was not tested: after the summary, where it is read."""
+    reporter: pytest.TerminalReporter | None = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        _name_what_was_not_emulated(reporter)
 
 
 def _name_what_was_not_emulated(reporter: pytest.TerminalReporter) -> None:
