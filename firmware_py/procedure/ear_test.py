@@ -23,7 +23,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from firmware_py.inference.estimator import ThresholdEstimator
+from firmware_py.inference.estimator import Stimulus, ThresholdEstimator
 from firmware_py.procedure.outcomes import (
     CATCH,
     FAMILIARISE,
@@ -43,9 +43,14 @@ from firmware_py.procedure.settings import (
     FAMILIAR_FREQUENCY_HZ,
     INTER_OCTAVE_FREQUENCIES_HZ,
     STEP_UP_MAX_DB,
+    STEP_UP_NEARBY_OCTAVES,
     SettingError,
     Settings,
 )
+
+# The profile whose band can be trusted to say that a frequency needs no more tones; the others are
+# too sure of themselves, and choose by information alone.
+HONEST_BANDS: Final = "default"
 
 FAMILIAR_DOWN_DB: Final = 20.0
 FAMILIAR_UP_DB: Final = 10.0
@@ -175,6 +180,7 @@ class EarTest:
         self._again_hz: tuple[float, ...] = ()  # what is asked again with noise
         self._since_catch = 0
         self._last_level_db_hl: float | None = None
+        self._loudest_db_hl: dict[float, float] = {}  # of what was presented, by frequency
         self._familiar_level_db_hl = settings.familiar_level_db_hl
         self._familiar_going_up = False
         self._familiar_limit_tones = 0
@@ -252,14 +258,46 @@ class EarTest:
             return self._tone(MEASURE, self._once_more_hz, self.limit_db_hl(self._once_more_hz))
         # At a bound an answer that was expected hardly moves Laplace's mode: the same tone would
         # seem as informative as before.
-        ceilings_db_hl = self._ceilings_db_hl(self._ceiling_db_hl())
         exhausted_hz = [f for f, count in self._at_bound.items() if count >= SAME_TONE_MAX]
         if self._again_hz:
             known_hz = self.estimator.candidate_frequencies_hz
             exhausted_hz += [f for f in known_hz if not near(f, self._again_hz)]
-        stimulus = self.estimator.next_stimulus(ceilings_db_hl, exhausted_hz)
+        elif self._settings.profile == HONEST_BANDS:
+            exhausted_hz += self._settled_hz()
+        stimulus = self._most_informative(exhausted_hz)
         tone = self._tone(MEASURE, stimulus.frequency_hz, stimulus.level_db_hl)
         return replace(tone, information_bits=stimulus.information_bits)
+
+    def _settled_hz(self) -> list[float]:
+        """Return the frequencies that are known well enough to end the measurement."""
+        candidates_hz = self.estimator.candidate_frequencies_hz
+        low_db_hl, high_db_hl = self.estimator.threshold_band(candidates_hz, BAND_PROBABILITY)
+        widest_db = 2.0 * self._settings.stop_half_width_db
+        return [
+            f
+            for f, low, high in zip(candidates_hz, low_db_hl, high_db_hl, strict=True)
+            if high - low <= widest_db
+        ]
+
+    def _most_informative(self, exhausted_hz: list[float]) -> Stimulus:
+        """Return the tone that tells most now, or the first of the climb to one that tells more.
+
+        What a tone far above the last ones would tell is shared among the tones it takes to come
+        so far: nothing else ever asks at the foot of a steep loss, where no answer is in doubt.
+        """
+        candidates_hz = self.estimator.candidate_frequencies_hz
+        limits_db_hl = [self.limit_db_hl(f) for f in candidates_hz]
+        allowed_db_hl = [self._ceiling_db_hl(f) for f in candidates_hz]
+        now = self.estimator.next_stimulus(allowed_db_hl, exhausted_hz)
+        wanted = self.estimator.next_stimulus(limits_db_hl, exhausted_hz)
+        above_db = wanted.level_db_hl - self._ceiling_db_hl(wanted.frequency_hz)
+        tones = 1 + math.ceil(max(above_db, 0.0) / STEP_UP_MAX_DB)
+        share_bits = wanted.information_bits / tones
+        return (
+            replace(wanted, information_bits=share_bits)
+            if share_bits > now.information_bits
+            else now
+        )
 
     def answer(
         self, presentation: Presentation, heard: bool | None, cover: Cover = NO_COVER
@@ -356,16 +394,20 @@ class EarTest:
 
     # What to present
 
-    def _ceilings_db_hl(self, ceiling_db_hl: float = math.inf) -> list[float]:
-        """Return the highest level that may be asked at each candidate frequency."""
-        candidates_hz = self.estimator.candidate_frequencies_hz
-        return [min(self.limit_db_hl(f), ceiling_db_hl) for f in candidates_hz]
+    def _ceiling_db_hl(self, frequency_hz: float) -> float:
+        """Return the highest level of the next tone, were it at this frequency.
 
-    def _ceiling_db_hl(self) -> float:
-        limit = self._settings.level_max_db_hl
+        Nothing is much louder than the tone before, or than what was presented nearby already.
+        """
+        limit_db_hl = self.limit_db_hl(frequency_hz)
         if self._last_level_db_hl is None:
-            return min(limit, self._settings.familiar_level_db_hl)
-        return min(limit, self._last_level_db_hl + STEP_UP_MAX_DB)
+            return min(limit_db_hl, self._settings.familiar_level_db_hl)
+        known_db_hl = [
+            level_db_hl
+            for known_hz, level_db_hl in self._loudest_db_hl.items()
+            if abs(math.log2(known_hz / frequency_hz)) <= STEP_UP_NEARBY_OCTAVES
+        ]
+        return min(limit_db_hl, max([self._last_level_db_hl, *known_db_hl]) + STEP_UP_MAX_DB)
 
     def _tone(self, purpose: str, frequency_hz: float, level_db_hl: float) -> Presentation:
         """Round the level to the step of the audiometer, and keep it within every limit.
@@ -378,7 +420,7 @@ class EarTest:
         if level_db_hl < limit:
             steps = round((level_db_hl - s.level_min_db_hl) / s.level_step_db)
             level = s.level_min_db_hl + steps * s.level_step_db
-        level = max(min(level, limit, self._ceiling_db_hl()), s.level_min_db_hl)
+        level = max(min(level, self._ceiling_db_hl(frequency_hz)), s.level_min_db_hl)
         return Presentation(purpose, frequency_hz, level)
 
     def _catch_due(self, number: int) -> bool:
@@ -410,6 +452,10 @@ class EarTest:
         self.tones_unsure += heard is None
         self._since_catch += 1
         self._last_level_db_hl = presentation.level_db_hl
+        loudest_db_hl = self._loudest_db_hl.get(presentation.frequency_hz, -math.inf)
+        self._loudest_db_hl[presentation.frequency_hz] = max(
+            loudest_db_hl, presentation.level_db_hl
+        )
         limit_db_hl = self.limit_db_hl(presentation.frequency_hz)
         at_limit_unheard = heard is False and presentation.level_db_hl >= limit_db_hl
         at_floor_heard = heard is True and presentation.level_db_hl <= s.level_min_db_hl
@@ -522,7 +568,8 @@ class EarTest:
             return True
         bits = math.inf
         if s.stop_information_bits > 0.0:
-            bits = self.estimator.next_stimulus(self._ceilings_db_hl()).information_bits
+            limits_db_hl = [self.limit_db_hl(f) for f in self.estimator.candidate_frequencies_hz]
+            bits = self.estimator.next_stimulus(limits_db_hl).information_bits
         if bits <= s.stop_information_bits:
             self.why = self._short_words(f"the next answer would tell {bits:.2f} bit", widest)
             return True

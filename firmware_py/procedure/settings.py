@@ -18,7 +18,9 @@ FAMILIAR_FREQUENCY_HZ: Final = 1000.0  # familiarisation and retest, ISO 8253-1
 
 # Above this level a test needs the operator's explicit word.
 LOUD_DB_HL: Final = 100.0
-STEP_UP_MAX_DB: Final = 20.0  # no tone is louder than the one before it by more
+# No tone is louder by more than the one before it, or than the loudest that was presented nearby.
+STEP_UP_MAX_DB: Final = 20.0
+STEP_UP_NEARBY_OCTAVES: Final = 0.5
 
 # IEC 60645-1 takes the rise, and the fall, of a tone from 20 dB to 1 dB below its level. Of the
 # raised cosine that the tone generator makes, that is a part; `rise_ms` is the whole.

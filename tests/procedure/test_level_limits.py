@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from firmware_py.procedure.ear_test import EarTest
 from firmware_py.procedure.events import Play
 from firmware_py.procedure.outcomes import INCOMPLETE, MEASURED, NO_RESPONSE
 from firmware_py.procedure.reach import Highest
@@ -125,11 +126,19 @@ def test_a_cap_that_is_reached_names_the_limits_that_may_be_in_the_way() -> None
 
     driver = session(highest, just_beyond, tones_max=20, stop_half_width_db=1.0)
     ear = driver.ear("left")
-    unsure = [each for each in ear["thresholds"] if each["mark"] == INCOMPLETE]
-    each_limit = [f"{each['limit_db_hl']:g} dB HL at {each['frequency_hz']} Hz" for each in unsure]
+    (unsure,) = [each for each in ear["thresholds"] if each["mark"] == INCOMPLETE]
+    limit = f"{unsure['limit_db_hl']:g} dB HL at {unsure['frequency_hz']} Hz"
 
-    assert len({each["limit_db_hl"] for each in unsure}) > 1, ear
-    assert f"perhaps beyond the limits of {', '.join(each_limit)}" in ear["why"]
+    assert f"perhaps beyond the limit of {limit}" in ear["why"]
+
+
+def test_each_of_several_limits_is_named() -> None:
+    ear = EarTest("left", Settings(ears="left"), highest_db_hl=falling(6.0))
+    words = ear._beyond_words([3000, 6000])
+    each_limit = [f"{ear.limit_db_hl(f):g} dB HL at {f} Hz" for f in (3000, 6000)]
+
+    assert ear.limit_db_hl(3000) > ear.limit_db_hl(6000)
+    assert words == f"the limits of {', '.join(each_limit)}"
 
 
 @pytest.mark.parametrize("profile", ["default", "annealed-laplace", "gp-pta-2015"])

@@ -151,17 +151,24 @@ def any_settings(draw: st.DrawFn) -> Settings:
 
 
 def check_levels(plays: list[Play], s: Settings) -> None:
-    """Check every tone of an ear against the limits, and against the tone before it."""
-    ceiling_db_hl = max(s.familiar_level_db_hl, s.level_min_db_hl)
-    for play in plays:
+    """Check every tone of an ear against the limits, and against the tones before it."""
+    for place, play in enumerate(plays):
         level = play.level_db_hl
+        ceiling_db_hl = max(s.familiar_level_db_hl, s.level_min_db_hl)
+        if place:
+            nearby = [p for p in plays[:place] if near(p.frequency_hz, play.frequency_hz)]
+            known_db_hl = [p.level_db_hl for p in [plays[place - 1], *nearby]]
+            ceiling_db_hl = max(known_db_hl) + STEP_UP_MAX_DB
         steps = (level - s.level_min_db_hl) / s.level_step_db
 
         assert s.level_min_db_hl <= level <= s.level_max_db_hl
         assert level <= ceiling_db_hl
         assert level in (s.level_max_db_hl, ceiling_db_hl) or abs(steps - round(steps)) < 1e-9
         assert s.frequency_min_hz <= play.frequency_hz <= s.frequency_max_hz
-        ceiling_db_hl = level + STEP_UP_MAX_DB
+
+
+def near(frequency_hz: float, other_hz: float) -> bool:
+    return other_hz / math.sqrt(2.0) <= frequency_hz <= other_hz * math.sqrt(2.0)
 
 
 def check_result(result: dict[str, Any], s: Settings) -> None:

@@ -134,14 +134,14 @@ def test_only_a_silence_at_the_limit_is_not_asked_for_again_and_again(
     asked: list[Any] = []
     next_stimulus = ear.estimator.next_stimulus
 
-    def spy(level_max_db_hl: float, exclude_hz: list[float]) -> Any:
+    def spy(level_max_db_hl: list[float], exclude_hz: list[float]) -> Any:
         asked.append(exclude_hz)
         return next_stimulus(level_max_db_hl, exclude_hz)
 
     ear.estimator.next_stimulus = spy  # type: ignore[assignment, method-assign]
     ear.next_presentation(9)
 
-    assert asked == [excluded_hz]
+    assert asked == [excluded_hz, excluded_hz], "what may be asked now, and what were worth a climb"
 
 
 def test_an_ear_that_is_unsure_at_the_floor_does_not_hear_all() -> None:
