@@ -5,12 +5,11 @@ session quick, and right whatever the present version would find.
 """
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.journal import JournalError, RealDisk, Record, read_journal
+from firmware_py.journal import Disk, JournalError, RealDisk, Record, read_journal
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 
 TAIL_BYTES: Final = 32 * 1024  # a result has at most 12 KiB, and only some notes come after it
@@ -74,10 +73,11 @@ class Ends:
     result: dict[str, Any] | None
 
 
-def read_ends(path: Path) -> Ends:
+def read_ends(path: Path, disk: Disk | None = None) -> Ends:
     """Read the beginning and the end of a journal, whatever its size.
 
-    The records between are not checked: `recorded_result` does that.
+    The records between are not checked: `recorded_result` does that. The file system is the
+    machine's own by default, here and below.
 
     Raises
     ------
@@ -86,20 +86,24 @@ def read_ends(path: Path) -> Ends:
     LineError
         Its first line is no header.
     """
-    with os.fdopen(RealDisk().open(path, writable=False), "rb") as file:
-        line = file.readline(HEADER_BYTES_MAX)
+    disk = disk or RealDisk()
+    handle = disk.open(path, writable=False)
+    try:
+        head = disk.read(handle, 0, HEADER_BYTES_MAX)
+        line = head[: head.find(b"\n") + 1]
         header = decode_line(line, 0, "").record
-        size = os.fstat(file.fileno()).st_size
-        file.seek(max(len(line), size - TAIL_BYTES))
-        tail = file.read(TAIL_BYTES)
+        tail_at = max(len(line), disk.size(handle) - TAIL_BYTES)
+        tail = disk.read(handle, tail_at, TAIL_BYTES)
+    finally:
+        disk.close(handle)
     results = (_result(line) for line in reversed(tail.splitlines()))
     return Ends(header, next(filter(None, results), None))
 
 
-def glance(path: Path) -> Entry:
+def glance(path: Path, disk: Disk | None = None) -> Entry:
     """Look at the beginning and the end of a journal, whatever its size."""
     try:
-        ends = read_ends(path)
+        ends = read_ends(path, disk)
     except (OSError, LineError):
         return Entry(DAMAGED)
     header, result = ends.header, ends.result or {}
@@ -113,7 +117,7 @@ def glance(path: Path) -> Entry:
     )
 
 
-def recorded_result(path: Path) -> Found:
+def recorded_result(path: Path, disk: Disk | None = None) -> Found:
     """Read a whole journal, with every check, and return its result.
 
     Raises
@@ -122,7 +126,7 @@ def recorded_result(path: Path) -> Found:
         If there is none, or the journal cannot be read or is damaged.
     """
     try:
-        recovered = read_journal(path)
+        recovered = read_journal(path, disk=disk)
     except JournalError as error:
         raise ArchiveError(str(error)) from None
     for record in reversed(recovered.records):

@@ -4,6 +4,8 @@ import datetime
 import time
 from typing import Protocol
 
+from firmware_py.waiting import SystemWaiting, Waiting
+
 
 class Clock(Protocol):
     """Tells the time in microseconds since some fixed moment, never backwards."""
@@ -16,6 +18,19 @@ class Clock(Protocol):
 
     def seconds_until(self, at_us: int) -> float:
         """Return how many seconds of the real world lie before `at_us`, at least 0."""
+
+
+class LoopClock(Clock, Protocol):
+    """What the loop asks of its clock besides: the time of the world around the test."""
+
+    def of_wire(self) -> Clock:
+        """Return the clock of the wire."""
+
+    def world_s(self) -> float:
+        """Return the seconds of the world since some fixed moment, never backwards."""
+
+    def waiting(self) -> Waiting:
+        """Return something new to wait with; whoever asks for it closes it."""
 
 
 class SteadyClock:
@@ -38,6 +53,14 @@ class SteadyClock:
     def of_wire(self) -> "SteadyClock":
         """Return the clock of the wire: that of the world, or slower with a board that is."""
         return SteadyClock(min(self._speed, 1.0))
+
+    def world_s(self) -> float:
+        """Return the seconds of the world since some fixed moment."""
+        return time.monotonic()
+
+    def waiting(self) -> SystemWaiting:
+        """Return something new to wait with."""
+        return SystemWaiting()
 
     def date(self) -> datetime.datetime:
         """Return date and time of day, UTC."""

@@ -4,15 +4,15 @@ Whatever somebody else has put there, nothing outside of it is written: a link i
 what is no file is no journal.
 """
 
-import fcntl
-import os
 import re
 from pathlib import Path
 from typing import Final
 
-from firmware_py.journal import SealKey
+from firmware_py.journal import Disk, RealDisk, SealKey
+from firmware_py.journal.disk import write_all
 
 JOURNAL_NAME: Final = re.compile(r"session-(\d{6,9})\.journal", re.ASCII)
+LOCK_NAME: Final = "firmware.lock"
 TRIAL_NAME: Final = "self-test.tmp"  # written and removed by the self-test
 SESSION_NUMBER_MAX: Final = 999_999_999  # nine digits in the name of a journal
 FREE_BYTES_MIN: Final = 5_000_000  # some fifty journals
@@ -35,6 +35,8 @@ class DataDirectory:
         Made if it does not exist; its parent has to.
     seal_key : SealKey, optional
         With which the journals are sealed that are begun or gone on with here.
+    disk : Disk, optional
+        The file system; the machine's own by default.
 
     Raises
     ------
@@ -42,28 +44,37 @@ class DataDirectory:
         If it cannot be made or written, or another firmware has it (`DataDirectoryInUseError`).
     """
 
-    def __init__(self, path: Path, seal_key: SealKey | None = None) -> None:
+    def __init__(
+        self, path: Path, seal_key: SealKey | None = None, disk: Disk | None = None
+    ) -> None:
         self.path = path
         self.seal_key = seal_key
+        self.disk = disk or RealDisk()
         try:
-            path.mkdir(exist_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-            self._lock = os.open(path / "firmware.lock", flags)
+            self.disk.make_directory(path)
+            self._lock = self._open_lock()
         except OSError as error:
             raise DataDirectoryError(
                 f"data directory {str(path)!r} cannot be written: {error.strerror}"
             ) from None
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.disk.lock(self._lock)
         except OSError:
-            os.close(self._lock)
+            self.disk.close(self._lock)
             raise DataDirectoryInUseError(
                 f"data directory {str(path)!r} is in use by another firmware"
             ) from None
 
     def close(self) -> None:
         """Give the directory free."""
-        os.close(self._lock)
+        self.disk.close(self._lock)
+
+    def _open_lock(self) -> int:
+        path = self.path / LOCK_NAME
+        try:
+            return self.disk.open(path, writable=True)
+        except FileNotFoundError:
+            return self.disk.create(path)
 
     def journals(self) -> list[Path]:
         """Return all journals, oldest first: the files among what has the name of one.
@@ -73,7 +84,7 @@ class DataDirectory:
         DataDirectoryError
             If the directory cannot be read any more.
         """
-        return [Path(entry) for entry in self._named() if entry.is_file(follow_symlinks=False)]
+        return [path for path in self._named() if self.disk.is_file(path)]
 
     def next_number(self) -> int:
         """Return the number of the next session, above all that are in a name here.
@@ -84,7 +95,7 @@ class DataDirectory:
             As of `journals`, or if there is none any more.
         """
         named = self._named()
-        number = session_number(Path(named[-1])) + 1 if named else 1
+        number = session_number(named[-1]) + 1 if named else 1
         if number > SESSION_NUMBER_MAX:
             raise DataDirectoryError(
                 f"data directory {str(self.path)!r} has {named[-1].name!r}, the last there can be; "
@@ -92,14 +103,13 @@ class DataDirectory:
             )
         return number
 
-    def _named(self) -> list[os.DirEntry[str]]:
+    def _named(self) -> list[Path]:
         """Return what has the name of a journal, whatever it is, in the order of the numbers."""
         try:
-            with os.scandir(self.path) as entries:
-                named = [entry for entry in entries if JOURNAL_NAME.fullmatch(entry.name)]
+            names = filter(JOURNAL_NAME.fullmatch, self.disk.names(self.path))
         except OSError as error:
             raise self._unusable("read", error) from None
-        return sorted(named, key=lambda entry: session_number(Path(entry)))
+        return sorted((self.path / name for name in names), key=session_number)
 
     def free_bytes(self) -> int:
         """Return how much room the disk has.
@@ -110,10 +120,9 @@ class DataDirectory:
             If it cannot be asked, or has hardly any.
         """
         try:
-            disk = os.statvfs(self.path)
+            free_bytes = self.disk.free_bytes(self.path)
         except OSError as error:
             raise self._unusable("read", error) from None
-        free_bytes = disk.f_bavail * disk.f_frsize
         if free_bytes < FREE_BYTES_MIN:
             raise DataDirectoryError(
                 f"data directory {str(self.path)!r} has {free_bytes} bytes left; journals want "
@@ -131,12 +140,15 @@ class DataDirectory:
         """
         path = self.path / TRIAL_NAME
         try:
-            path.unlink(missing_ok=True)  # of a self-test that was cut short
-            with path.open("xb") as file:
-                file.write(b"a journal could be written here\n")
-                file.flush()
-                os.fsync(file.fileno())
-            path.unlink()
+            if path.name in self.disk.names(self.path):  # of a trial that was cut short
+                self.disk.remove(path)
+            handle = self.disk.create(path)
+            try:
+                write_all(self.disk, handle, b"a journal could be written here\n")
+                self.disk.fsync(handle)
+            finally:
+                self.disk.close(handle)
+            self.disk.remove(path)
         except OSError as error:
             raise self._unusable("written", error) from None
 

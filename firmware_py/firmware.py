@@ -1,10 +1,7 @@
 """The loop that joins ports, wire, procedure, journal and console. One thread, no callbacks."""
 
 import json
-import os
-import select
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +12,7 @@ from firmware_py.calibration import (
     CalibrationInForce,
     CalibrationOnFile,
 )
-from firmware_py.clock import SteadyClock
+from firmware_py.clock import LoopClock
 from firmware_py.configuration import Configuration
 from firmware_py.console.audiogram import draw_audiogram, legend
 from firmware_py.console.commands import Console
@@ -46,7 +43,7 @@ from firmware_py.exit_codes import (
     EXIT_JOURNAL,
     EXIT_TONE_GENERATOR,
 )
-from firmware_py.journal import JournalError
+from firmware_py.journal import Disk, JournalError
 from firmware_py.link.client import (
     WIRE_VERSION,
     Client,
@@ -57,7 +54,7 @@ from firmware_py.link.client import (
     TimeTold,
 )
 from firmware_py.manual_tone import ManualTone
-from firmware_py.ports import Port, PortError
+from firmware_py.ports import PortError, SerialLine
 from firmware_py.procedure.events import Aborted, Continued, Paused
 from firmware_py.procedure.hearing_test import FINISHED, PAUSED, HearingTest
 from firmware_py.procedure.outcomes import NOT_MASKED
@@ -74,10 +71,10 @@ from firmware_py.procedure.settings import (
 from firmware_py.runner import Runner
 from firmware_py.self_test import ButtonWatch, Part, answer, clock_part, disk_part
 from firmware_py.supervisor import Supervisor
+from firmware_py.waiting import POLL_S
 from firmware_py.wrong_pins import WrongPinsOnDisk
 
 LOOK_AROUND_S: Final = 0.5  # for a lost port, at least so often
-POLL_S: Final = 0.005  # for a port without a file descriptor
 REOPEN_S: Final = 1.0  # from one try to open a lost port, or to greet a lost board, to the next
 FALL_SILENT_S: Final = 0.5
 HELD_US_MIN: Final = 500_000  # at the start of a test; nobody presses so long in passing
@@ -105,11 +102,11 @@ class Firmware:
     ----------
     configuration : Configuration
         As read from its file.
-    tone_generator, console : Port
+    tone_generator, console : SerialLine
         The two serial ports, not yet open.
     data : DataDirectory
         Where the journals are kept.
-    clock : SteadyClock
+    clock : LoopClock
         The clock of the hearing tests; that of the wire is never faster than real.
     nonce : callable
         Returns a new eight-digit hexadecimal number for every conversation with the board.
@@ -123,10 +120,10 @@ class Firmware:
     def __init__(
         self,
         configuration: Configuration,
-        tone_generator: Port,
-        console: Port,
+        tone_generator: SerialLine,
+        console: SerialLine,
         data: DataDirectory,
-        clock: SteadyClock,
+        clock: LoopClock,
         nonce: Callable[[], str],
         supervisor: Supervisor | None = None,
         calibration: CalibrationOnFile = NO_CALIBRATION,
@@ -142,14 +139,14 @@ class Firmware:
         self._manual_tone = ManualTone(self._client)
         self._buttons = ButtonWatch()
         wrong_pins = WrongPinsOnDisk(data.path / "wrong-pins")
-        self._console = Console(self, PinLock(configuration.pin, time.monotonic, wrong_pins))
+        self._console = Console(self, PinLock(configuration.pin, clock.world_s, wrong_pins))
         self._supervisor = supervisor or Supervisor({})
         self._settings: dict[str, Any] = {}
         self._events_on = configuration.events
         self._told: list[str] = []
         self._board = ""
         self._stopping = False
-        self._stop_reader, self._stop_writer = os.pipe()
+        self._waiting = clock.waiting()
         self._reopen_s = {tone_generator: 0.0, console: 0.0}
         self._greet_s = 0.0
         self._lost_since_s: float | None = None
@@ -172,7 +169,7 @@ class Firmware:
             self._report_clock()
             for words in self._runner.load_last():
                 self._report(JOURNAL_DAMAGED, words)
-            self._lost_since_s = time.monotonic()
+            self._lost_since_s = self._clock.world_s()
             self._client.connect(self._wire_clock.now_us())
             while not self._stopping:
                 self.step()
@@ -190,8 +187,7 @@ class Firmware:
             self._say_last_words()
             self._tone_generator.close()
             self._console_port.close()
-            os.close(self._stop_reader)
-            os.close(self._stop_writer)
+            self._waiting.close()
 
     def stop(self) -> None:
         """End after the present step; a running test is kept and gone on with at the next start.
@@ -200,7 +196,7 @@ class Firmware:
         """
         if not self._stopping:
             self._stopping = True
-            os.write(self._stop_writer, b"!")
+            self._waiting.ring()
 
     def step(self) -> None:
         """Wait for something to happen, and see to it."""
@@ -247,11 +243,7 @@ class Firmware:
             waits.append(self._wire_clock.seconds_until(deadline_us))
         seconds = min(wait for wait in waits if wait is not None)
         ports = [port for port in (self._tone_generator, self._console_port) if port.is_open]
-        readers = _descriptors(ports)
-        if len(readers) < len(ports):
-            seconds = min(seconds, POLL_S)
-        readers.append(self._stop_reader)
-        select.select(readers, _descriptors(port for port in ports if port.is_full), [], seconds)
+        self._waiting.wait(ports, seconds)
 
     # The tone generator
 
@@ -289,10 +281,10 @@ class Firmware:
                     self._report(TONE_GENERATOR_CHANGED, another)
             case Lost(why):
                 self._client.disconnect()
-                self._greet_s = time.monotonic() + REOPEN_S
+                self._greet_s = self._clock.world_s() + REOPEN_S
                 self._reopen_s[self._tone_generator] = self._greet_s
                 if self._lost_since_s is None:
-                    self._lost_since_s = time.monotonic()
+                    self._lost_since_s = self._clock.world_s()
                     self._report(TONE_GENERATOR_LOST, f"tone generator lost: {why}")
                 self._lost_why = why
             case Refused(verb, code, name):
@@ -327,11 +319,11 @@ class Firmware:
         ready = f"ready; tone generator {self._board} at {tones}, console at {console}"
         return f"{ready}; {self._runner.calibration_today().headline}"
 
-    def _reopen(self, port: Port) -> bool:
+    def _reopen(self, port: SerialLine) -> bool:
         """Try to open a lost port, now and then; return whether it is open."""
-        if time.monotonic() < self._reopen_s[port]:
+        if self._clock.world_s() < self._reopen_s[port]:
             return False
-        self._reopen_s[port] = time.monotonic() + REOPEN_S
+        self._reopen_s[port] = self._clock.world_s() + REOPEN_S
         try:
             port.open()
         except PortError:
@@ -343,11 +335,11 @@ class Firmware:
         if self._lost_since_s is None:
             return
         quiet = self._tone_generator.is_open and self._client.next_deadline_us() is None
-        if quiet and time.monotonic() >= self._greet_s:
+        if quiet and self._clock.world_s() >= self._greet_s:
             self._client.connect(self._wire_clock.now_us())
         first_contact = self._board == ""
         patience_s = 0.0 if first_contact else self._configuration.reconnect_s
-        if self._lost_why and time.monotonic() - self._lost_since_s > patience_s:
+        if self._lost_why and self._clock.world_s() - self._lost_since_s > patience_s:
             words = f"no tone generator at {self._tone_generator.url!r}: {self._lost_why}"
             if self._runner.running:
                 words += "; the session is kept and goes on at the next start"
@@ -356,14 +348,14 @@ class Firmware:
     def _fall_silent(self) -> None:
         """Have the tone generator stop, as far as it can still be told."""
         self._client.silence()
-        until_s = time.monotonic() + FALL_SILENT_S
+        until_s = self._clock.world_s() + FALL_SILENT_S
         try:
-            while self._client.busy and time.monotonic() < until_s:
+            while self._client.busy and self._clock.world_s() < until_s:
                 now_us = self._wire_clock.now_us()
                 self._client.receive(self._tone_generator.read(), now_us)
                 self._client.advance(now_us)
                 self._tone_generator.write(self._client.transmit())
-                time.sleep(POLL_S)
+                self._waiting.sleep(POLL_S)
         except PortError:
             return
 
@@ -388,7 +380,7 @@ class Firmware:
         """Go on without the operator; a line that was half typed is forgotten."""
         self._console.receive(FORGET_LINE)
         self._console.lock.lock()
-        self._reopen_s[self._console_port] = time.monotonic() + REOPEN_S
+        self._reopen_s[self._console_port] = self._clock.world_s() + REOPEN_S
         self._console.errors.add(ConsoleError(HARDWARE_MISSING, str(error)))
 
     def _say_last_words(self) -> None:
@@ -537,7 +529,8 @@ class Firmware:
     def sessions(self, count: str | None) -> str:
         """Return the newest sessions, the newest first."""
         wanted = _whole("count", count, SESSIONS_LISTED_MAX) if count else SESSIONS_LISTED
-        return ";".join(map(_entry, reversed(self._journals()[-wanted:]))) or "-"
+        newest = reversed(self._journals()[-wanted:])
+        return ";".join(_entry(journal, self._data.disk) for journal in newest) or "-"
 
     def result(self, number: str | None) -> str:
         """Return the result as JSON."""
@@ -573,7 +566,7 @@ class Firmware:
             words = f"there is no session {wanted}; SESS:LIST? lists them"
             raise ConsoleError(ILLEGAL_PARAMETER, words)
         try:
-            found = recorded_result(journal)
+            found = recorded_result(journal, self._data.disk)
             return found.result, CalibrationInForce.from_record(found.calibration)
         except (ArchiveError, ValueError) as error:
             raise ConsoleError(JOURNAL_DAMAGED, f"session {wanted}: {error}") from None
@@ -686,10 +679,6 @@ def _held_us_max(settings: Settings) -> int:
     return 1000 * held_ms
 
 
-def _descriptors(ports: Iterable[Port]) -> list[int]:
-    return [fd for fd in (port.fileno() for port in ports) if fd is not None]
-
-
 def _ears(result: dict[str, Any], name: str | None) -> list[dict[str, Any]]:
     """Return the results of an ear, or of all that were tested."""
     ears: dict[str, dict[str, Any]] = {ear["ear"]: ear for ear in result["ears"]}
@@ -719,9 +708,9 @@ def _masking(test: HearingTest) -> str:
     return "ready" if test.cross_hearing.can_mask else "none"
 
 
-def _entry(journal: Path) -> str:
+def _entry(journal: Path, disk: Disk) -> str:
     """Return number, outcome, start, ears and identifier of a session."""
-    seen = glance(journal)
+    seen = glance(journal, disk)
     words = (seen.outcome, seen.started, seen.ears, seen.identifier)
     return ",".join((str(session_number(journal)), *(word or "-" for word in words)))
 

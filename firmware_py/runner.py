@@ -140,12 +140,13 @@ class Runner:
         return wrong
 
     def _load(self, path: Path) -> list[str]:
-        recovered = read_journal(path)
+        recovered = read_journal(path, disk=self._data.disk)
         if recovered.complete and not recovered.torn_bytes:
             state = replay(recovered.records)
             self.last_test, self.last_calibration = state.test, state.calibration
             return []
-        session, torn_bytes = Session.resume(path, self._data.seal_key)
+        data = self._data
+        session, torn_bytes = Session.resume(path, data.seal_key, disk=data.disk)
         self._adopt(session)
         self._client.remember(session.board.boot, session.board.event)
         self._tell("resumed", {"session": session.number, "presentation": session.test.number})
@@ -182,7 +183,14 @@ class Runner:
         path = self._data.journal_path(number)
         in_force = self.calibration_today()
         session = Session.begin(
-            path, number, settings, person, self._clock.date(), in_force, self._data.seal_key
+            path,
+            number,
+            settings,
+            person,
+            self._clock.date(),
+            in_force,
+            self._data.seal_key,
+            disk=self._data.disk,
         )
         self.calibration_tone.stop()
         self._adopt(session)

@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 
 from firmware_py import __version__
 from firmware_py.calibration import CalibrationInForce
-from firmware_py.journal import JournalError, JournalWriter, Record, SealKey
+from firmware_py.journal import Disk, JournalError, JournalWriter, Record, SealKey
 from firmware_py.procedure.events import (
     Action,
     Event,
@@ -207,6 +207,8 @@ class Session:
         started: datetime.datetime,
         calibration: CalibrationInForce = NOT_CALIBRATED,
         seal_key: SealKey | None = None,
+        *,
+        disk: Disk | None = None,
     ) -> Self:
         """Start a new journal.
 
@@ -226,6 +228,8 @@ class Session:
             As judged today; it is recorded whole.
         seal_key : SealKey, optional
             With which the journal is sealed.
+        disk : Disk, optional
+            The file system; the machine's own by default.
 
         Raises
         ------
@@ -245,11 +249,13 @@ class Session:
             "seed": settings.seed,
             "started": started.isoformat(timespec="seconds"),
         }
-        journal = JournalWriter.create(path, header, seal_key=seal_key)
+        journal = JournalWriter.create(path, header, disk=disk, seal_key=seal_key)
         return cls(number, journal, Replay(test, calibration))
 
     @classmethod
-    def resume(cls, path: Path, seal_key: SealKey | None = None) -> "tuple[Self, int]":
+    def resume(
+        cls, path: Path, seal_key: SealKey | None = None, *, disk: Disk | None = None
+    ) -> "tuple[Self, int]":
         """Go on with a session; return it, and how many torn bytes were cut off its journal.
 
         Raises
@@ -259,7 +265,7 @@ class Session:
         ReplayError
             If its outputs do not come out as recorded: it is of another version.
         """
-        journal, recovered = JournalWriter.resume(path, seal_key=seal_key)
+        journal, recovered = JournalWriter.resume(path, disk=disk, seal_key=seal_key)
         try:
             state = replay(recovered.records)
             if state.differences:

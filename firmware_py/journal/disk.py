@@ -62,6 +62,15 @@ class Disk(Protocol):
     def fsync_directory(self, directory: Path) -> None:
         """Return when the names in a directory are on the disk."""
 
+    def is_file(self, path: Path) -> bool:
+        """Return whether a regular file is there, and no link."""
+
+    def make_directory(self, directory: Path) -> None:
+        """Make a directory if it is not there; its parent has to be."""
+
+    def free_bytes(self, directory: Path) -> int:
+        """Return how much room the disk of a directory has."""
+
 
 class RealDisk:
     """The file system of a POSIX machine; a handle is a file descriptor."""
@@ -131,6 +140,16 @@ class RealDisk:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+    def is_file(self, path: Path) -> bool:
+        return path.is_file() and not path.is_symlink()
+
+    def make_directory(self, directory: Path) -> None:
+        directory.mkdir(exist_ok=True)
+
+    def free_bytes(self, directory: Path) -> int:
+        disk = os.statvfs(directory)
+        return disk.f_bavail * disk.f_frsize
 
 
 def write_all(disk: Disk, handle: int, data: bytes) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
@@ -20,6 +20,9 @@ from typing import Final
 
 SECTOR_BYTES: Final = 32
 """Far smaller than a real one, so that one record spans several."""
+
+
+FREE_BYTES: Final = 1 << 33  # what it says, however much there is in it
 
 
 class PowerLoss(Enum):
@@ -90,6 +93,10 @@ class _File:
         self.current[:] = self.without_lost()
 
 
+def _nothing() -> None:
+    pass
+
+
 class SimulatedDisk:
     """Files in memory behind the `Disk` interface.
 
@@ -99,6 +106,8 @@ class SimulatedDisk:
         What goes wrong; nothing by default.
     write_bytes_max : int, optional
         The most bytes one write takes.
+    meanwhile : callable, optional
+        Called in every fsync: what happens in the world while the disk is at work.
 
     Attributes
     ----------
@@ -108,11 +117,18 @@ class SimulatedDisk:
         Whether the fault has happened.
     """
 
-    def __init__(self, fault: Fault | None = None, *, write_bytes_max: int = 1 << 30) -> None:
+    def __init__(
+        self,
+        fault: Fault | None = None,
+        *,
+        write_bytes_max: int = 1 << 30,
+        meanwhile: Callable[[], None] = _nothing,
+    ) -> None:
         self.calls: list[str] = []
         self.fault_met = False
         self._fault = fault
         self._write_bytes_max = write_bytes_max
+        self._meanwhile = meanwhile
         self._names: dict[Path, _File] = {}
         self._durable_names: dict[Path, _File] = {}
         self._handles: dict[int, _File] = {}
@@ -162,6 +178,7 @@ class SimulatedDisk:
             self._handles[handle].truncate(size)
 
     def fsync(self, handle: int) -> None:
+        self._meanwhile()
         try:
             with self._call("fsync", changes=True):
                 pass  # when the power goes now, the bytes may have reached the disk or not
@@ -201,6 +218,16 @@ class SimulatedDisk:
             p: f for p, f in self._names.items() if p.parent == directory
         }
 
+    def is_file(self, path: Path) -> bool:
+        return path in self._names
+
+    def make_directory(self, directory: Path) -> None:
+        pass  # every directory is there
+
+    def free_bytes(self, directory: Path) -> int:
+        with self._call("free_bytes"):
+            return FREE_BYTES
+
     # ---- for tests
 
     def content(self, path: Path) -> bytes | None:
@@ -216,9 +243,18 @@ class SimulatedDisk:
         file = _File(content, bytearray(content), len(content))
         self._names[path] = self._durable_names[path] = file
 
+    def durable(self, path: Path) -> bytes | None:
+        """Return what the disk is bound to keep of a file, None if there is none."""
+        file = self._durable_names.get(path)
+        return None if file is None else file.durable
+
     def paths(self) -> list[Path]:
         """Return all files."""
         return sorted(self._names)
+
+    def fail(self, fault: Fault) -> None:
+        """Let something go wrong from now on; `calls` tells how many there were."""
+        self._fault, self.fault_met = fault, False
 
     def heal(self) -> None:
         """Let nothing go wrong any more; power that is gone stays gone."""
@@ -232,7 +268,9 @@ class SimulatedDisk:
         chance = random.Random(seed)
         old = loss is PowerLoss.DROPPED or (loss is PowerLoss.MIXED and chance.random() < 0.5)
         names = self._durable_names if old else self._names
-        disk = SimulatedDisk(fault)
+        disk = SimulatedDisk(
+            fault, write_bytes_max=self._write_bytes_max, meanwhile=self._meanwhile
+        )
         for path in sorted(names):
             disk.put(path, _left_of(names[path], loss, chance))
         return disk

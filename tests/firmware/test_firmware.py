@@ -1,12 +1,11 @@
 """The loop between ports that are none: what it says when it cannot go on, and its silence."""
 
 import re
-import select
 import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -22,7 +21,7 @@ from firmware_py.firmware import (
 )
 from firmware_py.journal import read_journal
 from firmware_py.link.client import REPEATS_MAX
-from firmware_py.ports import Port, PortError
+from firmware_py.ports import PortError
 from firmware_py.procedure import ear_test
 from firmware_py.procedure.outcomes import MEASURED
 from firmware_py.procedure.person import UNKNOWN
@@ -114,8 +113,8 @@ class Device:
         self.data = DataDirectory(directory)
         self.firmware = Firmware(
             configuration or Configuration(),
-            cast(Port, self.tones),
-            cast(Port, self.operator),
+            self.tones,
+            self.operator,
             self.data,
             SteadyClock(SPEED),
             iter(f"{number:08x}" for number in range(1, 1000)).__next__,
@@ -306,9 +305,11 @@ def test_the_answers_told_unasked_are_true_false_or_unsure(tmp_path: Path) -> No
 
 def test_a_signal_ends_the_waiting(tmp_path: Path) -> None:
     device = Device(tmp_path)
+    began_s = time.monotonic()
     device.firmware.stop()
     device.firmware.stop()
-    assert select.select([device.firmware._stop_reader], [], [], 0)[0]
+    device.firmware._waiting.wait([], 10.0 * WAIT_S_MAX)
+    assert time.monotonic() - began_s < WAIT_S_MAX
     assert device.run() == ""
 
 
