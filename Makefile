@@ -18,6 +18,8 @@ FUZZ_INPUTS ?= 1000000
 TARGET ?= all
 KILLS ?= 200
 CRASH_ARGS ?=
+SEEDS ?= 2000
+FIRST ?= 0
 
 BIN := $(VENV)/bin
 # The levels, each with everything in the ones before it. The first has no SciPy in it: Numba loads
@@ -27,7 +29,7 @@ TEST := $(VENV)/test.txt
 DEV := $(VENV)/dev.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-arm bench bench-instructions fuzz crash audit image lint lock clean
+.PHONY: help demo test test-arm bench bench-instructions fuzz soak crash audit image lint lock clean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /make \1#/p' $(MAKEFILE_LIST) | awk -F '#' '{ printf "%-23s %s\n", $$1, $$2 }'
@@ -61,6 +63,9 @@ audit: $(VENV)/created ## ask PyPI whether a locked version has a known hole
 	$(PYTHON) -m venv $(VENV)/audit
 	$(VENV)/audit/bin/python -m pip install --quiet --disable-pip-version-check $(PIP_AUDIT)
 	$(VENV)/audit/bin/pip-audit --strict --disable-pip --require-hashes --requirement $(LOCK)
+
+soak: $(TEST) ## simulate whole devices to which anything happens; how many in SEEDS, from FIRST
+	$(BIN)/python -m tests.simulation.soak --seeds $(SEEDS) --first $(FIRST)
 
 image: $(TEST) ## make images of the firmware without Numba; for one machine: TARGET=aarch64
 	$(BIN)/python -m device.image.build --target $(TARGET)

@@ -73,7 +73,7 @@ def add_board_arguments(p: argparse.ArgumentParser) -> None:
         default="",
         metavar="NAME=RATE,...",
         help="what befalls how many of the lines on the wire, both ways: drop, garble, delay, "
-        "duplicate (default: nothing)",
+        "duplicate, merge (default: nothing)",
     )
 
 

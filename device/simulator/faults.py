@@ -1,4 +1,4 @@
-"""A bad cable between the board and whoever talks to it: lines lost, garbled, late or doubled.
+"""A bad cable between the board and whoever talks to it: lines lost, garbled, late, double, merged.
 
 A pure object like the board it is wrapped around, with the same four methods. The luck of every
 line, both ways, is drawn from one seed, a stream for each direction, so that the n-th line of a
@@ -32,6 +32,8 @@ class FaultRates:
         It comes later, by a time within `DELAY_US`, and so does what is behind it.
     duplicate : float
         It comes twice.
+    merge : float
+        Its newline is lost, so that it and the next are one.
 
     Raises
     ------
@@ -43,6 +45,7 @@ class FaultRates:
     garble: float = 0.0
     delay: float = 0.0
     duplicate: float = 0.0
+    merge: float = 0.0
 
     def __post_init__(self) -> None:
         """Check every rate."""
@@ -101,6 +104,7 @@ class FaultCounts:
     garbled: int = 0
     delayed: int = 0
     duplicated: int = 0
+    merged: int = 0
 
 
 class FaultyBoard:
@@ -178,6 +182,7 @@ class _Cable:
     def __init__(self, rates: FaultRates, seed: str, speed: float, counts: FaultCounts) -> None:
         self._rates = rates
         self._chance = random.Random(seed)
+        self._merging = random.Random(f"{seed}, merge")
         self._delay_us = tuple(us * speed for us in DELAY_US)
         self._counts = counts
         self._lines: deque[tuple[int, bytes]] = deque()
@@ -197,6 +202,7 @@ class _Cable:
         # As many draws for every line, whatever befalls it: rates do not change each other's luck.
         drop, garble, delay, duplicate, share = (self._chance.random() for _ in range(5))
         garbled = _garbled(line, self._chance)
+        merge = self._merging.random()
         rates, counts = self._rates, self._counts
         counts.lines += 1
         if drop < rates.drop or self.is_full:
@@ -205,6 +211,9 @@ class _Cable:
         if garble < rates.garble:
             counts.garbled += 1
             line = garbled
+        if merge < rates.merge:
+            counts.merged += 1
+            line = line.rstrip(b"\n")
         due_us = now_us
         if delay < rates.delay:
             counts.delayed += 1

@@ -55,11 +55,19 @@ class Fault:
         that change something count.
     for_ever : bool
         Whether every later call fails with the same error.
+    only : frozenset of str
+        The calls that can fail, by their names; empty: all.
     """
 
     at: int
     error: int | None = None
     for_ever: bool = False
+    only: frozenset[str] = frozenset()
+
+    def hits(self, name: str, count: int) -> bool:
+        """Return whether a call of this name and number fails."""
+        due = count == self.at or (count > self.at and self.for_ever)
+        return due and (not self.only or name in self.only)
 
 
 @dataclass(slots=True)
@@ -258,8 +266,22 @@ class SimulatedDisk:
 
     def heal(self) -> None:
         """Let nothing go wrong any more; power that is gone stays gone."""
-        if self._fault is not None and self._fault.error is not None:
+        if not self.power_is_gone:
             self._fault = None
+
+    @property
+    def power_is_gone(self) -> bool:
+        """Return whether nothing that runs now matters any more."""
+        return self._fault is not None and self._fault.error is None and self.fault_met
+
+    def lose_power(self) -> None:
+        """Have the power go now."""
+        self._fault, self.fault_met = Fault(0), True
+
+    def close_all(self) -> None:
+        """Close what an ended process had open, as the system does."""
+        for handle in list(self._handles):
+            self.close(handle)
 
     def after_power_loss(
         self, loss: PowerLoss, seed: int = 0, fault: Fault | None = None
@@ -285,7 +307,7 @@ class SimulatedDisk:
         if changes or not power:
             self.calls.append(name)
         count = len(self.calls)
-        hit = fault is not None and (count == fault.at or (count > fault.at and fault.for_ever))
+        hit = fault is not None and fault.hits(name, count)
         if hit and power and changes:
             self.fault_met = True
             yield

@@ -113,6 +113,13 @@ def test_lines_come_twice_at_their_rate() -> None:
     assert list(dict.fromkeys(come)) == lines(2000)
 
 
+def test_lines_run_into_the_next_at_their_rate() -> None:
+    come = [line for _, line in received(FaultRates(merge=0.05)).come]
+
+    assert b"".join(lines(2000)).replace(b"\n", b"") == b"".join(come).replace(b"\n", b"")
+    assert 60 <= sum(not line.endswith(b"\n") for line in come) <= 140
+
+
 def test_the_other_direction_has_luck_of_its_own() -> None:
     rates = FaultRates(drop=0.05)
     there = [line for _, line in received(rates, 500).come]

@@ -1,0 +1,168 @@
+"""Somebody at the console, who counts the answers."""
+
+import random
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tests.firmware.world import S
+from tests.simulation.violation import Violation
+
+ANSWER_US_MAX: Final = 2 * S  # from a line to its answer, while the disk is not slow
+LOOKS_AGAIN_US: Final = (1 * S, 4 * S)
+
+NONSENSE: Final = (
+    "SESS:STAR UP", "SESS:STAR LEFT,-1", "SESS:STAR ,,200", "SESS:CONT", "SESS:PAUS 1",
+    "SESS:LIST?", "SESS:LIST? 0", "SESS:RES?", "SESS:RES? 1", "SESS:RES? 99", "THR?", "THR? ,1",
+    "THR? MIDDLE", "AUD", "AUD 1", "AUD 7", "HELP", "*IDN?", "*TST?", "*CLS", "*RST 7",
+    "SYST:ERR?", "SYST:VERS?", "SYST:TIME?", "SYST:PIN 12", "SYST:PIN?", "SYST:LOCK", "SYST:EVEN",
+    "SYST:EVEN?", "SETT? seed", "SETT? nothing", "SETT?", "SETT seed", "TONE", "TONE UP,1,1",
+    "TONE LEFT,1000,130", "TONE:STOP", "CAL?", "CAL:LIM?", "CAL:TONE?", "CAL:STOP",
+    "CAL:TONE LEFT,1000,-20", "x" * 200, "y" * 300, "SESS:STAR " + "," * 50, "\x00\x01", "\xe9\xff",
+    "  ", "", ":sess:stat?", "sess:stat?;*idn?", "SESS:STAT??", "?", ":", '"', "LEFT,1000,40",
+)  # fmt: skip
+RESET: Final = "*RST"
+BLOCKS: Final = ("HELP", "AUD")  # answered by several lines
+
+
+@dataclass
+class Asked:
+    """A line that was sent and not answered yet."""
+
+    line: str
+    at_us: int
+
+
+class Operator:
+    """Starts tests, looks how they go, and does what the story says.
+
+    Parameters
+    ----------
+    chance : Random
+    settings : dict
+        Of the tests.
+    talkative : bool
+        Whether to have everything told.
+    send : callable
+        Takes bytes for the port.
+    """
+
+    def __init__(
+        self, chance: random.Random, settings: dict[str, Any], talkative: bool,
+        send: Callable[[bytes], None],
+    ) -> None:  # fmt: skip
+        self._chance = chance
+        self._settings = settings
+        self._talkative = talkative
+        self._send = send
+        self._asked: deque[Asked] = deque()
+        self._heard = b""
+        self._set_up = False
+        self.due_us: int = 0
+        self.slack_us = 0  # how much later an answer may be
+        self._wants_test = False
+        self.has_seen_enough: Callable[[], bool] = lambda: False  # and starts no test any more
+        self.errors: list[str] = []  # that were read
+        self.surplus: list[str] = []  # lines that nobody asked for
+        self.lines = 0
+
+    def look(self, now_us: int) -> None:
+        """Do what is due: look how the test goes, if the last answer has come."""
+        if self._asked and now_us - self._asked[0].at_us > ANSWER_US_MAX + self.slack_us:
+            raise Violation(f"{self._asked[0].line!r} was not answered")
+        self.due_us = now_us + self._chance.randint(*LOOKS_AGAIN_US)
+        if not self._asked:
+            self.say(now_us, "SESS:STAT?")
+
+    def say(self, now_us: int, line: str) -> None:
+        """Send a line."""
+        self.lines += 1
+        if line == RESET:  # settings are as configured after it
+            self._set_up = False
+        sent = line.encode("latin-1")
+        if sent.decode("ascii", "replace").strip():
+            self._asked.append(Asked(line, now_us))
+        self._send(sent + self._chance.choice((b"\n", b"\r", b"\r\n")))
+
+    def nonsense(self, now_us: int, chance: random.Random) -> None:
+        """Send a few lines at once."""
+        for _ in range(chance.randint(1, 4)):
+            self.say(now_us, chance.choice(NONSENSE))
+
+    def change_settings(self, now_us: int, chance: random.Random) -> None:
+        """Set something for the next tests, allowed or not."""
+        name, value = chance.choice(
+            (("level_max_db_hl", 130), ("level_max_db_hl", 70), ("tones_max", 21), ("pulses", 0),
+             ("catch_rate", 0.5), ("stop_half_width_db", 20), ("seed", 5), ("nothing", 1))
+        )  # fmt: skip
+        self.say(now_us, f"SETT {name},{value}")
+
+    def hung_up(self) -> None:
+        """Forget what was under way: the port or the firmware is gone."""
+        self._asked.clear()
+        self._heard = b""
+        self.surplus.clear()
+        self._set_up = self._wants_test = False
+
+    def hear(self, now_us: int, data: bytes, is_ending: bool) -> None:
+        """Take in what the firmware says; the last it says before it ends is no answer."""
+        *lines, self._heard = (self._heard + data).split(b"\r\n")
+        if is_ending:
+            self.surplus.append(lines.pop().decode("ascii"))
+        for line in lines:
+            self._take(now_us, line.decode("ascii"))
+
+    def _take(self, now_us: int, line: str) -> None:
+        if line.startswith("!"):
+            return
+        if not self._asked:
+            self.surplus.append(line)
+            return
+        asked = self._asked[0]
+        if not _ends(asked.line, line):
+            return
+        self._asked.popleft()
+        if now_us - asked.at_us > ANSWER_US_MAX + self.slack_us:
+            raise Violation(f"{asked.line!r} was answered after {now_us - asked.at_us} us")
+        if asked.line == "SESS:STAT?":
+            self._saw(now_us, line)
+        if asked.line == "SYST:ERR?":
+            self._read_error(now_us, line)
+
+    def _saw(self, now_us: int, state: str) -> None:
+        """Start a test where there is none, go on with one that is paused."""
+        match dict(word.partition("=")[::2] for word in state.split()).get("state"):
+            case "idle" | "finished" if self.has_seen_enough():
+                return
+            case "idle" | "finished":
+                self._wants_test = True
+                self.say(now_us, "SYST:ERR?")
+            case "paused":
+                self.say(now_us, "SESS:CONT")
+            case None:
+                raise Violation(f"SESS:STAT? was answered with {state!r}")
+
+    def _read_error(self, now_us: int, error: str) -> None:
+        """Read all that is wrong before a test is started."""
+        if not error.startswith("0,"):
+            self.errors.append(error)
+            self.say(now_us, "SYST:ERR?")
+        elif self._wants_test:
+            self._wants_test = False
+            self._start(now_us)
+
+    def _start(self, now_us: int) -> None:
+        if not self._set_up:
+            self._set_up = True
+            for name, value in self._settings.items():
+                if value is not None:
+                    self.say(now_us, f"SETT {name},{str(value).lower()}")
+            self.say(now_us, f"SYST:EVEN {'ON' if self._talkative else 'OFF'}")
+        self.say(now_us, "SESS:STAR")
+
+
+def _ends(asked: str, line: str) -> bool:
+    """Return whether a line is the last, or only, one of an answer."""
+    command = asked.partition(" ")[0]
+    return command not in BLOCKS or line == "OK" or line.startswith("ERROR")

@@ -1,0 +1,255 @@
+"""A device's life in a simulated world, and what has to be true of it."""
+
+import itertools
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from firmware_py.configuration import Configuration
+from firmware_py.data_directory import DataDirectory, DataDirectoryError, session_number
+from firmware_py.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
+from firmware_py.firmware import Firmware, FirmwareError
+from firmware_py.journal import read_journal
+from firmware_py.journal.simulated_disk import PowerLostError, SimulatedDisk
+from firmware_py.session import replay
+from tests.firmware.world import S
+from tests.simulation.board import WatchedBoard
+from tests.simulation.story import CABLE, Story, Trouble
+from tests.simulation.troubles import befall
+from tests.simulation.violation import Violation
+from tests.simulation.world import World
+
+DATA: Final = Path("/data")
+RESTART_S: Final = 5.0  # the unit's RestartSec
+LIVENESS_S: Final = 600.0  # a healthy device has finished a short test by then
+LIVES_MAX: Final = 60
+KEPT_MAX: Final = 1000  # in any collection of the firmware: it has no reason to keep more
+COUNTS: Final = ("dropped", "garbled", "delayed", "duplicated", "merged")  # in the order of CABLE
+
+
+@dataclass
+class Outcome:
+    """What came of a run.
+
+    Attributes
+    ----------
+    results : dict
+        Of all sessions that were finished, by number.
+    met : Counter
+        How often each kind of trouble happened.
+    """
+
+    results: dict[int, dict[str, Any]] = field(default_factory=dict)
+    lives: int = 0
+    simulated_s: float = 0.0
+    lines: int = 0
+    met: Counter[str] = field(default_factory=Counter)
+
+    def __str__(self) -> str:
+        ends = ", ".join(f"{number} {result['outcome']}" for number, result in self.results.items())
+        return (
+            f"sessions {ends}; {self.lives} starts, {self.lines} lines typed, "
+            f"{self.simulated_s:.1f} s; {dict(+self.met)}"
+        )
+
+
+class Run:
+    """One device in one world, from its first start until it has proven that it is well.
+
+    Parameters
+    ----------
+    story : Story
+    firmware : type of Firmware, optional
+    board : type of WatchedBoard, optional
+    disk : type of SimulatedDisk, optional
+        Others, for the tests of these tests.
+    """
+
+    def __init__(
+        self, story: Story, firmware: type[Firmware] = Firmware,
+        board: type[WatchedBoard] = WatchedBoard, disk: type[SimulatedDisk] = SimulatedDisk,
+    ) -> None:  # fmt: skip
+        self.story = story
+        self.outcome = Outcome()
+        self.world = World(story, board, disk)
+        self._firmware_type = firmware
+        self._nonces = (f"{number:08x}" for number in itertools.count(1))
+        self.world.operator.has_seen_enough = self._has_proven_itself
+        self._complete_before = 0
+        for trouble in story.troubles:
+            self.world.at(trouble.at_s, partial(self._befall, trouble))
+        self.world.at(story.safety_s, self._heal)
+
+    def live(self) -> Outcome:
+        """Live it through.
+
+        Raises
+        ------
+        Violation
+            A promise was broken.
+        """
+        while not self._has_proven_itself():
+            self._live_once()
+        self._judge()
+        return self.outcome
+
+    # What happens
+
+    def _befall(self, trouble: Trouble) -> None:
+        self.outcome.met[trouble.kind] += 1
+        befall(self.world, trouble)
+
+    def _heal(self) -> None:
+        self.world.heal()
+        self._complete_before = self._completed()
+        self._look_whether_it_is_well()
+
+    def _look_whether_it_is_well(self) -> None:
+        """End the firmware when a healthy device has finished a session; it may not take long."""
+        world = self.world
+        if world.clock.seconds > self.story.safety_s + LIVENESS_S:
+            raise Violation(f"a healthy device has finished no session in {LIVENESS_S:g} s")
+        firmware = world.firmware
+        if firmware is not None and firmware._runner.session is None and self._has_proven_itself():
+            firmware.stop()
+        world.after(1.0, self._look_whether_it_is_well)
+
+    def _has_proven_itself(self) -> bool:
+        return self.world.healthy and self._completed() > self._complete_before
+
+    def _completed(self) -> int:
+        """Return how many sessions have come to their own end."""
+        self.world.ledger.look(self.world.disk)
+        return sum(page.outcome == "complete" for page in self.world.ledger.pages.values())
+
+    # Lives
+
+    def _live_once(self) -> None:
+        world, outcome = self.world, self.outcome
+        outcome.lives += 1
+        if outcome.lives > LIVES_MAX:
+            raise Violation(f"the firmware was started {LIVES_MAX} times")
+        code, words = self._process()
+        self._check_end(code, words)
+        world.come_back()
+        world.move(world.clock.us + round(RESTART_S * S))
+        if world.tones.next_url != world.tones.url:
+            world.tones.url, world.tones.there = world.tones.next_url, True
+
+    def _process(self) -> tuple[int, str]:
+        """Run the firmware as its process does; return exit code and words, -1 without power."""
+        world = self.world
+        try:
+            data = DataDirectory(DATA, disk=world.disk)
+            world.firmware = self._firmware_type(
+                Configuration(), world.tones, world.console, data, world.clock,
+                self._nonces.__next__,
+            )  # fmt: skip
+            world.firmware.run()
+        except PowerLostError:
+            return -1, "power lost"
+        except DataDirectoryError as error:
+            return EXIT_CONFIGURATION, str(error)
+        except FirmwareError as error:
+            return error.code, str(error)
+        except Exception as error:
+            raise Violation(f"the firmware is at fault: {error!r}") from error
+        return EXIT_DONE, ""
+
+    def _check_end(self, code: int, words: str) -> None:
+        """Check that it ended as it should, said why, and kept no more than it needs."""
+        world = self.world
+        if code > EXIT_DONE and not words:
+            raise Violation(f"it ended with {code} and without a word")
+        if code > EXIT_DONE and world.clock.us > world.excused_until_us:
+            raise Violation(f"a healthy device ended with {code}: {words}")
+        surplus = world.operator.surplus
+        last_words = surplus[-1:] if code > EXIT_DONE else []
+        if surplus != last_words or any(not line.startswith("ERROR") for line in last_words):
+            raise Violation(f"nobody asked for {surplus}; exit code {code}")
+        if world.firmware is not None:
+            for where, kept in _collections(world.firmware, "firmware", set()):
+                if kept > KEPT_MAX:
+                    raise Violation(f"{where} has {kept} entries")
+
+    # In the end
+
+    def _judge(self) -> None:
+        """Replay every journal, and sum up."""
+        world, outcome = self.world, self.outcome
+        for path in world.disk.paths():
+            if path.suffix == ".journal" and (page := world.ledger.pages.get(path)) and page.header:
+                self._judge_journal(path)
+        outcome.simulated_s = world.clock.seconds
+        outcome.lines = world.operator.lines
+        for counts in world.counts:
+            met = {kind: getattr(counts, count) for kind, count in zip(CABLE, COUNTS, strict=True)}
+            outcome.met.update(met)
+
+    def _judge_journal(self, path: Path) -> None:
+        recovered = read_journal(path, disk=self.world.disk)
+        state = replay(recovered.records)
+        if state.differences:
+            raise Violation(f"{path.name} replays otherwise: {state.differences[:1]}")
+        if not recovered.complete:
+            self._judge_unfinished(path)
+            return
+        if state.result is None or state.result != state.test.result():
+            raise Violation(f"{path.name} has another result than it replays")
+        self.outcome.results[session_number(path)] = state.result
+
+    def _judge_unfinished(self, path: Path) -> None:
+        if not any(path.name in error for error in self.world.operator.errors):
+            raise Violation(f"{path.name} was begun and never ended, and nobody was told why")
+
+
+def _collections(thing: object, where: str, seen: set[int]) -> Iterator[tuple[str, int]]:
+    """Yield all collections that hang on an object, each once, with how much is in it."""
+    if id(thing) in seen:
+        return
+    seen.add(id(thing))
+    inside: Iterable[tuple[Any, Any]] = ()
+    if isinstance(thing, dict):
+        yield where, len(thing)
+        inside = thing.items()
+    elif isinstance(thing, list | tuple | set | frozenset | deque):
+        yield where, len(thing)
+        inside = enumerate(thing)
+    elif _is_of_the_firmware(thing):
+        inside = getattr(thing, "__dict__", {}).items()
+    for name, part in inside:
+        yield from _collections(part, f"{where}.{name}", seen)
+
+
+def _is_of_the_firmware(thing: object) -> bool:
+    modules = [base.__module__ for base in type(thing).__mro__]
+    simulated = isinstance(thing, SimulatedDisk)
+    return not simulated and any(module.startswith("firmware_py") for module in modules)
+
+
+def check(story: Story, board: type[WatchedBoard] = WatchedBoard) -> Outcome:
+    """Live a story through; where nothing changes the answers, the result is that without trouble.
+
+    Raises
+    ------
+    Violation
+        A promise was broken.
+    """
+    outcome = Run(story, board=board).live()
+    if story.keeps_answers and story.kinds() and 1 in outcome.results:
+        undisturbed = Run(story.untroubled(), board=board).live().results[1]
+        _compare(outcome.results[1], undisturbed)
+    return outcome
+
+
+def _compare(result: dict[str, Any], undisturbed: dict[str, Any]) -> None:
+    """Check that a result is that without trouble, as far as it came."""
+    if result["outcome"] != undisturbed["outcome"]:
+        return
+    for key in ("ears", "presentations"):
+        if result[key] != undisturbed[key]:
+            words = f"{key} of session 1 are {result[key]}, and without trouble {undisturbed[key]}"
+            raise Violation(words)

@@ -1,0 +1,132 @@
+"""Live through many stories on all processors: `make soak`; or through one, to see why it fails."""
+
+import argparse
+import multiprocessing
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tests.simulation.run import Outcome, check
+from tests.simulation.shrink import Parts, shrunk
+from tests.simulation.story import CABLE, Story, drawn
+from tests.simulation.violation import Violation
+
+SEEDS_AT_ONCE: Final = 10  # for a process
+SEEDS_A_LINE: Final = 500
+FAILURES_MAX: Final = 5  # more of them teach nothing
+
+
+@dataclass
+class Sum:
+    """What many runs came to."""
+
+    seeds: int = 0
+    sessions: int = 0
+    lives: int = 0
+    lines: int = 0
+    simulated_s: float = 0.0
+
+    def add(self, outcome: Outcome) -> None:
+        """Take in a run."""
+        self.seeds += 1
+        self.sessions += len(outcome.results)
+        self.lives += outcome.lives
+        self.lines += outcome.lines
+        self.simulated_s += outcome.simulated_s
+
+
+def outcome_of(seed: int) -> tuple[int, Outcome | str]:
+    """Return what came of a seed: an outcome, or why it failed."""
+    try:
+        return seed, check(drawn(seed))
+    except Violation as violation:
+        return seed, str(violation)
+
+
+def soak(seeds: Iterable[int], workers: int) -> int:
+    """Live through all these stories; return how many failed."""
+    began_s, total, met, failures = time.monotonic(), Sum(), Counter[str](), 0
+    with multiprocessing.get_context("spawn").Pool(workers) as pool:
+        for seed, outcome in pool.imap_unordered(outcome_of, seeds, SEEDS_AT_ONCE):
+            if isinstance(outcome, Outcome):
+                total.add(outcome)
+                met.update(outcome.met)
+                if total.seeds % SEEDS_A_LINE == 0:
+                    print(f"{total.seeds} seeds, {failures} failed", flush=True)
+                continue
+            failures += 1
+            report(drawn(seed), outcome)
+            if failures >= FAILURES_MAX:
+                break
+    took_s = time.monotonic() - began_s
+    print(
+        f"{total.seeds} seeds lived through, {failures} failed; {total.sessions} sessions, "
+        f"{total.lives} starts of the firmware, {total.lines} lines typed; "
+        f"{total.simulated_s / 3600.0:.1f} h in {took_s:.0f} s on {workers} processors"
+    )
+    print("; ".join(f"{kind} {count}" for kind, count in met.most_common()))
+    return failures
+
+
+def report(story: Story, why: str) -> None:
+    """Say what failed, in as short a story as fails as well, and how to see it again."""
+
+    def fails(shorter: Story) -> bool:
+        try:
+            check(shorter)
+        except Violation:
+            return True
+        return False
+
+    print(f"seed {story.seed} FAILED: {why}", flush=True)
+    kept = shrunk(story, fails)
+    print(story.only(*kept))
+    print(f"again: {command(story.seed, kept)}\n", flush=True)
+
+
+def command(seed: int, kept: Parts) -> str:
+    """Return the command that lives through a shortened story."""
+    numbers, cable = ",".join(map(str, sorted(kept[0]))), ",".join(sorted(kept[1]))
+    return f"python -m tests.simulation.soak --seed {seed} --troubles '{numbers}' --cable '{cable}'"
+
+
+def once(story: Story) -> int:
+    """Live through one story and say what comes of it."""
+    print(story)
+    try:
+        outcome = check(story)
+    except Violation as violation:
+        print(f"FAILED: {violation}")
+        return 1
+    print(f"lived through: {outcome}")
+    return 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run and return the exit code, 0 if nothing failed."""
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("--seeds", type=int, default=2000, help="how many (default: 2000)")
+    p.add_argument("--first", type=int, default=0, help="the first of them (default: 0)")
+    p.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    p.add_argument("--seed", type=int, help="one story instead")
+    p.add_argument("--troubles", metavar="N,...", help="only these of its troubles")
+    p.add_argument("--cable", metavar="NAME,...", help=f"only these of {', '.join(CABLE)}")
+    a = p.parse_args(argv)
+    if a.seed is None:
+        return int(soak(range(a.first, a.first + a.seeds), a.workers) > 0)
+    story = drawn(a.seed)
+    numbers = range(len(story.troubles)) if a.troubles is None else _split(a.troubles)
+    cable = CABLE if a.cable is None else _split(a.cable)
+    return once(story.only({int(number) for number in numbers}, cable))
+
+
+def _split(text: str) -> list[str]:
+    return [word for word in text.split(",") if word]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

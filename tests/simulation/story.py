@@ -1,0 +1,213 @@
+"""What befalls a device in one run: drawn from a seed, printed, and cut down to what matters."""
+
+import random
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from device.simulator.faults import FaultRates
+
+# What may befall the device, and for how long, in seconds (0: it is over at once).
+KINDS: Final[dict[str, tuple[float, float]]] = {
+    # The board
+    "board reset": (0.0, 0.0),  # it forgets everything and says another boot
+    "board swapped": (0.0, 0.0),  # another serial number
+    "board hangs": (0.2, 12.0),  # it neither takes nor gives a byte
+    # The ports
+    "tone port gone": (0.5, 8.0),
+    "tone port renamed": (0.0, 0.0),  # the firmware finds it after its next start only
+    "console gone": (0.5, 8.0),
+    # The power, and the process
+    "power cut": (0.0, 0.0),
+    "power cut while writing": (0.0, 0.0),
+    "power cut of all": (0.0, 0.0),  # of the board too
+    "killed": (0.0, 0.0),
+    "told to end": (0.0, 0.0),
+    # The disk
+    "disk full": (0.5, 20.0),
+    "disk read-only": (0.5, 20.0),
+    "disk error": (0.0, 0.0),
+    "disk slow": (1.0, 20.0),
+    # The clocks
+    "wall clock jumps": (0.0, 0.0),
+    "asleep with its clock": (0.1, 30.0),  # the machine was suspended, and does not know
+    "not scheduled": (0.05, 5.0),  # the processor was busy
+    # The operator
+    "operator pauses": (0.0, 0.0),
+    "operator types nonsense": (0.0, 0.0),
+    "operator plays a tone": (0.0, 0.0),
+    "operator changes settings": (0.0, 0.0),
+    "operator aborts": (0.0, 0.0),
+    "operator resets": (0.0, 0.0),
+    "operator ends it": (0.0, 0.0),
+    # The listener
+    "listener asleep": (1.0, 30.0),
+    "listener answers everything": (1.0, 20.0),
+    "button stuck": (2.0, 20.0),
+    "button bounces": (0.0, 0.0),
+}
+
+# After these the answers may be others, and so may the result.
+ANSWERS_CHANGE: Final = frozenset(
+    {
+        "operator changes settings", "operator aborts", "operator resets", "listener asleep",
+        "listener answers everything", "button stuck", "button bounces",
+    }
+)  # fmt: skip
+
+SAFETY_S: Final = (4.0, 30.0)  # how long anything may fail
+TROUBLES_MAX: Final = 8
+RATE_MAX: Final = 0.25
+AUDIOGRAMS: Final = ("N1", "N3", "N5", "N7", "S1", "S3")
+PROFILES: Final = ("annealed-laplace", "annealed-laplace", "gp-pta-2015", "default")
+CABLE: Final = ("drop", "garble", "delay", "duplicate", "merge")
+
+# Longer than the board sounds without its host.
+# The pauses are set first: none may be shorter than the tone.
+LONG_TONE: Final = {"pause_ms_min": 2100, "pause_ms_max": 2200, "pulses": 5}
+
+# A test as short as the settings allow: the estimator is not what is tried here. The window is
+# longer than the slowest answer, which otherwise would come as a press without a tone.
+SHORT: Final[dict[str, Any]] = {
+    "ears": "left", "tones_min": 1, "tones_max": 20, "pulses": 1, "pulse_on_ms": 260,
+    "pause_ms_min": 500, "pause_ms_max": 600, "response_window_ms": 1000,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """One thing that goes wrong: what, when, for how long, and a number for all its details."""
+
+    kind: str
+    at_s: float
+    for_s: float
+    chance: int
+
+    def __str__(self) -> str:
+        lasting = f" for {self.for_s:.1f} s" if self.for_s else ""
+        return f"{self.at_s:5.1f} s: {self.kind}{lasting}"
+
+
+@dataclass(frozen=True)
+class Story:
+    """Everything that is chosen about a run.
+
+    Attributes
+    ----------
+    seed : int
+        Of all luck that is not spelt out here.
+    settings : dict
+        Of the hearing tests.
+    listener : dict
+        Options of `SimulatedListener`, and the name of the audiogram.
+    safety_s : float
+        From here on nothing fails any more, and a session has to be finished.
+    troubles : tuple of Trouble
+        What goes wrong before.
+    rates : FaultRates
+        What befalls the lines of the wire before.
+    talkative : bool
+        Whether the console tells what happens.
+    """
+
+    seed: int
+    settings: dict[str, Any]
+    listener: dict[str, Any]
+    safety_s: float
+    troubles: tuple[Trouble, ...] = ()
+    rates: FaultRates = field(default_factory=FaultRates)
+    talkative: bool = False
+
+    @property
+    def keeps_answers(self) -> bool:
+        """Return whether all that goes wrong leaves the answers as they are."""
+        pure = self.listener["false_alarm_rate"] == 0.0
+        return pure and not any(t.kind in ANSWERS_CHANGE for t in self.troubles)
+
+    def untroubled(self) -> "Story":
+        """Return the same story with nothing going wrong."""
+        return replace(self, safety_s=0.0, troubles=(), rates=FaultRates())
+
+    def only(self, numbers: Collection[int], cable: Collection[str]) -> "Story":
+        """Return the story with these of its troubles, and of what befalls a line, alone."""
+        kept = tuple(t for number, t in enumerate(self.troubles) if number in numbers)
+        rates = {name: getattr(self.rates, name) for name in cable}
+        return replace(self, troubles=kept, rates=FaultRates(**rates))
+
+    def kinds(self) -> list[str]:
+        """Return all kinds of trouble that there are, each once."""
+        cable = [name for name in CABLE if getattr(self.rates, name)]
+        return [*cable, *dict.fromkeys(t.kind for t in self.troubles)]
+
+    def __str__(self) -> str:
+        changed = {k: v for k, v in self.settings.items() if SHORT.get(k) != v}
+        rates = ", ".join(f"{n} {getattr(self.rates, n):.2f}" for n in CABLE if n in self.kinds())
+        return "\n".join(
+            [
+                f"seed {self.seed}: {changed}",
+                f"  listener {self.listener}",
+                f"  of every line: {rates or 'nothing'}; all is well from {self.safety_s:.1f} s on",
+                *(f"  {number}. {trouble}" for number, trouble in enumerate(self.troubles)),
+            ]
+        )
+
+
+def drawn(seed: int) -> Story:
+    """Return the story of a seed."""
+    chance = random.Random(f"story {seed}")
+    safety_s = chance.uniform(*SAFETY_S)
+    return Story(
+        seed,
+        _settings(chance),
+        _listener(chance),
+        safety_s,
+        _troubles(chance, safety_s),
+        _rates(chance),
+        chance.random() < 0.5,
+    )
+
+
+def _settings(chance: random.Random) -> dict[str, Any]:
+    tone = LONG_TONE if chance.random() < 0.1 else {}
+    return {
+        **tone,
+        **SHORT,
+        **tone,
+        "ears": chance.choices(("left", "right", "both"), (10, 10, 2))[0],
+        "profile": chance.choice(PROFILES),
+        "stop_half_width_db": chance.choice((8.0, 15.0, 25.0, 40.0)),
+        "level_max_db_hl": chance.choice((60.0, 80.0, 100.0)),
+        "catch_rate": chance.choice((0.0, 0.1, 0.3)),
+        "retest": chance.random() < 0.5,
+        "response_noise_db": chance.choice((2.0, 2.0, 2.0, None)),
+        "seed": chance.randrange(1000),
+    }
+
+
+def _listener(chance: random.Random) -> dict[str, Any]:
+    return {
+        "audiogram": chance.choice(AUDIOGRAMS),
+        "lapse_rate": chance.choice((0.0, 0.02, 0.2)),
+        "false_alarm_rate": chance.choice((0.0, 0.0, 0.0, 0.02, 0.2)),
+        "seed": chance.randrange(1000),
+    }
+
+
+def _troubles(chance: random.Random, safety_s: float) -> tuple[Trouble, ...]:
+    # Some runs have one kind of trouble, some have all: what hides in the one shows in the other.
+    allowed = chance.sample(list(KINDS), chance.choice((1, 3, 6, len(KINDS))))
+    troubles = []
+    for _ in range(chance.randint(0, TROUBLES_MAX)):
+        kind = chance.choice(allowed)
+        at_s = round(chance.uniform(0.0, safety_s), 6)
+        for_s = round(chance.uniform(*KINDS[kind]), 3)
+        troubles.append(Trouble(kind, at_s, for_s, chance.randrange(1 << 32)))
+    return tuple(sorted(troubles, key=lambda trouble: trouble.at_s))
+
+
+def _rates(chance: random.Random) -> FaultRates:
+    if chance.random() < 0.4:
+        return FaultRates()
+    worst = chance.choice((0.02, 0.1, RATE_MAX))
+    share = {name: chance.choice((0.0, worst)) for name in CABLE}
+    return FaultRates(**share)

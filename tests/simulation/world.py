@@ -1,0 +1,273 @@
+"""What the firmware stands on: board, listener, ports, disk, clock and operator, from one story."""
+
+import heapq
+import itertools
+import math
+import random
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from device.simulator.audiograms import audiogram_named
+from device.simulator.board import SERIAL, PlayedTone
+from device.simulator.faults import FaultCounts, FaultRates, FaultyBoard
+from device.simulator.listener import SimulatedListener
+from firmware_py.calibration import NOMINAL_FULL_SCALE_DB_HL
+from firmware_py.firmware import Firmware
+from firmware_py.journal.simulated_disk import PowerLoss, PowerLostError, SimulatedDisk
+from firmware_py.manual_tone import ID_PREFIX
+from firmware_py.ports import SerialLine
+from firmware_py.procedure.settings import LOUD_DB_HL
+from tests.firmware.world import S
+from tests.simulation.board import AWAKE, MoodyListener, WatchedBoard
+from tests.simulation.clock import BEGAN_US, SimulatedClock, microseconds
+from tests.simulation.ledger import ROUNDING_DB, Ledger
+from tests.simulation.lines import SimulatedLine
+from tests.simulation.operator import Operator
+from tests.simulation.story import Story
+from tests.simulation.violation import Violation
+
+TURN_US: Final = 200  # a turn of the loop takes so long at the least
+TURNS_PER_S_MAX: Final = 200  # on the whole; more, and the loop is spinning
+TURNS_AT_ONCE: Final = 2000
+AS_TOLD: Final = "ends as told"
+BOARD_BEGAN_US: Final = 7_654_321  # a board was on before it is met
+
+
+class World:
+    """Everything but the firmware; it is also what the loop waits with.
+
+    Parameters
+    ----------
+    story : Story
+    board : type of WatchedBoard, optional
+        What kind of board it is.
+    disk : type of SimulatedDisk, optional
+        And what kind of disk.
+
+    Attributes
+    ----------
+    firmware : Firmware or None
+        The one that runs, if one does.
+    healthy : bool
+        Nothing goes wrong any more.
+    excused_until_us : float
+        Until when the firmware may end by itself.
+    """
+
+    def __init__(
+        self, story: Story, board: type[WatchedBoard] = WatchedBoard,
+        disk: type[SimulatedDisk] = SimulatedDisk,
+    ) -> None:  # fmt: skip
+        self.story = story
+        self.firmware: Firmware | None = None
+        self.healthy = False
+        self.excused_until_us: float = math.inf
+        self.clock = SimulatedClock(self)
+        self.disk: SimulatedDisk = disk(meanwhile=self._while_writing)
+        self.ledger = Ledger()
+        self.loss = (PowerLoss.KEPT, 0)
+        self.counts: list[FaultCounts] = []  # of every cable there was
+        self.operator = Operator(
+            random.Random(f"operator {story.seed}"), story.settings, story.talkative, self._typed
+        )
+        self.tones = SimulatedLine("/dev/tone-generator", self._to_board, self._check_power)
+        self.console = SimulatedLine("/dev/console", self._to_operator, self._check_power)
+        self.rates = story.rates
+        self.hung_until_us = self.slow_until_us = self.slow_us = 0
+        self.serial = SERIAL
+        self._board_type = board
+        self._boots = 0
+        self._rung = self._dead = False
+        self._turns = 0
+        self._order = itertools.count()  # of those due at once
+        self._agenda: list[tuple[int, int, Callable[[], None]]] = []
+        options = dict(story.listener)
+        thresholds = audiogram_named(options.pop("audiogram"))
+        self.listener = MoodyListener(SimulatedListener(thresholds, **options))
+        self.boot_board()
+
+    # Time
+
+    def at(self, seconds: float, happen: Callable[[], None]) -> None:
+        """Have something happen at this time of the story."""
+        at_us = BEGAN_US + microseconds(seconds)
+        heapq.heappush(self._agenda, (at_us, next(self._order), happen))
+
+    def after(self, seconds: float, happen: Callable[[], None]) -> None:
+        """Have something happen after so long."""
+        self.at(self.clock.seconds + seconds, happen)
+
+    def move(self, us: int) -> None:
+        """Let time pass, and everything happen that is due by then."""
+        while (due_us := self._next_us()) <= us:
+            self.clock.us = max(self.clock.us, due_us)
+            self._happen()
+        self.clock.us = max(self.clock.us, us)
+        self._happen()
+
+    def _next_us(self) -> int:
+        due = [self.clock.us + S]
+        if self._agenda:
+            due.append(self._agenda[0][0])
+        if self.console.is_talking:
+            due.append(self.operator.due_us)
+        board_us = self.cable.next_deadline_us()
+        if board_us is not None:
+            due.append(self._board_began_us + board_us)
+        return min(due)
+
+    def _happen(self) -> None:
+        now_us = self.clock.us
+        self.cable.advance(self._board_us())
+        if now_us >= self.hung_until_us:
+            self._fetch()
+        if self.console.is_talking and self.operator.due_us <= now_us:
+            self.operator.look(now_us)
+        while self._agenda and self._agenda[0][0] <= now_us:
+            heapq.heappop(self._agenda)[2]()
+
+    # Waiting
+
+    def wait(self, ports: Sequence[SerialLine], seconds: float) -> None:
+        self._check_power()
+        self._turns += 1
+        if self._turns > TURNS_AT_ONCE + TURNS_PER_S_MAX * self.clock.seconds:
+            raise Violation(f"{self._turns} turns of the loop after {self.clock.seconds:.1f} s")
+        until_us = self.clock.us + max(microseconds(seconds), TURN_US)
+        self.move(self.clock.us + TURN_US)
+        while not self._rung and self.clock.us < until_us and not self._ready(ports):
+            self.move(min(until_us, max(self._next_us(), self.clock.us)))
+
+    def sleep(self, seconds: float) -> None:
+        self._check_power()
+        self.move(self.clock.us + microseconds(seconds))
+
+    def ring(self) -> None:
+        self._rung = True
+
+    def close(self) -> None:
+        self._rung = False
+
+    def _ready(self, ports: Sequence[SerialLine]) -> bool:
+        lines = (line for line in (self.tones, self.console) if line in ports)
+        return any(line.is_ready for line in lines)
+
+    # Power
+
+    def _check_power(self) -> None:
+        if self._dead or self.disk.power_is_gone:
+            raise PowerLostError
+
+    def lose_power(self, loss: PowerLoss, chance: int) -> None:
+        """Have the firmware's power go, or its process killed, which keeps all writes."""
+        if self.firmware is not None:
+            self._dead, self.loss = True, (loss, chance)
+            self.disk.lose_power()
+            raise PowerLostError
+
+    def come_back(self) -> None:
+        """Make the disk what it is after the power, or the process, was gone."""
+        if self.disk.power_is_gone:
+            self.disk = self.disk.after_power_loss(*self.loss)
+            self.ledger.compare(self.disk)
+        self.disk.close_all()
+        self._dead = self._rung = False
+        self.firmware = None
+        for line in (self.tones, self.console):
+            line.close()
+        self.operator.hung_up()
+
+    def _while_writing(self) -> None:
+        if self.clock.us < self.slow_until_us:
+            self.move(self.clock.us + self.slow_us)
+
+    # The board
+
+    def boot_board(self) -> None:
+        """Start the board anew: it forgets everything."""
+        self._boots += 1
+        self.board = self._board_type(
+            self.listener, 0xB000 + self._boots, self.serial, self._played, self._acknowledged
+        )
+        self._board_began_us = self.clock.us - BOARD_BEGAN_US
+        self.board.advance(BOARD_BEGAN_US)
+        self.plug_in_cable()
+
+    def plug_in_cable(self) -> None:
+        """Put a new cable between board and port; what was in the old one is lost."""
+        self.cable = FaultyBoard(self.board, self.rates, self.story.seed * 100 + self._boots)
+        self.counts.append(self.cable.counts)
+        self.cable.advance(self._board_us())
+
+    def _board_us(self) -> int:
+        return self.clock.us - self._board_began_us
+
+    def _to_board(self, data: bytes) -> None:
+        if self.clock.us >= self.hung_until_us:
+            self.cable.receive(data, self._board_us())
+            self._fetch()
+
+    def _fetch(self) -> None:
+        come = self.cable.transmit()
+        if self.tones.is_talking:
+            self.tones.incoming += come
+
+    def _played(self, board: WatchedBoard) -> None:
+        tone = board.played[-1]
+        self.ledger.look(self.disk)
+        if tone.tone_id.partition("-")[0].isdigit():
+            self.ledger.check_tone(tone)
+        elif tone.tone_id.startswith(ID_PREFIX):
+            _check_loudness(tone)
+
+    def _acknowledged(self, board: WatchedBoard, before: int, upto: int) -> None:
+        self.ledger.look(self.disk)
+        session = self.firmware._runner.session if self.firmware else None
+        if session is None or session.over:
+            return
+        for number in range(before + 1, upto + 1):
+            verb, fields = board.happened[number]
+            if verb.startswith("button") or fields["id"] == f"{session.number}-{self._number()}":
+                self.ledger.check_acknowledged(
+                    session.journal.path, board.boot, number, verb, board.newest_met
+                )
+
+    def _number(self) -> int:
+        assert self.firmware is not None
+        assert self.firmware._runner.session is not None
+        return self.firmware._runner.session.test.number
+
+    # The operator
+
+    def _typed(self, data: bytes) -> None:
+        if self.console.is_talking:
+            self.console.incoming += data
+
+    def _to_operator(self, data: bytes) -> None:
+        assert self.firmware is not None
+        self.operator.hear(self.clock.us, data, self.firmware._end != AS_TOLD)
+
+    # In the end
+
+    def excuse(self) -> None:
+        """Allow what comes of earlier trouble a moment to show, if all is well now."""
+        if self.healthy:
+            self.excused_until_us = self.clock.us + S
+
+    def heal(self) -> None:
+        """Have nothing go wrong any more: what follows is a healthy device."""
+        self.healthy = True
+        self.excuse()
+        self.disk.heal()
+        self.rates = FaultRates()
+        self.hung_until_us = self.slow_until_us = 0
+        self.tones.there = self.console.there = True
+        self.listener.mood = AWAKE
+        self.board.hurry()
+        self.plug_in_cable()
+
+
+def _check_loudness(tone: PlayedTone) -> None:
+    level_db_hl = tone.level_dbfs + NOMINAL_FULL_SCALE_DB_HL
+    if level_db_hl > LOUD_DB_HL + ROUNDING_DB:
+        raise Violation(f"{tone} was played by hand, above {LOUD_DB_HL} dB HL")
