@@ -20,6 +20,7 @@ KILLS ?= 200
 CRASH_ARGS ?=
 SEEDS ?= 2000
 FIRST ?= 0
+SBC_ARGS ?=
 
 BIN := $(VENV)/bin
 # The levels, each with everything in the ones before it. The first has no SciPy in it: Numba loads
@@ -29,7 +30,7 @@ TEST := $(VENV)/test.txt
 DEV := $(VENV)/dev.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-arm bench bench-instructions fuzz soak crash audit image lint lock clean
+.PHONY: help demo test test-arm bench bench-instructions fuzz sbc soak crash audit image lint lock clean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /make \1#/p' $(MAKEFILE_LIST) | awk -F '#' '{ printf "%-23s %s\n", $$1, $$2 }'
@@ -66,6 +67,9 @@ audit: $(VENV)/created ## ask PyPI whether a locked version has a known hole
 
 soak: $(TEST) ## simulate whole devices to which anything happens; how many in SEEDS, from FIRST
 	$(BIN)/python -m tests.simulation.soak --seeds $(SEEDS) --first $(FIRST)
+
+sbc: $(TEST) ## see whether the posteriors are calibrated; options in SBC_ARGS
+	$(BIN)/python -m tests.inference.calibration $(SBC_ARGS)
 
 image: $(TEST) ## make images of the firmware without Numba; for one machine: TARGET=aarch64
 	$(BIN)/python -m device.image.build --target $(TARGET)

@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware_py import ThresholdEstimator
+from firmware_py.inference.population_prior import PopulationPrior
 from tests.inference.listeners import ADVERSARIES, session
 from tests.inference.mixture_state import SimulatedEar, told_listener
 from tests.inference.models import LAPLACE_PROFILES, PROFILES, evaluations_of, mixture_of
-from tests.inference.population import POPULATION
+from tests.inference.population import BETWEEN_KNOTS_SD_DB, KNOTS_HZ, POPULATION, an_ear
 from tests.reference import AUDIOGRAM_FREQUENCIES_HZ
 
 EVALUATIONS_MAX = 60  # of the evidence in one trial
@@ -109,6 +110,56 @@ def test_128_trials_of_default(name: str, told: str) -> None:
         if trial < 16 or trial % 8 == 7:
             _assert_sane(estimator)
     assert estimator.trial_count == 128
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("limits_db_hl", [(-10.0, -9.0), (40.0, 41.0), (119.0, 120.0)])
+def test_narrow_limits_are_kept_whatever_is_answered(
+    profile: str, limits_db_hl: tuple[float, float]
+) -> None:
+    for heard in (True, False):
+        estimator = ThresholdEstimator(profile, level_limits_db_hl=limits_db_hl, max_trials=24)
+        for _ in range(24):
+            tone = estimator.next_stimulus()
+            assert limits_db_hl[0] <= tone.level_db_hl <= limits_db_hl[1]
+            estimator.observe(tone.frequency_hz, tone.level_db_hl, heard)
+            _assert_sane(estimator)
+
+
+@pytest.mark.parametrize("half_width_db", [0.1, 4.0, 15.0])
+def test_somebody_who_is_never_sure(half_width_db: float) -> None:
+    estimator = ThresholdEstimator(unsure_half_width_db=half_width_db)
+    for trial in range(128):
+        tone = estimator.next_stimulus()
+        estimator.observe(tone.frequency_hz, tone.level_db_hl, None)
+        if trial < 16 or trial % 8 == 7:
+            _assert_sane(estimator)
+    assert estimator.trial_count == 128
+
+
+# Level and slope of the mean, SD and length of a population as the limits of a prior allow them.
+EXTREMES: dict[str, tuple[float, float, float, float]] = {
+    "knows all, and is far off": (-90.0, 0.0, 0.2, 3.0),
+    "knows all, and is far off above": (250.0, 5.0, 0.2, 3.0),
+    "knows nothing": (40.0, 0.0, 180.0, 3.0),
+    "is rough": (40.0, 0.0, 60.0, 0.02),
+    "is flat": (40.0, 0.0, 60.0, 50.0),
+}
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+@pytest.mark.parametrize("told", ["nothing", "sharp", "dull"])
+def test_a_prior_that_is_extreme(name: str, told: str) -> None:
+    level, slope, sd, length = EXTREMES[name]
+    ear = an_ear(1.0, level, slope, 0.0, sd, length, 50.0, 0.5)
+    prior = PopulationPrior(KNOTS_HZ, BETWEEN_KNOTS_SD_DB, (ear,), {})
+    for heard in (True, False, None):
+        estimator = ThresholdEstimator(prior=prior, max_trials=20, **TOLD[told])
+        for trial in range(20):
+            tone = estimator.next_stimulus()
+            answer = trial % 2 == 0 if heard is None else heard
+            estimator.observe(tone.frequency_hz, tone.level_db_hl, answer)
+            _assert_sane(estimator)
 
 
 answers = st.tuples(st.floats(125.0, 8000.0), st.floats(-10.0, 120.0), st.booleans())
