@@ -49,6 +49,9 @@ DAMPING: Final = 0.5
 # which the result is still one when they have been used up (contradictions converge slowly).
 TOLERANCE_SD: Final = 1e-3
 TOLERANCE_AT_THE_END_SD: Final = 0.05
+# A hypothesis of weight w may move more, by this over w: what is said is the mean of all of them,
+# and the last move of this one is then no more than this in it.
+TOLERANCE_BY_WEIGHT_SD: Final = 1e-5
 
 # Rows of the scratch matrix of a hypothesis are as long as there are knots.
 COLUMN: Final = 0  # row: C b
@@ -62,6 +65,12 @@ SITE_ROWS: Final = 10
 # A product of probabilities is added to a sum of logarithms before it leaves these bounds.
 _PRODUCT_MIN: Final = 1e-150
 _PRODUCT_MAX: Final = 1e150
+
+
+@kernel
+def tolerance_of(weight: float) -> float:
+    """Return the largest move, in SDs, that ends the sweeps over a hypothesis of this weight."""
+    return min(max(TOLERANCE_BY_WEIGHT_SD / weight, TOLERANCE_SD), TOLERANCE_AT_THE_END_SD)
 
 
 @kernel
@@ -373,6 +382,7 @@ def propagate(
     lapse_rate: Array,
     false_alarm_rate: Array,
     unsure_half_width_db: float,
+    tolerance_sd: float,
     prior_precision: Array,
     prior_log_partition: float,
     factor: Array,
@@ -396,6 +406,7 @@ def propagate(
     answer : (n,) HEARD, UNSURE or SILENT.
     lapse_rate, false_alarm_rate : (n,) of each answer.
     unsure_half_width_db : of the listener.
+    tolerance_sd : largest move of a marginal that ends the sweeps, in SDs.
     prior_precision, prior_log_partition : P, and A of the prior.
     factor, inverse_factor, natural, sites : scratch.
     tau, nu : (n,) stand-ins, in and out.
@@ -423,6 +434,10 @@ def propagate(
             for i in range(n):
                 tau[i] = sites[NEW_TAU, i]
                 nu[i] = sites[NEW_NU, i]
+            log_partition = posterior(
+                n, knots, left, fraction, prior_precision, tau, nu, factor, inverse_factor, natural,
+                mean, covariance,
+            )  # fmt: skip
             at_once = move < move_before and k + 1 < SWEEPS_AT_ONCE
         else:
             move = sweep_in_turn(
@@ -431,13 +446,13 @@ def propagate(
                 nu, natural, mean, covariance,
             )  # fmt: skip
             in_turn += 1
+        if move <= tolerance_sd:
+            break
+    if in_turn > 0:
         log_partition = posterior(
             n, knots, left, fraction, prior_precision, tau, nu, factor, inverse_factor, natural,
             mean, covariance,
         )  # fmt: skip
-        if move <= TOLERANCE_SD:
-            break
-    if in_turn > 0:
         _, log_factors = sweep(
             n, left, fraction, margin_db, noise_variance, answer, lapse_rate, false_alarm_rate,
             unsure_half_width_db, tau, nu, mean, covariance, sites, probability,

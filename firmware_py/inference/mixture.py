@@ -16,6 +16,7 @@ from firmware_py.inference.expectation_propagation import (
     NATURAL,
     propagate,
     renew,
+    tolerance_of,
 )
 from firmware_py.inference.kernel import (
     CONVERGED,
@@ -236,9 +237,9 @@ def infer(
             see(0, n, left, answers, prior_mean_db_hl[k], listener[g], by_chance, wandering, seen)
             log_evidence[h], found = propagate(
                 n, knots, left, fraction, seen[MARGIN_DB], seen[NOISE_DB2], answer, seen[LAPSES],
-                seen[FALSE_ALARMS], unsure_half_width_db, prior_precision[k],
-                prior_log_partition[k], factor, inverse_factor, rows[NATURAL], sites, tau[h],
-                nu[h], mean[h], covariance[h], probability[h],
+                seen[FALSE_ALARMS], unsure_half_width_db, tolerance_of(weight[h]),
+                prior_precision[k], prior_log_partition[k], factor, inverse_factor, rows[NATURAL],
+                sites, tau[h], nu[h], mean[h], covariance[h], probability[h],
             )  # fmt: skip
             if found == NOT_POSITIVE_DEFINITE:
                 return found

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from firmware_py import ThresholdEstimator
-from firmware_py.inference.expectation_propagation import NATURAL, propagate
+from firmware_py.inference.expectation_propagation import NATURAL, TOLERANCE_SD, propagate
 from firmware_py.inference.mixture import (
     FALSE_ALARMS,
     FRACTION,
@@ -105,9 +105,9 @@ def settle(estimator: ThresholdEstimator, calls: int = 200) -> None:
             w.log_evidence[h], _ = propagate(
                 n, w.mean.shape[1], w.left, w.answers[FRACTION], w.seen[MARGIN_DB],
                 w.seen[NOISE_DB2], w.answer, w.seen[LAPSES], w.seen[FALSE_ALARMS],
-                estimator.unsure_half_width_db, w.prior_precision[k], w.prior_log_partition[k],
-                w.factor, w.inverse_factor, w.rows[NATURAL], w.sites, w.tau[h], w.nu[h], w.mean[h],
-                w.covariance[h], w.probability[h],
+                estimator.unsure_half_width_db, TOLERANCE_SD, w.prior_precision[k],
+                w.prior_log_partition[k], w.factor, w.inverse_factor, w.rows[NATURAL], w.sites,
+                w.tau[h], w.nu[h], w.mean[h], w.covariance[h], w.probability[h],
             )  # fmt: skip
     model._weigh()
 
