@@ -8,6 +8,10 @@ LOCK := requirements.lock
 UV := uv==0.13.8
 ATHERIS := atheris==3.0.0
 PIP_AUDIT := pip-audit==2.10.1
+# Peers that share no environment with anything: AEPsych wants an old NumPy, and PyTorch first.
+GPY := numpy==2.4.6 scipy==1.17.1 GPy==1.15.0 questplus==2023.1
+TORCH := torch==2.13.0
+AEPSYCH := numpy==1.26.4 aepsych==0.8.0
 
 DEMO_ARGS ?=
 TEST_ARGS ?=
@@ -30,7 +34,7 @@ TEST := $(VENV)/test.txt
 DEV := $(VENV)/dev.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-arm bench bench-instructions fuzz sbc soak crash audit image lint lock clean
+.PHONY: help demo test test-arm bench bench-instructions bench-peers fuzz sbc soak crash audit image lint lock clean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /make \1#/p' $(MAKEFILE_LIST) | awk -F '#' '{ printf "%-23s %s\n", $$1, $$2 }'
@@ -50,6 +54,10 @@ bench: $(DEV) ## run the benchmarks; options in BENCH_ARGS
 
 bench-instructions: $(DEV) ## count the instructions of a trial; options in COUNT_ARGS
 	$(BIN)/python -m bench.counting.instructions $(COUNT_ARGS)
+
+bench-peers: $(DEV) $(VENV)/gpy.txt $(VENV)/aepsych.txt ## time GPy, questplus and AEPsych; downloads 1.5 GB
+	$(BIN)/python -m bench.peers.compare quest_plus=$(VENV)/gpy/bin/python gpy=$(VENV)/gpy/bin/python \
+	    aepsych=$(VENV)/aepsych/bin/python
 
 fuzz: $(TEST) ## look for input that breaks something; options in FUZZ_TARGET, FUZZ_INPUTS
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(ATHERIS)
@@ -114,6 +122,20 @@ $(VENV)/created:
 	    echo '"$(PYTHON)" cannot make a virtual environment: its venv or ensurepip module is missing.' \
 	        'On Debian and its relatives: apt install python3-venv' >&2; exit 1; }
 	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+# Environments of peers, inside .venv; the index of PyTorch has builds without CUDA.
+TORCH_INDEX ?=
+$(VENV)/gpy.txt: $(VENV)/created
+	$(PYTHON) -m venv --clear $(@:.txt=)
+	$(@:.txt=)/bin/python -m pip install --quiet --disable-pip-version-check $(GPY)
+	@touch $@
+
+$(VENV)/aepsych.txt: $(VENV)/created
+	$(PYTHON) -m venv --clear $(@:.txt=)
+	$(@:.txt=)/bin/python -m pip install --quiet --disable-pip-version-check \
+	    $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) $(TORCH)
+	$(@:.txt=)/bin/python -m pip install --quiet --disable-pip-version-check $(AEPSYCH)
 	@touch $@
 
 # A .venv whose interpreter has gone is made again.

@@ -1,9 +1,12 @@
-"""What the benchmarks share: one BLAS thread, few columns, and a table of ratios."""
+"""What the benchmarks share: one BLAS thread, few columns, and the tables at the end."""
 
 import os
 from typing import Any
 
 import pytest
+
+from bench.table import machine, others_table, ratio_table, trials_of
+from tests.conftest import image  # noqa: F401 - a fixture, made once for all benchmarks
 
 # Read when NumPy is imported. For matrices of this size threads only cost: with more of them the
 # SciPy reference would look slower than it is.
@@ -22,43 +25,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print median times, and how many of the first of each group the others are."""
+    """Print the page of results: the machine, the trials with their ratios, and all else."""
     session = getattr(terminalreporter.config, "_benchmarksession", None)
     benchmarks: list[Any] = [] if session is None else session.benchmarks
-    medians: dict[int, dict[str, float]] = {}
-    for benchmark in benchmarks:
-        if "trials" in benchmark.extra_info:
-            of_trial = medians.setdefault(benchmark.extra_info["trials"], {})
-            of_trial[benchmark.extra_info["method"]] = benchmark.stats.median
-    if medians:
-        terminalreporter.section("one trial: median, and ratio to the firmware with that profile")
-        for line in ratio_table(medians):
-            terminalreporter.write_line(line)
-    for benchmark in benchmarks:
-        for name, value in benchmark.extra_info.get("report", {}).items():
-            terminalreporter.write_line(f"{name}: {value}")
-
-
-def ratio_table(medians: dict[int, dict[str, float]]) -> list[str]:
-    """Return a Markdown table: a row for each number of trials, a column for each method.
-
-    Parameters
-    ----------
-    medians : dict
-        By number of trials and name of the method, in seconds. A peer is compared with the firmware
-        of the profile that its name ends in, or of "default".
-    """
-    methods = list(dict.fromkeys(name for row in medians.values() for name in row))
-    lines = ["| trials | " + " | ".join(methods) + " |", "|---" * (len(methods) + 1) + "|"]
-    for trials, row in sorted(medians.items()):
-        cells = []
-        for method in methods:
-            if method not in row:
-                cells.append("")
-                continue
-            profile = method.rpartition(", ")[2]
-            own = row.get(f"firmware, {profile}", row.get("firmware, default"))
-            ratio = "" if own is None or own == row[method] else f" ({row[method] / own:.1f}x)"
-            cells.append(f"{1e3 * row[method]:.3f} ms{ratio}")
-        lines.append(f"| {trials} | " + " | ".join(cells) + " |")
-    return lines
+    if not benchmarks:
+        return
+    terminalreporter.section("results")
+    lines = [f"{machine()}; {terminalreporter.config.option.benchmark_timer}"]
+    times = trials_of(benchmarks)
+    if times:
+        lines += ["", *ratio_table(times)]
+    for line in [*lines, "", *others_table(benchmarks)]:
+        terminalreporter.write_line(line)

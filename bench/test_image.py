@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from firmware_py.inference.library import Library
-from tests.device.image.conftest import ROOT, Image, image  # noqa: F401 - a fixture
+from tests.device.image.image import ROOT, Image
 from tests.device.image.test_process import start
 from tests.firmware.rig import Rig
 
@@ -19,7 +19,7 @@ CORE_ALONE = (
 )
 
 
-def test_from_start_to_ready(benchmark: Any, image: Image, tmp_path: Path) -> None:  # noqa: F811
+def test_from_start_to_ready(benchmark: Any, image: Image, tmp_path: Path) -> None:
     """The process, NumPy, the kernels, the ports, and a board that answers."""
     used_s: list[float] = []
     with Rig(tmp_path / "data") as rig:
@@ -42,7 +42,7 @@ def test_from_start_to_ready(benchmark: Any, image: Image, tmp_path: Path) -> No
     }
 
 
-def test_memory_of_a_session(benchmark: Any, image: Image, tmp_path: Path) -> None:  # noqa: F811
+def test_memory_of_a_session(benchmark: Any, image: Image, tmp_path: Path) -> None:
     """One ear from start to end; the time is that of the session, a hundred times faster."""
     with Rig(tmp_path / "data") as rig:
         process = start(rig, image)
@@ -61,7 +61,7 @@ def test_memory_of_a_session(benchmark: Any, image: Image, tmp_path: Path) -> No
     }
 
 
-def test_numeric_core_alone(benchmark: Any, image: Image) -> None:  # noqa: F811
+def test_numeric_core_alone(benchmark: Any, image: Image) -> None:
     """The library loaded and checked in a Python that has nothing else."""
     alone_s = [
         float(

@@ -15,12 +15,18 @@ import pytest
 
 from bench.sessions import AUDIOGRAMS, TRIALS, Answer, answers_of, estimator_before
 from firmware_py import ThresholdEstimator
+from firmware_py.inference.expectation_propagation import TOLERANCE_SD
+from firmware_py.inference.population_prior import shipped_prior
+from tests.inference.mixture_state import twin
 from tests.inference.models import length_and_sd_of
 from tests.reference import FloatArray, ReferenceEstimator, warp
+from tests.reference_mixture import Data, expectation_propagation
 
 LAPLACE = ("annealed-laplace", "gp-pta-2015")
 # "default" of a listener of whom nothing is known, and of one whose noise and rates are told.
 CASES = ("default", "default told", *LAPLACE)
+# Every hypothesis from the prior, with moments by quadrature: so long that two sizes have to do.
+TRIALS_OF_MIXTURE = (8, 64)
 ROUNDS = 10 * len(AUDIOGRAMS)
 ROUNDS_OF_PEERS = 3 * len(AUDIOGRAMS)
 LEVEL_PER_LENGTH_DB = 10.0  # what scikit-learn's level axis is scaled by, to be of the order of 1
@@ -34,7 +40,7 @@ def _measure(
 ) -> None:  # fmt: skip
     """Time `trial` on what `prepare` makes of each session in turn."""
     benchmark.group = f"trial {trials:3}"
-    benchmark.extra_info.update(trials=trials, method=method)
+    benchmark.extra_info.update(trials=trials, method=method, sessions=len(AUDIOGRAMS))
     audiograms = cycle(AUDIOGRAMS)
 
     def setup() -> State:
@@ -84,6 +90,34 @@ def test_scipy_reference(benchmark: Any, profile: str, trials: int) -> None:
 
     name = f"SciPy reference, {profile}"
     _measure(benchmark, name, trials, ROUNDS_OF_PEERS, _observe_and_choose, prepare)
+
+
+def _mixture_after(audiogram: str, trials: int) -> Data:
+    """Return so many answers as the reference of `default` takes them."""
+    told = [
+        (a.frequency_hz, a.level_db_hl, a.heard) for a in answers_of(audiogram, "default")[:trials]
+    ]
+    return twin(told, prior=shipped_prior()).data
+
+
+def _weigh_hypotheses(data: Data) -> float:
+    """Return the log evidence of all: the posterior of every component with every listener."""
+    found = [
+        np.log(data.weight[k] * listener.share)
+        + expectation_propagation(data, k, listener, TOLERANCE_SD).log_evidence
+        for listener in data.listeners
+        for k in range(len(data.mean_db_hl))
+    ]
+    return float(np.logaddexp.reduce(found))
+
+
+@pytest.mark.parametrize("trials", TRIALS_OF_MIXTURE)
+def test_scipy_reference_of_the_mixture(benchmark: Any, trials: int) -> None:
+    """Its posterior alone, without a choice of the next tone: moments by quadrature, no memory."""
+    benchmark.group = f"trial {trials:3}"
+    benchmark.extra_info.update(trials=trials, method="SciPy reference, default", sessions=1)
+    data = _mixture_after(AUDIOGRAMS[0], trials)
+    benchmark.pedantic(_weigh_hypotheses, args=(data,), rounds=1)
 
 
 def _inputs(frequency_hz: Any, level_db_hl: Any) -> FloatArray:

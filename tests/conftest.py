@@ -1,9 +1,15 @@
 """What all tests share: Hypothesis without chance, and the switch for the golden sessions."""
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from tests.device.image.image import Image
 
 settings.register_profile("gp-pta", derandomize=True, print_blob=True, deadline=None)
 settings.load_profile("gp-pta")
@@ -13,6 +19,14 @@ settings.load_profile("gp-pta")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 UPDATED = pytest.StashKey[list[str]]()
+
+
+@pytest.fixture(scope="session")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
+    """Return the image for this machine, made once for all that look at it."""
+    from tests.device.image.image import make_image  # takes a compiler, which most do not need
+
+    return make_image(tmp_path_factory.mktemp("image"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

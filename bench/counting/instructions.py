@@ -34,6 +34,8 @@ TRIALS: Final = (16, 64, 128)
 LINKED_AS: Final = {"x86-64": "x86_64-linux-musl", "aarch64": "aarch64-linux-musl"}
 _COLLECTED: Final = re.compile(r"Collected : (\d+)")
 
+RISE_MAX: Final = 1.05  # of a count, that nobody has to answer for
+
 Counts = dict[str, dict[str, int]]
 
 
@@ -45,16 +47,24 @@ def missing(target: str) -> list[str]:
 
 
 def instructions(
-    target: str, profiles: Sequence[str] = PROFILES, trials: Sequence[int] = TRIALS
+    target: str, text: str, profiles: Sequence[str] = PROFILES, trials: Sequence[int] = TRIALS
 ) -> Counts:
     """Return the instructions of each profile by the number of trials.
+
+    Parameters
+    ----------
+    target : str
+        A key of LINKED_AS.
+    text : str
+        LLVM's of the kernels (`device.image.build.export`).
+    profiles, trials : what is counted.
 
     Raises
     ------
     subprocess.CalledProcessError
         If something cannot be compiled or run.
     """
-    module, machine = optimised(export(), {}, TARGETS[target])
+    module, machine = optimised(text, {}, TARGETS[target])
     with tempfile.TemporaryDirectory() as place:
         directory = Path(place)
         (directory / "kernels.o").write_bytes(machine.emit_object(module))
@@ -100,10 +110,21 @@ def _count(target: str, directory: Path, arguments: list[str]) -> int:
     return int(found[1])
 
 
-def kept() -> dict[str, Counts]:
+def kept(file: Path = FILE) -> dict[str, Counts]:
     """Return the counts of the file, by target."""
-    counts: dict[str, Any] = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    counts: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
     return counts
+
+
+def rises(counted: dict[str, Counts], before: dict[str, Counts]) -> list[str]:
+    """Return, in words, the counts that are more than RISE_MAX times what they were."""
+    return [
+        f"{target}, {profile}, {trials} trials: {count} instructions, {was} on file"
+        for target, of_profile in counted.items()
+        for profile, of_trials in of_profile.items()
+        for trials, count in of_trials.items()
+        if count > RISE_MAX * (was := before[target][profile][trials])
+    ]
 
 
 def as_toml(counts: dict[str, Counts]) -> str:
@@ -128,23 +149,29 @@ def as_table(counts: dict[str, Counts]) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Count what can be counted here; return an exit code."""
+    """Count what can be counted here; return an exit code, 1 if a count has risen."""
     parser = argparse.ArgumentParser(
         prog="python -m bench.counting.instructions", description="Count instructions of a trial."
     )
     parser.add_argument("--update", action="store_true", help=f"keep the counts in {FILE.name}")
     arguments = parser.parse_args(argv)
-    counts = kept() if FILE.exists() else {}
+    before = kept()
+    counts = dict(before)
+    text = export()
     for target in LINKED_AS:
         lacks = missing(target)
         if lacks:
             print(f"{target}: not counted, there is no {', no '.join(lacks)}", file=sys.stderr)
         else:
-            counts[target] = instructions(target)
+            counts[target] = instructions(target, text)
     print(as_table(counts))
     if arguments.update:
         FILE.write_text(as_toml(counts), encoding="utf-8")
-    return 0
+        return 0
+    risen = rises(counts, before)
+    for line in risen:
+        print(line, file=sys.stderr)
+    return 1 if risen else 0
 
 
 if __name__ == "__main__":

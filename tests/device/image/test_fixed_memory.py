@@ -10,7 +10,7 @@ import pytest
 
 from device.image import memory
 from firmware_py.inference.profiles import PROFILES
-from tests.device.image.conftest import ROOT, Image
+from tests.device.image.image import ROOT, Image
 
 pytestmark = pytest.mark.xdist_group("image")
 

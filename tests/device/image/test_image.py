@@ -17,8 +17,8 @@ from device.image.targets import TARGETS
 from firmware_py import __version__
 from firmware_py.inference import library as library_module
 from firmware_py.inference.library import Library, LibraryError, source_digest
-from tests.device.image.conftest import Image
 from tests.device.image.elf import undefined_symbols
+from tests.device.image.image import Image
 from tests.inference.test_kernels import ENTRIES
 
 pytestmark = pytest.mark.xdist_group("image")

@@ -1,4 +1,4 @@
-"""An image for the machine the tests run on, made once."""
+"""An image for the machine the tests run on."""
 
 import os
 import platform
@@ -40,12 +40,11 @@ class Image:
         return done.stdout.splitlines()
 
 
-@pytest.fixture(scope="session")
-def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
-    """Return the image for this machine."""
+def make_image(directory: Path) -> Image:
+    """Make the image for this machine in a directory; the test is skipped where there is none."""
     target = TARGET_OF_MACHINE.get(platform.machine())
     if target is None or sys.platform != "linux":
         pytest.skip(f"there is no image for {sys.platform} on {platform.machine()}")
-    directory = tmp_path_factory.mktemp("image") / f"gp-pta-device-{target}"
+    place = directory / f"gp-pta-device-{target}"
     text = export()
-    return Image(directory, assemble(text, TARGETS[target], directory, commit()), text)
+    return Image(place, assemble(text, TARGETS[target], place, commit()), text)

@@ -1,0 +1,108 @@
+"""`python -m bench.peers.compare NAME=PYTHON ...`: peers in environments of their own.
+
+NAME is gpy, quest_plus or aepsych, PYTHON the interpreter it is installed for. Each gets the same
+answers of the same sessions as JSON, and its processor times come back; the firmware runs in turn.
+"""
+
+import argparse
+import copy
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from bench.peers.session import Session
+from bench.sessions import AUDIOGRAMS, answers_of, estimator_before
+from bench.table import Times, machine, ratio_table
+from tests.reference import warp
+
+ROOT: Final = Path(__file__).parents[2]
+TRIALS: Final = (16, 64)
+OWN: Final = ("default", "annealed-laplace")
+ROUNDS: Final = 10
+SESSIONS: Final = {"aepsych": 2}  # of six: it takes a second for a trial
+
+
+def session_of(audiogram: str, trials: int) -> Session:
+    """Return a session as a peer takes it."""
+    answers = answers_of(audiogram, "annealed-laplace")[:trials]
+    before = estimator_before(audiogram, "annealed-laplace", trials)
+    candidates_hz = before.candidate_frequencies_hz
+    levels_db_hl = before.threshold(candidates_hz)[0]
+    return Session(
+        warp([a.frequency_hz for a in answers]).tolist(),
+        [a.level_db_hl for a in answers],
+        [a.heard for a in answers],
+        [*zip(warp(candidates_hz).tolist(), levels_db_hl.tolist(), strict=True)],
+    )
+
+
+def times_of_peer(name: str, python: str) -> dict[str, dict[str, list[float]]]:
+    """Return the times of one peer, by method and number of trials."""
+    given = {
+        trials: [asdict(session_of(a, trials)) for a in AUDIOGRAMS[: SESSIONS.get(name)]]
+        for trials in TRIALS
+    }
+    one_thread = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    with tempfile.TemporaryDirectory() as place:  # some leave logs where they are started
+        run = subprocess.run(
+            [os.path.abspath(python), "-W", "ignore", "-m", f"bench.peers.{name}"],
+            input=json.dumps(given), cwd=place, env={**os.environ, **one_thread, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE, text=True, check=True,
+        )  # fmt: skip
+    found: dict[str, dict[str, list[float]]] = json.loads(run.stdout.splitlines()[-1])
+    return found
+
+
+def time_of_firmware(profile: str, trials: int) -> float:
+    """Return the processor time of a trial, middle of the sessions, each where it was quickest."""
+    quickest = []
+    for audiogram in AUDIOGRAMS:
+        answer = answers_of(audiogram, profile)[trials - 1]
+        times_s = []
+        for _ in range(ROUNDS):
+            estimator = copy.deepcopy(estimator_before(audiogram, profile, trials))
+            before_s = time.process_time()
+            estimator.observe(*answer)
+            estimator.next_stimulus()
+            times_s.append(time.process_time() - before_s)
+        quickest.append(min(times_s))
+    return median(quickest)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure the peers that are named; return an exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.peers.compare", description="Time peers beside the firmware."
+    )
+    parser.add_argument("peers", nargs="+", metavar="NAME=PYTHON", help="gpy, quest_plus, aepsych")
+    peers = [peer.partition("=") for peer in parser.parse_args(argv).peers]
+    times: Times = {n: {} for n in TRIALS}
+    for profile in OWN:
+        for n in TRIALS:
+            times[n][f"firmware, {profile}"] = time_of_firmware(profile, n)
+    failed = 0
+    for name, _, python in peers:
+        try:
+            found = times_of_peer(name, python)
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"{name}: not measured ({error})", file=sys.stderr)
+            failed = 1
+            continue
+        for method, by_trials in found.items():
+            for n, times_s in by_trials.items():
+                if times_s:  # those it could fit
+                    times[int(n)][method] = median(times_s)
+    print(machine(), *ratio_table(times), sep="\n")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,50 @@
+"""GPy's classifier on (x, level): Laplace and expectation propagation.
+
+As with scikit-learn in test_trial.py: it is fitted from its last optimum with its default
+optimiser, and asks the candidate of the largest latent variance.
+"""
+
+import GPy
+import numpy as np
+
+from bench.peers.session import Session, Trial, answer
+
+LEVEL_PER_LENGTH_DB = 10.0
+START = (1.0, (4.0, 1.0))  # variance, lengths
+
+
+def inputs(points: list[tuple[float, float]]) -> np.ndarray:
+    return np.array(points) / (1.0, LEVEL_PER_LENGTH_DB)
+
+
+def fit(method: str, x: np.ndarray, heard: list[bool], start: np.ndarray | None) -> GPy.core.GP:
+    """Return the fitted classifier, its optimisation begun at `start` if there is one."""
+    inference = {
+        "Laplace": GPy.inference.latent_function_inference.Laplace,
+        "EP": GPy.inference.latent_function_inference.EP,
+    }[method]()
+    kernel = GPy.kern.RBF(2, variance=START[0], lengthscale=START[1], ARD=True)
+    labels = np.array(heard, dtype=float)[:, np.newaxis]
+    model = GPy.core.GP(x, labels, kernel, GPy.likelihoods.Bernoulli(), inference_method=inference)
+    if start is not None:
+        model[:] = start
+    model.optimize()
+    return model
+
+
+def prepare(method: str, session: Session) -> Trial:
+    x, candidates = inputs(session.points), inputs(session.candidates)
+    last = np.copy(fit(method, x[:-1], session.heard[:-1], None).param_array)
+
+    def trial() -> int:
+        model = fit(method, x, session.heard, last)
+        return int(np.argmax(model.predict_noiseless(candidates)[1]))
+
+    return trial
+
+
+if __name__ == "__main__":
+    answer({
+        f"GPy, {method}": lambda session, method=method: prepare(method, session)
+        for method in ("Laplace", "EP")
+    })  # fmt: skip
