@@ -54,7 +54,8 @@ def times_of_peer(name: str, python: str) -> dict[str, dict[str, list[float]]]:
     with tempfile.TemporaryDirectory() as place:  # some leave logs where they are started
         run = subprocess.run(
             [os.path.abspath(python), "-W", "ignore", "-m", f"bench.peers.{name}"],
-            input=json.dumps(given), cwd=place, env={**os.environ, **one_thread, "PYTHONPATH": str(ROOT)},
+            input=json.dumps(given), cwd=place,
+            env={**os.environ, **one_thread, "PYTHONPATH": str(ROOT)},
             stdout=subprocess.PIPE, text=True, check=True,
         )  # fmt: skip
     found: dict[str, dict[str, list[float]]] = json.loads(run.stdout.splitlines()[-1])

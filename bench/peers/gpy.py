@@ -4,20 +4,26 @@ As with scikit-learn in test_trial.py: it is fitted from its last optimum with i
 optimiser, and asks the candidate of the largest latent variance.
 """
 
+from functools import partial
+from typing import Any
+
 import GPy
 import numpy as np
+import numpy.typing as npt
 
 from bench.peers.session import Session, Trial, answer
+
+FloatArray = npt.NDArray[np.float64]
 
 LEVEL_PER_LENGTH_DB = 10.0
 START = (1.0, (4.0, 1.0))  # variance, lengths
 
 
-def inputs(points: list[tuple[float, float]]) -> np.ndarray:
+def inputs(points: list[tuple[float, float]]) -> FloatArray:
     return np.array(points) / (1.0, LEVEL_PER_LENGTH_DB)
 
 
-def fit(method: str, x: np.ndarray, heard: list[bool], start: np.ndarray | None) -> GPy.core.GP:
+def fit(method: str, x: FloatArray, heard: list[bool], start: FloatArray | None) -> Any:
     """Return the fitted classifier, its optimisation begun at `start` if there is one."""
     inference = {
         "Laplace": GPy.inference.latent_function_inference.Laplace,
@@ -44,7 +50,4 @@ def prepare(method: str, session: Session) -> Trial:
 
 
 if __name__ == "__main__":
-    answer({
-        f"GPy, {method}": lambda session, method=method: prepare(method, session)
-        for method in ("Laplace", "EP")
-    })  # fmt: skip
+    answer({f"GPy, {method}": partial(prepare, method) for method in ("Laplace", "EP")})
