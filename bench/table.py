@@ -75,4 +75,6 @@ def others_table(benchmarks: Sequence[Any]) -> list[str]:
         if "row" in info:
             rows.append((info["row"], f"{1e3 * benchmark.stats.min:.1f} ms"))
         rows += info.get("report", {}).items()
+    if not rows:
+        return []
     return ["| what | quickest, or peak |", "|---|---|", *(f"| {a} | {b} |" for a, b in rows)]

@@ -94,7 +94,7 @@ def test_scipy_reference(benchmark: Any, profile: str, trials: int) -> None:
 
 def _mixture_after(audiogram: str, trials: int) -> Data:
     """Return so many answers as the reference of `default` takes them."""
-    told = [
+    told: list[tuple[float, float, bool | None]] = [
         (a.frequency_hz, a.level_db_hl, a.heard) for a in answers_of(audiogram, "default")[:trials]
     ]
     return twin(told, prior=shipped_prior()).data

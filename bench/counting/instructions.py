@@ -7,7 +7,7 @@ instructions.toml, which tests/bench/test_instructions.py holds them to.
 
 import argparse
 import copy
-import os
+import platform
 import re
 import shutil
 import subprocess
@@ -30,8 +30,10 @@ FILE: Final = HERE / "instructions.toml"
 AUDIOGRAM: Final = "S2"
 PROFILES: Final = ("default", "annealed-laplace")
 TRIALS: Final = (16, 64, 128)
-# A target of device/image, and how its programs are linked and counted.
-LINKED_AS: Final = {"x86-64": "x86_64-linux-musl", "aarch64": "aarch64-linux-musl"}
+# A target of device/image, and how its programs are linked: by the machine's own compiler where it
+# can, because another has to compile a C library first.
+_ZIG: Final = (sys.executable, "-m", "ziglang", "cc", "-fno-sanitize=all")
+LINKERS: Final = {"x86-64": ("cc",), "aarch64": (*_ZIG, "-target", "aarch64-linux-musl")}
 _COLLECTED: Final = re.compile(r"Collected : (\d+)")
 
 RISE_MAX: Final = 1.05  # of a count, that nobody has to answer for
@@ -41,9 +43,13 @@ Counts = dict[str, dict[str, int]]
 
 def missing(target: str) -> list[str]:
     """Return what is not here that counting for a target takes."""
-    programs = {"x86-64": ["valgrind"], "aarch64": ["qemu-aarch64", "cc"]}[target]
+    programs = {"x86-64": ["valgrind", "cc"], "aarch64": ["qemu-aarch64", "cc"]}[target]
     lacks = [program for program in programs if shutil.which(program) is None]
-    return lacks + [m for m in ("ziglang",) if find_spec(m) is None]
+    if target == "x86-64" and platform.machine() != "x86_64":
+        lacks.append("x86-64 machine")
+    if target == "aarch64" and find_spec("ziglang") is None:
+        lacks.append("ziglang")
+    return lacks
 
 
 def instructions(
@@ -54,7 +60,7 @@ def instructions(
     Parameters
     ----------
     target : str
-        A key of LINKED_AS.
+        A key of LINKERS.
     text : str
         LLVM's of the kernels (`device.image.build.export`).
     profiles, trials : what is counted.
@@ -86,12 +92,8 @@ def _of_trial(target: str, profile: str, trials: int, directory: Path) -> int:
         estimator.next_stimulus()
 
     program, arrays = write_driver(record(trial), directory)
-    link = [
-        sys.executable, "-m", "ziglang", "cc", "-target", LINKED_AS[target], "-static", "-O2",
-        "-fno-sanitize=all", "-o", "driver", program.name, "kernels.o",
-    ]  # fmt: skip
-    environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(directory / "cache")}
-    subprocess.run(link, cwd=directory, env=environment, check=True, capture_output=True)
+    link = [*LINKERS[target], "-static", "-O2", "-o", "driver", program.name, "kernels.o"]
+    subprocess.run(link, cwd=directory, check=True, capture_output=True)
     with_it, without = (_count(target, directory, [arrays.name, choice]) for choice in "10")
     return with_it - without
 
@@ -158,7 +160,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     before = kept()
     counts = dict(before)
     text = export()
-    for target in LINKED_AS:
+    for target in LINKERS:
         lacks = missing(target)
         if lacks:
             print(f"{target}: not counted, there is no {', no '.join(lacks)}", file=sys.stderr)

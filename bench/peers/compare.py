@@ -98,9 +98,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             failed = 1
             continue
         for method, by_trials in found.items():
-            for n, times_s in by_trials.items():
-                if times_s:  # those it could fit
-                    times[int(n)][method] = median(times_s)
+            for trials, times_s in by_trials.items():
+                if times_s:  # of the sessions it could fit
+                    times[int(trials)][method] = median(times_s)
     print(machine(), *ratio_table(times), sep="\n")
     return failed
 

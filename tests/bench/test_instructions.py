@@ -6,7 +6,7 @@ import pytest
 
 from bench.counting.instructions import (
     FILE,
-    LINKED_AS,
+    LINKERS,
     as_toml,
     instructions,
     kept,
@@ -47,4 +47,4 @@ def test_a_count_that_rises_by_more_than_a_twentieth_is_named(tmp_path: Path) ->
 def test_file_reads_back_as_written() -> None:
     counts = kept()
     assert as_toml(counts) == FILE.read_text(encoding="utf-8")
-    assert set(counts) == set(LINKED_AS)
+    assert set(counts) == set(LINKERS)
