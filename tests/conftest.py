@@ -6,12 +6,19 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from tests.device.image.image import Image
 
-settings.register_profile("gp-pta", derandomize=True, print_blob=True, deadline=None)
+# No clock decides: on a busy machine, or an emulated one, everything is slow and nothing is wrong.
+settings.register_profile(
+    "gp-pta",
+    derandomize=True,
+    print_blob=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("gp-pta")
 
 # Read when NumPy is imported. The matrices of the tests are small: with several workers on as many
