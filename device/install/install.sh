@@ -2,22 +2,25 @@
 # Makes a Raspberry Pi the GP-PTA hearing-test device, or takes that away again; see README.md.
 set -eu
 
-usage='usage: install.sh --console gadget|uart [--root DIR] [--replace-configuration]
+usage='usage: install.sh --console gadget|uart [--image DIR] [--root DIR] [--replace-configuration]
        install.sh --uninstall [--root DIR]
 
   --console gadget         the operator plugs into the USB-C port of the Pi (ttyGS0)
   --console uart           the operator is at GPIO 14 and 15 (ttyAMA0); Bluetooth is switched off
+  --image DIR              the firmware as "make image" made it for this machine, unpacked; without it
+                           the firmware is that of this repository, and the machine compiles it
   --root DIR               lay the files down below DIR and touch nothing else: no packages, no user
   --replace-configuration  write /etc/gp-pta anew; what was there is kept as NAME.~1~, NAME.~2~ ...
   --uninstall              take everything away but /etc/gp-pta and the recordings in /var/lib/gp-pta'
 
 # What requirements.lock has for the device, and for making its wheel.
 device_packages='llvmlite numba numpy pyserial'
+image_packages='numpy pyserial'
 build_packages='hatchling packaging pathspec pluggy tomlkit trove-classifiers'
 
 here=$(CDPATH='' cd "$(dirname "$0")" && pwd)
 repository=$(CDPATH='' cd "$here/../.." && pwd)
-console='' root='' uninstall='' replace=''
+console='' image='' root='' uninstall='' replace=''
 
 refuse() {
     printf 'install.sh: %s\n\n%s\n' "$1" "$usage" >&2
@@ -26,9 +29,13 @@ refuse() {
 
 while [ $# -gt 0 ]; do
     case $1 in
-        --console | --root)
+        --console | --image | --root)
             [ $# -ge 2 ] || refuse "$1 needs a value"
-            if [ "$1" = --console ]; then console=$2; else root=${2%/}; fi
+            case $1 in
+                --console) console=$2 ;;
+                --image) image=${2%/} ;;
+                --root) root=${2%/} ;;
+            esac
             shift
             ;;
         --replace-configuration) replace=yes ;;
@@ -45,6 +52,8 @@ case $console in
     *) refuse "--console is '$console'; allowed are gadget and uart" ;;
 esac
 [ -z "$root" ] || [ -d "$root" ] || refuse "--root is '$root', which is no directory"
+[ -z "$image" ] || [ -f "$image/SHA256SUMS" ] ||
+    refuse "--image is '$image', which is no directory with the files of an image"
 [ "$root" ] || [ "$(id -u)" = 0 ] || refuse 'without --root it has to be run by root (sudo)'
 
 units=$root/etc/systemd/system
@@ -115,30 +124,60 @@ locked() {
         take' "$repository/requirements.lock"
 }
 
-install_locked() { # PYTHON PACKAGE ...
-    python=$1
+pip() { # VERB OPTION ... in the environment that builds
+    verb=$1
     shift
-    locked "$@" > "$work/locked.txt"
-    "$python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
-        --require-hashes -r "$work/locked.txt"
+    "$work/build/bin/python" -m pip "$verb" --quiet --disable-pip-version-check --no-deps "$@"
 }
 
+from_lock() { # VERB PACKAGE ...
+    verb=$1
+    shift
+    locked "$@" > "$work/locked.txt"
+    pip "$verb" --only-binary :all: --require-hashes -r "$work/locked.txt"
+}
+
+make_wheel() {
+    # shellcheck disable=SC2086 # they are several
+    from_lock install $build_packages
+    mkdir "$work/source" # nothing is built in a directory that is somebody else's
+    (cd "$repository" && cp -r pyproject.toml README.md LICENSE device firmware_py host_tools \
+        "$work/source")
+    pip wheel --no-build-isolation --wheel-dir "$work/wheels" "$work/source"
+}
+
+# Everything is there before anything is changed: what is installed goes on if this fails.
 install_firmware() {
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     python3 -m venv "$work/build"
-    # shellcheck disable=SC2086 # they are several
-    install_locked "$work/build/bin/python" $build_packages
-    mkdir "$work/source" # nothing is built in a directory that is somebody else's
-    (cd "$repository" && cp -r pyproject.toml README.md LICENSE device firmware_py host_tools \
-        "$work/source")
-    "$work/build/bin/python" -m pip wheel --quiet --disable-pip-version-check --no-deps \
-        --no-build-isolation --wheel-dir "$work" "$work/source"
-    python3 -m venv /opt/gp-pta
+    if [ "$image" ]; then packages=$image_packages; else packages=$device_packages && make_wheel; fi
     # shellcheck disable=SC2086
-    install_locked /opt/gp-pta/bin/python $device_packages
-    /opt/gp-pta/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
-        --no-index --force-reinstall "$work"/gp_pta-*.whl
+    (mkdir -p "$work/wheels" && cd "$work/wheels" && from_lock download $packages)
+    python3 -m venv --clear /opt/gp-pta
+    /opt/gp-pta/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-index \
+        "$work"/wheels/*.whl
+}
+
+# An image that is not whole, or is for another machine, is found out here, and nothing is changed.
+check_image() {
+    (cd "$image" && sha256sum --check --quiet SHA256SUMS) ||
+        refuse "--image is '$image', which is not as it was made"
+    PYTHONDONTWRITEBYTECODE=1 python3 "$image/gp-pta-device" --version
+}
+
+# The command of the environment, as a wheel would bring it.
+lay_down_image() {
+    rm -rf "$root/opt/gp-pta/image"
+    install -d "$root/opt/gp-pta/bin"
+    cp -r "$image" "$root/opt/gp-pta/image"
+    cat > "$root/opt/gp-pta/bin/gp-pta-device" << 'END'
+#!/bin/sh
+exec "${0%/*}/python" "${0%/*}/../image/gp-pta-device" "$@"
+END
+    chmod 755 "$root/opt/gp-pta/bin/gp-pta-device"
+    # The firmware may not write there: without this it would be translated at every start.
+    [ "$root" ] || /opt/gp-pta/bin/python -m compileall -q /opt/gp-pta/image
 }
 
 # On the machine itself, once the files are there.
@@ -161,7 +200,9 @@ if [ "$uninstall" ]; then
     exit
 fi
 
+[ -z "$image" ] || check_image
 [ "$root" ] || install_firmware # first, for it fails without a network
+[ -z "$image" ] || lay_down_image
 install -d "$units/multi-user.target.wants"
 forget_console
 lay_down common

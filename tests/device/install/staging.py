@@ -37,7 +37,9 @@ class Staging:
         """Return every file with its content, and every link with where it leads."""
         return {
             str(path.relative_to(self.root)): (
-                f"-> {path.readlink()}" if path.is_symlink() else path.read_text()
+                f"-> {path.readlink()}"
+                if path.is_symlink()
+                else path.read_text(errors="surrogateescape")  # a library is no text
             )
             for path in self.root.rglob("*")
             if path.is_symlink() or path.is_file()

@@ -1,0 +1,81 @@
+"""An image as the install script lays it down: whole, in its place, and it runs there."""
+
+import hashlib
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.device.image.conftest import Image
+from tests.device.install.staging import Staging
+
+pytestmark = pytest.mark.xdist_group("image")
+
+
+@pytest.fixture
+def staging(tmp_path: Path) -> Staging:
+    return Staging(tmp_path / "root")
+
+
+@pytest.fixture
+def copied(image: Image, tmp_path: Path) -> Path:
+    """Return a copy of the image, to be spoilt; without what Python has put beside the sources."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    return Path(shutil.copytree(image.directory, tmp_path / "copied", ignore=ignored))
+
+
+def replace(path: Path, content: bytes, checksums: Path) -> None:
+    """Replace a file of an image, and its check sum."""
+    old, new = (hashlib.sha256(each).hexdigest() for each in (path.read_bytes(), content))
+    path.write_bytes(content)
+    checksums.write_text(checksums.read_text().replace(old, new))
+
+
+def test_the_firmware_runs_from_where_it_is_laid(staging: Staging, copied: Path) -> None:
+    staging.install("uart", "--image", str(copied))
+    python = staging.root / "opt/gp-pta/bin/python"  # is made where there is no --root
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -B "$@"\n')
+    python.chmod(0o755)
+    firmware = [str(staging.root / "opt/gp-pta/bin/gp-pta-device")]
+    ports = ["--tone-generator", "/none", "--console", "/none", "--data", str(staging.root)]
+    done = subprocess.run(
+        [*firmware, "--check", *ports], capture_output=True, text=True, check=False
+    )
+    told = subprocess.run(
+        [*firmware, "--version"], capture_output=True, text=True, check=True
+    ).stdout
+    assert "image for " in told
+    (kernels,) = [line for line in done.stdout.splitlines() if "kernels" in line]
+    assert kernels.startswith("ok"), "no Numba is asked for: there is none beside an image"
+
+
+def test_nothing_of_the_image_before_is_left(staging: Staging, copied: Path) -> None:
+    staging.install("uart", "--image", str(copied))
+    once = staging.files()
+    (staging.root / "opt/gp-pta/image/firmware_py/of_another_version.py").touch()
+    staging.install("uart", "--image", str(copied))
+    assert staging.files() == once
+    staging.run("--uninstall")
+    assert not (staging.root / "opt/gp-pta").exists()
+
+
+def test_an_image_that_is_not_whole_is_refused(staging: Staging, copied: Path) -> None:
+    before = staging.files()
+    (copied / "firmware_py/main.py").write_text("print('mine')")
+    done = staging.run("--console", "uart", "--image", str(copied))
+    assert done.returncode == 2
+    assert f"install.sh: --image is '{copied}', which is not as it was made" in done.stderr
+    assert "firmware_py/main.py: FAILED" in done.stdout
+    assert staging.files() == before
+
+
+def test_an_image_for_another_machine_is_refused(staging: Staging, copied: Path) -> None:
+    before = staging.files()
+    library = copied / "firmware_py/inference/kernels.so"
+    replace(library, b"\x7fELF of another machine", copied / "SHA256SUMS")
+    done = staging.run("--console", "uart", "--image", str(copied))
+    assert done.returncode == 2
+    assert f"{library} is no library of kernels for this machine" in done.stderr
+    assert staging.files() == before
