@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from firmware_py.inference.library import Library
+from host_tools.replay import IDENTICAL, replay_journal
 from tests.device.image.image import ROOT, Image
 from tests.device.image.test_process import start
 from tests.firmware.rig import Rig
+
+SESSIONS = 50
+SHOWN = (1, 10, SESSIONS)  # after so many of them the memory is told
 
 CORE_ALONE = (
     "import pathlib, sys, time; from firmware_py.inference.library import Library; "
@@ -36,7 +40,7 @@ def test_from_start_to_ready(benchmark: Any, image: Image, tmp_path: Path) -> No
                 used_s.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
         benchmark.group = "image"
-        benchmark.pedantic(become_ready, setup=end, rounds=10, warmup_rounds=1)
+        benchmark.pedantic(become_ready, setup=end, rounds=20, warmup_rounds=1)
     benchmark.extra_info["report"] = {
         "processor time of a process that became ready and ended": f"{1e3 * min(used_s):.0f} ms"
     }
@@ -58,6 +62,36 @@ def test_memory_of_a_session(benchmark: Any, image: Image, tmp_path: Path) -> No
         notes = json.loads(rig.data.with_name("notes").read_text())
     benchmark.extra_info["report"] = {
         "peak memory of the firmware process, image": f"{notes['peak_rss_bytes'] / 1e6:.1f} MB"
+    }
+
+
+def peak_rss_mb(pid: int) -> float:
+    """Return the most memory that a process has had so far."""
+    status = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
+    (peak_kib,) = (line.split()[1] for line in status if line.startswith("VmHWM:"))
+    return int(peak_kib) * 1024 / 1e6
+
+
+def test_memory_of_many_sessions(benchmark: Any, image: Image, tmp_path: Path) -> None:
+    """One after the other in one process, which may grow no more than it always may."""
+    peaks_mb: list[float] = []
+    with Rig(tmp_path / "data", speed=400.0) as rig:
+        process = start(rig, image)
+        assert "; image for " in process.first_line()
+
+        def measure() -> None:
+            rig.begin(f"LEFT,{len(peaks_mb)}")
+            rig.until("! session-over")
+            peaks_mb.append(peak_rss_mb(process.pid))
+
+        benchmark.group = "image"
+        benchmark.pedantic(measure, rounds=SESSIONS, iterations=1)
+        assert rig.operator.ask("SYST:EXIT") == "OK"
+        assert process.end_of() == (0, "")
+        assert replay_journal(rig.journal(SESSIONS)).code == IDENTICAL
+    benchmark.extra_info["report"] = {
+        f"peak memory after {count} sessions in one process": f"{peaks_mb[count - 1]:.2f} MB"
+        for count in SHOWN
     }
 
 
