@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.device.image.conftest import Image
+from tests.device.image.image import Image
 from tests.device.install.staging import Staging
 
 pytestmark = pytest.mark.xdist_group("image")
