@@ -1,6 +1,9 @@
 """`gp-pta completion`: what a shell needs to complete commands, options and their values."""
 
 import argparse
+import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 NAME = "completion"
@@ -13,6 +16,8 @@ example:
 
 NEEDS: Final = ("shtab",)
 SHELLS: Final = ("bash", "zsh", "tcsh")
+# How arguments that name files are called: a port is one too.
+_FILES: Final = re.compile(r"\b(FILE|DIR|PORT)\b")
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
@@ -26,5 +31,18 @@ def run(arguments: argparse.Namespace) -> int:
 
     from host_tools.main import parser
 
-    print(shtab.complete(parser(), shell=arguments.shell))
+    complete = parser()
+    for action in _naming_files(complete):
+        action.complete = shtab.FILE  # type: ignore[attr-defined]  # it is how shtab is told
+    print(shtab.complete(complete, shell=arguments.shell))
     return 0
+
+
+def _naming_files(p: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """Yield the arguments of a parser, and of its commands, that are names of files."""
+    for action in p._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from _naming_files(command)
+        elif action.type is Path or _FILES.search(str(action.metavar)):
+            yield action

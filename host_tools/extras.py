@@ -1,15 +1,19 @@
 """Packages that only some commands need: what is missing, and which extra of gp-pta has it."""
 
 import re
+import shlex
+import sys
 from collections import defaultdict
 from collections.abc import Collection
 from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Final
 
 from host_tools.errors import HostError
 
 DISTRIBUTION: Final = "gp-pta"
+CHECKOUT: Final = Path(__file__).parents[1]  # if it is one: it has a pyproject.toml
 _REQUIREMENT: Final = re.compile(r"([A-Za-z0-9._-]+).*;\s*extra\s*==\s*['\"]([^'\"]+)['\"]")
 
 
@@ -34,13 +38,22 @@ def need(what: str, *modules: str) -> None:
 
 
 def remedy(modules: Collection[str]) -> str:
-    """Return the command that installs these modules."""
+    """Return the command that installs these modules, for this interpreter, to paste in a shell.
+
+    In a checkout the extra is that of the checkout: no index has to know gp-pta.
+    """
     wanted = {_normal(name) for name in modules}
     found = [extra for extra, packages in _extras().items() if wanted <= packages]
     if not found:
-        return f"pip install {' '.join(sorted(modules))}"
+        return _pip_install(*sorted(modules))
     smallest = min(found, key=lambda extra: len(_extras()[extra]))
-    return f'pip install "{DISTRIBUTION}[{smallest}]"'
+    if (CHECKOUT / "pyproject.toml").is_file():
+        return _pip_install("--editable", f"{CHECKOUT}[{smallest}]")
+    return _pip_install(f"{DISTRIBUTION}[{smallest}]")
+
+
+def _pip_install(*arguments: str) -> str:
+    return shlex.join([sys.executable, "-m", "pip", "install", *arguments])
 
 
 def _extras() -> dict[str, set[str]]:

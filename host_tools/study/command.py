@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from host_tools.errors import HostError
+from host_tools.extras import need
 from host_tools.methods.names import METHODS_FURTHER, METHODS_USUAL
 
 if TYPE_CHECKING:  # these bring Numba and Arrow with them, which other commands do without
@@ -35,7 +36,8 @@ number of workers, and on a cluster of machines of one kind.
 """
 
 FIGURES: Final = ("posterior-evolution", "mean-bald")
-NEEDS: Final = ("matplotlib", "pyarrow", "threadpoolctl")
+# Asked for after the arguments are known to be right, so not under the name NEEDS.
+LIBRARIES: Final = ("matplotlib", "pyarrow", "rich", "threadpoolctl")
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
@@ -108,12 +110,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _figure(arguments: argparse.Namespace) -> int:
-    from host_tools.study.figures import draw_figure
-
     if arguments.figure not in FIGURES:
         raise HostError(f"--figure is {arguments.figure!r}; allowed are {', '.join(FIGURES)}")
     if arguments.audiograms is not None:
         raise HostError("--figure has one ear: --audiogram, not --audiograms")
+    need(f"gp-pta {NAME} --figure", "matplotlib")
+    from host_tools.study.figures import draw_figure
+
     numbers = draw_figure(
         arguments.figure,
         arguments.out,
@@ -131,30 +134,16 @@ def _figure(arguments: argparse.Namespace) -> int:
 
 
 def _study(arguments: argparse.Namespace) -> int:
+    workers = _workers(arguments)
+    study = _planned(arguments)
+    need(f"gp-pta {NAME}", *LIBRARIES)
     from rich.console import Console
 
     from host_tools.files import write_text
     from host_tools.study.pictures import draw_pictures
-    from host_tools.study.plan import Options, planned
     from host_tools.study.store import Store
     from host_tools.study.summary import Results, as_csv, summary
 
-    workers = _workers(arguments)
-    study = planned(
-        Options(
-            audiograms=arguments.audiograms,
-            methods=None if arguments.methods is None else _names(arguments.methods),
-            ears_per_stratum=arguments.ears,
-            part=arguments.part,
-            jitter=not arguments.no_jitter,
-            train=arguments.train,
-            response_noise_db=arguments.noise,
-            lapse_rate=arguments.lapse_rate,
-            false_alarm_rate=arguments.false_alarm_rate,
-            trials=arguments.trials,
-            seeds=arguments.seeds,
-        )
-    )
     store = Store(arguments.out, study)
     _run_what_is_missing(study, store, workers, arguments.dask)
     store.assemble()
@@ -175,6 +164,26 @@ def _study(arguments: argparse.Namespace) -> int:
         }
         print(json.dumps(about))
     return 0
+
+
+def _planned(arguments: argparse.Namespace) -> "Study":
+    from host_tools.study.plan import Options, planned
+
+    return planned(
+        Options(
+            audiograms=arguments.audiograms,
+            methods=None if arguments.methods is None else _names(arguments.methods),
+            ears_per_stratum=arguments.ears,
+            part=arguments.part,
+            jitter=not arguments.no_jitter,
+            train=arguments.train,
+            response_noise_db=arguments.noise,
+            lapse_rate=arguments.lapse_rate,
+            false_alarm_rate=arguments.false_alarm_rate,
+            trials=arguments.trials,
+            seeds=arguments.seeds,
+        )
+    )
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from firmware_py.inference.population_prior import PopulationPrior, shipped_prior
+from host_tools.extras import remedy
 from host_tools.main import main
 
 NHANES = Path(__file__).parents[3] / "shared" / "data" / "nhanes_audiograms.csv"
@@ -160,10 +161,8 @@ def test_what_is_not_installed_is_named(
 
     assert learned(table) == 2
 
-    assert (
-        "gp-pta learn-prior needs matplotlib, pyarrow, not installed: "
-        'pip install "gp-pta[study]"' in capsys.readouterr().err
-    )
+    hint = remedy(["matplotlib", "pyarrow"])
+    assert f"matplotlib, pyarrow, not installed: {hint}" in capsys.readouterr().err
 
 
 # --- The prior that ships ------------------------------------------------------------------------

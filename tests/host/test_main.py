@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from host_tools import manual
+from host_tools import extras, manual
 from host_tools.errors import HostError
 from host_tools.extras import need, remedy
 from host_tools.main import COMMANDS, main, parser
@@ -58,8 +58,12 @@ def test_bash_completes_commands_and_options(tmp_path: Path) -> None:
         ).stdout
     )  # fmt: skip
 
+    (tmp_path / "sessions").mkdir()
+    (tmp_path / "session.journal").touch()
+
     def completed(*words: str) -> set[str]:
         ask = f"""
+            cd {shlex.quote(str(tmp_path))}
             source {shlex.quote(str(script))}
             COMP_WORDS=(gp-pta {shlex.join(words)})
             COMP_CWORD={len(words)}
@@ -74,6 +78,12 @@ def test_bash_completes_commands_and_options(tmp_path: Path) -> None:
     assert completed("pre") == {"prescribe"}
     assert {"--rule", "--ear", "--json"} <= completed("prescribe", "--")
     assert completed("prescribe", "--rule", "nal") == {"nal-r", "nal-rp"}
+    for words in (
+        ["report"], ["report", "x", "-o"], ["export"], ["sessions"], ["watch"], ["install-board"],
+        ["replay", "--prior"], ["demo", "--audiogram"], ["study", "--audiograms"],
+    ):  # fmt: skip
+        found = {word.rstrip("/") for word in completed(*words, "ses")}
+        assert {"sessions", "session.journal"} <= found, words
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
@@ -86,16 +96,21 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 
 
 def test_what_is_missing_is_named_with_the_smallest_extra(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert main(["completion", "bash"]) == 2
     assert capsys.readouterr().err == (
-        'gp-pta: gp-pta completion needs shtab, not installed: pip install "gp-pta[host]"\n'
+        f"gp-pta: gp-pta completion needs shtab, not installed: {remedy(['shtab'])}\n"
     )
-    assert remedy(["pyarrow"]) == 'pip install "gp-pta[export]"'
-    assert remedy(["prompt_toolkit", "distributed"]) == 'pip install "gp-pta[dask]"'
-    assert remedy(["nobody_has_it"]) == "pip install nobody_has_it"
+    pip = [sys.executable, "-m", "pip", "install"]
+    checkout = PAGE.parents[1]
+    assert shlex.split(remedy(["shtab"])) == [*pip, "--editable", f"{checkout}[host]"]
+    assert remedy(["pyarrow"]).endswith("[export]'")
+    assert remedy(["prompt_toolkit", "distributed"]).endswith("[dask]'")
+    assert shlex.split(remedy(["nobody_has_it"])) == [*pip, "nobody_has_it"]
+    monkeypatch.setattr(extras, "CHECKOUT", tmp_path)
+    assert shlex.split(remedy(["shtab"])) == [*pip, "gp-pta[host]"], "installed from a wheel"
     with pytest.raises(HostError, match="--what needs no_such_module, not installed"):
         need("--what", "os", "no_such_module")
 

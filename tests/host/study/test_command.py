@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from host_tools.extras import remedy
 from host_tools.main import main
 from host_tools.methods.names import METHODS
 
@@ -44,10 +45,13 @@ def test_without_the_extra_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
 
     assert study(tmp_path, "--audiograms", "bisgaard") == 2
-    assert (
-        'gp-pta study needs pyarrow, not installed: pip install "gp-pta[study]"'
-        in capsys.readouterr().err
-    )
+    said = f"gp-pta study needs pyarrow, not installed: {remedy(['pyarrow'])}"
+    assert said in capsys.readouterr().err
+    for wrong in (["nofile.csv"], ["bisgaard", "--methods", "foo"]):
+        assert study(tmp_path, "--audiograms", *wrong) == 2
+        err = capsys.readouterr().err
+        assert wrong[-1] in err
+        assert "pyarrow" not in err, "what is wrong with the arguments comes first"
 
 
 def test_the_other_commands_load_nothing_of_it() -> None:
