@@ -45,6 +45,11 @@ def check_name(
         raise HostError(f"{option} {str(path)!r} is there already; it is not overwritten{unless}")
 
 
+def cannot_be_read(directory: Path, error: OSError) -> HostError:
+    """Return what is to be said of a directory that cannot be read."""
+    return HostError(f"{str(directory)!r} cannot be read: {error.strerror}")
+
+
 @contextmanager
 def written(path: Path) -> Iterator[Path]:
     """Give a name to write under; the file gets its own when it is whole and on the disk.

@@ -28,6 +28,7 @@ from firmware_py.procedure.settings import SettingError, Settings
 from host_tools import replay
 from host_tools.errors import HostError
 from host_tools.extras import need
+from host_tools.files import check_name
 from host_tools.live import (
     add_test_arguments,
     begin,
@@ -137,6 +138,8 @@ def _check(arguments: argparse.Namespace) -> None:
         )
     if arguments.wav is not None and arguments.device is not None:
         raise HostError("--wav and --device: one of them is allowed")
+    if arguments.wav is not None:
+        check_name(arguments.wav, "--wav", (".wav",))
     if not arguments.test:
         return
     if arguments.seed is None:

@@ -42,7 +42,7 @@ class Choice:
     Raises
     ------
     HostError
-        A day is none.
+        A day is none, or the first is after the last.
     """
 
     identifier: str | None = None
@@ -59,6 +59,8 @@ class Choice:
         for option, day in (("--since", self.since), ("--until", self.until)):
             if day is not None:
                 _check_day(option, day)
+        if self.since is not None and self.until is not None and self.since > self.until:
+            raise HostError(f"--since {self.since} is after --until {self.until}")
 
     def takes(self, entry: Entry) -> bool:
         """Tell whether a session is as asked."""

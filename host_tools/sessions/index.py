@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from host_tools.errors import HostError
+from host_tools.files import cannot_be_read
 from host_tools.sessions.entry import UNREADABLE, Entry, entry_of
 
 # An index of other fields is made anew; the number is for what else may change.
@@ -68,7 +68,7 @@ def _states(directory: Path) -> dict[str, State]:
         with os.scandir(directory) as files:
             found = [_state(file) for file in files if file.name.endswith(ENDING)]
     except OSError as error:
-        raise HostError(f"{str(directory)!r} cannot be read: {error.strerror}") from None
+        raise cannot_be_read(directory, error) from None
     return dict(sorted(found))
 
 

@@ -5,6 +5,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
+from host_tools.errors import HostError
+
 if TYPE_CHECKING:  # they bring Numba with them, which the other commands can do without
     from host_tools.watch.view import View
 
@@ -85,6 +87,8 @@ def watch_of(source: str) -> Watch:
         from host_tools.watch.directory import DirectoryWatch
 
         return DirectoryWatch(Path(source))
+    if "://" not in source and not Path(source).exists():
+        raise HostError(f"{source!r} is neither a directory nor a port: it is not there")
     from host_tools.watch.port import PortWatch
 
     return PortWatch(source)

@@ -1,5 +1,7 @@
 """Looking on over the journals of a data directory: nothing is asked of the firmware."""
 
+import fnmatch
+import os
 from pathlib import Path
 from typing import Final
 
@@ -8,6 +10,7 @@ from firmware_py.procedure.hearing_test import HearingTest
 from firmware_py.procedure.outcomes import CATCH, FAMILIARISE, MEASURE
 from firmware_py.session import Replay
 from host_tools.errors import HostError
+from host_tools.files import cannot_be_read
 from host_tools.recorded import RecordedSession, Trial, read_session
 from host_tools.watch.view import Answered, Limits, View
 
@@ -35,14 +38,29 @@ class DirectoryWatch:
         self._view = View(str(directory), "no session yet")
 
     def look(self) -> View:
-        """Return what there is to see now; the journal is only read again when it has grown."""
-        journals = sorted(self._directory.glob(JOURNALS))
-        if journals:
-            now = (journals[-1], journals[-1].stat().st_size)
-            if now != self._seen:
-                self._view = view_of(journals[-1])
-                self._seen = now
+        """Return what there is to see now; the journal is only read again when it has grown.
+
+        Raises
+        ------
+        HostError
+            If the directory cannot be read.
+        """
+        newest = self._newest()
+        if newest is not None and newest != self._seen:
+            self._view = view_of(newest[0])
+            self._seen = newest
         return self._view
+
+    def _newest(self) -> tuple[Path, int] | None:
+        """Return the newest journal and its size, None if there is none."""
+        try:
+            names = fnmatch.filter(os.listdir(self._directory), JOURNALS)
+            if not names:
+                return None
+            journal = self._directory / max(names)
+            return journal, journal.stat().st_size
+        except OSError as error:
+            raise cannot_be_read(self._directory, error) from None
 
     def close(self) -> None:
         """Do nothing: nothing is held open."""

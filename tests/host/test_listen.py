@@ -26,6 +26,7 @@ from device.sound_card.wav import RATE_HZ, WavOutput
 from device.tone_generator import server
 from firmware_py.link.frames import decode, encode
 from firmware_py.procedure.settings import Settings
+from host_tools.extras import remedy
 from host_tools.listen import LIMIT_DBFS, _opened
 from host_tools.main import main
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
@@ -301,13 +302,25 @@ def test_a_file_that_is_there_is_not_overwritten(
     assert path.read_text() == "kept"
 
 
+@pytest.mark.parametrize("name", ["played.mp3", "no/such/directory/played.wav"])
+def test_a_name_that_no_wav_can_have_is_refused(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["listen", "--wav", name]) == 2
+    err = capsys.readouterr().err
+    assert err == (
+        f"gp-pta: --wav is {name!r}; allowed is a name in .wav, in a directory that is there\n"
+    )
+
+
 def test_without_a_sound_card_it_is_said_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "sounddevice", None)
     assert main(["listen", "--list-devices"]) == 2
     assert main(["listen", "--device", "1"]) == 2
-    assert capsys.readouterr().err.count("needs sounddevice, not installed: pip install") == 2
+    hint = remedy(["sounddevice"])
+    assert capsys.readouterr().err.count(f"needs sounddevice, not installed: {hint}") == 2
 
 
 def test_without_a_sound_card_a_file_is_written_and_named(

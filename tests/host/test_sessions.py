@@ -290,6 +290,12 @@ def test_a_day_that_is_none_is_refused(day: str, archive: Path, listed: Lister) 
     assert err == f"gp-pta: --since is {day!r}; allowed is a day such as 2026-01-31\n"
 
 
+def test_days_in_the_wrong_order_are_refused(archive: Path, listed: Lister) -> None:
+    code, out, err = listed(archive, "--since", "2026-02-01", "--until", "2026-01-31")
+    assert (code, out) == (2, "")
+    assert err == "gp-pta: --since 2026-02-01 is after --until 2026-01-31\n"
+
+
 def test_an_empty_directory_and_none(tmp_path: Path, listed: Lister) -> None:
     assert listed(tmp_path)[2] == f"no journals in {str(tmp_path)!r}\n"
     code, _, err = listed(tmp_path / "none")

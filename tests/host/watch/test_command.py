@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from host_tools.errors import HostError
 from host_tools.main import main
 from host_tools.processes import ConsoleLine
 from host_tools.recorded import read_session
@@ -119,6 +120,29 @@ def test_a_firmware_is_followed_at_its_console(tmp_path: Path) -> None:
 def test_where_there_is_nothing_is_named(source: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["watch", source]) == 2
     assert source in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("no/such/directory", "'no/such/directory' is neither a directory nor a port"),
+        (str(LEFT_S2), f"cannot open {str(LEFT_S2)!r}"),
+    ],
+)
+def test_what_is_no_directory_is_not_called_a_console(
+    source: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["watch", source]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_directory_that_cannot_be_read_is_no_empty_one(tmp_path: Path) -> None:
+    directory = tmp_path / "sessions"
+    directory.mkdir()
+    watch = DirectoryWatch(directory)
+    directory.rmdir()  # to forbid reading it would stop nobody who is root
+    with pytest.raises(HostError, match=f"'{directory}' cannot be read: No such file"):
+        watch.look()
 
 
 def test_a_directory_is_watched_as_one(tmp_path: Path) -> None:
