@@ -20,6 +20,7 @@ RED: Final = "#c00020"
 # As clinics draw them (ISO 8253-1).
 EAR_COLOURS: Final = {RIGHT: RED, LEFT: "#0047c0"}
 EAR_MARKERS: Final = {RIGHT: "o", LEFT: "x"}
+MASKED_MARKERS: Final = {RIGHT: "^", LEFT: "s"}  # with noise in the other ear
 COLOURS: Final = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", GREY)
 DASHES: Final = ("solid", (0, (5, 1.5)), (0, (1.5, 1.5)))
 

@@ -11,7 +11,18 @@ from typing import Any
 
 from firmware_py.calibration import CalibrationInForce
 from firmware_py.journal import JournalDamagedError, JournalError, Record, Recovered, read_journal
-from firmware_py.procedure.events import Action, ButtonPressed, Event, Tell, ToneStarted
+from firmware_py.procedure.events import (
+    Action,
+    BoardLost,
+    BoardReady,
+    ButtonPressed,
+    Event,
+    Mask,
+    Silence,
+    Tell,
+    ToneStarted,
+    Unmask,
+)
 from firmware_py.procedure.hearing_test import HearingTest
 from firmware_py.procedure.outcomes import UNSURE
 from firmware_py.procedure.person import Person
@@ -38,6 +49,8 @@ class Trial:
         Session time at which the answer was known.
     response_ms : float or None
         From the tone's onset to the press, on the board's time; None: no press, or no tone.
+    noise_db_hl : float or None
+        Effective masking level in the other ear meanwhile; None: no noise.
     """
 
     number: int
@@ -48,6 +61,7 @@ class Trial:
     heard: bool | None
     at_us: int
     response_ms: float | None
+    noise_db_hl: float | None = None
 
 
 # Called after each trial, with the test as it then is.
@@ -171,15 +185,22 @@ class _Trials:
         self._tell = tell
         self._stimulus: dict[str, Any] = {}
         self._onset_us = 0
+        self._noise_db_hl: float | None = None
 
     def __call__(self, state: Replay, event: Event, actions: Sequence[Action]) -> None:
         if isinstance(event, ToneStarted):
             self._onset_us = event.onset_us
+        elif isinstance(event, BoardLost | BoardReady):
+            self._noise_db_hl = None  # the board falls silent by itself
         for action in actions:
+            if isinstance(action, Mask):
+                self._noise_db_hl = action.level_db_hl
+            elif isinstance(action, Unmask | Silence):
+                self._noise_db_hl = None
             if not isinstance(action, Tell):
                 continue
             if action.what in ("tone", "catch"):
-                self._stimulus = action.about
+                self._stimulus = {**action.about, "noise_db_hl": self._noise_db_hl}
             elif action.what == "answer":
                 self._tell(state.test, self._trial(state, event, action.about))
 
@@ -197,4 +218,5 @@ class _Trials:
             heard=None if answer["heard"] == UNSURE else answer["heard"],
             at_us=state.at_us,
             response_ms=response_ms,
+            noise_db_hl=self._stimulus["noise_db_hl"],
         )

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +10,7 @@ from host_tools.errors import HostError
 from host_tools.export.examination import Examination, read_examination
 from host_tools.export.formats import FORMATS
 from host_tools.extras import need
-from host_tools.files import check_name, write_bytes
+from host_tools.files import check_name, write_bytes, write_text
 
 NAME = "export"
 SUMMARY = "write what sessions found as CSV, JSON, FHIR or Parquet"
@@ -43,23 +43,41 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         action="store_true",
         help="take sessions that did not come to an end as far as they go, and mark them",
     )
-    p.add_argument("--schema", action="store_true", help="print the JSON Schema of json")
+    p.add_argument("--schema", action="store_true", help="write the JSON Schema of json instead")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Export the sessions, or print the schema."""
-    from host_tools.export.document import schema_text
-
+    out = None if arguments.out in (None, STANDARD_OUTPUT) else arguments.out
     if arguments.schema:
-        print(schema_text(), end="")
+        _write_schema(out, arguments.force)
         return 0
     if not arguments.journals:
         raise HostError("no journal is named; gp-pta export --help shows an example")
-    out = None if arguments.out in (None, STANDARD_OUTPUT) else arguments.out
     name = checked_format(arguments.format, out, "-o", arguments.force)
-    journals = dict.fromkeys(arguments.journals)
-    export([read_examination(path, arguments.unfinished) for path in journals], name, out)
+    _check_once(arguments.journals)
+    export([read_examination(p, arguments.unfinished) for p in arguments.journals], name, out)
     return 0
+
+
+def _check_once(journals: Iterable[Path]) -> None:
+    """Refuse a journal that is named twice: its session would count twice."""
+    seen: dict[Path, Path] = {}
+    for path in journals:
+        first = seen.setdefault(path.resolve(), path)
+        if first is not path:
+            same = "" if first == path else f", as {str(first)!r}"
+            raise HostError(f"{str(path)!r} is named twice{same}; a journal is exported once")
+
+
+def _write_schema(out: Path | None, force: bool) -> None:
+    from host_tools.export.document import schema_text
+
+    if out is None:
+        print(schema_text(), end="")
+        return
+    check_name(out, "-o", (".json",), force)
+    write_text(out, schema_text())
 
 
 def checked_format(name: str | None, out: Path | None, option: str, force: bool) -> str:
@@ -83,7 +101,8 @@ def checked_format(name: str | None, out: Path | None, option: str, force: bool)
     """
     endings = {format.ending: key for key, format in reversed(FORMATS.items())}
     if name is None and (out is None or out.suffix not in endings):
-        raise HostError(f"--format is missing; allowed are {', '.join(FORMATS)}")
+        no_format = "" if out is None else f" and {option} {str(out)!r} does not tell it"
+        raise HostError(f"--format is missing{no_format}; allowed are {', '.join(FORMATS)}")
     chosen = name or endings[out.suffix if out else ""]
     wanted = FORMATS[chosen]
     need(f"--format {chosen}", *wanted.libraries)

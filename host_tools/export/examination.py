@@ -9,7 +9,9 @@ from typing import Any, Final
 from firmware_py.archive import ArchiveError, recorded_result
 from firmware_py.calibration import CalibrationError, CalibrationInForce
 from firmware_py.journal import Record
-from firmware_py.procedure.outcomes import MEASURED
+from firmware_py.procedure.outcomes import INCOMPLETE, MEASURED
+from firmware_py.procedure.settings import Settings
+from host_tools.bands import is_wide
 from host_tools.errors import HostError
 from host_tools.pta4 import pta4_of
 
@@ -20,7 +22,13 @@ UNFINISHED: Final = "unfinished"  # in the place of an outcome
 THRESHOLD_KEYS: Final = (
     "frequency_hz", "mark", "threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl", "limit_db_hl",
 )  # fmt: skip
+_NO_NUMBER: Final = dict.fromkeys(("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl"))
 NOTHING: Final = (None, False, "", "none")  # to say of a mark
+
+
+# Of an ear whose test did not end, a band wider than so many times what was wanted is not of what
+# it answered but of what is known of other people.
+GUESS_WIDTHS: Final = 2.0
 
 
 @dataclass(frozen=True)
@@ -34,7 +42,8 @@ class Examination:
     header : dict
         The journal's first record.
     result : dict
-        As recorded, or so far as an unfinished session goes.
+        As recorded, or so far as an unfinished session goes; of ears whose test did not end,
+        without the thresholds that are guesses (`without_guesses`).
     """
 
     journal: str
@@ -101,7 +110,7 @@ def read_examination(path: Path, unfinished: bool = False) -> Examination:
     """
     try:
         found = recorded_result(path)
-        examination = Examination(path.name, found.header, found.result)
+        examination = _examination(path, found.header, found.result)
         _ = examination.calibration
     except ArchiveError as error:
         if unfinished:
@@ -110,6 +119,25 @@ def read_examination(path: Path, unfinished: bool = False) -> Examination:
     except CalibrationError as error:
         raise HostError(f"{path}: its calibration is not one of this version: {error}") from None
     return examination
+
+
+def without_guesses(ear: Mapping[str, Any], wanted_db: float) -> dict[str, Any]:
+    """Mark as incomplete the thresholds of an ear that its answers say little about.
+
+    Parameters
+    ----------
+    ear : dict
+        Of a result. One whose test came to its end is left as it is, however wide its bands.
+    wanted_db : float
+        How far a 95 % band was to reach to either side.
+    """
+    if ear["outcome"] != INCOMPLETE:
+        return dict(ear)
+    thresholds = [
+        {**t, **_NO_NUMBER, "mark": INCOMPLETE} if is_wide(t, GUESS_WIDTHS * wanted_db) else t
+        for t in ear["thresholds"]
+    ]
+    return {**ear, "thresholds": thresholds}
 
 
 def marks_of(threshold: Mapping[str, Any]) -> list[str]:
@@ -128,7 +156,14 @@ def _so_far(path: Path) -> Examination:
     session = read_session(path)
     if session.damage:
         raise HostError(session.damage)
-    return Examination(path.name, session.header, session.result)
+    return _examination(path, session.header, session.result)
+
+
+def _examination(path: Path, header: Record, result: dict[str, Any]) -> Examination:
+    settings = header.get("settings") or {}
+    wanted_db = settings.get("stop_half_width_db", Settings.stop_half_width_db)
+    ears = [without_guesses(ear, wanted_db) for ear in result["ears"]]
+    return Examination(path.name, header, {**result, "ears": ears})
 
 
 def _named(path: Path, error: str, remedy: str) -> str:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_py.calibration import CALIBRATED
 from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, NO_RESPONSE
 from firmware_py.procedure.settings import LEFT, RIGHT
+from host_tools.bands import WIDE_SIGN
 from host_tools.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
 from host_tools.extras import need
@@ -32,7 +34,8 @@ openMHA configuration.
 
 The gain is that for speech at 65 dB SPL, with the 95 % band that follows from how well the
 thresholds are known. It ends in * at a frequency the rule was not published for, and begins with
->= where there was no response: the threshold was taken to be the limit.
+>= where there was no response: the threshold was taken to be the limit. ~ is before what follows
+from a threshold whose 95 % band is wider than the test wanted.
 
 exit codes: 0 prescribed, 2 nothing can be prescribed from this journal
 """
@@ -75,10 +78,12 @@ def run(arguments: argparse.Namespace) -> int:
     figures = as_json(session, ears)
     for path in arguments.out:
         _write(path, session, ears, figures)
+        print(f"{path} written", file=sys.stderr)
     if arguments.json:
         print(json.dumps(figures))
     else:
-        _print(session, ears)
+        done = {ear.ear for ear in ears}
+        _print(session, ears, sorted(set(_asked(session, arguments)) - done))
     return 0
 
 
@@ -113,6 +118,7 @@ def _ear_as_json(ear: "EarPrescription") -> dict[str, Any]:
         {
             "frequency_hz": frequency_hz,
             "mark": mark,
+            "wide": frequency_hz in ear.wide_db,
             "published": within_publication(ear.rule, frequency_hz),
             **{name: round(float(column[k]), 2) for name, column in columns.items()},
         }
@@ -122,10 +128,12 @@ def _ear_as_json(ear: "EarPrescription") -> dict[str, Any]:
 
 
 def _check_ended(session: "RecordedSession", unfinished_allowed: bool) -> None:
+    if session.damage:
+        raise HostError(session.damage)
     outcome = session.result["outcome"]
     if (session.complete and outcome == "complete") or unfinished_allowed:
         return
-    state = session.damage or (f"the session was {outcome}" if outcome else "it is not finished")
+    state = f"the session was {outcome}" if outcome else "it is not finished"
     raise HostError(f"{session.path}: {state}; --unfinished prescribes from what there is")
 
 
@@ -136,8 +144,7 @@ def _prescribed(
     from host_tools.prescription.ears import NothingToPrescribeError, prescribe_ear
 
     ears, refused = [], []
-    asked = [arguments.ear] if arguments.ear else [e["ear"] for e in session.result["ears"]]
-    for ear in asked:
+    for ear in _asked(session, arguments):
         try:
             ears.append(prescribe_ear(session, ear, arguments.rule))
         except NothingToPrescribeError as error:
@@ -147,7 +154,13 @@ def _prescribed(
     return ears
 
 
-def _print(session: "RecordedSession", ears: "Sequence[EarPrescription]") -> None:
+def _asked(session: "RecordedSession", arguments: argparse.Namespace) -> list[str]:
+    return [arguments.ear] if arguments.ear else [e["ear"] for e in session.result["ears"]]
+
+
+def _print(
+    session: "RecordedSession", ears: "Sequence[EarPrescription]", without: Sequence[str]
+) -> None:
     from rich.console import Console
 
     from host_tools.prescription.rules import rule_named
@@ -157,8 +170,7 @@ def _print(session: "RecordedSession", ears: "Sequence[EarPrescription]") -> Non
     screen.print(f"[bold]{rule.name}[/bold] ({rule.source})", soft_wrap=True)
     for ear in ears:
         _print_ear(screen, ear)
-    missing = {found["ear"] for found in session.result["ears"]} - {ear.ear for ear in ears}
-    for word in sorted(missing):
+    for word in without:
         screen.print(f"{word} ear: nothing prescribed", style="yellow")
     for remark in remarks(session, ears):
         screen.print(remark, style="yellow", markup=False, soft_wrap=True)
@@ -175,7 +187,7 @@ def _print_ear(screen: "Console", ear: "EarPrescription") -> None:
         table.add_column(heading, justify="right")
     soft_db, loud_db = (ear.compression.gain_of_speech(level) for level in (50.0, 80.0))
     for k, frequency_hz in enumerate(ear.frequencies_hz):
-        mark = MARKS.get(ear.marks[k], "")
+        mark = MARKS.get(ear.marks[k], WIDE_SIGN if frequency_hz in ear.wide_db else "")
         star = "" if within_publication(ear.rule, frequency_hz) else "*"
         table.add_row(
             str(frequency_hz),
@@ -201,6 +213,11 @@ def remarks(session: "RecordedSession", ears: "Sequence[EarPrescription]") -> li
         said.append(">=: no response at the limit; the gain is the least the rule can mean")
     if INCOMPLETE in marks:
         said.append("?: the threshold lies perhaps beyond the limit")
+    wanted_db = session.settings.stop_half_width_db
+    for ear in ears:
+        wide = ", ".join(f"{f} Hz +-{half_db:.0f} dB" for f, half_db in ear.wide_db.items())
+        if wide:
+            said.append(f"{WIDE_SIGN}: {ear.ear} ear wide, +-{wanted_db:g} dB wanted: {wide}")
     said += session.result["remarks"]
     said.append("Air conduction only; a start for a fitting, to be verified on the ear.")
     return said

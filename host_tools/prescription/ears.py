@@ -1,6 +1,6 @@
 """What a recorded ear prescribes: gains with their bands, from thresholds with theirs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ from firmware_py.procedure.outcomes import (
     NO_RESPONSE,
     UNRELIABLE,
 )
+from host_tools.bands import half_width_db
 from host_tools.errors import HostError
 from host_tools.prescription.compression import Compression, compression
 from host_tools.prescription.rules import (
@@ -42,6 +43,9 @@ class EarPrescription:
         The threshold a gain was taken from, that gain at conversational speech, and its 95 % band.
         Where there was no response the threshold is the limit, and the gain the least there can be.
     compression : Compression
+    wide_db : dict of int to float
+        Of the thresholds that are known less well than the test wanted, by frequency: how far the
+        95 % band reaches to either side.
     """
 
     ear: str
@@ -53,6 +57,7 @@ class EarPrescription:
     gain_low_db: FloatArray
     gain_high_db: FloatArray
     compression: Compression
+    wide_db: dict[int, float]
 
 
 def prescribe_ear(session: RecordedSession, ear: str, rule: str) -> EarPrescription:
@@ -94,7 +99,13 @@ def prescribe_ear(session: RecordedSession, ear: str, rule: str) -> EarPrescript
     return EarPrescription(
         ear, rule, tuple(frequencies_hz), tuple(threshold["mark"] for threshold in thresholds),
         point_db_hl, gain_db, low_db, high_db, compression(frequencies_hz, gain_db),
+        _wide_db(thresholds, session.settings.stop_half_width_db),
     )  # fmt: skip
+
+
+def _wide_db(thresholds: Iterable[Mapping[str, Any]], wanted_db: float) -> dict[int, float]:
+    halves_db = {threshold["frequency_hz"]: half_width_db(threshold) for threshold in thresholds}
+    return {f: half for f, half in halves_db.items() if half is not None and half > wanted_db}
 
 
 def _result_of(session: RecordedSession, ear: str) -> Mapping[str, Any]:

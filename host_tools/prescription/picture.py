@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from firmware_py.procedure.outcomes import MEASURED
+from host_tools.bands import WIDE_MARKER, WIDE_SIGN
 from host_tools.drawing import (
     EAR_COLOURS,
     EAR_MARKERS,
@@ -73,11 +74,16 @@ def _ear(axes: "Axes", ear: EarPrescription) -> None:
             x, ear.compression.gain_of_speech(level_db_spl), color=GREY, linestyle=dashes,
             linewidth=1.0, label=f"speech at {level_db_spl:.0f} dB SPL",
         )  # fmt: skip
-    for at, gain_db, mark in zip(x, ear.gain_db, ear.marks, strict=True):
-        if mark != MEASURED:
-            axes.annotate(
-                "?", (at, gain_db), (0, 5), textcoords="offset points", ha="center", color=INK
-            )
+    signs = [
+        "?" if mark != MEASURED else WIDE_SIGN if frequency_hz in ear.wide_db else ""
+        for frequency_hz, mark in zip(ear.frequencies_hz, ear.marks, strict=True)
+    ]
+    for at, gain_db, sign in zip(x, ear.gain_db, signs, strict=True):
+        axes.annotate(
+            sign, (at, gain_db), (0, 5), textcoords="offset points", ha="center", color=INK
+        )
+    if WIDE_SIGN in signs:
+        axes.plot([], [], marker=WIDE_MARKER, color=INK, ls="", label="less sure than wanted")
     axes.set_title(f"{ear.ear} ear", color=colour)
     axes.set_xticks(np.log2(TICKS_HZ), [f"{f / 1000:g}" for f in TICKS_HZ])
     axes.set_xlabel("frequency, kHz")

@@ -4,6 +4,7 @@ Level downward, frequency in octaves, and one octave as wide as 20 dB. Right ear
 blue X; masked triangle and square; an arrow at the limit where nothing was heard.
 """
 
+from collections.abc import Sequence
 from io import StringIO
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -18,7 +19,7 @@ from firmware_py.procedure.outcomes import (
     NO_RESPONSE,
     RETEST,
 )
-from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.settings import RIGHT
 from host_tools.audiogram_paper import (
     BOTTOM_DB_HL,
     DB_PER_OCTAVE,
@@ -30,7 +31,16 @@ from host_tools.audiogram_paper import (
     in_octaves,
     octaves,
 )
-from host_tools.drawing import EAR_COLOURS, EAR_MARKERS, GREY, INK, in_style, new_figure
+from host_tools.bands import WIDE_MARKER, WIDE_SIGN
+from host_tools.drawing import (
+    EAR_COLOURS,
+    EAR_MARKERS,
+    GREY,
+    INK,
+    MASKED_MARKERS,
+    in_style,
+    new_figure,
+)
 from host_tools.recorded import RecordedSession, Trial
 from host_tools.report import words
 from host_tools.report.curves import curve_of, frequencies_hz
@@ -47,7 +57,7 @@ ZONE_WORD: Final = "#6f6a60"
 WATERMARK: Final = "#f3d9cc"
 
 # By ear: without and with masking noise in the other.
-SYMBOLS: Final = {RIGHT: (EAR_MARKERS[RIGHT], "^"), LEFT: (EAR_MARKERS[LEFT], "s")}
+SYMBOLS: Final = {ear: (EAR_MARKERS[ear], MASKED_MARKERS[ear]) for ear in EAR_MARKERS}
 
 PANEL_WIDTH_INCH: Final = 3.08
 PANEL_DB: Final = (OCTAVES + 2 * MARGIN_OCTAVES) * DB_PER_OCTAVE
@@ -55,6 +65,12 @@ PANEL_HEIGHT_INCH: Final = PANEL_WIDTH_INCH * (BOTTOM_DB_HL - TOP_DB_HL) / PANEL
 LABELS_INCH: Final = 0.38  # of the levels, left of the first audiogram
 GAP_INCH: Final = 0.49
 NO_METADATA: Final = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+
+LEGEND_PT: Final = 7.5
+LEGEND_LINE_INCH: Final = 0.19
+# Of an entry of the legend: its mark with all gaps, and a letter, at most in the mean.
+LEGEND_MARK_EM: Final = 3.4
+LEGEND_LETTER_EM: Final = 0.6
 
 # A tone by its answer: how the mark is filled.
 Fill = Literal["full", "none", "left"]
@@ -95,7 +111,7 @@ def panels_of(figure: "Figure", count: int, bottom_inch: float) -> "list[Axes]":
 
 def draw_ear(axes: "Axes", ear: EarFindings, session: RecordedSession, findings: Findings) -> None:
     """Draw the audiogram of an ear."""
-    draw_paper(axes, ear.ear, words.outcome(ear.outcome))
+    draw_paper(axes, ear.ear, words.ear_outcome(ear))
     _draw_zones(axes)
     if findings.calibration_state != CALIBRATED:
         _watermark(axes, findings.calibration_state)
@@ -197,6 +213,7 @@ def _draw_symbol(axes: "Axes", ear: str, threshold: Threshold, level_db_hl: floa
     elif threshold.mark == HEARS_ALL:
         _draw_arrow(axes, ear, x, level_db_hl, down=False)
     sign = "" if threshold.mark in (MEASURED, NO_RESPONSE, HEARS_ALL) else "?"
+    sign += WIDE_SIGN if threshold.wide else ""
     sign += words.masking_sign(threshold)
     if sign:
         axes.annotate(
@@ -218,8 +235,8 @@ def _draw_arrow(axes: "Axes", ear: str, x: float, level_db_hl: float, down: bool
     )  # fmt: skip
 
 
-def draw_legend(figure: "Figure", findings: Findings, top_inch: float) -> None:
-    """Explain the marks in two lines below the audiograms."""
+def draw_legend(figure: "Figure", findings: Findings, top_inch: float, across_inch: float) -> float:
+    """Explain the marks below the audiograms, in lines no longer than this; return their end."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -241,7 +258,7 @@ def draw_legend(figure: "Figure", findings: Findings, top_inch: float) -> None:
             Line2D([], [], color=INK, marker="D", ms=3.6, mew=0.7, fillstyle=fill,
                    markerfacecoloralt="none", lw=0, label=name)
         )  # fmt: skip
-    further: list[Any] = [
+    marks += [
         Line2D([], [], color=INK, marker="o", ms=3, mew=0.7, lw=0, label="familiarisation"),
         Line2D([], [], color=INK, marker="o", ms=7.5, mew=0.6, fillstyle="none", lw=0,
                label="retest"),
@@ -250,17 +267,37 @@ def draw_legend(figure: "Figure", findings: Findings, top_inch: float) -> None:
         Line2D([], [], color=GREY, lw=1.0, label="limit"),
     ]  # fmt: skip
     if any(words.masking_sign(t) for ear in findings.ears for t in ear.thresholds):
-        further.append(Line2D([], [], color=INK, marker="$*$", ms=6, mew=0, lw=0,
-                              label="or the other ear"))  # fmt: skip
+        marks.append(Line2D([], [], color=INK, marker="$*$", ms=6, mew=0, lw=0,
+                            label="or the other ear"))  # fmt: skip
+    if any(t.wide for ear in findings.ears for t in ear.thresholds):
+        marks.append(Line2D([], [], color=INK, marker=WIDE_MARKER, ms=6, mew=0, lw=0,
+                            label="band wider than wanted"))  # fmt: skip
     if findings.norm_title:
-        further.append(
+        marks.append(
             Line2D([], [], color=GREY, lw=1.0, linestyle=(0, (5, 2)),
                    label="usual at this age (10, 50, 90 %)")
         )  # fmt: skip
     _, height_inch = figure.get_size_inches()
-    for row, handles in enumerate((marks, further)):
+    rows = _in_rows(marks, across_inch)
+    for row, handles in enumerate(rows):
         figure.legend(
-            handles=handles, loc="upper center", ncols=len(handles), frameon=False, fontsize=7.5,
-            bbox_to_anchor=(0.5, (top_inch - row * 0.19) / height_inch), borderpad=0.0,
+            handles=handles, loc="upper center", ncols=len(handles), frameon=False,
+            fontsize=LEGEND_PT,
+            bbox_to_anchor=(0.5, (top_inch - row * LEGEND_LINE_INCH) / height_inch), borderpad=0.0,
             columnspacing=1.3, handletextpad=0.5, handlelength=1.6,
         )  # fmt: skip
+    return top_inch - len(rows) * LEGEND_LINE_INCH
+
+
+def _in_rows(marks: Sequence[Any], across_inch: float) -> list[list[Any]]:
+    """Break the marks of a legend into lines."""
+    rows: list[list[Any]] = []
+    room_inch = 0.0
+    for mark in marks:
+        wide_inch = (LEGEND_MARK_EM + LEGEND_LETTER_EM * len(mark.get_label())) * LEGEND_PT / 72.0
+        if wide_inch > room_inch:
+            rows.append([])
+            room_inch = across_inch
+        rows[-1].append(mark)
+        room_inch -= wide_inch
+    return rows

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
+from host_tools.replay import DAMAGED, DIFFERENT, UNFINISHED, verdict_of
 
 if TYPE_CHECKING:  # these bring Numba with them, which other commands do without
     from firmware_py.procedure.hearing_test import HearingTest
@@ -37,6 +39,12 @@ damaged
 NEEDS: Final = ("rich",)
 ENDINGS: Final = (".html", ".png", ".svg", ".pdf")
 PAGE: Final = ".html"
+# Of the record, by the exit code.
+STATES: Final = {
+    DIFFERENT: "; something of the record comes out differently",
+    UNFINISHED: "; the session is not finished",
+    DAMAGED: "; the journal is damaged",
+}
 QUIET_S: Final = 1.0  # before progress is shown
 
 
@@ -58,7 +66,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise HostError(f"-o is missing; allowed is a name in {', '.join(ENDINGS)}, or --json")
 
     from host_tools.recorded import read_session, unwatched
-    from host_tools.replay import verdict_of
     from host_tools.report.findings import findings_of
     from host_tools.report.history import History
 
@@ -69,9 +76,12 @@ def run(arguments: argparse.Namespace) -> int:
         findings = findings_of(session)
         if out is not None:
             _write(out, findings, session, history)
+    verdict = verdict_of(session)
+    if out is not None:
+        print(f"{out} written{STATES.get(verdict.code, '')}", file=sys.stderr)
     if arguments.json:
         print(json.dumps(findings.as_json()))
-    return verdict_of(session).code
+    return verdict.code
 
 
 def _write(out: Path, findings: "Findings", session: "RecordedSession", history: "History") -> None:

@@ -12,11 +12,13 @@ from firmware_py.procedure.ear_test import EarTest
 from firmware_py.procedure.outcomes import (
     HEARS_ALL,
     INCOMPLETE,
+    MEASURED,
     NO_RESPONSE,
     NOT_MASKED,
     UNRELIABLE,
 )
 from firmware_py.procedure.settings import RIGHT
+from host_tools.bands import is_wide
 from host_tools.pta4 import PTA4_FREQUENCIES_HZ, pta4_of
 from host_tools.recorded import RecordedSession
 from host_tools.report.grades import (
@@ -24,6 +26,7 @@ from host_tools.report.grades import (
     better_above,
     grade_probabilities,
     pta4_posterior,
+    unilateral_probability,
 )
 from host_tools.report.norms import AgeNorm, norm_of, why_no_norm
 from host_tools.report.quality import Quality, quality_of
@@ -44,6 +47,8 @@ class Threshold:
     masking : str
         Of the other ear: "none" (no need, or nobody looked), "masked", or "uncertain", with which
         the other ear may have heard it; or a word that a later version knows.
+    wide : bool
+        Its 95 % band reaches further to either side than the test wanted.
     norm_db_hl : list of three floats, or None
         Tenth, half and nine tenths of otologically normal people of this age and sex hear better.
     norm_share_better : float or None
@@ -58,11 +63,12 @@ class Threshold:
     high_db_hl: float | None
     limit_db_hl: float | None
     masking: str
+    wide: bool
     norm_db_hl: list[float] | None
     norm_share_better: float | None
 
     @classmethod
-    def of(cls, found: Mapping[str, Any], norm: AgeNorm | None) -> Self:
+    def of(cls, found: Mapping[str, Any], wanted_db: float, norm: AgeNorm | None) -> Self:
         """Take a threshold of a result."""
         frequency_hz, threshold_db_hl = found["frequency_hz"], found["threshold_db_hl"]
         usual = share = None
@@ -79,6 +85,7 @@ class Threshold:
             found["high_db_hl"],
             found["limit_db_hl"],
             found.get("masking", NOT_MASKED),
+            is_wide(found, wanted_db),
             usual,
             share,
         )
@@ -112,11 +119,19 @@ class MeanThreshold:
 
 @dataclass(frozen=True)
 class EarFindings:
-    """What was found of one ear."""
+    """What was found of one ear.
+
+    Attributes
+    ----------
+    short_of_db : float or None
+        The half width of the 95 % bands that was wanted, of an ear that was measured and ended with
+        wider ones; None of any other.
+    """
 
     ear: str
     outcome: str
     why: str
+    short_of_db: float | None
     thresholds: list[Threshold]
     pta4: MeanThreshold | None
     pta4_missing: str
@@ -133,11 +148,14 @@ class BetterEar:
         With the lower mean threshold.
     both_ears : bool
         False: only this one has a mean threshold, the other may be better.
+    unilateral : float or None
+        How likely the loss is unilateral; None unless both ears are known.
     """
 
     ear: str
     both_ears: bool
     grades: dict[str, float]
+    unilateral: float | None
 
     @property
     def grade(self) -> str:
@@ -251,12 +269,15 @@ def _ear_findings(
     norm: AgeNorm | None,
 ) -> EarFindings:
     ear = session.test.ears[found["ear"]]
-    thresholds = [Threshold.of(threshold, norm) for threshold in found["thresholds"]]
+    wanted_db = session.settings.stop_half_width_db
+    thresholds = [Threshold.of(threshold, wanted_db, norm) for threshold in found["thresholds"]]
+    short = found["outcome"] == MEASURED and ear.widest().half_width_db > wanted_db
     spread = spreads[ear.ear]
     return EarFindings(
         ear.ear,
         found["outcome"],
         found["why"],
+        wanted_db if short else None,
         thresholds,
         None if spread is None else _mean_threshold(found, spread),
         _why_no_pta4(found, ear),
@@ -283,4 +304,5 @@ def _better_ear(spreads: Mapping[str, Spread | None]) -> BetterEar | None:
     better = min(known, key=lambda ear: known[ear].mean_db_hl)
     both = len(known) > 1
     above = better_above(*known.values()) if both else known[better].above
-    return BetterEar(better, both, grade_probabilities(above))
+    unilateral = unilateral_probability(*known.values()) if both else None
+    return BetterEar(better, both, grade_probabilities(above), unilateral)

@@ -29,6 +29,8 @@ GRADES_DB_HL: Final = {
     "profound": 80.0,
     "complete": 95.0,
 }
+# A unilateral loss: the better ear below the first, the worse one from the second on.
+UNILATERAL_DB_HL: Final = (20.0, 35.0)
 BAND_PROBABILITY: Final = 0.95
 _BISECTIONS: Final = 60
 _REACH_SDS: Final = 40.0  # further from every Gaussian there is nothing
@@ -93,3 +95,12 @@ def grade_probabilities(above: Above) -> dict[str, float]:
 def better_above(one: Spread, other: Spread) -> Above:
     """Return how likely the better of two ears lies above a level."""
     return lambda level_db_hl: one.above(level_db_hl) * other.above(level_db_hl)
+
+
+def unilateral_probability(one: Spread, other: Spread) -> float:
+    """Return how likely one ear hears normally and the other has a loss that counts."""
+    normal_db_hl, loss_db_hl = UNILATERAL_DB_HL
+    return sum(
+        (1.0 - better.above(normal_db_hl)) * worse.above(loss_db_hl)
+        for better, worse in ((one, other), (other, one))
+    )

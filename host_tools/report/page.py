@@ -97,7 +97,7 @@ def _thresholds(ear: EarFindings, findings: Findings) -> str:
         if findings.norm_title:
             cells += [words.norm(t), words.percent(t.norm_share_better)]
         rows.append(cells)
-    caption = f"{ear.ear} ear: {words.outcome(ear.outcome)}"
+    caption = f"{ear.ear} ear: {words.ear_outcome(ear)}"
     return _table(caption, columns, rows, caption_class=ear.ear)
 
 
@@ -144,6 +144,9 @@ def _quality(findings: Findings) -> str:
 
 def _trials(trials: Sequence[Trial]) -> str:
     columns = ["number", "ear", "purpose", "Hz", "dB HL", "answer", "response, ms", "at, s"]
+    masked = any(t.noise_db_hl is not None for t in trials)
+    if masked:
+        columns.append("noise, dB HL")
     rows = []
     for t in trials:
         tone = ["-", "-"]
@@ -152,7 +155,9 @@ def _trials(trials: Sequence[Trial]) -> str:
         response = "-" if t.response_ms is None else f"{t.response_ms:.0f}"
         answer = words.answer(t.heard, catch=t.frequency_hz is None)
         at = f"{t.at_us / 1e6:.1f}"
-        rows.append([str(t.number), t.ear, t.purpose, *tone, answer, response, at])
+        row = [str(t.number), t.ear, t.purpose, *tone, answer, response, at]
+        noise = "-" if t.noise_db_hl is None else f"{t.noise_db_hl:g}"
+        rows.append([*row, noise] if masked else row)
     return _table("Presentations, in the order of their answers", columns, rows, "presentations")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py import __version__
 from firmware_py.calibration import CALIBRATED
+from host_tools.bands import WIDE_SIGN
 from host_tools.drawing import EAR_COLOURS, GREY, INK, in_style, new_figure, save
 from host_tools.recorded import RecordedSession
 from host_tools.report import words
@@ -45,8 +46,9 @@ def page_figure(findings: Findings, session: RecordedSession) -> "Figure":
     panels = panels_of(figure, len(findings.ears), bottom_inch)
     for axes, ear in zip(panels, findings.ears, strict=True):
         draw_ear(axes, ear, session, findings)
-    draw_legend(figure, findings, bottom_inch - 0.42)
-    _words(figure, findings, bottom_inch - 1.0)
+    across_inch = A4_INCH[0] - 2.0 * EDGE_INCH
+    legend_end_inch = draw_legend(figure, findings, bottom_inch - 0.42, across_inch)
+    _words(figure, findings, legend_end_inch - 0.2)
     return figure
 
 
@@ -151,7 +153,8 @@ def _table(figure: "Figure", top_inch: float, rows: Sequence[_Row], names_inch: 
         _text(figure, EDGE_INCH, y, row.name, **how)
         for j, cell in enumerate(row.cells):
             x = EDGE_INCH + names_inch + (j + 0.5) * step_inch
-            _text(figure, x, y, cell, ha="center", **how)
+            sure = {} if not cell.startswith(WIDE_SIGN) else {"fontweight": "normal"}
+            _text(figure, x, y, cell, ha="center", **{**how, **sure})
     return top_inch - len(rows) * LINE_INCH
 
 

@@ -12,7 +12,9 @@ from firmware_py.procedure.outcomes import (
     NOT_MASKED,
     UNRELIABLE,
 )
+from host_tools.bands import WIDE_SIGN
 from host_tools.report.findings import (
+    BetterEar,
     EarFindings,
     Findings,
     MeanThreshold,
@@ -33,6 +35,12 @@ LEAST_SHARE: Final = 0.005  # of a grade that is named
 def outcome(word: str) -> str:
     """Return the outcome of an ear or the mark of a frequency, in words."""
     return OUTCOMES.get(word, word.replace("-", " "))
+
+
+def ear_outcome(ear: EarFindings) -> str:
+    """Return the outcome of an ear, and what it is short of."""
+    short = "" if ear.short_of_db is None else f", short of ±{ear.short_of_db:g} dB"
+    return f"{outcome(ear.outcome)}{short}"
 
 
 def session(findings: Findings) -> str:
@@ -74,7 +82,8 @@ def _meaning(state: str) -> str:
 def threshold(found: Threshold) -> str:
     """Return a threshold in short."""
     if found.threshold_db_hl is not None and found.mark == MEASURED:
-        return f"{_number(found.threshold_db_hl)}{masking_sign(found)}"
+        wide = f"{WIDE_SIGN} " if found.wide else ""
+        return f"{wide}{_number(found.threshold_db_hl)}{masking_sign(found)}"
     if found.limit_db_hl is None:
         return "-"
     signs = {NO_RESPONSE: ">", HEARS_ALL: "≤"}
@@ -145,11 +154,17 @@ def grades(findings: Findings) -> list[str]:
     better = findings.better_ear
     if better is not None:
         lines.append(
-            f"person: {grade_shares(better.grades)} (the better ear counts)"
+            f"person: {grade_shares(better.grades)} (the better ear counts){_unilateral(better)}"
             if better.both_ears
             else f"person: only the {better.ear} ear has a mean threshold; the grade needs both"
         )
     return lines
+
+
+def _unilateral(better: BetterEar) -> str:
+    if better.unilateral is None or better.unilateral < LEAST_SHARE:
+        return ""
+    return f"; unilateral loss {percent(better.unilateral)}"
 
 
 def _grade_of(ear: EarFindings) -> str:

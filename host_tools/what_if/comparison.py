@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure.ear_test import BAND_PROBABILITY, EarTest
+from firmware_py.procedure.outcomes import MASKED
 from host_tools.errors import HostError
 from host_tools.recorded import RecordedSession
 from host_tools.what_if.supposition import SupposedModel, Supposition
@@ -31,6 +32,8 @@ class Row:
     floor_db_hl, limit_db_hl : float
         The lowest and highest level that could be asked there.
     recorded, supposed : Estimate
+    masked : bool
+        In the record: the other ear had noise.
     """
 
     frequency_hz: int
@@ -38,6 +41,7 @@ class Row:
     limit_db_hl: float
     recorded: Estimate
     supposed: Estimate
+    masked: bool = False
 
     @property
     def difference_db(self) -> float:
@@ -139,8 +143,11 @@ def _ear(session: RecordedSession, ear: EarTest, supposed: ThresholdEstimator) -
         strict=True,
     )
     floor_db_hl = session.settings.level_min_db_hl
+    (found,) = (each for each in session.result["ears"] if each["ear"] == ear.ear)
+    masked_hz = {t["frequency_hz"] for t in found["thresholds"] if t.get("masking") == MASKED}
     rows = [
-        Row(f, floor_db_hl, ear.limit_db_hl(f), recorded, other) for f, recorded, other in pairs
+        Row(f, floor_db_hl, ear.limit_db_hl(f), recorded, other, f in masked_hz)
+        for f, recorded, other in pairs
     ]
     return EarComparison(ear.ear, len(ear.observations), rows)
 

@@ -87,3 +87,24 @@ def test_a_foreign_file_is_refused_by_name(tmp_path: Path) -> None:
     foreign.write_text("Dear sirs,\n")
     with pytest.raises(HostError, match=r"letter\.journal"):
         read_session(foreign)
+
+
+def test_a_trial_has_the_noise_that_played_with_it() -> None:
+    journal = GOLDEN.parent / "masked.journal"
+    playing_db_hl, with_tone = None, {}
+    for record in read_journal(journal).records:
+        action = record.get("action", {})
+        if action.get("what") == "mask":
+            playing_db_hl = action["level_db_hl"]
+        elif action.get("what") in ("unmask", "finish"):
+            playing_db_hl = None
+        elif action.get("what") == "play":
+            with_tone[action["number"]] = playing_db_hl
+    trials = read_session(journal).trials
+    tones = [trial for trial in trials if trial.frequency_hz is not None]
+
+    assert {t.number: t.noise_db_hl for t in tones} == {
+        t.number: with_tone[t.number] for t in tones
+    }
+    assert {trial.noise_db_hl is None for trial in tones} == {True, False}
+    assert all(trial.noise_db_hl is None for trial in read_session(GOLDEN).trials)

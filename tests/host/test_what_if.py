@@ -9,10 +9,12 @@ import pytest
 
 from firmware_py import ThresholdEstimator
 from firmware_py.journal import JournalWriter, read_journal
+from host_tools.drawing import EAR_COLOURS, in_style
 from host_tools.errors import HostError
 from host_tools.main import main
 from host_tools.recorded import read_session
 from host_tools.what_if.comparison import Comparison, Estimate, Row
+from host_tools.what_if.picture import comparison_figure
 from host_tools.what_if.supposition import Supposition
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
@@ -189,3 +191,24 @@ def test_the_picture_has_the_same_bytes_every_time_and_is_not_overwritten(
     assert drawn.startswith(b"<?xml")
     assert b"<!-- right ear -->" in drawn
     assert b"<!-- UNCALIBRATED: levels are nominal -->" in drawn
+
+
+def test_the_picture_has_the_symbols_of_masking_and_two_bands_to_tell_apart() -> None:
+    session = read_session(LEFT.parent / "masked.journal")
+    comparison = Comparison.of(session, Supposition.of("annealed-laplace", None, None))
+    with in_style():
+        figure = comparison_figure(comparison, "UNCALIBRATED")
+    shapes = {"right": ("o", "^"), "left": ("x", "s")}
+    drawn_masked = 0
+    for axes, ear in zip(figure.axes, comparison.ears, strict=True):
+        found = {e["ear"]: e["thresholds"] for e in session.result["ears"]}[ear.ear]
+        masked = [t["masking"] == "masked" for t in found]
+        markers = [
+            line.get_marker()
+            for line in axes.lines
+            if line.get_color() == EAR_COLOURS[ear.ear] and np.size(line.get_xdata()) == 1
+        ]
+        assert markers == [shapes[ear.ear][noise] for noise in masked]
+        assert [band.get_hatch() for band in axes.collections] == [None, "...."]
+        drawn_masked += sum(masked)
+    assert drawn_masked

@@ -26,12 +26,15 @@ def marked() -> Examination:
     header["person"] = {"identifier": "P-17", "age_years": 67.0, "sex": "F"}
     header["calibration"] = on_file().judged(MADE).as_record()
     result = copy.deepcopy(examination.result)
+    for threshold in (t for ear in result["ears"] for t in ear["thresholds"]):
+        threshold.update(_UNMASKED)
     for threshold in result["ears"][0]["thresholds"]:
         threshold.update(CHANGES.get(threshold["frequency_hz"], {}))
     return replace(examination, header=header, result=result)
 
 
 _NO_NUMBER: Final = dict.fromkeys(("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl"))
+_UNMASKED: Final = {"masking": "none", "air_bone_gap_db": None}
 CHANGES: Final[dict[int, dict[str, Any]]] = {
     250: {**_NO_NUMBER, "mark": "hears-all", "limit_db_hl": -10.0},
     3000: {"masking": "none", "air_bone_gap_db": None},

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from host_tools.export.examination import read_examination, without_guesses
 from host_tools.main import main
+from host_tools.recorded import read_session
 from tests.host.export.sessions import BOTH, JOURNALS, SILENT
 
 
@@ -30,12 +32,22 @@ def test_text_goes_to_standard_output(capsys: pytest.CaptureFixture[str]) -> Non
     code, out, _ = exported(capsys, BOTH, "--format", "fhir", "-o", "-")
     assert code == 0
     assert json.loads(out)["resourceType"] == "Bundle"
-    assert exported(capsys, BOTH, BOTH, "--format", "csv")[1].count("\n") == 2, "once"
 
 
-def test_the_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_journal_counts_once(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = exported(
+        capsys, BOTH, BOTH.parent / ".." / BOTH.parent.name / BOTH.name, "--format", "csv"
+    )
+    assert (code, out) == (2, "")
+    assert f"is named twice, as {str(BOTH)!r}" in err
+
+
+def test_the_schema_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = exported(capsys, "--schema")
     assert code == 0
+    path = tmp_path / "schema.json"
+    assert exported(capsys, "--schema", "-o", path) == (0, "", "")
+    assert path.read_text() == out
     assert json.loads(out)["$id"] == "urn:gp-pta:schema:sessions:1"
 
 
@@ -57,7 +69,8 @@ def test_nothing_is_overwritten_without_force(
         ([], "no journal is named"),
         ([BOTH], "--format is missing; allowed are csv, json, fhir, parquet"),
         ([BOTH, "--format", "parquet"], "parquet is no text"),
-        ([BOTH, "-o", "out.txt"], "--format is missing"),
+        ([BOTH, "-o", "out.txt"], "--format is missing and -o 'out.txt' does not tell it"),
+        (["--schema", "-o", "out.txt"], "allowed is a name in .json"),
         ([BOTH, "--format", "csv", "-o", "out.json"], "allowed is a name in .csv"),
         ([BOTH, "-o", "nowhere/out.csv"], "in a directory that is there"),
     ],
@@ -84,6 +97,43 @@ def test_a_session_without_a_result_is_exported_only_when_asked_for_and_marked(
     silent, unfinished = json.loads(out.read_text())["sessions"]
     assert (silent["outcome"], unfinished["outcome"]) == ("complete", "unfinished")
     assert unfinished["ears"][0]["tones"] > 5
+
+
+def test_of_an_ear_that_did_not_end_what_is_guessed_is_no_measurement(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    half = tmp_path / "session-000002.journal"
+    half.write_bytes(BOTH.read_bytes()[:60_000])
+    session = read_session(half)
+    wanted_db = session.settings.stop_half_width_db
+    (recorded,) = [ear for ear in session.result["ears"] if ear["outcome"] == "incomplete"]
+    guessed = {
+        t["frequency_hz"]
+        for t in recorded["thresholds"]
+        if t["mark"] == "measured" and t["high_db_hl"] - t["low_db_hl"] > 4.0 * wanted_db
+    }
+    out = exported(capsys, half, "--format", "json", "--unfinished")[1]
+    ears = {ear["ear"]: ear for ear in json.loads(out)["sessions"][0]["ears"]}
+    thresholds = {t["frequency_hz"]: t for t in ears[recorded["ear"]]["thresholds"]}
+
+    assert guessed
+    assert len(guessed) < len(thresholds)
+    for threshold in recorded["thresholds"]:
+        found = thresholds[threshold["frequency_hz"]]
+        if threshold["frequency_hz"] in guessed:
+            assert (found["mark"], found["threshold_db_hl"]) == ("incomplete", None)
+        else:
+            assert found == threshold
+    row = exported(capsys, half, "--format", "csv", "--unfinished")[1].splitlines()[1].split(",")
+    assert row.count("888") == len(guessed)
+
+
+def test_an_ear_that_ended_keeps_its_numbers_however_wide() -> None:
+    examination = read_examination(BOTH)
+    for ear in examination.result["ears"]:
+        assert without_guesses(ear, 0.1) == ear
+        unended = without_guesses({**ear, "outcome": "incomplete"}, 0.1)
+        assert {t["mark"] for t in unended["thresholds"]} == {"incomplete"}
 
 
 @pytest.mark.parametrize("option", [(), ("--unfinished",)])

@@ -144,6 +144,51 @@ def test_an_unfinished_session_has_to_be_asked_for(
     assert "from a session that came to no end" in out
 
 
+def test_a_damaged_journal_is_refused_as_by_export(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = tmp_path / "session-000001.journal"
+    content = bytearray(LEFT_S2.read_bytes())
+    content[20_000] ^= 1
+    damaged.write_bytes(content)
+    for words in ((), ("--unfinished",)):
+        code, _, err = prescribed(str(damaged), *words, capsys=capsys)
+        assert code == 2
+        assert main(["export", str(damaged), "--format", "csv", *words]) == 2
+        assert capsys.readouterr().err == err
+        assert err.count(str(damaged)) == 1
+
+
+def test_an_ear_that_was_not_asked_for_is_not_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    both = str(GOLDEN / "both-ears-n3.journal")
+    code, out, _ = prescribed(both, "--ear", "right", capsys=capsys)
+    assert code == 0
+    assert "right ear" in out
+    assert "left ear" not in out
+
+
+def test_a_threshold_less_sure_than_the_test_wanted_is_marked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    half, picture = tmp_path / "session-000001.journal", tmp_path / "gain.svg"
+    half.write_bytes(LEFT_S2.read_bytes()[:20_000])
+    session = read_session(half)
+    wide = {
+        t["frequency_hz"]: 0.5 * (t["high_db_hl"] - t["low_db_hl"])
+        for t in session.result["ears"][0]["thresholds"]
+        if t["mark"] == "measured"
+        and t["high_db_hl"] - t["low_db_hl"] > 2.0 * session.settings.stop_half_width_db
+    }
+    assert wide
+    (ear,) = figures(str(half), "--unfinished", capsys=capsys)["ears"]
+    assert [b["frequency_hz"] for b in ear["bands"] if b["wide"]] == list(wide)
+    _, out, err = prescribed(str(half), "--unfinished", "-o", str(picture), capsys=capsys)
+    assert err == f"{picture} written\n"
+    for frequency_hz, half_db in wide.items():
+        assert re.search(rf"^ *{frequency_hz} +~", out, re.MULTILINE)
+        assert f"{frequency_hz} Hz +-{half_db:.0f} dB" in out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

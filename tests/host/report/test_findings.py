@@ -223,7 +223,7 @@ def test_words_of_later_versions_are_shown_as_they_are() -> None:
         "frequency_hz": 1000, "mark": "never-heard-of", "threshold_db_hl": None, "sd_db": None,
         "low_db_hl": None, "high_db_hl": None, "limit_db_hl": 70.0, "masking": "guessed",
     }  # fmt: skip
-    found = Threshold.of(recorded, None)
+    found = Threshold.of(recorded, 8.0, None)
     assert words.threshold(found) == "? 70*"
     assert words.outcome(found.mark) == "never heard of"
 
@@ -237,7 +237,8 @@ def test_a_threshold_that_the_other_ear_may_have_heard_has_a_star(masking: str, 
         "low_db_hl": 30.0, "high_db_hl": 38.0, "limit_db_hl": None, "masking": masking,
         "air_bone_gap_db": None,
     }  # fmt: skip
-    assert words.threshold(Threshold.of(recorded, None)) == shown
+    assert words.threshold(Threshold.of(recorded, 8.0, None)) == shown
+    assert words.threshold(Threshold.of(recorded, 3.9, None)) == f"~ {shown}"
 
 
 @pytest.mark.parametrize(

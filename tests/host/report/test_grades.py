@@ -14,6 +14,7 @@ from host_tools.report.grades import (
     better_above,
     grade_probabilities,
     pta4_posterior,
+    unilateral_probability,
 )
 from tests.inference.listeners import listener, session
 from tests.reference import FloatArray
@@ -95,3 +96,16 @@ def test_grades_add_up_and_an_edge_is_shared() -> None:
     assert sum(found.values()) == pytest.approx(1.0)
     assert found["mild"] == pytest.approx(found["moderate"], abs=1e-3)
     assert [*found] == [*GRADES_DB_HL]
+
+
+def test_a_unilateral_loss_is_one_normal_ear_and_one_with_35_db() -> None:
+    one = Spread(((0.7, NormalDist(15.0, 4.0)), (0.3, NormalDist(30.0, 6.0))))
+    other = Spread(((1.0, NormalDist(38.0, 5.0)),))
+    chance = np.random.default_rng(3)
+    mean = np.where(chance.random(200_000) < 0.7, 15.0, 30.0)
+    a = chance.normal(mean, np.where(mean == 15.0, 4.0, 6.0))
+    b = chance.normal(38.0, 5.0, 200_000)
+    share = np.mean((np.minimum(a, b) < 20.0) & (np.maximum(a, b) >= 35.0))
+
+    assert unilateral_probability(one, other) == pytest.approx(share, abs=0.005)
+    assert unilateral_probability(other, one) == unilateral_probability(one, other)

@@ -13,9 +13,10 @@ from matplotlib.text import Text
 
 from host_tools.drawing import in_style
 from host_tools.recorded import RecordedSession, read_session
+from host_tools.report import words as in_words
 from host_tools.report.audiogram import audiogram_svg
 from host_tools.report.findings import Findings, findings_of
-from host_tools.report.picture import page_figure
+from host_tools.report.picture import EDGE_INCH, page_figure
 from tests.host.report.test_findings import GOLDEN
 
 USE: Final = "{http://www.w3.org/2000/svg}use"
@@ -93,7 +94,7 @@ def test_right_is_a_red_ring_and_left_a_blue_cross_and_masked_another_shape(
     masking: str, right: str, left: str
 ) -> None:
     found, session = reported("both-ears-n3")
-    figure = page(with_thresholds(found, masking=masking), session)
+    figure = page(with_thresholds(found, masking=masking, wide=False), session)
     for axes, ear in zip(figure.axes, found.ears, strict=True):
         symbols = [
             (line.get_marker(), line.get_color(), line.get_fillstyle())
@@ -189,3 +190,43 @@ def test_an_ear_alone_is_named(forty_tones: Path) -> None:
     texts = drawn(page(found, session))
     assert "right ear" in texts
     assert "P-17, 65 years, male" in texts
+
+
+def test_a_threshold_less_sure_than_wanted_is_marked_and_not_bold() -> None:
+    found, session = reported("both-ears-n3")
+    found = with_thresholds(found, wide=False)
+    (first, *others), *_ = (ear.thresholds for ear in found.ears)
+    ears = [
+        replace(found.ears[0], thresholds=[replace(first, wide=True), *others], short_of_db=8.0),
+        *found.ears[1:],
+    ]
+    figure = page(replace(found, ears=ears), session)
+    (cell,) = (t for t in figure.findobj(Text) if t.get_text().startswith("~ "))
+
+    assert cell.get_text() == f"~ {in_words.threshold(first)}"
+    assert cell.get_fontweight() == "normal"
+    assert drawn(figure).count("~") == 1
+    assert "measured, short of ±8 dB" in drawn(figure)
+    assert "band wider than wanted" in drawn(figure)
+    assert "~" not in " ".join(drawn(page(found, session)))
+
+
+def test_the_legend_stays_on_the_page_whatever_it_explains() -> None:
+    session = read_session(GOLDEN / "both-ears-n3.journal")
+    found = with_thresholds(findings_of(session), wide=True)
+    found = replace(found, norm_title="otologically normal men of 65 (ISO 7029:2017)")
+    masks = ["masked", *["uncertain"] * 9]
+    ears = [
+        replace(ear, thresholds=[
+            replace(t, masking=m) for t, m in zip(ear.thresholds, masks, strict=True)
+        ])
+        for ear in found.ears
+    ]  # fmt: skip
+    figure = page(replace(found, ears=ears), session)
+    FigureCanvasAgg(figure).draw()  # type: ignore[no-untyped-call]
+    edge_px = EDGE_INCH * figure.dpi
+    boxes = [legend.get_window_extent() for legend in figure.legends]
+
+    assert len(boxes) > 2
+    for box in boxes:
+        assert edge_px <= box.x0 < box.x1 <= figure.bbox.width - edge_px
