@@ -28,7 +28,6 @@ from tests.firmware.world import (
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
-FALSE_ALARM_RATE = 0.2  # often enough to fall into catch trials
 EVERYTHING = FaultRates(0.05, 0.05, 0.05, 0.05)
 FAULTS = {
     "drop": FaultRates(drop=0.05),
@@ -45,7 +44,8 @@ class BadCableWorld(World):
     board: Any
 
     def __init__(self, directory: Path, rates: FaultRates, seed: int, speed: int) -> None:
-        listener = a_listener("S2", lapse_rate=0.01, false_alarm_rate=FALSE_ALARM_RATE)
+        # Who presses out of the blue does so in his own time, and a bad cable takes more of it.
+        listener = a_listener("S2", lapse_rate=0.01)
         super().__init__(directory, listener, speed=speed)
         self.board = FaultyBoard(self.board, rates, seed, speed)
 
@@ -67,7 +67,6 @@ def run(directory: Path, rates: FaultRates, seed: int = 1, speed: int = 1) -> Ba
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     journal = run(tmp_path_factory.mktemp("good") / "data", FaultRates()).journal()
-    assert any(ear["false_alarms"] for ear in result_of(journal)["ears"])
     return journal
 
 
@@ -128,7 +127,7 @@ def test_a_demonstration_over_a_bad_cable(tmp_path: Path) -> None:
         subprocess.run(
             [
                 sys.executable, "-m", "host_tools.main", "demo", "--ear", "right", "--seed", "3",
-                "--speed", "40", "--out", tmp_path / name, "--faults", faults,
+                "--false-alarm-rate", "0", "--speed", "40", "--out", tmp_path / name, "--faults", faults,
             ],
             cwd=REPO, check=True, capture_output=True, timeout=240.0,
         )  # fmt: skip

@@ -1,6 +1,7 @@
 """What the disk is bound to keep of the journals, and what has to be in them by when."""
 
 import json
+import math
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,11 +61,18 @@ class Page:
         if self.plays.setdefault(number, play) != play:
             raise Violation(f"presentation {number} was {self.plays[number]}, and now is {play}")
         before = [p for n, p in self.plays.items() if n < number and p["ear"] == play["ear"]]
-        if before and play["level_db_hl"] > before[-1]["level_db_hl"] + STEP_UP_MAX_DB:
-            raise Violation(f"{play} is more than {STEP_UP_MAX_DB} dB above {before[-1]}")
+        known = [p for p in before if _near(p["frequency_hz"], play["frequency_hz"])] + before[-1:]
+        known_db_hl = [p["level_db_hl"] for p in known]
+        if before and play["level_db_hl"] > max(known_db_hl) + STEP_UP_MAX_DB:
+            raise Violation(f"{play} is more than {STEP_UP_MAX_DB} dB above all of {known}")
         limit_db_hl = self.header["settings"]["level_max_db_hl"]
         if play["level_db_hl"] > limit_db_hl:
             raise Violation(f"{play} is above the limit of {limit_db_hl} dB HL")
+
+
+def _near(frequency_hz: float, other_hz: float) -> bool:
+    """Return whether two tones are half an octave apart at most."""
+    return other_hz / math.sqrt(2.0) <= frequency_hz <= other_hz * math.sqrt(2.0)
 
 
 class Ledger:
