@@ -66,8 +66,7 @@ def run(directory: Path, rates: FaultRates, seed: int = 1, speed: int = 1) -> Ba
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    journal = run(tmp_path_factory.mktemp("good") / "data", FaultRates()).journal()
-    return journal
+    return run(tmp_path_factory.mktemp("good") / "data", FaultRates()).journal()
 
 
 def assert_like(undisturbed: Path, journal: Path) -> None:
@@ -127,7 +126,8 @@ def test_a_demonstration_over_a_bad_cable(tmp_path: Path) -> None:
         subprocess.run(
             [
                 sys.executable, "-m", "host_tools.main", "demo", "--ear", "right", "--seed", "3",
-                "--false-alarm-rate", "0", "--speed", "40", "--out", tmp_path / name, "--faults", faults,
+                "--false-alarm-rate", "0", "--speed", "40", "--out", tmp_path / name,
+                "--faults", faults,
             ],
             cwd=REPO, check=True, capture_output=True, timeout=240.0,
         )  # fmt: skip
