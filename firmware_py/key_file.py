@@ -2,7 +2,6 @@
 
 import os
 import re
-import secrets
 import stat
 from pathlib import Path
 from typing import Final
@@ -26,6 +25,8 @@ def make_key_file(path: Path) -> None:
     KeyFileError
         If something is there already, or it cannot be written.
     """
+    import secrets  # 4 MB that a device without a key does not need
+
     line = f"gp-pta-key-1 {secrets.token_hex(SECRET_BYTES)}\n"
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

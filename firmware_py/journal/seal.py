@@ -4,7 +4,6 @@ The seal of a line is the HMAC-SHA256 of the seal before it and of the line, so 
 all that stands before it too. The CRC beside it is against accidents, and needs no key.
 """
 
-import hmac
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -31,6 +30,8 @@ class SealKey:
     @property
     def name(self) -> str:
         """Return 16 hex digits by which keys are told apart; they tell nothing of the secret."""
+        import hmac  # 4 MB that a device without a key does not need
+
         return hmac.digest(self.secret, b"gp-pta name of a key", "sha256").hex()[:16]
 
     def seal(self, previous: str, body: bytes) -> str:
@@ -43,6 +44,8 @@ class SealKey:
         body : bytes
             The line before its `, "seal"`.
         """
+        import hmac
+
         sealed = b"gp-pta seal\n" + previous.encode("ascii") + b"\n" + body
         return hmac.digest(self.secret, sealed, "sha256").hex()
 
@@ -55,6 +58,8 @@ def seal_of(line: bytes) -> str:
 
 def first_broken(key: SealKey, lines: Iterable[bytes]) -> int | None:
     """Return the number of the first record whose seal is not of this key, None if all are."""
+    import hmac
+
     previous = ""
     for number, line in enumerate(lines):
         seal = seal_of(line)
