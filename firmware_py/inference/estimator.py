@@ -13,7 +13,6 @@ from firmware_py.inference.kernel import CONVERGED, Array
 from firmware_py.inference.model import (
     FREQUENCY_LIMITS_HZ,
     LEVEL_LIMITS_DB_HL,
-    Choice,
     Hyperparameters,
     Model,
     Points,
@@ -172,6 +171,7 @@ class ThresholdEstimator:
                 self._mixture_candidates(given, count),
             )
         self._weight = self._interpolate_weight(frequency_weight)
+        self._ceilings_db_hl = np.empty_like(self._weight)
         self.reset()
 
     def reset(self) -> None:
@@ -202,7 +202,7 @@ class ThresholdEstimator:
     @property
     def information_bits(self) -> float:
         """Return the information expected from the next stimulus, in bits."""
-        return self._model.choose(self._weight, *self.level_limits_db_hl).information_bits
+        return self.next_stimulus().information_bits
 
     @property
     def attended(self) -> Array:
@@ -293,7 +293,9 @@ class ThresholdEstimator:
         if excluded:
             weight = np.where(np.isin(self._model.candidates_hz, excluded), 0.0, weight)
             weight = weight if weight.any() else self._weight
-        choice = self._choose(weight, level_max_db_hl)
+        choice = self._model.choose(
+            weight, self.level_limits_db_hl[0], self._ceilings(level_max_db_hl)
+        )
         frequency_hz = float(self._model.candidates_hz[choice.candidate])
         return Stimulus(frequency_hz, choice.level_db_hl, choice.information_bits)
 
@@ -359,24 +361,24 @@ class ThresholdEstimator:
         level_db_hl = _number("level_db_hl", level_db_hl, *LEVEL_LIMITS_DB_HL)
         return self._model.probability_heard(frequency_hz, level_db_hl)
 
-    def _choose(self, weight: Array, level_max_db_hl: float | Sequence[float] | None) -> Choice:
-        """Return the best tone: of the candidates that share a ceiling, and then of these."""
+    def _ceilings(self, level_max_db_hl: float | Sequence[float] | None) -> Array:
+        """Return the highest level at each candidate, from one for all or one for each."""
         low, high = self.level_limits_db_hl
+        ceilings = self._ceilings_db_hl
+        ceilings[:] = high
         if level_max_db_hl is None:
-            return self._model.choose(weight, low, high)
+            return ceilings
         if isinstance(level_max_db_hl, str) or not isinstance(level_max_db_hl, Sequence):
             ceiling = _number("level_max_db_hl", level_max_db_hl, low, math.inf)
-            return self._model.choose(weight, low, min(high, ceiling))
+            ceilings[:] = min(high, ceiling)
+            return ceilings
         told = _numbers("level_max_db_hl", level_max_db_hl, Sequence, low, math.inf)
-        if len(told) != len(weight):
+        if len(told) != len(ceilings):
             raise ValueError(
                 f"level_max_db_hl has {len(told)} ceilings; allowed is one, or one for each of the "
-                f"{len(weight)} candidate frequencies"
+                f"{len(ceilings)} candidate frequencies"
             )
-        ceilings = np.minimum(np.array(told), high)
-        shared = [(c, np.where(ceilings == c, weight, 0.0)) for c in np.unique(ceilings)]
-        choices = [self._model.choose(own, low, float(c)) for c, own in shared if own.any()]
-        return max(choices, key=lambda c: float(weight[c.candidate]) * c.information_bits)
+        return np.minimum(told, high, out=ceilings)
 
     @property
     def _dead_zone(self) -> bool:

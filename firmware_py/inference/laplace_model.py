@@ -177,8 +177,8 @@ class LaplaceModel:
             bits[j, i] = bald(mean_db_hl, sd_db, level_db_hl, self._noise_db)
         return bits
 
-    def choose(self, weight: Array, level_min_db_hl: float, level_max_db_hl: float) -> Choice:
-        """Return the best tone, each candidate's objective multiplied by its weight."""
+    def choose(self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array) -> Choice:
+        """Return the best tone; each candidate has a weight on its objective, and a ceiling."""
         choice = self._workspace.choice
         select(
             len(self.candidates_hz), self._mean_db_hl, self._sd_db, self._noise_db, weight,

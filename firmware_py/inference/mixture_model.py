@@ -303,8 +303,8 @@ class MixtureModel:
             )  # fmt: skip
         return bits
 
-    def choose(self, weight: Array, level_min_db_hl: float, level_max_db_hl: float) -> Choice:
-        """Return the best tone, each candidate's objective multiplied by its weight."""
+    def choose(self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array) -> Choice:
+        """Return the best tone; each candidate has a weight on its objective, and a ceiling."""
         w = self._workspace
         select_from_mixture(
             len(self.candidates_hz), len(w.log_component), w.point_left, w.point_fraction,

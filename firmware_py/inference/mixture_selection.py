@@ -109,8 +109,8 @@ def mixture_bald(
 
 
 @entry(
-    I8, I8, I8, INDICES, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, F8, F8, VECTOR, VECTOR,
-    MATRIX, CUBE, VECTOR,
+    I8, I8, I8, INDICES, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, F8, VECTOR, VECTOR,
+    VECTOR, MATRIX, CUBE, VECTOR,
 )  # fmt: skip
 def select_from_mixture(
     points: int,
@@ -123,7 +123,7 @@ def select_from_mixture(
     point_sd_db: Array,
     point_weight: Array,
     level_min_db_hl: float,
-    level_max_db_hl: float,
+    level_max_db_hl: Array,
     listener: Array,
     weight: Array,
     mean_db_hl: Array,
@@ -139,19 +139,19 @@ def select_from_mixture(
     left, fraction, between_db2, noise_factor : (points,) where each lies, and the noise there.
     point_mean_db_hl, point_sd_db : (points,) posterior.
     point_weight : (points,) factor on the objective; 0 forbids a candidate.
-    level_min_db_hl, level_max_db_hl : allowed levels.
+    level_min_db_hl, level_max_db_hl : lowest allowed level, and (points,) the highest at each.
     listener : expected response noise and rates.
     weight, mean_db_hl, covariance : of the components.
     choice : (3,) out: index of the candidate, level in dB HL, information in bits (not weighted).
     """
     lapse_rate, false_alarm_rate = listener[LAPSE_RATE], listener[FALSE_ALARM_RATE]
     height, width = bump(lapse_rate, false_alarm_rate)
-    steps = math.floor((level_max_db_hl - level_min_db_hl) / LEVEL_STEP_DB)
     best = -1.0
     for j in range(points):
         if point_weight[j] <= 0.0:
             continue
         noise_db = listener[NOISE_DB] * noise_factor[j]
+        steps = math.floor((level_max_db_hl[j] - level_min_db_hl) / LEVEL_STEP_DB)
         middle = (point_mean_db_hl[j] - level_min_db_hl) / LEVEL_STEP_DB
         reach = SCAN_REACH_SDS * point_sd_db[j] / LEVEL_STEP_DB + SCAN_STEPS
         first = int(min(max(math.floor(middle - reach), 0.0), steps))

@@ -114,8 +114,8 @@ class Model(Protocol):
         """Return (candidates, levels) what the answer to each tone is expected to tell, in bits."""
         ...
 
-    def choose(self, weight: Array, level_min_db_hl: float, level_max_db_hl: float) -> Choice:
-        """Return the best tone, each candidate's objective multiplied by its weight."""
+    def choose(self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array) -> Choice:
+        """Return the best tone; each candidate has a weight on its objective, and a ceiling."""
         ...
 
 

@@ -47,7 +47,7 @@ def bald(mean_db_hl: float, sd_db: float, level_db_hl: float, noise_db: float) -
     return max(total - expected, 0.0)
 
 
-@entry(I8, I8, VECTOR, VECTOR, F8, VECTOR, F8, F8, VECTOR)
+@entry(I8, I8, VECTOR, VECTOR, F8, VECTOR, F8, VECTOR, VECTOR)
 def select(
     points: int,
     mean_db_hl: Array,
@@ -55,7 +55,7 @@ def select(
     noise_db: float,
     weight: Array,
     level_min_db_hl: float,
-    level_max_db_hl: float,
+    level_max_db_hl: Array,
     choice: Array,
 ) -> int:
     """Find the stimulus of the largest weighted objective over x and the allowed levels.
@@ -65,14 +65,14 @@ def select(
     points, mean_db_hl, sd_db : candidates and the posterior there.
     noise_db : response noise.
     weight : (points,) factor on the objective; 0 forbids a candidate.
-    level_min_db_hl, level_max_db_hl : allowed levels.
+    level_min_db_hl, level_max_db_hl : lowest allowed level, and (points,) the highest at each.
     choice : (3,) out: index of the candidate, level in dB HL, information in bits (not weighted).
     """
     best = -1.0
     for j in range(points):
         if weight[j] <= 0.0:
             continue
-        level = min(max(mean_db_hl[j], level_min_db_hl), level_max_db_hl)
+        level = min(max(mean_db_hl[j], level_min_db_hl), level_max_db_hl[j])
         bits = bald(mean_db_hl[j], sd_db[j], level, noise_db)
         if weight[j] * bits > best:
             best = weight[j] * bits

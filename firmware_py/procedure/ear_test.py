@@ -19,7 +19,7 @@ unsure means outside the estimator:
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -286,10 +286,9 @@ class EarTest:
         so far: nothing else ever asks at the foot of a steep loss, where no answer is in doubt.
         """
         candidates_hz = self.estimator.candidate_frequencies_hz
-        limits_db_hl = [self.limit_db_hl(f) for f in candidates_hz]
         allowed_db_hl = [self._ceiling_db_hl(f) for f in candidates_hz]
         now = self.estimator.next_stimulus(allowed_db_hl, exhausted_hz)
-        wanted = self.estimator.next_stimulus(limits_db_hl, exhausted_hz)
+        wanted = self._most_informative_anywhere(exhausted_hz)
         above_db = wanted.level_db_hl - self._ceiling_db_hl(wanted.frequency_hz)
         tones = 1 + math.ceil(max(above_db, 0.0) / STEP_UP_MAX_DB)
         share_bits = wanted.information_bits / tones
@@ -298,6 +297,11 @@ class EarTest:
             if share_bits > now.information_bits
             else now
         )
+
+    def _most_informative_anywhere(self, exhausted_hz: Sequence[float] = ()) -> Stimulus:
+        """Return the tone that would tell most if the tones before it did not matter."""
+        limits_db_hl = [self.limit_db_hl(f) for f in self.estimator.candidate_frequencies_hz]
+        return self.estimator.next_stimulus(limits_db_hl, exhausted_hz)
 
     def answer(
         self, presentation: Presentation, heard: bool | None, cover: Cover = NO_COVER
@@ -405,7 +409,7 @@ class EarTest:
         known_db_hl = [
             level_db_hl
             for known_hz, level_db_hl in self._loudest_db_hl.items()
-            if abs(math.log2(known_hz / frequency_hz)) <= STEP_UP_NEARBY_OCTAVES
+            if near(frequency_hz, [known_hz], STEP_UP_NEARBY_OCTAVES)
         ]
         return min(limit_db_hl, max([self._last_level_db_hl, *known_db_hl]) + STEP_UP_MAX_DB)
 
@@ -568,8 +572,7 @@ class EarTest:
             return True
         bits = math.inf
         if s.stop_information_bits > 0.0:
-            limits_db_hl = [self.limit_db_hl(f) for f in self.estimator.candidate_frequencies_hz]
-            bits = self.estimator.next_stimulus(limits_db_hl).information_bits
+            bits = self._most_informative_anywhere().information_bits
         if bits <= s.stop_information_bits:
             self.why = self._short_words(f"the next answer would tell {bits:.2f} bit", widest)
             return True
@@ -736,9 +739,11 @@ class Estimate:
         return 0.5 * (self.high_db_hl - self.low_db_hl)
 
 
-def near(frequency_hz: float, others_hz: Iterable[float]) -> bool:
-    """Return whether an answer at one of these frequencies tells much of the threshold at this."""
-    return any(abs(math.log2(f / frequency_hz)) <= NEAR_OCTAVES for f in others_hz)
+def near(
+    frequency_hz: float, others_hz: Iterable[float], within_octaves: float = NEAR_OCTAVES
+) -> bool:
+    """Return whether one of these frequencies lies so near that its answer tells much of this."""
+    return any(abs(math.log2(f / frequency_hz)) <= within_octaves for f in others_hz)
 
 
 def _plus_minus(widest: Widest) -> str:

@@ -192,8 +192,9 @@ class Problem:
         choice = np.full(3, np.nan)
         status = select_from_mixture(
             self.points, len(self.weight), self.left, self.fraction, self.between, self.factor,
-            *self.moments(), self.point_weight, *self.limits, self.listener, self.weight,
-            self.mean, self.covariance, choice,
+            *self.moments(), self.point_weight, self.limits[0],
+            np.full(self.points, self.limits[1]), self.listener, self.weight, self.mean,
+             self.covariance, choice,
         )  # fmt: skip
         return status, choice
 
