@@ -232,6 +232,8 @@ class HearingTest:
     def _started(self, now_us: int, can_mask: bool) -> list[Action]:
         if self.state != READY:
             return []
+        # It may have been lost before: of a test resumed before its start, over a bad wire.
+        self._board_ready = True
         self.cross_hearing.can_mask = can_mask
         return self._next(now_us)
 

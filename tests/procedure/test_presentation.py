@@ -672,6 +672,15 @@ def test_a_tone_the_board_still_knows_may_begin_after_it_was_lost() -> None:
     assert driver.test.state == LISTENING
 
 
+def test_a_board_that_was_lost_before_the_start_is_there_at_the_start() -> None:
+    """A test that is resumed before it began is started when the board answers."""
+    driver = Driver(SETTINGS)
+    driver.feed(BoardLost("no answer"))
+    driver.feed(TestStarted())
+
+    assert driver.run_to_tone() == Driver(SETTINGS).run_to_tone()
+
+
 def test_nothing_goes_on_while_the_board_is_lost() -> None:
     driver = Driver(SETTINGS)
     driver.feed(TestStarted())

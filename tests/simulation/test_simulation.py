@@ -191,6 +191,16 @@ ONCE_BAD: Final[dict[str, Story]] = {
         (Trouble("listener answers everything", 6.940453, 13.681, 3711895589),),
         FaultRates(garble=0.25, delay=0.25),
     ),
+    "a test resumed before its start waits for ever for a board that was lost": Story(
+        103175,
+        {**SHORT, "ears": "right", "profile": "gp-pta-2015", "stop_half_width_db": 25.0,
+         "level_max_db_hl": 80.0, "catch_rate": 0.0, "retest": False, "response_noise_db": 2.0,
+         "seed": 190},
+        {"audiogram": "N3", "lapse_rate": 0.2, "false_alarm_rate": 0.0, "seed": 128},
+        18.189281018464015,
+        (Trouble("power cut while writing", 4.515347, 0.0, 3332552923),),
+        FaultRates(drop=0.25, merge=0.25),
+    ),
 }  # fmt: skip
 
 
