@@ -47,20 +47,6 @@ def attention(lapse_rate: float, false_alarm_rate: float, unsure_half_width_db: 
 
 
 @kernel
-def edge_of(answer: int, margin_db: float, sd_db: float, unsure_half_width_db: float) -> float:
-    """Return how far, in SDs, a tone lies on the side of HEARD, or of SILENT."""
-    return (answer * margin_db - unsure_half_width_db) / sd_db
-
-
-@kernel
-def expected_from_edge(
-    answer: int, z: float, below: float, bell: float, sd_db: float, rate: float, c: float
-) -> tuple[float, float, float]:
-    """Return what `expected_answer` does for HEARD and SILENT, from Phi and phi at their edge z."""
-    return rate + c * below, -answer * c * bell / sd_db, -c * z * bell / (sd_db * sd_db)
-
-
-@kernel
 def expected_answer(
     answer: int,
     margin_db: float,
@@ -84,10 +70,10 @@ def expected_answer(
     """
     c = attention(lapse_rate, false_alarm_rate, unsure_half_width_db)
     if answer != UNSURE:
-        z = edge_of(answer, margin_db, sd_db, unsure_half_width_db)
+        z = (answer * margin_db - unsure_half_width_db) / sd_db
         below, bell = normal(z)
         rate = false_alarm_rate if answer == HEARD else lapse_rate
-        return expected_from_edge(answer, z, below, bell, sd_db, rate, c)
+        return rate + c * below, -answer * c * bell / sd_db, -c * z * bell / (sd_db * sd_db)
     z = (margin_db - unsure_half_width_db) / sd_db
     below, bell = normal(z)
     y = (margin_db + unsure_half_width_db) / sd_db

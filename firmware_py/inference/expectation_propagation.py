@@ -10,7 +10,8 @@ posterior stays a proper one whatever the answers.
 
 All stand-ins are renewed at once, from the same posterior; that is then computed anew from them. So
 the cost is in loops over the answers, one function at a time, which are vectorised. Where that does
-not settle, because answers contradict each other, they are renewed one after the other.
+not settle, because answers contradict each other, they go less far, and then are renewed one after
+the other.
 
 The log evidence is Seeger's: with A(tau, nu) = (nu**2 / tau - log tau) / 2 the log partition
 function of a Gaussian in natural parameters, log Z = A(posterior) - A(prior)
@@ -25,12 +26,10 @@ from firmware_py.inference.answers import (
     HEARD,
     UNSURE,
     attention,
-    edge_of,
     expected_answer,
-    expected_from_edge,
     normal_from,
 )
-from firmware_py.inference.elementary import SQRT_HALF, erfcx, exp, log
+from firmware_py.inference.elementary import INV_SQRT_2PI, SQRT_HALF, erfcx, exp, log
 from firmware_py.inference.kernel import (
     CONVERGED,
     NOT_CONVERGED,
@@ -42,8 +41,11 @@ from firmware_py.inference.kernel import (
 from firmware_py.inference.linear_algebra import invert
 
 SWEEPS_MAX: Final = 50
-SWEEPS_AT_ONCE: Final = 10  # or fewer, if one moves more than the one before
-UNDAMPED_SWEEPS: Final = 8  # then by half: two answers that contradict each other can take turns
+# All at once, at first whole, and less far each time that one moves more than the one before.
+SWEEPS_AT_ONCE: Final = 16
+DAMPING_AT_ONCE: Final = 0.7
+SHARE_AT_ONCE_MIN: Final = 0.3
+UNDAMPED_SWEEPS: Final = 8  # in turn; then by half: two that contradict each other can take turns
 DAMPING: Final = 0.5
 # Largest move of a marginal by one answer, in its own SDs, that ends the sweeps; and the one at
 # which the result is still one when they have been used up (contradictions converge slowly).
@@ -58,9 +60,12 @@ COLUMN: Final = 0  # row: C b
 NATURAL: Final = 1  # row: sum of nu b
 SCRATCH_ROWS: Final = 2
 
-# Rows of the scratch matrix of the sites are as long as there are answers.
-MEAN, VARIANCE, CAVITY_MEAN, CAVITY_VARIANCE, SD, EDGE, TAIL, BELL, NEW_TAU, NEW_NU = range(10)
-SITE_ROWS: Final = 10
+# Rows of the scratch matrix of the sites are as long as there are answers. Of the marginal of g, of
+# its cavity, of the answer expected there, and of the stand-in that comes of it.
+MEAN, VARIANCE, WIDENING, CAVITY_MEAN, CAVITY_VARIANCE = range(5)
+PER_SD, EDGE, TAIL, BELL, SLOPE, CURVATURE = range(5, 11)
+GRADIENT, SECOND, NEW_TAU, NEW_NU, MOVE, FACTOR = range(11, 17)
+SITE_ROWS: Final = 17
 
 # A product of probabilities is added to a sum of logarithms before it leaves these bounds.
 _PRODUCT_MIN: Final = 1e-150
@@ -138,15 +143,26 @@ def posterior(
 
 
 @kernel
-def match(
-    p: float, slope: float, curvature: float, cavity_mean: float, cavity_variance: float
-) -> tuple[float, float]:
-    """Return the tau and nu that give the cavity the moments of the answer."""
-    gradient = slope / p
-    second = curvature / p - gradient * gradient  # d2 log p / d mean**2
+def tau_of(second: float, cavity_variance: float) -> float:
+    """Return the tau that gives the cavity the variance that the answer does.
+
+    second : d2 log p / d mean**2, p the probability of the answer.
+    """
     shrinking = 1.0 + cavity_variance * second  # the variance with the answer over that without
-    tau = max(-second / shrinking, 0.0) if shrinking > 0.0 else 0.0
-    return tau, gradient + (cavity_mean + cavity_variance * gradient) * tau
+    return max(-second / shrinking, 0.0) if shrinking > 0.0 else 0.0
+
+
+@kernel
+def nu_of(gradient: float, cavity_mean: float, cavity_variance: float, tau: float) -> float:
+    """Return the nu that then gives the cavity the mean; gradient : d log p / d mean."""
+    return gradient + (cavity_mean + cavity_variance * gradient) * tau
+
+
+@kernel
+def move_of(d_tau: float, d_nu: float, mean: float, variance: float) -> float:
+    """Return by how much a marginal moves with its stand-in, in SDs."""
+    step = (d_nu - d_tau * mean) / (1.0 + d_tau * variance)
+    return abs(step) * math.sqrt(variance) + 0.5 * abs(d_tau) * variance
 
 
 @kernel
@@ -178,8 +194,9 @@ def stand_in(
         false_alarm_rate,
         unsure_half_width_db,
     )
-    tau, nu = match(p, slope, curvature, mean, variance)
-    return tau, nu, p
+    gradient = slope / p
+    tau = tau_of(curvature / p - gradient * gradient, variance)
+    return tau, nu_of(gradient, mean, variance, tau), p
 
 
 @kernel
@@ -226,6 +243,10 @@ def renew(
     return abs(step) * math.sqrt(v) + 0.5 * abs(d_tau) * v, p
 
 
+# The loops below have one result each, and nothing in them depends on the turn before: so they are
+# vectorised, and that changes no bit.
+
+
 @kernel
 def leave_out(
     n: int,
@@ -238,21 +259,24 @@ def leave_out(
     sites: Array,
 ) -> int:
     """Write the marginal of every g_i, and its cavity: the marginal without its own stand-in."""
+    m, variance, widening = sites[MEAN], sites[VARIANCE], sites[WIDENING]
+    cavity_mean, cavity_variance = sites[CAVITY_MEAN], sites[CAVITY_VARIANCE]
     for i in range(n):
         j, u, v = left[i], fraction[i], 1.0 - fraction[i]
-        m, variance = mean[j], covariance[j, j]
+        m[i], variance[i] = mean[j], covariance[j, j]
         if u > 0.0:
-            m = v * m + u * mean[j + 1]
-            variance = (
-                v * v * variance
+            m[i] = v * m[i] + u * mean[j + 1]
+            variance[i] = (
+                v * v * variance[i]
                 + 2.0 * u * v * covariance[j, j + 1]
                 + u * u * covariance[j + 1, j + 1]
             )
-        sites[MEAN, i] = m
-        sites[VARIANCE, i] = variance
-        kept = 1.0 - tau[i] * variance  # variance of the marginal over that of the cavity
-        sites[CAVITY_VARIANCE, i] = variance / kept
-        sites[CAVITY_MEAN, i] = (m - nu[i] * variance) / kept
+    for i in range(n):
+        widening[i] = 1.0 / (1.0 - tau[i] * variance[i])
+    for i in range(n):
+        cavity_variance[i] = variance[i] * widening[i]
+    for i in range(n):
+        cavity_mean[i] = (m[i] - nu[i] * variance[i]) * widening[i]
     return CONVERGED
 
 
@@ -262,21 +286,66 @@ def expect(
     margin_db: Array,
     noise_variance: Array,
     answer: Indices,
+    lapse_rate: Array,
+    false_alarm_rate: Array,
     unsure_half_width_db: float,
     sites: Array,
+    probability: Array,
 ) -> int:
-    """Write where the edge of every answer lies in its cavity, and the two functions of it."""
-    sd, edge, tail, bell = sites[SD], sites[EDGE], sites[TAIL], sites[BELL]
+    """Write what `expected_answer` says of every answer in its cavity."""
+    cavity_mean, cavity_variance = sites[CAVITY_MEAN], sites[CAVITY_VARIANCE]
+    per_sd, edge, tail, bell = sites[PER_SD], sites[EDGE], sites[TAIL], sites[BELL]
+    slope, curvature = sites[SLOPE], sites[CURVATURE]
+    dead_db = unsure_half_width_db
     for i in range(n):
-        sd[i] = math.sqrt(sites[CAVITY_VARIANCE, i] + noise_variance[i])
+        per_sd[i] = 1.0 / math.sqrt(cavity_variance[i] + noise_variance[i])
     for i in range(n):
-        edge[i] = edge_of(
-            answer[i], margin_db[i] - sites[CAVITY_MEAN, i], sd[i], unsure_half_width_db
-        )
+        edge[i] = (answer[i] * (margin_db[i] - cavity_mean[i]) - dead_db) * per_sd[i]
     for i in range(n):
         tail[i] = erfcx(abs(edge[i]) * SQRT_HALF)
     for i in range(n):
         bell[i] = exp(-0.5 * edge[i] * edge[i])
+    for i in range(n):
+        below, _ = normal_from(edge[i], tail[i], bell[i])
+        rate = false_alarm_rate[i] if answer[i] == HEARD else lapse_rate[i]
+        probability[i] = rate + attention(lapse_rate[i], false_alarm_rate[i], dead_db) * below
+    for i in range(n):
+        c = attention(lapse_rate[i], false_alarm_rate[i], dead_db)
+        slope[i] = -answer[i] * c * (INV_SQRT_2PI * bell[i]) * per_sd[i]
+    for i in range(n):
+        curvature[i] = answer[i] * slope[i] * edge[i] * per_sd[i]
+    if dead_db > 0.0:
+        for i in range(n):
+            if answer[i] == UNSURE:
+                probability[i], slope[i], curvature[i] = expected_answer(
+                    UNSURE, margin_db[i] - cavity_mean[i], 1.0 / per_sd[i], lapse_rate[i],
+                    false_alarm_rate[i], dead_db,
+                )  # fmt: skip
+    return CONVERGED
+
+
+@kernel
+def match(n: int, tau: Array, nu: Array, probability: Array, sites: Array) -> int:
+    """Write every stand-in anew, how far its marginal moves by it, and its part of the evidence."""
+    m, variance = sites[MEAN], sites[VARIANCE]
+    cavity_mean, cavity_variance = sites[CAVITY_MEAN], sites[CAVITY_VARIANCE]
+    slope, curvature = sites[SLOPE], sites[CURVATURE]
+    gradient, second = sites[GRADIENT], sites[SECOND]
+    new_tau, new_nu, move, factor = sites[NEW_TAU], sites[NEW_NU], sites[MOVE], sites[FACTOR]
+    for i in range(n):
+        gradient[i] = slope[i] / probability[i]
+    for i in range(n):
+        second[i] = curvature[i] / probability[i] - gradient[i] * gradient[i]
+    for i in range(n):
+        new_tau[i] = tau_of(second[i], cavity_variance[i])
+    for i in range(n):
+        new_nu[i] = nu_of(gradient[i], cavity_mean[i], cavity_variance[i], new_tau[i])
+    for i in range(n):
+        move[i] = move_of(new_tau[i] - tau[i], new_nu[i] - nu[i], m[i], variance[i])
+    for i in range(n):  # A is (nu**2 / tau - log tau) / 2: the logarithms are taken of a product
+        factor[i] = 0.5 * (
+            cavity_mean[i] * cavity_mean[i] / cavity_variance[i] - m[i] * m[i] / variance[i]
+        )
     return CONVERGED
 
 
@@ -306,34 +375,16 @@ def sweep(
         sum_i [log Z_i + A(cavity_i) - A(marginal_i)] of the present ones.
     """
     leave_out(n, left, fraction, mean, covariance, tau, nu, sites)
-    expect(n, margin_db, noise_variance, answer, unsure_half_width_db, sites)
+    expect(
+        n, margin_db, noise_variance, answer, lapse_rate, false_alarm_rate, unsure_half_width_db,
+        sites, probability,
+    )  # fmt: skip
+    match(n, tau, nu, probability, sites)
     largest, log_factors, product = 0.0, 0.0, 1.0
     for i in range(n):
-        m, v = sites[MEAN, i], sites[VARIANCE, i]
-        cavity_mean, cavity_variance = sites[CAVITY_MEAN, i], sites[CAVITY_VARIANCE, i]
-        lapse, alarm = lapse_rate[i], false_alarm_rate[i]
-        if answer[i] == UNSURE:
-            p, slope, curvature = expected_answer(
-                answer[i], margin_db[i] - cavity_mean, sites[SD, i], lapse, alarm,
-                unsure_half_width_db,
-            )  # fmt: skip
-        else:
-            below, bell = normal_from(sites[EDGE, i], sites[TAIL, i], sites[BELL, i])
-            p, slope, curvature = expected_from_edge(
-                answer[i], sites[EDGE, i], below, bell, sites[SD, i],
-                alarm if answer[i] == HEARD else lapse,
-                attention(lapse, alarm, unsure_half_width_db),
-            )  # fmt: skip
-        new_tau, new_nu = match(p, slope, curvature, cavity_mean, cavity_variance)
-        sites[NEW_TAU, i] = new_tau
-        sites[NEW_NU, i] = new_nu
-        probability[i] = p
-        d_tau, d_nu = new_tau - tau[i], new_nu - nu[i]
-        step = (d_nu - d_tau * m) / (1.0 + d_tau * v)
-        largest = max(largest, abs(step) * math.sqrt(v) + 0.5 * abs(d_tau) * v)
-        # A is (nu**2 / tau - log tau) / 2: squares are summed, logarithms are of a product.
-        log_factors += 0.5 * (cavity_mean * cavity_mean / cavity_variance - m * m / v)
-        product *= p * p * cavity_variance / v
+        largest = max(largest, sites[MOVE, i])
+        log_factors += sites[FACTOR, i]
+        product *= probability[i] * probability[i] * sites[WIDENING, i]
         if not _PRODUCT_MIN < product < _PRODUCT_MAX:
             log_factors += 0.5 * log(product)
             product = 1.0
@@ -421,7 +472,7 @@ def propagate(
         n, knots, left, fraction, prior_precision, tau, nu, factor, inverse_factor, natural,
         mean, covariance,
     )  # fmt: skip
-    move, log_evidence, at_once, in_turn = math.inf, 0.0, True, 0
+    move, log_evidence, at_once, in_turn, share = math.inf, 0.0, True, 0, 1.0
     for k in range(SWEEPS_MAX):
         if at_once:
             move_before = move
@@ -432,13 +483,15 @@ def propagate(
             )  # fmt: skip
             log_evidence = log_partition - prior_log_partition + log_factors
             for i in range(n):
-                tau[i] = sites[NEW_TAU, i]
-                nu[i] = sites[NEW_NU, i]
+                tau[i] += share * (sites[NEW_TAU, i] - tau[i])
+                nu[i] += share * (sites[NEW_NU, i] - nu[i])
             log_partition = posterior(
                 n, knots, left, fraction, prior_precision, tau, nu, factor, inverse_factor, natural,
                 mean, covariance,
             )  # fmt: skip
-            at_once = move < move_before and k + 1 < SWEEPS_AT_ONCE
+            if move >= move_before:
+                share *= DAMPING_AT_ONCE
+            at_once = k + 1 < SWEEPS_AT_ONCE and share >= SHARE_AT_ONCE_MIN
         else:
             move = sweep_in_turn(
                 n, knots, 1.0 if in_turn < UNDAMPED_SWEEPS else DAMPING, left, fraction, margin_db,

@@ -5,9 +5,14 @@ change the order of a sum: the result has the same bits whatever the processor.
 """
 
 import math
+from typing import Final
 
 from firmware_py.inference.elementary import log
 from firmware_py.inference.kernel import CONVERGED, NOT_POSITIVE_DEFINITE, Array, kernel
+
+# A product of pivots is added to a sum of logarithms before it leaves these bounds.
+_PRODUCT_MIN: Final = 1e-150
+_PRODUCT_MAX: Final = 1e150
 
 
 @kernel
@@ -105,12 +110,15 @@ def invert(n: int, a: Array, scratch: Array, a_inverse: Array) -> float:
     if cholesky(n, a) != CONVERGED:
         return math.nan
     inverse(n, a, scratch, a_inverse)
-    half_log_determinant = 0.0
+    half_log_determinant, product = 0.0, 1.0
     for i in range(n):
-        half_log_determinant += log(a[i, i])
+        product *= a[i, i]
+        if not _PRODUCT_MIN < product < _PRODUCT_MAX:
+            half_log_determinant += log(product)
+            product = 1.0
         for j in range(i):
             a_inverse[j, i] = a_inverse[i, j]
-    return half_log_determinant
+    return half_log_determinant + log(product)
 
 
 @kernel

@@ -33,7 +33,13 @@ from firmware_py.inference.mixture import (
     sum_out_listeners,
     weigh,
 )
-from firmware_py.inference.mixture_selection import bump, mixture_bald, select_from_mixture
+from firmware_py.inference.mixture_selection import (
+    VIEW_ROWS,
+    bump,
+    look_at,
+    mixture_bald,
+    select_from_mixture,
+)
 from firmware_py.inference.model import Choice, Hyperparameters, Memory, Points, on_line
 from firmware_py.inference.population_prior import PopulationPrior, PriorError
 from firmware_py.inference.profiles import Listener
@@ -95,6 +101,7 @@ class Workspace(Memory):
         self.point_noise_factor: Array = np.zeros(points)
         self.point_mean_db_hl: Array = np.zeros(points)
         self.point_sd_db: Array = np.zeros(points)
+        self.view: Array = np.zeros((VIEW_ROWS, components))
         self.choice: Array = np.zeros(3)
         self.claim()
 
@@ -293,14 +300,21 @@ class MixtureModel:
         w = self._workspace
         noise_db, lapse_rate, false_alarm_rate = w.expected_listener.tolist()
         height, width = bump(lapse_rate, false_alarm_rate)
+        components = len(w.log_component)
         bits = np.empty((len(self.candidates_hz), len(levels_db_hl)))
-        for j, i in np.ndindex(bits.shape):
-            bits[j, i] = mixture_bald(
-                float(levels_db_hl[i]), len(w.log_component), int(w.point_left[j]),
-                float(w.point_fraction[j]), float(w.point_between_db2[j]),
-                noise_db * float(w.point_noise_factor[j]), lapse_rate, false_alarm_rate, height,
-                width, w.component_weight, w.component_mean_db_hl, w.component_covariance,
+        for j, row in enumerate(bits):
+            look_at(
+                components, int(w.point_left[j]), float(w.point_fraction[j]),
+                float(w.point_between_db2[j]), noise_db * float(w.point_noise_factor[j]), width,
+                w.component_mean_db_hl, w.component_covariance, w.view,
             )  # fmt: skip
+            row[:] = [
+                mixture_bald(
+                    float(level_db_hl), components, lapse_rate, false_alarm_rate, height,
+                    w.component_weight, w.view,
+                )
+                for level_db_hl in levels_db_hl
+            ]  # fmt: skip
         return bits
 
     def choose(self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array) -> Choice:
@@ -310,7 +324,7 @@ class MixtureModel:
             len(self.candidates_hz), len(w.log_component), w.point_left, w.point_fraction,
             w.point_between_db2, w.point_noise_factor, w.point_mean_db_hl, w.point_sd_db, weight,
             level_min_db_hl, level_max_db_hl, w.expected_listener, w.component_weight,
-            w.component_mean_db_hl, w.component_covariance, w.choice,
+            w.component_mean_db_hl, w.component_covariance, w.view, w.choice,
         )  # fmt: skip
         return Choice(int(w.choice[0]), float(w.choice[1]), float(w.choice[2]))
 

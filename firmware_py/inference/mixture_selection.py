@@ -42,9 +42,13 @@ LEVEL_STEP_DB: Final = 1.0  # audiometers ask for whole decibels
 SCAN_STEPS: Final = 3  # levels are first looked at so many steps apart, then one by one
 SCAN_REACH_SDS: Final = 3.0
 
+# Rows of the scratch for one frequency, as long as there are components.
+CENTRE_DB_HL, PER_SD, BUMP, PER_SPREAD = range(4)
+VIEW_ROWS: Final = 4
+
 _SQRT_2PI: Final = math.sqrt(2.0 * math.pi)
 _BUMP_END_SDS: Final = 7.0
-_BUMP_POINTS: Final = 141
+_BUMP_POINTS: Final = 41  # the area is right to 2e-11
 
 
 @kernel
@@ -76,33 +80,51 @@ def bump(lapse_rate: float, false_alarm_rate: float) -> tuple[float, float]:
 
 
 @kernel
-def mixture_bald(
-    level_db_hl: float,
+def look_at(
     components: int,
     left: int,
     fraction: float,
     between_db2: float,
     noise_db: float,
+    width: float,
+    mean_db_hl: Array,
+    covariance: Array,
+    view: Array,
+) -> int:
+    """Write what the objective at one frequency needs of each component, whatever the level."""
+    noise_db2 = noise_db * noise_db + between_db2
+    bump_db2 = width * width * noise_db2
+    for k in range(components):
+        m, v = component_at(left, fraction, 0.0, mean_db_hl[k], covariance[k])
+        spread = v + bump_db2
+        view[CENTRE_DB_HL, k] = m
+        view[PER_SD, k] = 1.0 / math.sqrt(v + noise_db2)
+        view[BUMP, k] = math.sqrt(bump_db2 / spread)
+        view[PER_SPREAD, k] = 1.0 / spread
+    return CONVERGED
+
+
+@kernel
+def mixture_bald(
+    level_db_hl: float,
+    components: int,
     lapse_rate: float,
     false_alarm_rate: float,
     height: float,
-    width: float,
     weight: Array,
-    mean_db_hl: Array,
-    covariance: Array,
+    view: Array,
 ) -> float:
-    """Return the information about the threshold expected from one answer, in bits."""
-    noise_db2 = noise_db * noise_db + between_db2
-    bump_db2 = width * width * noise_db2
+    """Return the information about the threshold expected from one answer, in bits.
+
+    `view` is what `look_at` wrote of this frequency.
+    """
     heard = 0.0
     bumps = 0.0
     for k in range(components):
-        m, v = component_at(left, fraction, 0.0, mean_db_hl[k], covariance[k])
-        d = level_db_hl - m
-        q, _ = normal(d / math.sqrt(v + noise_db2))
+        d = level_db_hl - view[CENTRE_DB_HL, k]
+        q, _ = normal(d * view[PER_SD, k])
         heard += weight[k] * q
-        spread = v + bump_db2
-        bumps += weight[k] * math.sqrt(bump_db2 / spread) * exp(-0.5 * d * d / spread)
+        bumps += weight[k] * view[BUMP, k] * exp(-0.5 * d * d * view[PER_SPREAD, k])
     c = 1.0 - lapse_rate - false_alarm_rate
     base = base_of_entropy(heard, lapse_rate, false_alarm_rate)
     return max(binary_entropy(false_alarm_rate + c * heard) - base - height * bumps, 0.0)
@@ -110,7 +132,7 @@ def mixture_bald(
 
 @entry(
     I8, I8, I8, INDICES, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, F8, VECTOR, VECTOR,
-    VECTOR, MATRIX, CUBE, VECTOR,
+    VECTOR, MATRIX, CUBE, MATRIX, VECTOR,
 )  # fmt: skip
 def select_from_mixture(
     points: int,
@@ -128,6 +150,7 @@ def select_from_mixture(
     weight: Array,
     mean_db_hl: Array,
     covariance: Array,
+    view: Array,
     choice: Array,
 ) -> int:
     """Find the stimulus of the largest weighted objective over the candidates and allowed levels.
@@ -142,6 +165,7 @@ def select_from_mixture(
     level_min_db_hl, level_max_db_hl : lowest allowed level, and (points,) the highest at each.
     listener : expected response noise and rates.
     weight, mean_db_hl, covariance : of the components.
+    view : (VIEW_ROWS, components) scratch.
     choice : (3,) out: index of the candidate, level in dB HL, information in bits (not weighted).
     """
     lapse_rate, false_alarm_rate = listener[LAPSE_RATE], listener[FALSE_ALARM_RATE]
@@ -150,7 +174,10 @@ def select_from_mixture(
     for j in range(points):
         if point_weight[j] <= 0.0:
             continue
-        noise_db = listener[NOISE_DB] * noise_factor[j]
+        look_at(
+            components, left[j], fraction[j], between_db2[j], listener[NOISE_DB] * noise_factor[j],
+            width, mean_db_hl, covariance, view,
+        )  # fmt: skip
         steps = math.floor((level_max_db_hl[j] - level_min_db_hl) / LEVEL_STEP_DB)
         middle = (point_mean_db_hl[j] - level_min_db_hl) / LEVEL_STEP_DB
         reach = SCAN_REACH_SDS * point_sd_db[j] / LEVEL_STEP_DB + SCAN_STEPS
@@ -162,9 +189,8 @@ def select_from_mixture(
                 first, last = max(top - SCAN_STEPS + 1, first), min(top + SCAN_STEPS - 1, last)
             for i in range(first, last + 1, SCAN_STEPS if scan == 0 else 1):
                 bits = mixture_bald(
-                    level_min_db_hl + LEVEL_STEP_DB * i, components, left[j], fraction[j],
-                    between_db2[j], noise_db, lapse_rate, false_alarm_rate, height, width, weight,
-                    mean_db_hl, covariance,
+                    level_min_db_hl + LEVEL_STEP_DB * i, components, lapse_rate, false_alarm_rate,
+                    height, weight, view,
                 )  # fmt: skip
                 if bits > top_bits:
                     top, top_bits = i, bits

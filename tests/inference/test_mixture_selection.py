@@ -11,7 +11,9 @@ from firmware_py import ThresholdEstimator
 from firmware_py.inference.elementary import binary_entropy
 from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED
 from firmware_py.inference.mixture_selection import (
+    VIEW_ROWS,
     bump,
+    look_at,
     mixture_bald,
     select_from_mixture,
 )
@@ -57,10 +59,12 @@ def found_bits(
     """Return what the kernel says, for components at one knot."""
     height, width = bump(lapse_rate, false_alarm_rate)
     covariance = np.square(sd_db)[:, np.newaxis, np.newaxis]
+    view = np.zeros((VIEW_ROWS, len(weight)))
+    mean = np.array(mean_db_hl)[:, np.newaxis]
+    look_at(len(weight), 0, 0.0, between_db2, noise_db, width, mean, covariance, view)
     return np.array([
         mixture_bald(
-            float(h), len(weight), 0, 0.0, between_db2, noise_db, lapse_rate, false_alarm_rate,
-            height, width, np.array(weight), np.array(mean_db_hl)[:, np.newaxis], covariance,
+            float(h), len(weight), lapse_rate, false_alarm_rate, height, np.array(weight), view
         )
         for h in level_db_hl
     ])  # fmt: skip
@@ -161,6 +165,7 @@ class Problem:
         self.limits = (-10.0, 120.0) if rng.random() < 0.6 else (20.5, 61.2)
         rate = rng.choice([1e-4, 0.01, 0.05, 0.15], 2)
         self.listener = np.array([np.exp(rng.uniform(0.0, 2.0)), *rate])
+        self.view = np.zeros((VIEW_ROWS, components))
 
     def at(self, j: int) -> tuple[FloatArray, FloatArray]:
         """Return means and variances of the components at a point, with what lies between."""
@@ -180,11 +185,13 @@ class Problem:
     def bits(self, j: int, level_db_hl: float) -> float:
         """Return the objective of the kernel, not weighted."""
         height, width = bump(self.listener[1], self.listener[2])
+        look_at(
+            len(self.weight), int(self.left[j]), float(self.fraction[j]), float(self.between[j]),
+            float(self.listener[0] * self.factor[j]), width, self.mean, self.covariance, self.view,
+        )  # fmt: skip
         return mixture_bald(
-            level_db_hl, len(self.weight), int(self.left[j]), float(self.fraction[j]),
-            float(self.between[j]), float(self.listener[0] * self.factor[j]),
-            float(self.listener[1]), float(self.listener[2]), height, width, self.weight,
-            self.mean, self.covariance,
+            level_db_hl, len(self.weight), float(self.listener[1]), float(self.listener[2]), height,
+            self.weight, self.view,
         )  # fmt: skip
 
     def solve(self) -> tuple[int, FloatArray]:
@@ -194,7 +201,7 @@ class Problem:
             self.points, len(self.weight), self.left, self.fraction, self.between, self.factor,
             *self.moments(), self.point_weight, self.limits[0],
             np.full(self.points, self.limits[1]), self.listener, self.weight, self.mean,
-             self.covariance, choice,
+            self.covariance, self.view, choice,
         )  # fmt: skip
         return status, choice
 
