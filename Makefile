@@ -43,8 +43,9 @@ help: ## say what there is to make
 demo: $(if $(findstring emulated,$(DEMO_ARGS)),$(TEST),$(HOST)) ## measure a simulated listener; options in DEMO_ARGS
 	$(BIN)/gp-pta demo $(DEMO_ARGS)
 
+# One worker more than processors: many tests wait for a process, a port or a clock.
 test: $(TEST) ## run the tests on every processor; options in TEST_ARGS
-	$(BIN)/python -m pytest -n auto --dist loadgroup $(TEST_ARGS)
+	$(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist loadgroup $(TEST_ARGS)
 
 test-arm: $(TEST) ## run what matters in an emulated AArch64 system; on Debian, as root or with sudo
 	tests/arm/run

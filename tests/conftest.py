@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import platform
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.device.image.image import Image
 
 # No clock decides: on a busy machine, or an emulated one, everything is slow and nothing is wrong.
@@ -29,11 +33,33 @@ UPDATED = pytest.StashKey[list[str]]()
 
 
 @pytest.fixture(scope="session")
-def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
-    """Return the image for this machine, made once for all that look at it."""
+def image_if_any(
+    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> Image | None:
+    """Return the image for this machine, made once for all workers; None where there is none."""
     from tests.device.image.image import make_image  # takes a compiler, which most do not need
 
-    return make_image(tmp_path_factory.mktemp("image"))
+    place = tmp_path_factory.getbasetemp()
+    of_all_workers = place.parent if "PYTEST_XDIST_WORKER" in os.environ else place
+    assert pytestconfig.cache is not None
+    return make_image(of_all_workers / "image", pytestconfig.cache.mkdir("kernels"))
+
+
+@pytest.fixture(scope="session")
+def image(image_if_any: Image | None) -> Image:
+    """Return the image for this machine; a test that needs it is skipped where there is none."""
+    if image_if_any is None:
+        pytest.skip(f"there is no image for {sys.platform} on {platform.machine()}")
+    return image_if_any
+
+
+@pytest.fixture(scope="module")
+def kernels_of_the_device(image_if_any: Image | None) -> Iterator[None]:
+    """Have processes take their kernels from an image, as on the device: they start much sooner."""
+    with pytest.MonkeyPatch.context() as patch:
+        if image_if_any is not None:
+            patch.setenv("GP_PTA_KERNELS", str(image_if_any.library))
+        yield
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

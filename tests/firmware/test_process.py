@@ -33,6 +33,8 @@ from tests.firmware.world import (
     stimuli_of,
 )
 
+pytestmark = pytest.mark.usefixtures("kernels_of_the_device")
+
 SLOW = 5.0  # a tone lasts a quarter of a second: time to do something while it sounds
 
 # Run a program whose files may have only so many bytes, which is as good as a full disk.
@@ -281,7 +283,10 @@ def test_a_firmware_killed_again_and_again(rig: Rig, undisturbed: Path) -> None:
     assert_finished_like(undisturbed, rig)
 
 
-def test_a_firmware_says_in_one_line_that_it_is_ready(rig: Rig) -> None:
+def test_a_firmware_says_in_one_line_that_it_is_ready(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GP_PTA_KERNELS", "jit")  # as here; of an image: tests/device/image
     process = rig.start()
 
     assert process.first_line() == (

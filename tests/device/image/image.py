@@ -1,17 +1,18 @@
 """An image for the machine the tests run on."""
 
+import fcntl
 import os
 import platform
 import subprocess
 import sys
+import zlib
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
-
-import pytest
 
 from device.image.build import assemble, commit, export
 from device.image.targets import TARGETS
-from firmware_py.inference.library import FILE_NAME
+from firmware_py.inference.library import FILE_NAME, source_digest
 
 ROOT = Path(__file__).parents[3]
 TARGET_OF_MACHINE = {"x86_64": "x86-64", "aarch64": "aarch64", "armv7l": "armhf"}
@@ -40,11 +41,40 @@ class Image:
         return done.stdout.splitlines()
 
 
-def make_image(directory: Path) -> Image:
-    """Make the image for this machine in a directory; the test is skipped where there is none."""
+def make_image(place: Path, cache: Path) -> Image | None:
+    """Make the image for this machine, or take the one that another worker has made.
+
+    Parameters
+    ----------
+    place : Path
+        A directory that all workers of a run share.
+    cache : Path
+        A directory that is kept from run to run, for LLVM's text: that takes longest.
+
+    Returns
+    -------
+    Image or None
+        None where there is no image for this kind of machine.
+    """
     target = TARGET_OF_MACHINE.get(platform.machine())
     if target is None or sys.platform != "linux":
-        pytest.skip(f"there is no image for {sys.platform} on {platform.machine()}")
-    place = directory / f"gp-pta-device-{target}"
-    text = export()
-    return Image(place, assemble(text, TARGETS[target], place, commit()), text)
+        return None
+    place.mkdir(exist_ok=True)
+    directory = place / f"gp-pta-device-{target}"
+    packed = directory.with_name(f"{directory.name}.tar.gz")
+    with (place / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        text = _text(cache)
+        if not packed.exists():
+            assemble(text, TARGETS[target], directory, commit())
+    return Image(directory, packed, text)
+
+
+def _text(cache: Path) -> str:
+    """Return LLVM's text of the kernels as they are now."""
+    how = zlib.crc32((ROOT / "device" / "image" / "export.py").read_bytes())
+    made_by = f"{version('numba')}-{version('llvmlite')}"
+    kept = cache / f"{source_digest()}-{how:08x}-{made_by}.ll"
+    if not kept.exists():
+        kept.write_text(export(), encoding="ascii")
+    return kept.read_text(encoding="ascii")

@@ -12,8 +12,6 @@ from device.image import memory
 from firmware_py.inference.profiles import PROFILES
 from tests.device.image.image import ROOT, Image
 
-pytestmark = pytest.mark.xdist_group("image")
-
 COUNTER = """
 #include <stddef.h>
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t);

@@ -21,8 +21,6 @@ from tests.device.image.elf import undefined_symbols
 from tests.device.image.image import Image
 from tests.inference.test_kernels import ENTRIES
 
-pytestmark = pytest.mark.xdist_group("image")
-
 
 def test_the_library_has_every_kernel_that_python_calls(image: Image) -> None:
     assert entries_of(image.text) == sorted(name.replace(".", "_") for name in ENTRIES)

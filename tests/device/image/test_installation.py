@@ -11,8 +11,6 @@ import pytest
 from tests.device.image.image import Image
 from tests.device.install.staging import Staging
 
-pytestmark = pytest.mark.xdist_group("image")
-
 
 @pytest.fixture
 def staging(tmp_path: Path) -> Staging:

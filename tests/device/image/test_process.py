@@ -14,8 +14,6 @@ from tests.device.image.image import Image
 from tests.firmware.rig import Process, Rig
 from tests.firmware.world import a_listener, result_of, run_session, stimuli_of
 
-pytestmark = pytest.mark.xdist_group("image")
-
 NOTING = Path(__file__).parent / "noting"
 PEAK_RSS_BYTES_MAX = 40_000_000  # 34 MB on Debian 12
 # In place of `python -m firmware_py.main ...`, which the rig starts.
