@@ -20,7 +20,7 @@ from typing import Any, Final, Self
 
 from firmware_py.procedure.masking import KINDS, Earphones, attenuation_db
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
-from firmware_py.toml_file import TomlFileError, read_toml
+from firmware_py.toml_file import TomlFileError, read_toml, unknown_key
 
 FORMAT_VERSION: Final = 1
 FILE_BYTES_MAX: Final = 32 * 1024  # it is recorded whole in a journal's header of 64 KiB
@@ -71,7 +71,7 @@ class Curve:
     frequencies_hz : tuple of float
         Rising.
     levels_db : tuple of float
-        One for each frequency, dB SPL.
+        One for each frequency, dB, of what the curve is of.
     """
 
     frequencies_hz: tuple[float, ...]
@@ -392,14 +392,9 @@ def load_calibration(path: Path | None) -> CalibrationOnFile:
 def _check_keys(
     place: str, table: dict[str, Any], wanted: tuple[str, ...], allowed: tuple[str, ...] = ()
 ) -> None:
-    known = (*wanted, *allowed)
-    for name in table:
-        if name not in known:
-            from difflib import get_close_matches
-
-            close = get_close_matches(name, known, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
-            raise CalibrationError(f"{place}{name!r} is not known; {hint}")
+    if unknown := unknown_key(table, (*wanted, *allowed)):
+        name, hint = unknown
+        raise CalibrationError(f"{place}{name!r} is not known; {hint}")
     for name in wanted:
         if name not in table:
             raise CalibrationError(f"{place}{name!r} is missing")

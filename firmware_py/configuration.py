@@ -10,10 +10,10 @@ from firmware_py.key_file import KeyFileError, read_key_file
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.pseudonym import pseudonym
-from firmware_py.toml_file import TomlFileError, read_toml
+from firmware_py.toml_file import TomlFileError, read_toml, unknown_key
 
 FILE_BYTES_MAX = 32 * 1024  # every key with its longest value has not half of it
-RECONNECT_S_LIMITS = (1.0, 3600.0)
+RECONNECT_S_LIMITS = (3.0, 3600.0)  # it is tried every second, and a greeting takes time
 MEMORY_RESERVE_MB_LIMITS = (0, 4096)
 
 
@@ -112,13 +112,9 @@ def _configuration(content: dict[str, Any], directory: Path) -> Configuration:
 
 
 def _refuse_unknown(kind: str, given: dict[str, Any], known: list[str], place: str = "") -> None:
-    for name in given:
-        if name not in known:
-            from difflib import get_close_matches
-
-            close = get_close_matches(name, known, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
-            raise ConfigurationError(f"{place}{name!r} is not a known {kind}; {hint}")
+    if unknown := unknown_key(given, known):
+        name, hint = unknown
+        raise ConfigurationError(f"{place}{name!r} is not a known {kind}; {hint}")
 
 
 def _reconnect_s(device: dict[str, Any]) -> float:

@@ -1,7 +1,8 @@
 """The loop that joins ports, wire, procedure, journal and console. One thread, no callbacks."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -181,6 +182,7 @@ class Firmware:
             self._last_words(EXIT_FAULT, SYSTEM_ERROR, f"{type(error).__name__}: {error}")
             raise
         finally:
+            self._stopping = True  # what tells it to end from here on is too late
             self._supervisor.ending(self._end)
             self._fall_silent()
             self._runner.close()
@@ -540,17 +542,20 @@ class Firmware:
     def threshold(self, ear: str | None, number: str | None) -> str:
         """Return thresholds as frequency, level, SD and mark, and what calibration they are of."""
         result, calibration = self._result(number)
-        chosen = _ears(result, ear)
-        words = [f"{e['ear']}=" + ";".join(_figures(t) for t in e["thresholds"]) for e in chosen]
+        with _as_this_version_writes_it(number):
+            chosen = _ears(result, ear)
+            words = [f"{e['ear']}=" + ";".join(map(_figures, e["thresholds"])) for e in chosen]
         return " ".join([*words, f"calibration={calibration.state}"])
 
     def audiogram(self, number: str | None) -> Sequence[str]:
         """Return the audiogram in characters."""
         result, calibration = self._result(number)
-        found = {ear["ear"]: ear["thresholds"] for ear in result["ears"]}
-        courses = [_course(ear) for ear in result["ears"]]
-        remarks = [f"remark: {remark}" for remark in result["remarks"]]
-        return [*draw_audiogram(found), legend(found), *courses, *remarks, calibration.headline]
+        with _as_this_version_writes_it(number):
+            found = {ear["ear"]: ear["thresholds"] for ear in result["ears"]}
+            courses = [_course(ear) for ear in result["ears"]]
+            remarks = [f"remark: {remark}" for remark in result["remarks"]]
+            drawn = [*draw_audiogram(found), legend(found)]
+        return [*drawn, *courses, *remarks, calibration.headline]
 
     def _result(self, number: str | None) -> tuple[dict[str, Any], CalibrationInForce]:
         """Return the result of the last test, or that of a session as it was recorded."""
@@ -687,6 +692,18 @@ def _ears(result: dict[str, Any], name: str | None) -> list[dict[str, Any]]:
         allowed = ", ".join(ear.upper() for ear in ears)
         raise ConsoleError(ILLEGAL_PARAMETER, f"{name!r} was not tested; allowed: {allowed}")
     return list(ears.values()) if wanted == BOTH else [ears[wanted]]
+
+
+@contextmanager
+def _as_this_version_writes_it(number: str | None) -> Iterator[None]:
+    """Refuse the result of an earlier session that has another shape; its record is whole."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError):
+        if number is None:  # it is our own
+            raise
+        words = f"session {number}: its result is not as this version writes it"
+        raise ConsoleError(JOURNAL_DAMAGED, words) from None
 
 
 def _course(ear: dict[str, Any]) -> str:

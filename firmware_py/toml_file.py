@@ -1,6 +1,7 @@
 """Reading a TOML file that a person wrote, in bounded memory."""
 
 import tomllib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,18 @@ def read_toml(path: Path, bytes_max: int) -> dict[str, Any]:
         raise TomlFileError(f"{path}: is longer than {bytes_max} bytes")
     try:
         return tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # of TOML, of UTF-8, or of a number with thousands of digits
         raise TomlFileError(f"{path}: is not TOML: {error}") from None
     except RecursionError:
         raise TomlFileError(f"{path}: is not TOML: its values are nested too deep") from None
+
+
+def unknown_key(given: Iterable[str], known: Sequence[str]) -> tuple[str, str] | None:
+    """Return the first key that is not known, and a hint; None: all are known."""
+    for name in given:
+        if name not in known:
+            from difflib import get_close_matches
+
+            close = get_close_matches(name, known, 1)
+            return name, f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
+    return None

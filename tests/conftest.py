@@ -41,8 +41,9 @@ def image_if_any(
 
     place = tmp_path_factory.getbasetemp()
     of_all_workers = place.parent if "PYTEST_XDIST_WORKER" in os.environ else place
-    assert pytestconfig.cache is not None
-    return make_image(of_all_workers / "image", pytestconfig.cache.mkdir("kernels"))
+    kept = getattr(pytestconfig, "cache", None)  # it may be switched off
+    cache = of_all_workers if kept is None else kept.mkdir("kernels")
+    return make_image(of_all_workers / "image", cache)
 
 
 @pytest.fixture(scope="session")
@@ -54,11 +55,16 @@ def image(image_if_any: Image | None) -> Image:
 
 
 @pytest.fixture(scope="module")
-def kernels_of_the_device(image_if_any: Image | None) -> Iterator[None]:
-    """Have processes take their kernels from an image, as on the device: they start much sooner."""
+def kernels_of_the_device(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Have processes take their kernels from an image, as on the device: they start much sooner.
+
+    Those that have been told already which kernels to take do.
+    """
     with pytest.MonkeyPatch.context() as patch:
-        if image_if_any is not None:
-            patch.setenv("GP_PTA_KERNELS", str(image_if_any.library))
+        if "GP_PTA_KERNELS" not in os.environ:
+            image: Image | None = request.getfixturevalue("image_if_any")
+            if image is not None:
+                patch.setenv("GP_PTA_KERNELS", str(image.library))
         yield
 
 

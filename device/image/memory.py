@@ -10,9 +10,10 @@ from typing import Final
 from device.image.build import LIBRARY_BYTES_MAX, STACK_BYTES_MAX
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.profiles import PROFILES
+from firmware_py.procedure.ear_test import AGAIN_TONES_MAX
 from firmware_py.procedure.settings import Settings
 
-SIZES: Final = (Settings.tones_max, 128, 1024)
+SIZES: Final = (Settings.tones_max + AGAIN_TONES_MAX, 128, 1024)
 
 
 def workspace_bytes(profile: str, max_trials: int) -> int:

@@ -33,9 +33,7 @@ from firmware_py.inference.profiles import (
 )
 from firmware_py.inference.scales import scale_named
 
-TRIALS_MAX: Final = (
-    1024  # of `max_trials`; the paper's workspace is about 40 bytes times its square
-)
+TRIALS_MAX: Final = 1024  # of `max_trials`; the paper's workspace is some 32 bytes times its square
 CANDIDATES: Final = 128  # frequencies a next tone may have; 0.18 Bark apart at 125-8000 Hz
 CANDIDATES_MAX: Final = 512
 RESPONSE_NOISE_LIMITS_DB: Final = (0.1, 30.0)

@@ -380,17 +380,19 @@ class Answers:
         linear, smooth = slope * slope * np.outer(self.h, self.h), self.smooth(sd, length)
         answers = self._answers.copy()
         answers[OFFSET] = hyperparameters[MEAN] * self.is_tone
-        sites, mu, result = sites.copy(), np.empty(n), np.full(3, -math.inf)
-        matrices = np.empty((4, n, n))
+        sites, mu, result = sites.copy(), np.zeros(n), np.full(3, -math.inf)
+        matrices = np.zeros((4, n, n))
         status = propagate(linear + smooth, answers, sites, matrices, mu, result)
         b = sites[NU] - sites[TAU] * mu
+        if status != CONVERGED:  # there is no evidence to climb
+            level = np.zeros(len(hyperparameters))
+            return Fit(hyperparameters, -math.inf, level, sites, b, matrices[INVERSE])
         # Rasmussen & Williams, equation 5.27: the gradient by K, and then by what K is made of.
         by_k = 0.5 * (np.outer(b, b) - matrices[INVERSE])
         distance = (self.octaves[:, None] - self.octaves) / length
         by_logarithm = (2.0 * linear, 2.0 * smooth, smooth * distance**2)
         gradient = np.array([b @ self.is_tone, *[np.sum(by_k * dk) for dk in by_logarithm]])
-        log_evidence = float(result[0]) if status == CONVERGED else -math.inf
-        return Fit(hyperparameters, log_evidence, gradient, sites, b, matrices[INVERSE])
+        return Fit(hyperparameters, float(result[0]), gradient, sites, b, matrices[INVERSE])
 
 
 def maximise_evidence(answers: Answers, start: Fit, free: Array) -> Fit:

@@ -166,6 +166,7 @@ def test_the_example_is_good() -> None:
     [
         (b"format = ", "is not TOML"),
         (b"\xff", "is not TOML"),
+        (b"format = " + 5000 * b"1", "is not TOML"),
         (b"[" * 20_000, "is not TOML"),
         (b"a" * (FILE_BYTES_MAX + 1), f"is longer than {FILE_BYTES_MAX} bytes"),
         (b"", "'format' is missing"),

@@ -20,7 +20,7 @@ from firmware_py.configuration import Configuration
 from firmware_py.console.commands import Console
 from firmware_py.console.pin import PinHash
 from firmware_py.data_directory import DataDirectory
-from firmware_py.journal import read_journal
+from firmware_py.journal import JournalWriter, read_journal
 from firmware_py.pseudonym import pseudonym
 from firmware_py.self_test import PARTS
 from host_tools.replay import IDENTICAL, replay_journal
@@ -262,6 +262,23 @@ def test_earlier_sessions_are_listed_and_looked_at_by_number(
     assert picture[-1] == "OK"
     assert any(line.startswith("right ear: measured") for line in picture)
     assert "UNCALIBRATED" in picture[-2]
+
+
+def test_a_result_of_another_shape_is_an_error_and_no_fault(tmp_path: Path, one_ear: Path) -> None:
+    """As another version would have written it, every record whole."""
+    header, *records = read_journal(one_ear).records
+    (finish,) = (r["action"] for r in records if r.get("action", {}).get("what") == "finish")
+    for ear in finish["result"]["ears"]:
+        del ear["tones_unsure"]
+        del ear["thresholds"][0]["mark"]
+    header = {key: value for key, value in header.items() if key not in ("kind", "journal")}
+    with JournalWriter.create(tmp_path / "session-000001.journal", header) as writer:
+        for each in records:
+            writer.append(each)
+    picture, thresholds, *_ = told_by(Device(tmp_path), "AUD 1", "THR? ,1")
+
+    assert picture == 'ERROR 102,"session 1: its result is not as this version writes it"'
+    assert thresholds == picture
 
 
 @pytest.mark.parametrize(
