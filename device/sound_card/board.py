@@ -51,7 +51,7 @@ class LocalBoard:
         """
         self._now_us = now_us
         self._output.advance(now_us)
-        self._server.advance(now_us, 0)
+        self._server.advance(now_us)
         self._poll_keys(now_us)
 
     def receive(self, data: bytes, now_us: int) -> None:

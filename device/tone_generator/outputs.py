@@ -6,13 +6,14 @@ Both have the same few methods; `server.py` knows nothing else of sound.
 ``play(...)``              take a tone; it begins as soon as it can
 ``cut()``                  silence, at once, and the tone is forgotten
 ``mask(...)``, ``unmask()``  noise in an ear, where ``has_noise``
-``advance(ticks_us)``      do what is due; called every few milliseconds
+``advance(ticks, now_us)`` do what is due; called every few milliseconds
 ``began``, ``ended``       whether the tone has, by then; ``began_us`` and ``ended_us`` say when
 ``due_ms``                 how soon `advance` wants to be called again
 ``mute()``                 everything off, for good: an error, or the end
 ========================== ========================================================================
 
-Times are ticks of the microcontroller, which wrap around: `time.ticks_diff` compares them.
+`advance` is given the time twice: as ticks of the microcontroller, which wrap around, so that
+`time.ticks_diff` compares them; and as board time, which does not, and in which all is told.
 """
 
 import math
@@ -78,8 +79,8 @@ class I2SOutput:
         self._frame_ns = int(1e9 / rate_hz)
         # A block that is computed now is heard when those before it have been.
         self._queue_us = QUEUE_BLOCKS * BLOCK_FRAMES * self._frame_ns // 1000
-        self._asked_us = ticks_us()
-        self._begins_us = self._ends_us = 0
+        self._asked_ticks = ticks_us()
+        self._begins_ticks = self._ends_ticks = 0
         self._begins = self._ends = False
         self.began = self.ended = False
         self.began_us = self.ended_us = 0
@@ -120,24 +121,29 @@ class I2SOutput:
         """Fade the noise."""
         self._voices.unmask()
 
-    def advance(self, now_us: int) -> None:
+    def advance(self, ticks: int, now_us: int) -> None:
         """Tell what has come out of the queue by now.
+
+        Parameters
+        ----------
+        ticks, now_us : int
+            The same time as ticks and as board time.
 
         Raises
         ------
         OSError
             The driver does not ask for blocks any more: nothing is heard.
         """
-        if ticks_diff(now_us, self._asked_us) > STANDSTILL_US:
+        if ticks_diff(ticks, self._asked_ticks) > STANDSTILL_US:
             raise OSError("I2S stands still")
-        if self._begins and ticks_diff(now_us, self._begins_us) >= 0:
+        if self._begins and ticks_diff(ticks, self._begins_ticks) >= 0:
             self._begins = False
             self.began = True
-            self.began_us = self._begins_us
-        if self._ends and ticks_diff(now_us, self._ends_us) >= 0:
+            self.began_us = now_us - ticks_diff(ticks, self._begins_ticks)
+        if self._ends and ticks_diff(ticks, self._ends_ticks) >= 0:
             self._ends = False
             self.ended = True
-            self.ended_us = self._ends_us
+            self.ended_us = now_us - ticks_diff(ticks, self._ends_ticks)
 
     def mute(self) -> None:
         """Send nothing any more."""
@@ -154,19 +160,19 @@ class I2SOutput:
         if voices.fill(block, BLOCK_FRAMES):
             self._clear = False
             if voices.began_frame >= 0:
-                self._begins_us = self._heard_us(voices.began_frame)
+                self._begins_ticks = self._heard_ticks(voices.began_frame)
                 self._begins = True
             if voices.ended_frame >= 0:
-                self._ends_us = self._heard_us(voices.ended_frame)
+                self._ends_ticks = self._heard_ticks(voices.ended_frame)
                 self._ends = True
         return block
 
     def _refill(self, _i2s: object) -> None:
         if not self._muted:
-            self._asked_us = ticks_us()
+            self._asked_ticks = ticks_us()
             self._i2s.write(self.fill())
 
-    def _heard_us(self, frame: int) -> int:
+    def _heard_ticks(self, frame: int) -> int:
         ticks: int = ticks_add(ticks_us(), self._queue_us + frame * self._frame_ns // 1000)
         return ticks
 
@@ -197,7 +203,7 @@ class PwmOutput:
         self._step = 0  # of the rise or fall
         self._direction = 0  # +1 rising, -1 falling, 0 between
         self._waiting = self._gap = False
-        self._next_us = self._pulse_us = 0
+        self._next_ticks = self._pulse_ticks = 0
         self._on_us = self._off_us = self._rise_us = 0
         self._pulses = 0
         self.began = self.ended = False
@@ -249,31 +255,41 @@ class PwmOutput:
             pwm.duty_u16(0)
             pwm.deinit()
 
-    def advance(self, now_us: int) -> None:
-        """Take the steps that are due. Nothing is allocated here."""
+    def advance(self, ticks: int, now_us: int) -> None:
+        """Take the steps that are due. Nothing is allocated for a step.
+
+        Parameters
+        ----------
+        ticks, now_us : int
+            The same time as ticks and as board time.
+        """
         if self._pulses == 0:
             return
         if self._waiting:
             self._waiting = False
             self.began = True
             self.began_us = now_us
-            self._begin_pulse(now_us)
-        while self._pulses != 0 and ticks_diff(now_us, self._next_us) >= 0:
+            self._begin_pulse(ticks)
+        while self._pulses != 0 and ticks_diff(ticks, self._next_ticks) >= 0:
             self._go_on()
         if self._pulses != 0:
-            due_ms = ticks_diff(self._next_us, now_us) // 1000
+            due_ms = ticks_diff(self._next_ticks, ticks) // 1000
             self.due_ms = due_ms if due_ms < IDLE_MS else IDLE_MS
+        else:
+            self.ended = True
+            self.ended_us = now_us - ticks_diff(ticks, self._next_ticks)
+            self.due_ms = IDLE_MS
 
-    def _begin_pulse(self, now_us: int) -> None:
+    def _begin_pulse(self, ticks: int) -> None:
         self._gap = False
-        self._pulse_us = now_us
+        self._pulse_ticks = ticks
         self._step = 0
         self._direction = 1
-        self._next_us = ticks_add(now_us, self._rise_us // self._steps)
+        self._next_ticks = ticks_add(ticks, self._rise_us // self._steps)
 
     def _go_on(self) -> None:
         if self._gap:
-            self._begin_pulse(self._next_us)
+            self._begin_pulse(self._next_ticks)
         elif self._direction > 0:
             self._climb()
         else:
@@ -283,24 +299,21 @@ class PwmOutput:
         self._step += 1
         self._sounding.duty_u16(self._duties[self._step])
         if self._step < self._steps:
-            self._next_us = ticks_add(self._next_us, self._rise_us // self._steps)
+            self._next_ticks = ticks_add(self._next_ticks, self._rise_us // self._steps)
         else:
             self._direction = -1
             fall_us = self._on_us - self._rise_us + self._rise_us // self._steps
-            self._next_us = ticks_add(self._pulse_us, fall_us)
+            self._next_ticks = ticks_add(self._pulse_ticks, fall_us)
 
     def _sink(self) -> None:
         self._step -= 1
         self._sounding.duty_u16(self._duties[self._step])
         if self._step > 0:
-            self._next_us = ticks_add(self._next_us, self._rise_us // self._steps)
+            self._next_ticks = ticks_add(self._next_ticks, self._rise_us // self._steps)
             return
         self._pulses -= 1
         if self._pulses == 0:
             self._direction = 0
-            self.ended = True
-            self.ended_us = self._next_us
-            self.due_ms = IDLE_MS
         else:
             self._gap = True
-            self._next_us = ticks_add(self._pulse_us, self._on_us + self._off_us)
+            self._next_ticks = ticks_add(self._pulse_ticks, self._on_us + self._off_us)

@@ -112,22 +112,25 @@ class Board:
     def turn(self) -> bool:
         """Do what is due, and wait a little; return False when the REPL is asked for."""
         count = self.port.read(self._wait_ms())
-        ticks = self.clock.tick()
-        self.output.advance(ticks)
+        ticks = self._advance_output()
         if count or self.server.sounding or self._unsettled():
-            shift_us = self.clock.now_us - ticks
-            self.server.advance(self.clock.now_us, shift_us)
+            self.server.advance(self.clock.now_us)
             told_us = self._poll_buttons(ticks)
             if count:
                 data = self.port.received(count)
                 if CONTROL_C in data and self._nobody_talks():
                     return False
                 self.server.receive(data, self.clock.now_us, told_us)
-                ticks = self.clock.tick()  # a command takes milliseconds
-                self.output.advance(ticks)
-                self.server.advance(self.clock.now_us, shift_us)
+                self._advance_output()  # a command takes milliseconds
+                self.server.advance(self.clock.now_us)
         self._send()
         return True
+
+    def _advance_output(self) -> int:
+        # Has the output do what is due by now, and returns the ticks of that time.
+        ticks = self.clock.tick()
+        self.output.advance(ticks, self.clock.now_us)
+        return ticks
 
     def _wait_ms(self) -> int:
         if self._unsettled():

@@ -158,24 +158,22 @@ class ToneGenerator:
         """Forget the frame that `next_frame` returned."""
         self._waiting.pop(0)
 
-    def advance(self, now_us: int, shift_us: int) -> None:
+    def advance(self, now_us: int) -> None:
         """Tell what has happened, and fall silent when the host has.
 
         Parameters
         ----------
         now_us : int
-            Board time.
-        shift_us : int
-            What makes board time out of the ticks that the output stamps.
+            Board time, to which the output has been advanced.
         """
         self._now_us = now_us
         if self._accepted:
             output = self._output
             if output.began and not self._told_on:
-                self._tell_on(output.began_us + shift_us)
+                self._tell_on(output.began_us)
             if output.ended and self._told_on:
                 self._accepted = False
-                self._tell_off(output.ended_us + shift_us, 0)
+                self._tell_off(output.ended_us, 0)
         if self.sounding and now_us - self._heard_host_us >= HOST_SILENCE_US:
             self._silence()
 

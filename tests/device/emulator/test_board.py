@@ -273,7 +273,7 @@ pwm.play(0, 1000.0, -20.0, (50, 10, 2, 20))
 times = (time.ticks_us(), 0, 0, 0)
 micropython.heap_lock()
 for i in range(64):
-    pwm.advance(time.ticks_us())
+    pwm.advance(time.ticks_us(), 0)
     button._edge(None)
     button.poll()
 micropython.heap_unlock()

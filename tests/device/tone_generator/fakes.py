@@ -100,6 +100,7 @@ class I2S:
         self.samples: array[int] = array("i")
         self.handler: Callable[[I2S], None] | None = None
         self.open = True
+        self.asked_us = FakeTime.us
         I2S.made.append(self)
 
     def irq(self, handler: Callable[["I2S"], None]) -> None:
@@ -112,6 +113,7 @@ class I2S:
 
     def turn(self) -> None:
         assert self.handler is not None
+        self.asked_us = FakeTime.us
         self.handler(self)
 
     def deinit(self) -> None:
@@ -163,9 +165,9 @@ for _function in (ticks_us, ticks_add, ticks_diff):
     setattr(time, _function.__name__, _function)
 
 
-def power_on() -> None:
-    """Forget everything, and start the clock anew."""
-    FakeTime.us = 0
+def power_on(us: int = 0) -> None:
+    """Forget everything, and start the clock anew, at a time if one is given."""
+    FakeTime.us = us
     for made in (Pin.made, PWM.made):
         made.clear()
     I2S.made.clear()

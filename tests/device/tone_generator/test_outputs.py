@@ -15,7 +15,7 @@ from device.tone_generator.outputs import (
 )
 from device.tone_generator.settings import DEFAULT_PINS
 from device.tone_generator.synthesis import LEFT, RIGHT
-from tests.device.tone_generator.fakes import I2S, PWM, FakeTime, power_on, ticks_us
+from tests.device.tone_generator.fakes import I2S, PWM, TICKS, FakeTime, power_on, ticks_us
 from tests.device.tone_generator.sound import RATE_HZ, as_frames
 
 MS = 1000
@@ -35,7 +35,7 @@ def step_i2s(output: I2SOutput, us: float) -> list[str]:
         FakeTime.us += round(BLOCK_US)
         I2S.made[0].turn()
         before = (output.began, output.ended)
-        output.advance(ticks_us())
+        output.advance(ticks_us(), FakeTime.us)
         if output.began and not before[0]:
             told.append("began")
         if output.ended and not before[1]:
@@ -68,6 +68,17 @@ def test_i2s_plays_a_tone_when_it_says() -> None:
     assert sounding[0] / RATE_HZ * 1e6 == pytest.approx(sent_us, abs=100.0)
     assert output.ended_us - output.began_us == pytest.approx(500_000, abs=200)
     assert output.began_us - began_after_us == pytest.approx((1 + QUEUE_BLOCKS) * BLOCK_US, abs=50)
+
+
+def test_i2s_tells_board_time_though_the_ticks_wrapped_around_since() -> None:
+    output = I2SOutput(DEFAULT_PINS)
+    FakeTime.us = TICKS - 30 * MS
+    output.play(LEFT, 1000.0, -20.0, TIMES_MS)
+    I2S.made[0].turn()
+    FakeTime.us = TICKS + 5 * MS
+    output.advance(ticks_us(), 7_000_000)
+    assert output.began
+    assert output.began_us == pytest.approx(7_000_000 - 35 * MS + QUEUE_BLOCKS * BLOCK_US, abs=10)
 
 
 def test_i2s_is_cut_within_a_fade() -> None:
@@ -132,10 +143,10 @@ def test_i2s_that_stands_still_is_an_error() -> None:
     output = I2SOutput(DEFAULT_PINS)
     step_i2s(output, 50_000)
     FakeTime.us += STANDSTILL_US - 10
-    output.advance(ticks_us())
+    output.advance(ticks_us(), FakeTime.us)
     FakeTime.us += 20
     with pytest.raises(OSError, match="I2S stands still"):
-        output.advance(ticks_us())
+        output.advance(ticks_us(), FakeTime.us)
 
 
 def test_i2s_says_nothing_after_mute() -> None:
@@ -155,7 +166,7 @@ def play_pwm(
     output.play(ear, 1000.4, level_dbfs, TIMES_MS)
     end_us = FakeTime.us + MS * duration_ms
     while FakeTime.us < end_us:
-        output.advance(ticks_us())
+        output.advance(ticks_us(), FakeTime.us)
         FakeTime.us += max(1, min(output.due_ms, IDLE_MS)) * MS
     return PWM.made[DEFAULT_PINS["pwm_left" if ear == LEFT else "pwm_right"]].duties
 
@@ -186,6 +197,17 @@ def test_pwm_plays_pulses_with_rises(ear: int) -> None:
     assert len(rising) >= 12
 
 
+def test_pwm_tells_board_time_though_the_ticks_wrapped_around_since() -> None:
+    output = PwmOutput(DEFAULT_PINS)
+    FakeTime.us = TICKS - 505 * MS
+    output.play(LEFT, 1000.0, -20.0, TIMES_MS)
+    output.advance(ticks_us(), 7_000_000)
+    FakeTime.us = TICKS + 5 * MS
+    output.advance(ticks_us(), 7_510_000)
+    assert (output.began_us, output.ended) == (7_000_000, True)
+    assert output.ended_us == pytest.approx(7_500_000, abs=50)
+
+
 def test_pwm_levels_are_those_of_the_fundamental() -> None:
     for level in (0.0, -20.0, -60.0):
         duties = play_pwm(PwmOutput(DEFAULT_PINS), LEFT, level, 100)
@@ -200,7 +222,7 @@ def test_pwm_is_cut_at_once() -> None:
     assert PWM.made[DEFAULT_PINS["pwm_left"]].duty > 0
     output.cut()
     assert PWM.made[DEFAULT_PINS["pwm_left"]].duty == 0
-    output.advance(ticks_us())
+    output.advance(ticks_us(), FakeTime.us)
     assert PWM.made[DEFAULT_PINS["pwm_left"]].duty == 0
 
 
@@ -208,7 +230,7 @@ def test_pwm_that_was_not_looked_after_catches_up() -> None:
     output = PwmOutput(DEFAULT_PINS)
     play_pwm(output, LEFT, 0.0, 100)
     FakeTime.us += 2_000_000
-    output.advance(ticks_us())
+    output.advance(ticks_us(), FakeTime.us)
     assert output.ended
     assert PWM.made[DEFAULT_PINS["pwm_left"]].duty == 0
 

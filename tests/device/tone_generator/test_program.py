@@ -10,6 +10,7 @@ import pytest
 
 from device.tone_generator import program, settings
 from device.tone_generator.buttons import QUIET_US, Button
+from device.tone_generator.outputs import BLOCK_FRAMES
 from device.tone_generator.program import (
     CONTROL_C,
     SERVICE_SILENCE_US,
@@ -18,14 +19,36 @@ from device.tone_generator.program import (
 )
 from device.tone_generator.settings import DEFAULT_PINS, Settings, SettingsError
 from firmware_py.link.frames import decode, encode
-from tests.device.tone_generator.fakes import MEM32, PWM, TICKS, WDT, FakeTime, Pin, Reset, power_on
+from tests.device.tone_generator.fakes import (
+    I2S,
+    MEM32,
+    PWM,
+    TICKS,
+    WDT,
+    FakeTime,
+    Pin,
+    Reset,
+    power_on,
+)
+from tests.device.tone_generator.sound import RATE_HZ
 
 MS = 1000
+BLOCK_US = round(1e6 * BLOCK_FRAMES / RATE_HZ)
 KEPT: dict[str, object] = {"output": "pwm", "limit_dbfs_left": 0, "limit_dbfs_right": -20}
 TONE: dict[str, str | int] = {
     "id": "r1", "ear": "l", "hz": "1000.00", "dbfs": "-6.00",
     "on": 200, "off": 100, "n": 2, "rise": 25,
 }  # fmt: skip
+
+
+def pass_time(us: int) -> None:
+    """Let time pass, in which the I2S driver asks for its blocks."""
+    end_us = FakeTime.us + us
+    for i2s in I2S.made:
+        while i2s.asked_us + BLOCK_US <= end_us:
+            FakeTime.us = i2s.asked_us + BLOCK_US
+            i2s.turn()
+    FakeTime.us = end_us
 
 
 class FakePort:
@@ -35,16 +58,18 @@ class FakePort:
         self.incoming = b""
         self.outgoing: list[bytes] = []
         self.full = False
+        self.command_us = 0  # what taking bytes takes
         self._taken = b""
 
     def read(self, wait_ms: int) -> int:
         if not self.incoming:
-            FakeTime.us += MS * max(wait_ms, 1)
+            pass_time(MS * max(wait_ms, 1))
         self._taken, self.incoming = self.incoming[:96], self.incoming[96:]
         return len(self._taken)
 
     def received(self, count: int) -> bytes:
         assert count == len(self._taken)
+        pass_time(self.command_us)
         return self._taken
 
     def write(self, frame: bytes) -> bool:
@@ -56,8 +81,8 @@ class FakePort:
 class Bench:
     """A board on a bench."""
 
-    def __init__(self, **kept: object) -> None:
-        power_on()
+    def __init__(self, start_us: int = 0, **kept: object) -> None:
+        power_on(start_us)
         self.port = FakePort()
         self.board = Board(Settings({**KEPT, **kept}), self.port)  # type: ignore[arg-type]
         self.sequence = 0
@@ -92,8 +117,12 @@ class Bench:
 
 
 @pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def bench(_elsewhere: None) -> Bench:
     made = Bench()
     assert made.ask("hello", wire=1, host="0000000a")[0] == "ok"
     return made
@@ -111,6 +140,38 @@ def test_a_tone_from_command_to_events(bench: Bench) -> None:
         ("tone-on", begun_us),
         ("tone-off", pytest.approx(begun_us + 500 * MS, abs=50)),
     ]
+
+
+def told_and_played(output: str, start_us: int) -> tuple[list[tuple[int, str]], list[Any]]:
+    """Play two pulses, beside noise if there is any; return when what was told, and the sound."""
+    bench = Bench(start_us, output=output)
+    bench.port.command_us = 3 * MS
+    bench.ask("hello", wire=1, host="0000000a")
+    if output == "i2s":
+        assert bench.ask("mask", ear="r", hz="1000.00", dbfs="-40.00")[0] == "ok"
+    assert bench.ask("tone", **{**TONE, "on": 50, "off": 10})[0] == "ok"
+    bench.told += bench.run(170)
+    if output == "i2s":
+        bench.ask("unmask")
+        return as_times(bench.told), list(I2S.made[0].samples)
+    duties = PWM.made[DEFAULT_PINS["pwm_left"]].duties
+    return as_times(bench.told), [(us - start_us, duty) for us, duty in duties]
+
+
+def as_times(told: list[tuple[int, str, dict[str, str]]]) -> list[tuple[int, str]]:
+    return [(int(fields["us"]), verb) for _, verb, fields in told]
+
+
+@pytest.mark.usefixtures("_elsewhere")
+@pytest.mark.parametrize("output", ["pwm", "i2s"])
+def test_a_tone_is_told_and_played_alike_wherever_the_ticks_wrap_around(output: str) -> None:
+    told, played = told_and_played(output, 0)
+    (on_us, on), (off_us, off) = told
+    assert (on, off) == ("tone-on", "tone-off")
+    assert off_us - on_us == pytest.approx(110 * MS, abs=100)
+
+    for wrap_us in range(0, off_us + 20 * MS, MS):
+        assert told_and_played(output, TICKS - wrap_us) == (told, played), f"{wrap_us} us"
 
 
 def test_a_press_has_the_time_of_its_first_edge(bench: Bench) -> None:

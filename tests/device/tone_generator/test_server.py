@@ -114,7 +114,7 @@ class Desk:
 
     def _advance(self) -> None:
         self.output.advance(self.now_us)
-        self.board.advance(self.now_us, 0)
+        self.board.advance(self.now_us)
 
 
 class Nobody:
@@ -237,16 +237,6 @@ def test_a_tone_that_is_stopped_before_it_began_has_both_events() -> None:
     frames = desk.send(encode(desk.sequence, "stop"))
     assert [frame[1] for frame in frames] == ["ok", "tone-on", "tone-off"]
     assert desk.ask("tone", **TONE)[1] == "ok"
-
-
-def test_ticks_become_board_time() -> None:
-    desk = Desk()
-    desk.sequence += 1
-    desk.output.advance(500)
-    desk.board.receive(encode(desk.sequence, "tone", TONE), 7_000_500, 7_000_500)
-    desk.output.advance(500)
-    desk.board.advance(7_000_500, 7_000_000)
-    assert desk.read()[1][2]["us"] == "7000500"
 
 
 def test_buttons_are_told_with_their_number() -> None:
