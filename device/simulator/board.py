@@ -386,6 +386,7 @@ class SimulatedBoard:
         }
 
     def _identify(self, fields: "_Fields") -> dict[str, str | int]:
+        fields.end()
         return {"serial": self._serial}
 
     def _play(self, fields: "_Fields") -> dict[str, str | int]:

@@ -130,7 +130,8 @@ class Nobody:
 def a_command(chance: random.Random) -> tuple[str, dict[str, str | int]]:
     """Draw a command, most of them right."""
     verb = chance.choice(
-        ["tone"] * 4 + ["stop", "ping", "ping", "ack", "events", "events", "hello", "sing"]
+        ["tone"] * 4
+        + ["stop", "ping", "ping", "ack", "events", "events", "hello", "serial", "sing"]
     )
     fields: dict[str, str | int] = {}
     match verb:
@@ -159,7 +160,7 @@ def a_command(chance: random.Random) -> tuple[str, dict[str, str | int]]:
 def test_it_answers_like_the_simulated_board(seed: int) -> None:
     chance = random.Random(seed)
     desk = Desk(limits_dbfs=(-20.0, -20.0), has_noise=False, hello=False)
-    twin = SimulatedBoard(Nobody(), boot=BOOT, output_limit_dbfs=-20.0)
+    twin = SimulatedBoard(Nobody(), boot=BOOT, serial=SERIAL, output_limit_dbfs=-20.0)
     sequence = 0
     for _ in range(150):
         sequence = max(1, sequence + chance.choice([1, 1, 1, 1, 1, 0, -1, 5]))
