@@ -28,8 +28,7 @@ START_US: Final = 200_000  # MicroPython takes 5 ms; a new file system 100
 PROMPT: Final = b">>> "
 RAW_PROMPT: Final = b"raw REPL; CTRL-B to exit\r\n>"
 RAW_END: Final = b"\x04>"
-CONTROL_A, CONTROL_B, CONTROL_C, CONTROL_D = b"\x01", b"\x02", b"\x03", b"\x04"
-FILE_PIECE_BYTES: Final = 512
+CONTROL_A, CONTROL_D = b"\x01", b"\x04"
 
 _CIRCLE_ADDRESS: Final = 0x2004_1F00  # in the second small bank of RAM, beside the stack
 _SLEEP_AND_AGAIN: Final = 0xE7FD_BF30  # wfi, and a branch back to it
@@ -254,21 +253,6 @@ class EmulatedPico:
         if raised:
             raise GuestError(raised.decode(errors="replace"))
         return printed.decode().removeprefix("OK").replace("\r\n", "\n")
-
-    def write_file(self, name: str, content: bytes) -> None:
-        """Write a file, and the directories it is in, through the raw REPL."""
-        parts = name.split("/")
-        made = [f"'{'/'.join(parts[:count])}'" for count in range(1, len(parts))]
-        self.execute(
-            "import os\n"
-            f"for d in ({''.join(f'{directory},' for directory in made)}):\n"
-            " try: os.mkdir(d)\n"
-            " except OSError: pass\n"
-            f"f=open({name!r},'wb')"
-        )
-        for begin in range(0, len(content), FILE_PIECE_BYTES):
-            self.execute(f"f.write({content[begin : begin + FILE_PIECE_BYTES]!r})")
-        self.execute("f.close()")
 
     def _watchdog_reset(self) -> None:
         self.watchdog_resets += 1
