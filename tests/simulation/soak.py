@@ -3,10 +3,12 @@
 import argparse
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -48,9 +50,12 @@ def outcome_of(seed: int) -> tuple[int, Outcome | str]:
 
 
 def soak(seeds: Iterable[int], workers: int) -> int:
-    """Live through all these stories; return how many failed."""
+    """Live through all these stories, or until ^C; return how many failed."""
     began_s, total, met, failures = time.monotonic(), Sum(), Counter[str](), 0
-    with multiprocessing.get_context("spawn").Pool(workers) as pool:
+    with (
+        multiprocessing.get_context("spawn").Pool(workers, _leave_control_c) as pool,
+        suppress(KeyboardInterrupt),
+    ):
         for seed, outcome in pool.imap_unordered(outcome_of, seeds, SEEDS_AT_ONCE):
             if isinstance(outcome, Outcome):
                 total.add(outcome)
@@ -70,6 +75,11 @@ def soak(seeds: Iterable[int], workers: int) -> int:
     )
     print("; ".join(f"{kind} {count}" for kind, count in met.most_common()))
     return failures
+
+
+def _leave_control_c() -> None:
+    """Have ^C end this process's work only when the first process says so."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def report(story: Story, why: str) -> None:
