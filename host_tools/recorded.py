@@ -167,6 +167,30 @@ def read_session(path: Path, watch: TrialWatcher = unwatched) -> RecordedSession
     return RecordedSession(recovered, state, trials, damage)
 
 
+def read_true_session(path: Path) -> RecordedSession:
+    """Read a journal that may be built upon: undamaged, and the same when it is followed again.
+
+    Parameters
+    ----------
+    path : Path
+        The journal.
+
+    Raises
+    ------
+    HostError
+        As of `read_session`; or it is damaged, or does not replay to what it records.
+    """
+    session = read_session(path)
+    if session.damage:
+        raise HostError(session.damage)
+    if session.state.differences:
+        raise HostError(
+            f"{path}: does not replay to what it records ({len(session.state.differences)} outputs "
+            f"differ); look with gp-pta replay {path}"
+        )
+    return session
+
+
 def _good_records(path: Path) -> tuple[Recovered, str]:
     try:
         return read_journal(path), ""

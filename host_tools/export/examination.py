@@ -106,7 +106,8 @@ def read_examination(path: Path, unfinished: bool = False) -> Examination:
     Raises
     ------
     HostError
-        It is no journal, damaged, or not finished.
+        It is no journal, damaged, or not finished; or what is known so far does not replay to what
+        was recorded.
     """
     try:
         found = recorded_result(path)
@@ -151,11 +152,9 @@ def marks_of(threshold: Mapping[str, Any]) -> list[str]:
 
 def _so_far(path: Path) -> Examination:
     # Only this needs the procedure, and with it Numba.
-    from host_tools.recorded import read_session
+    from host_tools.recorded import read_true_session
 
-    session = read_session(path)
-    if session.damage:
-        raise HostError(session.damage)
+    session = read_true_session(path)
     return _examination(path, session.header, session.result)
 
 

@@ -1,10 +1,11 @@
-"""Directories of many journals: golden ones under other headers, every CRC right."""
+"""Journals that nobody recorded: golden ones under other headers, or changed; every CRC right."""
 
 import json
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from firmware_py.journal import JournalWriter, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
@@ -30,6 +31,18 @@ def journal(kind: str, number: int) -> bytes:
         crc = chained_crc(crc, body)
         lines.append(body + f', "crc": "{crc}"}}\n'.encode())
     return b"".join(lines)
+
+
+def rewrite(path: Path, change: dict[str, Any]) -> None:
+    """Write a journal anew, with its right CRCs, one played tone changed."""
+    header, *records = read_journal(path).records
+    play = next(r["action"] for r in records if r.get("action", {}).get("what") == "play")
+    play.update(change)
+    path.unlink()
+    header = {key: value for key, value in header.items() if key not in ("kind", "journal")}
+    with JournalWriter.create(path, header) as writer:
+        for record in records:
+            writer.append(record)
 
 
 @cache

@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
@@ -12,6 +12,7 @@ from firmware_py.journal import JournalWriter, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc
 from firmware_py.key_file import make_key_file, read_key_file
 from host_tools.main import main
+from tests.host.journals import rewrite
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden" / "left-ear-s2.journal"
 
@@ -77,22 +78,10 @@ def test_a_damaged_journal_is_the_same_up_to_there(
     assert f"damaged at line {line}" in out
 
 
-def rewritten(journal: Path, change: dict[str, Any]) -> None:
-    """Write it anew, with its right CRCs, one played tone changed."""
-    header, *records = read_journal(journal).records
-    play = next(r["action"] for r in records if r.get("action", {}).get("what") == "play")
-    play.update(change)
-    journal.unlink()
-    header = {key: value for key, value in header.items() if key not in ("kind", "journal")}
-    with JournalWriter.create(journal, header) as writer:
-        for record in records:
-            writer.append(record)
-
-
 def test_a_difference_in_the_last_bit_is_a_difference(
     journal: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rewritten(journal, {"frequency_hz": 1000.0000000000001})
+    rewrite(journal, {"frequency_hz": 1000.0000000000001})
     code, out, _ = replayed(journal, capsys)
     assert code == 1
     assert "1 outputs DIFFER" in out

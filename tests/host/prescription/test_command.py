@@ -12,6 +12,7 @@ from host_tools.main import main
 from host_tools.prescription import insertion_gain
 from host_tools.prescription.ears import prescribe_ear
 from host_tools.recorded import read_session
+from tests.host.journals import rewrite
 
 GOLDEN: Final = Path(__file__).parents[2] / "golden"
 LEFT_S2: Final = GOLDEN / "left-ear-s2.journal"
@@ -157,6 +158,25 @@ def test_a_damaged_journal_is_refused_as_by_export(
         assert main(["export", str(damaged), "--format", "csv", *words]) == 2
         assert capsys.readouterr().err == err
         assert err.count(str(damaged)) == 1
+
+
+@pytest.mark.parametrize("size", [None, 20_000])
+def test_a_journal_that_does_not_replay_is_refused_and_export_refuses_what_it_computes_again(
+    size: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "session-000001.journal"
+    path.write_bytes(LEFT_S2.read_bytes()[:size])
+    rewrite(path, {"frequency_hz": 1000.0000000000001})
+    said = f"{path}: does not replay to what it records (1 outputs differ); look with gp-pta replay"
+    code, out, err = prescribed(str(path), "--unfinished", capsys=capsys)
+    assert (code, out) == (2, "")
+    assert said in err
+    code = main(["export", str(path), "--format", "csv", "--unfinished"])
+    if size is None:
+        assert code == 0, "a result that was recorded is not computed again"
+    else:
+        assert code == 2
+        assert capsys.readouterr().err == err
 
 
 def test_an_ear_that_was_not_asked_for_is_not_missing(capsys: pytest.CaptureFixture[str]) -> None:
