@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -54,6 +54,9 @@ def cannot_be_read(directory: Path, error: OSError) -> HostError:
 def written(path: Path) -> Iterator[Path]:
     """Give a name to write under; the file gets its own when it is whole and on the disk.
 
+    There is no file of that name yet: what a process that was killed has left is removed, and so
+    is what comes to no end here.
+
     Raises
     ------
     HostError
@@ -61,12 +64,16 @@ def written(path: Path) -> Iterator[Path]:
     """
     unfinished = path.with_name(path.name + UNFINISHED)
     try:
+        unfinished.unlink(missing_ok=True)
         yield unfinished
         with unfinished.open("rb+") as file:
             os.fsync(file.fileno())
         unfinished.replace(path)
     except OSError as error:
         raise HostError(f"{path} cannot be written: {error.strerror or error}") from None
+    finally:
+        with suppress(OSError):  # it has its own name, if all went well
+            unfinished.unlink()
 
 
 def write_text(path: Path, text: str) -> None:

@@ -94,3 +94,33 @@ def test_what_is_wrong_is_named(
     said = refusal(capsys, "unprotect", f"{journal}.age", "-i", str(journal))
     assert said == f"gp-pta: {journal}: is not a file with one secret key of age"
     assert "is not a name in .age" in refusal(capsys, "unprotect", str(journal), "-i", str(key))
+
+
+def test_a_write_that_failed_blocks_no_other(
+    journal: Path, identity: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    key, recipient = identity
+    write_bytes = Path.write_bytes
+
+    def half(path: Path, content: bytes) -> int:
+        write_bytes(path, content[: len(content) // 2])
+        raise OSError(28, "No space left on device")
+
+    protect = ("protect", str(journal), "-r", recipient)
+    with monkeypatch.context() as full:
+        full.setattr(Path, "write_bytes", half)
+        said = refusal(capsys, *protect)
+    assert said == f"gp-pta: {journal}.age cannot be written: No space left on device"
+    assert set(tmp_path.iterdir()) == {journal, key}
+    assert main(protect) == 0
+
+
+def test_what_a_killed_process_has_left_blocks_nothing_and_opens_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key, left = tmp_path / "clinic.agekey", tmp_path / "clinic.agekey.part"
+    left.touch(0o644)
+    assert main(["protect", "--make-identity", str(key)]) == 0
+    assert list(tmp_path.iterdir()) == [key]
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
