@@ -1,6 +1,7 @@
 """`gp-pta`: the one command of the host tools."""
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -93,6 +94,8 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a name with bytes that are no text is spelt out
+        sys.stdout.reconfigure(errors="backslashreplace")
     arguments = parser().parse_args(argv)
     try:
         need(f"gp-pta {arguments.command}", *arguments.needs)

@@ -162,7 +162,9 @@ def _examination(path: Path, header: Record, result: dict[str, Any]) -> Examinat
     settings = header.get("settings") or {}
     wanted_db = settings.get("stop_half_width_db", Settings.stop_half_width_db)
     ears = [without_guesses(ear, wanted_db) for ear in result["ears"]]
-    return Examination(path.name, header, {**result, "ears": ears})
+    # A byte that is not UTF-8 is spelt out, as every format is.
+    name = path.name.encode(errors="backslashreplace").decode()
+    return Examination(name, header, {**result, "ears": ears})
 
 
 def _named(path: Path, error: str, remedy: str) -> str:

@@ -21,7 +21,7 @@ from host_tools.files import cannot_be_read
 from host_tools.sessions.entry import UNREADABLE, Entry, entry_of
 
 # An index of other fields is made anew; the number is for what else may change.
-FORMAT: Final = zlib.crc32(" ".join(["1", *Entry.__dataclass_fields__]).encode()) >> 1
+FORMAT: Final = zlib.crc32(" ".join(["2", *Entry.__dataclass_fields__]).encode()) >> 1
 ENDING: Final = ".journal"
 LOCKED_S_MAX: Final = 5.0  # then it is done without
 BATCH: Final = 500  # entries kept at once: what is interrupted goes on from there
@@ -97,7 +97,10 @@ def _place(directory: Path) -> Path:
 
 
 class _Index:
-    """Entries by name, in a database; in memory, if there is no other place for it."""
+    """Entries by name, in a database; in memory, if there is no other place for it.
+
+    A name is kept as the bytes it has on the disk, which need not be UTF-8.
+    """
 
     def __init__(self, place: Path) -> None:
         self._database = _opened(place)
@@ -110,9 +113,9 @@ class _Index:
         """Return the entries that are not stale."""
         rows = self._asked("SELECT name, size, mtime_ns, inode, entry FROM entries")
         return {
-            name: Entry(**json.loads(entry))
+            os.fsdecode(name): Entry(**json.loads(entry))
             for name, *state, entry in rows
-            if states.get(name) == tuple(state)
+            if states.get(os.fsdecode(name)) == tuple(state)
         }
 
     def keep(self, entries: list[Entry], states: dict[str, State]) -> None:
@@ -121,13 +124,14 @@ class _Index:
         Who may read a file can change without a change of its state.
         """
         readable = [entry for entry in entries if entry.outcome != UNREADABLE]
-        rows = [(e.name, *states[e.name], json.dumps(asdict(e))) for e in readable]
+        rows = [(os.fsencode(e.name), *states[e.name], json.dumps(asdict(e))) for e in readable]
         with suppress(sqlite3.Error), self._database:  # it is only an index
             self._database.executemany("REPLACE INTO entries VALUES (?, ?, ?, ?, ?)", rows)
 
     def forget_all_but(self, names: Iterable[str]) -> None:
         """Forget files that are gone."""
-        gone = {name for (name,) in self._asked("SELECT name FROM entries")} - set(names)
+        kept = {os.fsencode(name) for name in names}
+        gone = {name for (name,) in self._asked("SELECT name FROM entries")} - kept
         with suppress(sqlite3.Error), self._database:
             self._database.executemany(
                 "DELETE FROM entries WHERE name = ?", [(name,) for name in gone]
@@ -164,7 +168,7 @@ def _prepared(place: Path | str) -> sqlite3.Connection:
                 database.execute("DROP TABLE IF EXISTS entries")
                 database.execute(f"PRAGMA user_version = {FORMAT}")
             database.execute(
-                "CREATE TABLE IF NOT EXISTS entries (name TEXT PRIMARY KEY, size INTEGER, "
+                "CREATE TABLE IF NOT EXISTS entries (name BLOB PRIMARY KEY, size INTEGER, "
                 "mtime_ns INTEGER, inode INTEGER, entry TEXT) WITHOUT ROWID"
             )
     except sqlite3.Error:

@@ -133,6 +133,23 @@ def test_what_is_broken_or_foreign_is_listed_by_name(tmp_path: Path, listed: Lis
     assert err == "10 of 10 journals, 1 damaged, 2 foreign, 2 unreadable, 3 unstarted\n"
 
 
+def test_a_name_that_is_not_utf_8_is_listed_and_exported(
+    archive: Path, tmp_path: Path, listed: Lister
+) -> None:
+    strange, out = os.fsdecode(b"a-bad-\xff.journal"), tmp_path / "all.csv"
+    shutil.copy(BOTH, archive / strange)
+    without = listed(archive, "--no-index")
+    assert r"a-bad-\udcff.journal" in without[1].splitlines()[1]
+    assert listed(archive) == without
+    assert read_files(archive) == []
+    assert json.loads(listed(archive, "--json")[1])["sessions"][0]["name"] == strange
+    assert listed(archive, "--export", out)[0] == 0
+    assert r"a-bad-\udcff.journal" in out.read_text(encoding="utf-8")
+
+    (archive / strange).unlink()
+    assert strange not in [entry.name for entry in entries_of(archive, unwatched)]
+
+
 def test_the_check_of_every_line_is_that_of_the_reader(tmp_path: Path) -> None:
     path = tmp_path / "session-000001.journal"
     lines = BOTH.read_bytes().splitlines(keepends=True)[:12]
