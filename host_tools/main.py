@@ -1,6 +1,7 @@
 """`gp-pta`: the one command of the host tools."""
 
 import argparse
+import errno
 import io
 import os
 import sys
@@ -54,6 +55,8 @@ COMMANDS = (
 # As a shell says that a program was ended by SIGINT or SIGPIPE.
 INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
+# Only what is written can fail so, and a command names its own files itself.
+FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -109,6 +112,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _forget_stdout()
         return BROKEN_PIPE
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        _forget_stdout()
+        print(f"gp-pta: the output cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
     return code
 
 

@@ -1,5 +1,6 @@
 """The one command: its help, its manual, its completion, and how it ends."""
 
+import os
 import re
 import shlex
 import shutil
@@ -10,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from host_tools import extras, manual
+from host_tools import extras, manual, replay
 from host_tools.errors import HostError
 from host_tools.extras import need, remedy
 from host_tools.main import COMMANDS, main, parser
@@ -93,6 +94,33 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     )
     assert done.stderr == ""
     assert done.returncode in (0, 141)  # it may have been quicker than the reader
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("words", [["replay", str(GOLDEN)], ["export", "--schema"]])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_output_that_is_full_is_named_and_is_no_verdict(
+    words: list[str], unbuffered: str
+) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "host_tools.main", *words],
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == ("gp-pta: the output cannot be written: No space left on device\n")
+
+
+def test_an_error_of_the_system_that_nobody_expected_is_shown_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def lost(_: object) -> int:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(replay, "run", lost)
+    with pytest.raises(OSError, match="Input/output error"):
+        main(["replay", str(GOLDEN)])
 
 
 def test_what_is_missing_is_named_with_the_smallest_extra(
