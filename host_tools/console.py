@@ -6,6 +6,7 @@ is.
 """
 
 import argparse
+import io
 import os
 import queue
 import re
@@ -187,6 +188,8 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Talk until there are no more lines."""
+    if isinstance(sys.stdin, io.TextIOWrapper):  # what is no text is for `Talk.ask` to spell out
+        sys.stdin.reconfigure(errors="surrogateescape")
     follow = _Follow(arguments.until)
     talk = Talk(arguments.port, follow.show)
     try:

@@ -81,15 +81,17 @@ def served() -> Iterator[Served]:
     served.stop()
 
 
-def piped(port: str, text: str, *options: str, code: int = 0) -> tuple[list[str], str]:
+def piped(port: str, text: str | bytes, *options: str, code: int = 0) -> tuple[list[str], str]:
     """Return what a script is told, and what is said on standard error."""
     done = subprocess.run(
         [sys.executable, "-c", MAIN, "console", port, *options],
-        cwd=REPO, input=text, capture_output=True, text=True, timeout=WAIT_S_MAX, check=False,
+        cwd=REPO, input=text.encode() if isinstance(text, str) else text, capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"}, timeout=WAIT_S_MAX, check=False,
     )  # fmt: skip
-    assert done.returncode == code, (done.stdout, done.stderr)
-    assert "Traceback" not in done.stderr
-    return done.stdout.splitlines(), done.stderr
+    said, errors = done.stdout.decode(), done.stderr.decode()
+    assert done.returncode == code, (said, errors)
+    assert "Traceback" not in errors
+    return said.splitlines(), errors
 
 
 # Scripts
@@ -145,9 +147,9 @@ def test_what_is_waited_for_in_vain_ends_when_the_port_is_gone(served: Served) -
 
 
 def test_what_is_no_ascii_is_not_made_a_query(served: Served) -> None:
-    said, _ = piped(served.port, "SESS:STATé\n", code=1)
-
-    assert said[0].startswith("ERROR -113,")
+    for line in ("SESS:STATé\n", b"SESS:STAT\xff\n"):
+        said, _ = piped(served.port, line, code=1)
+        assert said[0].startswith("ERROR -113,")
     assert ("state",) not in served.instrument.calls
 
 
