@@ -75,6 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     session = read_true_session(arguments.journal)
     _check_ended(session, arguments.unfinished)
     ears = _prescribed(session, arguments)
+    _check_configuration(arguments.out, ears)
     figures = as_json(session, ears)
     for path in arguments.out:
         _write(path, session, ears, figures)
@@ -150,6 +151,15 @@ def _prescribed(
     if refused and (arguments.ear or not ears):
         raise refused[0]
     return ears
+
+
+def _check_configuration(out: Sequence[Path], ears: "Sequence[EarPrescription]") -> None:
+    """Refuse a configuration of one ear, before anything is written."""
+    missing = {LEFT, RIGHT} - {ear.ear for ear in ears}
+    if missing and any(path.suffix == CONFIGURATION for path in out):
+        raise HostError(
+            f"-o: {CONFIGURATION} has gains of both ears, and the {missing.pop()} ear has none"
+        )
 
 
 def _asked(session: "RecordedSession", arguments: argparse.Namespace) -> list[str]:
@@ -243,10 +253,5 @@ def _configuration(session: "RecordedSession", ears: "Sequence[EarPrescription]"
     from host_tools.prescription.openmha import configuration
 
     by_ear = {ear.ear: ear.compression for ear in ears}
-    missing = {LEFT, RIGHT} - set(by_ear)
-    if missing:
-        raise HostError(
-            f"-o: {CONFIGURATION} has gains of both ears, and the {missing.pop()} ear has none"
-        )
     said = [f"{ears[0].rule} from {session.path.name}", *remarks(session, ears)]
     return configuration(by_ear[LEFT], by_ear[RIGHT], said)

@@ -96,10 +96,11 @@ def test_pictures_and_figures_are_written_and_never_over_another(
 
 
 def test_openmha_needs_both_ears(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = prescribed(str(LEFT_S2), "-o", str(tmp_path / "aid.cfg"), capsys=capsys)
+    words = ("-o", str(tmp_path / "aid.svg"), "-o", str(tmp_path / "aid.cfg"))
+    code, _, err = prescribed(str(LEFT_S2), *words, capsys=capsys)
     assert code == 2
-    assert ".cfg has gains of both ears, and the right ear has none" in err
-    assert not (tmp_path / "aid.cfg").exists()
+    assert err == "gp-pta: -o: .cfg has gains of both ears, and the right ear has none\n"
+    assert list(tmp_path.iterdir()) == [], "nothing is written before that is seen"
 
 
 def test_openmha_has_a_row_a_band_left_ear_first(
