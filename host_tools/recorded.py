@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from firmware_py.calibration import CalibrationInForce
-from firmware_py.journal import JournalDamagedError, JournalError, Record, Recovered, read_journal
+from firmware_py.journal import (
+    JournalDamagedError,
+    JournalError,
+    JournalUnstartedError,
+    Record,
+    Recovered,
+    read_journal,
+)
 from firmware_py.procedure.events import (
     Action,
     BoardLost,
@@ -29,6 +36,10 @@ from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import Settings
 from firmware_py.session import Replay, ReplayError, replay
 from host_tools.errors import HostError
+
+
+class UnstartedError(HostError):
+    """A journal that was begun and never got its header: nothing had been recorded."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +162,8 @@ def read_session(path: Path, watch: TrialWatcher = unwatched) -> RecordedSession
     Raises
     ------
     HostError
-        If the file is no journal, or of a version that cannot be followed.
+        If the file is no journal, or of a version that cannot be followed; an `UnstartedError` if
+        nothing had been recorded in it.
     """
     recovered, damage = _good_records(path)
     trials: list[Trial] = []
@@ -198,6 +210,8 @@ def _good_records(path: Path) -> tuple[Recovered, str]:
         if error.good is None or not error.good.records:
             raise HostError(str(error)) from None
         return error.good, str(error)
+    except JournalUnstartedError as error:
+        raise UnstartedError(str(error)) from None
     except JournalError as error:
         raise HostError(str(error)) from None
 

@@ -2,6 +2,7 @@
 
 import fnmatch
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +12,7 @@ from firmware_py.procedure.outcomes import CATCH, FAMILIARISE, MEASURE
 from firmware_py.session import Replay
 from host_tools.errors import HostError
 from host_tools.files import cannot_be_read
-from host_tools.recorded import RecordedSession, Trial, read_session
+from host_tools.recorded import RecordedSession, Trial, UnstartedError, read_session
 from host_tools.watch.view import Answered, Limits, View
 
 JOURNALS: Final = "session-*.journal"
@@ -19,6 +20,8 @@ JOURNALS: Final = "session-*.journal"
 
 class DirectoryWatch:
     """Follows the newest journal of a directory.
+
+    One that was begun and never got its header is passed over, as by the firmware.
 
     Parameters
     ----------
@@ -34,8 +37,7 @@ class DirectoryWatch:
         if not directory.is_dir():
             raise HostError(f"{str(directory)!r} is no directory")
         self._directory = directory
-        self._seen: tuple[Path, int] | None = None
-        self._view = View(str(directory), "no session yet")
+        self._seen: tuple[tuple[Path, int], View] | None = None
 
     def look(self) -> View:
         """Return what there is to see now; the journal is only read again when it has grown.
@@ -43,24 +45,30 @@ class DirectoryWatch:
         Raises
         ------
         HostError
-            If the directory cannot be read.
+            If the directory, or the journal, cannot be read.
         """
-        newest = self._newest()
-        if newest is not None and newest != self._seen:
-            self._view = view_of(newest[0])
-            self._seen = newest
-        return self._view
+        journals = self._newest_first()
+        for journal in journals:
+            with suppress(UnstartedError):
+                return self._view_of(journal)
+        why = ": nothing was recorded in the journals that were begun" if journals else ""
+        return View(str(self._directory), f"no session yet{why}")
 
-    def _newest(self) -> tuple[Path, int] | None:
-        """Return the newest journal and its size, None if there is none."""
+    def _newest_first(self) -> list[Path]:
         try:
             names = fnmatch.filter(os.listdir(self._directory), JOURNALS)
-            if not names:
-                return None
-            journal = self._directory / max(names)
-            return journal, journal.stat().st_size
         except OSError as error:
             raise cannot_be_read(self._directory, error) from None
+        return [self._directory / name for name in sorted(names, reverse=True)]
+
+    def _view_of(self, journal: Path) -> View:
+        try:
+            state = journal, journal.stat().st_size
+        except OSError as error:
+            raise cannot_be_read(journal, error) from None
+        if self._seen is None or self._seen[0] != state:
+            self._seen = state, view_of(journal)
+        return self._seen[1]
 
     def close(self) -> None:
         """Do nothing: nothing is held open."""

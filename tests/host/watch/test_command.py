@@ -52,6 +52,25 @@ def test_the_newest_session_is_the_one_to_see(tmp_path: Path) -> None:
     assert DirectoryWatch(tmp_path).look().name == "session-000002.journal"
 
 
+def test_a_journal_that_never_got_its_header_is_passed_over(tmp_path: Path) -> None:
+    first, second = (tmp_path / f"session-00000{number}.journal" for number in (1, 2))
+    second.touch()
+    watch = DirectoryWatch(tmp_path)
+    assert watch.look().state == (
+        "no session yet: nothing was recorded in the journals that were begun"
+    )
+
+    first.write_bytes(LEFT_S2.read_bytes())
+    assert watch.look().name == first.name
+    second.write_bytes(LEFT_S2.read_bytes()[:20])
+    assert watch.look().name == first.name
+    second.write_bytes((GOLDEN / "silent-ear.journal").read_bytes())
+    assert watch.look().name == second.name
+    (tmp_path / "session-000003.journal").write_text("Dear sirs,\n")
+    with pytest.raises(HostError, match=r"session-000003\.journal: is no journal"):
+        watch.look()
+
+
 def test_the_screen_shows_thresholds_answers_and_calibration(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
