@@ -245,7 +245,8 @@ def _write(
         from host_tools.prescription.picture import draw_prescription
 
         warning = "" if session.calibration.state == CALIBRATED else session.calibration.headline
-        title = f"{figures['rule']}, {session.header['started'][:10]}"
+        day = str(session.header.get("started", ""))[:10]
+        title = ", ".join(filter(None, [figures["rule"], day]))
         draw_prescription(ears, title, warning, path)
 
 

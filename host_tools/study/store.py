@@ -162,10 +162,11 @@ class Store:
     def _check_plan(self, path: Path) -> None:
         try:
             about = json.loads(path.read_text(encoding="utf-8"))
-            plan: Mapping[str, Any] = about["plan"]
-            known = about["format"] == FORMAT
+            plan, known = about["plan"], about["format"] == FORMAT
         except (ValueError, KeyError, TypeError):
-            raise HostError(f"{path} is damaged; nothing in its directory was changed") from None
+            plan = None
+        if not isinstance(plan, Mapping):
+            raise HostError(f"{path} is damaged; nothing in its directory was changed")
         different = differences(plan, self._study.plan)
         if not known or different:
             what = "; ".join(different) or f"its format is not {FORMAT}"

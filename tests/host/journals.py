@@ -33,13 +33,15 @@ def journal(kind: str, number: int) -> bytes:
     return b"".join(lines)
 
 
-def rewrite(path: Path, change: dict[str, Any]) -> None:
-    """Write a journal anew, with its right CRCs, one played tone changed."""
+def rewrite(path: Path, change: dict[str, Any], without: str = "") -> None:
+    """Write a journal anew, CRCs and all, a played tone changed, a key of the header gone."""
     header, *records = read_journal(path).records
     play = next(r["action"] for r in records if r.get("action", {}).get("what") == "play")
     play.update(change)
     path.unlink()
-    header = {key: value for key, value in header.items() if key not in ("kind", "journal")}
+    header = {
+        key: value for key, value in header.items() if key not in ("kind", "journal", without)
+    }
     with JournalWriter.create(path, header) as writer:
         for record in records:
             writer.append(record)

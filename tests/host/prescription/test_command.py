@@ -95,6 +95,15 @@ def test_pictures_and_figures_are_written_and_never_over_another(
     assert picture.read_bytes() == before
 
 
+def test_a_session_of_which_it_is_not_known_when_it_started_is_drawn(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "session-000001.journal"
+    path.write_bytes(LEFT_S2.read_bytes())
+    rewrite(path, {}, without="started")
+    assert prescribed(str(path), "-o", str(tmp_path / "gain.svg"), capsys=capsys)[0] == 0
+
+
 def test_openmha_needs_both_ears(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("-o", str(tmp_path / "aid.svg"), "-o", str(tmp_path / "aid.cfg"))
     code, _, err = prescribed(str(LEFT_S2), *words, capsys=capsys)

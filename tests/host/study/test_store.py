@@ -149,7 +149,7 @@ def test_another_program_is_refused(study: Study, tmp_path: Path) -> None:
         Store(tmp_path, study)
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[]", '{"plan": {}}'])
+@pytest.mark.parametrize("content", ["", "{}", "[]", '{"plan": {}}', '{"plan": [], "format": 1}'])
 def test_a_damaged_plan_is_refused(study: Study, tmp_path: Path, content: str) -> None:
     (tmp_path / "study.json").write_text(content, encoding="utf-8")
 
