@@ -59,7 +59,7 @@ def _names(action: argparse.Action) -> str:
     if isinstance(metavar, tuple):
         metavar = " ".join(metavar)
     if not action.option_strings:
-        return f"`{action.metavar or action.dest.upper()}`"
+        return _cell(f"`{action.metavar or action.dest.upper()}`")
     value = "" if takes_none else f" {metavar}"
     return _cell(f"`{', '.join(action.option_strings)}{value}`")
 
