@@ -15,7 +15,7 @@ from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 TAIL_BYTES: Final = 32 * 1024  # a result has at most 12 KiB, and only some notes come after it
 
 COMPLETE: Final = "complete"
-UNFINISHED: Final = "unfinished"
+UNFINISHED: Final = "unfinished"  # in the place of an outcome
 DAMAGED: Final = "damaged"
 
 

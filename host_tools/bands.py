@@ -15,7 +15,12 @@ def half_width_db(threshold: Mapping[str, Any]) -> float | None:
     return half_db
 
 
+def wide_db(threshold: Mapping[str, Any], wanted_db: float) -> float | None:
+    """Return how far a band reaches to either side, None if that is not beyond `wanted_db`."""
+    half_db = half_width_db(threshold)
+    return half_db if half_db is not None and half_db > wanted_db else None
+
+
 def is_wide(threshold: Mapping[str, Any], wanted_db: float) -> bool:
     """Tell whether a band reaches further to either side than `wanted_db`."""
-    half_db = half_width_db(threshold)
-    return half_db is not None and half_db > wanted_db
+    return wide_db(threshold, wanted_db) is not None

@@ -17,6 +17,7 @@ from firmware_py.console.audiogram import draw_audiogram, legend
 from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, MEASURED, NO_RESPONSE, UNSURE
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import SettingError, Settings
+from host_tools.bands import half_width_db
 from host_tools.errors import HostError
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 
@@ -216,17 +217,12 @@ def _panel(ear: Mapping[str, Any], truth: Audiogram | None) -> list[str]:
     frequencies = [found["frequency_hz"] for found in ear["thresholds"]]
     lines.append("    Hz" + "".join(f"{f:5d}" for f in frequencies))
     lines.append(" found" + "".join(f"{_shown(found):>5}" for found in ear["thresholds"]))
-    lines.append("    +-" + "".join(_number(_half(found), 1) for found in ear["thresholds"]))
+    lines.append(
+        "    +-" + "".join(_number(half_width_db(found), 1) for found in ear["thresholds"])
+    )
     if truth:
         lines.append("  true" + "".join(_number(truth.threshold_db_hl(f), 0) for f in frequencies))
     return lines
-
-
-def _half(found: Mapping[str, Any]) -> float | None:
-    """Return half the width of the 95 % band."""
-    if found["low_db_hl"] is None or found["high_db_hl"] is None:
-        return None
-    return float(0.5 * (found["high_db_hl"] - found["low_db_hl"]))
 
 
 def _shown(found: Mapping[str, Any]) -> str:

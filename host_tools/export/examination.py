@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.archive import ArchiveError, recorded_result
+from firmware_py.archive import COMPLETE, UNFINISHED, ArchiveError, recorded_result
 from firmware_py.calibration import CalibrationError, CalibrationInForce
 from firmware_py.journal import Record
 from firmware_py.procedure.outcomes import INCOMPLETE, MEASURED
@@ -14,9 +14,6 @@ from firmware_py.procedure.settings import Settings
 from host_tools.bands import is_wide
 from host_tools.errors import HostError
 from host_tools.pta4 import pta4_of
-
-COMPLETE: Final = "complete"
-UNFINISHED: Final = "unfinished"  # in the place of an outcome
 
 # What every threshold has; anything else in it is a mark, such as of masking.
 THRESHOLD_KEYS: Final = (

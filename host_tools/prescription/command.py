@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from firmware_py.archive import COMPLETE
 from firmware_py.calibration import CALIBRATED
 from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, NO_RESPONSE
 from firmware_py.procedure.settings import LEFT, RIGHT
@@ -130,7 +131,7 @@ def _ear_as_json(ear: "EarPrescription") -> dict[str, Any]:
 
 def _check_ended(session: "RecordedSession", unfinished_allowed: bool) -> None:
     outcome = session.result["outcome"]
-    if (session.complete and outcome == "complete") or unfinished_allowed:
+    if (session.complete and outcome == COMPLETE) or unfinished_allowed:
         return
     state = f"the session was {outcome}" if outcome else "it is not finished"
     raise HostError(f"{session.path}: {state}; --unfinished prescribes from what there is")
@@ -214,7 +215,7 @@ def remarks(session: "RecordedSession", ears: "Sequence[EarPrescription]") -> li
     said = []
     if session.calibration.state != CALIBRATED:
         said.append(session.calibration.headline)
-    if session.result["outcome"] != "complete":
+    if session.result["outcome"] != COMPLETE:
         said.append("from a session that came to no end")
     marks = {mark for ear in ears for mark in ear.marks}
     if NO_RESPONSE in marks:

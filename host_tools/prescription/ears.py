@@ -6,12 +6,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from firmware_py.procedure.outcomes import (
-    HEARS_ALL,
-    NO_RESPONSE,
-    UNRELIABLE,
-)
-from host_tools.bands import half_width_db
+from firmware_py.procedure.ear_test import BAND_PROBABILITY
+from firmware_py.procedure.outcomes import HEARS_ALL, NO_RESPONSE, UNRELIABLE
+from host_tools.bands import wide_db
 from host_tools.errors import HostError
 from host_tools.prescription.compression import Compression, compression
 from host_tools.prescription.rules import (
@@ -23,7 +20,6 @@ from host_tools.recorded import RecordedSession
 
 DRAWS: Final = 4000  # of the joint posterior: the ends of a 95 % band are then good to 0.1 SD
 SEED: Final = 1  # of the draws, so that the same journal prescribes the same
-BAND_PROBABILITY: Final = 0.95
 
 
 class NothingToPrescribeError(HostError):
@@ -104,8 +100,8 @@ def prescribe_ear(session: RecordedSession, ear: str, rule: str) -> EarPrescript
 
 
 def _wide_db(thresholds: Iterable[Mapping[str, Any]], wanted_db: float) -> dict[int, float]:
-    halves_db = {threshold["frequency_hz"]: half_width_db(threshold) for threshold in thresholds}
-    return {f: half for f, half in halves_db.items() if half is not None and half > wanted_db}
+    by_frequency = {t["frequency_hz"]: wide_db(t, wanted_db) for t in thresholds}
+    return {f: half_db for f, half_db in by_frequency.items() if half_db is not None}
 
 
 def _result_of(session: RecordedSession, ear: str) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
+from firmware_py.archive import UNFINISHED
 from firmware_py.procedure.ear_test import EarTest
 from firmware_py.procedure.outcomes import (
     HEARS_ALL,
@@ -219,7 +220,7 @@ def findings_of(session: RecordedSession) -> Findings:
         person=session.person.as_record(),
         calibration_state=session.calibration.state,
         calibration=session.calibration.headline,
-        status=result["outcome"] or "unfinished",
+        status=result["outcome"] or UNFINISHED,
         warnings=_warnings(session),
         remarks=list(result["remarks"]),
         ears=[_ear_findings(session, found, spreads, norm) for found in ears],

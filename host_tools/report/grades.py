@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 
 from firmware_py.inference.estimator import ThresholdEstimator
+from firmware_py.procedure.ear_test import BAND_PROBABILITY
 from host_tools.pta4 import PTA4_FREQUENCIES_HZ
 
 # Each from this mean threshold on, dB HL.
@@ -31,7 +32,6 @@ GRADES_DB_HL: Final = {
 }
 # A unilateral loss: the better ear below the first, the worse one from the second on.
 UNILATERAL_DB_HL: Final = (20.0, 35.0)
-BAND_PROBABILITY: Final = 0.95
 _BISECTIONS: Final = 60
 _REACH_SDS: Final = 40.0  # further from every Gaussian there is nothing
 

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from firmware_py.archive import UNFINISHED
 from firmware_py.calibration import CALIBRATED, OVERDUE
 from firmware_py.procedure.outcomes import (
     HEARS_ALL,
@@ -66,7 +67,7 @@ def alarms(findings: Findings) -> list[tuple[str, str]]:
     if findings.calibration_state != CALIBRATED:
         state, _, why = findings.calibration.partition(": ")
         found.append((state, f"{why[:1].upper()}{why[1:]}. {_meaning(state)}"))
-    headline = "UNFINISHED" if findings.status == "unfinished" else "NOT AS RECORDED"
+    headline = "UNFINISHED" if findings.status == UNFINISHED else "NOT AS RECORDED"
     if findings.warnings:
         text = "; ".join(findings.warnings)
         found.append((headline, f"{text[:1].upper()}{text[1:]}."))

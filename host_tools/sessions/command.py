@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from firmware_py.archive import UNFINISHED
+from firmware_py.archive import COMPLETE, UNFINISHED
 from firmware_py.calibration import STATES
 from host_tools.errors import HostError
 from host_tools.export.command import checked_format, export
@@ -31,7 +31,7 @@ What was read is kept in an index under ~/.cache/gp-pta (or $XDG_CACHE_HOME/gp-p
 removed at any time; journals are never changed. PTA4 is the mean at 0.5, 1, 2 and 4 kHz.
 """
 
-OUTCOMES: Final = ("complete", "aborted", "failed", UNFINISHED, *BROKEN)
+OUTCOMES: Final = (COMPLETE, "aborted", "failed", UNFINISHED, *BROKEN)
 NAMED_MAX: Final = 10  # of sessions that could not be exported
 
 

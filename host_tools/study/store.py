@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from host_tools.errors import HostError
 from host_tools.files import UNFINISHED, write_text, written
-from host_tools.methods.registry import Learned, learn
+from host_tools.methods.registry import NOTHING_LEARNED, Learned, learn
 from host_tools.study.plan import Study, differences
 from host_tools.study.session import METRICS, Session
 
@@ -77,7 +77,7 @@ class Store:
     def learned(self) -> Learned:
         """Return what the methods have learned: from the last time, or learn it now."""
         if self._study.training is None:
-            return Learned()
+            return NOTHING_LEARNED
         path = self.directory / LEARNED
         try:
             return Learned.from_json(json.loads(path.read_text(encoding="utf-8")))
