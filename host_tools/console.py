@@ -7,7 +7,6 @@ is.
 
 import argparse
 import io
-import os
 import queue
 import re
 import sys
@@ -21,6 +20,7 @@ from typing import Any, Final
 from firmware_py.console.grammar import header_pattern
 from firmware_py.ports import Port, PortError
 from host_tools.errors import HostError
+from host_tools.files import user_directory
 
 NAME = "console"
 SUMMARY = "talk to the firmware's console: completion and history, or line by line in a pipe"
@@ -296,6 +296,4 @@ def words_of(help_lines: Sequence[str]) -> dict[str, str]:
 
 def history_path() -> Path:
     """Return where the history is kept: the user's data directory."""
-    base = os.environ.get("XDG_DATA_HOME", "")
-    root = Path(base) if base.startswith("/") else Path.home() / ".local" / "share"
-    return root / "gp-pta" / "console-history"
+    return user_directory("XDG_DATA_HOME", ".local/share") / "gp-pta" / "console-history"

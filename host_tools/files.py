@@ -1,4 +1,4 @@
-"""Files that are written: a name that may be used, and whole or not at all."""
+"""Files that are written: where, a name that may be used, and whole or not at all."""
 
 import os
 from collections.abc import Collection, Iterator
@@ -43,6 +43,20 @@ def check_name(
     if taken:
         unless = "" if force is None else " without --force"
         raise HostError(f"{option} {str(path)!r} is there already; it is not overwritten{unless}")
+
+
+def user_directory(variable: str, otherwise: str) -> Path:
+    """Return where the user keeps things of a kind, by the XDG Base Directory Specification.
+
+    Parameters
+    ----------
+    variable : str
+        Of the environment, such as XDG_CACHE_HOME; a relative path in it is ignored.
+    otherwise : str
+        Under the home directory.
+    """
+    told = Path(os.environ.get(variable, ""))
+    return told if told.is_absolute() else Path.home() / otherwise
 
 
 def cannot_be_read(directory: Path, error: OSError) -> HostError:

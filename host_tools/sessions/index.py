@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from host_tools.files import cannot_be_read
+from host_tools.files import cannot_be_read, user_directory
 from host_tools.sessions.entry import UNREADABLE, Entry, entry_of
 
 # An index of other fields is made anew; the number is for what else may change.
@@ -91,9 +91,8 @@ def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
 
 def _place(directory: Path) -> Path:
     """Return where the index of a directory lies."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     digest = hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:24]
-    return Path(home) / "gp-pta" / f"sessions-{digest}.sqlite3"
+    return user_directory("XDG_CACHE_HOME", ".cache") / "gp-pta" / f"sessions-{digest}.sqlite3"
 
 
 class _Index:

@@ -198,6 +198,18 @@ def test_nothing_is_written_beside_the_journals(archive: Path, cache: Path) -> N
     assert len(read_files(archive)) == 8
 
 
+def test_a_cache_directory_that_is_relative_is_ignored(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for told in ("relative/is/not/allowed", ""):
+        monkeypatch.setenv("XDG_CACHE_HOME", told)
+        read_files(archive)
+    assert not (tmp_path / "relative").exists()
+    assert len(list((tmp_path / "home" / ".cache" / "gp-pta").iterdir())) == 1
+
+
 @pytest.mark.parametrize("content", [b"no database", b"SQLite format 3\0" + bytes(4000)])
 def test_a_damaged_index_is_made_anew(archive: Path, cache: Path, content: bytes) -> None:
     read_files(archive)
