@@ -291,6 +291,8 @@ class _RawRepl:
             printed: bytes = self._transport.exec(source)
         except self._error as error:
             raise HostError(f"the board cannot do {source!r}: {error}") from None
+        except OSError as error:
+            raise HostError(f"{self._port!r} is gone: {error}; install again") from None
         return printed.decode("utf-8", "replace")
 
 

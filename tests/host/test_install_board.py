@@ -126,6 +126,26 @@ def test_what_has_no_repl_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None
         install(port, SETTINGS)
 
 
+def test_a_board_that_is_unplugged_meanwhile_is_told() -> None:
+    master, slave = os.openpty()
+    tty.setraw(slave)
+
+    def board() -> None:
+        said = b""
+        while not said.endswith(b"\x05A\x01"):  # what it is to do begins with this
+            said = os.read(master, 4096)
+            if said.endswith(b"\r\x01"):
+                os.write(master, b"raw REPL; CTRL-B to exit\r\n>")
+        os.close(master)
+
+    thread = threading.Thread(target=board)
+    thread.start()
+    with pytest.raises(HostError, match=r"'/dev/pts/\d+' is gone: .*; install again"):
+        install(os.ttyname(slave), SETTINGS)
+    thread.join()
+    os.close(slave)
+
+
 def test_a_board_that_answers_hello_is_there() -> None:
     answer = encode(1, "ok", (("wire", 1), ("board", "pico"), ("version", "1")))
     with a_peer({b"hello": b"garbage\n" + answer}) as port:
