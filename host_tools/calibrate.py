@@ -5,6 +5,7 @@ import datetime
 import getpass
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -31,8 +32,8 @@ from firmware_py.calibration import (
     check_text,
 )
 from firmware_py.calibration_tone import DBFS_LIMITS
-from firmware_py.ports import Port, PortError
 from firmware_py.procedure.settings import LEFT, RIGHT
+from host_tools.console import Talk
 from host_tools.errors import HostError
 from host_tools.files import write_text
 from host_tools.readings import Readings, kept_beside
@@ -56,10 +57,8 @@ LOUD_DBFS: Final = -10.0
 SOFTER_DB: Final = 5.0  # at a time, where the loud tone is distorted
 APART_MIN_DB: Final = 10.0  # between the two levels: nearer, and they show nothing
 DUE_DAYS: Final = 365
-ANSWER_TIMEOUT_S: Final = 10.0
 BEGIN_TIMEOUT_S: Final = 5.0  # from the command to the tone
 POLL_S: Final = 0.02
-QUIET_S: Final = 0.1
 
 Ask = Callable[[str], str]
 Say = Callable[[str], None]
@@ -85,64 +84,39 @@ class Instrument:
     """
 
     def __init__(self, url: str, ask_secret: Ask) -> None:
-        self._port = Port(url, "console")
+        self._url = url
         self._ask_secret = ask_secret
         self._pin = ""
-        self._partial = b""
 
     def __enter__(self) -> "Instrument":
-        """Open the port, and find somebody there."""
+        """Open the port, and find a firmware there; unasked lines are dropped."""
+        self._talk = Talk(self._url, lambda _: None)
         try:
-            self._port.open()
-            self._let_by()
-        except PortError as error:
-            raise HostError(str(error)) from None
-        if not self.ask("*IDN?").startswith("GP-PTA,"):
-            raise HostError(f"no GP-PTA firmware answers at {self._port.url!r}")
+            self._talk.wake()
+        except HostError:
+            self._talk.close()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
         """Have the tone end, and close the port."""
-        try:
-            self._port.write(b"CAL:STOP\n")
-            self._port.drain(1.0)
-        except PortError:
-            pass
-        self._port.close()
+        with suppress(HostError):  # it is gone already
+            self.stop()
+        self._talk.close()
 
     def ask(self, line: str) -> str:
-        """Send a line and return its answer; unasked lines on the way are dropped.
+        """Send a line and return its answer.
 
         Raises
         ------
         HostError
             If there is no answer, or it is an error.
         """
-        until_s = time.monotonic() + ANSWER_TIMEOUT_S
-        try:
-            self._port.write(f"{line}\n".encode())
-            while time.monotonic() < until_s:
-                *whole, self._partial = (self._partial + self._port.read()).split(b"\n")
-                answers = [each.decode("ascii", "replace").strip() for each in whole]
-                for answer in answers:
-                    if answer.startswith("ERROR "):
-                        told = line.split(" ", maxsplit=1)[0]  # not the PIN
-                        raise HostError(f"the firmware refused {told}: {answer[6:]}")
-                    if answer and not answer.startswith("!"):
-                        return answer
-                time.sleep(POLL_S)
-        except PortError as error:
-            raise HostError(str(error)) from None
-        told = line.split(" ", maxsplit=1)[0]
-        raise HostError(f"the firmware did not answer {told} within {ANSWER_TIMEOUT_S:g} s")
-
-    def _let_by(self) -> None:
-        """Wait until nothing comes any more of what somebody else had asked."""
-        until_s = time.monotonic() + QUIET_S
-        while time.monotonic() < until_s:
-            if self._port.read():
-                until_s = time.monotonic() + QUIET_S
-            time.sleep(POLL_S)
+        answer = self._talk.ask(line)[-1]
+        if answer.startswith("ERROR "):
+            told = line.split(" ", maxsplit=1)[0]  # not the PIN
+            raise HostError(f"the firmware refused {told}: {answer[6:]}")
+        return answer
 
     def unlock(self) -> None:
         """Enter the PIN, if the firmware wants it: the first time, or after a long pause."""

@@ -221,6 +221,15 @@ def test_a_device_with_a_pin_asks_for_it_once(tmp_path: Path) -> None:
     assert read_calibration(output).due > TODAY
 
 
+def test_what_somebody_typed_by_half_is_forgotten(tmp_path: Path) -> None:
+    output = tmp_path / "calibration.toml"
+    with device(tmp_path / "data") as (rig, port):
+        with open(port, "wb", buffering=0) as console:
+            console.write(b"SESS:ABO")
+        assert run(port, output, Technician(rig)) == 0
+    assert read_calibration(output).due > TODAY
+
+
 def test_who_quits_goes_on_where_he_was(tmp_path: Path) -> None:
     output, part = tmp_path / "calibration.toml", tmp_path / "calibration.toml.readings"
     with device(tmp_path / "data") as (rig, port):
