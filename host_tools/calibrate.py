@@ -35,7 +35,7 @@ from firmware_py.calibration_tone import DBFS_LIMITS
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.console import Talk
 from host_tools.errors import HostError
-from host_tools.files import write_text
+from host_tools.files import check_name, write_text
 from host_tools.readings import Readings, kept_beside
 
 NAME = "calibrate"
@@ -297,7 +297,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     p.add_argument("port", nargs="?", metavar="PORT", help="the firmware's console")
     p.add_argument("--console", metavar="URL", help="the same, as any URL that pyserial knows")
-    p.add_argument("-o", "--out", metavar="FILE", type=Path, required=True, help="to write")
+    p.add_argument("-o", "--out", metavar="FILE.toml", type=Path, required=True, help="to write")
     p.add_argument(
         "--transducer",
         default="tdh39",
@@ -319,7 +319,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--due-days", type=int, default=DUE_DAYS, metavar="N", help=f"default: {DUE_DAYS}"
     )
-    p.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    p.add_argument("--force", action="store_true", help="replace FILE.toml if it is there")
     p.add_argument(
         "--resume", action="store_true", help="go on with the readings that are kept, unasked"
     )
@@ -446,10 +446,7 @@ def _checked(arguments: argparse.Namespace) -> str:
             f"--loud is {arguments.loud:g} dBFS; allowed is {arguments.soft + APART_MIN_DB:g} "
             f"({APART_MIN_DB:g} dB above --soft) to {high_dbfs:g} dBFS"
         )
-    if arguments.out.exists() and not arguments.force:
-        raise HostError(f"{arguments.out} is there already; --force replaces it")
-    if not arguments.out.parent.is_dir():
-        raise HostError(f"{arguments.out.parent} is no directory")
+    check_name(arguments.out, "-o", (".toml",), arguments.force)
     return str(urls[0])
 
 

@@ -17,6 +17,7 @@ from device.simulator.listener import Audiogram
 from firmware_py.procedure.settings import AUTOMATIC, OFF
 from host_tools import replay
 from host_tools.errors import HostError
+from host_tools.files import check_name, write_text
 from host_tools.live import (
     add_test_arguments,
     begin,
@@ -97,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
         screen.print(line, style="green" if verdict.identical else "red", soft_wrap=True)
     screen.print(f"{seconds:.1f} s at speed {arguments.speed:g}")
     if arguments.picture is not None:
-        arguments.picture.write_text(_picture(screen), encoding="utf-8")
+        write_text(arguments.picture, _picture(screen))
     if arguments.json:
         summary = {
             "journal": str(journal),
@@ -119,10 +120,7 @@ def _check_options(arguments: argparse.Namespace) -> None:
 def _screen(picture: Path | None) -> Console:
     if picture is None:
         return Console(highlight=False)
-    if picture.suffix != ".svg" or not picture.parent.is_dir():
-        raise HostError(f"--picture is {str(picture)!r}; allowed is a name in .svg, in a directory")
-    if picture.exists():
-        raise HostError(f"--picture {str(picture)!r} is there already; it is not overwritten")
+    check_name(picture, "--picture", (".svg",))
     return Console(highlight=False, record=True, width=PICTURE_COLUMNS, force_terminal=True)
 
 

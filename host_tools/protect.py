@@ -1,6 +1,7 @@
 """`gp-pta protect`: encrypt journals for people whose key is elsewhere."""
 
 import argparse
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -72,7 +73,7 @@ def make_identity(path: Path) -> str:
     """Write a new secret key into a file for its owner alone; return its recipient."""
     from pyrage import x25519
 
-    if path.exists() or path.is_symlink():
+    if os.path.lexists(path):
         raise HostError(f"--make-identity {str(path)!r} is there already; it is not overwritten")
     identity = x25519.Identity.generate()
     recipient = str(identity.to_public())

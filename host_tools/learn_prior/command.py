@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from host_tools.errors import HostError
+from host_tools.files import check_name, write_text
 
 if TYPE_CHECKING:  # these bring Numba with them, which other commands do without
     from firmware_py.inference.population_prior import PopulationPrior
@@ -83,8 +84,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Learn, check, write, draw."""
     components = _checked(arguments)
-    picture = arguments.picture or arguments.out.with_suffix(".svg")
-    _check_output(arguments.out, picture, arguments.force)
+    picture = _check_output(arguments.out, arguments.picture, arguments.force)
     return _learn(arguments, components, picture)
 
 
@@ -110,22 +110,14 @@ def _checked(arguments: argparse.Namespace) -> int | None:
     return components
 
 
-def _check_output(out: Path, picture: Path, force: bool) -> None:
+def _check_output(out: Path, picture: Path | None, force: bool) -> Path:
+    """Refuse names that cannot be written, and return that of the picture."""
     from host_tools.drawing import PICTURE_ENDINGS
 
-    if out.suffix in PICTURE_ENDINGS:
-        raise HostError(f"-o is {str(out)!r}, the name of a picture; allowed is PRIOR.json")
-    if picture.suffix not in PICTURE_ENDINGS:
-        raise HostError(
-            f"--picture is {str(picture)!r}; allowed is a name in {', '.join(PICTURE_ENDINGS)}"
-        )
-    for path in (out, picture):
-        if not path.parent.is_dir():
-            raise HostError(f"{str(path)!r}: there is no directory {str(path.parent)!r}")
-        if path.exists() and not force:
-            raise HostError(
-                f"{str(path)!r} is there already; it is not overwritten without --force"
-            )
+    check_name(out, "-o", (".json",), force)
+    picture = picture or out.with_suffix(".svg")
+    check_name(picture, "--picture", PICTURE_ENDINGS, force)
+    return picture
 
 
 def _learn(arguments: argparse.Namespace, components: int | None, picture: Path) -> int:
@@ -133,7 +125,6 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
     from rich.progress import Progress
 
     from firmware_py.inference.population_prior import PopulationPrior
-    from host_tools.files import write_text
     from host_tools.learn_prior.checking import as_json, at_frequencies, bands, mean_scores
     from host_tools.learn_prior.em import Learner, usual_shrinkage
     from host_tools.learn_prior.fill import prior_of

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from host_tools.errors import HostError
+from host_tools.files import cannot_be_read
 
 if TYPE_CHECKING:  # they bring Numba with them, which the other commands can do without
     from host_tools.watch.view import View
@@ -81,13 +82,17 @@ def watch_of(source: str) -> Watch:
     Raises
     ------
     HostError
-        If there is neither.
+        If there is neither, or nobody may look.
     """
-    if Path(source).is_dir():
+    try:
+        is_directory, is_there = Path(source).is_dir(), "://" in source or Path(source).exists()
+    except OSError as error:
+        raise cannot_be_read(Path(source), error) from None
+    if is_directory:
         from host_tools.watch.directory import DirectoryWatch
 
         return DirectoryWatch(Path(source))
-    if "://" not in source and not Path(source).exists():
+    if not is_there:
         raise HostError(f"{source!r} is neither a directory nor a port: it is not there")
     from host_tools.watch.port import PortWatch
 

@@ -393,9 +393,26 @@ def test_a_file_that_is_there_is_kept(tmp_path: Path) -> None:
     output = tmp_path / "c.toml"
     output.write_text("kept")
     arguments = parser().parse_args(["calibrate", "/dev/none", "-o", str(output)])
-    with pytest.raises(HostError, match="is there already; --force replaces it"):
+    with pytest.raises(HostError, match="is there already; it is not overwritten without --force"):
         calibrate(arguments, input, print, TODAY, input)
     assert output.read_text() == "kept"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("directory.toml", "directory.toml' is there already"),
+        (f"{'long' * 100}.toml", "cannot be written: File name too long"),
+        ("nowhere/c.toml", "allowed is a name in .toml, in a directory that is there"),
+        ("c.json", "allowed is a name in .toml"),
+    ],
+)
+def test_what_cannot_be_written_in_the_end_is_refused_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, words: str
+) -> None:
+    (tmp_path / "directory.toml").mkdir()
+    assert main(["calibrate", "/dev/none", "-o", str(tmp_path / name), "--force"]) == 2
+    assert words in capsys.readouterr().err
 
 
 def test_a_port_that_is_none_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

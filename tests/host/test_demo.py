@@ -109,6 +109,12 @@ def test_why_an_ear_ended_is_said_and_so_is_how_sure_it_is(tmp_path: Path) -> No
     assert re.search(r"  \+- ?\d+\.\d dB", done.stdout)
 
 
+def test_a_picture_that_cannot_be_written_in_the_end_is_named(tmp_path: Path) -> None:
+    done = demo("--ear", "left", "--out", tmp_path, "--picture", "/proc/x.svg", code=2)
+
+    assert done.stderr == "gp-pta: /proc/x.svg cannot be written: No such file or directory\n"
+
+
 def test_without_a_place_for_it_the_journal_stays_where_the_summary_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -337,6 +343,8 @@ def test_an_interrupted_demonstration_ends_with_the_code_for_that(tmp_path: Path
         (["--sex", "X"], "sex is 'X'; allowed are F and M"),
         (["--faults", "loss=.1"], "--faults: faults are 'loss=.1', allowed are NAME=RATE"),
         (["--faults", "drop=.9"], "--faults: drop is 0.9, allowed are 0 to 0.5 a line"),
+        (["--picture", "x.png"], "--picture is 'x.png'; allowed is a name in .svg"),
+        (["--picture", f"{'long' * 100}.svg"], "cannot be written: File name too long"),
         (["--out", "/dev/null/sessions"], "--out '/dev/null/sessions' cannot be made: Not a dir"),
     ],
 )

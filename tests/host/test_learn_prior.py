@@ -126,7 +126,12 @@ def test_what_is_there_is_not_overwritten(table: Path, capsys: pytest.CaptureFix
         (["--seed", "-1"], "--seed is -1; allowed are whole numbers 0 to 2147483647"),
         (["--standard-audiograms", "1"], "--standard-audiograms is 1; allowed is at least 0 and"),
         (["--picture", "x.txt"], "--picture is 'x.txt'; allowed is a name in .svg"),
-        (["--picture", "/nowhere/x.svg"], "there is no directory '/nowhere'"),
+        (["--picture", "/nowhere/x.svg"], "'/nowhere/x.svg'; allowed is a name in"),
+        (["-o", "."], "-o is '.'; allowed is a name in .json, in a directory that is there"),
+        (["-o", "/"], "-o is '/'; allowed is a name in .json, in a directory that is there"),
+        (["-o", ""], "-o is '.'; allowed is a name in .json, in a directory that is there"),
+        (["-o", "x.svg"], "-o is 'x.svg'; allowed is a name in .json"),
+        (["-o", f"{'long' * 100}.json"], "cannot be written: File name too long"),
         (["--part", "0.1"], "people to learn from, of known degree of loss"),
     ],
 )
@@ -137,6 +142,17 @@ def test_a_wrong_option_is_refused(
 
     assert message in capsys.readouterr().err
     assert not (table.parent / "prior.json").exists()
+
+
+def test_a_directory_is_not_overwritten_either(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (table.parent / "prior.json").mkdir()
+
+    assert learned(table, "--components", "1", "--force") == 2
+
+    assert "is there already" in capsys.readouterr().err
+    assert not (table.parent / "prior.svg").exists()
 
 
 def test_a_table_with_too_few_frequencies_is_refused(

@@ -82,6 +82,13 @@ def test_nothing_is_overwritten(
     assert protected.read_bytes() == content
 
 
+def test_a_key_that_cannot_be_written_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refusal(capsys, "protect", "--make-identity", str(tmp_path / ("long" * 100)))
+    assert said.endswith("cannot be written: File name too long")
+
+
 def test_what_is_wrong_is_named(
     journal: Path, identity: tuple[Path, str], capsys: pytest.CaptureFixture[str]
 ) -> None:

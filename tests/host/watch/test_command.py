@@ -146,6 +146,7 @@ def test_where_there_is_nothing_is_named(source: str, capsys: pytest.CaptureFixt
     [
         ("no/such/directory", "'no/such/directory' is neither a directory nor a port"),
         (str(LEFT_S2), f"cannot open {str(LEFT_S2)!r}"),
+        ("long" * 100, "longlong' cannot be read: File name too long"),
     ],
 )
 def test_what_is_no_directory_is_not_called_a_console(
