@@ -124,26 +124,20 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
     from rich.console import Console
     from rich.progress import Progress
 
-    from firmware_py.inference.population_prior import PopulationPrior
+    from firmware_py.inference.population_prior import PopulationPrior, PriorError
     from host_tools.learn_prior.checking import as_json, at_frequencies, bands, mean_scores
     from host_tools.learn_prior.em import Learner, usual_shrinkage
     from host_tools.learn_prior.fill import prior_of
     from host_tools.learn_prior.picture import draw_prior
     from host_tools.learn_prior.sample import sample_of
-    from host_tools.learn_prior.selecting import (
-        FOLDS,
-        PEOPLE_PER_COMPONENT_MIN,
-        SIZES,
-        chosen_size,
-        compare_sizes,
-    )
+    from host_tools.learn_prior.selecting import FOLDS, chosen_size, compare_sizes, sizes_for
     from host_tools.study.work import one_thread
 
     one_thread()
     name = arguments.table.name
     content, taught, unseen, left_out = _read(arguments)
     sample = sample_of(taught)
-    sizes = [k for k in SIZES if k * PEOPLE_PER_COMPONENT_MIN <= sample.effective_people]
+    sizes = sizes_for(sample)
     table: list[Size] = []
     bar = Progress(console=Console(stderr=True), disable=not sys.stderr.isatty())
     with bar:
@@ -190,7 +184,10 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
         }
         about["bands_of_unseen_ears"] = as_json(bands(unseen, marginal))
     text = prior.to_json()
-    PopulationPrior.from_json(text, arguments.out.name)  # what is written can be read
+    try:
+        PopulationPrior.from_json(text, arguments.out.name)  # what is written can be read
+    except PriorError as error:
+        raise HostError(f"{error}; nothing was written") from None
     write_text(arguments.out, text)
     draw_prior(prior, table, sample.frequencies_hz, picture)
     _show(Console(highlight=False), prior, table, arguments.out, picture)

@@ -43,6 +43,12 @@ class Size:
     standard_error: float
 
 
+def sizes_for(sample: Sample) -> list[int]:
+    """Return the sizes to compare; one component needs no number of people."""
+    most = max(sample.effective_people / PEOPLE_PER_COMPONENT_MIN, 1.0)
+    return [size for size in SIZES if size <= most]
+
+
 def compare_sizes(
     sample: Sample, sizes: Sequence[int], seed: int, tick: Callable[[], None] = lambda: None
 ) -> list[Size]:

@@ -155,6 +155,38 @@ def test_a_directory_is_not_overwritten_either(
     assert not (table.parent / "prior.svg").exists()
 
 
+def test_one_component_is_learned_where_few_people_have_most_of_the_weight(
+    tmp_path: Path,
+) -> None:
+    table = tmp_path / "ears.csv"
+    rng = np.random.default_rng(3)
+    losses = np.r_[np.full(88, 5.0), 80.0, 85.0]  # two of ninety: half of the weight
+    levels = 5 * np.round((losses[:, None] + rng.normal(0, 6, (90, 5))) / 5)
+    rows = [f"{i}," + ",".join(f"{level:g}" for level in row) for i, row in enumerate(levels)]
+    header = "subject," + ",".join(f"t{f}" for f in FREQUENCIES_HZ)
+    table.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+
+    assert learned(table, "--part", "1") == 0
+
+    about = json.loads((tmp_path / "prior.json").read_text())["provenance"]
+    assert [row["components"] for row in about["cross_validation"]] == [1]
+
+
+def test_what_is_no_prior_in_the_end_is_named_and_not_written(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = table.read_text(encoding="utf-8").replace("t8000", "t25000").replace("8000\n", "25000\n")
+    table.write_text(text, encoding="utf-8")
+
+    assert learned(table, "--components", "1") == 2
+
+    assert (
+        "prior.json: knots_hz is 25000.0; allowed is a number from 20 to 20000; nothing was written"
+        in capsys.readouterr().err
+    )
+    assert not (table.parent / "prior.json").exists()
+
+
 def test_a_table_with_too_few_frequencies_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
