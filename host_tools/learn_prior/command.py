@@ -1,7 +1,6 @@
 """`gp-pta learn-prior`: from a table of audiograms to the prior a session begins with."""
 
 import argparse
-import hashlib
 import json
 import sys
 from dataclasses import replace
@@ -135,7 +134,7 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
 
     one_thread()
     name = arguments.table.name
-    content, taught, unseen, left_out = _read(arguments)
+    sha256, taught, unseen, left_out = _read(arguments)
     sample = sample_of(taught)
     sizes = sizes_for(sample)
     table: list[Size] = []
@@ -154,7 +153,7 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
     about: dict[str, Any] = {
         "learned_from": {
             "file": name,
-            "sha256": hashlib.sha256(content).hexdigest(),
+            "sha256": sha256,
             "sources": sorted({person.split("/")[0] for person in taught.person} - {""}),
             "licence": arguments.licence or "not stated",
             "frequencies_hz": [float(f) for f in sample.frequencies_hz],
@@ -198,16 +197,16 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
 
 def _read(
     arguments: argparse.Namespace,
-) -> tuple[bytes, "Population", "Population", list[float]]:
-    """Return the file's bytes, who teaches, who stays unseen, and the frequencies left out."""
+) -> tuple[str, "Population", "Population", list[float]]:
+    """Return the file's SHA-256, who teaches, who stays unseen, and the frequencies left out."""
     import numpy as np
 
     from host_tools.learn_prior.fill import FREQUENCIES_MIN
     from host_tools.learn_prior.sample import degree
-    from host_tools.methods.population import read_population
+    from host_tools.study.ears import read_table
 
-    ears = read_population(arguments.table)
-    content = arguments.table.read_bytes()
+    table = read_table(arguments.table, "FILE.csv")
+    ears = table.population
     taught, unseen = (
         part.select(degree(part) >= 0) for part in ears.split(arguments.part, arguments.seed)
     )
@@ -236,7 +235,7 @@ def _read(
         )
         for part in (taught, unseen)
     )
-    return content, taught, unseen, [float(f) for f in ears.frequencies_hz[~kept]]
+    return table.sha256, taught, unseen, [float(f) for f in ears.frequencies_hz[~kept]]
 
 
 def _counts(ears: "Population") -> dict[str, Any]:

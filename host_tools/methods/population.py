@@ -11,6 +11,7 @@ What is random is made of raw Philox words or of digests, which are the same eve
 
 import csv
 import hashlib
+import io
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -238,6 +239,7 @@ class Population:
 
 def read_population(
     path: str | Path,
+    content: bytes | None = None,
     *,
     retest: Literal["mean", "first"] = "mean",
     limits_db_hl: Mapping[float, float] | None = None,
@@ -248,6 +250,8 @@ def read_population(
     ----------
     path : str or Path
         A CSV file in UTF-8. Without a column ``subject`` every row is a person of its own.
+    content : bytes, optional
+        Of the file, where it was read already: a pipe can be read once.
     retest : {"mean", "first"}
         A second reading of a frequency (``t1000_retest``) is averaged with the first, as both are
         readings of one threshold, or counts only where there is no first. Where one of them was
@@ -265,7 +269,7 @@ def read_population(
     PopulationError
         The file, a column, a row or a value is not what it has to be; the message says where.
     """
-    table = _Table(Path(path))
+    table = _Table(Path(path), content)
     ears = [table.readings(row, cells) for row, cells in table.rows()]
     if not ears:
         raise PopulationError(f"{path}: the table has no rows, wanted is at least one")
@@ -289,13 +293,13 @@ def read_population(
 class _Table:
     # The file being read: its header, and what the rows read so far say about people.
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, content: bytes | None) -> None:
         self.path = path
         self.person: list[str] = []
         self.ear: list[str] = []
         self.age_years: list[float] = []
         self.sex: list[Sex] = []
-        lines = _lines(path)
+        lines = _lines(path, content)
         self.header = [column.strip() for column in lines[0]] if lines else []
         self._lines = [cells for cells in lines[1:] if cells]  # an empty line is no row
         # Column name: frequency, and whether it is a second reading.
@@ -399,10 +403,10 @@ class _Table:
         return number
 
 
-def _lines(path: Path) -> list[list[str]]:
+def _lines(path: Path, content: bytes | None) -> list[list[str]]:
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            return list(csv.reader(file, strict=True))
+        text = (path.read_bytes() if content is None else content).decode("utf-8-sig")
+        return list(csv.reader(io.StringIO(text, newline=""), strict=True))
     except OSError as error:
         raise PopulationError(f"{path}: cannot be read: {error.strerror}") from error
     except (UnicodeDecodeError, csv.Error) as error:

@@ -73,7 +73,7 @@ def read_table(path: Path, option: str) -> Table:
     """
     try:
         content = path.read_bytes()
-        return Table(path.name, hashlib.sha256(content).hexdigest(), read_population(path))
+        return Table(path.name, hashlib.sha256(content).hexdigest(), read_population(path, content))
     except OSError as error:
         allowed = f"; allowed are a file and {BISGAARD}" if option == "--audiograms" else ""
         raise HostError(f"{option} {str(path)!r}: {error.strerror}{allowed}") from None

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,20 @@ def test_a_prior_is_learned_and_drawn(
     assert counts["taught"]["people"] + counts["unseen"]["people"] == 150
     assert counts["taught"]["thresholds_censored"] > 0
     assert len(prior.components) == about["components_learned"] + 1
+
+
+def test_from_a_pipe_the_prior_names_what_was_read(table: Path) -> None:
+    content = table.read_bytes()
+    end, other_end = os.pipe()
+    os.write(other_end, content)
+    os.close(other_end)
+
+    out = table.parent / "prior.json"
+    assert main(["learn-prior", f"/dev/fd/{end}", "-o", str(out), "--components", "1"]) == 0
+    os.close(end)
+
+    about = json.loads(out.read_text(encoding="utf-8"))["provenance"]
+    assert about["learned_from"]["sha256"] == hashlib.sha256(content).hexdigest()
 
 
 def test_the_same_command_writes_the_same_bytes(table: Path) -> None:
@@ -199,6 +214,14 @@ def test_a_table_with_too_few_frequencies_is_refused(
     assert "2 frequencies were measured in 50 people or more; allowed are 3" in (
         capsys.readouterr().err
     )
+
+
+def test_a_table_that_cannot_be_read_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert learned(tmp_path / "gone.csv") == 2
+
+    assert capsys.readouterr().err.endswith("gone.csv': No such file or directory\n")
 
 
 def test_what_is_not_installed_is_named(

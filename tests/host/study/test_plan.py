@@ -1,5 +1,7 @@
 """What a study is: its ears, who may learn from whom, and when two are the same."""
 
+import hashlib
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 from host_tools.errors import HostError
 from host_tools.methods.population import STRATA, read_population
 from host_tools.study import plan as plans
-from host_tools.study.ears import SPLIT_SEED, TRAIN_SHARE, ears_of, unique_names
+from host_tools.study.ears import SPLIT_SEED, TRAIN_SHARE, ears_of, read_table, unique_names
 from host_tools.study.plan import Options, Study, differences, planned
 from tests.host.study.ears import HEADER, write_table
 
@@ -155,6 +157,19 @@ def test_a_file_without_ears_is_refused(tmp_path: Path, content: str | None, wor
 
     with pytest.raises(HostError, match=words):
         planned(Options(str(path), methods=("quest",), part="all"))
+
+
+def test_a_table_from_a_pipe_is_known_by_what_was_read(table: Path) -> None:
+    end, other_end = os.pipe()
+    os.write(other_end, table.read_bytes())
+    os.close(other_end)
+
+    piped = read_table(Path(f"/dev/fd/{end}"), "--audiograms")
+    os.close(end)
+
+    direct = read_table(table, "--audiograms")
+    assert piped.sha256 == direct.sha256 == hashlib.sha256(table.read_bytes()).hexdigest()
+    assert piped.population.person == direct.population.person
 
 
 @pytest.mark.parametrize(("seeds", "size", "last"), [(1, 8, 4), (20, 8, 8), (5000, 25, 25)])
