@@ -1,12 +1,12 @@
 """What an image costs on this machine: from start to ready, and the memory of a session."""
 
 import json
-import resource
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+from bench.processes import processor_time_s
 from firmware_py.inference.library import Library
 from host_tools.replay import IDENTICAL, replay_journal
 from tests.device.image.image import ROOT, Image
@@ -33,11 +33,10 @@ def test_from_start_to_ready(benchmark: Any, image: Image, tmp_path: Path) -> No
 
         def end() -> None:
             if rig.process is not None:
-                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                before_s = processor_time_s()
                 rig.process.terminate()
                 rig.process.end_of()
-                after = resource.getrusage(resource.RUSAGE_CHILDREN)
-                used_s.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+                used_s.append(processor_time_s() - before_s)
 
         benchmark.group = "image"
         benchmark.pedantic(become_ready, setup=end, rounds=20, warmup_rounds=1)

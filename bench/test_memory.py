@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-WITHOUT_SCIPY = Path(__file__).parent / "without_scipy"
+from bench.processes import PATH_WITHOUT_SCIPY, ROOT
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -18,7 +17,7 @@ def test_peak_memory_of_the_firmware(benchmark: Any, tmp_path: Path) -> None:
     """Both ears of a simulated listener, kernels compiled before; the time is that of the demo."""
     environment = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(WITHOUT_SCIPY), str(ROOT)]),
+        "PYTHONPATH": PATH_WITHOUT_SCIPY,
         "PEAK_MEMORY_NOTES": str(tmp_path / "notes"),
     }
     subprocess.run(

@@ -1,7 +1,5 @@
 """From the start of the firmware to the first tone of a test: compiled before, and an image."""
 
-import os
-import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,19 +8,13 @@ from typing import Any
 
 import pytest
 
+from bench.processes import PATH_WITHOUT_SCIPY, ROOT, processor_time_s
 from bench.table import note
-from tests.device.image.image import ROOT, Image
+from tests.device.image.image import Image
 from tests.device.image.test_process import start
 from tests.firmware.rig import Process, Rig
 
 ROUNDS = 5
-WITHOUT_SCIPY = Path(__file__).parent / "without_scipy"
-
-
-def processor_time_s() -> float:
-    """Return that of all processes that this one started, and that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def measure_to_first_tone(
@@ -63,7 +55,7 @@ def measure_to_first_tone(
 @pytest.mark.skipif(sys.platform != "linux", reason="the device is a Linux machine")
 def test_compiled_before(benchmark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a device, which has no SciPy; the kernels are in the cache."""
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(WITHOUT_SCIPY), str(ROOT)]))
+    monkeypatch.setenv("PYTHONPATH", PATH_WITHOUT_SCIPY)
     subprocess.run([sys.executable, "-m", "firmware_py.inference"], cwd=ROOT, check=True)
     measure_to_first_tone(benchmark, "Numba, cached", tmp_path / "data", lambda rig: rig.start())
 

@@ -101,27 +101,6 @@ class BarthelmeMamassian(PerFrequency):
         self._weights[index] = weights / weights.sum()
         self._expected_db2[index] = self._expected_variances_db2(self._weights[index])
 
-    def expected_variances_db2(self, frequency_hz: float) -> Array:
-        """Return the variance of the threshold to be expected after a tone of each level.
-
-        Parameters
-        ----------
-        frequency_hz : float
-            One of those measured.
-
-        Returns
-        -------
-        (n,)
-            In dB², for `levels_db_hl`.
-
-        Raises
-        ------
-        ValueError
-            This frequency is not measured.
-        """
-        expected_db2: Array = self._expected_db2[self._index(frequency_hz)].copy()
-        return expected_db2
-
     def _probability_heard(self, level_db_hl: float) -> Array:
         """Return the probability of an answer under each set of parameters."""
         f = self._false_alarm_rate()

@@ -186,11 +186,6 @@ class Cast:
         self._heard, self._entropy_bits = self._answers(self._tones)
 
     @property
-    def pattern_probability(self) -> Array:
-        """Return (k,) the probability of each pattern, given the answers."""
-        return self._probability.copy()
-
-    @property
     def information_bits(self) -> Array:
         """Return, for every tone that may be asked, what its answer is expected to tell."""
         p = self._probability @ self._heard

@@ -1,4 +1,4 @@
-"""A population of measured ears: read from a table, split by person, drawn by severity, jittered.
+"""A population of measured ears: read from a table, split by person, sorted by severity.
 
 The table is a CSV file with a header and one ear a row, in the columns of the NHANES file:
 thresholds in ``t500``, ``t1000`` ... (any ``tNNN``, dB HL; blank: not measured), ``no_response``
@@ -39,13 +39,10 @@ NO_STRATUM: Final = -1  # the PTA4 is not known
 AUDIOMETER_LIMIT_DB_HL: Final = 120.0
 AUDIOMETER_LIMIT_8_KHZ_DB_HL: Final = 110.0
 
-ROUNDING_DB: Final = 5.0  # of a clinical threshold; jitter within half of it undoes the rounding
 AGE_MAX_YEARS: Final = 130.0
 
 _THRESHOLD_COLUMN: Final = re.compile(r"t([1-9][0-9]{0,5})(_retest)?", re.ASCII)
 _SEXES: Final[Mapping[str, Sex]] = {"": "", "F": "F", "M": "M"}
-_DRAW_STREAM: Final = 101  # of the Philox key, beside the seed
-_JITTER_STREAM: Final = 102
 
 
 class PopulationError(HostError):
@@ -201,50 +198,14 @@ class Population:
         first = np.array([place[person] < fraction for person in self.person], dtype=np.bool_)
         return self.select(first), self.select(~first)
 
-    def jittered(self, seed: int = 1, within_db: float = ROUNDING_DB / 2) -> "Population":
-        """Return the ears with thresholds moved evenly within +-`within_db`; limits stay."""
-        draws = uniform(seed, _JITTER_STREAM, self.thresholds_db_hl.size)
-        move_db = within_db * (2.0 * draws.reshape(self.thresholds_db_hl.shape) - 1.0)
-        moved_db_hl = self.thresholds_db_hl + np.where(self.censored, 0.0, move_db)
-        return replace(self, thresholds_db_hl=moved_db_hl)
 
-    def drawn(
-        self, per_stratum: int, seed: int = 1, *, with_replacement: bool = False
-    ) -> "Population":
-        """Draw as many ears from every stratum, stratum after stratum.
-
-        Raises
-        ------
-        PopulationError
-            A stratum has too few ears (none, if they may be drawn again).
-        """
-        stratum = self.stratum
-        chosen = []
-        for index, name in enumerate(STRATA):
-            ears = np.flatnonzero(stratum == index)
-            least = min(per_stratum, 1) if with_replacement else per_stratum
-            if len(ears) < least:
-                raise PopulationError(
-                    f"{len(ears)} ears have a PTA4 of {name}, {per_stratum} are wanted; allowed "
-                    f"are {'any number if there is an ear' if with_replacement else 'no more'}"
-                )
-            draws = uniform(seed, _DRAW_STREAM + 1000 * (index + 1), max(per_stratum, len(ears)))
-            if with_replacement:
-                order = np.floor(draws[:per_stratum] * len(ears)).astype(np.int64)
-            else:
-                order = np.argsort(draws[: len(ears)], kind="stable")[:per_stratum]
-            chosen.append(ears[order])
-        return self.select(np.concatenate(chosen))
-
-
-def read_population(
-    path: str | Path,
-    content: bytes | None = None,
-    *,
-    retest: Literal["mean", "first"] = "mean",
-    limits_db_hl: Mapping[float, float] | None = None,
-) -> Population:
+def read_population(path: str | Path, content: bytes | None = None) -> Population:
     """Read a table of ears.
+
+    A second reading of a frequency (``t1000_retest``) is averaged with the first, as both are
+    readings of one threshold; where one of them was heard and the other not, the one heard counts.
+    The audiometer is taken to have ended at 120 dB HL below 8 kHz and at 110 from there on, as with
+    NHANES, or at the highest threshold in the table, if that is higher.
 
     Parameters
     ----------
@@ -252,13 +213,6 @@ def read_population(
         A CSV file in UTF-8. Without a column ``subject`` every row is a person of its own.
     content : bytes, optional
         Of the file, where it was read already: a pipe can be read once.
-    retest : {"mean", "first"}
-        A second reading of a frequency (``t1000_retest``) is averaged with the first, as both are
-        readings of one threshold, or counts only where there is no first. Where one of them was
-        heard and the other not, the one heard counts.
-    limits_db_hl : mapping of Hz to dB HL, optional
-        Where the audiometer ended. What is not given is 120 dB HL below 8 kHz and 110 from there
-        on, as with NHANES, or the highest threshold in the table, if that is higher.
 
     Returns
     -------
@@ -275,10 +229,10 @@ def read_population(
         raise PopulationError(f"{path}: the table has no rows, wanted is at least one")
     frequencies_hz = sorted({frequency_hz for frequency_hz, _ in table.threshold_columns.values()})
     thresholds_db_hl = np.array(
-        [[_reading(ear, frequency_hz, retest) for frequency_hz in frequencies_hz] for ear in ears]
+        [[_reading(ear, frequency_hz) for frequency_hz in frequencies_hz] for ear in ears]
     )
     censored = np.isposinf(thresholds_db_hl)
-    limits = _limits(frequencies_hz, np.where(censored, np.nan, thresholds_db_hl), limits_db_hl)
+    limits = _limits(frequencies_hz, np.where(censored, np.nan, thresholds_db_hl))
     return Population(
         frequencies_hz=np.array(frequencies_hz),
         thresholds_db_hl=np.where(censored, limits, thresholds_db_hl),
@@ -413,23 +367,20 @@ def _lines(path: Path, content: bytes | None) -> list[list[str]]:
         raise PopulationError(f"{path}: is not a CSV file in UTF-8: {error}") from error
 
 
-def _reading(ear: dict[tuple[float, bool], float], frequency_hz: float, retest: str) -> float:
+def _reading(ear: dict[tuple[float, bool], float], frequency_hz: float) -> float:
     # One threshold from up to two readings; NaN: none, infinity: not heard.
     readings = [ear[key] for key in ((frequency_hz, False), (frequency_hz, True)) if key in ear]
     heard = [level_db_hl for level_db_hl in readings if level_db_hl < math.inf]
     if not heard:
         return math.inf if readings else math.nan
-    return heard[0] if retest == "first" else sum(heard) / len(heard)
+    return sum(heard) / len(heard)
 
 
-def _limits(
-    frequencies_hz: list[float], heard_db_hl: Array, given_db_hl: Mapping[float, float] | None
-) -> Array:
+def _limits(frequencies_hz: list[float], heard_db_hl: Array) -> Array:
     limits = []
     for frequency_hz, column in zip(frequencies_hz, heard_db_hl.T, strict=True):
         usual = AUDIOMETER_LIMIT_DB_HL if frequency_hz < 8000.0 else AUDIOMETER_LIMIT_8_KHZ_DB_HL
-        highest = float(np.max(column, initial=usual, where=~np.isnan(column)))
-        limits.append((given_db_hl or {}).get(frequency_hz, highest))
+        limits.append(float(np.max(column, initial=usual, where=~np.isnan(column))))
     return np.array(limits)
 
 

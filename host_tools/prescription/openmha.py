@@ -10,7 +10,7 @@ from typing import Final
 from host_tools.prescription.compression import Compression
 from host_tools.prescription.rules import FloatArray
 
-CHAIN: Final = "mha.overlapadd.mhachain"  # where openMHA's own examples have them
+CHAIN: Final = "mha.overlapadd.mhachain"  # of both, as in openMHA's own examples
 LEVEL_MIN_DB_SPL: Final = 0
 LEVEL_MAX_DB_SPL: Final = 120
 LEVEL_STEP_DB: Final = 5
@@ -18,9 +18,7 @@ ATTACK_S: Final = 0.005  # of a syllabic compressor
 RELEASE_S: Final = 0.1
 
 
-def configuration(
-    left: Compression, right: Compression, remarks: Sequence[str], chain: str = CHAIN
-) -> str:
+def configuration(left: Compression, right: Compression, remarks: Sequence[str]) -> str:
     """Return the lines for both ears.
 
     Parameters
@@ -29,8 +27,6 @@ def configuration(
         With the same bands.
     remarks : sequence of str
         Written as comments at the top.
-    chain : str
-        The plugin chain that holds `fftfilterbank` and `dc`, with its path.
     """
     steps = range(LEVEL_MIN_DB_SPL, LEVEL_MAX_DB_SPL + 1, LEVEL_STEP_DB)
     rows = [
@@ -53,7 +49,7 @@ def configuration(
         "dc.chname": "fftfilterbank_nchannels",
     }
     comments = [f"# {remark}" for remark in remarks]
-    lines = [f"{chain}.{name} = {value}" for name, value in settings.items()]
+    lines = [f"{CHAIN}.{name} = {value}" for name, value in settings.items()]
     return "\n".join([*comments, *lines]) + "\n"
 
 

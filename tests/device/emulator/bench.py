@@ -93,13 +93,6 @@ class Bench:
             except FrameError:
                 self.garbled += 1
 
-    def run_alive(self, duration_us: float) -> None:
-        """Let time pass and ping meanwhile, as a host does."""
-        until_us = self.pico.now_us + duration_us
-        while self.pico.now_us < until_us:
-            self.run(min(800 * MS, until_us - self.pico.now_us))
-            self.ask("ping")
-
     def events(self) -> list[Frame]:
         """Return what the board has said unasked since the last time."""
         frames, self._frames = self._frames, []

@@ -40,7 +40,6 @@ from tests.device.tone_generator.sound import (
 FREQUENCIES_HZ = (125.0, 250.0, 500.0, 750.0, 1000.0, 1500.0, 2000.0, 3000.0, 4000.0, 6000.0)
 ALL_HZ = (*FREQUENCIES_HZ, 8000.0, 12000.0, 137.51, 5657.42)
 DAC_BITS_LOST = 8  # of 32: what a DAC of 24 bits does not see
-ROUGH_LEVEL_DBFS = -90.0
 
 
 def test_the_rate_is_the_one_the_clock_divider_gives() -> None:

@@ -81,7 +81,7 @@ def measured(request: pytest.FixtureRequest) -> tuple[Cast, list[Answered]]:
 def test_the_patterns_are_weighed_as_by_brute_force(measured: tuple[Cast, list[Answered]]) -> None:
     method, answered = measured
 
-    assert method.pattern_probability == pytest.approx(posterior(answered), rel=1e-10)
+    assert method._probability == pytest.approx(posterior(answered), rel=1e-10)
 
 
 def test_any_tone_may_be_answered_between_and_beyond_the_frequencies_of_the_patterns() -> None:
@@ -90,7 +90,7 @@ def test_any_tone_may_be_answered_between_and_beyond_the_frequencies_of_the_patt
     for tone in answered:
         method.observe(tone.frequency_hz, tone.level_db_hl, tone.heard)
 
-    assert method.pattern_probability == pytest.approx(posterior(answered), rel=1e-10)
+    assert method._probability == pytest.approx(posterior(answered), rel=1e-10)
 
 
 def test_the_next_tone_leaves_the_least_uncertain_pattern_to_be_expected(
@@ -154,11 +154,11 @@ def test_the_test_ends_when_a_pattern_passes_the_criterion_and_takes_no_more_ans
         stimulus = method.next_stimulus()
         if stimulus is None:
             break
-        history.append(method.pattern_probability.max())
+        history.append(method._probability.max())
         method.observe(stimulus.frequency_hz, stimulus.level_db_hl, stimulus.level_db_hl >= 62.0)
 
     assert method.next_stimulus() is None
-    assert max(history) < 0.9 <= method.pattern_probability.max()
+    assert max(history) < 0.9 <= method._probability.max()
     with pytest.raises(ValueError, match="the test has ended; no answer is allowed any more"):
         method.observe(500.0, 50.0, True)
 
@@ -167,7 +167,7 @@ def test_without_a_criterion_the_test_does_not_end() -> None:
     method = Cast(TASK, PATTERNS, criterion=None)
     measure(method, flat(62.0), 60)
 
-    assert method.pattern_probability.max() > 0.99
+    assert method._probability.max() > 0.99
     assert method.next_stimulus() is not None
 
 

@@ -19,7 +19,6 @@ from host_tools.study.summary import (
 )
 
 TONES = 4
-COVERED = METRICS.index("covered_95")
 
 
 def session(method: str, ear: str, stratum: str, rmse_db: list[float], covered: float) -> Session:
