@@ -1,4 +1,4 @@
-"""Sessions that stand just before their n-th answer, for every method the same ones."""
+"""Sessions that stand just before their n-th answer: the same six listeners in every case."""
 
 from functools import cache
 from typing import NamedTuple

@@ -1,7 +1,8 @@
 """One trial, response in to next stimulus out, beside the same model in SciPy and scikit-learn.
 
-Every method gets the same answers and the same candidate frequencies, and is timed on the n-th
-answer of the same six sessions in turn. Nothing is asserted about time.
+Every method is timed on the n-th answer of six sessions in turn, with the same six listeners. Each
+profile asks tones of its own; a reference gets the answers and candidates of its profile,
+scikit-learn those of `annealed-laplace`. Nothing is asserted about time.
 """
 
 import copy

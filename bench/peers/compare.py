@@ -1,7 +1,8 @@
 """`python -m bench.peers.compare NAME=PYTHON ...`: peers in environments of their own.
 
-NAME is gpy, quest_plus or aepsych, PYTHON the interpreter it is installed for. Each gets the same
-answers of the same sessions as JSON, and its processor times come back; the firmware runs in turn.
+NAME is gpy, quest_plus or aepsych, PYTHON the interpreter it is installed for. Each gets the
+answers of `annealed-laplace` as JSON, and its processor times come back; the firmware is timed
+before, each profile in sessions of its own with the same six listeners.
 """
 
 import argparse
