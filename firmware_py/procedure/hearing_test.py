@@ -368,13 +368,16 @@ class HearingTest:
         return told
 
     def _noise_refused(self, why: str) -> list[Action]:
-        """Go on without the noise, and remember that it was missing."""
+        """Go on without noise, and remember that it was missing.
+
+        Nothing of a refused command is done: the noise of the tone before may still play.
+        """
         if self.noise is None:
             return []
         words = f"the tone generator refused the noise: {why}"
         self.noise, self._noise_plays = None, False
         self._cover = Cover(why=words)
-        return [Tell("unmasked", {"number": self.number, "why": words})]
+        return [Unmask(), Tell("unmasked", {"number": self.number, "why": words})]
 
     # The way of one presentation
 

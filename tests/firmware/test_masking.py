@@ -163,26 +163,55 @@ def test_a_board_without_noise_is_known_by_its_answer_and_marked(tmp_path: Path)
 class WeakNoise(SimulatedBoard):
     """A board that allows less noise than its calibration says."""
 
+    LIMIT_DBFS = -70.0
+
     def _mask(self, fields: Any) -> dict[str, str | int]:
-        self._output_limit_dbfs = -70.0
+        self._output_limit_dbfs = self.LIMIT_DBFS
         try:
             return super()._mask(fields)
         finally:
             self._output_limit_dbfs = 0.0
 
 
-def test_a_limit_of_the_board_that_nobody_knew_is_marked(tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
-    world = World(tmp_path / "data", a_listener(EARS))
-    world.board = WeakNoise(a_listener(EARS), boot=0xB007)
+class ModestNoise(WeakNoise):
+    """A board that allows some of the noise it is asked for."""
+
+    LIMIT_DBFS = -52.0
+
+
+def with_weak_noise(directory: Path, kind: type[WeakNoise]) -> World:
+    """Run a whole session with a board that refuses noise."""
+    directory.mkdir()
+    world = World(directory, a_listener(EARS))
+    world.board = kind(a_listener(EARS), boot=0xB007)
     world.begin(Settings())
     world.finish()
     world.close()
+    return world
+
+
+def test_a_limit_of_the_board_that_nobody_knew_is_marked(tmp_path: Path) -> None:
+    world = with_weak_noise(tmp_path / "data", WeakNoise)
     refused = [event for event in records_of(world.journal(), "input") if "why" in event]
 
     assert {(event["what"], event["why"]) for event in refused} == {("noise-refused", "limit")}
     assert UNCERTAIN in marks(world.journal(), LEFT)
     assert "refused the noise: limit" in " ".join(result_of(world.journal())["remarks"])
+
+
+def test_a_tone_whose_noise_is_refused_has_none_and_not_that_of_the_tone_before(
+    tmp_path: Path,
+) -> None:
+    world = with_weak_noise(tmp_path / "data", ModestNoise)
+    unmasked = {about["number"] for what, about in world.told if what == "unmasked"}
+    numbers = [int(tone.tone_id.partition("-")[2]) for tone in world.board.played]
+    with_noise = {n for n, tone in zip(numbers, world.board.played, strict=True) if tone.noise}
+
+    assert len(unmasked & {*numbers}) > 5
+    assert len(with_noise) == ear_of(world.journal(), LEFT)["tones_masked"] > 5
+    assert unmasked.isdisjoint(with_noise)
+    assert result_of(world.journal())["outcome"] == "complete"
+    assert replay_journal(world.journal()).code == IDENTICAL
 
 
 def test_calibrated_noise_is_as_loud_as_it_has_to_be_and_within_what_was_measured(

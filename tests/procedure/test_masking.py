@@ -51,6 +51,7 @@ from tests.procedure.driver import REACTION_US, Driver, Reaction
 Curve = Callable[[float], float]
 
 NEVER_DB_HL: Final = 999.0
+MODEST_DB_HL: Final = 62.0  # between the noises that the tones of these tests are given
 
 
 def flat(level_db_hl: float) -> Curve:
@@ -440,13 +441,36 @@ def test_noise_that_the_board_refuses_is_missing_and_marked() -> None:
     while driver.test.state != "finished":
         if any(isinstance(action, Mask) for action in driver.step()):
             driver.noise = None
-            (told,) = driver.feed(NoiseRefused("limit"))
+            unmask, told = driver.feed(NoiseRefused("limit"))
+            assert unmask == Unmask()
             assert isinstance(told, Tell)
             assert told.about["why"] == "the tone generator refused the noise: limit"
 
     assert set(marks(driver, "left").values()) == {UNCERTAIN}
     assert driver.ear("left")["tones_masked"] == 0
     assert driver.result["remarks"][0].endswith("the tone generator refused the noise: limit")
+
+
+@pytest.mark.parametrize("first_ear", ["left", "right"])
+def test_noise_that_is_refused_does_not_leave_that_of_the_tone_before(first_ear: str) -> None:
+    """Nothing of a refused command is done, so what played would go on."""
+    driver = asymmetric(first_ear=first_ear)
+    driver.feed(TestStarted(True))
+    refused, unmasked = 0, 0
+    while driver.test.state != "finished":
+        before = driver.noise
+        for action in driver.step():
+            if isinstance(action, Mask) and action.level_db_hl > MODEST_DB_HL:
+                refused += 1
+                driver.noise = before
+                driver.feed(NoiseRefused("limit"))
+            if isinstance(action, Play):
+                assert driver.noise == driver.test.noise
+                unmasked += driver.noise is None and bool(driver.test._cover.why)
+
+    assert refused > 5
+    assert unmasked > 5
+    assert driver.ear("left")["tones_masked"] > 5, "some were allowed"
 
 
 def test_no_noise_is_left_where_none_is_due() -> None:
