@@ -135,8 +135,10 @@ class Runner:
             except JournalDamagedError as error:
                 good = len(error.good.records) if error.good else 0
                 return [*wrong, f"{error}; its first {good} records are good; it is left as it is"]
-            except (JournalReadError, ReplayError) as error:
+            except JournalReadError as error:
                 return [*wrong, f"{error}; it is left as it is"]
+            except ReplayError as error:
+                return [*wrong, f"{path.name}: {error}; it is left as it is"]
         return wrong
 
     def _load(self, path: Path) -> list[str]:

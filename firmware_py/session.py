@@ -15,6 +15,7 @@ from typing import Any, Final, Self
 
 from firmware_py import __version__
 from firmware_py.calibration import CalibrationInForce
+from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.journal import Disk, JournalError, JournalWriter, Record, SealKey
 from firmware_py.procedure.events import (
     Action,
@@ -109,7 +110,7 @@ def replay(records: Sequence[Record], watch: Watcher = unwatched) -> Replay:
     Raises
     ------
     ReplayError
-        If the header or an input is not of this version.
+        If the header or an input is not of this version, or an answer cannot be weighed.
     """
     state = _beginning(records[0])
     for number, record in enumerate(records[1:], 1):
@@ -153,7 +154,10 @@ def _take_input(state: Replay, number: int, record: Record, watch: Watcher) -> N
     except (KeyError, TypeError, ValueError) as error:
         raise ReplayError(f"record {number}: {error}") from None
     state.inputs += 1
-    actions = state.test.handle(state.at_us, event)
+    try:
+        actions = state.test.handle(state.at_us, event)
+    except (InferenceError, TrialLimitError) as error:  # as in the session itself, every time
+        raise ReplayError(f"record {number}: {error}") from None
     state.pending = [as_record(action) for action in actions if is_recorded(action)]
     watch(state, event, actions)
 
@@ -263,7 +267,8 @@ class Session:
         JournalError
             If the journal is damaged, sealed with another key, or cannot be written.
         ReplayError
-            If its outputs do not come out as recorded: it is of another version.
+            If it cannot be followed, or its outputs do not come out as recorded: it is of another
+            version.
         """
         journal, recovered = JournalWriter.resume(path, disk=disk, seal_key=seal_key)
         try:
@@ -271,7 +276,7 @@ class Session:
             if state.differences:
                 first = state.differences[0]
                 raise ReplayError(
-                    f"{path.name}: record {first.record} has {first.recorded}, this firmware "
+                    f"record {first.record} has {first.recorded}, this firmware "
                     f"({__version__}) gives {first.replayed}: it cannot be gone on with here"
                 )
             session = cls(_session_number(recovered.header), journal, state)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from firmware_py.data_directory import DataDirectoryError
+from firmware_py.inference.estimator import InferenceError, ThresholdEstimator, TrialLimitError
 from firmware_py.journal import JournalWriter, read_journal
 from firmware_py.link.client import Lost, Missed, Told
 from firmware_py.procedure import ear_test
@@ -444,9 +445,44 @@ def test_a_foreign_journal_is_named_and_left_and_the_next_test_takes_the_next_nu
     world.close()
 
     assert words in said
+    assert path.name in said
     assert path.read_bytes() == before
     assert world.journal().name == "session-000002.journal"
     assert result_of(world.journal())["outcome"] == "complete"
+
+
+@pytest.mark.parametrize("kind", [InferenceError, TrialLimitError])
+def test_an_answer_that_cannot_be_weighed_ends_one_life_of_the_firmware_and_not_every_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[RuntimeError]
+) -> None:
+    """Its input is in the journal, and comes to the same at every start."""
+    observe = ThresholdEstimator.observe
+
+    def failing(estimator: ThresholdEstimator, *answer: Any) -> None:
+        observe(estimator, *answer)
+        if estimator.trial_count == 3:
+            raise kind("three are too many")
+
+    monkeypatch.setattr(ThresholdEstimator, "observe", failing)
+    world = World(tmp_path, a_listener("S2"))
+    world.begin(SETTINGS)
+    with pytest.raises(kind):
+        world.finish()
+    world.close()
+    path = world.journal()
+    before = path.read_bytes()
+
+    again = World(tmp_path, a_listener("S2"))
+    last = len(read_journal(path).records) - 1
+    assert again.wrong == [f"{path.name}: record {last}: three are too many; it is left as it is"]
+    assert path.read_bytes() == before
+    with pytest.raises(HostError, match=f"record {last}: three are too many"):
+        replay_journal(path)
+    monkeypatch.undo()
+    again.begin(SETTINGS)
+    again.finish()
+    again.close()
+    assert again.journal().name == "session-000002.journal"
 
 
 @pytest.mark.parametrize("part", ["header", "middle", "before the end"])
