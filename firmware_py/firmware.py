@@ -449,7 +449,7 @@ class Firmware:
 
     def reset(self) -> None:
         """Abort a running test; settings as configured."""
-        self._runner.feed(Aborted("reset by the operator"))
+        self._abort("reset by the operator")
         self._manual_tone.forget()
         self._settings = {}
 
@@ -511,7 +511,12 @@ class Firmware:
     def abort(self) -> None:
         """End the test."""
         self._running_test()
-        self._runner.feed(Aborted("aborted by the operator"))
+        self._abort("aborted by the operator")
+
+    def _abort(self, why: str) -> None:
+        """End the test at once: the operator's next line, in the same bytes, may begin another."""
+        self._runner.feed(Aborted(why))
+        self._runner.settle()
 
     def state(self) -> str:
         """Return where the test is."""

@@ -14,12 +14,12 @@ from firmware_py import firmware as firmware_module
 from firmware_py.clock import SteadyClock
 from firmware_py.configuration import Configuration
 from firmware_py.data_directory import DataDirectory
-from firmware_py.exit_codes import EXIT_CONFIGURATION, EXIT_TONE_GENERATOR
+from firmware_py.exit_codes import EXIT_CONFIGURATION, EXIT_JOURNAL, EXIT_TONE_GENERATOR
 from firmware_py.firmware import (
     Firmware,
     FirmwareError,
 )
-from firmware_py.journal import read_journal
+from firmware_py.journal import JournalError, read_journal
 from firmware_py.link.client import REPEATS_MAX
 from firmware_py.ports import PortError
 from firmware_py.procedure import ear_test
@@ -27,6 +27,7 @@ from firmware_py.procedure.outcomes import MEASURED
 from firmware_py.procedure.person import UNKNOWN
 from firmware_py.procedure.settings import INTER_OCTAVE_FREQUENCIES_HZ
 from firmware_py.runner import Runner
+from firmware_py.session import Session
 from tests.firmware.world import a_listener, result_of
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
@@ -257,6 +258,59 @@ def test_age_and_sex_are_of_one_test_and_recorded(
         {"age_years": 67.5, "sex": "F", "identifier": None},
         {"age_years": None, "sex": None, "identifier": None},
     ]
+
+
+def has_gone_on(device: Device) -> bool:
+    """Return whether the other ear has a tone after the first one's test, or cannot have any."""
+    return device.tones.board.played[-1].ear == "right" or "ERROR" in device.operator.heard
+
+
+@pytest.mark.parametrize("end", ["SESS:ABOR", "*RST"])
+def test_a_test_may_begin_in_the_bytes_that_end_the_one_before(tmp_path: Path, end: str) -> None:
+    device = Device(tmp_path)
+    device.type("SESS:STAR LEFT,3")
+    device.type(f"{end}\nSESS:STAR RIGHT,4", device.is_playing)
+    device.type("SYST:EXIT", lambda: has_gone_on(device))
+    heard = device.run().splitlines()
+    journals = sorted(tmp_path.glob("*.journal"))
+
+    assert heard == ["OK"] * 4
+    assert [read_journal(journal).header["session"] for journal in journals] == [1, 2]
+    assert result_of(journals[0])["outcome"] == "aborted"
+
+
+@pytest.mark.parametrize("command", ["TONE RIGHT,1000,40", "CAL:TONE RIGHT,1000,-80"])
+def test_a_tone_may_be_asked_in_the_bytes_that_end_a_test(tmp_path: Path, command: str) -> None:
+    device = Device(tmp_path)
+    device.type("SESS:STAR LEFT,3")
+    device.type(f"SESS:ABOR\n{command}", device.is_playing)
+    device.type("SYST:EXIT", lambda: has_gone_on(device))
+
+    assert device.run().splitlines() == ["OK"] * 4
+    tone = device.tones.board.played[-1]
+    assert (tone.ear, tone.frequency_hz, tone.level_dbfs) == ("right", 1000.0, -80.0)
+
+
+def test_a_test_that_cannot_be_ended_on_the_disk_is_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device = Device(tmp_path)
+    sync = Session.sync
+
+    def full(session: Session) -> None:
+        if session.over:
+            raise JournalError("the disk is full")
+        sync(session)
+
+    monkeypatch.setattr(Session, "sync", full)
+    device.type("SESS:STAR LEFT,3")
+    device.type("SESS:ABOR\nSESS:STAR RIGHT,4", device.is_playing)
+    with pytest.raises(FirmwareError, match="the disk is full") as end:
+        device.run()
+
+    assert end.value.code == EXIT_JOURNAL
+    assert device.operator.heard.splitlines() == ["OK", 'ERROR -250,"the disk is full"']
+    assert len(list(tmp_path.glob("*.journal"))) == 1
 
 
 def test_the_console_shows_unsure_answers_and_why_an_ear_ended(
