@@ -5,7 +5,6 @@ the journal is on the disk; what the board reported is acknowledged only then.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -198,7 +197,7 @@ class Runner:
         self._adopt(session)
         told = {"session": number, "journal": session.journal.path.name}
         self._tell("session", {**told, "calibration": in_force.state})
-        self._start()
+        self._start(self._client.last_event)
 
     def _adopt(self, session: Session) -> None:
         self.session = session
@@ -206,12 +205,16 @@ class Runner:
         self._began_us = self._clock.now_us() - session.at_us
         self._wait_until_us = None
 
-    def _start(self) -> None:
-        self.feed(TestStarted(self._client.can_mask), self._mark())
+    def _start(self, event: int) -> None:
+        self.feed(TestStarted(self._client.can_mask), self._mark(event))
 
-    def _mark(self) -> BoardMark:
-        """Return up to where everything that the board has told is known."""
-        return BoardMark(self._client.boot, self._client.last_event, self._client.serial)
+    def _mark(self, event: int) -> BoardMark:
+        """Return that everything up to this event of the board is known.
+
+        The client may have taken in more: what came in the same bytes is recorded one by one, and
+        the power may go in between.
+        """
+        return BoardMark(self._client.boot, event, self._client.serial)
 
     def calibration_today(self) -> CalibrationInForce:
         """Return the calibration of a test that would begin now."""
@@ -241,8 +244,8 @@ class Runner:
         """Give the running test what came over the wire."""
         self.calibration_tone.notice(notice)
         match notice:
-            case Greeted(_, _, boot, tone_id, _, can_mask):
-                self._greeted(boot, tone_id, can_mask)
+            case Greeted():
+                self._greeted(notice)
             case Told(number, verb, fields):
                 self._told(number, verb, fields)
             case TimeTold(us):
@@ -252,8 +255,8 @@ class Runner:
                 self.feed(Aborted(f"the tone generator refused a tone: {what}"))
             case Refused("mask", code, name):
                 self.feed(NoiseRefused(f"{code} {name}".strip()))
-            case Missed(count):
-                self._missed(count)
+            case Missed(count, event):
+                self._missed(count, event)
             case Lost(why):
                 self.feed(BoardLost(why))
 
@@ -264,16 +267,15 @@ class Runner:
         """
         return self.session is not None and self.session.test.state == STARTING
 
-    def _greeted(self, boot: str, tone_id: str, can_mask: bool) -> None:
+    def _greeted(self, board: Greeted) -> None:
         if self.session is None:
             return
         if self.session.test.state == READY:
-            self._start()
+            self._start(board.event)
             return
-        known = boot == self.session.board.boot and tone_id == self._tone_id(
-            self.session.test.number
-        )
-        self.feed(BoardReady(known, can_mask), self._mark())
+        under_way = self._tone_id(self.session.test.number)
+        known = board.boot == self.session.board.boot and board.tone_id == under_way
+        self.feed(BoardReady(known, board.can_mask), self._mark(board.event))
 
     def another_board(self, serial: str) -> str:
         """Say so if a test goes on with another board than it had before; empty if not."""
@@ -285,10 +287,10 @@ class Runner:
             "the calibration it began with"
         )
 
-    def _missed(self, count: int) -> None:
+    def _missed(self, count: int, event: int) -> None:
         """Ask again what is under way: nobody knows what became of it."""
         self.feed(BoardLost(f"{count} events of the tone generator are lost"))
-        self.feed(BoardReady(False, self._client.can_mask), self._mark())
+        self.feed(BoardReady(False, self._client.can_mask), self._mark(event))
 
     def _told(self, number: int, verb: str, fields: dict[str, str]) -> None:
         self._told_event = number
@@ -298,7 +300,7 @@ class Runner:
             self._tell("foreign-event", {"verb": verb})
             return
         if event is not None:
-            self.feed(event, replace(self._mark(), event=number))
+            self.feed(event, self._mark(number))
 
     def _board_event(self, verb: str, fields: dict[str, str]) -> Event | None:
         us = parse_whole(fields["us"])

@@ -37,7 +37,10 @@ class UnansweredError(ValueError):
 
 @dataclass(frozen=True)
 class Greeted:
-    """Who the board is, the last tone it knows, if it has noise; `serial` is empty if unknown."""
+    """Who the board is, the last tone it knows, if it has noise; `serial` is empty if unknown.
+
+    Nothing up to `event` is told any more: it was before, or belongs to nothing here.
+    """
 
     board: str
     version: str
@@ -45,6 +48,7 @@ class Greeted:
     tone_id: str
     serial: str = ""
     can_mask: bool = False
+    event: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,9 +71,10 @@ class Told:
 
 @dataclass(frozen=True)
 class Missed:
-    """So many events, before the next one that is told, the board does not have any more."""
+    """So many events, up to `event`, the board does not have any more."""
 
     count: int
+    event: int
 
 
 @dataclass(frozen=True)
@@ -394,7 +399,6 @@ class Client:
 
     def _greeted(self, can_mask: bool) -> list[Notice]:
         assert self._met is not None
-        self._met = replace(self._met, can_mask=can_mask)
         boot, newest = self._met.boot, self._newest_met
         self.connected = True
         self.can_mask = can_mask
@@ -404,6 +408,7 @@ class Client:
             self.acknowledge(newest)
         if newest > self._board.last_event:
             self._ask_for_events()
+        self._met = replace(self._met, can_mask=can_mask, event=self._board.last_event)
         return [self._met]
 
     def _event(self, number: int, verb: str, fields: dict[str, str]) -> list[Notice]:
@@ -424,7 +429,7 @@ class Client:
         self.counters.events_missed += count
         self._board.last_event += count
         self._board.asks = 0
-        return [Missed(count)]
+        return [Missed(count, self._board.last_event)]
 
     def _ask_for_events(self) -> None:
         if not self._waits("events"):

@@ -1,14 +1,16 @@
 """Resuming is replaying: wherever a session was cut, it ends as if it had not been."""
 
 import itertools
+import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from firmware_py.journal import read_journal
-from firmware_py.procedure.hearing_test import FINISHED
+from firmware_py.link.client import Greeted, Told
+from firmware_py.procedure.hearing_test import FINISHED, PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
 from tests.firmware.conftest import ONE_EAR
 from tests.firmware.world import (
@@ -16,6 +18,7 @@ from tests.firmware.world import (
     World,
     a_listener,
     asked_again_though_answered,
+    records_of,
     result_of,
     run_session,
     stimuli_of,
@@ -133,6 +136,78 @@ def test_a_firmware_killed_at_any_moment_beside_a_board_that_goes_on(
             assert asked_again_though_answered(other.journal()) == [], step
         world.step()
     world.close()
+
+
+def greet_with_a_press(world: World) -> int:
+    """Greet the board anew and have a button pressed, told in the bytes of its last answer.
+
+    Return when, on the board's clock.
+    """
+    world.client.connect(world.clock.us)
+    for _ in ("hello", "serial"):
+        world.board.receive(world.client.transmit(), world._board_us())
+        world._take(world.client.receive(world.board.transmit(), world.clock.us))
+    world.board.receive(world.client.transmit(), world._board_us())
+    pressed_us = world._board_us()
+    world.board._happened("button-down", {"us": pressed_us})
+    world._take(world.client.receive(world.board.transmit(), world.clock.us))
+    world.runner.settle()
+    assert [type(notice) for notice in world.notices[-2:]] == [Greeted, Told]
+    return pressed_us
+
+
+def begun(directory: Path) -> World:
+    """Return a world killed when its test had begun, and before the board was met again."""
+    world = World(_new(directory), a_listener("S2"))
+    world.begin(Settings.from_record(ONE_EAR))
+    world.close()
+    header = world.journal().read_bytes().splitlines(keepends=True)[0]
+    world.journal().write_bytes(header)
+    return world.fork(directory.with_name("again"))
+
+
+def in_a_pause(directory: Path) -> World:
+    """Return a world in the pause before a tone, in which all that happened has been told."""
+    world = World(_new(directory), a_listener("S2"))
+    world.begin(Settings.from_record(ONE_EAR))
+    world.until(lambda: len(world.board.played) == 3)
+    session = world.runner.session
+    assert session is not None
+
+    def all_is_told() -> bool:
+        world.board.advance(world._board_us())
+        told = world.client.last_event == world.board._events.newest
+        return told and world.board._tone is None and session.test.state == PAUSE_BEFORE
+
+    world.until(all_is_told)
+    return world
+
+
+@pytest.mark.parametrize(("before", "last"), [(begun, "started"), (in_a_pause, "board-ready")])
+def test_a_press_that_came_with_a_greeting_is_asked_for_again_if_only_that_was_recorded(
+    tmp_path: Path, before: Callable[[Path], World], last: str
+) -> None:
+    """A power cut may tear what is written in two: the greeting is then no word of the press."""
+    world = before(tmp_path / "world")
+    pressed_us = greet_with_a_press(world)
+    world.close()
+    torn_after(world.journal(), last)
+
+    after = world.fork(tmp_path / "after")
+    after.finish()
+    after.close()
+
+    presses = [e for e in records_of(after.journal(), "input") if e["what"] == "button-down"]
+    assert [press["at_us"] for press in presses].count(pressed_us) == 1
+
+
+def torn_after(path: Path, last: str) -> None:
+    """Cut a journal behind its last input of this kind, within the record that follows."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    kinds = [json.loads(line).get("event", {}).get("what") for line in lines]
+    at = len(kinds) - 1 - kinds[::-1].index(last)
+    assert "button-down" in kinds[at + 1 :]
+    path.write_bytes(b"".join(lines[: at + 1]) + lines[at + 1][:20])
 
 
 def test_a_journal_that_was_never_begun_is_passed_over(tmp_path: Path, one_ear: Path) -> None:

@@ -159,6 +159,9 @@ def test_events_that_the_board_forgot_have_the_tone_asked_again(tmp_path: Path) 
     assert missed[0].count > 0
     why = [e["why"] for e in records_of(after.journal(), "input") if e["what"] == "board-lost"]
     assert why == [f"{missed[0].count} events of the tone generator are lost"]
+    marks = [r["board"][1] for r in read_journal(after.journal()).records if "board" in r]
+    assert marks == sorted(marks), "none is ahead of what is recorded behind it"
+    assert missed[0].event in marks
     assert replay_journal(after.journal()).code == IDENTICAL
     assert asked_again_though_answered(after.journal()) == []
 

@@ -32,7 +32,7 @@ def test_a_release_that_is_told_late_was_no_later_for_that() -> None:
 
 
 def test_of_a_button_whose_release_may_be_lost_nothing_is_known() -> None:
-    for lost in (Missed(1), Greeted("sim", "1", "00000001", "-")):
+    for lost in (Missed(1, 2), Greeted("sim", "1", "00000001", "-")):
         watch = watch_with_button_down(7 * S)
         watch.notice(lost)
         assert watch.held(99 * S, 2 * S) is None

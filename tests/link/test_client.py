@@ -351,7 +351,9 @@ def test_events_that_the_board_does_not_have_any_more_are_missed_and_not_waited_
     second.client.ask_time()
     notices = second.run(1_000_000)
 
-    assert [n for n in second.notices if isinstance(n, Missed)] == [Missed(newest - 64 - 2)]
+    assert [n for n in second.notices if isinstance(n, Missed)] == [
+        Missed(newest - 64 - 2, newest - 64)
+    ]
     assert [told.number for told in second.told()] == list(range(newest - 63, newest + 1))
     assert [type(notice) for notice in notices] == [TimeTold]
 
@@ -372,8 +374,33 @@ def test_events_that_another_host_had_forgotten_are_missed_and_not_waited_for() 
     second.run((ASKS_MAX + 1) * 300_000)
 
     assert [type(notice) for notice in second.notices] == [Greeted, Missed, TimeTold]
-    assert Missed(3) in second.notices
+    assert Missed(3, 4) in second.notices
     assert second.client.counters.events_missed == 3
+
+
+def test_a_greeting_says_up_to_which_event_all_was_told_whatever_comes_with_it() -> None:
+    """Of the board as it was known, and of one that is met for the first time."""
+    board = make_board()
+    first = Line(make_client(), board)
+    first.client.connect(0)
+    first.client.request("tone", *TONE)
+    first.run(3_000_000)
+    newest = first.client.last_event
+    assert newest == len(first.told()) > 0
+
+    for client in (first.client, Client(lambda: "0000ffff")):
+        client.connect(first.now_us)
+        for _ in ("hello", "serial"):
+            board.receive(client.transmit(), first.now_us)
+            assert client.receive(board.transmit(), first.now_us) == []
+        board.receive(client.transmit(), first.now_us)
+        board._happened("button-down", {"us": first.now_us})
+        greeted, told = client.receive(board.transmit(), first.now_us)
+
+        assert isinstance(greeted, Greeted)
+        assert isinstance(told, Told)
+        assert (greeted.event, told.number) == (newest, newest + 1)
+        newest += 1
 
 
 def test_a_board_says_which_it_is_and_one_from_before_does_not() -> None:
