@@ -247,6 +247,8 @@ def test_a_whole_command_ends_in_silence_and_a_whole_file(tmp_path: Path) -> Non
     with subprocess.Popen(
         [sys.executable, "-m", "host_tools.main", *command], cwd=REPO, stdin=subprocess.PIPE,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        # It may be ignored here, as in what a shell runs in the background.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     ) as process:  # fmt: skip
         assert process.stdin is not None
         process.stdin.write(" ")
