@@ -31,6 +31,7 @@ def compiled_modules() -> list[str]:
 
 
 with atheris.instrument_imports(include=[*PACKAGES, *FURTHER], exclude=compiled_modules()):
+    from firmware_py.inference.kernel import prepare
     from tests.fuzz.targets import INPUT_BYTES_MAX, TARGETS
 
 
@@ -59,8 +60,10 @@ def fuzz(name: str, inputs: int, seed: int) -> None:
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as scratch:
         directory, begin = Path(scratch), Path(scratch) / "begin"
         begin.mkdir()
+        prepare()  # to compile kernels, and to import what is late, takes longer than an input may
         for number, data in enumerate(target.seeds()):
             (begin / str(number)).write_bytes(data)
+            target.check(data, directory)
         options = [
             f"-runs={inputs}", f"-seed={seed}", f"-max_len={INPUT_BYTES_MAX}",
             f"-timeout={SECONDS_MAX}", f"-rss_limit_mb={MEGABYTES_MAX}",
