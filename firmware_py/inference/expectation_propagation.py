@@ -38,7 +38,7 @@ from firmware_py.inference.kernel import (
     Indices,
     kernel,
 )
-from firmware_py.inference.linear_algebra import invert
+from firmware_py.inference.linear_algebra import PRODUCT_MAX, PRODUCT_MIN, invert
 
 SWEEPS_MAX: Final = 50
 # All at once, at first whole, and less far each time that one moves more than the one before.
@@ -66,10 +66,6 @@ MEAN, VARIANCE, WIDENING, CAVITY_MEAN, CAVITY_VARIANCE = range(5)
 PER_SD, EDGE, TAIL, BELL, SLOPE, CURVATURE = range(5, 11)
 GRADIENT, SECOND, NEW_TAU, NEW_NU, MOVE, FACTOR = range(11, 17)
 SITE_ROWS: Final = 17
-
-# A product of probabilities is added to a sum of logarithms before it leaves these bounds.
-_PRODUCT_MIN: Final = 1e-150
-_PRODUCT_MAX: Final = 1e150
 
 
 @kernel
@@ -385,7 +381,7 @@ def sweep(
         largest = max(largest, sites[MOVE, i])
         log_factors += sites[FACTOR, i]
         product *= probability[i] * probability[i] * sites[WIDENING, i]
-        if not _PRODUCT_MIN < product < _PRODUCT_MAX:
+        if not PRODUCT_MIN < product < PRODUCT_MAX:
             log_factors += 0.5 * log(product)
             product = 1.0
     return largest, log_factors + 0.5 * log(product)

@@ -10,9 +10,9 @@ from typing import Final
 from firmware_py.inference.elementary import log
 from firmware_py.inference.kernel import CONVERGED, NOT_POSITIVE_DEFINITE, Array, kernel
 
-# A product of pivots is added to a sum of logarithms before it leaves these bounds.
-_PRODUCT_MIN: Final = 1e-150
-_PRODUCT_MAX: Final = 1e150
+# Of a long product the logarithm is added to a sum before it leaves these bounds.
+PRODUCT_MIN: Final = 1e-150
+PRODUCT_MAX: Final = 1e150
 
 
 @kernel
@@ -113,7 +113,7 @@ def invert(n: int, a: Array, scratch: Array, a_inverse: Array) -> float:
     half_log_determinant, product = 0.0, 1.0
     for i in range(n):
         product *= a[i, i]
-        if not _PRODUCT_MIN < product < _PRODUCT_MAX:
+        if not PRODUCT_MIN < product < PRODUCT_MAX:
             half_log_determinant += log(product)
             product = 1.0
         for j in range(i):
