@@ -20,12 +20,13 @@ from firmware_py.configuration import Configuration
 from firmware_py.console.commands import Console
 from firmware_py.console.pin import PinHash
 from firmware_py.data_directory import DataDirectory
-from firmware_py.journal import JournalWriter, read_journal
+from firmware_py.journal import read_journal
 from firmware_py.pseudonym import pseudonym
 from firmware_py.self_test import PARTS
 from host_tools.replay import IDENTICAL, replay_journal
 from tests.firmware.test_firmware import Device, told_by
 from tests.firmware.world import a_listener, result_of
+from tests.host.journals import write_again
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
@@ -271,10 +272,7 @@ def test_a_result_of_another_shape_is_an_error_and_no_fault(tmp_path: Path, one_
     for ear in finish["result"]["ears"]:
         del ear["tones_unsure"]
         del ear["thresholds"][0]["mark"]
-    header = {key: value for key, value in header.items() if key not in ("kind", "journal")}
-    with JournalWriter.create(tmp_path / "session-000001.journal", header) as writer:
-        for each in records:
-            writer.append(each)
+    write_again(tmp_path / "session-000001.journal", header, records)
     picture, thresholds, *_ = told_by(Device(tmp_path), "AUD 1", "THR? ,1")
 
     assert picture == 'ERROR 102,"session 1: its result is not as this version writes it"'

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from firmware_py.journal import JournalWriter, read_journal
+from firmware_py.journal import read_journal
 from firmware_py.procedure.events import Continued, Paused
 from firmware_py.procedure.hearing_test import LISTENING, PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
@@ -23,6 +23,7 @@ from tests.firmware.world import (
     result_of,
     stimuli_of,
 )
+from tests.host.journals import write_again
 
 ABSENT: Final = "(absent)"
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
@@ -118,10 +119,7 @@ def test_a_tone_that_is_not_the_recorded_one_is_noticed(tmp_path: Path) -> None:
     play = next(r["action"] for r in records if r.get("action", {}).get("what") == "play")
     level_db_hl = play["level_db_hl"]
     play["level_db_hl"] += 1.0
-    header = {key: value for key, value in header.items() if key not in ("kind", "journal")}
-    with JournalWriter.create(path, header) as writer:
-        for each in records:
-            writer.append(each)
+    write_again(path, header, records)
 
     verdict = replay_journal(path)
 

@@ -1,11 +1,12 @@
 """Journals that nobody recorded: golden ones under other headers, or changed; every CRC right."""
 
 import json
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.journal import JournalWriter, read_journal
+from firmware_py.journal import JournalWriter, Record, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
@@ -38,11 +39,15 @@ def rewrite(path: Path, change: dict[str, Any], without: str = "") -> None:
     header, *records = read_journal(path).records
     play = next(r["action"] for r in records if r.get("action", {}).get("what") == "play")
     play.update(change)
+    header.pop(without, None)
     path.unlink()
-    header = {
-        key: value for key, value in header.items() if key not in ("kind", "journal", without)
-    }
-    with JournalWriter.create(path, header) as writer:
+    write_again(path, header, records)
+
+
+def write_again(path: Path, header: Record, records: Iterable[Record]) -> None:
+    """Write what was read of a journal, and perhaps changed, to a new one, CRCs and all."""
+    told = {key: value for key, value in header.items() if key not in ("kind", "journal")}
+    with JournalWriter.create(path, told) as writer:
         for record in records:
             writer.append(record)
 
