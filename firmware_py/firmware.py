@@ -139,7 +139,7 @@ class Firmware:
         self._clock = clock
         self._manual_tone = ManualTone(self._client)
         self._buttons = ButtonWatch()
-        wrong_pins = WrongPinsOnDisk(data.path / "wrong-pins")
+        wrong_pins = WrongPinsOnDisk(data.path / "wrong-pins", data.disk)
         self._console = Console(self, PinLock(configuration.pin, clock.world_s, wrong_pins))
         self._supervisor = supervisor or Supervisor({})
         self._settings: dict[str, Any] = {}

@@ -1,11 +1,10 @@
 """How many wrong PINs there were since the last right one, whatever becomes of the power."""
 
-import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from firmware_py.journal import RealDisk
+from firmware_py.journal import Disk, RealDisk
 
 COUNT_MAX: Final = 64  # the delay has long been at its most
 
@@ -20,39 +19,57 @@ class WrongPinsOnDisk:
     ----------
     path : Path
         Made when the first PIN is tried.
+    disk : Disk, optional
+        The file system; the machine's own by default.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, disk: Disk | None = None) -> None:
         self._path = path
+        self._disk = disk or RealDisk()
         self._since_start = 0
 
     def count(self) -> int:
         """Return how many there were."""
-        try:
-            kept = os.stat(self._path, follow_symlinks=False).st_size
-        except OSError:
-            kept = 0
-        return max(kept, self._since_start)
+        return max(self._kept(), self._since_start)
 
     def add(self) -> None:
         """Count one more, and put it on the disk."""
         if self.count() < COUNT_MAX:
-            self._write(os.O_APPEND, b"x")
+            with suppress(OSError):
+                self._put(b"x")
         self._since_start += 1
 
     def clear(self) -> None:
         """Begin again."""
         self._since_start = 0
-        self._write(os.O_TRUNC, b"")
-
-    def _write(self, how: int, data: bytes) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | how
-        disk = RealDisk()
         with suppress(OSError):
-            handle = os.open(self._path, flags, 0o600)
-            try:
-                disk.write(handle, data)
-                disk.fsync(handle)
-            finally:
-                disk.close(handle)
-            disk.fsync_directory(self._path.parent)
+            self._put(b"")
+
+    def _kept(self) -> int:
+        with suppress(OSError):
+            if self._disk.is_file(self._path):  # and no link to one
+                handle = self._disk.open(self._path, writable=False)
+                try:
+                    return self._disk.size(handle)
+                finally:
+                    self._disk.close(handle)
+        return 0
+
+    def _put(self, more: bytes) -> None:
+        """Put these bytes after the others; none take the others away."""
+        handle = self._writable()
+        try:
+            if more:
+                self._disk.write(handle, more)
+            else:
+                self._disk.truncate(handle, 0)
+            self._disk.fsync(handle)
+        finally:
+            self._disk.close(handle)
+        self._disk.fsync_directory(self._path.parent)
+
+    def _writable(self) -> int:
+        try:
+            return self._disk.open(self._path, writable=True)
+        except FileNotFoundError:
+            return self._disk.create(self._path)

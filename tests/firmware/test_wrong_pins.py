@@ -1,5 +1,6 @@
 """Wrong PINs are counted over a power cycle, which ends no wait."""
 
+import itertools
 import os
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.pin import DELAY_S_MAX, PinHash, PinLock
+from firmware_py.journal.simulated_disk import Fault, PowerLoss, PowerLostError, SimulatedDisk
 from firmware_py.wrong_pins import COUNT_MAX, WrongPinsOnDisk
 
 PIN = "271828"
@@ -66,6 +68,23 @@ def test_one_is_counted_before_it_is_looked_at(path: Path, monkeypatch: pytest.M
     with pytest.raises(KeyboardInterrupt):
         lock.enter("0000")
     assert wait_for(switched_on(path)[0], PIN) == 1
+
+
+@pytest.mark.parametrize("loss", PowerLoss)
+def test_the_power_may_go_at_any_write(path: Path, loss: PowerLoss) -> None:
+    for at in itertools.count(1):
+        disk = SimulatedDisk(Fault(at))
+        counted = 0
+        try:
+            for _ in range(3):
+                WrongPinsOnDisk(path, disk).add()
+                counted += 1
+        except PowerLostError:
+            kept = WrongPinsOnDisk(path, disk.after_power_loss(loss, at)).count()
+            assert counted <= kept <= counted + 1
+        else:
+            break
+    assert at > 9  # it went in every write, sync and so on of the three
 
 
 def test_the_file_stays_small_and_the_wait_at_its_most(path: Path) -> None:
