@@ -194,7 +194,7 @@ class PinLock:
             return
         self.lock()
         delay_s = self._delay_s()
-        self._wait_until_s = now_s + delay_s
+        self._wait_until_s = self._now_s() + delay_s  # to look at it took its time
         raise ConsoleError(
             COMMAND_PROTECTED, f"wrong PIN; the next one is looked at in {delay_s:.0f} s"
         )

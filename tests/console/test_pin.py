@@ -142,6 +142,19 @@ def test_what_comes_too_soon_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -
     refusal_of(lock, PIN)
 
 
+def test_the_time_that_it_takes_to_look_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow card holds up the count of wrong ones for as long as the wait is, or longer."""
+    _, console, clock = locked()
+
+    def slow(*_: object) -> bool:
+        clock.s += 5.0
+        return False
+
+    monkeypatch.setattr(PinHash, "is_of", slow)
+    refusal_of(console.lock, "0000")
+    assert "looked at in 1 s" in refusal_of(console.lock, PIN)
+
+
 def test_a_wrong_pin_locks_again() -> None:
     lock = PinLock(STORED, Clock())
     lock.enter(PIN)
