@@ -29,6 +29,8 @@ class Supervisor:
         Of the process: `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` count.
     say : callable, optional
         Told in words, once, that the firmware is ready.
+    now_s : callable, optional
+        Returns a time in seconds that never goes backwards.
 
     Raises
     ------
@@ -37,9 +39,13 @@ class Supervisor:
     """
 
     def __init__(
-        self, environment: Mapping[str, str], say: Callable[[str], None] | None = None
+        self,
+        environment: Mapping[str, str],
+        say: Callable[[str], None] | None = None,
+        now_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._say = say
+        self._now_s = now_s
         self._interval_s = _interval_s(environment)
         self._due_s = 0.0
         self._status = ""
@@ -65,7 +71,7 @@ class Supervisor:
 
     def alive(self, status: str) -> None:
         """Tell that the loop goes round, as often as it has to be told, and what it does."""
-        now_s = time.monotonic()
+        now_s = self._now_s()
         if status == self._status and now_s < self._due_s:
             return
         self._due_s = now_s + self._interval_s

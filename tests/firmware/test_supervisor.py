@@ -1,5 +1,6 @@
 """systemd is told what it waits for, and only what is true."""
 
+import itertools
 import os
 import signal
 import socket
@@ -65,8 +66,8 @@ def supervisor_of(manager: Manager) -> Iterator[Callable[..., Supervisor]]:
     """Return what makes supervisors that tell the manager."""
     made: list[Supervisor] = []
 
-    def make(**environment: str) -> Supervisor:
-        made.append(Supervisor({"NOTIFY_SOCKET": manager.name, **environment}))
+    def make(now_s: Callable[[], float] = time.monotonic, **environment: str) -> Supervisor:
+        made.append(Supervisor({"NOTIFY_SOCKET": manager.name, **environment}, now_s=now_s))
         return made[-1]
 
     yield make
@@ -100,11 +101,11 @@ def test_a_name_that_is_no_file_is_a_socket_too(
 def test_a_keep_alive_comes_as_often_as_it_has_to_and_when_something_changes(
     manager: Manager,
     supervisor_of: Callable[..., Supervisor],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now_s = 1000.0
-    monkeypatch.setattr(time, "monotonic", lambda: now_s)
-    supervisor = supervisor_of(WATCHDOG_USEC="8000000", WATCHDOG_PID=str(os.getpid()))
+    supervisor = supervisor_of(
+        lambda: now_s, WATCHDOG_USEC="8000000", WATCHDOG_PID=str(os.getpid())
+    )
     manager.next()
     times_s = []
     for _ in range(100):
@@ -121,12 +122,10 @@ def test_a_keep_alive_comes_as_often_as_it_has_to_and_when_something_changes(
 def test_without_a_watchdog_only_changes_are_told(
     manager: Manager,
     supervisor_of: Callable[..., Supervisor],
-    monkeypatch: pytest.MonkeyPatch,
     environment: Mapping[str, str],
 ) -> None:
-    supervisor = supervisor_of(**environment)
+    supervisor = supervisor_of(itertools.count(1.0, 1e9).__next__, **environment)
     supervisor.alive("idle")
-    monkeypatch.setattr(time, "monotonic", lambda: 1e9)
     supervisor.alive("idle")
     assert [manager.next(), manager.next(0.0)] == ["STATUS=starting", "WATCHDOG=1\nSTATUS=idle"]
     assert manager.next(0.0) is None
