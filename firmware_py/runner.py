@@ -128,7 +128,7 @@ class Runner:
         wrong: list[str] = []
         for path in reversed(self._data.journals()):
             try:
-                return [*wrong, *self._load(path)]
+                return [*wrong, *self._load_patiently(path)]
             except JournalUnstartedError:
                 wrong.append(f"{path.name} was never begun: nothing had been recorded")
             except JournalDamagedError as error:
@@ -139,6 +139,14 @@ class Runner:
             except ReplayError as error:
                 return [*wrong, f"{path.name}: {error}; it is left as it is"]
         return wrong
+
+    def _load_patiently(self, path: Path) -> list[str]:
+        try:
+            return self._load(path)
+        except (JournalUnstartedError, JournalDamagedError):
+            raise
+        except JournalReadError:  # a card that fails to read once often reads the next time
+            return self._load(path)
 
     def _load(self, path: Path) -> list[str]:
         recovered = read_journal(path, disk=self._data.disk)

@@ -1,5 +1,6 @@
 """The order of things between wire, procedure and journal, and what must not disturb it."""
 
+import errno
 import json
 import re
 import shutil
@@ -8,21 +9,25 @@ from typing import Any
 
 import pytest
 
-from firmware_py.data_directory import DataDirectoryError
+from firmware_py.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.inference.estimator import InferenceError, ThresholdEstimator, TrialLimitError
 from firmware_py.journal import JournalWriter, read_journal
-from firmware_py.link.client import Lost, Missed, Told
+from firmware_py.journal.simulated_disk import Fault, SimulatedDisk
+from firmware_py.link.client import Client, Lost, Missed, Told
 from firmware_py.procedure import ear_test
 from firmware_py.procedure.events import Aborted, ButtonPressed, Finish, as_record
 from firmware_py.procedure.hearing_test import PAUSE_BEFORE, HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.settings import SettingError, Settings
+from firmware_py.runner import Runner
+from firmware_py.session import Session
 from host_tools.errors import HostError
 from host_tools.replay import IDENTICAL, replay_journal
 from tests.firmware.conftest import ONE_EAR
 from tests.firmware.world import (
     STARTED,
     S,
+    VirtualClock,
     World,
     a_listener,
     asked_again_though_answered,
@@ -35,6 +40,7 @@ from tests.firmware.world import (
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
 SETTINGS = Settings.from_record(ONE_EAR)
+JOURNAL = Path("/data/session-000001.journal")  # on a simulated disk
 
 
 def a_world(directory: Path, **options: Any) -> World:
@@ -486,6 +492,23 @@ def test_an_answer_that_cannot_be_weighed_ends_one_life_of_the_firmware_and_not_
     again.finish()
     again.close()
     assert again.journal().name == "session-000002.journal"
+
+
+@pytest.mark.parametrize("for_ever", [False, True])
+def test_a_card_that_fails_to_read_once_often_reads_the_next_time(for_ever: bool) -> None:
+    disk = SimulatedDisk()
+    begun = Session.begin(JOURNAL, 1, SETTINGS, UNKNOWN, STARTED, disk=disk)
+    begun.close()
+    runner = Runner(
+        DataDirectory(JOURNAL.parent, disk=disk), Client(lambda: "0" * 8), VirtualClock(1),
+        lambda what, about: None,
+    )  # fmt: skip
+    at = len(disk.calls) + 4  # after names, open and size: the header is read
+    disk.fail(Fault(at, errno.EIO, for_ever))
+    wrong = runner.load_last()
+    assert runner.running is not for_ever
+    assert len(wrong) == for_ever
+    assert all("Input/output error (EIO); it is left as it is" in words for words in wrong)
 
 
 @pytest.mark.parametrize("part", ["header", "middle", "before the end"])
