@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from device.simulator.board import PlayedTone, SimulatedBoard
+from device.simulator.board import PlayedNoise, PlayedTone, SimulatedBoard
 from device.simulator.listener import Ear, Listener, Noise, Press
+from firmware_py.calibration import Calibration
 from tests.simulation.violation import Violation
 
 HOST_SILENCE_US: Final = 1_000_000  # the wire page: silent after one second without the host
@@ -48,6 +49,8 @@ class WatchedBoard(SimulatedBoard):
     listener : Listener
     boot : int
     serial : str
+    truth : Calibration or None
+        How loud amplifier and earphones are; None: as nominal.
     played, acknowledged : callable
         Called when a tone begins, and when events are acknowledged: after the first number, up to
         the second.
@@ -62,11 +65,13 @@ class WatchedBoard(SimulatedBoard):
     host_silence_us = HOST_SILENCE_US
 
     def __init__(
-        self, listener: Listener, boot: int, serial: str, played: Played, acknowledged: Acknowledged
-    ) -> None:
+        self, listener: Listener, boot: int, serial: str, truth: Calibration | None,
+        played: Played, acknowledged: Acknowledged,
+    ) -> None:  # fmt: skip
         super().__init__(listener, boot=boot, serial=serial, host_silence_us=self.host_silence_us)
         self.happened: dict[int, tuple[str, dict[str, str | int]]] = {}
         self.acknowledged = self.newest_met = 0
+        self._truth = truth
         self._when_played = played
         self._when_acknowledged = acknowledged
         self._byte_us = 0  # of the last one that came from the host
@@ -97,6 +102,13 @@ class WatchedBoard(SimulatedBoard):
         for finger in self._fingers:
             if finger.is_down:
                 finger._release_us = self._now_us
+
+    def _level_db_hl(self, sound: PlayedTone | PlayedNoise) -> float:
+        if self._truth is None:
+            return super()._level_db_hl(sound)
+        full_scale_db_spl = self._truth.sensitivity_db_spl[sound.ear].at(sound.frequency_hz)
+        retspl_db_spl = self._truth.retspl_db_spl.at(sound.frequency_hz)
+        return sound.level_dbfs + full_scale_db_spl - retspl_db_spl
 
     def _listen(self, tone: PlayedTone) -> None:
         super()._listen(tone)

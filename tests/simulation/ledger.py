@@ -2,12 +2,15 @@
 
 import json
 import math
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from device.simulator.board import PlayedTone
+import numpy as np
+
+from device.simulator.board import PlayedNoise, PlayedTone
 from firmware_py.calibration import NOMINAL_FULL_SCALE_DB_HL
 from firmware_py.journal.simulated_disk import SimulatedDisk
 from firmware_py.procedure.settings import STEP_UP_MAX_DB
@@ -28,13 +31,16 @@ class Page:
     marks : list of (boot, event number, what)
         Of inputs, in order.
     plays : dict
-        By number of the presentation.
+        By number of the presentation, each with the noise it has to have.
+    noise : dict or None
+        That is to sound now.
     """
 
     content: bytes = b""
     header: dict[str, Any] = field(default_factory=dict)
     marks: list[tuple[str, int, str]] = field(default_factory=list)
     plays: dict[int, dict[str, Any]] = field(default_factory=dict)
+    noise: dict[str, Any] | None = None
     outcome: str = ""
     complete: bool = False
 
@@ -51,7 +57,11 @@ class Page:
             case {"kind": "input", "board": [boot, event], "event": {"what": what}}:
                 self.marks.append((boot, event, what))
             case {"kind": "output", "action": {"what": "play", "number": number} as play}:
-                self._play(number, play)
+                self._play(number, {**play, "noise": self.noise})
+            case {"kind": "output", "action": {"what": "mask"} as noise}:
+                self.noise = noise
+            case {"kind": "output", "action": {"what": "unmask" | "silence"}}:
+                self.noise = None
             case {"kind": "output", "action": {"what": "finish", "result": {"outcome": outcome}}}:
                 self.outcome = outcome
             case {"kind": "end"}:
@@ -73,6 +83,58 @@ class Page:
 def _near(frequency_hz: float, other_hz: float) -> bool:
     """Return whether two tones are half an octave apart at most."""
     return other_hz / math.sqrt(2.0) <= frequency_hz <= other_hz * math.sqrt(2.0)
+
+
+class Loudness:
+    """How loud what a board plays is, by the content of a calibration; None: nominally."""
+
+    def __init__(self, calibration: dict[str, Any] | None) -> None:
+        self._calibration = calibration
+
+    def level_db_hl(self, sound: PlayedTone | PlayedNoise) -> float:
+        """Return the level of a sound."""
+        if self._calibration is None:
+            return sound.level_dbfs + NOMINAL_FULL_SCALE_DB_HL
+        retspl_db_spl = _at(self._calibration["transducer"]["retspl_db_spl"], sound.frequency_hz)
+        return self._level_db_spl(sound) - retspl_db_spl
+
+    def alike(
+        self, sound: PlayedTone | PlayedNoise, told: dict[str, Any],
+        more_db: Callable[[float], float] = lambda _: 0.0,
+    ) -> bool:  # fmt: skip
+        """Return whether this is the sound that was to be played, so much higher."""
+        level_db_hl = told["level_db_hl"] + more_db(sound.frequency_hz)
+        return (
+            told["ear"] == sound.ear
+            and abs(told["frequency_hz"] - sound.frequency_hz) < 0.01
+            and abs(self.level_db_hl(sound) - level_db_hl) <= ROUNDING_DB
+        )
+
+    def check_limit(self, sound: PlayedTone | PlayedNoise) -> None:
+        """Check that it is not louder than the calibration has it."""
+        if self._calibration is None:
+            return
+        limit_db_spl = _at(self._calibration[sound.ear]["level_max_db_spl"], sound.frequency_hz)
+        if self._level_db_spl(sound) > limit_db_spl + 1e-6:
+            raise Violation(f"{sound} is above the limit of {limit_db_spl:.2f} dB SPL")
+
+    def _level_db_spl(self, sound: PlayedTone | PlayedNoise) -> float:
+        assert self._calibration is not None
+        sensitivity_db_spl = self._calibration[sound.ear]["sensitivity_db_spl"]
+        return sound.level_dbfs + _at(sensitivity_db_spl, sound.frequency_hz)
+
+
+def _at(curve: dict[str, float], frequency_hz: float) -> float:
+    """Return a level between the points of a curve, linear over log frequency."""
+    points_hz = sorted(map(float, curve))
+    levels_db = [curve[f"{point_hz:.0f}"] for point_hz in points_hz]
+    return float(np.interp(np.log(frequency_hz), np.log(points_hz), levels_db))
+
+
+def noise_correction_db(frequency_hz: float) -> float:
+    """Return by how much a band of noise is above the tone it just masks (ISO 389-4)."""
+    points = {125: 4, 250: 4, 500: 4, 750: 5, 1000: 6, 1500: 6, 2000: 6, 3000: 6, 4000: 5, 8000: 5}
+    return _at({str(f): float(level) for f, level in points.items()}, frequency_hz)
 
 
 class Ledger:
@@ -110,10 +172,14 @@ class Ledger:
         play = page.plays.get(int(number)) if page else None
         if play is None:
             raise Violation(f"tone {tone.tone_id} sounds, and is in no journal")
-        level_db_hl = tone.level_dbfs + NOMINAL_FULL_SCALE_DB_HL
-        alike = play["ear"] == tone.ear and abs(play["frequency_hz"] - tone.frequency_hz) < 0.01
-        if not alike or abs(level_db_hl - play["level_db_hl"]) > ROUNDING_DB:
+        assert page is not None
+        loudness = Loudness(page.header["calibration"].get("content"))
+        noise = play["noise"]
+        if not loudness.alike(tone, play) or (noise is None) != (tone.noise is None):
             raise Violation(f"{tone} sounds, and the journal has {play}")
+        if tone.noise is not None and not loudness.alike(tone.noise, noise, noise_correction_db):
+            raise Violation(f"{tone.noise} sounds, and the journal has {noise}")
+        loudness.check_limit(tone)
 
     def check_acknowledged(
         self, path: Path, boot: str, number: int, what: str, newest_met: int

@@ -1,8 +1,15 @@
 """Ports in memory that come and go."""
 
 from collections.abc import Callable
+from typing import Final
 
 from firmware_py.ports import PortError
+
+UNSENT_BYTES_MAX: Final = 2000  # far fewer than a real port keeps, so that it comes to that
+
+
+def _nothing() -> None:
+    pass
 
 
 class SimulatedLine:
@@ -16,6 +23,8 @@ class SimulatedLine:
         Given what the firmware writes.
     check : callable
         Called first by everything: raises where the firmware has no power any more.
+    overflowed : callable, optional
+        Called when it is closed because the other end takes too little.
 
     Attributes
     ----------
@@ -23,20 +32,25 @@ class SimulatedLine:
         Whether there is such a port now.
     next_url : str
         What it is called when the firmware is started again.
+    takes : bool
+        Whether the other end takes bytes now; if not, they wait.
     incoming : bytearray
         What the firmware has not read yet.
     """
 
-    is_full = False
-
-    def __init__(self, url: str, taken: Callable[[bytes], None], check: Callable[[], None]) -> None:
+    def __init__(
+        self, url: str, taken: Callable[[bytes], None], check: Callable[[], None],
+        overflowed: Callable[[], None] = _nothing,
+    ) -> None:  # fmt: skip
         self.url = self.next_url = url
-        self.there = True
+        self.there = self.takes = True
         self.incoming = bytearray()
         self.is_open = False
         self._hung_up = False
+        self._unsent = bytearray()
         self._taken = taken
         self._check = check
+        self._overflowed = overflowed
 
     def open(self) -> None:
         self._check()
@@ -47,8 +61,12 @@ class SimulatedLine:
 
     @property
     def is_ready(self) -> bool:
-        """Return whether there is something to be read, or an error."""
-        return bool(self.incoming) or self._hung_up
+        """Return whether there is something to be read, or sent, or an error."""
+        return bool(self.incoming) or self._hung_up or (self.is_full and self.takes)
+
+    @property
+    def is_full(self) -> bool:
+        return bool(self._unsent)
 
     @property
     def is_talking(self) -> bool:
@@ -64,6 +82,7 @@ class SimulatedLine:
     def close(self) -> None:
         self.is_open = self._hung_up = False
         self.incoming.clear()
+        self._unsent.clear()
 
     def fileno(self) -> None:
         return None
@@ -76,11 +95,20 @@ class SimulatedLine:
 
     def write(self, data: bytes) -> None:
         self._touch()
-        if self.is_open and data:
-            self._taken(data)
+        if not self.is_open:
+            return
+        self._unsent += data
+        if self.takes and self._unsent:
+            sent = bytes(self._unsent)
+            self._unsent.clear()
+            self._taken(sent)
+        if len(self._unsent) > UNSENT_BYTES_MAX:
+            self.close()
+            self._overflowed()
+            raise PortError(f"nobody reads at {self.url!r}")
 
     def drain(self, seconds: float) -> None:
-        self._touch()
+        self.write(b"")
 
     def _touch(self) -> None:
         self._check()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tests.firmware.world import S
+from tests.simulation.lock import ENTER, PIN, REFUSED, Lock
 from tests.simulation.violation import Violation
 
 ANSWER_US_MAX: Final = 2 * S  # from a line to its answer, while the disk is not slow
@@ -15,14 +16,17 @@ LOOKS_AGAIN_US: Final = (1 * S, 4 * S)
 NONSENSE: Final = (
     "SESS:STAR UP", "SESS:STAR LEFT,-1", "SESS:STAR ,,200", "SESS:CONT", "SESS:PAUS 1",
     "SESS:LIST?", "SESS:LIST? 0", "SESS:RES?", "SESS:RES? 1", "SESS:RES? 99", "THR?", "THR? ,1",
-    "THR? MIDDLE", "AUD", "AUD 1", "AUD 7", "HELP", "*IDN?", "*TST?", "*CLS", "*RST 7",
-    "SYST:ERR?", "SYST:VERS?", "SYST:TIME?", "SYST:PIN 12", "SYST:PIN?", "SYST:LOCK", "SYST:EVEN",
-    "SYST:EVEN?", "SETT? seed", "SETT? nothing", "SETT?", "SETT seed", "TONE", "TONE UP,1,1",
-    "TONE LEFT,1000,130", "TONE:STOP", "CAL?", "CAL:LIM?", "CAL:TONE?", "CAL:STOP",
-    "CAL:TONE LEFT,1000,-20", "x" * 200, "y" * 300, "SESS:STAR " + "," * 50, "\x00\x01", "\xe9\xff",
-    "  ", "", ":sess:stat?", "sess:stat?;*idn?", "SESS:STAT??", "?", ":", '"', "LEFT,1000,40",
+    "THR? MIDDLE", "AUD", "AUD 1", "AUD 7", "HELP", "*IDN?", "*TST?", "*CLS", "*RST 7", "SYST:ERR?",
+    "SYST:VERS?", "SYST:TIME?", "SYST:PIN 12", "SYST:PIN?", "SYST:LOCK", "SYST:EVEN",
+    "SESS:STAR LEFT,1,200", "SYST:EVEN?", "SETT? seed", "SETT? nothing", "SETT?",
+    "SETT seed", "TONE", "TONE UP,1,1", "TONE LEFT,1000,130", "TONE:STOP", "CAL?", "CAL:LIM?",
+    "CAL:TONE?", "CAL:STOP", "CAL:TONE LEFT,1000,-20", "x" * 200, "y" * 300,
+    "SESS:STAR " + "," * 50, "\x00\x01", "\xe9\xff", "  ", "", ":sess:stat?", "sess:stat?;*idn?",
+    "SESS:STAT??", "?", ":", '"', "LEFT,1000,40",
 )  # fmt: skip
 RESET: Final = "*RST"
+START: Final = "SESS:STAR"
+TYPED: Final = (*[PIN] * 9, PIN[::-1])  # a mistake now and then
 BLOCKS: Final = ("HELP", "AUD")  # answered by several lines
 
 
@@ -46,19 +50,22 @@ class Operator:
         Whether to have everything told.
     send : callable
         Takes bytes for the port.
+    lock : Lock or None
+        What the operator has the PIN for; None: none is needed.
     """
 
     def __init__(
         self, chance: random.Random, settings: dict[str, Any], talkative: bool,
-        send: Callable[[bytes], None],
+        send: Callable[[bytes], None], lock: Lock | None,
     ) -> None:  # fmt: skip
         self._chance = chance
         self._settings = settings
         self._talkative = talkative
         self._send = send
+        self._lock = lock
         self._asked: deque[Asked] = deque()
         self._heard = b""
-        self._set_up = False
+        self._set_up = self._setting_up = False
         self.due_us: int = 0
         self.slack_us = 0  # how much later an answer may be
         self._wants_test = False
@@ -79,7 +86,7 @@ class Operator:
         """Send a line."""
         self.lines += 1
         if line == RESET:  # settings are as configured after it
-            self._set_up = False
+            self._set_up = self._setting_up = False
         sent = line.encode("latin-1")
         if sent.decode("ascii", "replace").strip():
             self._asked.append(Asked(line, now_us))
@@ -103,7 +110,9 @@ class Operator:
         self._asked.clear()
         self._heard = b""
         self.surplus.clear()
-        self._set_up = self._wants_test = False
+        self._set_up = self._setting_up = self._wants_test = False
+        if self._lock:
+            self._lock.close()
 
     def hear(self, now_us: int, data: bytes, is_ending: bool) -> None:
         """Take in what the firmware says; the last it says before it ends is no answer."""
@@ -125,10 +134,14 @@ class Operator:
         self._asked.popleft()
         if now_us - asked.at_us > ANSWER_US_MAX + self.slack_us:
             raise Violation(f"{asked.line!r} was answered after {now_us - asked.at_us} us")
+        if self._lock:
+            self._lock.answered(now_us, asked.line, line)
         if asked.line == "SESS:STAT?":
             self._saw(now_us, line)
         if asked.line == "SYST:ERR?":
             self._read_error(now_us, line)
+        if self._setting_up:
+            self._set_up_so_far(now_us, asked.line, line)
 
     def _saw(self, now_us: int, state: str) -> None:
         """Start a test where there is none, go on with one that is paused."""
@@ -153,13 +166,25 @@ class Operator:
             self._start(now_us)
 
     def _start(self, now_us: int) -> None:
-        if not self._set_up:
-            self._set_up = True
+        """Start a test; settings, and the PIN for them, come first and once."""
+        if self._set_up:
+            self.say(now_us, START)
+        else:
+            self._setting_up = True
+            if self._lock:
+                self.say(now_us, f"{ENTER}{self._chance.choice(TYPED)}")
             for name, value in self._settings.items():
                 if value is not None:
                     self.say(now_us, f"SETT {name},{str(value).lower()}")
             self.say(now_us, f"SYST:EVEN {'ON' if self._talkative else 'OFF'}")
-        self.say(now_us, "SESS:STAR")
+
+    def _set_up_so_far(self, now_us: int, asked: str, answer: str) -> None:
+        """Start the test when everything is set; look later again if it needs a PIN that waits."""
+        if asked.startswith("SETT ") and answer.startswith(REFUSED):
+            self._setting_up = False
+        elif asked.startswith("SYST:EVEN O"):
+            self._setting_up, self._set_up = False, True
+            self.say(now_us, START)
 
 
 def _ends(asked: str, line: str) -> bool:

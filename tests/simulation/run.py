@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.configuration import Configuration
 from firmware_py.data_directory import DataDirectory, DataDirectoryError, session_number
 from firmware_py.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
 from firmware_py.firmware import Firmware, FirmwareError
@@ -17,6 +16,7 @@ from firmware_py.journal.simulated_disk import PowerLostError, SimulatedDisk
 from firmware_py.session import replay
 from tests.firmware.world import S
 from tests.simulation.board import WatchedBoard
+from tests.simulation.given import check_seals
 from tests.simulation.story import CABLE, Story, Trouble
 from tests.simulation.troubles import befall
 from tests.simulation.violation import Violation
@@ -143,10 +143,11 @@ class Run:
         """Run the firmware as its process does; return exit code and words, -1 without power."""
         world = self.world
         try:
-            data = DataDirectory(DATA, disk=world.disk)
+            data = DataDirectory(DATA, world.given.seal_key, world.disk)
+            world.started_with = world.given.on_file()
             world.firmware = self._firmware_type(
-                Configuration(), world.tones, world.console, data, world.clock,
-                self._nonces.__next__,
+                world.configuration(), world.tones, world.console, data, world.clock,
+                self._nonces.__next__, world.supervisor(), world.started_with,
             )  # fmt: skip
             world.firmware.run()
         except PowerLostError:
@@ -170,6 +171,8 @@ class Run:
         last_words = surplus[-1:] if code > EXIT_DONE else []
         if surplus != last_words or any(not line.startswith("ERROR") for line in last_words):
             raise Violation(f"nobody asked for {surplus}; exit code {code}")
+        if code == EXIT_DONE and not world.manager.ending:
+            raise Violation("the supervisor was not told that the firmware ends")
         if world.firmware is not None:
             for where, kept in _collections(world.firmware, "firmware", set()):
                 if kept > KEPT_MAX:
@@ -182,6 +185,7 @@ class Run:
         world, outcome = self.world, self.outcome
         for path in world.disk.paths():
             if path.suffix == ".journal" and (page := world.ledger.pages.get(path)) and page.header:
+                check_seals(path.name, page.content)
                 self._judge_journal(path)
         outcome.simulated_s = world.clock.seconds
         outcome.lines = world.operator.lines

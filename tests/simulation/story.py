@@ -17,6 +17,8 @@ KINDS: Final[dict[str, tuple[float, float]]] = {
     "tone port gone": (0.5, 8.0),
     "tone port renamed": (0.0, 0.0),  # the firmware finds it after its next start only
     "console gone": (0.5, 8.0),
+    "tone port takes nothing": (0.2, 12.0),  # what was written waits, and comes all at once
+    "console is not read": (0.5, 20.0),
     # The power, and the process
     "power cut": (0.0, 0.0),
     "power cut while writing": (0.0, 0.0),
@@ -32,10 +34,15 @@ KINDS: Final[dict[str, tuple[float, float]]] = {
     "wall clock jumps": (0.0, 0.0),
     "asleep with its clock": (0.1, 30.0),  # the machine was suspended, and does not know
     "not scheduled": (0.05, 5.0),  # the processor was busy
+    # What it is started with, from its next start on
+    "other calibration": (0.0, 0.0),
+    "other seal key": (0.0, 0.0),
     # The operator
     "operator pauses": (0.0, 0.0),
     "operator types nonsense": (0.0, 0.0),
+    "operator types PINs": (0.0, 0.0),
     "operator plays a tone": (0.0, 0.0),
+    "operator plays a calibration tone": (0.0, 0.0),
     "operator changes settings": (0.0, 0.0),
     "operator aborts": (0.0, 0.0),
     "operator resets": (0.0, 0.0),
@@ -50,8 +57,8 @@ KINDS: Final[dict[str, tuple[float, float]]] = {
 # After these the answers may be others, and so may the result.
 ANSWERS_CHANGE: Final = frozenset(
     {
-        "operator changes settings", "operator aborts", "operator resets", "listener asleep",
-        "listener answers everything", "button stuck", "button bounces",
+        "other calibration", "operator changes settings", "operator aborts", "operator resets",
+        "listener asleep", "listener answers everything", "button stuck", "button bounces",
     }
 )  # fmt: skip
 
@@ -60,6 +67,7 @@ TROUBLES_MAX: Final = 8
 RATE_MAX: Final = 0.25
 AUDIOGRAMS: Final = ("N1", "N3", "N5", "N7", "S1", "S3")
 PROFILES: Final = ("annealed-laplace", "annealed-laplace", "gp-pta-2015", "default")
+CALIBRATIONS: Final = ("none", "good", "overdue", "unreadable")
 CABLE: Final = ("drop", "garble", "delay", "duplicate", "merge")
 
 # Longer than the board sounds without its host.
@@ -108,6 +116,12 @@ class Story:
         What befalls the lines of the wire before.
     talkative : bool
         Whether the console tells what happens.
+    pin : bool
+        Whether the operator needs one.
+    sealed : bool
+        Whether journals are sealed.
+    calibration : str
+        What the device is started with, one of `CALIBRATIONS`.
     """
 
     seed: int
@@ -117,6 +131,9 @@ class Story:
     troubles: tuple[Trouble, ...] = ()
     rates: FaultRates = field(default_factory=FaultRates)
     talkative: bool = False
+    pin: bool = False
+    sealed: bool = False
+    calibration: str = "none"
 
     @property
     def keeps_answers(self) -> bool:
@@ -146,6 +163,7 @@ class Story:
             [
                 f"seed {self.seed}: {changed}",
                 f"  listener {self.listener}",
+                f"  pin {self.pin}, sealed {self.sealed}, calibration {self.calibration}",
                 f"  of every line: {rates or 'nothing'}; all is well from {self.safety_s:.1f} s on",
                 *(f"  {number}. {trouble}" for number, trouble in enumerate(self.troubles)),
             ]
@@ -163,7 +181,10 @@ def drawn(seed: int) -> Story:
         safety_s,
         _troubles(chance, safety_s),
         _rates(chance),
-        chance.random() < 0.5,
+        talkative=chance.random() < 0.5,
+        pin=chance.random() < 0.5,
+        sealed=chance.random() < 0.5,
+        calibration=chance.choices(CALIBRATIONS, (4, 4, 1, 1))[0],
     )
 
 

@@ -9,7 +9,10 @@ import pytest
 
 from device.simulator.board import PlayedTone
 from device.simulator.faults import FaultRates
+from firmware_py.calibration import NOMINAL_FULL_SCALE_DB_HL
+from firmware_py.console.pin import WrongPinsUntilOff
 from firmware_py.firmware import Firmware
+from firmware_py.journal import SealKey
 from firmware_py.journal.simulated_disk import SimulatedDisk
 from firmware_py.link.client import Notice, Told, Tone
 from tests.simulation.board import WatchedBoard
@@ -141,6 +144,95 @@ class FaultyFirmware(Firmware):
         raise ZeroDivisionError
 
 
+class CarelessFirmware(Firmware):
+    """Does what needs the PIN without it."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._console.lock.require = lambda: None  # type: ignore[method-assign]
+
+
+class StubbornFirmware(Firmware):
+    """Forgets at once that it was given the PIN."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        require = self._console.lock.require
+
+        def once() -> None:
+            require()
+            self._console.lock.lock()
+
+        self._console.lock.require = once  # type: ignore[method-assign]
+
+
+class HurriedFirmware(Firmware):
+    """Looks at one PIN after the other."""
+
+    def _serve_console(self) -> None:
+        self._console.lock._wait_until_s = 0.0
+        super()._serve_console()
+
+
+class ForgetfulFirmware(Firmware):
+    """Counts wrong PINs only until it is switched off."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._console.lock._wrong = WrongPinsUntilOff()
+        self._console.lock._wait_until_s = 0.0
+
+
+class LooseKey(SealKey):
+    """Makes seals that do not hold for what stands before them."""
+
+    def seal(self, previous: str, body: bytes) -> str:
+        return super().seal("", body)
+
+
+class LooseFirmware(Firmware):
+    """Seals every line for itself."""
+
+    def __init__(self, *arguments: Any) -> None:
+        data = arguments[3]
+        data.seal_key = LooseKey(data.seal_key.secret)
+        super().__init__(*arguments)
+
+
+class UncalibratedFirmware(Firmware):
+    """Says what its calibration is, and plays at nominal levels."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        play = self._client.play
+
+        def nominal(tone: Tone) -> None:
+            known = self._runner.last_calibration.calibration
+            assert known is not None
+            zero_dbfs = known.level_dbfs(tone.ear, tone.frequency_hz, 0.0)
+            level_db_hl = tone.level_dbfs - zero_dbfs
+            play(replace(tone, level_dbfs=level_db_hl - NOMINAL_FULL_SCALE_DB_HL))
+
+        self._client.play = nominal  # type: ignore[method-assign]
+
+
+class MutedFirmware(Firmware):
+    """Tells its supervisor once that it lives, and never again."""
+
+    def run(self) -> None:
+        self._supervisor.alive("begins")
+        self._supervisor.alive = lambda status: None  # type: ignore[method-assign]
+        super().run()
+
+
+class LeavingFirmware(Firmware):
+    """Ends without a word to its supervisor."""
+
+    def run(self) -> None:
+        self._supervisor.ending = lambda words: None  # type: ignore[method-assign]
+        super().run()
+
+
 PAUSED: Final = replace(QUIET, troubles=(Trouble("operator pauses", 4.0, 0.0, 1),))
 LONG_TONES: Final = replace(
     QUIET,
@@ -149,6 +241,14 @@ LONG_TONES: Final = replace(
     safety_s=40.0,
 )
 RESET: Final = replace(QUIET, troubles=(Trouble("board reset", 5.0, 0.0, 1),))
+
+LOCKED: Final = replace(QUIET, pin=True)
+UNPLUGGED: Final = (
+    Trouble("console gone", 5.0, 0.5, 1),
+    *(Trouble("operator changes settings", 7.0, 0.0, n) for n in range(4)),
+)
+GUESSES: Final = tuple(Trouble("operator types PINs", 0.5 * n, 0.0, n) for n in range(60))
+KILLED: Final = (*GUESSES[:26], Trouble("killed", 13.0, 0.0, 1), *GUESSES[26:])
 
 ALARMS: Final[dict[str, tuple[Story, dict[str, Any]]]] = {
     "and is in no journal": (QUIET, {"disk": LyingDisk}),
@@ -160,6 +260,26 @@ ALARMS: Final[dict[str, tuple[Story, dict[str, Any]]]] = {
     "entries": (QUIET, {"firmware": HoardingFirmware}),
     "turns of the loop": (QUIET, {"firmware": SpinningFirmware}),
     "the firmware is at fault: ZeroDivisionError": (PAUSED, {"firmware": FaultyFirmware}),
+    "was done without the PIN": (
+        replace(LOCKED, troubles=UNPLUGGED),
+        {"firmware": CarelessFirmware},
+    ),
+    "was refused in spite of the PIN": (LOCKED, {"firmware": StubbornFirmware}),
+    "s too early after 1 wrong ones": (
+        replace(LOCKED, troubles=GUESSES, safety_s=35.0),
+        {"firmware": HurriedFirmware},
+    ),
+    "s too early after [4-9] wrong ones": (
+        replace(LOCKED, troubles=KILLED, safety_s=35.0),
+        {"firmware": ForgetfulFirmware},
+    ),
+    "has another seal than it should": (replace(QUIET, sealed=True), {"firmware": LooseFirmware}),
+    "dbfs=.* sounds, and the journal has": (
+        replace(QUIET, calibration="good"),
+        {"firmware": UncalibratedFirmware},
+    ),
+    "did not say that it lives": (QUIET, {"firmware": MutedFirmware}),
+    "was not told that the firmware ends": (QUIET, {"firmware": LeavingFirmware}),
 }
 
 

@@ -4,6 +4,7 @@ import datetime
 import errno
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from device.simulator.listener import Press
@@ -11,9 +12,11 @@ from firmware_py.journal.simulated_disk import Fault, PowerLoss
 from tests.firmware.world import S
 from tests.simulation.board import ANSWERS_EVERYTHING, ASLEEP, AWAKE
 from tests.simulation.clock import microseconds
+from tests.simulation.given import SEAL_KEYS
 from tests.simulation.lines import SimulatedLine
+from tests.simulation.lock import PIN
 from tests.simulation.operator import RESET
-from tests.simulation.story import KINDS, Trouble
+from tests.simulation.story import CALIBRATIONS, KINDS, Trouble
 from tests.simulation.world import World
 
 WRITES: Final = frozenset({"create", "write", "truncate", "rename", "remove", "fsync"})
@@ -21,6 +24,7 @@ GROWS: Final = frozenset({"create", "write"})
 LATE_US: Final = 60 * S  # what a slow disk, or a machine that stands still, excuses
 BOUNCES: Final = 6
 BOUNCE_US: Final = 60_000
+PINS: Final = ("0000", "123456", "999999999999", PIN, f"{PIN}0")  # mostly wrong
 JUMP_DAYS: Final = 20_000  # either way: to 1971, or to 2080
 
 
@@ -65,6 +69,23 @@ def _tone_port_renamed(world: World, trouble: Trouble, _chance: random.Random) -
 
 def _console_gone(world: World, trouble: Trouble, _chance: random.Random) -> None:
     _gone(world, world.console, trouble)
+
+
+def _takes_nothing(world: World, line: SimulatedLine, trouble: Trouble) -> None:
+    def again() -> None:
+        line.takes = True
+
+    line.takes = False
+    world.after(trouble.for_s, again)
+
+
+def _tone_port_takes_nothing(world: World, trouble: Trouble, _chance: random.Random) -> None:
+    _takes_nothing(world, world.tones, trouble)
+
+
+def _console_is_not_read(world: World, trouble: Trouble, _chance: random.Random) -> None:
+    world.operator.slack_us = LATE_US
+    _takes_nothing(world, world.console, trouble)
 
 
 def _power_cut(world: World, trouble: Trouble, chance: random.Random) -> None:
@@ -121,28 +142,41 @@ def _wall_clock_jumps(world: World, _trouble: Trouble, chance: random.Random) ->
     world.clock.jump = datetime.timedelta(days=chance.uniform(-JUMP_DAYS, JUMP_DAYS))
 
 
-def _stands_still(world: World, trouble: Trouble) -> int:
-    world.operator.slack_us = LATE_US
-    still_us = microseconds(trouble.for_s)
-    world.move(world.clock.us + still_us)
-    world.excuse()
-    return still_us
-
-
-def _asleep_with_its_clock(world: World, trouble: Trouble, _chance: random.Random) -> None:
-    world.clock.missed_us += _stands_still(world, trouble)
+def _asleep_with_its_clock(world: World, trouble: Trouble, chance: random.Random) -> None:
+    world.clock.missed_us += microseconds(trouble.for_s)
+    _not_scheduled(world, trouble, chance)
 
 
 def _not_scheduled(world: World, trouble: Trouble, _chance: random.Random) -> None:
-    _stands_still(world, trouble)
+    world.operator.slack_us = LATE_US
+    world.move(world.clock.us + microseconds(trouble.for_s))
+    world.excuse()
 
 
-def _operator_says(line: str) -> "Deed":
-    def say(world: World, _trouble: Trouble, _chance: random.Random) -> None:
+def _other_calibration(world: World, _trouble: Trouble, chance: random.Random) -> None:
+    world.given.calibration = chance.choice(CALIBRATIONS)
+
+
+def _other_seal_key(world: World, _trouble: Trouble, chance: random.Random) -> None:
+    world.given.seal_key = chance.choice((None, *SEAL_KEYS))
+
+
+def _operator_says(*lines: str) -> "Deed":
+    def say(world: World, _trouble: Trouble, chance: random.Random) -> None:
         if world.console.is_talking:
-            world.operator.say(world.clock.us, line)
+            world.operator.say(world.clock.us, chance.choice(lines))
 
     return say
+
+
+def _operator_types_pins(world: World, _trouble: Trouble, chance: random.Random) -> None:
+    for pause_s in sorted(chance.uniform(0.0, 6.0) for _ in range(chance.randint(1, 4))):
+        world.after(pause_s, partial(_type_pin, world, chance.choice(PINS)))
+
+
+def _type_pin(world: World, pin: str) -> None:
+    if world.console.is_talking:
+        world.operator.say(world.clock.us, f"SYST:PIN {pin}")
 
 
 def _operator_types_nonsense(world: World, _trouble: Trouble, chance: random.Random) -> None:
@@ -184,6 +218,8 @@ DEEDS: Final[dict[str, Deed]] = {
     "tone port gone": _tone_port_gone,
     "tone port renamed": _tone_port_renamed,
     "console gone": _console_gone,
+    "tone port takes nothing": _tone_port_takes_nothing,
+    "console is not read": _console_is_not_read,
     "power cut": _power_cut,
     "power cut while writing": _power_cut_while_writing,
     "power cut of all": _power_cut_of_all,
@@ -196,9 +232,15 @@ DEEDS: Final[dict[str, Deed]] = {
     "wall clock jumps": _wall_clock_jumps,
     "asleep with its clock": _asleep_with_its_clock,
     "not scheduled": _not_scheduled,
+    "other calibration": _other_calibration,
+    "other seal key": _other_seal_key,
     "operator pauses": _operator_says("SESS:PAUS"),
     "operator types nonsense": _operator_types_nonsense,
-    "operator plays a tone": _operator_says("TONE LEFT,1000,40"),
+    "operator types PINs": _operator_types_pins,
+    "operator plays a tone": _operator_says("TONE LEFT,1000,40", "TONE RIGHT,4000,30,45"),
+    "operator plays a calibration tone": _operator_says(
+        "CAL:TONE LEFT,1000,-20", "CAL:TONE RIGHT,8000,-6", "CAL:STOP"
+    ),
     "operator changes settings": _operator_changes_settings,
     "operator aborts": _operator_says("SESS:ABOR"),
     "operator resets": _operator_says(RESET),

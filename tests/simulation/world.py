@@ -11,7 +11,10 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.board import SERIAL, PlayedTone
 from device.simulator.faults import FaultCounts, FaultRates, FaultyBoard
 from device.simulator.listener import SimulatedListener
-from firmware_py.calibration import NOMINAL_FULL_SCALE_DB_HL
+from firmware_py.calibration import NO_CALIBRATION
+from firmware_py.calibration_tone import DBFS_LIMITS
+from firmware_py.calibration_tone import ID_PREFIX as CALIBRATION_PREFIX
+from firmware_py.configuration import Configuration
 from firmware_py.firmware import Firmware
 from firmware_py.journal.simulated_disk import PowerLoss, PowerLostError, SimulatedDisk
 from firmware_py.manual_tone import ID_PREFIX
@@ -20,8 +23,11 @@ from firmware_py.procedure.settings import LOUD_DB_HL
 from tests.firmware.world import S
 from tests.simulation.board import AWAKE, MoodyListener, WatchedBoard
 from tests.simulation.clock import BEGAN_US, SimulatedClock, microseconds
-from tests.simulation.ledger import ROUNDING_DB, Ledger
+from tests.simulation.given import ON_FILE, Given
+from tests.simulation.ledger import ROUNDING_DB, Ledger, Loudness
 from tests.simulation.lines import SimulatedLine
+from tests.simulation.lock import Lock, WatchedPin
+from tests.simulation.manager import Manager, WatchedSupervisor
 from tests.simulation.operator import Operator
 from tests.simulation.story import Story
 from tests.simulation.violation import Violation
@@ -30,6 +36,8 @@ TURN_US: Final = 200  # a turn of the loop takes so long at the least
 TURNS_PER_S_MAX: Final = 200  # on the whole; more, and the loop is spinning
 TURNS_AT_ONCE: Final = 2000
 AS_TOLD: Final = "ends as told"
+CALIBRATION_TONE_MAX_DBFS: Final = DBFS_LIMITS[1]
+DISK_FAILS: Final = frozenset({"disk full", "disk read-only", "disk error"})
 BOARD_BEGAN_US: Final = 7_654_321  # a board was on before it is met
 
 
@@ -67,11 +75,18 @@ class World:
         self.ledger = Ledger()
         self.loss = (PowerLoss.KEPT, 0)
         self.counts: list[FaultCounts] = []  # of every cable there was
+        self.given = Given(story)
+        self.started_with = NO_CALIBRATION
+        self.manager = Manager()
+        self.lock = Lock(DISK_FAILS.isdisjoint(story.kinds())) if story.pin else None
         self.operator = Operator(
-            random.Random(f"operator {story.seed}"), story.settings, story.talkative, self._typed
-        )
+            random.Random(f"operator {story.seed}"), story.settings, story.talkative, self._typed,
+            self.lock,
+        )  # fmt: skip
         self.tones = SimulatedLine("/dev/tone-generator", self._to_board, self._check_power)
-        self.console = SimulatedLine("/dev/console", self._to_operator, self._check_power)
+        self.console = SimulatedLine(
+            "/dev/console", self._to_operator, self._check_power, self.operator.hung_up
+        )
         self.rates = story.rates
         self.hung_until_us = self.slow_until_us = self.slow_us = 0
         self.serial = SERIAL
@@ -84,7 +99,24 @@ class World:
         options = dict(story.listener)
         thresholds = audiogram_named(options.pop("audiogram"))
         self.listener = MoodyListener(SimulatedListener(thresholds, **options))
+        self._truth = ON_FILE[story.calibration].calibration
         self.boot_board()
+
+    # What the firmware is started with
+
+    def configuration(self) -> Configuration:
+        """Return the configuration of every start."""
+        if self.lock is None:
+            return Configuration()
+        return Configuration(pin=WatchedPin.that_tells(self._pin_is_looked_at))
+
+    def supervisor(self) -> WatchedSupervisor:
+        """Return what the next start tells how it is."""
+        return WatchedSupervisor(self.manager, self.clock)
+
+    def _pin_is_looked_at(self, right: bool) -> None:
+        assert self.lock is not None
+        self.lock.look_at(self.clock.us, right)
 
     # Time
 
@@ -119,12 +151,20 @@ class World:
     def _happen(self) -> None:
         now_us = self.clock.us
         self.cable.advance(self._board_us())
-        if now_us >= self.hung_until_us:
+        if now_us >= self.hung_until_us and self.tones.takes:
             self._fetch()
         if self.console.is_talking and self.operator.due_us <= now_us:
             self.operator.look(now_us)
         while self._agenda and self._agenda[0][0] <= now_us:
             heapq.heappop(self._agenda)[2]()
+        if self.manager.loses_patience(self.clock.now_us()):
+            self._kill_what_hangs()
+
+    def _kill_what_hangs(self) -> None:
+        """Do as systemd does with a process that does not say that it lives."""
+        if self.healthy or self.slow_us == 0:
+            raise Violation("the firmware did not say that it lives")
+        self.lose_power(PowerLoss.KEPT, 0)
 
     # Waiting
 
@@ -173,6 +213,9 @@ class World:
         self.disk.close_all()
         self._dead = self._rung = False
         self.firmware = None
+        self.manager.restarts()
+        if self.lock is not None:
+            self.lock.restarted()
         for line in (self.tones, self.console):
             line.close()
         self.operator.hung_up()
@@ -187,8 +230,9 @@ class World:
         """Start the board anew: it forgets everything."""
         self._boots += 1
         self.board = self._board_type(
-            self.listener, 0xB000 + self._boots, self.serial, self._played, self._acknowledged
-        )
+            self.listener, 0xB000 + self._boots, self.serial, self._truth,
+            self._played, self._acknowledged,
+        )  # fmt: skip
         self._board_began_us = self.clock.us - BOARD_BEGAN_US
         self.board.advance(BOARD_BEGAN_US)
         self.plug_in_cable()
@@ -218,7 +262,20 @@ class World:
         if tone.tone_id.partition("-")[0].isdigit():
             self.ledger.check_tone(tone)
         elif tone.tone_id.startswith(ID_PREFIX):
-            _check_loudness(tone)
+            self._check_manual_tone(tone)
+        elif not tone.tone_id.startswith(CALIBRATION_PREFIX):
+            raise Violation(f"{tone} is of nobody")
+        elif tone.level_dbfs > CALIBRATION_TONE_MAX_DBFS:
+            raise Violation(f"{tone} is a calibration tone above {CALIBRATION_TONE_MAX_DBFS} dBFS")
+
+    def _check_manual_tone(self, tone: PlayedTone) -> None:
+        calibration = self.started_with.calibration
+        loudness = Loudness(calibration.content if calibration else None)
+        for sound in (tone, tone.noise):
+            if sound is not None:
+                loudness.check_limit(sound)
+        if loudness.level_db_hl(tone) > LOUD_DB_HL + ROUNDING_DB:
+            raise Violation(f"{tone} was played by hand, above {LOUD_DB_HL} dB HL")
 
     def _acknowledged(self, board: WatchedBoard, before: int, upto: int) -> None:
         self.ledger.look(self.disk)
@@ -261,13 +318,8 @@ class World:
         self.disk.heal()
         self.rates = FaultRates()
         self.hung_until_us = self.slow_until_us = 0
-        self.tones.there = self.console.there = True
+        for line in (self.tones, self.console):
+            line.there = line.takes = True
         self.listener.mood = AWAKE
         self.board.hurry()
         self.plug_in_cable()
-
-
-def _check_loudness(tone: PlayedTone) -> None:
-    level_db_hl = tone.level_dbfs + NOMINAL_FULL_SCALE_DB_HL
-    if level_db_hl > LOUD_DB_HL + ROUNDING_DB:
-        raise Violation(f"{tone} was played by hand, above {LOUD_DB_HL} dB HL")

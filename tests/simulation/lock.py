@@ -1,0 +1,126 @@
+"""The lock behind the operator's PIN, seen from outside."""
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Self
+
+from firmware_py.console.pin import PinHash
+from tests.firmware.world import S
+from tests.simulation.violation import Violation
+
+PIN: Final = "271828"
+SALT: Final = b"0123456789abcdef"
+ITERATIONS: Final = 1000  # the fewest there may be: here nobody guesses
+
+# What needs the PIN, as its page has it: settings, the meter's tones, and what is known of people.
+PROTECTED: Final = re.compile(
+    r"SETT [^,]+,[^,]+|CAL:TONE [^,]+,[^,]+,[^,]+|SESS:STAR [^,]*,[^,]*,.+"
+    r"|SESS:LIST\?( \d+)?|(SESS:RES\?|AUD) \d+|THR\? .*,\d+"
+)
+REFUSED: Final = "ERROR -203"
+ENTER: Final = "SYST:PIN "
+STAYS_OPEN_S: Final = 290  # without anything that needs it; a little less than promised
+DELAY_S_FIRST: Final = 1
+DELAY_S_MAX: Final = 600
+
+
+class Lock:
+    """Sees to it that nothing protected is done without the PIN, and that guesses cost time.
+
+    Parameters
+    ----------
+    disk_keeps : bool
+        Whether the disk never fails in this story, so that wrong ones count over a start too.
+
+    Attributes
+    ----------
+    looked_at : int
+        How many PINs the firmware has looked at.
+    """
+
+    def __init__(self, disk_keeps: bool) -> None:
+        self._disk_keeps = disk_keeps
+        self._wrong = self._next_us = 0  # before then none is looked at
+        self._open_until_us = 0
+        self.is_open = False
+        self.looked_at = 0
+
+    def restarted(self) -> None:
+        """Take in that the firmware has begun anew."""
+        self.close()
+        if not self._disk_keeps:
+            self._next_us = self._wrong = 0
+
+    def close(self) -> None:
+        """Take in that it is locked: the console is gone, or somebody locked it."""
+        self.is_open = False
+
+    def look_at(self, now_us: int, right: bool) -> None:
+        """Take in that the firmware looks at a PIN.
+
+        Raises
+        ------
+        Violation
+            It is too soon after a wrong one.
+        """
+        self.looked_at += 1
+        if now_us < self._next_us:
+            raise Violation(
+                f"a PIN is looked at {(self._next_us - now_us) / S:.1f} s too early after "
+                f"{self._wrong} wrong ones"
+            )
+        self._wrong = 0 if right else self._wrong + 1
+        if self._wrong:
+            delay_s = min(DELAY_S_FIRST * 2 ** (self._wrong - 1), DELAY_S_MAX)
+            self._next_us = now_us + delay_s * S
+
+    def answered(self, now_us: int, line: str, answer: str) -> None:
+        """Take in what a line was answered.
+
+        Raises
+        ------
+        Violation
+            It was done without the PIN, or refused in spite of it.
+        """
+        if line.startswith(ENTER):
+            self._entered(now_us, line, answer)
+        elif line == "SYST:LOCK":
+            self.close()
+        elif PROTECTED.fullmatch(line):
+            refused = answer.startswith(REFUSED)
+            if not self.is_open and not answer.startswith("ERROR"):
+                raise Violation(f"{line!r} was done without the PIN")
+            if refused and self.is_open and now_us < self._open_until_us:
+                raise Violation(f"{line!r} was refused in spite of the PIN")
+            if not refused:
+                self._open_until_us = now_us + STAYS_OPEN_S * S
+
+    def _entered(self, now_us: int, line: str, answer: str) -> None:
+        if answer == "OK":
+            if line.removeprefix(ENTER) != PIN:
+                raise Violation(f"{line!r} has opened the lock")
+            self.is_open, self._open_until_us = True, now_us + STAYS_OPEN_S * S
+        elif "wrong PIN" in answer:
+            if line.removeprefix(ENTER) == PIN:
+                raise Violation("the right PIN was called wrong")
+            self.close()
+
+
+@dataclass(frozen=True)
+class WatchedPin(PinHash):
+    """The PIN as it is kept, that tells when one is looked at, and whether it was right."""
+
+    told: Callable[[bool], None] = lambda right: None
+
+    @classmethod
+    def that_tells(cls, told: Callable[[bool], None]) -> Self:
+        """Return the operator's PIN."""
+        digest = hashlib.pbkdf2_hmac("sha256", PIN.encode(), SALT, ITERATIONS)
+        return cls(ITERATIONS, SALT, digest, told)
+
+    def is_of(self, pin: str) -> bool:
+        right = super().is_of(pin)
+        self.told(right)
+        return right
