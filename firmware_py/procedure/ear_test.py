@@ -409,7 +409,7 @@ class EarTest:
         known_db_hl = [
             level_db_hl
             for known_hz, level_db_hl in self._loudest_db_hl.items()
-            if near(frequency_hz, [known_hz], STEP_UP_NEARBY_OCTAVES)
+            if abs(math.log2(known_hz / frequency_hz)) <= STEP_UP_NEARBY_OCTAVES
         ]
         return min(limit_db_hl, max([self._last_level_db_hl, *known_db_hl]) + STEP_UP_MAX_DB)
 
@@ -739,11 +739,9 @@ class Estimate:
         return 0.5 * (self.high_db_hl - self.low_db_hl)
 
 
-def near(
-    frequency_hz: float, others_hz: Iterable[float], within_octaves: float = NEAR_OCTAVES
-) -> bool:
+def near(frequency_hz: float, others_hz: Iterable[float]) -> bool:
     """Return whether one of these frequencies lies so near that its answer tells much of this."""
-    return any(abs(math.log2(f / frequency_hz)) <= within_octaves for f in others_hz)
+    return any(abs(math.log2(f / frequency_hz)) <= NEAR_OCTAVES for f in others_hz)
 
 
 def _plus_minus(widest: Widest) -> str:
