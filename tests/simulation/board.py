@@ -49,6 +49,7 @@ class WatchedBoard(SimulatedBoard):
     listener : Listener
     boot : int
     serial : str
+    has_noise : bool
     truth : Calibration or None
         How loud amplifier and earphones are; None: as nominal.
     played, acknowledged : callable
@@ -65,10 +66,13 @@ class WatchedBoard(SimulatedBoard):
     host_silence_us = HOST_SILENCE_US
 
     def __init__(
-        self, listener: Listener, boot: int, serial: str, truth: Calibration | None,
-        played: Played, acknowledged: Acknowledged,
+        self, listener: Listener, boot: int, serial: str, has_noise: bool,
+        truth: Calibration | None, played: Played, acknowledged: Acknowledged,
     ) -> None:  # fmt: skip
-        super().__init__(listener, boot=boot, serial=serial, host_silence_us=self.host_silence_us)
+        super().__init__(
+            listener, boot=boot, serial=serial, has_noise=has_noise,
+            host_silence_us=self.host_silence_us,
+        )  # fmt: skip
         self.happened: dict[int, tuple[str, dict[str, str | int]]] = {}
         self.acknowledged = self.newest_met = 0
         self._truth = truth

@@ -12,6 +12,7 @@ KINDS: Final[dict[str, tuple[float, float]]] = {
     # The board
     "board reset": (0.0, 0.0),  # it forgets everything and says another boot
     "board swapped": (0.0, 0.0),  # another serial number
+    "board without noise": (0.0, 0.0),  # and no masking from here on
     "board hangs": (0.2, 12.0),  # it neither takes nor gives a byte
     # The ports
     "tone port gone": (0.5, 8.0),
@@ -57,8 +58,9 @@ KINDS: Final[dict[str, tuple[float, float]]] = {
 # After these the answers may be others, and so may the result.
 ANSWERS_CHANGE: Final = frozenset(
     {
-        "other calibration", "operator changes settings", "operator aborts", "operator resets",
-        "listener asleep", "listener answers everything", "button stuck", "button bounces",
+        "board without noise", "other calibration", "operator changes settings",
+        "operator aborts", "operator resets", "listener asleep", "listener answers everything",
+        "button stuck", "button bounces",
     }
 )  # fmt: skip
 
@@ -66,6 +68,7 @@ SAFETY_S: Final = (4.0, 30.0)  # how long anything may fail
 TROUBLES_MAX: Final = 8
 RATE_MAX: Final = 0.25
 AUDIOGRAMS: Final = ("N1", "N3", "N5", "N7", "S1", "S3")
+UNEQUAL: Final = ("N1,N6", "N7,N2", "S3,N5", "N4,S1")  # the better ear hears for the other
 PROFILES: Final = ("annealed-laplace", "annealed-laplace", "gp-pta-2015", "default")
 CALIBRATIONS: Final = ("none", "good", "overdue", "unreadable")
 CABLE: Final = ("drop", "garble", "delay", "duplicate", "merge")
@@ -194,7 +197,7 @@ def _settings(chance: random.Random) -> dict[str, Any]:
         **tone,
         **SHORT,
         **tone,
-        "ears": chance.choices(("left", "right", "both"), (10, 10, 2))[0],
+        "ears": chance.choices(("left", "right", "both"), (10, 10, 4))[0],
         "profile": chance.choice(PROFILES),
         "stop_half_width_db": chance.choice((8.0, 15.0, 25.0, 40.0)),
         "level_max_db_hl": chance.choice((60.0, 80.0, 100.0)),
@@ -207,7 +210,7 @@ def _settings(chance: random.Random) -> dict[str, Any]:
 
 def _listener(chance: random.Random) -> dict[str, Any]:
     return {
-        "audiogram": chance.choice(AUDIOGRAMS),
+        "audiogram": chance.choice((*AUDIOGRAMS, *UNEQUAL)),
         "lapse_rate": chance.choice((0.0, 0.02, 0.2)),
         "false_alarm_rate": chance.choice((0.0, 0.0, 0.0, 0.02, 0.2)),
         "seed": chance.randrange(1000),

@@ -42,6 +42,11 @@ def _board_swapped(world: World, trouble: Trouble, _chance: random.Random) -> No
     world.boot_board()
 
 
+def _board_without_noise(world: World, trouble: Trouble, chance: random.Random) -> None:
+    world.has_noise = False
+    _board_swapped(world, trouble, chance)
+
+
 def _board_hangs(world: World, trouble: Trouble, _chance: random.Random) -> None:
     world.hung_until_us = world.clock.us + microseconds(trouble.for_s)
 
@@ -133,7 +138,7 @@ def _disk_error(world: World, _trouble: Trouble, chance: random.Random) -> None:
 
 
 def _disk_slow(world: World, trouble: Trouble, chance: random.Random) -> None:
-    world.operator.slack_us = LATE_US
+    world.was_slow, world.operator.slack_us = True, LATE_US
     world.slow_until_us = world.clock.us + microseconds(trouble.for_s)
     world.slow_us = chance.choice((20_000, 300_000, 1_500_000))
 
@@ -148,7 +153,7 @@ def _asleep_with_its_clock(world: World, trouble: Trouble, chance: random.Random
 
 
 def _not_scheduled(world: World, trouble: Trouble, _chance: random.Random) -> None:
-    world.operator.slack_us = LATE_US
+    world.was_slow, world.operator.slack_us = True, LATE_US
     world.move(world.clock.us + microseconds(trouble.for_s))
     world.excuse()
 
@@ -214,6 +219,7 @@ Deed = Callable[[World, Trouble, random.Random], None]
 DEEDS: Final[dict[str, Deed]] = {
     "board reset": _board_reset,
     "board swapped": _board_swapped,
+    "board without noise": _board_without_noise,
     "board hangs": _board_hangs,
     "tone port gone": _tone_port_gone,
     "tone port renamed": _tone_port_renamed,

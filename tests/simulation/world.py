@@ -58,6 +58,8 @@ class World:
         The one that runs, if one does.
     healthy : bool
         Nothing goes wrong any more.
+    was_slow : bool
+        Disk or processor kept the firmware waiting for long: it may be killed for that.
     excused_until_us : float
         Until when the firmware may end by itself.
     """
@@ -68,7 +70,7 @@ class World:
     ) -> None:  # fmt: skip
         self.story = story
         self.firmware: Firmware | None = None
-        self.healthy = False
+        self.healthy = self.was_slow = False
         self.excused_until_us: float = math.inf
         self.clock = SimulatedClock(self)
         self.disk: SimulatedDisk = disk(meanwhile=self._while_writing)
@@ -89,7 +91,7 @@ class World:
         )
         self.rates = story.rates
         self.hung_until_us = self.slow_until_us = self.slow_us = 0
-        self.serial = SERIAL
+        self.serial, self.has_noise = SERIAL, True
         self._board_type = board
         self._boots = 0
         self._rung = self._dead = False
@@ -162,7 +164,7 @@ class World:
 
     def _kill_what_hangs(self) -> None:
         """Do as systemd does with a process that does not say that it lives."""
-        if self.healthy or self.slow_us == 0:
+        if self.healthy or not self.was_slow:
             raise Violation("the firmware did not say that it lives")
         self.lose_power(PowerLoss.KEPT, 0)
 
@@ -230,7 +232,7 @@ class World:
         """Start the board anew: it forgets everything."""
         self._boots += 1
         self.board = self._board_type(
-            self.listener, 0xB000 + self._boots, self.serial, self._truth,
+            self.listener, 0xB000 + self._boots, self.serial, self.has_noise, self._truth,
             self._played, self._acknowledged,
         )  # fmt: skip
         self._board_began_us = self.clock.us - BOARD_BEGAN_US
