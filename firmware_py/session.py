@@ -8,7 +8,8 @@ same.
 
 import datetime
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
@@ -110,16 +111,31 @@ def replay(records: Sequence[Record], watch: Watcher = unwatched) -> Replay:
     Raises
     ------
     ReplayError
-        If the header or an input is not of this version, or an answer cannot be weighed.
+        If the header or an input is not of this version, or the procedure fails at one; its cause
+        is the error if that is one that nobody foresaw.
     """
-    state = _beginning(records[0])
+    with _named_if_unforeseen(0):
+        state = _beginning(records[0])
     for number, record in enumerate(records[1:], 1):
         if record["kind"] == "input":
             _leave_pending(state, number)
-            _take_input(state, number, record, watch)
+            with _named_if_unforeseen(number):
+                event, actions = _take_input(state, number, record)
+            watch(state, event, actions)
         elif record["kind"] == "output":
             _compare_output(state, number, record)
     return state
+
+
+@contextmanager
+def _named_if_unforeseen(number: int) -> Iterator[None]:
+    """Name the record at which anything else goes wrong: it would end every life of a firmware."""
+    try:
+        yield
+    except ReplayError:
+        raise
+    except Exception as error:
+        raise ReplayError(f"record {number}: {type(error).__name__}: {error}") from error
 
 
 def _beginning(header: Record) -> Replay:
@@ -143,7 +159,8 @@ def _session_number(header: Record) -> int:
     return number
 
 
-def _take_input(state: Replay, number: int, record: Record, watch: Watcher) -> None:
+def _take_input(state: Replay, number: int, record: Record) -> tuple[Event, list[Action]]:
+    """Return the input, and what the procedure says to it."""
     try:
         event = event_from_record(record["event"])
         state.at_us = _session_us(record["at_us"])
@@ -159,7 +176,7 @@ def _take_input(state: Replay, number: int, record: Record, watch: Watcher) -> N
     except (InferenceError, TrialLimitError) as error:  # as in the session itself, every time
         raise ReplayError(f"record {number}: {error}") from None
     state.pending = [as_record(action) for action in actions if is_recorded(action)]
-    watch(state, event, actions)
+    return event, actions
 
 
 def _session_us(at_us: object) -> int:

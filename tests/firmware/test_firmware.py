@@ -23,6 +23,8 @@ from firmware_py.journal import JournalError, read_journal
 from firmware_py.link.client import REPEATS_MAX
 from firmware_py.ports import PortError
 from firmware_py.procedure import ear_test
+from firmware_py.procedure.events import Action, Event, ToneEnded
+from firmware_py.procedure.hearing_test import HearingTest
 from firmware_py.procedure.outcomes import MEASURED
 from firmware_py.procedure.person import UNKNOWN
 from firmware_py.procedure.settings import INTER_OCTAVE_FREQUENCIES_HZ
@@ -177,6 +179,35 @@ def test_a_fault_of_the_firmware_itself_is_told_and_ends_in_silence(
         device.run()
     assert 'ERROR -310,"ZeroDivisionError: division by zero"' in device.operator.heard
     assert device.is_silent()
+
+
+def test_a_journal_at_which_the_procedure_fails_ends_one_life_and_not_every_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it fails with: it would at every start, for a service that is started again."""
+    handle = HearingTest.handle
+
+    def faulty(test: HearingTest, at_us: int, event: Event) -> list[Action]:
+        if isinstance(event, ToneEnded):
+            raise ZeroDivisionError("division by zero")
+        return handle(test, at_us, event)
+
+    monkeypatch.setattr(HearingTest, "handle", faulty)
+    device = Device(tmp_path)
+    device.type("SESS:STAR LEFT,3")
+    with pytest.raises(ZeroDivisionError):
+        device.run()
+    (journal,) = tmp_path.glob("*.journal")
+    before, last = journal.read_bytes(), len(read_journal(journal).records) - 1
+
+    error, state, begun, _ = told_by(
+        Device(tmp_path), "SYST:ERR?", "SESS:STAT?", "SESS:STAR LEFT,3"
+    )
+    words = f"{journal.name}: record {last}: ZeroDivisionError: division by zero"
+    assert error == f'102,"{words}; it is left as it is"'
+    assert state.startswith("state=idle")
+    assert begun == "OK"
+    assert journal.read_bytes() == before
 
 
 def test_a_data_directory_that_has_gone_is_told_and_the_firmware_goes_on(tmp_path: Path) -> None:

@@ -460,9 +460,12 @@ def test_a_foreign_journal_is_named_and_left_and_the_next_test_takes_the_next_nu
     assert result_of(world.journal())["outcome"] == "complete"
 
 
-@pytest.mark.parametrize("kind", [InferenceError, TrialLimitError])
+@pytest.mark.parametrize(
+    ("kind", "named"),
+    [(InferenceError, ""), (TrialLimitError, ""), (ZeroDivisionError, "ZeroDivisionError: ")],
+)
 def test_an_answer_that_cannot_be_weighed_ends_one_life_of_the_firmware_and_not_every_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[RuntimeError]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[Exception], named: str
 ) -> None:
     """Its input is in the journal, and comes to the same at every start."""
     observe = ThresholdEstimator.observe
@@ -483,9 +486,10 @@ def test_an_answer_that_cannot_be_weighed_ends_one_life_of_the_firmware_and_not_
 
     again = World(tmp_path, a_listener("S2"))
     last = len(read_journal(path).records) - 1
-    assert again.wrong == [f"{path.name}: record {last}: three are too many; it is left as it is"]
+    words = f"record {last}: {named}three are too many"
+    assert again.wrong == [f"{path.name}: {words}; it is left as it is"]
     assert path.read_bytes() == before
-    with pytest.raises(HostError, match=f"record {last}: three are too many"):
+    with pytest.raises(HostError, match=words):
         replay_journal(path)
     monkeypatch.undo()
     again.begin(SETTINGS)

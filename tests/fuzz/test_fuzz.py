@@ -6,6 +6,8 @@ from typing import Final
 
 import pytest
 
+from firmware_py.procedure.events import Action
+from firmware_py.procedure.hearing_test import HearingTest
 from tests.fuzz.targets import TARGETS, Target
 
 CORPUS: Final = Path(__file__).parent / "corpus"
@@ -65,6 +67,19 @@ TOKENS: Final = (
     b"0", b"-1", b"1e999", b"nan", b"\xff", b"\x00", b"\n", b"\r", b'"', b",", b"[", b"{", b"=",
     b"99999999999999999999", b"null", b"true", b"'", b" ", b"\xc3\xa9", b"inf", b"[[[[[[[[[[",
 )  # fmt: skip
+
+
+def test_a_session_that_breaks_the_procedure_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though the firmware lives on: replaying names what was not foreseen as well."""
+
+    def faulty(*_: object) -> list[Action]:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(HearingTest, "handle", faulty)
+    with pytest.raises(ZeroDivisionError):
+        TARGETS["session"].check(next(iter(TARGETS["session"].seeds())), tmp_path)
 
 
 def test_the_alarm_rings(tmp_path: Path) -> None:

@@ -90,7 +90,9 @@ def test_a_time_that_no_session_has_is_refused(
     assert f"record 1: at_us is {at_us!r}; allowed are " in capsys.readouterr().err
 
 
-def test_no_number_of_an_input_is_too_large_to_be_followed_or_refused(tmp_path: Path) -> None:
+def test_no_number_of_an_input_is_too_large_to_be_followed_or_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     golden = read_journal(GOLDEN).records[:60]
     first_of = {}
     for number, record in enumerate(golden):
@@ -103,6 +105,7 @@ def test_no_number_of_an_input_is_too_large_to_be_followed_or_refused(tmp_path: 
         records[number] = {**golden[number], "event": {**golden[number]["event"], name: 10**400}}
         path = write(tmp_path / "j", records)
         assert main(["replay", str(path)]) in (1, 2, 3), "and raises nothing"
+        assert "Error: " not in capsys.readouterr().err, "nothing that was not foreseen either"
 
 
 def test_a_sparse_file_of_a_terabyte_is_refused_at_once(
