@@ -35,7 +35,8 @@ def _cache_directory() -> str | None:
     if os.environ.get(VARIABLE) == JIT_UNCACHED:
         return None
     name = f"kernels-{source_digest()}"
-    user_cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    told = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    user_cache = told if told.is_absolute() else Path.home() / ".cache"  # as XDG has it
     for directory in (Path(__file__).parent / "__pycache__", user_cache / "gp-pta"):
         place = directory / name
         try:

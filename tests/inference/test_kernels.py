@@ -18,6 +18,7 @@ import firmware_py.inference
 from firmware_py.inference import jit as jit_module
 from firmware_py.inference.jit import compile_apart
 from firmware_py.inference.kernel import F8, I8, VECTOR, entry, kernel
+from firmware_py.inference.library import VARIABLE
 
 MODULES = [
     import_module(f"firmware_py.inference.{module.name}")
@@ -171,3 +172,25 @@ def test_a_cache_that_a_power_cut_left_torn_is_made_once_more(
 
     left = {path.name for path in cache.iterdir()}
     assert left == ({"complete"} if torn else {"complete", "good"})
+
+
+@pytest.mark.parametrize(
+    ("told", "used"),
+    [("{}/cache", "cache"), ("relative/is/not/allowed", "home/.cache"), ("", "home/.cache")],
+)
+def test_where_the_package_cannot_be_written_kernels_are_in_the_cache_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: str, used: str
+) -> None:
+    """A relative path is ignored, by the XDG Base Directory Specification."""
+    (tmp_path / "package").touch()  # no directory: nothing can be in it
+    monkeypatch.setattr(jit_module, "__file__", str(tmp_path / "package" / "jit.py"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", told.format(tmp_path))
+    monkeypatch.delenv(VARIABLE, raising=False)
+
+    found = jit_module._cache_directory.__wrapped__()
+    assert found is not None
+    assert Path(found).parent == tmp_path / used / "gp-pta"
+    assert Path(found).is_dir()
+    assert not (tmp_path / "relative").exists()
