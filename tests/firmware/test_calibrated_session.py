@@ -9,13 +9,14 @@ import pytest
 
 from device.simulator.listener import SimulatedListener
 from firmware_py.calibration import CalibrationInForce, CalibrationOnFile
-from firmware_py.journal import JournalWriter, read_journal
+from firmware_py.journal import read_journal
 from firmware_py.procedure.outcomes import INCOMPLETE, NO_RESPONSE
 from firmware_py.procedure.settings import Settings
 from firmware_py.session import ReplayError, replay
 from host_tools.replay import IDENTICAL, replay_journal
 from tests.firmware.calibrations import DUE, CalibratedBoard, calibration, on_file
 from tests.firmware.world import STARTED, World, a_listener, result_of, stimuli_of
+from tests.host.journals import write_again
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
@@ -163,10 +164,8 @@ def test_a_calibration_that_was_tampered_with_is_refused(tmp_path: Path) -> None
 def _rewritten(journal: Path, path: Path, told: dict[str, Any] | None) -> Path:
     """Write a journal again with another calibration in its header, None: with none."""
     header, *records = read_journal(journal).records
-    kept = {k: v for k, v in header.items() if k not in ("kind", "journal", "calibration")}
-    with JournalWriter.create(path, kept if told is None else kept | {"calibration": told}) as new:
-        for each in records:
-            new.append(each)
+    del header["calibration"]
+    write_again(path, header if told is None else header | {"calibration": told}, records)
     return path
 
 

@@ -12,7 +12,7 @@ import pytest
 from device.simulator.audiograms import audiogram_named
 from device.simulator.board import PlayedTone, SimulatedBoard
 from firmware_py.calibration import NOISE_CORRECTION, CalibrationInForce
-from firmware_py.journal import JournalWriter, read_journal
+from firmware_py.journal import read_journal
 from firmware_py.procedure.masking import INSERT, KINDS
 from firmware_py.procedure.outcomes import MASKED, NOT_MASKED, UNCERTAIN
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT, Settings
@@ -28,6 +28,7 @@ from tests.firmware.world import (
     run_session,
     stimuli_of,
 )
+from tests.host.journals import write_again
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
@@ -97,13 +98,10 @@ def test_every_masked_tone_is_in_the_journal_and_comes_out_again(masked: Path) -
 def test_a_session_of_before_masking_is_followed_without(tmp_path: Path, shadow: Path) -> None:
     """Its header has no such setting, and nobody asked its board for noise."""
     header, *records = read_journal(shadow).records
-    old = {key: value for key, value in header.items() if key not in ("kind", "journal")}
-    del old["settings"]["masking"]
-    with JournalWriter.create(tmp_path / "old.journal", old) as writer:
-        for record in records:
-            if record.get("event", {}).get("what") == "started":
-                del record["event"]["can_mask"]
-            writer.append(record)
+    del header["settings"]["masking"]
+    (started,) = (r["event"] for r in records if r.get("event", {}).get("what") == "started")
+    del started["can_mask"]
+    write_again(tmp_path / "old.journal", header, records)
 
     assert replay_journal(tmp_path / "old.journal").code == IDENTICAL
 

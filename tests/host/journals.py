@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.journal import JournalWriter, Record, read_journal
+from firmware_py.journal import JournalWriter, Record, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
@@ -44,10 +44,12 @@ def rewrite(path: Path, change: dict[str, Any], without: str = "") -> None:
     write_again(path, header, records)
 
 
-def write_again(path: Path, header: Record, records: Iterable[Record]) -> None:
+def write_again(
+    path: Path, header: Record, records: Iterable[Record], seal_key: SealKey | None = None
+) -> None:
     """Write what was read of a journal, and perhaps changed, to a new one, CRCs and all."""
     told = {key: value for key, value in header.items() if key not in ("kind", "journal")}
-    with JournalWriter.create(path, told) as writer:
+    with JournalWriter.create(path, told, seal_key=seal_key) as writer:
         for record in records:
             writer.append(record)
 

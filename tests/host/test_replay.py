@@ -12,7 +12,7 @@ from firmware_py.journal import JournalWriter, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc
 from firmware_py.key_file import make_key_file, read_key_file
 from host_tools.main import main
-from tests.host.journals import rewrite
+from tests.host.journals import rewrite, write_again
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden" / "left-ear-s2.journal"
 
@@ -134,10 +134,7 @@ def sealed(tmp_path: Path, key: Path) -> Path:
     """Return the golden journal as a device with a key would have recorded it."""
     path = tmp_path / "session-000002.journal"
     header, *records = read_journal(GOLDEN).records
-    del header["kind"], header["journal"]
-    with JournalWriter.create(path, header, seal_key=SealKey(read_key_file(key))) as writer:
-        for record in records:
-            writer.append(record)
+    write_again(path, header, records, SealKey(read_key_file(key)))
     return path
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from firmware_py import ThresholdEstimator
-from firmware_py.journal import JournalWriter, read_journal
+from firmware_py.journal import read_journal
 from host_tools.drawing import EAR_COLOURS, in_style
 from host_tools.errors import HostError
 from host_tools.main import main
@@ -16,6 +16,7 @@ from host_tools.recorded import read_session
 from host_tools.what_if.comparison import Comparison, Estimate, Row
 from host_tools.what_if.picture import comparison_figure
 from host_tools.what_if.supposition import Supposition
+from tests.host.journals import write_again
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 BOTH: Final = GOLDEN / "both-ears-n3.journal"
@@ -75,11 +76,8 @@ def test_what_a_model_has_no_use_for_is_left_out_and_said(tmp_path: Path) -> Non
 
 def of_a_person(tmp_path: Path, person: dict[str, Any]) -> Path:
     header, *records = read_journal(LEFT).records
-    header = {key: value for key, value in header.items() if key not in ("kind", "journal")}
     path = tmp_path / "session-000001.journal"
-    with JournalWriter.create(path, header | {"person": person}) as writer:
-        for record in records:
-            writer.append(record)
+    write_again(path, header | {"person": person}, records)
     return path
 
 
