@@ -104,27 +104,13 @@ class Instrument:
             self.stop()
         self._talk.close()
 
-    def ask(self, line: str) -> str:
-        """Send a line and return its answer.
-
-        Raises
-        ------
-        HostError
-            If there is no answer, or it is an error.
-        """
-        answer = self._talk.ask(line)[-1]
-        if answer.startswith("ERROR "):
-            told = line.split(" ", maxsplit=1)[0]  # not the PIN
-            raise HostError(f"the firmware refused {told}: {answer[6:]}")
-        return answer
-
     def unlock(self) -> None:
         """Enter the PIN, if the firmware wants it: the first time, or after a long pause."""
-        if self.ask("SYST:PIN?") != "LOCKED":
+        if self._talk.insist("SYST:PIN?") != "LOCKED":
             return
         if not self._pin:
             self._pin = self._ask_secret("operator's PIN: ").strip()
-        self.ask(f"SYST:PIN {self._pin}")
+        self._talk.insist(f"SYST:PIN {self._pin}")
 
     def play(self, ear: str, frequency_hz: int, level_dbfs: float) -> bool:
         """Play a tone, and return when it sounds; False if the board's output limit is lower.
@@ -135,9 +121,9 @@ class Instrument:
             If it does not.
         """
         self.unlock()
-        self.ask(f"CAL:TONE {ear.upper()},{frequency_hz},{level_dbfs:g}")
+        self._talk.insist(f"CAL:TONE {ear.upper()},{frequency_hz},{level_dbfs:g}")
         until_s = time.monotonic() + BEGIN_TIMEOUT_S
-        while (state := self.ask("CAL:TONE?")) == "asked" and time.monotonic() < until_s:
+        while (state := self._talk.insist("CAL:TONE?")) == "asked" and time.monotonic() < until_s:
             time.sleep(POLL_S)
         if state == "refused limit":
             return False
@@ -149,7 +135,7 @@ class Instrument:
 
     def stop(self) -> None:
         """End the tone."""
-        self.ask("CAL:STOP")
+        self._talk.insist("CAL:STOP")
 
 
 @dataclass

@@ -123,6 +123,20 @@ class Talk:
         shown = "the PIN" if is_pin(line) else repr(line)
         raise HostError(f"no answer to {shown} at {self._port.url!r}{self._why()}")
 
+    def insist(self, line: str) -> str:
+        """Send a line that has to be done, and return the last line of its answer.
+
+        Raises
+        ------
+        HostError
+            If there is no answer, or it is an error.
+        """
+        answer = self.ask(line)[-1]
+        if answer.startswith("ERROR "):
+            told = line.split(maxsplit=1)[0]  # not the PIN
+            raise HostError(f"the firmware at {self._port.url!r} refused {told}: {answer[6:]}")
+        return answer
+
     def check(self) -> None:
         """See whether the port is still there.
 

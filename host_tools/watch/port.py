@@ -37,8 +37,8 @@ class PortWatch:
         self._began_s = time.monotonic()
         try:
             self._talk.wake()
-            self._told_before = self._ask("SYST:EVEN?") == "ON"
-            self._ask("SYST:EVEN ON")
+            self._told_before = self._talk.insist("SYST:EVEN?") == "ON"
+            self._talk.insist("SYST:EVEN ON")
         except HostError:
             self._talk.close()
             raise
@@ -64,24 +64,24 @@ class PortWatch:
         """Leave the console as it was found, and hang up."""
         try:
             if not self._told_before:
-                self._ask("SYST:EVEN OFF")
+                self._talk.insist("SYST:EVEN OFF")
         except HostError:  # it is gone already
             pass
         finally:
             self._talk.close()
 
     def _look_anew(self) -> View:
-        about = dict(word.split("=", 1) for word in shlex.split(self._ask("SESS:STAT?")))
+        about = dict(word.split("=", 1) for word in shlex.split(self._talk.insist("SESS:STAT?")))
         if about["state"] == "idle":
             return View(self._url, "no session yet", about["calibration"])
-        result = json.loads(self._ask("SESS:RES?"))
+        result = json.loads(self._talk.insist("SESS:RES?"))
         return View(
             name=self._url,
             state=result["outcome"] or f"{about['state']}, {about['ear']} ear",
             calibration=about["calibration"],
             result=result,
             answers=list(self._answers),
-            limits=Limits.of(json.loads(self._ask("SETT?"))),
+            limits=Limits.of(json.loads(self._talk.insist("SETT?"))),
             elapsed_s=time.monotonic() - self._began_s,
             over=bool(result["outcome"]),
         )
@@ -99,12 +99,6 @@ class PortWatch:
             self._answers = []
             self._began_s = time.monotonic()
         return True
-
-    def _ask(self, line: str) -> str:
-        answer = self._talk.ask(line)[-1]
-        if answer.startswith("ERROR "):
-            raise HostError(f"the firmware at {self._url!r} answered {line} with {answer}")
-        return answer
 
 
 def _answered(tone: dict[str, str], answer: dict[str, str]) -> Answered:

@@ -186,6 +186,21 @@ def test_a_line_without_an_answer_is_named_and_a_pin_is_not(
     talk.close()
 
 
+def test_a_refusal_names_the_port_and_the_command_and_no_pin() -> None:
+    served = Served(PinLock(PinHash.of(PIN, b"0123456789abcdef"), time.monotonic))
+    talk = console_module.Talk(served.port, print)
+    try:
+        talk.wake()
+        assert talk.insist("SESS:STAT?") == "state"
+        refused = r"^the firmware at '/dev/.*' refused SYST:PIN: -\d+,"
+        with pytest.raises(HostError, match=refused) as refusal:
+            talk.insist(f"SYST:PIN {PIN}9")
+        assert PIN not in str(refusal.value)
+    finally:
+        talk.close()
+        served.stop()
+
+
 def script(rig: Rig, *lines: str) -> list[str]:
     """Type these lines at a console and return the answers."""
     return [rig.operator.ask(line) for line in lines]
