@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -189,6 +189,23 @@ class Talk:
                     self._answers.put(line)
 
 
+@contextmanager
+def events_as_found(talk: Talk) -> Iterator[None]:
+    """Have the firmware tell what happens afterwards if it did so before, and else not.
+
+    Raises
+    ------
+    HostError
+        If it does not say whether it does.
+    """
+    found = talk.insist("SYST:EVEN?")
+    try:
+        yield
+    finally:
+        with suppress(HostError):  # it is gone already
+            talk.insist(f"SYST:EVEN {found}")
+
+
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     p.add_argument("port", metavar="PORT", help="the console's serial port, or a URL of pyserial")
@@ -196,7 +213,8 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "--until",
         metavar="WORDS",
         default="",
-        help="after the last line, go on until an unasked line (SYST:EVEN ON) has these words",
+        help="after the last line, go on until an unasked line (SYST:EVEN ON) has these words, and "
+        "leave SYST:EVEN as it was",
     )
 
 
@@ -208,12 +226,13 @@ def run(arguments: argparse.Namespace) -> int:
     talk = Talk(arguments.port, follow.show)
     try:
         identity = talk.wake()
-        if sys.stdin.isatty() and sys.stdout.isatty():
-            print(f"{identity}\nHELP lists the commands; ^D ends")
-            return _converse(talk, _people(talk))
-        code = _converse(talk, (line.rstrip("\r\n") for line in sys.stdin))
-        follow.wait(talk)
-        return code
+        with events_as_found(talk) if arguments.until else nullcontext():
+            if sys.stdin.isatty() and sys.stdout.isatty():
+                print(f"{identity}\nHELP lists the commands; ^D ends")
+                return _converse(talk, _people(talk))
+            code = _converse(talk, (line.rstrip("\r\n") for line in sys.stdin))
+            follow.wait(talk)
+            return code
     finally:
         talk.close()
 

@@ -4,11 +4,11 @@ import json
 import queue
 import shlex
 import time
+from contextlib import ExitStack
 from typing import Any
 
 from firmware_py.procedure.outcomes import CATCH, UNSURE
-from host_tools.console import Talk
-from host_tools.errors import HostError
+from host_tools.console import Talk, events_as_found
 from host_tools.watch.view import Answered, Limits, View
 
 HEARD: dict[str, bool | None] = {"true": True, "false": False, UNSURE: None}
@@ -35,14 +35,13 @@ class PortWatch:
         self._answers: list[Answered] = []
         self._tone: dict[str, str] = {}
         self._began_s = time.monotonic()
-        try:
+        with ExitStack() as undo:
+            undo.callback(self._talk.close)
             self._talk.wake()
-            self._told_before = self._talk.insist("SYST:EVEN?") == "ON"
+            undo.enter_context(events_as_found(self._talk))
             self._talk.insist("SYST:EVEN ON")
-        except HostError:
-            self._talk.close()
-            raise
-        self._view = self._look_anew()
+            self._view = self._look_anew()
+            self._undo = undo.pop_all()
 
     def look(self) -> View:
         """Return what there is to see now.
@@ -62,13 +61,7 @@ class PortWatch:
 
     def close(self) -> None:
         """Leave the console as it was found, and hang up."""
-        try:
-            if not self._told_before:
-                self._talk.insist("SYST:EVEN OFF")
-        except HostError:  # it is gone already
-            pass
-        finally:
-            self._talk.close()
+        self._undo.close()
 
     def _look_anew(self) -> View:
         about = dict(word.split("=", 1) for word in shlex.split(self._talk.insist("SESS:STAT?")))

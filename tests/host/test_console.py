@@ -4,6 +4,7 @@ import importlib.util
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ from firmware_py.console.pin import PinHash, PinLock
 from host_tools import console as console_module
 from host_tools.console import history_path, is_pin, words_of
 from host_tools.errors import HostError
+from host_tools.main import INTERRUPTED
 from host_tools.processes import ConsoleLine
 from tests.console.instrument import PICTURE, FakeInstrument, connected
 from tests.firmware.rig import REPO, Rig
@@ -31,7 +33,17 @@ MAIN = "import sys; from host_tools.main import main; sys.exit(main())"
 
 
 class Firmware(FakeInstrument):
-    """Says who it is as the firmware does."""
+    """Says who it is, and whether it tells what happens, as the firmware does."""
+
+    telling = "OFF"
+
+    def set_events(self, text: str) -> None:
+        super().set_events(text)
+        self.telling = text
+
+    def events(self) -> str:
+        super().events()
+        return self.telling
 
     def identify(self) -> str:
         super().identify()
@@ -127,6 +139,38 @@ def test_unasked_lines_are_told_and_are_no_answers(served: Served) -> None:
     said, _ = piped(served.port, "SESS:STAT?\n", "--until", "answer number=1")
 
     assert said == ["! tone number=1", "! answer number=1", "state"]
+
+
+@pytest.mark.parametrize("found", ["ON", "OFF"])
+def test_whether_it_tells_what_happens_is_left_as_it_was_found(served: Served, found: str) -> None:
+    served.instrument.telling = found
+    other = {"ON": "OFF", "OFF": "ON"}[found]
+    served.unasked += ["! session-over"]
+    piped(served.port, f"SYST:EVEN {other}\n", "--until", "session-over")
+    assert served.instrument.telling == found
+    assert ("set_events", other) in served.instrument.calls
+
+    piped(served.port, f"SYST:EVEN {other}\n")
+    assert served.instrument.telling == other, "who waits for nothing has set it"
+
+
+def test_whether_it_tells_what_happens_is_left_as_it_was_found_by_ctrl_c_too(
+    served: Served,
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", MAIN, "console", served.port, "--until", "never said"],
+        cwd=REPO, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("SYST:EVEN ON\n")
+        process.stdin.close()
+        assert process.stdout.readline() == "OK\n"
+        assert served.instrument.telling == "ON"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(WAIT_S_MAX) == INTERRUPTED
+
+    assert served.instrument.telling == "OFF"
 
 
 def test_what_is_waited_for_in_vain_ends_when_the_port_is_gone(served: Served) -> None:
