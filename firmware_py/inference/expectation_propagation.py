@@ -236,7 +236,7 @@ def renew(
             covariance[a, b] -= c * column[b]
     tau[i] += d_tau
     nu[i] += d_nu
-    return abs(step) * math.sqrt(v) + 0.5 * abs(d_tau) * v, p
+    return move_of(d_tau, d_nu, m, v), p
 
 
 # The loops below have one result each, and nothing in them depends on the turn before: so they are
