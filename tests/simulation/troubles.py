@@ -9,7 +9,6 @@ from typing import Final
 
 from device.simulator.listener import Press
 from firmware_py.journal.simulated_disk import Fault, PowerLoss
-from tests.firmware.world import S
 from tests.simulation.board import ANSWERS_EVERYTHING, ASLEEP, AWAKE
 from tests.simulation.clock import microseconds
 from tests.simulation.given import SEAL_KEYS
@@ -17,11 +16,10 @@ from tests.simulation.lines import SimulatedLine
 from tests.simulation.lock import PIN
 from tests.simulation.operator import RESET
 from tests.simulation.story import CALIBRATIONS, KINDS, Trouble
-from tests.simulation.world import World
+from tests.simulation.world import LATE_US, World
 
 WRITES: Final = frozenset({"create", "write", "truncate", "rename", "remove", "fsync"})
 GROWS: Final = frozenset({"create", "write"})
-LATE_US: Final = 60 * S  # what a slow disk, or a machine that stands still, excuses
 BOUNCES: Final = 6
 BOUNCE_US: Final = 60_000
 PINS: Final = ("0000", "123456", "999999999999", PIN, f"{PIN}0")  # mostly wrong
@@ -153,9 +151,7 @@ def _asleep_with_its_clock(world: World, trouble: Trouble, chance: random.Random
 
 
 def _not_scheduled(world: World, trouble: Trouble, _chance: random.Random) -> None:
-    world.was_slow, world.operator.slack_us = True, LATE_US
-    world.move(world.clock.us + microseconds(trouble.for_s))
-    world.excuse()
+    world.stand_still(trouble.for_s)
 
 
 def _other_calibration(world: World, _trouble: Trouble, chance: random.Random) -> None:

@@ -32,6 +32,7 @@ from tests.simulation.operator import Operator
 from tests.simulation.story import Story
 from tests.simulation.violation import Violation
 
+LATE_US: Final = 60 * S  # what a slow disk, or a machine that stands still, excuses
 TURN_US: Final = 200  # a turn of the loop takes so long at the least
 TURNS_PER_S_MAX: Final = 200  # on the whole; more, and the loop is spinning
 TURNS_AT_ONCE: Final = 2000
@@ -95,6 +96,7 @@ class World:
         self._board_type = board
         self._boots = 0
         self._rung = self._dead = False
+        self._stands_still = 0
         self._turns = 0
         self._order = itertools.count()  # of those due at once
         self._agenda: list[tuple[int, int, Callable[[], None]]] = []
@@ -139,6 +141,16 @@ class World:
         self.clock.us = max(self.clock.us, us)
         self._happen()
 
+    def stand_still(self, seconds: float) -> None:
+        """Let time pass in which the firmware's processor does nothing for it."""
+        self.was_slow, self.operator.slack_us = True, LATE_US
+        self._stands_still += 1
+        try:
+            self.move(self.clock.us + microseconds(seconds))
+        finally:
+            self._stands_still -= 1
+        self.excuse()
+
     def _next_us(self) -> int:
         due = [self.clock.us + S]
         if self._agenda:
@@ -159,12 +171,12 @@ class World:
             self.operator.look(now_us)
         while self._agenda and self._agenda[0][0] <= now_us:
             heapq.heappop(self._agenda)[2]()
-        if self.manager.loses_patience(self.clock.now_us()):
+        if not self._stands_still and self.manager.loses_patience(self.clock.now_us()):
             self._kill_what_hangs()
 
     def _kill_what_hangs(self) -> None:
         """Do as systemd does with a process that does not say that it lives."""
-        if self.healthy or not self.was_slow:
+        if self.clock.us > self.excused_until_us or not self.was_slow:
             raise Violation("the firmware did not say that it lives")
         self.lose_power(PowerLoss.KEPT, 0)
 
@@ -225,6 +237,7 @@ class World:
     def _while_writing(self) -> None:
         if self.clock.us < self.slow_until_us:
             self.move(self.clock.us + self.slow_us)
+            self.excuse()
 
     # The board
 
