@@ -17,7 +17,7 @@ from typing import Any, Final, Self
 from firmware_py import __version__
 from firmware_py.calibration import CalibrationInForce
 from firmware_py.inference.estimator import InferenceError, TrialLimitError
-from firmware_py.journal import Disk, JournalError, JournalWriter, Record, SealKey, read_journal
+from firmware_py.journal import Disk, JournalError, JournalWriter, Record, SealKey
 from firmware_py.procedure.events import (
     Action,
     Event,
@@ -124,18 +124,6 @@ def replay(records: Sequence[Record], watch: Watcher = unwatched) -> Replay:
             watch(state, event, actions)
         elif record["kind"] == "output":
             _compare_output(state, number, record)
-    return state
-
-
-def _followed(path: Path, disk: Disk | None) -> Replay:
-    """Replay a journal that is to be gone on with."""
-    state = replay(read_journal(path, disk=disk).records)
-    if state.differences:
-        first = state.differences[0]
-        raise ReplayError(
-            f"record {first.record} has {first.recorded}, this firmware "
-            f"({__version__}) gives {first.replayed}: it cannot be gone on with here"
-        )
     return state
 
 
@@ -297,11 +285,17 @@ class Session:
             If the journal is damaged, sealed with another key, or cannot be written.
         ReplayError
             If it cannot be followed, or its outputs do not come out as recorded: it is of another
-            version. The file was not changed.
+            version.
         """
-        state = _followed(path, disk)
         journal, recovered = JournalWriter.resume(path, disk=disk, seal_key=seal_key)
         try:
+            state = replay(recovered.records)
+            if state.differences:
+                first = state.differences[0]
+                raise ReplayError(
+                    f"record {first.record} has {first.recorded}, this firmware "
+                    f"({__version__}) gives {first.replayed}: it cannot be gone on with here"
+                )
             session = cls(_session_number(recovered.header), journal, state)
             if not recovered.complete:
                 session._record_outputs(state.pending)

@@ -460,21 +460,6 @@ def test_a_foreign_journal_is_named_and_left_and_the_next_test_takes_the_next_nu
     assert result_of(world.journal())["outcome"] == "complete"
 
 
-def test_the_torn_end_of_a_foreign_journal_is_left_too(tmp_path: Path) -> None:
-    path = tmp_path / "session-000001.journal"
-    content = FOREIGN["other stimulus"][0]
-    assert not isinstance(content, bytes)
-    a_journal(path, *content)
-    torn = path.read_bytes() + b'{"kind": "inp'
-    path.write_bytes(torn)
-
-    world = World(tmp_path, a_listener("S2"))
-    world.close()
-    assert "it is left as it is" in world.wrong[0]
-    assert path.read_bytes() == torn
-    assert [each.name for each in tmp_path.iterdir() if "session" in each.name] == [path.name]
-
-
 @pytest.mark.parametrize(
     ("kind", "named"),
     [(InferenceError, ""), (TrialLimitError, ""), (ZeroDivisionError, "ZeroDivisionError: ")],
