@@ -2,6 +2,8 @@
 
 import datetime
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from firmware_py.waiting import Waiting
@@ -31,6 +33,7 @@ class SimulatedClock:
     def __init__(self, waiting: Waiting) -> None:
         self._waiting = waiting
         self.us = BEGAN_US
+        self._asleep_since_us: int | None = None
         self.missed_us = 0
         self.jump = datetime.timedelta()
 
@@ -39,8 +42,22 @@ class SimulatedClock:
         """Return how long the story has been going on."""
         return (self.us - BEGAN_US) / S
 
+    @contextmanager
+    def asleep(self) -> Iterator[None]:
+        """Have time pass that the machine does not know of."""
+        if self._asleep_since_us is not None:  # it sleeps already
+            yield
+            return
+        self._asleep_since_us = self.us
+        try:
+            yield
+        finally:
+            self.missed_us += self.us - self._asleep_since_us
+            self._asleep_since_us = None
+
     def now_us(self) -> int:
-        return self.us - self.missed_us
+        known_us = self.us if self._asleep_since_us is None else self._asleep_since_us
+        return known_us - self.missed_us
 
     def world_s(self) -> float:
         return self.now_us() / S

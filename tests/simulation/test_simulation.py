@@ -321,6 +321,16 @@ ONCE_BAD: Final[dict[str, Story]] = {
         (Trouble("power cut while writing", 4.515347, 0.0, 3332552923),),
         FaultRates(drop=0.25, merge=0.25),
     ),
+    "a journal is followed as it was before a failed write was taken back": Story(
+        200033,
+        {**SHORT, "profile": "gp-pta-2015", "stop_half_width_db": 25.0, "level_max_db_hl": 60.0,
+         "catch_rate": 0.3, "retest": True, "response_noise_db": None, "seed": 817},
+        {"audiogram": "N3", "lapse_rate": 0.2, "false_alarm_rate": 0.02, "seed": 780},
+        15.999620604587934,
+        (Trouble("disk read-only", 5.685007, 8.237, 3804215682),),
+        pin=True,
+        sealed=True,
+    ),
 }  # fmt: skip
 
 

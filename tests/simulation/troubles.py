@@ -146,8 +146,8 @@ def _wall_clock_jumps(world: World, _trouble: Trouble, chance: random.Random) ->
 
 
 def _asleep_with_its_clock(world: World, trouble: Trouble, chance: random.Random) -> None:
-    world.clock.missed_us += microseconds(trouble.for_s)
-    _not_scheduled(world, trouble, chance)
+    with world.clock.asleep():
+        _not_scheduled(world, trouble, chance)
 
 
 def _not_scheduled(world: World, trouble: Trouble, _chance: random.Random) -> None:
