@@ -258,6 +258,8 @@ class Runner:
                 self._told(number, verb, fields)
             case TimeTold(us):
                 self.feed(BoardTime(us))
+            case Refused("tone", "noise") if self._tone_is_asked():
+                self._ask_again("the noise had ended by itself")
             case Refused("tone", code, name) if self._tone_is_asked():
                 what = f"{code} {name}".strip()
                 self.feed(Aborted(f"the tone generator refused a tone: {what}"))
@@ -297,8 +299,12 @@ class Runner:
 
     def _missed(self, count: int, event: int) -> None:
         """Ask again what is under way: nobody knows what became of it."""
-        self.feed(BoardLost(f"{count} events of the tone generator are lost"))
-        self.feed(BoardReady(False, self._client.can_mask), self._mark(event))
+        self._ask_again(f"{count} events of the tone generator are lost", self._mark(event))
+
+    def _ask_again(self, why: str, known: BoardMark | None = None) -> None:
+        """Ask what is under way from its beginning, the noise included."""
+        self.feed(BoardLost(why))
+        self.feed(BoardReady(False, self._client.can_mask), known)
 
     def _told(self, number: int, verb: str, fields: dict[str, str]) -> None:
         self._told_event = number

@@ -174,6 +174,7 @@ class SimulatedBoard:
         self._last_tone_id = START
         self._tone: _Sounding | None = None
         self._noise: PlayedNoise | None = None
+        self._noise_lost = False  # it ended by itself, and the host may not know
         self._fingers = (_Finger(HEARD_BUTTON), _Finger(UNSURE_BUTTON))
         self._idle: _Idle | None = _Idle(START, 0, 0)
         self._played: deque[PlayedTone] = deque(maxlen=PLAYED_MAX)
@@ -273,7 +274,7 @@ class SimulatedBoard:
         watchdog_us = self._heard_host_us + self._host_silence_us
         return (
             (tone.end_us if tone else None, self._end_tone),
-            (watchdog_us if tone or self._noise else None, self._cut),
+            (watchdog_us if tone or self._noise else None, self._lose_host),
             *((finger.due_us(), partial(self._move, finger)) for finger in self._fingers),
             (idle.start_us if idle else None, self._begin_idle_slot),
         )
@@ -284,9 +285,14 @@ class SimulatedBoard:
         self._idle = _Idle(tone_id, 0, self._now_us)
         self._happened("tone-off", {"id": tone_id, "us": self._now_us, "cut": int(cut)})
 
+    def _lose_host(self) -> None:
+        lost = self._noise is not None
+        self._cut()
+        self._noise_lost = lost
+
     def _cut(self) -> None:
         # Silence at once, if anything sounds.
-        self._noise = None
+        self._noise, self._noise_lost = None, False
         if self._tone is None:
             return
         self._played[-1] = replace(self._played[-1], cut=True)
@@ -396,6 +402,8 @@ class SimulatedBoard:
         noise = self._noise
         if self._tone is not None or (noise is not None and noise.ear == tone.ear):
             raise _RefusedError("busy")
+        if self._noise_lost:
+            raise _RefusedError("noise")
         tone = replace(tone, noise=noise)
         self._tone = _Sounding(tone.tone_id, tone.ear, self._now_us + duration_us)
         self._last_tone_id = tone.tone_id
@@ -436,12 +444,12 @@ class SimulatedBoard:
             raise _RefusedError("limit")
         if self._tone is not None and self._tone.ear == ear:
             raise _RefusedError("busy")
-        self._noise = PlayedNoise(ear, frequency_hz, level_dbfs)
+        self._noise, self._noise_lost = PlayedNoise(ear, frequency_hz, level_dbfs), False
         return {}
 
     def _unmask(self, fields: "_Fields") -> dict[str, str | int]:
         fields.end()
-        self._noise = None
+        self._noise, self._noise_lost = None, False
         return {}
 
     def _stop(self, fields: "_Fields") -> dict[str, str | int]:

@@ -123,6 +123,7 @@ class ToneGenerator:
         self._accepted = False  # a tone that has not ended
         self._told_on = False
         self._noise_ear = -1
+        self._noise_lost = False  # it ended by itself, and the host may not know
         self._events: list[tuple[int, bytes]] = []
         self._newest_event = 0
         self._down: list[int] = []  # buttons
@@ -175,7 +176,9 @@ class ToneGenerator:
                 self._accepted = False
                 self._tell_off(output.ended_us, 0)
         if self.sounding and now_us - self._heard_host_us >= HOST_SILENCE_US:
+            lost = self._noise_ear >= 0
             self._silence()
+            self._noise_lost = lost
 
     def button(self, number: int, down: bool, at_us: int) -> None:
         """Tell that a button has gone down or up."""
@@ -224,6 +227,7 @@ class ToneGenerator:
 
     def _silence(self) -> None:
         # Whatever sounds is cut; a tone that had not begun yet has begun and ended now.
+        self._noise_lost = False
         if self._noise_ear >= 0:
             self._noise_ear = -1
             self._output.unmask()
@@ -333,6 +337,8 @@ class ToneGenerator:
             raise RefusedError("limit")
         if self._accepted or self._noise_ear == ear:
             raise RefusedError("busy")
+        if self._noise_lost:
+            raise RefusedError("noise")
         self._output.play(ear, frequency_hz, level_dbfs, (on_ms, off_ms, pulses, rise_ms))
         self._accepted = True
         self._told_on = False
@@ -356,10 +362,12 @@ class ToneGenerator:
             raise RefusedError("busy")
         self._output.mask(ear, frequency_hz, level_dbfs)
         self._noise_ear = ear
+        self._noise_lost = False
         return ()
 
     def _unmask(self, fields: "Fields") -> "Pairs":
         fields.end()
+        self._noise_lost = False
         if self._noise_ear >= 0:
             self._noise_ear = -1
             self._output.unmask()

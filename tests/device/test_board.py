@@ -399,6 +399,17 @@ class TestMask:
 
         assert host.board.noise is None
 
+    @pytest.mark.parametrize("word", ["mask", "unmask", "stop"])
+    def test_no_tone_comes_after_noise_that_ended_by_itself_until_the_host_knows(
+        self, host: Host, word: str
+    ) -> None:
+        host.ask("mask", **MASK)
+        host.now_us += S
+        assert host.answer("tone", **TONE) == ("error", {"code": "noise"})
+        assert host.answer("tone", **TONE) == ("error", {"code": "noise"})
+        host.ask(word, **(MASK if word == "mask" else {}))
+        assert host.answer("tone", **TONE)[0] == "ok"
+
     @pytest.mark.parametrize(
         ("changes", "answer"),
         [

@@ -13,6 +13,7 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.board import PlayedTone, SimulatedBoard
 from firmware_py.calibration import NOISE_CORRECTION, CalibrationInForce
 from firmware_py.journal import read_journal
+from firmware_py.procedure.hearing_test import PAUSE_BEFORE
 from firmware_py.procedure.masking import INSERT, KINDS
 from firmware_py.procedure.outcomes import MASKED, NOT_MASKED, UNCERTAIN
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT, Settings
@@ -141,6 +142,55 @@ def test_a_lost_host_leaves_no_noise(tmp_path: Path) -> None:
 
     assert silent
     assert marks(world.journal(), LEFT) == {MASKED}
+
+
+def test_no_tone_goes_without_its_noise_when_the_host_stands_still_between_them(
+    tmp_path: Path, masked: Path
+) -> None:
+    """A slow card is enough: the board ends the noise after a second, and nobody is told."""
+    (tmp_path / "data").mkdir()
+    world = World(tmp_path / "data", a_listener(EARS))
+    world.begin(Settings())
+    stood_still: set[int] = set()
+    while (session := world.runner.session) is not None:
+        test = session.test
+        if test.state == PAUSE_BEFORE and world.board.noise and test.number not in stood_still:
+            stood_still.add(test.number)
+            world.clock.us += 3 * S // 2
+        world.step()
+    world.close()
+
+    masks = {mask["number"] for mask in masks_of(world.journal())}
+    with_noise = {int(tone.tone_id.partition("-")[2]) for tone in world.board.played if tone.noise}
+    assert with_noise == masks & {int(t.tone_id.partition("-")[2]) for t in world.board.played}
+    assert len(stood_still) > 10
+    assert stimuli_of(world.journal()) == stimuli_of(masked)
+    assert result_of(world.journal())["ears"] == result_of(masked)["ears"]
+    assert replay_journal(world.journal()).code == IDENTICAL
+
+
+class BoardWithoutEnd(SimulatedBoard):
+    """A board that always says that its noise has ended."""
+
+    def _play(self, fields: Any) -> dict[str, str | int]:
+        self._noise_lost = self.noise is not None
+        return super()._play(fields)
+
+
+def test_a_board_that_always_says_that_its_noise_has_ended_is_not_asked_for_ever(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "data").mkdir()
+    world = World(tmp_path / "data", a_listener(EARS))
+    world.board = BoardWithoutEnd(a_listener(EARS), boot=0xB007)
+    world.begin(Settings())
+    world.finish()
+    world.close()
+
+    assert result_of(world.journal())["outcome"] == "failed"
+    why = f"the tone generator did not play tone {result_of(world.journal())['presentations']}"
+    assert ("finished", {"outcome": "failed", "why": why}) in world.told
+    assert replay_journal(world.journal()).code == IDENTICAL
 
 
 def test_a_board_without_noise_is_known_by_its_answer_and_marked(tmp_path: Path) -> None:

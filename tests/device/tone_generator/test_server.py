@@ -323,6 +323,18 @@ def test_what_ends_a_tone_ends_noise(way: str) -> None:
     assert not desk.board.sounding
 
 
+@pytest.mark.parametrize("word", ["mask", "unmask", "stop"])
+def test_no_tone_comes_after_noise_that_ended_by_itself_until_the_host_knows(word: str) -> None:
+    desk = Desk()
+    noise = {"ear": "l", "hz": "1000", "dbfs": "-40"}
+    desk.ask("mask", **noise)
+    desk.run(1000)
+    assert desk.ask("tone", **TONE)[2] == {"code": "noise"}
+    assert desk.ask("tone", **TONE)[2] == {"code": "noise"}
+    desk.ask(word, **(noise if word == "mask" else {}))
+    assert desk.ask("tone", **TONE)[1] == "ok"
+
+
 def test_a_board_without_noise_does_not_know_the_verb() -> None:
     desk = Desk(has_noise=False)
     assert desk.ask("mask", ear="r", hz="1000", dbfs="-40")[2] == {"code": "verb"}
