@@ -22,6 +22,7 @@ FUZZ_INPUTS ?= 1000000
 TARGET ?= all
 KILLS ?= 200
 CRASH_ARGS ?=
+AUDIT_ARGS ?= --strict
 SEEDS ?= 2000
 FIRST ?= 0
 SBC_ARGS ?=
@@ -72,7 +73,7 @@ crash: $(TEST) ## kill the firmware at random moments; how often in KILLS, optio
 audit: $(VENV)/created ## ask PyPI whether a locked version has a known hole
 	$(PYTHON) -m venv $(VENV)/audit
 	$(VENV)/audit/bin/python -m pip install --quiet --disable-pip-version-check $(PIP_AUDIT)
-	$(VENV)/audit/bin/pip-audit --strict --disable-pip --require-hashes --requirement $(LOCK)
+	$(VENV)/audit/bin/pip-audit $(AUDIT_ARGS) --disable-pip --require-hashes --requirement $(LOCK)
 
 soak: $(TEST) ## simulate whole devices to which anything happens; how many in SEEDS, from FIRST
 	$(BIN)/python -m tests.simulation.soak --seeds $(SEEDS) --first $(FIRST)
