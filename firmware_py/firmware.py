@@ -290,7 +290,7 @@ class Firmware:
                     self._report(TONE_GENERATOR_LOST, f"tone generator lost: {why}")
                 self._lost_why = why
             case Refused("tone", "noise") if self._runner.running:
-                pass  # it is asked again, with noise
+                pass  # one of the test is asked again with its noise, if it is still wanted
             case Refused(verb, code, name):
                 self._report(TONE_REFUSED, f"tone generator refused {verb}: {code} {name}".strip())
             case TimeTold():  # by which a silence counts as not heard

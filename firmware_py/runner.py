@@ -43,6 +43,7 @@ from firmware_py.procedure.events import (
     Event,
     Finish,
     Mask,
+    NoiseEnded,
     NoiseRefused,
     Play,
     Silence,
@@ -143,10 +144,10 @@ class Runner:
     def _load_patiently(self, path: Path) -> list[str]:
         try:
             return self._load(path)
-        except (JournalUnstartedError, JournalDamagedError):
-            raise
-        except JournalReadError:  # a card that fails to read once often reads the next time
-            return self._load(path)
+        except JournalReadError as error:
+            if not isinstance(error.__cause__, OSError):
+                raise
+        return self._load(path)  # a card that fails to read once often reads the next time
 
     def _load(self, path: Path) -> list[str]:
         recovered = read_journal(path, disk=self._data.disk)
@@ -259,7 +260,7 @@ class Runner:
             case TimeTold(us):
                 self.feed(BoardTime(us))
             case Refused("tone", "noise") if self._tone_is_asked():
-                self._ask_again("the noise had ended by itself")
+                self.feed(NoiseEnded())
             case Refused("tone", code, name) if self._tone_is_asked():
                 what = f"{code} {name}".strip()
                 self.feed(Aborted(f"the tone generator refused a tone: {what}"))
@@ -299,12 +300,8 @@ class Runner:
 
     def _missed(self, count: int, event: int) -> None:
         """Ask again what is under way: nobody knows what became of it."""
-        self._ask_again(f"{count} events of the tone generator are lost", self._mark(event))
-
-    def _ask_again(self, why: str, known: BoardMark | None = None) -> None:
-        """Ask what is under way from its beginning, the noise included."""
-        self.feed(BoardLost(why))
-        self.feed(BoardReady(False, self._client.can_mask), known)
+        self.feed(BoardLost(f"{count} events of the tone generator are lost"))
+        self.feed(BoardReady(False, self._client.can_mask), self._mark(event))
 
     def _told(self, number: int, verb: str, fields: dict[str, str]) -> None:
         self._told_event = number

@@ -113,6 +113,11 @@ class NoiseRefused:
     why: str
 
 
+@dataclass(frozen=True)
+class NoiseEnded:
+    """The tone generator refused the last `Play`: the noise that belongs to it ended by itself."""
+
+
 Event = (
     TestStarted
     | TimePassed
@@ -127,6 +132,7 @@ Event = (
     | BoardLost
     | BoardReady
     | NoiseRefused
+    | NoiseEnded
 )
 
 
@@ -211,6 +217,7 @@ _RECORDED: Final = {
     "board-lost": BoardLost,
     "board-ready": BoardReady,
     "noise-refused": NoiseRefused,
+    "noise-ended": NoiseEnded,
     "play": Play,
     "mask": Mask,
     "unmask": Unmask,

@@ -41,6 +41,7 @@ from firmware_py.procedure.events import (
     Event,
     Finish,
     Mask,
+    NoiseEnded,
     NoiseRefused,
     Paused,
     Play,
@@ -154,6 +155,7 @@ class HearingTest:
         self._pause_since_us = 0  # this and the next on the board's clock
         self._onset_us: int | None = None  # of tone or silence; None: not known yet
         self._starts = 0
+        self._void_why = ""  # of the last start that came to nothing
         self._early_presses = 0
         self._board_ready = True
         self._time_asked = False
@@ -181,6 +183,8 @@ class HearingTest:
                 return self._board_is_ready(now_us, tone_known, can_mask)
             case NoiseRefused(why):
                 return self._noise_refused(why)
+            case NoiseEnded():
+                return self._noise_ended(now_us)
             case TestStarted() | Paused() | Continued() | Aborted():
                 return self._operator_said(now_us, event)
             case _:
@@ -379,6 +383,12 @@ class HearingTest:
         self._cover = Cover(why=words)
         return [Unmask(), Tell("unmasked", {"number": self.number, "why": words})]
 
+    def _noise_ended(self, now_us: int) -> list[Action]:
+        """Ask the tone again, and its noise first."""
+        if self.state != STARTING or self.noise is None:
+            return []
+        return self._void(now_us, "its noise had ended: this device stood still for a second")
+
     # The way of one presentation
 
     def _next(self, now_us: int, since_us: int | None = None) -> list[Action]:
@@ -399,6 +409,7 @@ class HearingTest:
         self.number += 1
         self.presentation = self.ears[ear].next_presentation(self.number)
         self._starts = 0
+        self._void_why = ""
         self._early_presses = 0
         if ear != self._told_ear:
             self._told_ear = ear
@@ -471,7 +482,9 @@ class HearingTest:
             return self._begin_silence(now_us)
         self._starts += 1
         if self._starts > STARTS_MAX:
-            return self._finish("failed", f"the tone generator did not play tone {self.number}")
+            why = f": {self._void_why}" if self._void_why else ""
+            words = f"the tone generator did not play tone {self.number}{why}"
+            return self._finish("failed", words)
         self._time_asked = False
         self.state = STARTING
         play = Play(
@@ -508,6 +521,7 @@ class HearingTest:
         return [*told, *self._next(now_us, at_us)]
 
     def _void(self, now_us: int, why: str) -> list[Action]:
+        self._void_why = why
         told = Tell("void", {"number": self.number, "why": why})
         return [self._silence(), told, *self._pause_before(now_us)]
 

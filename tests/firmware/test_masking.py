@@ -188,7 +188,10 @@ def test_a_board_that_always_says_that_its_noise_has_ended_is_not_asked_for_ever
     world.close()
 
     assert result_of(world.journal())["outcome"] == "failed"
-    why = f"the tone generator did not play tone {result_of(world.journal())['presentations']}"
+    why = (
+        f"the tone generator did not play tone {result_of(world.journal())['presentations']}: its "
+        "noise had ended: this device stood still for a second"
+    )
     assert ("finished", {"outcome": "failed", "why": why}) in world.told
     assert replay_journal(world.journal()).code == IDENTICAL
 

@@ -20,6 +20,7 @@ from firmware_py.procedure.events import (
     Event,
     Finish,
     Mask,
+    NoiseEnded,
     NoiseRefused,
     Paused,
     Play,
@@ -56,6 +57,7 @@ EVENT_RECORDS: list[tuple[Event, dict[str, Any]]] = [
     (BoardLost(""), {"what": "board-lost", "why": ""}),
     (BoardReady(False), {"what": "board-ready", "tone_known": False, "can_mask": False}),
     (BoardReady(True, True), {"what": "board-ready", "tone_known": True, "can_mask": True}),
+    (NoiseEnded(), {"what": "noise-ended"}),
     (NoiseRefused("limit"), {"what": "noise-refused", "why": "limit"}),
 ]
 PLAY = Play(7, "left", 1335.0, 33.5, 225, 225, 3, 25)

@@ -16,6 +16,7 @@ from firmware_py.procedure.events import (
     BoardReady,
     Continued,
     Mask,
+    NoiseEnded,
     NoiseRefused,
     Paused,
     Play,
@@ -24,7 +25,7 @@ from firmware_py.procedure.events import (
     TestStarted,
     Unmask,
 )
-from firmware_py.procedure.hearing_test import HearingTest
+from firmware_py.procedure.hearing_test import PAUSE_BEFORE, HearingTest
 from firmware_py.procedure.masking import (
     AIR_BONE_GAP_DB,
     CIRCUMAURAL,
@@ -449,6 +450,26 @@ def test_noise_that_the_board_refuses_is_missing_and_marked() -> None:
     assert set(marks(driver, "left").values()) == {UNCERTAIN}
     assert driver.ear("left")["tones_masked"] == 0
     assert driver.result["remarks"][0].endswith("the tone generator refused the noise: limit")
+
+
+def test_noise_that_has_ended_begins_anew_with_the_pause_and_the_tone_comes_again() -> None:
+    driver = asymmetric()
+    play = to_masked(driver)
+    silence, told, mask, *_ = driver.test.handle(driver.now_us, NoiseEnded())
+    assert silence == Silence()
+    assert isinstance(told, Tell)
+    assert (told.what, told.about["number"]) == ("void", play.number)
+    assert mask == driver.test.noise
+    assert driver.test.state == PAUSE_BEFORE
+
+
+def test_that_noise_has_ended_means_nothing_to_what_is_not_asked_now() -> None:
+    driver = asymmetric()
+    driver.feed(TestStarted(True))
+    assert driver.test.handle(driver.now_us, NoiseEnded()) == []
+    to_masked(driver)
+    driver.feed(Paused())
+    assert driver.test.handle(driver.now_us, NoiseEnded()) == []
 
 
 @pytest.mark.parametrize("first_ear", ["left", "right"])

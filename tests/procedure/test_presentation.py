@@ -723,8 +723,15 @@ def is_cut(driver: Driver) -> None:
     cut(driver)
 
 
-@pytest.mark.parametrize("fail", [never_begins, is_cut, lose_the_board])
-def test_a_board_that_cannot_play_a_tone_ends_the_test_in_words(fail: Any) -> None:
+@pytest.mark.parametrize(
+    ("fail", "why"),
+    [
+        (never_begins, ": the tone did not begin"),
+        (is_cut, ": the tone was cut short"),
+        (lose_the_board, ""),
+    ],
+)
+def test_a_board_that_cannot_play_a_tone_ends_the_test_in_words(fail: Any, why: str) -> None:
     driver = Driver(SETTINGS)
     for _ in range(STARTS_MAX):
         driver.run_to_tone()
@@ -734,7 +741,7 @@ def test_a_board_that_cannot_play_a_tone_ends_the_test_in_words(fail: Any) -> No
     assert len(driver.plays) == STARTS_MAX
     assert driver.test.state == FINISHED
     assert driver.told("finished") == [
-        {"outcome": "failed", "why": "the tone generator did not play tone 1"}
+        {"outcome": "failed", "why": f"the tone generator did not play tone 1{why}"}
     ]
     assert driver.actions[-3] == Silence()
 

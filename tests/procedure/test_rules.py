@@ -30,6 +30,7 @@ from firmware_py.procedure.events import (
     Continued,
     Event,
     Finish,
+    NoiseEnded,
     NoiseRefused,
     Paused,
     Play,
@@ -320,7 +321,8 @@ def every_event(number: int) -> Iterator[Event]:
     """Give one of each kind and value that makes a difference."""
     yield from (TestStarted(), TimePassed(), Paused(), Continued(), ButtonReleased(1))
     yield from (BoardLost("x"), BoardReady(True), BoardReady(False), Aborted("x"))
-    yield from (BoardReady(True, True), BoardReady(False, True), NoiseRefused("limit"))
+    yield from (BoardReady(True, True), BoardReady(False, True))
+    yield from (NoiseRefused("limit"), NoiseEnded())
     yield from (ButtonPressed(0), ButtonPressed(1_000_000), ButtonPressed(2**62))
     yield from (ButtonPressed(0, 2), ButtonPressed(1_000_000, 2), ButtonReleased(1, 2))
     yield from (BoardTime(0), BoardTime(2**62))
