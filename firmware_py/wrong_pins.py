@@ -7,6 +7,7 @@ from typing import Final
 from firmware_py.journal import Disk, RealDisk
 
 COUNT_MAX: Final = 64  # the delay has long been at its most
+READ_TRIES: Final = 2  # a card that fails to read once often reads the next time
 
 
 class WrongPinsOnDisk:
@@ -46,14 +47,19 @@ class WrongPinsOnDisk:
             self._put(b"")
 
     def _kept(self) -> int:
-        with suppress(OSError):
-            if self._disk.is_file(self._path):  # and no link to one
-                handle = self._disk.open(self._path, writable=False)
-                try:
-                    return self._disk.size(handle)
-                finally:
-                    self._disk.close(handle)
+        for _ in range(READ_TRIES):
+            with suppress(OSError):
+                return self._size()
         return 0
+
+    def _size(self) -> int:
+        if not self._disk.is_file(self._path):  # or it is a link to one
+            return 0
+        handle = self._disk.open(self._path, writable=False)
+        try:
+            return self._disk.size(handle)
+        finally:
+            self._disk.close(handle)
 
     def _put(self, more: bytes) -> None:
         """Put these bytes after the others; none take the others away."""

@@ -190,7 +190,7 @@ class PinLock:
         self._wrong.add()  # before it is looked at: the power may go when the answer is known
         if self._stored.is_of(pin):
             self._wrong.clear()
-            self._unlocked_until_s = now_s + RELOCK_S
+            self._unlocked_until_s = self._now_s() + RELOCK_S
             return
         self.lock()
         delay_s = self._delay_s()

@@ -1,5 +1,6 @@
 """Wrong PINs are counted over a power cycle, which ends no wait."""
 
+import errno
 import itertools
 import os
 from pathlib import Path
@@ -68,6 +69,17 @@ def test_one_is_counted_before_it_is_looked_at(path: Path, monkeypatch: pytest.M
     with pytest.raises(KeyboardInterrupt):
         lock.enter("0000")
     assert wait_for(switched_on(path)[0], PIN) == 1
+
+
+@pytest.mark.parametrize("name", ["open", "size"])
+def test_one_read_error_at_the_start_ends_no_wait(path: Path, name: str) -> None:
+    disk = SimulatedDisk()
+    for _ in range(4):
+        WrongPinsOnDisk(path, disk).add()
+    at = len(disk.calls) + 1 + (name == "size")
+    disk.fail(Fault(at, errno.EIO, only=frozenset({name})))
+    assert WrongPinsOnDisk(path, disk).count() == 4
+    assert disk.fault_met
 
 
 @pytest.mark.parametrize("loss", PowerLoss)
