@@ -132,7 +132,7 @@ def _named_if_unforeseen(number: int) -> Iterator[None]:
     """Name the record at which anything else goes wrong: it would end every life of a firmware."""
     try:
         yield
-    except ReplayError:
+    except (ReplayError, MemoryError):  # for want of memory it may go well the next time
         raise
     except Exception as error:
         raise ReplayError(f"record {number}: {type(error).__name__}: {error}") from error

@@ -210,6 +210,26 @@ def test_a_journal_at_which_the_procedure_fails_ends_one_life_and_not_every_one(
     assert journal.read_bytes() == before
 
 
+def test_a_start_without_enough_memory_gives_no_journal_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may go well the next time, and would be over for good if it were passed over."""
+    device = Device(tmp_path)
+    device.type("SESS:STAR LEFT,3")
+    device.type("SYST:EXIT", device.is_playing)
+    device.run()
+
+    def without(*_: object) -> list[Action]:
+        raise MemoryError
+
+    with monkeypatch.context() as short:
+        short.setattr(HearingTest, "handle", without)
+        with pytest.raises(MemoryError):
+            told_by(Device(tmp_path))
+    state, _ = told_by(Device(tmp_path), "SESS:STAT?")
+    assert state.startswith("state=waiting")
+
+
 def test_a_data_directory_that_has_gone_is_told_and_the_firmware_goes_on(tmp_path: Path) -> None:
     device = Device(tmp_path / "data")
 
