@@ -17,6 +17,7 @@ from firmware_py.procedure.settings import STEP_UP_MAX_DB
 from tests.simulation.violation import Violation
 
 MET_ANEW = ("started", "board-ready")  # events before it are of no test, or are asked again
+BOARD_GONE = ("board-lost", "board-ready")
 ROUNDING_DB = 0.011
 
 
@@ -30,16 +31,17 @@ class Page:
         That was on the disk at some time, and so has to stay.
     marks : list of (boot, event number, what)
         Of inputs, in order.
-    plays : dict
-        By number of the presentation, each with the noise it has to have.
+    plays, noises : dict
+        By number of the presentation: the tone, and the noise it has to have, if any.
     noise : dict or None
-        That is to sound now.
+        That is to sound now; a board that was lost has ended it.
     """
 
     content: bytes = b""
     header: dict[str, Any] = field(default_factory=dict)
     marks: list[tuple[str, int, str]] = field(default_factory=list)
     plays: dict[int, dict[str, Any]] = field(default_factory=dict)
+    noises: dict[int, dict[str, Any] | None] = field(default_factory=dict)
     noise: dict[str, Any] | None = None
     outcome: str = ""
     complete: bool = False
@@ -54,10 +56,15 @@ class Page:
         match record:
             case {"kind": "header"}:
                 self.header = record
-            case {"kind": "input", "board": [boot, event], "event": {"what": what}}:
-                self.marks.append((boot, event, what))
+            case {"kind": "input", "event": {"what": what}}:
+                if "board" in record:
+                    boot, event = record["board"]
+                    self.marks.append((boot, event, what))
+                if what in BOARD_GONE:
+                    self.noise = None
             case {"kind": "output", "action": {"what": "play", "number": number} as play}:
-                self._play(number, {**play, "noise": self.noise})
+                self.noises[number] = self.noise
+                self._play(number, play)
             case {"kind": "output", "action": {"what": "mask"} as noise}:
                 self.noise = noise
             case {"kind": "output", "action": {"what": "unmask" | "silence"}}:
@@ -110,13 +117,14 @@ class Loudness:
             and abs(self.level_db_hl(sound) - level_db_hl) <= ROUNDING_DB
         )
 
-    def check_limit(self, sound: PlayedTone | PlayedNoise) -> None:
-        """Check that it is not louder than the calibration has it."""
-        if self._calibration is None:
-            return
-        limit_db_spl = _at(self._calibration[sound.ear]["level_max_db_spl"], sound.frequency_hz)
-        if self._level_db_spl(sound) > limit_db_spl + 1e-6:
-            raise Violation(f"{sound} is above the limit of {limit_db_spl:.2f} dB SPL")
+    def check_limits(self, tone: PlayedTone) -> None:
+        """Check that neither it nor its noise is louder than the calibration has it."""
+        for sound in (tone, tone.noise):
+            if sound is None or self._calibration is None:
+                continue
+            limit_db_spl = _at(self._calibration[sound.ear]["level_max_db_spl"], sound.frequency_hz)
+            if self._level_db_spl(sound) > limit_db_spl + 1e-6:
+                raise Violation(f"{sound} is above the limit of {limit_db_spl:.2f} dB SPL")
 
     def _level_db_spl(self, sound: PlayedTone | PlayedNoise) -> float:
         assert self._calibration is not None
@@ -138,9 +146,16 @@ def noise_correction_db(frequency_hz: float) -> float:
 
 
 class Ledger:
-    """Looks at the disk from outside the firmware."""
+    """Looks at the disk from outside the firmware.
+
+    Attributes
+    ----------
+    given : list of (name of a seal key, content of a calibration)
+        With which the firmware was started so far; "" and None for none.
+    """
 
     def __init__(self) -> None:
+        self.given: list[tuple[str, dict[str, Any] | None]] = []
         self.pages: dict[Path, Page] = {}
 
     def compare(self, disk: SimulatedDisk) -> None:
@@ -173,13 +188,17 @@ class Ledger:
         if play is None:
             raise Violation(f"tone {tone.tone_id} sounds, and is in no journal")
         assert page is not None
-        loudness = Loudness(page.header["calibration"].get("content"))
-        noise = play["noise"]
-        if not loudness.alike(tone, play) or (noise is None) != (tone.noise is None):
+        calibration = page.header["calibration"].get("content")
+        if (page.header.get("seal_key", ""), calibration) not in self.given:
+            raise Violation(f"session {session} has a seal key or a calibration it was not given")
+        loudness = Loudness(calibration)
+        if not loudness.alike(tone, play):
             raise Violation(f"{tone} sounds, and the journal has {play}")
-        if tone.noise is not None and not loudness.alike(tone.noise, noise, noise_correction_db):
-            raise Violation(f"{tone.noise} sounds, and the journal has {noise}")
-        loudness.check_limit(tone)
+        noise, sounds = page.noises[int(number)], tone.noise
+        alike = noise and sounds and loudness.alike(sounds, noise, noise_correction_db)
+        if not alike and (noise or sounds):
+            raise Violation(f"{sounds} sounds with a tone, and the journal has {noise}")
+        loudness.check_limits(tone)
 
     def check_acknowledged(
         self, path: Path, boot: str, number: int, what: str, newest_met: int

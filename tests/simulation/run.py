@@ -144,10 +144,9 @@ class Run:
         world = self.world
         try:
             data = DataDirectory(DATA, world.given.seal_key, world.disk)
-            world.started_with = world.given.on_file()
             world.firmware = self._firmware_type(
                 world.configuration(), world.tones, world.console, data, world.clock,
-                self._nonces.__next__, world.supervisor(), world.started_with,
+                self._nonces.__next__, world.supervisor(), world.calibration(),
             )  # fmt: skip
             world.firmware.run()
         except PowerLostError:
@@ -171,7 +170,7 @@ class Run:
         last_words = surplus[-1:] if code > EXIT_DONE else []
         if surplus != last_words or any(not line.startswith("ERROR") for line in last_words):
             raise Violation(f"nobody asked for {surplus}; exit code {code}")
-        if code == EXIT_DONE and not world.manager.ending:
+        if code >= EXIT_DONE and world.firmware is not None and not world.manager.ending:
             raise Violation("the supervisor was not told that the firmware ends")
         if world.firmware is not None:
             for where, kept in _collections(world.firmware, "firmware", set()):

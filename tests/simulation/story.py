@@ -64,6 +64,9 @@ ANSWERS_CHANGE: Final = frozenset(
     }
 )  # fmt: skip
 
+DISK_FAILS: Final = frozenset({"disk full", "disk read-only", "disk error"})
+assert KINDS.keys() >= ANSWERS_CHANGE | DISK_FAILS
+
 SAFETY_S: Final = (4.0, 30.0)  # how long anything may fail
 TROUBLES_MAX: Final = 8
 RATE_MAX: Final = 0.25

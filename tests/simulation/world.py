@@ -11,7 +11,7 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.board import SERIAL, PlayedTone
 from device.simulator.faults import FaultCounts, FaultRates, FaultyBoard
 from device.simulator.listener import SimulatedListener
-from firmware_py.calibration import NO_CALIBRATION
+from firmware_py.calibration import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.calibration_tone import ID_PREFIX as CALIBRATION_PREFIX
 from firmware_py.configuration import Configuration
 from firmware_py.firmware import Firmware
@@ -28,16 +28,16 @@ from tests.simulation.lines import SimulatedLine
 from tests.simulation.lock import Lock, WatchedPin
 from tests.simulation.manager import Manager, WatchedSupervisor
 from tests.simulation.operator import Operator
-from tests.simulation.story import Story
+from tests.simulation.story import DISK_FAILS, Story
 from tests.simulation.violation import Violation
 
 LATE_US: Final = 60 * S  # what a slow disk, or a machine that stands still, excuses
+SETTLES_US: Final = 10 * S  # all that was late has come by then, if all is well
 TURN_US: Final = 200  # a turn of the loop takes so long at the least
 TURNS_PER_S_MAX: Final = 200  # on the whole; more, and the loop is spinning
 TURNS_AT_ONCE: Final = 2000
 AS_TOLD: Final = "ends as told"
 CALIBRATION_TONE_MAX_DBFS: Final = -6.0  # somebody might wear the earphones
-DISK_FAILS: Final = frozenset({"disk full", "disk read-only", "disk error"})
 BOARD_BEGAN_US: Final = 7_654_321  # a board was on before it is met
 
 
@@ -113,6 +113,13 @@ class World:
             return Configuration()
         return Configuration(pin=WatchedPin.that_tells(self._pin_is_looked_at))
 
+    def calibration(self) -> CalibrationOnFile:
+        """Return the calibration of the next start; the ledger has to know of what is given."""
+        self.started_with = self.given.on_file()
+        key, known = self.given.seal_key, self.started_with.calibration
+        self.ledger.given.append((key.name if key else "", known.content if known else None))
+        return self.started_with
+
     def supervisor(self) -> WatchedSupervisor:
         """Return what the next start tells how it is."""
         return WatchedSupervisor(self.manager, self.clock)
@@ -170,6 +177,8 @@ class World:
             self.operator.look(now_us)
         while self._agenda and self._agenda[0][0] <= now_us:
             heapq.heappop(self._agenda)[2]()
+        if self.healthy and not self._stands_still and now_us > self.excused_until_us + SETTLES_US:
+            self.was_slow, self.operator.slack_us = False, 0
         if not self._stands_still and self.manager.loses_patience(self.clock.now_us()):
             self._kill_what_hangs()
 
@@ -272,6 +281,8 @@ class World:
 
     def _played(self, board: WatchedBoard) -> None:
         tone = board.played[-1]
+        if self.firmware is not None and not self.manager.ready:
+            raise Violation(f"{tone} sounds, and the supervisor was not told of any readiness")
         self.ledger.look(self.disk)
         if tone.tone_id.partition("-")[0].isdigit():
             self.ledger.check_tone(tone)
@@ -285,9 +296,7 @@ class World:
     def _check_manual_tone(self, tone: PlayedTone) -> None:
         calibration = self.started_with.calibration
         loudness = Loudness(calibration.content if calibration else None)
-        for sound in (tone, tone.noise):
-            if sound is not None:
-                loudness.check_limit(sound)
+        loudness.check_limits(tone)
         if loudness.level_db_hl(tone) > LOUD_DB_HL + ROUNDING_DB:
             raise Violation(f"{tone} was played by hand, above {LOUD_DB_HL} dB HL")
 

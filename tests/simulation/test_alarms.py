@@ -1,0 +1,143 @@
+"""Every promise, broken on purpose: the alarm rings."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from firmware_py.procedure import ear_test
+from firmware_py.procedure.ear_test import EarTest
+from tests.simulation.broken import (
+    AmnesiacDisk,
+    CarelessFirmware,
+    ClosedFirmware,
+    FaultyFirmware,
+    FickleBoard,
+    ForgetfulBoard,
+    ForgetfulFirmware,
+    HastyFirmware,
+    HoardingFirmware,
+    HurriedFirmware,
+    LazyFirmware,
+    LeavingFirmware,
+    LooseFirmware,
+    LoudByHand,
+    LoudFirmware,
+    LoudForTheMeter,
+    LyingDisk,
+    MutedFirmware,
+    NominalFirmware,
+    OpenFirmware,
+    PlainFirmware,
+    SilentFirmware,
+    SpinningFirmware,
+    StubbornBoard,
+    StubbornFirmware,
+    TalkativeFirmware,
+    TiredFirmware,
+    UncalibratedFirmware,
+    UnreadyFirmware,
+)
+from tests.simulation.run import Run, check
+from tests.simulation.stories import ONCE_BAD, QUIET
+from tests.simulation.story import Story, Trouble
+from tests.simulation.violation import Violation
+
+PAUSED: Final = replace(QUIET, troubles=(Trouble("operator pauses", 4.0, 0.0, 1),))
+LONG_TONES: Final = replace(
+    QUIET,
+    settings={**QUIET.settings, "pulses": 5, "pause_ms_min": 2100, "pause_ms_max": 2100},
+    troubles=tuple(Trouble("killed", at_s, 0.0, 1) for at_s in (10.0, 19.7, 30.1)),
+    safety_s=40.0,
+)
+RESET: Final = replace(QUIET, troubles=(Trouble("board reset", 5.0, 0.0, 1),))
+
+HANDS: Final = replace(QUIET, troubles=(Trouble("operator plays a tone", 0.5, 0.0, 1),))
+METER: Final = replace(QUIET, troubles=(Trouble("operator plays a calibration tone", 0.5, 0.0, 1),))
+DEAF: Final = replace(QUIET, listener={**QUIET.listener, "audiogram": "N7"})
+CUT: Final = replace(QUIET, troubles=(Trouble("power cut", 8.0, 0.0, 1),))
+LOCKED: Final = replace(QUIET, pin=True)
+UNPLUGGED: Final = (
+    Trouble("console gone", 5.0, 0.5, 1),
+    *(Trouble("operator changes settings", 7.0, 0.0, n) for n in range(4)),
+)
+GUESSES: Final = tuple(Trouble("operator types PINs", 0.5 * n, 0.0, n) for n in range(60))
+KILLED: Final = (*GUESSES[:26], Trouble("killed", 13.0, 0.0, 1), *GUESSES[26:])
+
+ALARMS: Final[dict[str, tuple[Story, dict[str, Any]]]] = {
+    "and is in no journal": (QUIET, {"disk": LyingDisk}),
+    "us after its host's word": (LONG_TONES, {"board": StubbornBoard}),
+    "sounds, and the journal has": (QUIET, {"firmware": LoudFirmware}),
+    "is acknowledged and in no journal": (QUIET, {"firmware": HastyFirmware}),
+    "was not answered": (QUIET, {"firmware": SilentFirmware}),
+    "nobody asked for": (QUIET, {"firmware": TalkativeFirmware}),
+    "entries": (QUIET, {"firmware": HoardingFirmware}),
+    "turns of the loop": (QUIET, {"firmware": SpinningFirmware}),
+    "the firmware is at fault: ZeroDivisionError": (PAUSED, {"firmware": FaultyFirmware}),
+    "has lost some of its": (CUT, {"disk": AmnesiacDisk}),
+    "None sounds with a tone, and the journal has": (
+        ONCE_BAD["noise ended by itself while the host stood still, and its tone came without"],
+        {"board": ForgetfulBoard},
+    ),
+    "was played by hand, above 100": (HANDS, {"firmware": LoudByHand}),
+    "is a calibration tone above -6": (METER, {"firmware": LoudForTheMeter}),
+    "has finished no session in 600 s": (QUIET, {"firmware": LazyFirmware}),
+    "a healthy device ended with": (replace(QUIET, safety_s=1.0), {"firmware": TiredFirmware}),
+    "has opened the lock": (replace(LOCKED, troubles=GUESSES[:9]), {"firmware": OpenFirmware}),
+    "the right PIN was called wrong": (LOCKED, {"firmware": ClosedFirmware}),
+    "has a seal key or a calibration it was not given": (
+        replace(QUIET, sealed=True),
+        {"firmware": PlainFirmware},
+    ),
+    "not given": (replace(QUIET, calibration="good"), {"firmware": NominalFirmware}),
+    "was not told of any readiness": (QUIET, {"firmware": UnreadyFirmware}),
+    "was done without the PIN": (
+        replace(LOCKED, troubles=UNPLUGGED),
+        {"firmware": CarelessFirmware},
+    ),
+    "was refused in spite of the PIN": (LOCKED, {"firmware": StubbornFirmware}),
+    "s too early after 1 wrong ones": (
+        replace(LOCKED, troubles=GUESSES, safety_s=35.0),
+        {"firmware": HurriedFirmware},
+    ),
+    "s too early after [4-9] wrong ones": (
+        replace(LOCKED, troubles=KILLED, safety_s=35.0),
+        {"firmware": ForgetfulFirmware},
+    ),
+    "has another seal than it should": (replace(QUIET, sealed=True), {"firmware": LooseFirmware}),
+    "dbfs=.* sounds, and the journal has": (
+        replace(QUIET, calibration="good"),
+        {"firmware": UncalibratedFirmware},
+    ),
+    "did not say that it lives": (QUIET, {"firmware": MutedFirmware}),
+    "was not told that the firmware ends": (QUIET, {"firmware": LeavingFirmware}),
+}
+
+
+@pytest.mark.parametrize("words", ALARMS)
+def test_the_alarm_rings(words: str) -> None:
+    story, broken = ALARMS[words]
+    with pytest.raises(Violation, match=words):
+        Run(story, **broken).live()
+    Run(story).live()
+
+
+@pytest.mark.parametrize(
+    ("where", "rule", "other", "words"),
+    [
+        (ear_test, "STEP_UP_MAX_DB", 60.0, "is more than 20.0 dB above all of"),
+        (EarTest, "limit_db_hl", lambda ear, frequency_hz: 120.0, "is above the limit of 80.0"),
+    ],
+)
+def test_the_alarm_rings_when_a_rule_of_the_procedure_is_another(
+    monkeypatch: pytest.MonkeyPatch, where: Any, rule: str, other: Any, words: str
+) -> None:
+    monkeypatch.setattr(where, rule, other)
+    with pytest.raises(Violation, match=words):
+        Run(DEAF).live()
+
+
+def test_the_alarm_rings_when_a_result_depends_on_what_went_wrong() -> None:
+    with pytest.raises(Violation, match=r"of session 1 are .*, and without trouble"):
+        check(RESET, board=FickleBoard)
+    check(RESET)
