@@ -5,6 +5,7 @@ import itertools
 import math
 import random
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final
 
 from device.simulator.audiograms import audiogram_named
@@ -19,6 +20,7 @@ from firmware_py.journal.simulated_disk import PowerLoss, PowerLostError, Simula
 from firmware_py.manual_tone import ID_PREFIX
 from firmware_py.ports import SerialLine
 from firmware_py.procedure.settings import LOUD_DB_HL
+from firmware_py.session import Session
 from tests.firmware.world import S
 from tests.simulation.board import AWAKE, MoodyListener, WatchedBoard
 from tests.simulation.clock import BEGAN_US, SimulatedClock, microseconds
@@ -98,6 +100,7 @@ class World:
         self._stands_still = 0
         self._turns = 0
         self._order = itertools.count()  # of those due at once
+        self._begun: dict[Path, tuple[str, int]] = {}  # by journal: boot and newest event
         self._agenda: list[tuple[int, int, Callable[[], None]]] = []
         options = dict(story.listener)
         thresholds = audiogram_named(options.pop("audiogram"))
@@ -170,6 +173,7 @@ class World:
 
     def _happen(self) -> None:
         now_us = self.clock.us
+        self._note_beginning()
         self.cable.advance(self._board_us())
         if now_us >= self.hung_until_us and self.tones.takes:
             self._fetch()
@@ -232,6 +236,9 @@ class World:
         if self.disk.power_is_gone:
             self.disk = self.disk.after_power_loss(*self.loss)
             self.ledger.compare(self.disk)
+            self._begun = {
+                path: event for path, event in self._begun.items() if self.disk.durable(path)
+            }
         self.disk.close_all()
         self._dead = self._rung = False
         self.firmware = None
@@ -300,11 +307,21 @@ class World:
         if loudness.level_db_hl(tone) > LOUD_DB_HL + ROUNDING_DB:
             raise Violation(f"{tone} was played by hand, above {LOUD_DB_HL} dB HL")
 
+    def _note_beginning(self) -> Session | None:
+        """Note what had happened on the board when a session began; return the one that runs."""
+        session = self.firmware._runner.session if self.firmware else None
+        if session is not None and session.journal.path not in self._begun:
+            self._begun[session.journal.path] = self.board.boot, max(self.board.happened, default=0)
+        return session
+
     def _acknowledged(self, board: WatchedBoard, before: int, upto: int) -> None:
         self.ledger.look(self.disk)
-        session = self.firmware._runner.session if self.firmware else None
+        session = self._note_beginning()
         if session is None or session.over:
             return
+        boot, newest = self._begun[session.journal.path]
+        if boot == board.boot:
+            before = max(before, newest)  # what was before is of no test
         for number in range(before + 1, upto + 1):
             verb, fields = board.happened[number]
             if verb.startswith("button") or fields["id"] == f"{session.number}-{self._number()}":
