@@ -399,7 +399,7 @@ class TestMask:
 
         assert host.board.noise is None
 
-    @pytest.mark.parametrize("word", ["mask", "unmask", "stop"])
+    @pytest.mark.parametrize("word", ["mask", "unmask", "stop", "hello"])
     def test_no_tone_comes_after_noise_that_ended_by_itself_until_the_host_knows(
         self, host: Host, word: str
     ) -> None:
@@ -407,7 +407,7 @@ class TestMask:
         host.now_us += S
         assert host.answer("tone", **TONE) == ("error", {"code": "noise"})
         assert host.answer("tone", **TONE) == ("error", {"code": "noise"})
-        host.ask(word, **(MASK if word == "mask" else {}))
+        host.ask(word, **{"mask": MASK, "hello": HELLO_AGAIN}.get(word, {}))
         assert host.answer("tone", **TONE)[0] == "ok"
 
     @pytest.mark.parametrize(

@@ -323,7 +323,7 @@ def test_what_ends_a_tone_ends_noise(way: str) -> None:
     assert not desk.board.sounding
 
 
-@pytest.mark.parametrize("word", ["mask", "unmask", "stop"])
+@pytest.mark.parametrize("word", ["mask", "unmask", "stop", "hello"])
 def test_no_tone_comes_after_noise_that_ended_by_itself_until_the_host_knows(word: str) -> None:
     desk = Desk()
     noise = {"ear": "l", "hz": "1000", "dbfs": "-40"}
@@ -331,7 +331,8 @@ def test_no_tone_comes_after_noise_that_ended_by_itself_until_the_host_knows(wor
     desk.run(1000)
     assert desk.ask("tone", **TONE)[2] == {"code": "noise"}
     assert desk.ask("tone", **TONE)[2] == {"code": "noise"}
-    desk.ask(word, **(noise if word == "mask" else {}))
+    hello = {"wire": "1", "host": "0000000b"}
+    desk.ask(word, **{"mask": noise, "hello": hello}.get(word, {}))
     assert desk.ask("tone", **TONE)[1] == "ok"
 
 
