@@ -47,10 +47,14 @@ class Page:
     complete: bool = False
 
     def read(self, content: bytes) -> None:
-        """Take in what has been added."""
-        for record in [json.loads(line) for line in content[len(self.content) :].splitlines()]:
-            self._take(record)
-        self.content = content
+        """Take in what has been added, up to the first line that is none."""
+        end = len(self.content)
+        try:
+            for line in content[end:].splitlines(keepends=True):
+                self._take(json.loads(line))
+                end += len(line)
+        finally:
+            self.content = content[:end]
 
     def _take(self, record: dict[str, Any]) -> None:
         match record:
