@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware_py.journal import Disk, RealDisk, SealKey
-from firmware_py.journal.disk import write_all
+from firmware_py.journal.disk import open_or_create, write_all
 
 JOURNAL_NAME: Final = re.compile(r"session-(\d{6,9})\.journal", re.ASCII)
 LOCK_NAME: Final = "firmware.lock"
@@ -52,7 +52,7 @@ class DataDirectory:
         self.disk = disk or RealDisk()
         try:
             self.disk.make_directory(path)
-            self._lock = self._open_lock()
+            self._lock = open_or_create(self.disk, path / LOCK_NAME)
         except OSError as error:
             raise DataDirectoryError(
                 f"data directory {str(path)!r} cannot be written: {error.strerror}"
@@ -68,13 +68,6 @@ class DataDirectory:
     def close(self) -> None:
         """Give the directory free."""
         self.disk.close(self._lock)
-
-    def _open_lock(self) -> int:
-        path = self.path / LOCK_NAME
-        try:
-            return self.disk.open(path, writable=True)
-        except FileNotFoundError:
-            return self.disk.create(path)
 
     def journals(self) -> list[Path]:
         """Return all journals, oldest first: the files among what has the name of one.

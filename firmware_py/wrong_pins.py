@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware_py.journal import Disk, RealDisk
+from firmware_py.journal.disk import open_or_create
 
 COUNT_MAX: Final = 64  # the delay has long been at its most
 READ_TRIES: Final = 2  # a card that fails to read once often reads the next time
@@ -63,7 +64,7 @@ class WrongPinsOnDisk:
 
     def _put(self, more: bytes) -> None:
         """Put these bytes after the others; none take the others away."""
-        handle = self._writable()
+        handle = open_or_create(self._disk, self._path)
         try:
             if more:
                 self._disk.write(handle, more)
@@ -73,9 +74,3 @@ class WrongPinsOnDisk:
         finally:
             self._disk.close(handle)
         self._disk.fsync_directory(self._path.parent)
-
-    def _writable(self) -> int:
-        try:
-            return self._disk.open(self._path, writable=True)
-        except FileNotFoundError:
-            return self._disk.create(self._path)

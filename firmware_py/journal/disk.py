@@ -160,3 +160,11 @@ def write_all(disk: Disk, handle: int, data: bytes) -> None:
         if taken <= 0:
             raise OSError(errno.EIO, "the disk takes no more bytes")
         rest = rest[taken:]
+
+
+def open_or_create(disk: Disk, path: Path) -> int:
+    """Return a handle to write to a file, which is made if it is not there."""
+    try:
+        return disk.open(path, writable=True)
+    except FileNotFoundError:
+        return disk.create(path)
