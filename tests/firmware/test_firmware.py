@@ -316,13 +316,17 @@ def has_gone_on(device: Device) -> bool:
     return device.tones.board.played[-1].ear == "right" or "ERROR" in device.operator.heard
 
 
+def told_while_playing(device: Device, lines: str) -> list[str]:
+    """Return what is answered where these lines come at once in a test of the left ear."""
+    device.type("SESS:STAR LEFT,3")
+    device.type(lines, device.is_playing)
+    device.type("SYST:EXIT", lambda: has_gone_on(device))
+    return device.run().splitlines()
+
+
 @pytest.mark.parametrize("end", ["SESS:ABOR", "*RST"])
 def test_a_test_may_begin_in_the_bytes_that_end_the_one_before(tmp_path: Path, end: str) -> None:
-    device = Device(tmp_path)
-    device.type("SESS:STAR LEFT,3")
-    device.type(f"{end}\nSESS:STAR RIGHT,4", device.is_playing)
-    device.type("SYST:EXIT", lambda: has_gone_on(device))
-    heard = device.run().splitlines()
+    heard = told_while_playing(Device(tmp_path), f"{end}\nSESS:STAR RIGHT,4")
     journals = sorted(tmp_path.glob("*.journal"))
 
     assert heard == ["OK"] * 4
@@ -333,11 +337,7 @@ def test_a_test_may_begin_in_the_bytes_that_end_the_one_before(tmp_path: Path, e
 @pytest.mark.parametrize("command", ["TONE RIGHT,1000,40", "CAL:TONE RIGHT,1000,-80"])
 def test_a_tone_may_be_asked_in_the_bytes_that_end_a_test(tmp_path: Path, command: str) -> None:
     device = Device(tmp_path)
-    device.type("SESS:STAR LEFT,3")
-    device.type(f"SESS:ABOR\n{command}", device.is_playing)
-    device.type("SYST:EXIT", lambda: has_gone_on(device))
-
-    assert device.run().splitlines() == ["OK"] * 4
+    assert told_while_playing(device, f"SESS:ABOR\n{command}") == ["OK"] * 4
     tone = device.tones.board.played[-1]
     assert (tone.ear, tone.frequency_hz, tone.level_dbfs) == ("right", 1000.0, -80.0)
 

@@ -144,6 +144,11 @@ def test_a_lost_host_leaves_no_noise(tmp_path: Path) -> None:
     assert marks(world.journal(), LEFT) == {MASKED}
 
 
+def number_of(tone: PlayedTone) -> int:
+    """Return the number of its presentation."""
+    return int(tone.tone_id.partition("-")[2])
+
+
 def test_no_tone_goes_without_its_noise_when_the_host_stands_still_between_them(
     tmp_path: Path, masked: Path
 ) -> None:
@@ -161,8 +166,8 @@ def test_no_tone_goes_without_its_noise_when_the_host_stands_still_between_them(
     world.close()
 
     masks = {mask["number"] for mask in masks_of(world.journal())}
-    with_noise = {int(tone.tone_id.partition("-")[2]) for tone in world.board.played if tone.noise}
-    assert with_noise == masks & {int(t.tone_id.partition("-")[2]) for t in world.board.played}
+    with_noise = {number_of(tone) for tone in world.board.played if tone.noise}
+    assert with_noise == masks & {number_of(tone) for tone in world.board.played}
     assert len(stood_still) > 10
     assert stimuli_of(world.journal()) == stimuli_of(masked)
     assert result_of(world.journal())["ears"] == result_of(masked)["ears"]
@@ -180,13 +185,7 @@ class BoardWithoutEnd(SimulatedBoard):
 def test_a_board_that_always_says_that_its_noise_has_ended_is_not_asked_for_ever(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "data").mkdir()
-    world = World(tmp_path / "data", a_listener(EARS))
-    world.board = BoardWithoutEnd(a_listener(EARS), boot=0xB007)
-    world.begin(Settings())
-    world.finish()
-    world.close()
-
+    world = with_board(tmp_path / "data", BoardWithoutEnd)
     assert result_of(world.journal())["outcome"] == "failed"
     why = (
         f"the tone generator did not play tone {result_of(world.journal())['presentations']}: its "
@@ -230,8 +229,8 @@ class ModestNoise(WeakNoise):
     LIMIT_DBFS = -52.0
 
 
-def with_weak_noise(directory: Path, kind: type[WeakNoise]) -> World:
-    """Run a whole session with a board that refuses noise."""
+def with_board(directory: Path, kind: type[SimulatedBoard]) -> World:
+    """Run a whole session with a board of this kind."""
     directory.mkdir()
     world = World(directory, a_listener(EARS))
     world.board = kind(a_listener(EARS), boot=0xB007)
@@ -242,7 +241,7 @@ def with_weak_noise(directory: Path, kind: type[WeakNoise]) -> World:
 
 
 def test_a_limit_of_the_board_that_nobody_knew_is_marked(tmp_path: Path) -> None:
-    world = with_weak_noise(tmp_path / "data", WeakNoise)
+    world = with_board(tmp_path / "data", WeakNoise)
     refused = [event for event in records_of(world.journal(), "input") if "why" in event]
 
     assert {(event["what"], event["why"]) for event in refused} == {("noise-refused", "limit")}
@@ -253,12 +252,11 @@ def test_a_limit_of_the_board_that_nobody_knew_is_marked(tmp_path: Path) -> None
 def test_a_tone_whose_noise_is_refused_has_none_and_not_that_of_the_tone_before(
     tmp_path: Path,
 ) -> None:
-    world = with_weak_noise(tmp_path / "data", ModestNoise)
+    world = with_board(tmp_path / "data", ModestNoise)
     unmasked = {about["number"] for what, about in world.told if what == "unmasked"}
-    numbers = [int(tone.tone_id.partition("-")[2]) for tone in world.board.played]
-    with_noise = {n for n, tone in zip(numbers, world.board.played, strict=True) if tone.noise}
+    with_noise = {number_of(tone) for tone in world.board.played if tone.noise}
 
-    assert len(unmasked & {*numbers}) > 5
+    assert len(unmasked & {number_of(tone) for tone in world.board.played}) > 5
     assert len(with_noise) == ear_of(world.journal(), LEFT)["tones_masked"] > 5
     assert unmasked.isdisjoint(with_noise)
     assert result_of(world.journal())["outcome"] == "complete"
@@ -282,7 +280,7 @@ def test_calibrated_noise_is_as_loud_as_it_has_to_be_and_within_what_was_measure
     for tone in tones:
         level_db_spl = noise_db_spl(board, tone)
         frequency_hz = tone.frequency_hz
-        wanted_db_hl = masks[int(tone.tone_id.partition("-")[2])]["level_db_hl"]
+        wanted_db_hl = masks[number_of(tone)]["level_db_hl"]
         wanted_db_spl = truth.retspl_db_spl.at(frequency_hz) + NOISE_CORRECTION.at(frequency_hz)
         assert level_db_spl == pytest.approx(wanted_db_hl + wanted_db_spl, abs=0.02)
         assert level_db_spl <= truth.level_max_db_spl["right"].at(frequency_hz) + 1e-6

@@ -207,21 +207,20 @@ class UncalibratedFirmware(Firmware):
 
 
 class OpenFirmware(Firmware):
-    """Takes any PIN."""
+    """Takes any PIN for the right one."""
+
+    TAKEN = PIN
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         enter = self._console.lock.enter
-        self._console.lock.enter = lambda pin: enter(PIN)  # type: ignore[method-assign]
+        self._console.lock.enter = lambda pin: enter(self.TAKEN)  # type: ignore[method-assign]
 
 
-class ClosedFirmware(Firmware):
-    """Takes no PIN."""
+class ClosedFirmware(OpenFirmware):
+    """Takes any PIN for a wrong one."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        enter = self._console.lock.enter
-        self._console.lock.enter = lambda pin: enter("0000")  # type: ignore[method-assign]
+    TAKEN = "0000"
 
 
 class PlainFirmware(Firmware):

@@ -33,11 +33,6 @@ class Lock:
     ----------
     disk_keeps : bool
         Whether the disk never fails in this story, so that wrong ones count over a start too.
-
-    Attributes
-    ----------
-    looked_at : int
-        How many PINs the firmware has looked at.
     """
 
     def __init__(self, disk_keeps: bool) -> None:
@@ -45,7 +40,6 @@ class Lock:
         self._wrong = self._next_us = 0  # before then none is looked at
         self._open_until_us = 0
         self.is_open = False
-        self.looked_at = 0
 
     def restarted(self) -> None:
         """Take in that the firmware has begun anew."""
@@ -65,7 +59,6 @@ class Lock:
         Violation
             It is too soon after a wrong one.
         """
-        self.looked_at += 1
         if now_us < self._next_us:
             raise Violation(
                 f"a PIN is looked at {(self._next_us - now_us) / S:.1f} s too early after "

@@ -322,17 +322,13 @@ class World:
         boot, newest = self._begun[session.journal.path]
         if boot == board.boot:
             before = max(before, newest)  # what was before is of no test
+        tone_id = f"{session.number}-{session.test.number}"
         for number in range(before + 1, upto + 1):
             verb, fields = board.happened[number]
-            if verb.startswith("button") or fields["id"] == f"{session.number}-{self._number()}":
+            if verb.startswith("button") or fields["id"] == tone_id:
                 self.ledger.check_acknowledged(
                     session.journal.path, board.boot, number, verb, board.newest_met
                 )
-
-    def _number(self) -> int:
-        assert self.firmware is not None
-        assert self.firmware._runner.session is not None
-        return self.firmware._runner.session.test.number
 
     # The operator
 
