@@ -35,37 +35,42 @@ TEST := $(VENV)/test.txt
 DEV := $(VENV)/dev.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-arm bench bench-instructions bench-peers fuzz sbc soak crash audit image lint lock clean
+.PHONY: help demo kernels test test-arm bench bench-instructions bench-peers fuzz sbc soak crash audit image wheels
+.PHONY: lint lock clean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /make \1#/p' $(MAKEFILE_LIST) | awk -F '#' '{ printf "%-23s %s\n", $$1, $$2 }'
 
 # The emulated board needs what the tests need.
-demo: $(if $(findstring emulated,$(DEMO_ARGS)),$(TEST),$(HOST)) ## measure a simulated listener; options in DEMO_ARGS
+demo: $(if $(findstring emulated,$(DEMO_ARGS)),$(TEST)) kernels ## measure a simulated listener; options in DEMO_ARGS
 	$(BIN)/gp-pta demo $(DEMO_ARGS)
 
+# Whoever names what runs the kernels, say GP_PTA_KERNELS=jit for Numba, does not wait for this.
+kernels: $(HOST) ## make this machine's library of kernels, if it is not there
+	@$(if $(GP_PTA_KERNELS),,$(BIN)/python -m device.image.kernels)
+
 # One worker more than processors: many tests wait for a process, a port or a clock.
-test: $(TEST) ## run the tests on every processor; options in TEST_ARGS
+test: $(TEST) kernels ## run the tests on every processor; options in TEST_ARGS
 	$(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist loadgroup $(TEST_ARGS)
 
 test-arm: $(TEST) ## run what matters in an emulated AArch64 system; on Debian, as root or with sudo
 	tests/arm/run
 
-bench: $(DEV) ## run the benchmarks; options in BENCH_ARGS
+bench: $(DEV) kernels ## run the benchmarks; options in BENCH_ARGS
 	$(BIN)/python -m pytest bench --benchmark-enable --benchmark-only $(BENCH_ARGS)
 
 bench-instructions: $(DEV) ## count the instructions of a trial; options in COUNT_ARGS
-	$(BIN)/python -m bench.counting.instructions $(COUNT_ARGS)
+	GP_PTA_KERNELS=jit $(BIN)/python -m bench.counting.instructions $(COUNT_ARGS)
 
-bench-peers: $(DEV) $(VENV)/gpy.txt $(VENV)/aepsych.txt ## time GPy, questplus and AEPsych; downloads 1.5 GB
+bench-peers: $(DEV) kernels $(VENV)/gpy.txt $(VENV)/aepsych.txt ## time GPy, questplus and AEPsych; downloads 1.5 GB
 	$(BIN)/python -m bench.peers.compare quest_plus=$(VENV)/gpy/bin/python gpy=$(VENV)/gpy/bin/python \
 	    aepsych=$(VENV)/aepsych/bin/python
 
-fuzz: $(TEST) ## look for input that breaks something; options in FUZZ_TARGET, FUZZ_INPUTS
+fuzz: $(TEST) kernels ## look for input that breaks something; options in FUZZ_TARGET, FUZZ_INPUTS
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(ATHERIS)
 	$(BIN)/python -m tests.fuzz.run $(FUZZ_TARGET) --inputs $(FUZZ_INPUTS)
 
-crash: $(TEST) ## kill the firmware at random moments; how often in KILLS, options in CRASH_ARGS
+crash: $(TEST) kernels ## kill the firmware at random moments; how often in KILLS, options in CRASH_ARGS
 	$(BIN)/python -m tests.firmware.crash --kills $(KILLS) $(CRASH_ARGS)
 
 # In an environment of its own, so that nothing of it is in the others. --strict: a package nobody could
@@ -75,14 +80,17 @@ audit: $(VENV)/created ## ask PyPI whether a locked version has a known hole
 	$(VENV)/audit/bin/python -m pip install --quiet --disable-pip-version-check $(PIP_AUDIT)
 	$(VENV)/audit/bin/pip-audit $(AUDIT_ARGS) --disable-pip --require-hashes --requirement $(LOCK)
 
-soak: $(TEST) ## simulate whole devices to which anything happens; how many in SEEDS, from FIRST
+soak: $(TEST) kernels ## simulate whole devices to which anything happens; how many in SEEDS, from FIRST
 	$(BIN)/python -m tests.simulation.soak --seeds $(SEEDS) --first $(FIRST)
 
-sbc: $(TEST) ## see whether the posteriors are calibrated; options in SBC_ARGS
+sbc: $(TEST) kernels ## see whether the posteriors are calibrated; options in SBC_ARGS
 	$(BIN)/python -m tests.inference.calibration $(SBC_ARGS)
 
 image: $(TEST) ## make images of the firmware without Numba; for one machine: TARGET=aarch64
 	$(BIN)/python -m device.image.build --target $(TARGET)
+
+wheels: $(TEST) ## make wheels for every machine, in dist, and try the one for this machine
+	$(BIN)/python -m device.image.wheels
 
 lint: $(DEV) ## check style, format and types
 	$(BIN)/ruff check
@@ -90,7 +98,7 @@ lint: $(DEV) ## check style, format and types
 	$(BIN)/mypy
 
 clean: ## remove what was made here, .venv too
-	rm -rf $(VENV) build dist .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) firmware_py/inference/kernels.so build dist .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- .venv -----------------------------------------------------------------------------------------
@@ -113,7 +121,7 @@ $(HOST) $(TEST) $(DEV):
 	@echo 'setting up $(@:.txt=) ...'
 	@sed '$(LEVEL_END)' $(LOCK) > $@.part
 	@$(INSTALL_LOCKED) -r $@.part
-	@$(if $(filter $@,$(HOST)),$(PIP_INSTALL) --no-build-isolation --editable .)
+	@$(if $(filter $@,$(HOST)),GP_PTA_KERNELS=jit $(PIP_INSTALL) --no-build-isolation --editable .)
 	@mv $@.part $@
 
 $(VENV)/created:
@@ -158,7 +166,7 @@ lock: $(VENV)/created ## find the newest versions pyproject.toml allows and writ
 	    > $(VENV)/build.in
 	$(RESOLVE) --upgrade --extra dev --output-file $(VENV)/dev.lock
 	$(RESOLVE) --upgrade --extra test --constraints $(VENV)/dev.lock --output-file $(VENV)/test.lock
-	$(RESOLVE) --upgrade --extra host --constraints $(VENV)/dev.lock --output-file $(VENV)/host.lock
+	$(RESOLVE) --upgrade --extra host --extra kernels --constraints $(VENV)/dev.lock --output-file $(VENV)/host.lock
 	cd $(VENV) && awk ' \
 	    FNR == 1 { level = FILENAME; sub(/\.lock$$/, "", level); print "# level: " level } \
 	    /^[a-z0-9]/ { wanted = !($$0 in seen); seen[$$0] } \

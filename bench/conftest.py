@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bench.table import machine, others_table, ratio_table, trials_of
-from tests.conftest import image, image_if_any  # noqa: F401 - fixtures, made once for all
+from tests.conftest import image  # noqa: F401 - a fixture, made once for all
 
 # Read when NumPy is imported. For matrices of this size threads only cost: with more of them the
 # SciPy reference would look slower than it is.

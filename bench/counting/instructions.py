@@ -21,8 +21,8 @@ from typing import Any, Final
 
 from bench.counting.driver import record, write_driver
 from bench.sessions import answers_of, estimator_before
-from device.image.build import export
 from device.image.compile import optimised
+from device.image.kernels import export
 from device.image.targets import TARGETS
 
 HERE: Final = Path(__file__).parent

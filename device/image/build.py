@@ -5,26 +5,21 @@ import gzip
 import hashlib
 import io
 import json
-import os
 import shutil
-import subprocess
 import sys
 import tarfile
-import tempfile
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from device.image.compile import BuildError, compile_library
-from device.image.export import COMPILE_ENVIRONMENT
+from device.image.compile import BuildError
+from device.image.kernels import ROOT, commit, export, make_library, refuse_more
 from device.image.stack import stack_bytes
 from device.image.targets import TARGETS, Target
 from firmware_py import __version__
-from firmware_py.inference.library import FILE_NAME, source_digest
+from firmware_py.inference.library import BESIDE
 
-ROOT: Final = Path(__file__).parents[2]
-LIBRARY_BYTES_MAX: Final = 200_000
+DEVICES: Final = [target.name for target in TARGETS.values() if target.is_for_devices]
 STACK_BYTES_MAX: Final = 8192  # the smallest stack a thread may have is twice as large
 LAUNCHER: Final = """\
 #!/usr/bin/env python3
@@ -34,27 +29,6 @@ from firmware_py.main import main
 
 sys.exit(main())
 """
-
-
-def commit() -> str:
-    """Return the commit of the sources, with "-changed" if they are not as committed."""
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=12", "--exclude=*",
-               "--dirty=-changed"]  # fmt: skip
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-
-
-def export() -> str:
-    """Return LLVM's text of the kernels, from a process in which Numba knows no processor."""
-    with tempfile.TemporaryDirectory() as place:
-        text = Path(place) / "kernels.ll"
-        subprocess.run(
-            [sys.executable, "-m", "device.image.export", str(text)],
-            cwd=ROOT, env={**os.environ, **COMPILE_ENVIRONMENT}, check=True,
-        )  # fmt: skip
-        return text.read_text(encoding="ascii")
 
 
 def assemble(text: str, target: Target, directory: Path, source_commit: str) -> Path:
@@ -74,30 +48,14 @@ def assemble(text: str, target: Target, directory: Path, source_commit: str) -> 
     )
     shutil.copy(ROOT / "LICENSE", directory)
     (directory / "gp-pta-device").write_text(LAUNCHER, encoding="ascii")
-    about = {
-        "version": __version__,
-        "commit": source_commit,
-        "target": target.name,
-        "sources": source_digest(),
-        "numba": version("numba"),
-        "llvmlite": version("llvmlite"),
-        "linker": version("ziglang"),
-    }
-    library = directory / "firmware_py" / "inference" / FILE_NAME
-    compile_library(text, about, target, library)
+    library = directory / "firmware_py" / "inference" / BESIDE.name
+    made_from = make_library(text, target, library, source_commit)
     stack = stack_bytes(text, target)
-    refuse_more("the library has", library.stat().st_size, LIBRARY_BYTES_MAX)
     refuse_more("a kernel takes a stack of", max(stack.values()), STACK_BYTES_MAX)
-    manifest = {**about, "stack_bytes": stack}
+    manifest = {**made_from, "stack_bytes": stack}
     (directory / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", "ascii")
     _write_checksums(directory)
     return _pack(directory)
-
-
-def refuse_more(what: str, size_bytes: int, most_bytes: int) -> None:
-    """Raise `BuildError` if something is larger than it may be."""
-    if size_bytes > most_bytes:
-        raise BuildError(f"{what} {size_bytes} bytes; allowed are {most_bytes}")
 
 
 def _files(directory: Path) -> list[Path]:
@@ -137,26 +95,33 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="python -m device.image.build", description="Make images of the firmware."
     )
     parser.add_argument(
-        "--target", choices=[*TARGETS, "all"], default="all", help="the machine (default: all)"
+        "--target", choices=[*DEVICES, "all"], default="all", help="the machine (default: all)"
     )
     parser.add_argument(
         "--out", metavar="DIR", type=Path, default=ROOT / "build" / "image",
         help="where the images are put (default: build/image)",
     )  # fmt: skip
     arguments = parser.parse_args(argv)
-    text = export()
-    for target in TARGETS.values():
+    try:
+        text = export()
+    except BuildError as error:
+        return _refuse(error)
+    for target in (TARGETS[name] for name in DEVICES):
         if arguments.target not in (target.name, "all"):
             continue
         directory = arguments.out / f"gp-pta-device-{__version__}-{target.name}"
         try:
             packed = assemble(text, target, directory, commit())
         except BuildError as error:
-            print(f"device.image.build: {error}", file=sys.stderr)
-            return 1
-        library = directory / "firmware_py" / "inference" / FILE_NAME
+            return _refuse(error)
+        library = directory / "firmware_py" / "inference" / BESIDE.name
         print(f"{packed}: {packed.stat().st_size} bytes; kernels {library.stat().st_size} bytes")
     return 0
+
+
+def _refuse(error: BuildError) -> int:
+    print(f"device.image.build: {error}", file=sys.stderr)
+    return 1
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,13 +37,31 @@ def entries_of(text: str) -> list[str]:
     )
 
 
+def _internal_but_entries(text: str, also: Iterable[str] = ()) -> Any:
+    """Return LLVM's text as a module of which only the entries are seen from outside."""
+    module = llvm.parse_assembly(text)
+    seen_outside = {*entries_of(text), *also}
+    for each in (*module.functions, *module.global_variables):
+        if not each.is_declaration and each.name not in seen_outside:
+            each.linkage = "internal"
+    return module
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Return LLVM's texts of several parts as one."""
+    first, *others = (_internal_but_entries(_NATIVE_TARGET.sub("", text)) for text in texts)
+    for other in others:
+        first.link_in(other)
+    return str(first)
+
+
 def _with_description(text: str, about: dict[str, str]) -> str:
     """Add a function that returns what the library was made from and for."""
     words = " ".join(f"{key}={value}" for key, value in about.items()).encode("ascii")
     if any(not 32 < byte < 127 or byte in b'"\\' for byte in words.replace(b" ", b"")):
         raise BuildError(f"the description {words!r} has characters that LLVM's text has not")
     return (
-        _NATIVE_TARGET.sub("", text).replace("@sqrt(", "@llvm.sqrt.f64(")
+        text.replace("@sqrt(", "@llvm.sqrt.f64(")
         + f'\n@description = private constant [{len(words) + 1} x i8] c"{words.decode()}\\00"\n'
         + f"define ptr @{DESCRIBE}() {{\n  ret ptr @description\n}}\n"
     )
@@ -55,13 +74,9 @@ def optimised(text: str, about: dict[str, str], target: Target) -> tuple[Any, An
     machine = llvm.Target.from_triple(target.triple).create_target_machine(
         cpu=target.processor, features=target.features, opt=3, reloc="pic", codemodel="default"
     )
-    module = llvm.parse_assembly(_with_description(text, about))
+    module = _internal_but_entries(_with_description(text, about), [DESCRIBE])
     module.triple = target.triple
     module.data_layout = str(machine.target_data)
-    seen_outside = {*entries_of(text), DESCRIBE}
-    for each in (*module.functions, *module.global_variables):
-        if not each.is_declaration and each.name not in seen_outside:
-            each.linkage = "internal"
     passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
     passes.getModulePassManager().run(module, passes)
     return module, machine

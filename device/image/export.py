@@ -2,14 +2,14 @@
 
 An entry takes its arrays as pointers to descriptions (`firmware_py.inference.library`), puts them
 together as Numba wants them, and calls the kernel. Run in a process of its own, with Numba told to
-compile for no processor in particular: see `COMPILE_ENVIRONMENT`.
+compile for no processor in particular: see `parts`.
 """
 
+import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any, Final
 
 from llvmlite import ir
@@ -19,35 +19,19 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.registry import cpu_target
 from numba.np.arrayobj import make_array, populate_array
 
-import firmware_py.inference
-from firmware_py.inference.kernel import kernel_name
-from firmware_py.inference.library import JIT_UNCACHED, VARIABLE
-
-# The same text on every machine that builds: for no processor in particular, not yet vectorised,
-# because that is for the target to do, and with sets and dictionaries of names in one order.
-COMPILE_ENVIRONMENT: Final = {
-    VARIABLE: JIT_UNCACHED,
-    "NUMBA_CPU_NAME": "generic",
-    "NUMBA_CPU_FEATURES": "",
-    "NUMBA_LOOP_VECTORIZE": "0",
-    "NUMBA_SLP_VECTORIZE": "0",
-    "NUMBA_OPT": "1",
-    "PYTHONHASHSEED": "0",
-}
+from firmware_py.inference.library import kernel_name
 
 _INT64: Final = ir.IntType(64)
 _POINTER: Final = ir.PointerType()
 _WORD_BYTES: Final = 8  # of a float64 and of an int64
 
 
-def entries() -> Iterator[tuple[str, Any]]:
-    """Yield the name of every kernel that Python calls, and what Numba compiled it to."""
-    for module in sorted(iter_modules(firmware_py.inference.__path__), key=lambda m: m.name):
-        if module.name == "__main__":
-            continue
-        name = f"firmware_py.inference.{module.name}"
-        for value in vars(import_module(name)).values():
-            if not isinstance(value, Dispatcher) or value.py_func.__module__ != name:
+def entries(modules: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the name of every kernel of these modules that Python calls, and what it became."""
+    for name in modules:
+        module = import_module(f"firmware_py.inference.{name}")
+        for value in vars(module).values():
+            if not isinstance(value, Dispatcher) or value.py_func.__module__ != module.__name__:
                 continue
             if not value._can_compile:  # type: ignore[attr-defined] # its signature is fixed
                 (overload,) = value.overloads.values()
@@ -90,13 +74,13 @@ def _wrap(module: ir.Module, name: str, overload: Any) -> None:
     builder.ret(result)
 
 
-def export() -> str:
-    """Return the text of an LLVM module with all entries, and all that they call."""
+def export(modules: Iterable[str]) -> str:
+    """Return the text of an LLVM module with the entries of these, and all that they call."""
     context = cpu_target.target_context
     module = ir.Module("kernels")
     module.triple = ""
     library = context.codegen().create_library("kernels")
-    for name, overload in entries():
+    for name, overload in entries(modules):
         _wrap(module, name, overload)
         library.add_linking_library(overload.library)
     library.add_ir_module(module)
@@ -106,4 +90,5 @@ def export() -> str:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(export(), encoding="ascii")
+    gc.disable()  # a short life: a quarter of it would be looking for garbage
+    Path(sys.argv[1]).write_text(export(sys.argv[2:]), encoding="ascii")

@@ -7,7 +7,8 @@ Gaussian process and fewer than 128 answers it is a little more than its formula
 
 from typing import Final
 
-from device.image.build import LIBRARY_BYTES_MAX, STACK_BYTES_MAX
+from device.image.build import STACK_BYTES_MAX
+from device.image.kernels import LIBRARY_BYTES_MAX
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.profiles import PROFILES
 from firmware_py.procedure.ear_test import AGAIN_TONES_MAX

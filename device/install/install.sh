@@ -8,15 +8,14 @@ usage='usage: install.sh --console gadget|uart [--image DIR] [--root DIR] [--rep
   --console gadget         the operator plugs into the USB-C port of the Pi (ttyGS0)
   --console uart           the operator is at GPIO 14 and 15 (ttyAMA0); Bluetooth is switched off
   --image DIR              the firmware as "make image" made it for this machine, unpacked; without it
-                           the firmware is that of this repository, and the machine compiles it
+                           the firmware is that of this repository, and this machine makes its kernels
   --root DIR               lay the files down below DIR and touch nothing else: no packages, no user
   --replace-configuration  write /etc/gp-pta anew; what was there is kept as NAME.~1~, NAME.~2~ ...
   --uninstall              take everything away but /etc/gp-pta and the recordings in /var/lib/gp-pta'
 
 # What requirements.lock has for the device, and for making its wheel.
-device_packages='llvmlite numba numpy pyserial'
-image_packages='numpy pyserial'
-build_packages='hatchling packaging pathspec pluggy tomlkit trove-classifiers'
+device_packages='numpy pyserial'
+build_packages='hatchling llvmlite numba numpy packaging pathspec pluggy tomlkit trove-classifiers ziglang'
 
 here=$(CDPATH='' cd "$(dirname "$0")" && pwd)
 repository=$(CDPATH='' cd "$here/../.." && pwd)
@@ -151,9 +150,9 @@ install_firmware() {
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     python3 -m venv "$work/build"
-    if [ "$image" ]; then packages=$image_packages; else packages=$device_packages && make_wheel; fi
+    [ "$image" ] || make_wheel
     # shellcheck disable=SC2086
-    (mkdir -p "$work/wheels" && cd "$work/wheels" && from_lock download $packages)
+    (mkdir -p "$work/wheels" && cd "$work/wheels" && from_lock download $device_packages)
     python3 -m venv --clear /opt/gp-pta
     /opt/gp-pta/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-index \
         "$work"/wheels/*.whl

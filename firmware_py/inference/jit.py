@@ -3,8 +3,11 @@
 `_nrt=False` takes Numba's allocator away, so that an allocation anywhere in a kernel is a compile
 error. There is no fastmath and no contraction, because results must have the same bits on every
 machine.
+
+Compiling takes a minute and more, so it says kernel by kernel, on standard error, what it is doing.
 """
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -18,11 +21,24 @@ from typing import Any, Final, TypeVar
 
 import numba
 
-from firmware_py.inference.library import JIT_UNCACHED, VARIABLE, source_digest
+from firmware_py.inference.library import (
+    COMPILING,
+    JIT_EXPORT,
+    JIT_UNCACHED,
+    VARIABLE,
+    entry_count,
+    kernel_name,
+    source_digest,
+)
 
 _COMPLETE: Final = "complete"  # a file in the cache: every kernel is there
+_LOCK: Final = "compiling"  # a file in the cache: locked by the process that compiles
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
+
+
+def _say(words: str) -> None:
+    print(f"gp-pta: {words}", file=sys.stderr, flush=True)
 
 
 @cache
@@ -32,35 +48,53 @@ def _cache_directory() -> str | None:
     The name holds a digest of all kernel sources: Numba itself looks only at the file of the
     function it compiles, and would keep an old copy of a function inlined from another module.
     """
-    if os.environ.get(VARIABLE) == JIT_UNCACHED:
+    if os.environ.get(VARIABLE) in (JIT_UNCACHED, JIT_EXPORT):
         return None
     name = f"kernels-{source_digest()}"
     told = Path(os.environ.get("XDG_CACHE_HOME", ""))
     user_cache = told if told.is_absolute() else Path.home() / ".cache"  # as XDG has it
-    for directory in (Path(__file__).parent / "__pycache__", user_cache / "gp-pta"):
-        place = directory / name
+    places = (Path(__file__).parent / "__pycache__", user_cache / "gp-pta")
+    for place in (directory / name for directory in places):
         try:
             place.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=place):
                 return str(place)
         except OSError:
             continue
+    _keep_nothing(f"neither {places[0]} nor {places[1]} can be written")
     return None
+
+
+def _keep_nothing(why: str) -> None:
+    """Have this process, and those it starts, compile without a cache."""
+    _say(f"{why}: compiled kernels are not kept, and every start compiles them")
+    os.environ[VARIABLE] = JIT_UNCACHED
+    _cache_directory.cache_clear()
 
 
 def compile_apart() -> None:
     """Have another process compile the kernels if they are not in the cache yet.
 
     Compiling takes half as much memory again as everything else the firmware does, and it would be
-    kept for good. A cache that a power cut left torn is thrown away, and made once more.
+    kept for good. A cache that a power cut left torn is thrown away, and made once more. Of two
+    processes that start at once one compiles, and the other waits.
     """
     directory = _cache_directory()
     if directory is None or (Path(directory) / _COMPLETE).exists():
         return
-    compiler = [sys.executable, "-m", "firmware_py.inference"]
-    if subprocess.run(compiler, check=False).returncode != 0:
-        shutil.rmtree(directory, ignore_errors=True)
-        subprocess.run(compiler, check=False)
+    with (Path(directory) / _LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            _say("another process is compiling the kernels; waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        if (Path(directory) / _COMPLETE).exists():
+            return
+        compiler = [sys.executable, "-m", "firmware_py.inference"]
+        if subprocess.run(compiler, check=False).returncode != 0:
+            _say(f"{directory} is damaged, and is made once more")
+            shutil.rmtree(directory, ignore_errors=True)
+            subprocess.run(compiler, check=False)
 
 
 def mark_complete() -> None:
@@ -82,9 +116,26 @@ def _kernels_cached_in(directory: str | None) -> Any:
         numba.config.CACHE_DIR = before
 
 
+def _is_kept(function: Callable[..., Any], directory: str | None) -> bool:
+    """Return whether Numba has an index of this function in the cache."""
+    kept = f"*.{function.__name__}-{function.__code__.co_firstlineno}.*.nbi"
+    return directory is not None and any(Path(directory).rglob(kept))
+
+
 def compiled(function: AnyFunction, *signatures: str) -> AnyFunction:
     """Compile a function for these signatures now, or without any when another kernel calls it."""
     directory = _cache_directory()
+    if signatures and not _is_kept(function, directory):
+        of = f"one of {entry_count()}" + (", once" if directory else "")
+        print(f"{COMPILING}{kernel_name(function)} with Numba, {of}", file=sys.stderr, flush=True)
+    try:
+        return _compiled(function, directory, *signatures)
+    except OSError as error:
+        _keep_nothing(f"{directory} cannot be written ({error.strerror})")
+        return _compiled(function, None, *signatures)
+
+
+def _compiled(function: AnyFunction, directory: str | None, *signatures: str) -> AnyFunction:
     with _kernels_cached_in(directory):
         dispatcher: AnyFunction = numba.njit(
             *signatures,
@@ -94,6 +145,7 @@ def compiled(function: AnyFunction, *signatures: str) -> AnyFunction:
             nogil=True,
             cache=directory is not None,
             no_cfunc_wrapper=True,
+            no_cpython_wrapper=os.environ.get(VARIABLE) == JIT_EXPORT,
             _nrt=False,
         )(function)
     return dispatcher

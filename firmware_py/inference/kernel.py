@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from firmware_py.inference.library import LibraryError, chosen_library
+from firmware_py.inference.library import REMEDY, LibraryError, chosen_library, kernel_name
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Indices = np.ndarray[Any, np.dtype[np.int64]]
@@ -39,7 +39,8 @@ if LIBRARY is None:
         from firmware_py.inference.jit import compile_apart, compiled
     except ModuleNotFoundError as error:
         raise LibraryError(
-            f"there is no library of kernels beside the firmware, and {error.name} is not installed"
+            "there is no library of kernels beside the firmware, and "
+            f"{error.name} is not installed; {REMEDY}"
         ) from None
 
 
@@ -47,11 +48,6 @@ def prepare() -> None:
     """Have the kernels compiled, in a process apart, if there is no library and they are not."""
     if LIBRARY is None:
         compile_apart()
-
-
-def kernel_name(function: Callable[..., Any]) -> str:
-    """Return the name of a kernel in a library: two modules may have a function of one name."""
-    return f"{function.__module__.rpartition('.')[2]}_{function.__name__}"
 
 
 def kernel(function: AnyFunction) -> AnyFunction:

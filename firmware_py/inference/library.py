@@ -8,18 +8,23 @@ once.
 
 import ctypes
 import os
+import sys
 import weakref
 import zlib
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-VARIABLE: Final = "GP_PTA_KERNELS"  # path of a library, or one of the next two
+VARIABLE: Final = "GP_PTA_KERNELS"  # path of a library, or one of the next three
 JIT: Final = "jit"
-JIT_UNCACHED: Final = "jit-uncached"  # compiled anew, so that LLVM's text of it is there
+JIT_UNCACHED: Final = "jit-uncached"  # compiled anew, because they cannot be kept
+JIT_EXPORT: Final = "jit-export"  # compiled anew for `device/image`; Python cannot call them
 
-FILE_NAME: Final = "kernels.so"
+COMPILING: Final = "gp-pta: compiling the kernel "  # how a line begins that tells of progress
+BESIDE: Final = Path(__file__).with_name("kernels.so")  # where a library is looked for
+REMEDY: Final = "in a checkout make one with: make kernels; elsewhere: pip install numba"
 DESCRIBE: Final = "kernels_description"
 DIMENSIONS_MAX: Final = 3
 
@@ -147,12 +152,17 @@ class Library:
         return function
 
 
+def kernel_name(function: Callable[..., Any]) -> str:
+    """Return the name of a kernel in a library: two modules may have a function of one name."""
+    return f"{function.__module__.rpartition('.')[2]}_{function.__name__}"
+
+
 def runs_on() -> str:
     """Say in words what the kernels run on; errors as of `chosen_library`."""
     library = chosen_library()
     if library is None:
-        return f"no image: kernels compiled here by Numba for {os.uname().machine}"
-    return f"image for {library.about['target']}, commit {library.about['commit']}"
+        return f"kernels compiled here by Numba for {os.uname().machine}"
+    return f"ready-made kernels for {library.about['target']}, commit {library.about['commit']}"
 
 
 @cache
@@ -165,18 +175,42 @@ def source_digest() -> str:
 
 
 @cache
+def entry_count() -> int:
+    """Return how many kernels Python calls."""
+    sources = (path.read_text("utf-8") for path in Path(__file__).parent.glob("*.py"))
+    return sum(source.count("\n@entry(") for source in sources)
+
+
+def is_made() -> bool:
+    """Return whether a library is beside this module, for this machine and these kernels."""
+    try:
+        Library(BESIDE)
+    except LibraryError:
+        return False
+    return True
+
+
+@cache
 def chosen_library() -> Library | None:
     """Return the library to use, or None for the JIT: the one place that decides.
+
+    A library beside this module that cannot be used is replaced by Numba where Numba is, and that
+    is said: whoever changes a kernel has such a library until the next `make`.
 
     Raises
     ------
     LibraryError
-        If the one that was asked for, or is there, cannot be used.
+        If a library cannot be used, and was asked for or cannot be replaced.
     """
     told = os.environ.get(VARIABLE, "")
-    if told in (JIT, JIT_UNCACHED):
+    if told in (JIT, JIT_UNCACHED, JIT_EXPORT) or not (told or BESIDE.exists()):
         return None
-    beside = Path(__file__).with_name(FILE_NAME)
-    if not told and not beside.exists():
+    try:
+        return Library(Path(told or BESIDE))
+    except LibraryError as error:
+        if told:
+            raise
+        if find_spec("numba") is None:
+            raise LibraryError(f"{error}; {REMEDY}") from None
+        print(f"gp-pta: {error}; Numba is used instead", file=sys.stderr)
         return None
-    return Library(Path(told or beside))

@@ -15,8 +15,6 @@ from tests.firmware.crash import (
 )
 from tests.firmware.world import a_listener, run_session
 
-pytestmark = pytest.mark.usefixtures("kernels_of_the_device")
-
 KILLS = 4
 STOPPED_S = 1.5  # longer than the board waits for a host
 

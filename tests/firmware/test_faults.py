@@ -26,7 +26,7 @@ from tests.firmware.world import (
     stimuli_of,
 )
 
-pytestmark = pytest.mark.usefixtures("quick_disk", "kernels_of_the_device")
+pytestmark = pytest.mark.usefixtures("quick_disk")
 
 EVERYTHING = FaultRates(0.05, 0.05, 0.05, 0.05)
 FAULTS = {

@@ -33,8 +33,6 @@ from tests.firmware.world import (
     stimuli_of,
 )
 
-pytestmark = pytest.mark.usefixtures("kernels_of_the_device")
-
 SLOW = 5.0  # a tone lasts a quarter of a second: time to do something while it sounds
 
 # Run a program whose files may have only so many bytes, which is as good as a full disk.

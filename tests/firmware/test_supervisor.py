@@ -20,8 +20,6 @@ from firmware_py.supervisor import (
 )
 from tests.firmware.rig import WAIT_S_MAX, Rig
 
-pytestmark = pytest.mark.usefixtures("kernels_of_the_device")
-
 WATCHDOG_S = WATCHDOG_US_MIN / 1e6
 LONGEST_S = WATCHDOG_S / ALIVE_PER_WATCHDOG + LOOK_AROUND_S  # from one keep-alive to the next
 

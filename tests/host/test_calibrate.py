@@ -25,8 +25,6 @@ from host_tools.readings import Readings, kept_beside
 from tests.firmware.calibrations import SENSITIVITY, file_text
 from tests.firmware.rig import Rig
 
-pytestmark = pytest.mark.usefixtures("kernels_of_the_device")
-
 TODAY: Final = datetime.date(2026, 5, 6)
 TEXTS: Final = {
     "--technician": "A. Meyer",

@@ -24,8 +24,6 @@ from host_tools.processes import ConsoleLine
 from tests.console.instrument import PICTURE, FakeInstrument, connected
 from tests.firmware.rig import REPO, Rig
 
-pytestmark = pytest.mark.usefixtures("kernels_of_the_device")
-
 WAIT_S_MAX = 60.0
 PIN = "471108"
 BLOCKER = "import sys; sys.modules['prompt_toolkit'] = None\n"

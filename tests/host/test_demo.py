@@ -25,8 +25,6 @@ from host_tools.processes import Operator
 from host_tools.replay import IDENTICAL, replay_journal
 from tests.firmware.world import asked_again_though_answered, result_of
 
-pytestmark = pytest.mark.usefixtures("kernels_of_the_device")
-
 REPO: Final = Path(__file__).parents[2]
 WAIT_S_MAX: Final = 120.0  # on a very busy machine
 ANSWER: Final = re.compile(r"^ +\d+  (left|right) ", re.MULTILINE)

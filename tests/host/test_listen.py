@@ -32,8 +32,6 @@ from host_tools.main import main
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from tests.firmware.world import records_of
 
-pytestmark = pytest.mark.usefixtures("kernels_of_the_device")
-
 REPO: Final = Path(__file__).parents[2]
 WAIT_S_MAX: Final = 240.0  # on a very busy machine
 SPEED: Final = 3.0

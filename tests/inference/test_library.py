@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,13 +13,16 @@ import numpy as np
 import pytest
 
 from firmware_py.inference.library import (
-    FILE_NAME,
+    BESIDE,
+    REMEDY,
+    VARIABLE,
     ArrayConverter,
     Library,
     LibraryError,
     chosen_library,
     runs_on,
 )
+from tests.device.image.image import Image
 
 ROOT = Path(__file__).parents[2]
 
@@ -64,7 +68,7 @@ def test_another_array_is_a_type_error_as_under_the_jit(wrong: Any) -> None:
 
 
 def test_a_file_that_is_no_library_is_named(tmp_path: Path) -> None:
-    path = tmp_path / FILE_NAME
+    path = tmp_path / BESIDE.name
     with pytest.raises(LibraryError, match=rf"{path} is no library of kernels for this machine"):
         Library(path)
     path.write_bytes(b"\x7fELF and nothing more")
@@ -77,11 +81,48 @@ def test_a_library_of_something_else_is_named() -> None:
         Library(Path(np._core._multiarray_umath.__file__))  # type: ignore[attr-defined]
 
 
-def test_without_a_library_numba_compiles_and_it_is_said() -> None:
-    if os.environ.get("GP_PTA_KERNELS"):
-        pytest.skip("these tests run on a library")
-    assert chosen_library() is None
-    assert runs_on() == f"no image: kernels compiled here by Numba for {os.uname().machine}"
+def test_it_is_said_what_runs_the_kernels() -> None:
+    library = chosen_library()
+    if library is None:
+        assert runs_on() == f"kernels compiled here by Numba for {os.uname().machine}"
+    else:
+        assert runs_on().startswith(f"ready-made kernels for {library.about['target']}, commit ")
+
+
+IMPORT = (
+    "import sys; sys.modules.update({}); import firmware_py.inference.kernel as k; print(k.LIBRARY)"
+)
+
+
+@pytest.mark.parametrize("numba", [True, False])
+@pytest.mark.parametrize("whose", ["another machine", "other kernels"])
+def test_a_library_that_is_there_and_cannot_be_used_is_named(
+    tmp_path: Path, image: Image, whose: str, numba: bool
+) -> None:
+    """Numba takes its place where it is; who changes a kernel has such a library."""
+    package = tmp_path / "firmware_py"
+    shutil.copytree(image.directory / "firmware_py", package)
+    library = package / "inference" / BESIDE.name
+    if whose == "other kernels":
+        (package / "inference" / "scales.py").write_text("# changed\n")
+        why = f"{library} was made from other kernels"
+    else:
+        library.write_bytes(b"\x7fELF and nothing more")
+        why = f"{library} is no library of kernels for this machine"
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORT.format({} if numba else {"numba": None})],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={name: value for name, value in os.environ.items() if name != VARIABLE},
+    )  # fmt: skip
+    *_, last = done.stderr.splitlines()
+    if numba:
+        assert (done.returncode, done.stdout) == (0, "None\n")
+        assert last.startswith(f"gp-pta: {why}")
+        assert last.endswith("; Numba is used instead")
+    else:
+        assert done.returncode == 1
+        assert last.startswith(f"firmware_py.inference.library.LibraryError: {why}")
+        assert last.endswith(f"; {REMEDY}")
 
 
 def test_without_a_library_and_without_numba_the_firmware_says_so(tmp_path: Path) -> None:
@@ -95,7 +136,7 @@ def test_without_a_library_and_without_numba_the_firmware_says_so(tmp_path: Path
     assert (done.returncode, done.stderr) == (
         2,
         "gp-pta-device: there is no library of kernels beside the firmware, and numba is not "
-        "installed\n",
+        f"installed; {REMEDY}\n",
     )
 
 

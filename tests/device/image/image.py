@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import platform
 import subprocess
 import sys
 import zlib
@@ -10,12 +9,12 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from device.image.build import assemble, commit, export
-from device.image.targets import TARGETS
-from firmware_py.inference.library import FILE_NAME, source_digest
+from device.image.build import assemble
+from device.image.kernels import commit, export
+from device.image.targets import target_of_this_machine
+from firmware_py.inference.library import BESIDE, source_digest
 
 ROOT = Path(__file__).parents[3]
-TARGET_OF_MACHINE = {"x86_64": "x86-64", "aarch64": "aarch64", "armv7l": "armhf"}
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Image:
 
     @property
     def library(self) -> Path:
-        return self.directory / "firmware_py" / "inference" / FILE_NAME
+        return self.directory / "firmware_py" / "inference" / BESIDE.name
 
     def run(self, *command: str, **environment: str) -> list[str]:
         """Run Python in the repository, with the kernels of the image; return what it prints."""
@@ -56,17 +55,17 @@ def make_image(place: Path, cache: Path) -> Image | None:
     Image or None
         None where there is no image for this kind of machine.
     """
-    target = TARGET_OF_MACHINE.get(platform.machine())
-    if target is None or sys.platform != "linux":
+    target = target_of_this_machine()
+    if target is None or not target.is_for_devices:
         return None
     place.mkdir(exist_ok=True)
-    directory = place / f"gp-pta-device-{target}"
+    directory = place / f"gp-pta-device-{target.name}"
     packed = directory.with_name(f"{directory.name}.tar.gz")
     with (place / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         text = _text(cache)
         if not packed.exists():
-            assemble(text, TARGETS[target], directory, commit())
+            assemble(text, target, directory, commit())
     return Image(directory, packed, text)
 
 

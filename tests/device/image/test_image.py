@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from device.image.build import LAUNCHER, LIBRARY_BYTES_MAX, STACK_BYTES_MAX, refuse_more
+from device.image.build import DEVICES, LAUNCHER, STACK_BYTES_MAX
 from device.image.compile import BuildError, compile_library, entries_of
+from device.image.kernels import LIBRARY_BYTES_MAX, refuse_more
 from device.image.stack import deepest
 from device.image.targets import TARGETS
 from firmware_py import __version__
@@ -26,7 +27,7 @@ def test_the_library_has_every_kernel_that_python_calls(image: Image) -> None:
     assert entries_of(image.text) == sorted(name.replace(".", "_") for name in ENTRIES)
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", DEVICES)
 def test_a_library_is_small_and_needs_nobody(image: Image, name: str, tmp_path: Path) -> None:
     """Neither malloc nor libm: nothing is there to allocate with, or to differ in a last bit."""
     library = tmp_path / "kernels.so"
@@ -47,7 +48,8 @@ def test_undefined_symbols_are_noticed() -> None:
 def test_two_builds_give_the_same_bytes(image: Image, tmp_path: Path) -> None:
     """From the first step on, in other processes, with another order of hashing."""
     program = (
-        "import sys; from pathlib import Path; from device.image.build import assemble, export; "
+        "import sys; from pathlib import Path; from device.image.build import assemble; "
+        "from device.image.kernels import export; "
         "from device.image.targets import TARGETS; "
         "assemble(export(), TARGETS[sys.argv[1]], Path(sys.argv[2]), sys.argv[3])"
     )
@@ -102,7 +104,7 @@ def test_the_version_names_target_and_commit(image: Image) -> None:
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout == (
-        f"gp-pta-device {__version__}, image for {manifest['target']}, "
+        f"gp-pta-device {__version__}, ready-made kernels for {manifest['target']}, "
         f"commit {manifest['commit']}\n"
     )
 

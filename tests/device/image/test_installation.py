@@ -44,7 +44,7 @@ def test_the_firmware_runs_from_where_it_is_laid(staging: Staging, copied: Path)
     told = subprocess.run(
         [*firmware, "--version"], capture_output=True, text=True, check=True
     ).stdout
-    assert "image for " in told
+    assert "ready-made kernels for " in told
     (kernels,) = [line for line in done.stdout.splitlines() if "kernels" in line]
     assert kernels.startswith("ok"), "no Numba is asked for: there is none beside an image"
 

@@ -42,7 +42,7 @@ def test_sessions_with_an_image(rig: Rig, image: Image, tmp_path: Path) -> None:
     process = start(rig, image)
     manifest = json.loads((image.directory / "manifest.json").read_text())
     assert process.first_line().endswith(
-        f"; image for {manifest['target']}, commit {manifest['commit']}\n"
+        f"; ready-made kernels for {manifest['target']}, commit {manifest['commit']}\n"
     )
     for number in (1, 2):
         rig.begin()

@@ -161,11 +161,12 @@ def test_a_wrong_word_is_refused_and_nothing_done(
 def test_the_packages_it_takes_from_the_lock_are_all_that_are_needed() -> None:
     script = (INSTALL / "install.sh").read_text()
     project = tomllib.loads((INSTALL.parents[1] / "pyproject.toml").read_text())
-    device = project["project"]["dependencies"]
+    told = project["project"]
+    device = [name for name in told["dependencies"] if not name.startswith("rich")]
+    kernels = told["optional-dependencies"]["kernels"]
     for variable, wanted in (
         ("device_packages", device),
-        ("image_packages", [name for name in device if not name.startswith("numba")]),
-        ("build_packages", project["build-system"]["requires"]),
+        ("build_packages", [*project["build-system"]["requires"], *kernels]),
     ):
         named = re.search(f"^{variable}='(.*)'$", script, re.MULTILINE)
         assert named is not None

@@ -1,0 +1,208 @@
+"""The library of kernels; `python -m device.image.kernels` makes this checkout's own.
+
+It is made in a few seconds, where the one that is there is for another machine or of other kernels.
+"""
+
+import fcntl
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from device.image.compile import BuildError, compile_library, joined
+from device.image.targets import Target, target_of_this_machine
+from firmware_py import __version__
+from firmware_py.inference.library import (
+    BESIDE,
+    COMPILING,
+    JIT_EXPORT,
+    VARIABLE,
+    entry_count,
+    is_made,
+    source_digest,
+)
+
+ROOT: Final = Path(__file__).parents[2]
+LIBRARY_BYTES_MAX: Final = 200_000
+# The modules that have entries, in two parts that take about as long: a process each.
+PARTS: Final = (
+    ("elementary", "mixture", "mixture_selection"),
+    ("laplace", "hyperparameters", "selection"),
+)
+# The same text on every machine that builds: for no processor in particular, not yet optimised,
+# because that is for the target to do, and with sets and dictionaries of names in one order.
+COMPILE_ENVIRONMENT: Final = {
+    VARIABLE: JIT_EXPORT,
+    "NUMBA_CPU_NAME": "generic",
+    "NUMBA_CPU_FEATURES": "",
+    "NUMBA_LOOP_VECTORIZE": "0",
+    "NUMBA_SLP_VECTORIZE": "0",
+    "NUMBA_OPT": "0",
+    "PYTHONHASHSEED": "0",
+}
+
+
+def commit() -> str:
+    """Return the commit of the sources, with "-changed" if they are not as committed."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=12", "--exclude=*",
+               "--dirty=-changed"]  # fmt: skip
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def export(tell: Callable[[str], None] = lambda line: None) -> str:
+    """Return LLVM's text of the kernels, from processes in which Numba knows no processor.
+
+    Parameters
+    ----------
+    tell : callable, optional
+        Is called with the name of each kernel when its turn comes.
+
+    Raises
+    ------
+    BuildError
+        If a process fails; the message is its own.
+    """
+    with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor() as pool:
+
+        def text_of(part: Sequence[str]) -> str:
+            return _export_part(part, Path(place) / f"{part[0]}.ll", tell)
+
+        return joined(pool.map(text_of, PARTS))
+
+
+def _export_part(modules: Sequence[str], text: Path, tell: Callable[[str], None]) -> str:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "device.image.export", str(text), *modules],
+        cwd=ROOT, env={**os.environ, **COMPILE_ENVIRONMENT}, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    words = []
+    with process:
+        for line in process.stderr or ():
+            if line.startswith(COMPILING):
+                tell(line.removeprefix(COMPILING).split()[0])
+            else:
+                words.append(line)
+    if process.returncode != 0:
+        raise BuildError(f"the kernels cannot be compiled: {''.join(words).strip()}")
+    return text.read_text(encoding="ascii")
+
+
+def make_library(text: str, target: Target, path: Path, source_commit: str) -> dict[str, str]:
+    """Make the library of one target, and return what it says of itself.
+
+    Parameters
+    ----------
+    text : str
+        As of `export`.
+    target : Target
+    path : Path
+        Of the library; another that is there is replaced at once.
+    source_commit : str
+        As of `commit`.
+
+    Raises
+    ------
+    BuildError
+        If it cannot be linked, or is larger than it may be.
+    """
+    about = {
+        "version": __version__,
+        "commit": source_commit,
+        "target": target.name,
+        "sources": source_digest(),
+        "numba": version("numba"),
+        "llvmlite": version("llvmlite"),
+        "linker": version("ziglang"),
+    }
+    part = path.with_suffix(".part")
+    compile_library(text, about, target, part)
+    refuse_more("the library has", part.stat().st_size, LIBRARY_BYTES_MAX)
+    part.replace(path)
+    return about
+
+
+def refuse_more(what: str, size_bytes: int, most_bytes: int) -> None:
+    """Raise `BuildError` if something is larger than it may be."""
+    if size_bytes > most_bytes:
+        raise BuildError(f"{what} {size_bytes} bytes; allowed are {most_bytes}")
+
+
+def make_beside(tell: Callable[[str], None]) -> None:
+    """Make the library of this checkout if it is not there; of two processes the second waits.
+
+    Parameters
+    ----------
+    tell : callable
+        Is called with a line of progress.
+
+    Raises
+    ------
+    BuildError
+        If it cannot be made.
+    OSError
+        If it cannot be written.
+    """
+    target = target_of_this_machine()
+    if target is None:
+        tell("there is no library of kernels for this kind of machine: Numba compiles them")
+        return
+    with _locked(BESIDE.parent, tell):
+        if is_made():
+            return
+        said: list[str] = []
+
+        def tell_kernel(name: str) -> None:
+            if name not in said:
+                said.append(name)
+                count = f"{len(said)} of {entry_count()}"
+                tell(f"making this machine's library of kernels, once: {count}, {name}")
+
+        make_library(export(tell_kernel), target, BESIDE, commit())
+
+
+@contextmanager
+def _locked(directory: Path, tell: Callable[[str], None]) -> Iterator[None]:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            tell("another process is making the library of kernels; waiting for it")
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _tell(line: str) -> None:
+    """Show a line of progress: in a terminal in the place of the one before."""
+    end = "\r" if sys.stderr.isatty() else "\n"
+    print(f"{line:<78}", end=end, file=sys.stderr, flush=True)
+
+
+def main() -> int:
+    """Make the library of this checkout if it is not there; return an exit code."""
+    if is_made():
+        return 0
+    try:
+        make_beside(_tell)
+    except (BuildError, OSError) as error:
+        print(f"device.image.kernels: {error}", file=sys.stderr)
+        return 1
+    _tell("the library of kernels is made")
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

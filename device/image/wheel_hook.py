@@ -1,0 +1,74 @@
+"""What hatch runs when it builds a wheel: the library of kernels goes into it.
+
+`pip install .` makes the library for this machine, `make wheels` for each that there is a target
+for. A checkout that is installed to be edited has the library beside the kernels. Where there is no
+target for a machine, its wheel has no library, and asks for Numba.
+"""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Final
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+# A library to take, in a directory that has the name of its target; else one for this machine.
+LIBRARY_VARIABLE: Final = "GP_PTA_WHEEL_LIBRARY"
+EXTRA: Final = "kernels"  # what makes a library, and runs kernels where there is none
+
+
+class KernelsHook(BuildHookInterface[Any]):
+    """Adds the library of kernels to a wheel."""
+
+    def dependencies(self) -> list[str]:
+        """Return what a build takes: nothing beside hatch if the library is made already."""
+        sys.path.insert(0, self.root)
+        from firmware_py.inference.library import is_made
+
+        return [] if is_made() else self._of_extra()
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Make the library and name the machines the wheel is for, or ask for Numba.
+
+        Raises
+        ------
+        BuildError
+            If it cannot be made.
+        """
+        sys.path.insert(0, self.root)
+        from device.image.targets import TARGETS, target_of_this_machine
+        from firmware_py.inference.library import BESIDE, is_made
+
+        if version == "editable":
+            self._make_beside()
+            return
+        told = os.environ.get(LIBRARY_VARIABLE)
+        target = TARGETS[Path(told).parent.name] if told else target_of_this_machine()
+        if target is None:
+            build_data["dependencies"] += self._of_extra()
+            return
+        library = told or (BESIDE if is_made() else self._make(target))
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{target.wheel_platform}"
+        build_data["force_include"][str(library)] = "firmware_py/inference/kernels.so"
+
+    def _make_beside(self) -> None:
+        from firmware_py.inference.library import VARIABLE, is_made
+
+        if os.environ.get(VARIABLE) or is_made():  # told what runs the kernels, nobody waits for it
+            return
+        from device.image.kernels import make_beside
+
+        make_beside(self.app.display_info)
+
+    def _make(self, target: Any) -> Path:
+        from device.image.kernels import commit, export, make_library
+
+        self._made = tempfile.TemporaryDirectory()  # until the wheel is written
+        library = Path(self._made.name) / "kernels.so"
+        make_library(export(), target, library, commit())
+        return library
+
+    def _of_extra(self) -> list[str]:
+        return self.metadata.core.optional_dependencies[EXTRA]

@@ -1,0 +1,121 @@
+"""`python -m device.image.wheels`: a wheel for each machine that there is a target for, in dist.
+
+The wheel for this machine is installed into a new environment, with what it asks for and nothing
+else, and a demonstration is run there: without a compiler, and without this checkout. The others
+are tried under emulation by `make test-arm`, but for those of macOS, which nobody has tried.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from device.image.compile import BuildError
+from device.image.kernels import ROOT, commit, export, make_library, refuse_more
+from device.image.targets import TARGETS, Target, target_of_this_machine
+from device.image.wheel_hook import LIBRARY_VARIABLE
+
+WHEEL_BYTES_MAX: Final = 2_000_000
+BUILD: Final = (
+    "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
+)
+DEMO: Final = ("demo", "--ear", "left", "--speed", "100")
+
+
+def make_wheel(library: Path, out: Path) -> Path:
+    """Make the wheel that has this library, in a directory; return it.
+
+    Parameters
+    ----------
+    library : Path
+        In a directory that has the name of its target.
+    out : Path
+
+    Raises
+    ------
+    BuildError
+        If hatch does not make it, or it is larger than it may be.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", BUILD, str(out)],
+        cwd=ROOT, env={**os.environ, LIBRARY_VARIABLE: str(library)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode != 0:
+        raise BuildError(f"the wheel cannot be made: {done.stdout}{done.stderr}")
+    wheel = out / done.stdout.split()[-1]
+    refuse_more(f"{wheel.name} has", wheel.stat().st_size, WHEEL_BYTES_MAX)
+    return wheel
+
+
+def make_wheels(text: str, targets: Sequence[Target], place: Path, out: Path) -> list[Path]:
+    """Make a wheel for each target.
+
+    Parameters
+    ----------
+    text : str
+        LLVM's text of the kernels.
+    targets : sequence of Target
+    place : Path
+        A directory for what is made on the way.
+    out : Path
+        The directory of the wheels.
+
+    Raises
+    ------
+    BuildError
+        If one cannot be made.
+    """
+    wheels = []
+    for target in targets:
+        library = place / target.name / "kernels.so"
+        library.parent.mkdir(parents=True, exist_ok=True)
+        make_library(text, target, library, commit())
+        wheels.append(make_wheel(library.absolute(), out.absolute()))
+    return wheels
+
+
+def try_wheel(wheel: Path, place: Path) -> None:
+    """Install a wheel into a new environment, as people do, and run a demonstration there."""
+    shutil.rmtree(place, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
+    pip = [str(place / "bin" / "python"), "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", str(wheel)], check=True)
+    nothing = {"HOME": str(place), "PATH": os.defpath}
+    for command in (["gp-pta-device", "--version"], ["gp-pta", *DEMO]):
+        whole = [str(place / "bin" / command[0]), *command[1:]]
+        subprocess.run(whole, cwd=place, env=nothing, check=True)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Make the wheels and try the one for this machine; return an exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m device.image.wheels", description="Make wheels with ready-made kernels."
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path, default=ROOT / "dist", help="default: dist"
+    )
+    parser.add_argument("--untried", action="store_true", help="do not try the one of this machine")
+    arguments = parser.parse_args(argv)
+    place = ROOT / "build" / "wheels"
+    try:
+        wheels = make_wheels(export(), [*TARGETS.values()], place, arguments.out)
+        for wheel, target in zip(wheels, TARGETS.values(), strict=True):
+            print(f"{wheel}: {wheel.stat().st_size} bytes")
+            if target == target_of_this_machine() and not arguments.untried:
+                try_wheel(wheel, place / "environment")
+    except BuildError as error:
+        print(f"device.image.wheels: {error}", file=sys.stderr)
+        return 1
+    except subprocess.CalledProcessError as error:
+        print(f"device.image.wheels: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
