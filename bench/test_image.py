@@ -29,7 +29,7 @@ def test_from_start_to_ready(benchmark: Any, image: Image, tmp_path: Path) -> No
     with Rig(tmp_path / "data") as rig:
 
         def become_ready() -> None:
-            assert "; image for " in start(rig, image).first_line()
+            assert "; ready-made kernels for " in start(rig, image).first_line()
 
         def end() -> None:
             if rig.process is not None:
@@ -76,7 +76,7 @@ def test_memory_of_many_sessions(benchmark: Any, image: Image, tmp_path: Path) -
     peaks_mb: list[float] = []
     with Rig(tmp_path / "data", speed=400.0) as rig:
         process = start(rig, image)
-        assert "; image for " in process.first_line()
+        assert "; ready-made kernels for " in process.first_line()
 
         def measure() -> None:
             rig.begin(f"LEFT,{len(peaks_mb)}")

@@ -56,6 +56,7 @@ def measure_to_first_tone(
 def test_compiled_before(benchmark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a device, which has no SciPy; the kernels are in the cache."""
     monkeypatch.setenv("PYTHONPATH", PATH_WITHOUT_SCIPY)
+    monkeypatch.setenv("GP_PTA_KERNELS", "jit")
     subprocess.run([sys.executable, "-m", "firmware_py.inference"], cwd=ROOT, check=True)
     measure_to_first_tone(benchmark, "Numba, cached", tmp_path / "data", lambda rig: rig.start())
 

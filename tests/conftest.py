@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from firmware_py.inference.library import BESIDE, VARIABLE, is_made
+
 if TYPE_CHECKING:
     from tests.device.image.image import Image
 
@@ -55,6 +57,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[UPDATED] = []
+    if VARIABLE not in os.environ and BESIDE.exists() and not is_made():
+        raise pytest.UsageError("the library of kernels is of other kernels; run: make kernels")
     config.addinivalue_line("markers", "golden: replays one golden session, or rewrites it")
     if config.getoption("--update-golden") and config.getoption("numprocesses", None):
         raise pytest.UsageError("--update-golden rewrites files: run it without -n")

@@ -59,7 +59,7 @@ EXCEPT: dict[str, set[str]] = {
         "shutil",
         "subprocess",
         "tempfile",
-    },  # fmt: skip
+    },
     # It looks for kernels compiled ahead of time.
     "firmware_py/inference/library.py": {"os", "pathlib"},
     # It turns numbers into text and back.

@@ -1,0 +1,142 @@
+"""What `pip install` brings: a wheel with its kernels, and what a source archive becomes."""
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from email import message_from_bytes
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.tags import sys_tags
+from packaging.utils import parse_wheel_filename
+
+from device.image.targets import TARGETS, target_of_this_machine
+from device.image.wheels import WHEEL_BYTES_MAX, make_wheel, make_wheels
+from tests.device.image.image import ROOT, Image
+
+PLAIN = {"numpy", "pyserial", "rich"}
+
+
+@pytest.fixture(scope="module")
+def wheel(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = target_of_this_machine()
+    assert target is not None
+    (made,) = make_wheels(
+        image.text, [target], tmp_path_factory.mktemp("libraries"), tmp_path_factory.mktemp("dist")
+    )
+    return made
+
+
+def needed(names: set[str]) -> set[str]:
+    """Return these packages and all that they need here."""
+    found: set[str] = set()
+    while names - found:
+        name = (names - found).pop()
+        found.add(name)
+        for line in distribution(name).requires or ():
+            requirement = Requirement(line)
+            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+                names = names | {requirement.name}
+    return found
+
+
+def environment_with(place: Path, wheel: Path) -> Path:
+    """Make an environment with a wheel and what it asks for, and nothing else; without a network.
+
+    What it asks for is that of this environment, by way of links.
+    """
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
+    (packages,) = place.glob("lib/python*/site-packages")
+    for name in needed(PLAIN):
+        files = distribution(name).files or []
+        for top in {file.parts[0] for file in files} - {".."}:
+            (packages / top).symlink_to(Path(str(distribution(name).locate_file(top))))
+    pip = [sys.executable, "-m", "pip", "--python", str(place / "bin" / "python")]
+    install = ["install", "--quiet", "--no-index", "--no-deps", "--disable-pip-version-check"]
+    subprocess.run([*pip, *install, str(wheel)], check=True)
+    return place / "bin"
+
+
+def test_a_wheel_is_small_and_for_the_machine_it_has_a_library_for(wheel: Path) -> None:
+    tags = parse_wheel_filename(wheel.name)[-1]
+    assert tags & {*sys_tags()}
+    assert not any(tag.platform == "any" for tag in tags)
+    assert wheel.stat().st_size <= WHEEL_BYTES_MAX
+
+
+def test_a_wheel_asks_for_three_packages_and_has_its_kernels(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
+        told = message_from_bytes(archive.read(metadata)).get_all("Requires-Dist") or []
+    plain = {Requirement(line).name for line in told if "extra ==" not in line}
+    assert plain == PLAIN
+    assert "firmware_py/inference/kernels.so" in names
+    assert not any(name.startswith("tests/") for name in names)
+
+
+def test_the_same_library_gives_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
+    target = target_of_this_machine()
+    assert target is not None
+    library = tmp_path / target.name / "kernels.so"
+    library.parent.mkdir()
+    with zipfile.ZipFile(wheel) as archive:
+        library.write_bytes(archive.read("firmware_py/inference/kernels.so"))
+    again = make_wheel(library, tmp_path)
+    digests = {hashlib.sha256(path.read_bytes()).hexdigest() for path in (wheel, again)}
+    assert len(digests) == 1
+
+
+def test_a_demonstration_runs_where_only_the_wheel_was_installed(
+    wheel: Path, tmp_path: Path
+) -> None:
+    """No compiler, no home that can be written to, no Numba: the kernels come with the wheel."""
+    bin_directory = environment_with(tmp_path / "environment", wheel)
+    nothing = {"HOME": "/nonexistent", "PATH": "/nonexistent", "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [bin_directory / "gp-pta", "demo", "--ear", "left", "--speed", "100"],
+        cwd=tmp_path, env=nothing, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "every stimulus and the result came out bit for bit" in done.stdout
+
+    version = subprocess.run(
+        [bin_directory / "gp-pta-device", "--version"],
+        cwd=tmp_path, env=nothing, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert re.search(r", ready-made kernels for \S+, commit \S+\n$", version.stdout)
+    loaded = subprocess.run(
+        [bin_directory / "python", "-c",
+         "import firmware_py, sys; firmware_py.ThresholdEstimator().next_stimulus(); "
+         "print(*({'numba', 'rich', 'serial'} & {*sys.modules}))"],
+        cwd=tmp_path, env=nothing, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert (loaded.stdout, loaded.stderr) == ("\n", "")
+
+
+def test_every_machine_has_a_tag_of_its_own() -> None:
+    platforms = [target.wheel_platform for target in TARGETS.values()]
+    single = [name for platform in platforms for name in platform.split(".")]
+    assert len({*single}) == len(single)
+
+
+def test_a_wheel_is_built_from_the_source_archive(tmp_path: Path) -> None:
+    """What `pip install gp_pta-VERSION.tar.gz` does, when it has what the build asks for."""
+    build = "import sys; from hatchling.build import build_sdist; build_sdist(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", build, str(tmp_path)], cwd=ROOT, check=True)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-index", "--no-deps",
+         "--disable-pip-version-check", "--no-build-isolation", "--wheel-dir", str(tmp_path),
+         str(archive)],
+        env={**os.environ, "HOME": str(tmp_path)}, check=True,
+    )  # fmt: skip
+    (wheel,) = tmp_path.glob("*.whl")
+    assert parse_wheel_filename(wheel.name)[-1] & {*sys_tags()}
+    with zipfile.ZipFile(wheel) as built:
+        assert "firmware_py/inference/kernels.so" in built.namelist()
