@@ -12,9 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.serve import carry, raw_pty, serve
 from device.sound_card.board import HEARD_KEY, LocalBoard
@@ -39,6 +37,9 @@ from host_tools.live import (
 )
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 
+if TYPE_CHECKING:  # `gp-pta --help` can do without it
+    from rich.console import Console
+
 NAME = "listen"
 SUMMARY = "your own ears: the sound card is the tone generator, the space bar is the button"
 EXAMPLE = """\
@@ -55,6 +56,7 @@ not calibrated, and what the mixer, the amplifier and the earphones do comes on 
 volume turned down. device/sound_card/README.md says what is exact here and what is not.
 """
 
+NEEDS: Final = ("rich",)
 LIMIT_DBFS: Final = -30.0  # 90 dB HL where 0 dBFS is the nominal 120; with most earphones less
 UNCALIBRATED: Final = (
     "UNCALIBRATED: nobody knows how loud this is. Turn the volume down before you put the "
@@ -114,7 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list_devices(as_json: bool) -> int:
-    need("listing sound cards", "sounddevice")
+    need("listing sound cards", "sounddevice", use=NAME)
     try:
         devices = outputs()
     except NoSoundError as error:
@@ -194,7 +196,7 @@ def _opened(device: str | None, wav: Path | None) -> SampledOutput:
 
 def _card(device: str | None) -> CardOutput:
     """Open the sound card, and say what is heard through it."""
-    need("a sound card", "sounddevice")
+    need("a sound card", "sounddevice", use=NAME)
     try:
         card = CardOutput(int(device) if device and device.isdecimal() else device)
     except NoSoundError as error:
@@ -215,6 +217,8 @@ def _say(words: str) -> None:
 
 def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) -> int:
     """Run a whole test; the exit code is 0 if its replay was identical."""
+    from rich.console import Console
+
     screen = Console(highlight=False)
     data = data_directory(arguments.out, "gp-pta-listen-")
     screen.print(f"the journal is in {data}", soft_wrap=True)
@@ -240,7 +244,7 @@ def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) 
 
 
 def _measure(
-    arguments: argparse.Namespace, board: LocalBoard, data: Path, screen: Console
+    arguments: argparse.Namespace, board: LocalBoard, data: Path, screen: "Console"
 ) -> dict[str, Any]:
     """Start the firmware, run a test over its console, and return the result."""
     stop = threading.Event()

@@ -101,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     arguments = parser().parse_args(argv)
     try:
-        need(f"gp-pta {arguments.command}", *arguments.needs)
+        need(f"gp-pta {arguments.command}", *arguments.needs, use=arguments.command)
         code: int = arguments.run(arguments)
         sys.stdout.flush()
     except (HostError, AudiogramError) as error:

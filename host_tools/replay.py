@@ -161,7 +161,7 @@ def _check_picture(asked: argparse.Namespace) -> None:
         raise HostError(
             "--picture draws two models; name the other with --profile, --prior, --noise"
         )
-    need("--picture", "matplotlib")
+    need("--picture", "matplotlib", use=f"{NAME} --picture")
     from host_tools.drawing import PICTURE_ENDINGS
 
     check_name(asked.picture, "--picture", PICTURE_ENDINGS, asked.force)

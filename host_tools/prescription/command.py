@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     for path in arguments.out:
         check_name(path, "-o", OUTPUT_ENDINGS, arguments.force)
         if path.suffix in PICTURE_ENDINGS:
-            need(f"-o {path.name}", "matplotlib")
+            need(f"-o {path.name}", "matplotlib", use=f"{NAME} -o")
     session = read_true_session(arguments.journal)
     _check_ended(session, arguments.unfinished)
     ears = _prescribed(session, arguments)

@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     out: Path | None = arguments.out
     if out is not None:
         check_name(out, "-o", ENDINGS, arguments.force)
-        need(f"-o {out}", "matplotlib")
+        need(f"-o {out}", "matplotlib", use=NAME)
     elif not arguments.json:
         raise HostError(f"-o is missing; allowed is a name in {', '.join(ENDINGS)}, or --json")
 

@@ -151,7 +151,8 @@ def test_at_the_operators_console_it_is_said_which_port_is_wanted() -> None:
     finally:
         peer.stop()
     assert str(refusal.value) == (
-        f"a GP-PTA firmware answers at '{peer.port}': this is the operator's console; {BOARD_WANTED}"
+        f"a GP-PTA firmware answers at '{peer.port}': this is the operator's console; "
+        f"{BOARD_WANTED}"
     )
 
 

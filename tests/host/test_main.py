@@ -6,8 +6,9 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -44,7 +45,7 @@ def test_the_manual_is_what_the_parsers_say() -> None:
 
 def test_every_row_of_a_table_has_the_cells_of_its_header() -> None:
     tables = re.findall(r"(?m)(?:^\|.*\n)+", manual.manual())
-    assert len(tables) == 1 + len(NAMES)
+    assert len(tables) == 2 + len(NAMES)
     for table in tables:
         header, *rows = (re.split(r"(?<!\\)\|", row)[1:-1] for row in table.splitlines())
         assert [row for row in rows if len(row) != len(header)] == []
@@ -149,6 +150,54 @@ def test_what_is_missing_is_named_with_the_smallest_extra(
     assert shlex.split(remedy(["shtab"])) == [*pip, "gp-pta[host]"], "installed from a wheel"
     with pytest.raises(HostError, match="--what needs no_such_module, not installed"):
         need("--what", "os", "no_such_module")
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if hasattr(c, "NEEDS")])
+def test_a_command_names_the_same_extra_whichever_package_is_missing(command: Any) -> None:
+    extra = extras.EXTRA_FOR[command.NAME]
+    for module in command.NEEDS:
+        named = re.findall(r"\[(.*)\]", remedy([module], command.NAME))[0].split(",")
+        assert named[0] == extra, module
+        assert set(named[1:]) <= {"host"}, "the sound card alone has no terminal"
+
+
+def test_the_page_names_the_extra_that_errors_name() -> None:
+    page = (PAGE.parents[1] / "README.md").read_text(encoding="utf-8")
+    told = {
+        use: extra
+        for extra, uses in re.findall(r"`\[(\w+)\]` for ((?:`[^`\[]+`(?:,? and |, )?)+)", page)
+        for use in re.findall("`([^`]+)`", uses)
+    }
+    assert len(told) > 5
+    assert told == {use: extras.EXTRA_FOR[use] for use in told}
+    line = re.search(r"--editable '\.\[(\w+)\]'[^\n]*\n\S*gp-pta listen --test", page)
+    assert line is not None
+    assert line[1] == extras.EXTRA_FOR["listen"]
+
+
+def test_every_extra_that_a_page_or_an_error_names_is_one() -> None:
+    root = PAGE.parents[1]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    there = set(project["optional-dependencies"])
+    assert set(extras.EXTRA_FOR.values()) <= there
+    pages = [root / "README.md", *root.glob("*/README.md"), *root.glob("*/*/README.md")]
+    for page in pages:
+        named = re.findall(r"(?:gp-pta|'\.)\[([\w,]+)\]", page.read_text(encoding="utf-8"))
+        assert {extra for names in named for extra in names.split(",")} <= there, page
+
+
+def test_the_help_needs_no_extra_and_what_needs_one_says_so() -> None:
+    for command, words in {
+        "--help": "usage: gp-pta ",
+        "demo": "gp-pta demo needs rich, not installed: ",
+        "listen": "gp-pta listen needs rich, not installed: ",
+    }.items():
+        script = "import sys; sys.modules['rich'] = None; from host_tools.main import main; main()"
+        done = subprocess.run(
+            [sys.executable, "-c", script, command], capture_output=True, text=True, check=False
+        )
+        assert words in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_an_unknown_option_shows_the_usage_of_its_command(
