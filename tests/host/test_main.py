@@ -200,6 +200,47 @@ def test_the_help_needs_no_extra_and_what_needs_one_says_so() -> None:
         assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("typed", "command", "words"),
+    [
+        ("reprot x", "", "reprot is no command; did you mean report?"),
+        ("--verison", "", "--verison is no option; did you mean --version?"),
+        ("demo --auidogram N3", " demo", "--auidogram is no option; did you mean --audiogram?"),
+        ("demo --sede=3", " demo", "--sede is no option; did you mean --seed?"),
+        # Neither the journal nor FILE.toml is what is wrong first.
+        ("report --ojt x", " report", "--ojt is no option; did you mean --out?"),
+        ("calibrate /dev/x --ot c.toml", " calibrate", "--ot is no option; did you mean --out?"),
+        (
+            "prescribe x --rule nal_r",
+            " prescribe",
+            "--rule is 'nal_r'; allowed are nal-r, nal-rp, camfit, half-gain; did you mean nal-r?",
+        ),
+        (
+            "prescribe x --rule=loud",
+            " prescribe",
+            "--rule is 'loud'; allowed are nal-r, nal-rp, camfit, half-gain",
+        ),
+        ("xyzzy", "", f"xyzzy is no command; commands are {', '.join(NAMES)}"),
+    ],
+)
+def test_a_typo_is_answered_with_what_may_be_meant(
+    typed: str, command: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(typed.split())
+    assert ended.value.code == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"usage: gp-pta{command} [-h] ")
+    assert err.splitlines()[-1] == f"gp-pta{command}: error: {words}"
+
+
+def test_what_only_looks_like_an_option_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    """The options of a command are no business of those who come before it, nor what follows --."""
+    assert main(["replay", "--", "--foce"]) == 2
+    assert "--foce" in capsys.readouterr().err
+    assert parser().parse_args(["demo", "--audio", "S2"]).audiogram == "S2", "abbreviated"
+
+
 def test_an_unknown_option_shows_the_usage_of_its_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
