@@ -1,5 +1,6 @@
 """The one command: its help, its manual, its completion, and how it ends."""
 
+import argparse
 import os
 import re
 import shlex
@@ -12,10 +13,11 @@ from typing import Any, Final
 
 import pytest
 
-from host_tools import extras, manual, replay
+from host_tools import completion, extras, manual, replay
 from host_tools.errors import HostError
 from host_tools.extras import need, remedy
 from host_tools.main import COMMANDS, main, parser
+from host_tools.report import command as report
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden" / "left-ear-s2.journal"
 PAGE: Final = Path(manual.__file__).parent / "README.md"
@@ -96,6 +98,68 @@ def test_bash_completes_commands_and_options(tmp_path: Path) -> None:
         assert {"sessions", "session.journal"} <= found, words
 
 
+@pytest.fixture
+def fish_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(["completion", "fish"]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here")
+def test_fish_completes_commands_options_choices_and_files(
+    tmp_path: Path, fish_script: str
+) -> None:
+    (tmp_path / "gp-pta.fish").write_text(fish_script, encoding="utf-8")
+    (tmp_path / "sessions").mkdir()
+    (tmp_path / "session.journal").touch()
+
+    def completed(line: str) -> dict[str, str]:
+        ask = f"source gp-pta.fish; complete -C {shlex.quote(line)}"
+        done = subprocess.run(
+            ["fish", "--no-config", "-c", ask], cwd=tmp_path, check=True, capture_output=True,
+            text=True, env={**os.environ, "HOME": str(tmp_path)},
+        )  # fmt: skip
+        assert done.stderr == ""
+        pairs = (shown.partition("\t") for shown in done.stdout.splitlines())
+        return {word: words for word, _, words in pairs}
+
+    assert set(completed("gp-pta ")) == set(NAMES)
+    assert completed("gp-pta rep") == {"replay": replay.SUMMARY, "report": report.SUMMARY}
+    assert completed("gp-pta replay --no")["--noise"] == "suppose this response noise"
+    assert completed("gp-pta demo --unsure")["--unsure-half-width"].startswith(
+        "presses a second button, for 'perhaps', so near"
+    )
+    assert set(completed("gp-pta prescribe --rule nal")) == {"nal-r", "nal-rp"}
+    assert set(completed("gp-pta prescribe --rule=nal")) == {"--rule=nal-r", "--rule=nal-rp"}
+    assert set(completed("gp-pta completion ")) == set(completion.SHELLS)
+    files = {"sessions/", "session.journal"}
+    for line in ("report", "report x -o", "export", "watch", "replay --prior", "demo --audiogram"):
+        assert set(completed(f"gp-pta {line} ses")) == files, line
+    for line in ("demo", "demo --seed", "prescribe --rule", "completion", "sessionz"):
+        assert set(completed(f"gp-pta {line} ses")) == set(), f"{line}: no file is meant there"
+    assert completed("gp-pta report demo --kil") == {}, "demo is a name of a file there"
+
+
+def test_what_fish_is_told_is_what_the_parser_knows(fish_script: str) -> None:
+    told: dict[str, list[str]] = {name: [] for name in ("", *NAMES)}
+    for line in fish_script.splitlines():
+        found = re.fullmatch(r"complete -c gp-pta -n '__gp_pta_command_is ?(\S*)' ?(.*)", line)
+        if found is not None:
+            told[found[1]].append(found[2])
+    assert [re.findall(r"-a (\S+) ", rule) for rule in told[""][2:]] == [[name] for name in NAMES]
+    (commands,) = (a for a in parser()._actions if isinstance(a, argparse._SubParsersAction))
+    for name, p in commands.choices.items():
+        assert len(told[name]) == len(p._actions)
+        for action, rule in zip(p._actions, told[name], strict=True):
+            options = [
+                f"-{'l' if option.startswith('--') else 's'} {option.lstrip('-')}"
+                for option in action.option_strings
+            ]
+            assert rule.startswith(" ".join(options))
+            assert ("-F" in rule.split(" -d ")[0].split()) == completion._names_file(action)
+    # What ends a quote is escaped, so the quotes of every line are even.
+    assert {re.sub(r"\\.", "", line).count("'") % 2 for line in fish_script.splitlines()} == {0}
+
+
 def test_a_reader_that_goes_away_is_no_error() -> None:
     command = f"{shlex.quote(sys.executable)} -m host_tools.main replay --json {GOLDEN} | true"
     done = subprocess.run(
@@ -138,7 +202,7 @@ def test_what_is_missing_is_named_with_the_smallest_extra(
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert main(["completion", "bash"]) == 2
     assert capsys.readouterr().err == (
-        f"gp-pta: gp-pta completion needs shtab, not installed: {remedy(['shtab'])}\n"
+        f"gp-pta: gp-pta completion bash needs shtab, not installed: {remedy(['shtab'])}\n"
     )
     pip = [sys.executable, "-m", "pip", "install"]
     checkout = PAGE.parents[1]
