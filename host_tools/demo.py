@@ -23,6 +23,7 @@ from host_tools.live import (
     data_directory,
     follow,
     show_result,
+    show_verdict,
 )
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator, Simulator
 from host_tools.simulate import (
@@ -96,8 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
     show_result(screen, result, truth)
     if not math.isnan(rmse_db):
         screen.print(f"RMSE against the simulated listener: [bold]{rmse_db:.2f} dB[/bold]")
-    for line in replay.words(verdict):
-        screen.print(line, style="green" if verdict.identical else "red", soft_wrap=True)
+    show_verdict(screen, verdict)
     screen.print(f"{seconds:.1f} s at speed {arguments.speed:g}")
     if arguments.picture is not None:
         write_text(arguments.picture, _picture(screen))

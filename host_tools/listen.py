@@ -24,6 +24,7 @@ from device.tone_generator.server import LEVEL_DBFS_RANGE
 from firmware_py.calibration import NOMINAL_FULL_SCALE_DB_HL
 from firmware_py.procedure.settings import SettingError, Settings
 from host_tools import replay
+from host_tools.colours import WARNING_STYLE
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name
@@ -34,6 +35,7 @@ from host_tools.live import (
     data_directory,
     follow,
     show_result,
+    show_verdict,
 )
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 
@@ -202,7 +204,7 @@ def _card(device: str | None) -> CardOutput:
     except NoSoundError as error:
         raise HostError(str(error)) from None
     _say(f"playing through {card.name!r}, heard {1000 * card.latency_s:.0f} ms later")
-    _say(UNCALIBRATED)
+    _warn(UNCALIBRATED)
     return card
 
 
@@ -213,6 +215,12 @@ def _announce(port: str) -> None:
 
 def _say(words: str) -> None:
     print(words, file=sys.stderr)
+
+
+def _warn(words: str) -> None:
+    from rich.console import Console
+
+    Console(stderr=True, highlight=False).print(words, style=WARNING_STYLE, soft_wrap=True)
 
 
 def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) -> int:
@@ -229,8 +237,7 @@ def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) 
     result = _measure(arguments, board, data, screen)
     show_result(screen, result)
     verdict = replay.replay_journal(sorted(data.glob("session-*.journal"))[-1])
-    for line in replay.words(verdict):
-        screen.print(line, style="green" if verdict.identical else "red", soft_wrap=True)
+    show_verdict(screen, verdict)
     if arguments.json:
         summary = {
             "journal": str(verdict.journal),

@@ -11,7 +11,7 @@ from firmware_py.archive import COMPLETE
 from firmware_py.calibration import CALIBRATED
 from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, NO_RESPONSE
 from firmware_py.procedure.settings import LEFT, RIGHT
-from host_tools.bands import WIDE_SIGN
+from host_tools.bands import WIDE_SIGN, with_signs
 from host_tools.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
 from host_tools.extras import need
@@ -224,10 +224,10 @@ def remarks(session: "RecordedSession", ears: "Sequence[EarPrescription]") -> li
         said.append("?: the threshold lies perhaps beyond the limit")
     wanted_db = session.settings.stop_half_width_db
     for ear in ears:
-        wide = ", ".join(f"{f} Hz +-{half_db:.0f} dB" for f, half_db in ear.wide_db.items())
+        wide = ", ".join(f"{f} Hz ±{half_db:.0f} dB" for f, half_db in ear.wide_db.items())
         if wide:
-            said.append(f"{WIDE_SIGN}: {ear.ear} ear wide, +-{wanted_db:g} dB wanted: {wide}")
-    said += session.result["remarks"]
+            said.append(f"{WIDE_SIGN}: {ear.ear} ear wide, ±{wanted_db:g} dB wanted: {wide}")
+    said += map(with_signs, session.result["remarks"])
     said.append("Air conduction only; a start for a fitting, to be verified on the ear.")
     return said
 
