@@ -1,7 +1,6 @@
 """`gp-pta listen`: the computer as tone generator and button, to try a test on one's own ears."""
 
 import argparse
-import datetime
 import json
 import math
 import secrets
@@ -60,6 +59,7 @@ volume turned down. device/sound_card/README.md says what is exact here and what
 
 NEEDS: Final = ("rich",)
 LIMIT_DBFS: Final = -30.0  # 90 dB HL where 0 dBFS is the nominal 120; with most earphones less
+WITHOUT: Final = "gp-pta listen --wav FILE.wav writes what would be heard"
 UNCALIBRATED: Final = (
     "UNCALIBRATED: nobody knows how loud this is. Turn the volume down before you put the "
     "earphones on, and take them off if it is unpleasant."
@@ -76,7 +76,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "--wav",
         type=Path,
         metavar="FILE",
-        help="play into a new file instead, in real time (without a sound card: a file here)",
+        help="play into a new file instead of the sound card, in real time",
     )
     p.add_argument(
         "--limit-dbfs",
@@ -184,10 +184,7 @@ def _opened(device: str | None, wav: Path | None) -> SampledOutput:
         try:
             return _card(device)
         except HostError as error:
-            if device is not None:
-                raise
-            _say(f"no sound: {error}")
-        wav = Path(f"{datetime.datetime.now():gp-pta-listen-%Y%m%d-%H%M%S.wav}")
+            raise HostError(f"no sound: {error}; without a sound card: {WITHOUT}") from None
     try:
         file = WavOutput(wav)
     except FileExistsError:
