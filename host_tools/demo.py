@@ -25,6 +25,7 @@ from host_tools.live import (
     show_result,
     show_verdict,
 )
+from host_tools.newest import DEMO_PREFIX, JOURNALS
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator, Simulator
 from host_tools.simulate import (
     EMULATED,
@@ -88,9 +89,9 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.speed = SPEED[arguments.board]
     check_speed(arguments.speed, arguments.board)
     _check_options(arguments)
-    data = data_directory(arguments.out, "gp-pta-demo-")
+    data = data_directory(arguments.out, DEMO_PREFIX)
     result = _measure(arguments, data, screen)
-    journal = sorted(data.glob("session-*.journal"))[-1]
+    journal = sorted(data.glob(JOURNALS))[-1]
     verdict = replay.replay_journal(journal)
     rmse_db = _rmse_db(result, truth)
     seconds = time.monotonic() - began_s

@@ -36,6 +36,7 @@ from host_tools.live import (
     show_result,
     show_verdict,
 )
+from host_tools.newest import JOURNALS, LISTEN_PREFIX
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
@@ -225,7 +226,7 @@ def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) 
     from rich.console import Console
 
     screen = Console(highlight=False)
-    data = data_directory(arguments.out, "gp-pta-listen-")
+    data = data_directory(arguments.out, LISTEN_PREFIX)
     screen.print(f"the journal is in {data}", soft_wrap=True)
     unsure = "; p: perhaps you do" if arguments.unsure_half_width else ""
     screen.print(f"space bar: you hear a tone, however soft{unsure}; ^C ends. Begin with space bar")
@@ -233,7 +234,7 @@ def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) 
     began_s = time.monotonic()
     result = _measure(arguments, board, data, screen)
     show_result(screen, result)
-    verdict = replay.replay_journal(sorted(data.glob("session-*.journal"))[-1])
+    verdict = replay.replay_journal(sorted(data.glob(JOURNALS))[-1])
     show_verdict(screen, verdict)
     if arguments.json:
         summary = {

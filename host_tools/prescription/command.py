@@ -16,6 +16,7 @@ from host_tools.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
+from host_tools.newest import add_journal_argument, journal_or_newest
 
 if TYPE_CHECKING:  # they bring NumPy or Numba, which `gp-pta --help` can do without
     from rich.console import Console
@@ -51,7 +52,7 @@ MARKS: Final = {NO_RESPONSE: ">=", HEARS_ALL: "<=", INCOMPLETE: "?"}
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    p.add_argument("journal", type=Path, help="the journal of a session")
+    add_journal_argument(p)
     p.add_argument("--rule", default="nal-r", choices=RULE_NAMES, help="default: nal-r")
     p.add_argument("--ear", choices=(LEFT, RIGHT), help="default: both, or the one that was tested")
     p.add_argument(
@@ -73,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_name(path, "-o", OUTPUT_ENDINGS, arguments.force)
         if path.suffix in PICTURE_ENDINGS:
             need(f"-o {path.name}", "matplotlib", use=f"{NAME} -o")
-    session = read_true_session(arguments.journal)
+    session = read_true_session(journal_or_newest(arguments.journal))
     _check_ended(session, arguments.unfinished)
     ears = _prescribed(session, arguments)
     _check_configuration(arguments.out, ears)
