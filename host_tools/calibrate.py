@@ -42,7 +42,7 @@ NAME = "calibrate"
 SUMMARY = "measure the device with a sound level meter, guided, and write its calibration file"
 EXAMPLE = """\
 example:
-  gp-pta calibrate /dev/ttyGS0 --transducer tdh39 -o calibration.toml
+  gp-pta calibrate /dev/ttyACM0 --transducer tdh39 -o calibration.toml
   gp-pta-device ... --calibration calibration.toml
 
 Nobody may wear the earphones meanwhile. At each frequency a tone of 5 s sounds at two levels;

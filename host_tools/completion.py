@@ -6,16 +6,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from host_tools.extras import need
+
 NAME = "completion"
 SUMMARY = "print the completion of gp-pta for a shell"
 EXAMPLE = """\
 example:
   gp-pta completion bash > ~/.local/share/bash-completion/completions/gp-pta
   gp-pta completion zsh > ~/.zfunc/_gp-pta
+  gp-pta completion fish > ~/.config/fish/completions/gp-pta.fish
 """
 
-NEEDS: Final = ("shtab",)
-SHELLS: Final = ("bash", "zsh", "tcsh")
+FISH: Final = "fish"
+SHELLS: Final = ("bash", "zsh", "tcsh", FISH)
 # How arguments that name files are called: a port is one too.
 _FILES: Final = re.compile(r"\b(FILE|DIR|PORT)\b")
 
@@ -27,9 +30,15 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print it, made from the same parser that reads the command line."""
-    import shtab
-
     from host_tools.main import parser
+
+    if arguments.shell == FISH:
+        from host_tools.completion_fish import fish_completion
+
+        print(fish_completion(parser(), _names_file), end="")
+        return 0
+    need(f"gp-pta {NAME} {arguments.shell}", "shtab", use=NAME)
+    import shtab
 
     complete = parser()
     for action in _naming_files(complete):
@@ -44,5 +53,9 @@ def _naming_files(p: argparse.ArgumentParser) -> Iterator[argparse.Action]:
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():
                 yield from _naming_files(command)
-        elif action.type is Path or _FILES.search(str(action.metavar)):
+        elif _names_file(action):
             yield action
+
+
+def _names_file(action: argparse.Action) -> bool:
+    return action.type is Path or _FILES.search(str(action.metavar)) is not None

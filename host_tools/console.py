@@ -21,6 +21,7 @@ from firmware_py.console.grammar import header_pattern
 from firmware_py.ports import Port, PortError
 from host_tools.errors import HostError
 from host_tools.files import user_directory
+from host_tools.greeting import CONSOLE_WANTED, IDENTITY, answer_to_hello, hello
 
 NAME = "console"
 SUMMARY = "talk to the firmware's console: completion and history, or line by line in a pipe"
@@ -33,11 +34,11 @@ exit codes: 0 every line was done, 1 a line was answered with an error, 2 there 
 
 ANSWER_TIMEOUT_S: Final = 10.0  # the firmware answers within a second whatever it does
 WAKE_TIMEOUT_S: Final = 5.0
+HELLO_TIMEOUT_S: Final = 1.0  # of a tone generator, at the wrong port
 QUIET_S: Final = 0.1
 POLL_S: Final = 0.02
 BEGIN_ANEW: Final = b"\x15\r"  # ^U: forget what somebody typed by half
 WAKE: Final = "*IDN?"
-WOKEN: Final = "GP-PTA,"
 UNASKED: Final = "!"
 PROMPT: Final = "> "
 
@@ -75,7 +76,7 @@ class Talk:
         try:
             self._port.open()
         except PortError as error:
-            raise HostError(str(error)) from None
+            raise HostError(f"{error}; {CONSOLE_WANTED}") from None
         self._writing = threading.Lock()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -95,9 +96,23 @@ class Talk:
         until_s = time.monotonic() + WAKE_TIMEOUT_S
         while time.monotonic() < until_s:
             line = self._next(POLL_S)
-            if line is not None and line.startswith(WOKEN):
+            if line is not None and line.startswith(IDENTITY):
                 return line
-        raise HostError(f"no GP-PTA firmware answers at {self._port.url!r}{self._why()}")
+        raise HostError(f"{self._who_else()}; {CONSOLE_WANTED}")
+
+    def _who_else(self) -> str:
+        """Say what there is in place of a firmware, as far as it can be told."""
+        if not self._lost:
+            self._write(b"\n" + hello())  # the newline ends what a tone generator took for a line
+        until_s = time.monotonic() + HELLO_TIMEOUT_S
+        while not self._lost and time.monotonic() < until_s:
+            line = self._next(POLL_S)
+            if line is not None and answer_to_hello(f"{line}\n".encode()) is not None:
+                return f"the tone generator answers at {self._port.url!r}, and no GP-PTA firmware"
+        return (
+            f"no GP-PTA firmware answers at {self._port.url!r}: asked {WAKE}, and waited "
+            f"{WAKE_TIMEOUT_S:g} s{self._why()}"
+        )
 
     def ask(self, line: str) -> list[str]:
         """Send a line and return its answer; what is for people has lines before its OK.

@@ -8,9 +8,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Audiogram
@@ -25,7 +23,9 @@ from host_tools.live import (
     data_directory,
     follow,
     show_result,
+    show_verdict,
 )
+from host_tools.newest import DEMO_PREFIX, JOURNALS
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator, Simulator
 from host_tools.simulate import (
     EMULATED,
@@ -35,6 +35,9 @@ from host_tools.simulate import (
     faults_of,
     listener_of,
 )
+
+if TYPE_CHECKING:  # `gp-pta --help` can do without it
+    from rich.console import Console
 
 NAME = "demo"
 SUMMARY = "measure a simulated listener from start to end and replay the journal"
@@ -48,6 +51,7 @@ example:
   gp-pta demo --board emulated --ear left
 """
 
+NEEDS: Final = ("rich",)
 SPEED: Final = {SIMULATED: 40.0, EMULATED: 0.25}
 # The emulator computes two seconds for one of a tone: single pulses, and no long pauses.
 BRIEF: Final[dict[str, float]] = {"pulses": 1, "pause_ms_min": 500, "pause_ms_max": 1000}
@@ -85,17 +89,16 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.speed = SPEED[arguments.board]
     check_speed(arguments.speed, arguments.board)
     _check_options(arguments)
-    data = data_directory(arguments.out, "gp-pta-demo-")
+    data = data_directory(arguments.out, DEMO_PREFIX)
     result = _measure(arguments, data, screen)
-    journal = sorted(data.glob("session-*.journal"))[-1]
+    journal = sorted(data.glob(JOURNALS))[-1]
     verdict = replay.replay_journal(journal)
     rmse_db = _rmse_db(result, truth)
     seconds = time.monotonic() - began_s
     show_result(screen, result, truth)
     if not math.isnan(rmse_db):
         screen.print(f"RMSE against the simulated listener: [bold]{rmse_db:.2f} dB[/bold]")
-    for line in replay.words(verdict):
-        screen.print(line, style="green" if verdict.identical else "red", soft_wrap=True)
+    show_verdict(screen, verdict)
     screen.print(f"{seconds:.1f} s at speed {arguments.speed:g}")
     if arguments.picture is not None:
         write_text(arguments.picture, _picture(screen))
@@ -117,20 +120,22 @@ def _check_options(arguments: argparse.Namespace) -> None:
     check_test(arguments, _settings(arguments))
 
 
-def _screen(picture: Path | None) -> Console:
+def _screen(picture: Path | None) -> "Console":
+    from rich.console import Console
+
     if picture is None:
         return Console(highlight=False)
     check_name(picture, "--picture", (".svg",))
     return Console(highlight=False, record=True, width=PICTURE_COLUMNS, force_terminal=True)
 
 
-def _picture(screen: Console) -> str:
+def _picture(screen: "Console") -> str:
     """Return the screen as SVG, without the font that Rich would fetch from outside."""
     svg = screen.export_svg(title="gp-pta demo")
     return re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
 
 
-def _measure(arguments: argparse.Namespace, data: Path, screen: Console) -> dict[str, Any]:
+def _measure(arguments: argparse.Namespace, data: Path, screen: "Console") -> dict[str, Any]:
     """Start simulator and firmware, run a test over the console, and return its result."""
     screen.print(f"starting the {arguments.board} tone generator and the firmware ...")
     if arguments.board == EMULATED:

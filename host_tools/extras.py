@@ -13,11 +13,34 @@ from typing import Final
 from host_tools.errors import HostError
 
 DISTRIBUTION: Final = "gp-pta"
+# The extra that a command wants, or an option of it. The pages say the same, and so do errors,
+# whichever of its packages is the missing one.
+EXTRA_FOR: Final = {
+    "demo": "host",
+    "demo --board emulated": "emulator",
+    "listen": "audio",
+    "simulate --board emulated": "emulator",
+    "console": "host",
+    "watch": "host",
+    "replay --picture": "report",
+    "report": "report",
+    "prescribe": "host",
+    "prescribe -o": "report",
+    "export --format parquet": "export",
+    "sessions --format parquet": "export",
+    "protect": "protect",
+    "unprotect": "protect",
+    "install-board": "host",
+    "study": "study",
+    "study --dask": "dask",
+    "learn-prior": "study",
+    "completion": "host",
+}
 CHECKOUT: Final = Path(__file__).parents[1]  # if it is one: it has a pyproject.toml
 _REQUIREMENT: Final = re.compile(r"([A-Za-z0-9._-]+).*;\s*extra\s*==\s*['\"]([^'\"]+)['\"]")
 
 
-def need(what: str, *modules: str) -> None:
+def need(what: str, *modules: str, use: str = "") -> None:
     """Refuse to begin without what it takes.
 
     Parameters
@@ -26,6 +49,8 @@ def need(what: str, *modules: str) -> None:
         A command or an option, for the message.
     *modules : str
         Third-party modules, by the name they are imported by.
+    use : str, optional
+        Of `EXTRA_FOR`: what wants them.
 
     Raises
     ------
@@ -34,22 +59,26 @@ def need(what: str, *modules: str) -> None:
     """
     missing = [name for name in modules if find_spec(name) is None]
     if missing:
-        raise HostError(f"{what} needs {', '.join(missing)}, not installed: {remedy(missing)}")
+        raise HostError(f"{what} needs {', '.join(missing)}, not installed: {remedy(missing, use)}")
 
 
-def remedy(modules: Collection[str]) -> str:
+def remedy(modules: Collection[str], use: str = "") -> str:
     """Return the command that installs these modules, for this interpreter, to paste in a shell.
 
-    In a checkout the extra is that of the checkout: no index has to know gp-pta.
+    It names the extra of the use, and the smallest one that has what that one lacks. In a checkout
+    the extra is that of the checkout: no index has to know gp-pta.
     """
-    wanted = {_normal(name) for name in modules}
-    found = [extra for extra, packages in _extras().items() if wanted <= packages]
-    if not found:
-        return _pip_install(*sorted(modules))
-    smallest = min(found, key=lambda extra: len(_extras()[extra]))
+    extras = _extras()
+    names = [name for name in [EXTRA_FOR.get(use)] if name in extras]
+    lacking = {_normal(name) for name in modules}.difference(*(extras[name] for name in names))
+    if lacking:
+        found = [extra for extra, packages in extras.items() if lacking <= packages]
+        if not found:
+            return _pip_install(*sorted(modules))
+        names.append(min(found, key=lambda extra: len(extras[extra])))
     if (CHECKOUT / "pyproject.toml").is_file():
-        return _pip_install("--editable", f"{CHECKOUT}[{smallest}]")
-    return _pip_install(f"{DISTRIBUTION}[{smallest}]")
+        return _pip_install("--editable", f"{CHECKOUT}[{','.join(names)}]")
+    return _pip_install(f"{DISTRIBUTION}[{','.join(names)}]")
 
 
 def _pip_install(*arguments: str) -> str:

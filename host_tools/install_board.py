@@ -4,22 +4,22 @@ import argparse
 import binascii
 import hashlib
 import importlib.resources
+import io
 import json
-import secrets
 import tempfile
 import time
 import zlib
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 import serial
 
 from device.tone_generator.settings import DEFAULT_PINS, FILE, OUTPUTS, Settings, SettingsError
-from firmware_py.link.client import WIRE_VERSION
-from firmware_py.link.frames import FrameError, LineReader, decode, encode
+from firmware_py.link.frames import LineReader
 from host_tools.errors import HostError
+from host_tools.greeting import BOARD_WANTED, IDENTIFY, IDENTITY, answer_to_hello, hello
 
 NAME = "install-board"
 SUMMARY = "copy the tone generator's program to a Raspberry Pi Pico with MicroPython and check it"
@@ -52,6 +52,7 @@ REPL_TRIES_MAX: Final = 3
 REPL_TIMEOUT_S: Final = 3.0
 QUIET_S: Final = 3.3  # the board gives its REPL away when nobody has talked for 3 s
 LEAVE_S: Final = 0.3
+ELSE_S: Final = 1.0  # for whoever else is at the port to say so
 START_TIMEOUT_S: Final = 15.0
 HELLO_INTERVAL_S: Final = 1.0
 
@@ -224,7 +225,7 @@ class _RawRepl:
         try:
             self._transport = SerialTransport(port, BAUD_RATE, timeout=REPL_TIMEOUT_S)
         except (TransportError, OSError, ValueError) as error:
-            raise HostError(f"cannot open {port!r}: {error}") from None
+            raise HostError(f"cannot open {port!r}: {error}; {BOARD_WANTED}") from None
         try:
             self._enter()
         except HostError:
@@ -235,15 +236,42 @@ class _RawRepl:
         for attempt in range(REPL_TRIES_MAX):
             if attempt > 0:
                 time.sleep(QUIET_S)
-            with suppress(self._error, OSError):
+            # mpremote prints what came in place of a REPL.
+            with suppress(self._error, OSError), redirect_stdout(io.StringIO()):
                 self._transport.serial.write(b"\x03")  # the program leaves, if it is the one here
                 time.sleep(LEAVE_S)
                 self._transport.enter_raw_repl(soft_reset=False, timeout_overall=REPL_TIMEOUT_S)
                 return
-        raise HostError(
+        raise HostError(self._who())
+
+    def _who(self) -> str:
+        # What there is in place of a REPL, as far as it says so.
+        if IDENTITY.encode() in self._said(IDENTIFY):
+            return (
+                f"a GP-PTA firmware answers at {self._port!r}: this is the operator's console; "
+                f"{BOARD_WANTED}"
+            )
+        frames = self._said(b"\n" + hello()).splitlines(keepends=True)
+        if any(answer_to_hello(frame) for frame in frames):
+            return (
+                f"the tone generator at {self._port!r} is no board with MicroPython: it answers "
+                "hello, and has no REPL; a simulated one has none"
+            )
+        return (
             f"no MicroPython REPL at {self._port!r}; is another program at this port, or is there "
             "no MicroPython on the board yet? (https://micropython.org/download/RPI_PICO)"
         )
+
+    def _said(self, question: bytes) -> bytes:
+        # What comes within a moment after these bytes.
+        line, said = self._transport.serial, b""
+        with suppress(OSError):
+            line.write(question)
+            until_s = time.monotonic() + ELSE_S
+            while time.monotonic() < until_s:
+                said += line.read(line.in_waiting)
+                time.sleep(0.02)
+        return said
 
     def check(self) -> str:
         # The version, of a board that this is for.
@@ -299,12 +327,12 @@ class _RawRepl:
 def _greet(port: str, timeout_s: float) -> dict[str, str]:
     # What the board that has just started answers to hello.
     until_s = time.monotonic() + timeout_s
-    hello = encode(1, "hello", (("wire", WIRE_VERSION), ("host", secrets.token_hex(4))))
+    question = hello()
     while time.monotonic() < until_s:
         with suppress(OSError, ValueError), _opened(port) as line:  # a USB port comes back late
             reader = LineReader()
             while time.monotonic() < until_s:
-                line.write(hello)
+                line.write(question)
                 heard_until_s = time.monotonic() + HELLO_INTERVAL_S
                 while time.monotonic() < heard_until_s:
                     for frame in reader.feed(line.read(max(1, line.in_waiting))):
@@ -328,12 +356,7 @@ def _opened(port: str) -> serial.SerialBase:
 
 
 def _answer(line: bytes) -> dict[str, str] | None:
-    try:
-        sequence, verb, fields = decode(line)
-    except FrameError:
-        return None
-    if sequence != 1 or verb not in ("ok", "error"):
-        return None
+    verb, fields = answer_to_hello(line) or ("", {})
     if verb == "error":
         raise HostError(f"the program was installed, but refused hello: {fields.get('code')}")
-    return fields
+    return fields or None

@@ -1,7 +1,6 @@
 """`gp-pta listen`: the computer as tone generator and button, to try a test on one's own ears."""
 
 import argparse
-import datetime
 import json
 import math
 import secrets
@@ -12,9 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.serve import carry, raw_pty, serve
 from device.sound_card.board import HEARD_KEY, LocalBoard
@@ -26,6 +23,7 @@ from device.tone_generator.server import LEVEL_DBFS_RANGE
 from firmware_py.calibration import NOMINAL_FULL_SCALE_DB_HL
 from firmware_py.procedure.settings import SettingError, Settings
 from host_tools import replay
+from host_tools.colours import WARNING_STYLE
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name
@@ -36,8 +34,13 @@ from host_tools.live import (
     data_directory,
     follow,
     show_result,
+    show_verdict,
 )
+from host_tools.newest import JOURNALS, LISTEN_PREFIX
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
+
+if TYPE_CHECKING:  # `gp-pta --help` can do without it
+    from rich.console import Console
 
 NAME = "listen"
 SUMMARY = "your own ears: the sound card is the tone generator, the space bar is the button"
@@ -55,7 +58,9 @@ not calibrated, and what the mixer, the amplifier and the earphones do comes on 
 volume turned down. device/sound_card/README.md says what is exact here and what is not.
 """
 
+NEEDS: Final = ("rich",)
 LIMIT_DBFS: Final = -30.0  # 90 dB HL where 0 dBFS is the nominal 120; with most earphones less
+WITHOUT: Final = "gp-pta listen --wav FILE.wav writes what would be heard"
 UNCALIBRATED: Final = (
     "UNCALIBRATED: nobody knows how loud this is. Turn the volume down before you put the "
     "earphones on, and take them off if it is unpleasant."
@@ -72,7 +77,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         "--wav",
         type=Path,
         metavar="FILE",
-        help="play into a new file instead, in real time (without a sound card: a file here)",
+        help="play into a new file instead of the sound card, in real time",
     )
     p.add_argument(
         "--limit-dbfs",
@@ -114,7 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list_devices(as_json: bool) -> int:
-    need("listing sound cards", "sounddevice")
+    need("listing sound cards", "sounddevice", use=NAME)
     try:
         devices = outputs()
     except NoSoundError as error:
@@ -180,10 +185,7 @@ def _opened(device: str | None, wav: Path | None) -> SampledOutput:
         try:
             return _card(device)
         except HostError as error:
-            if device is not None:
-                raise
-            _say(f"no sound: {error}")
-        wav = Path(f"{datetime.datetime.now():gp-pta-listen-%Y%m%d-%H%M%S.wav}")
+            raise HostError(f"no sound: {error}; without a sound card: {WITHOUT}") from None
     try:
         file = WavOutput(wav)
     except FileExistsError:
@@ -194,13 +196,13 @@ def _opened(device: str | None, wav: Path | None) -> SampledOutput:
 
 def _card(device: str | None) -> CardOutput:
     """Open the sound card, and say what is heard through it."""
-    need("a sound card", "sounddevice")
+    need("a sound card", "sounddevice", use=NAME)
     try:
         card = CardOutput(int(device) if device and device.isdecimal() else device)
     except NoSoundError as error:
         raise HostError(str(error)) from None
     _say(f"playing through {card.name!r}, heard {1000 * card.latency_s:.0f} ms later")
-    _say(UNCALIBRATED)
+    _warn(UNCALIBRATED)
     return card
 
 
@@ -213,10 +215,18 @@ def _say(words: str) -> None:
     print(words, file=sys.stderr)
 
 
+def _warn(words: str) -> None:
+    from rich.console import Console
+
+    Console(stderr=True, highlight=False).print(words, style=WARNING_STYLE, soft_wrap=True)
+
+
 def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) -> int:
     """Run a whole test; the exit code is 0 if its replay was identical."""
+    from rich.console import Console
+
     screen = Console(highlight=False)
-    data = data_directory(arguments.out, "gp-pta-listen-")
+    data = data_directory(arguments.out, LISTEN_PREFIX)
     screen.print(f"the journal is in {data}", soft_wrap=True)
     unsure = "; p: perhaps you do" if arguments.unsure_half_width else ""
     screen.print(f"space bar: you hear a tone, however soft{unsure}; ^C ends. Begin with space bar")
@@ -224,9 +234,8 @@ def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) 
     began_s = time.monotonic()
     result = _measure(arguments, board, data, screen)
     show_result(screen, result)
-    verdict = replay.replay_journal(sorted(data.glob("session-*.journal"))[-1])
-    for line in replay.words(verdict):
-        screen.print(line, style="green" if verdict.identical else "red", soft_wrap=True)
+    verdict = replay.replay_journal(sorted(data.glob(JOURNALS))[-1])
+    show_verdict(screen, verdict)
     if arguments.json:
         summary = {
             "journal": str(verdict.journal),
@@ -240,7 +249,7 @@ def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) 
 
 
 def _measure(
-    arguments: argparse.Namespace, board: LocalBoard, data: Path, screen: Console
+    arguments: argparse.Namespace, board: LocalBoard, data: Path, screen: "Console"
 ) -> dict[str, Any]:
     """Start the firmware, run a test over its console, and return the result."""
     stop = threading.Event()

@@ -8,21 +8,34 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.listener import Audiogram
-from firmware_py.console.audiogram import draw_audiogram, legend
+from firmware_py.console.audiogram import TRUTH
 from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, MEASURED, NO_RESPONSE, UNSURE
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import SettingError, Settings
-from host_tools.bands import half_width_db
+from host_tools import replay
+from host_tools.bands import half_width_db, with_signs
+from host_tools.colours import (
+    EAR_STYLES,
+    audiogram_in_colours,
+    calibration_style,
+    legend_in_colours,
+)
 from host_tools.errors import HostError
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 
+if TYPE_CHECKING:  # `gp-pta --help` can do without it
+    from rich.console import Console
+    from rich.text import Text
+
+    from host_tools.replay import Verdict
+
 SILENT_S_MAX: Final = 60.0  # without any line from the firmware
-TERMINAL_COLUMNS_BESIDE: Final = 118
+PANEL_COLUMNS: Final = 59
+TERMINAL_COLUMNS_BESIDE: Final = 2 * PANEL_COLUMNS
+TRUTH_WORDS: Final = f"{TRUTH} the simulated listener's true threshold"
 IDLE_STATES: Final = ("state=idle", "state=finished")
 # By what an answer's `heard` says, to a tone and to a silence.
 ANSWER_WORDS: Final = {
@@ -91,7 +104,7 @@ def begin(
     operator: Operator,
     arguments: argparse.Namespace,
     settings: Mapping[str, Any],
-    screen: Console,
+    screen: "Console",
 ) -> None:
     """Start a test with these settings, or go on with the one that is unfinished.
 
@@ -114,7 +127,7 @@ def begin(
 
 
 def follow(
-    operator: Operator, console: ConsoleLine, firmware: FirmwareProcess, screen: Console
+    operator: Operator, console: ConsoleLine, firmware: FirmwareProcess, screen: "Console"
 ) -> Iterator[str]:
     """Show the test live until it is over, starting the firmware again whenever it was killed.
 
@@ -151,7 +164,7 @@ def _typed(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:g}"
 
 
-def _show_line(line: str, progress: Progress, screen: Console) -> None:
+def _show_line(line: str, progress: Progress, screen: "Console") -> None:
     if not line.startswith("! "):
         if line.startswith("ERROR"):
             screen.print(line, style="red", markup=False)
@@ -164,15 +177,23 @@ def _show_line(line: str, progress: Progress, screen: Console) -> None:
         case "answer":
             screen.print(_answer_line(progress.tone, about), highlight=False)
         case "ear-over":
-            screen.print(f"[bold]{about['ear']} ear {about['outcome']}[/bold]: {about['why']}")
+            screen.print(_ear_line(about, f" ear {about['outcome']}"))
         case "session-over":
             progress.over = True
         case "ear-again":
-            screen.print(f"[bold]{about['ear']} ear again[/bold]: {about['why']}")
+            screen.print(_ear_line(about, " ear again"))
         case "void":
             screen.print(f"{about['number']:>4}  asked again: {about['why']}", style="yellow")
         case "error":
             screen.print(f"error {about['number']}: {about['words']}", style="red", markup=False)
+
+
+def _ear_line(about: Mapping[str, str], what: str) -> "Text":
+    from rich.text import Text
+
+    return Text.assemble(
+        (f"{about['ear']}{what}", EAR_STYLES[about["ear"]]), f": {with_signs(about['why'])}"
+    )
 
 
 def _answer_line(tone: Mapping[str, str], answer: Mapping[str, str]) -> str:
@@ -184,45 +205,64 @@ def _answer_line(tone: Mapping[str, str], answer: Mapping[str, str]) -> str:
         stimulus += f"{float(tone.get('level_db_hl', 'nan')):4.0f} dB HL"
     noise = f"  noise {float(tone['noise_db_hl']):.0f} dB" if "noise_db_hl" in tone else ""
     word = (CATCH_WORDS if catch else ANSWER_WORDS)[answer["heard"]]
-    width = f"  +-{float(answer['half_width_db']):4.1f} dB" if "half_width_db" in answer else ""
+    width = f"  ±{float(answer['half_width_db']):4.1f} dB" if "half_width_db" in answer else ""
     purpose = "" if answer["purpose"] == "measure" else f"  {answer['purpose']}"
-    return f"{answer['number']:>4}  {answer['ear']:<5}  {stimulus}  {word}{width}{purpose}{noise}"
+    ear = f"[{EAR_STYLES[answer['ear']]}]{answer['ear']:<5}[/]"
+    return f"{answer['number']:>4}  {ear}  {stimulus}  {word}{width}{purpose}{noise}"
 
 
 def show_result(
-    screen: Console, result: Mapping[str, Any], truth: Mapping[Any, Audiogram] | None = None
+    screen: "Console", result: Mapping[str, Any], truth: Mapping[Any, Audiogram] | None = None
 ) -> None:
     """Draw what was found, ear beside ear where there is room, and the truth if it is known."""
+    from rich.text import Text
+
     panels = [_panel(ear, truth[ear["ear"]] if truth else None) for ear in result["ears"]]
     screen.print()
     if len(panels) == 2 and screen.width >= TERMINAL_COLUMNS_BESIDE:
         height = max(len(panel) for panel in panels)
-        left, right = ([*panel, *[""] * (height - len(panel))] for panel in panels)
+        left, right = ([*panel, *[Text()] * (height - len(panel))] for panel in panels)
         for a, b in zip(left, right, strict=True):
-            screen.print(f"{a:<59}{b}", markup=False)
+            screen.print(a + Text(" " * (PANEL_COLUMNS - len(a))) + b)
     else:
         for line in (line for panel in panels for line in panel):
-            screen.print(line, markup=False)
+            screen.print(line)
     found = {ear["ear"]: ear["thresholds"] for ear in result["ears"]}
-    screen.print(legend(found, with_truth=truth is not None), soft_wrap=True)
+    screen.print(legend_in_colours(found, screen.width))
+    if truth is not None:
+        screen.print(TRUTH_WORDS)
     for remark in result["remarks"]:
-        screen.print(f"remark: {remark}", style="yellow")
+        screen.print(f"remark: {with_signs(remark)}", style="yellow", markup=False)
 
 
-def _panel(ear: Mapping[str, Any], truth: Audiogram | None) -> list[str]:
+def show_verdict(screen: "Console", verdict: "Verdict") -> None:
+    """Say what the replay showed, in green if all is well, and what calibration there was."""
+    for line in replay.words(verdict):
+        style = "green" if verdict.identical else "red"
+        if line == verdict.calibration:
+            style = calibration_style(line)
+        screen.print(line, style=style, markup=False, soft_wrap=not screen.is_terminal)
+
+
+def _panel(ear: Mapping[str, Any], truth: Audiogram | None) -> "list[Text]":
+    from rich.text import Text
+
     pairs = [*zip(truth.frequencies_hz, truth.thresholds_db_hl, strict=True)] if truth else []
     unsure = f" ({ear['tones_unsure']} unsure)" if ear["tones_unsure"] else ""
-    lines = [f"{ear['ear']} ear, {ear['tones']} tones{unsure}, {ear['outcome']}"]
-    lines += draw_audiogram({ear["ear"]: ear["thresholds"]}, pairs)
+    heading = f"{ear['ear']} ear, {ear['tones']} tones{unsure}, {ear['outcome']}"
     frequencies = [found["frequency_hz"] for found in ear["thresholds"]]
-    lines.append("    Hz" + "".join(f"{f:5d}" for f in frequencies))
-    lines.append(" found" + "".join(f"{_shown(found):>5}" for found in ear["thresholds"]))
-    lines.append(
-        "    +-" + "".join(_number(half_width_db(found), 1) for found in ear["thresholds"])
-    )
+    rows = {
+        "Hz": [f"{f:5d}" for f in frequencies],
+        "found": [f"{_shown(found):>5}" for found in ear["thresholds"]],
+        "±": [_number(half_width_db(found), 1) for found in ear["thresholds"]],
+    }
     if truth:
-        lines.append("  true" + "".join(_number(truth.threshold_db_hl(f), 0) for f in frequencies))
-    return lines
+        rows["true"] = [_number(truth.threshold_db_hl(f), 0) for f in frequencies]
+    return [
+        Text(heading, EAR_STYLES[ear["ear"]]),
+        *audiogram_in_colours({ear["ear"]: ear["thresholds"]}, pairs),
+        *(Text(f"{name:>6}{''.join(row)}") for name, row in rows.items()),
+    ]
 
 
 def _shown(found: Mapping[str, Any]) -> str:

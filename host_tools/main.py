@@ -5,7 +5,9 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from itertools import takewhile
 from typing import Final
 
 from device.simulator.audiograms import AudiogramError
@@ -60,27 +62,58 @@ FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class CommandParser(argparse.ArgumentParser):
-    """The parser of a command: what it does not know is answered with its own usage."""
+    """A parser that answers what it does not know with its own usage, and with what it may mean."""
 
     def parse_known_args(  # type: ignore[override]  # one signature of three
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Parse, and refuse what is left over."""
+        self._check_options(sys.argv[1:] if args is None else args)
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return known, unknown
 
+    def _check_options(self, args: Sequence[str]) -> None:
+        """Refuse a mistyped option before one that is missing for want of it."""
+        known = self._option_string_actions
+        for word in takewhile(lambda word: self._subparsers is None or word[:1] == "-", args):
+            name = word.partition("=")[0]
+            if name == "--":
+                return
+            if name.startswith("--") and not any(option.startswith(name) for option in known):
+                meant = _meant(name, known)
+                if meant:
+                    self.error(f"{name} is no option{meant}")
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Refuse what is none of the choices."""
+        if action.choices is None or value in action.choices:
+            return
+        choices = [str(choice) for choice in action.choices]
+        meant, allowed = _meant(str(value), choices), ", ".join(choices)
+        if isinstance(action, argparse._SubParsersAction):
+            self.error(f"{value} is no command{meant or f'; commands are {allowed}'}")
+        name = action.option_strings[-1] if action.option_strings else action.dest
+        self.error(f"{name} is {value!r}; allowed are {allowed}{meant}")
+
+
+def _meant(typed: str, known: Iterable[str]) -> str:
+    """Return a question whether the one that is nearest was meant, "" if none is near."""
+    names = {name.lstrip("-"): name for name in known}  # that they have dashes makes no two alike
+    near = get_close_matches(typed.lstrip("-"), names, n=1)
+    return f"; did you mean {names[near[0]]}?" if near else ""
+
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line, made from the commands' own parts."""
-    p = argparse.ArgumentParser(
+    p = CommandParser(
         prog="gp-pta",
         description="Host tools of the GP-PTA fitting device.",
         epilog="gp-pta COMMAND --help shows an example of each.",
     )
     p.add_argument("--version", action="version", version=f"gp-pta {__version__}")
-    commands = p.add_subparsers(metavar="COMMAND", required=True, parser_class=CommandParser)
+    commands = p.add_subparsers(metavar="COMMAND", required=True)
     for command in COMMANDS:
         sub = commands.add_parser(
             command.NAME,
@@ -101,7 +134,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     arguments = parser().parse_args(argv)
     try:
-        need(f"gp-pta {arguments.command}", *arguments.needs)
+        need(f"gp-pta {arguments.command}", *arguments.needs, use=arguments.command)
         code: int = arguments.run(arguments)
         sys.stdout.flush()
     except (HostError, AudiogramError) as error:

@@ -7,6 +7,7 @@ import argparse
 from collections.abc import Iterator
 from typing import Final
 
+from host_tools.extras import DISTRIBUTION, EXTRA_FOR
 from host_tools.main import COMMANDS, parser
 
 TITLE: Final = """\
@@ -21,7 +22,7 @@ def manual() -> str:
     (subparsers,) = (
         action for action in parser()._actions if isinstance(action, argparse._SubParsersAction)
     )
-    parts = [TITLE, "\n".join(_contents())]
+    parts = [TITLE, "\n".join(_contents()), "\n".join(_extras())]
     parts += [
         "\n".join(_command(command.NAME, subparsers.choices[command.NAME])) for command in COMMANDS
     ]
@@ -33,6 +34,19 @@ def _contents() -> Iterator[str]:
     yield "|---|---|"
     for command in COMMANDS:
         yield f"| [`{command.NAME}`](#{command.NAME}) | {_cell(command.SUMMARY)} |"
+
+
+def _extras() -> Iterator[str]:
+    yield "## Extras"
+    yield ""
+    yield "What a command takes beyond what the device needs is in an extra; without it the command"
+    yield "says the line to type, in a checkout `pip install --editable '.[report]'`."
+    yield ""
+    yield "| extra | for |"
+    yield "|---|---|"
+    for extra in dict.fromkeys(EXTRA_FOR.values()):
+        uses = ", ".join(f"`{use}`" for use, its in EXTRA_FOR.items() if its == extra)
+        yield f"| `{DISTRIBUTION}[{extra}]` | {uses} |"
 
 
 def _command(name: str, p: argparse.ArgumentParser) -> Iterator[str]:

@@ -14,6 +14,7 @@ from firmware_py.journal import SealKey
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name
+from host_tools.newest import add_journal_argument, journal_or_newest
 from host_tools.seals import NO_SEALS, Seals, read_keys, seals_of
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
@@ -25,6 +26,7 @@ NAME = "replay"
 SUMMARY = "check that a journal's every stimulus and its result come out again, bit for bit"
 EXAMPLE = """\
 examples:
+  gp-pta replay
   gp-pta replay sessions/session-000001.journal
   gp-pta replay sessions/session-000001.journal --key seal.key
   gp-pta replay sessions/session-000001.journal --profile gp-pta-2015
@@ -101,7 +103,7 @@ def verdict_of(session: "RecordedSession", keys: Sequence[SealKey] = ()) -> Verd
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    p.add_argument("journal", type=Path, help="the journal of a session")
+    add_journal_argument(p)
     p.add_argument(
         "--key", type=Path, action="append", default=[], metavar="FILE",
         help="check the seals with the device's key; more than one if it had more than one",
@@ -124,7 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     _check_picture(arguments)
     keys = read_keys(arguments.key)
-    session = read_session(arguments.journal)
+    session = read_session(journal_or_newest(arguments.journal))
     verdict = verdict_of(session, keys)
     comparison = _comparison(session, arguments)
     if comparison is not None and arguments.picture is not None:
@@ -161,7 +163,7 @@ def _check_picture(asked: argparse.Namespace) -> None:
         raise HostError(
             "--picture draws two models; name the other with --profile, --prior, --noise"
         )
-    need("--picture", "matplotlib")
+    need("--picture", "matplotlib", use=f"{NAME} --picture")
     from host_tools.drawing import PICTURE_ENDINGS
 
     check_name(asked.picture, "--picture", PICTURE_ENDINGS, asked.force)

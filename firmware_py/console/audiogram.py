@@ -69,7 +69,7 @@ def draw_audiogram(
     return [_frequency_labels(), *(_label(i) + "".join(row) for i, row in enumerate(rows))]
 
 
-def legend(ears: Mapping[str, Sequence[Mapping[str, Any]]], with_truth: bool = False) -> str:
+def legend(ears: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     """Return one line that explains the symbols used; `ears` as for `draw_audiogram`."""
     parts = [f"{SYMBOLS[ear]} {ear}" for ear in ears]
     for mark, words in MASKING_WORDS.items():
@@ -80,8 +80,6 @@ def legend(ears: Mapping[str, Sequence[Mapping[str, Any]]], with_truth: bool = F
         ]
         parts += marked
     parts += [": 95 % band", "v no response, ? perhaps", "^ all heard"]
-    if with_truth:
-        parts.append(f"{TRUTH} true")
     return "   ".join(parts)
 
 

@@ -105,7 +105,7 @@ def checked_format(name: str | None, out: Path | None, option: str, force: bool)
         raise HostError(f"--format is missing{no_format}; allowed are {', '.join(FORMATS)}")
     chosen = name or endings[out.suffix if out else ""]
     wanted = FORMATS[chosen]
-    need(f"--format {chosen}", *wanted.libraries)
+    need(f"--format {chosen}", *wanted.libraries, use=f"{NAME} --format {chosen}")
     if out is not None:
         check_name(out, option, (wanted.ending,), force)
     elif not wanted.text:

@@ -11,11 +11,12 @@ from firmware_py.archive import COMPLETE
 from firmware_py.calibration import CALIBRATED
 from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, NO_RESPONSE
 from firmware_py.procedure.settings import LEFT, RIGHT
-from host_tools.bands import WIDE_SIGN
+from host_tools.bands import WIDE_SIGN, with_signs
 from host_tools.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
+from host_tools.newest import add_journal_argument, journal_or_newest
 
 if TYPE_CHECKING:  # they bring NumPy or Numba, which `gp-pta --help` can do without
     from rich.console import Console
@@ -51,7 +52,7 @@ MARKS: Final = {NO_RESPONSE: ">=", HEARS_ALL: "<=", INCOMPLETE: "?"}
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    p.add_argument("journal", type=Path, help="the journal of a session")
+    add_journal_argument(p)
     p.add_argument("--rule", default="nal-r", choices=RULE_NAMES, help="default: nal-r")
     p.add_argument("--ear", choices=(LEFT, RIGHT), help="default: both, or the one that was tested")
     p.add_argument(
@@ -72,8 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
     for path in arguments.out:
         check_name(path, "-o", OUTPUT_ENDINGS, arguments.force)
         if path.suffix in PICTURE_ENDINGS:
-            need(f"-o {path.name}", "matplotlib")
-    session = read_true_session(arguments.journal)
+            need(f"-o {path.name}", "matplotlib", use=f"{NAME} -o")
+    session = read_true_session(journal_or_newest(arguments.journal))
     _check_ended(session, arguments.unfinished)
     ears = _prescribed(session, arguments)
     _check_configuration(arguments.out, ears)
@@ -224,10 +225,10 @@ def remarks(session: "RecordedSession", ears: "Sequence[EarPrescription]") -> li
         said.append("?: the threshold lies perhaps beyond the limit")
     wanted_db = session.settings.stop_half_width_db
     for ear in ears:
-        wide = ", ".join(f"{f} Hz +-{half_db:.0f} dB" for f, half_db in ear.wide_db.items())
+        wide = ", ".join(f"{f} Hz ±{half_db:.0f} dB" for f, half_db in ear.wide_db.items())
         if wide:
-            said.append(f"{WIDE_SIGN}: {ear.ear} ear wide, +-{wanted_db:g} dB wanted: {wide}")
-    said += session.result["remarks"]
+            said.append(f"{WIDE_SIGN}: {ear.ear} ear wide, ±{wanted_db:g} dB wanted: {wide}")
+    said += map(with_signs, session.result["remarks"])
     said.append("Air conduction only; a start for a fitting, to be verified on the ear.")
     return said
 

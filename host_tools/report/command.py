@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
+from host_tools.newest import add_journal_argument, journal_or_newest
 from host_tools.replay import DAMAGED, DIFFERENT, UNFINISHED, verdict_of
 
 if TYPE_CHECKING:  # these bring Numba with them, which other commands do without
@@ -24,6 +24,7 @@ NAME = "report"
 SUMMARY = "draw a session: its audiogram, grade, quality, and how it went, tone by tone"
 EXAMPLE = """\
 examples:
+  gp-pta report
   gp-pta report sessions/session-000001.journal -o session.html
   gp-pta report sessions/session-000001.journal -o session.pdf --force
   gp-pta report sessions/session-000001.journal --json
@@ -50,20 +51,25 @@ QUIET_S: Final = 1.0  # before progress is shown
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    p.add_argument("journal", type=Path, help="the journal of a session")
-    p.add_argument("-o", "--out", type=Path, metavar="FILE", help=f"a name in {', '.join(ENDINGS)}")
+    add_journal_argument(p)
+    p.add_argument(
+        "-o", "--out", type=Path, metavar="FILE",
+        help=f"a name in {', '.join(ENDINGS)} (default, without --json: that of the journal in "
+        f"{PAGE}, here)",
+    )  # fmt: skip
     p.add_argument("--force", action="store_true", help="overwrite FILE if it is there")
     p.add_argument("--json", action="store_true", help="print what was found as one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the session and write what was asked for."""
+    journal = journal_or_newest(arguments.journal)
     out: Path | None = arguments.out
+    if out is None and not arguments.json:
+        out = Path(journal.stem + PAGE)
     if out is not None:
         check_name(out, "-o", ENDINGS, arguments.force)
-        need(f"-o {out}", "matplotlib")
-    elif not arguments.json:
-        raise HostError(f"-o is missing; allowed is a name in {', '.join(ENDINGS)}, or --json")
+        need(f"-o {out}", "matplotlib", use=NAME)
 
     from host_tools.recorded import read_session, unwatched
     from host_tools.report.findings import findings_of
@@ -72,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     history = History()
     page = out is not None and out.suffix == PAGE
     with progress(history if page else unwatched) as watch:
-        session = read_session(arguments.journal, watch)
+        session = read_session(journal, watch)
         findings = findings_of(session)
         if out is not None:
             _write(out, findings, session, history)

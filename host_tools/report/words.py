@@ -13,7 +13,7 @@ from firmware_py.procedure.outcomes import (
     NOT_MASKED,
     UNRELIABLE,
 )
-from host_tools.bands import WIDE_SIGN
+from host_tools.bands import WIDE_SIGN, with_signs
 from host_tools.report.findings import (
     BetterEar,
     EarFindings,
@@ -190,8 +190,7 @@ def remarks(findings: Findings) -> list[str]:
         for ear in findings.ears
         if ear.quality.tones_set_aside
     ]
-    # The firmware's words are in ASCII.
-    return [line.replace("+-", "±") for line in (whole, *ends, *findings.remarks)]
+    return [with_signs(line) for line in (whole, *ends, *findings.remarks)]
 
 
 def quality_rows(ear: EarFindings) -> list[tuple[str, str]]:

@@ -28,7 +28,7 @@ def run_on_cluster(chunks: Iterable[Chunk], address: str) -> Runs:
         Dask is not installed, there is no scheduler, it has no workers, they have another program
         than this one, or they die over a chunk.
     """
-    need("--dask", "distributed")
+    need("--dask", "distributed", use="study --dask")
     import distributed
 
     try:

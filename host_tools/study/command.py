@@ -114,7 +114,7 @@ def _figure(arguments: argparse.Namespace) -> int:
         raise HostError(f"--figure is {arguments.figure!r}; allowed are {', '.join(FIGURES)}")
     if arguments.audiograms is not None:
         raise HostError("--figure has one ear: --audiogram, not --audiograms")
-    need(f"gp-pta {NAME} --figure", "matplotlib")
+    need(f"gp-pta {NAME} --figure", "matplotlib", use=NAME)
     from host_tools.study.figures import draw_figure
 
     numbers = draw_figure(
@@ -136,7 +136,7 @@ def _figure(arguments: argparse.Namespace) -> int:
 def _study(arguments: argparse.Namespace) -> int:
     workers = _workers(arguments)
     study = _planned(arguments)
-    need(f"gp-pta {NAME}", *LIBRARIES)
+    need(f"gp-pta {NAME}", *LIBRARIES, use=NAME)
     from rich.console import Console
 
     from host_tools.files import write_text

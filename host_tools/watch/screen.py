@@ -8,15 +8,18 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from firmware_py.calibration import CALIBRATED
-from firmware_py.console.audiogram import SYMBOLS, draw_audiogram, legend
 from firmware_py.procedure.outcomes import CATCH, MEASURE
-from firmware_py.procedure.settings import LEFT, RIGHT
+from host_tools.bands import with_signs
+from host_tools.colours import (
+    EAR_STYLES,
+    audiogram_in_colours,
+    calibration_style,
+    legend_in_colours,
+)
 from host_tools.watch.view import Answered, View, blocks
 
 ANSWERS_SHOWN: Final = 14
 INFORMATION_BITS_MAX: Final = 1.0  # of a yes or no
-EAR_STYLES: Final = {RIGHT: "bold red", LEFT: "bold blue"}
 WORDS: Final = {True: "heard", False: "-", None: "unsure"}
 CATCH_WORDS: Final = {True: "pressed", False: "silent", None: "unsure"}
 
@@ -31,24 +34,20 @@ def drawn(view: View) -> RenderableType:
 
 def _title(view: View) -> Text:
     text = Text(f"{view.name}: {view.state}", style="bold")
-    calibrated = view.calibration.startswith(CALIBRATED)
-    text.append(f"   {view.calibration}", style="green" if calibrated else "bold yellow")
+    text.append(f"   {view.calibration}", style=calibration_style(view.calibration))
     return text
 
 
 def _audiogram(view: View) -> Panel:
     thresholds = view.thresholds()
-    lines = draw_audiogram(thresholds)
-    text = Text("\n".join(lines), no_wrap=True)
-    for ear, symbol in SYMBOLS.items():
-        text.highlight_regex(rf"(?<=[-|.: ]){symbol}", EAR_STYLES[ear])
-    text.append(f"\n{legend(thresholds)}", style="dim")
-    return Panel.fit(text, title="thresholds and 95 % bands")
+    lines = audiogram_in_colours(thresholds)
+    words = legend_in_colours(thresholds, max(map(len, lines)))
+    return Panel.fit(Group(*lines, words), title="thresholds and 95 % bands")
 
 
 def _answers(view: View) -> Panel:
     table = Table(box=None, pad_edge=False)
-    for heading in ("no.", "ear", "Hz", "dB HL", "answer", "bit", "+-dB"):
+    for heading in ("no.", "ear", "Hz", "dB HL", "answer", "bit", "±dB"):
         table.add_column(heading, justify="left" if heading in ("ear", "answer") else "right")
     for answer in view.answers[-ANSWERS_SHOWN:]:
         table.add_row(*_row(answer))
@@ -92,9 +91,10 @@ def _status(view: View) -> Text:
         text.append(f", about {_minutes(remaining_s)} to go")
     for ear in view.result.get("ears", ()):
         if ear["why"]:
-            text.append(f"\n{ear['ear']} ear {ear['outcome']}: {ear['why']}")
+            text.append(f"\n{ear['ear']} ear {ear['outcome']}", EAR_STYLES[ear["ear"]])
+            text.append(f": {with_signs(ear['why'])}")
     for remark in view.result.get("remarks", ()):
-        text.append(f"\nremark: {remark}", style="yellow")
+        text.append(f"\nremark: {with_signs(remark)}", style="yellow")
     return text
 
 

@@ -92,7 +92,7 @@ dB HL 125    250     500     1k      2k      4k      8k Hz
   110 .       .       .       .       .       .       .
       .       .       .       .       .       .       .
   120 |-------|-------|-------|-------|-------|-------vX"""
-PICTURE_LEGEND = "O right   X left   : 95 % band   v no response, ? perhaps   ^ all heard   + true"
+PICTURE_LEGEND = "O right   X left   : 95 % band   v no response, ? perhaps   ^ all heard"
 
 
 def test_a_whole_picture() -> None:
@@ -116,7 +116,7 @@ def test_a_whole_picture() -> None:
     truth = [(250.0, 5.0), (1000.0, 30.0), (8000.0, math.inf)]
 
     assert [row.rstrip() for row in draw_audiogram(ears, truth)] == PICTURE.splitlines()
-    assert legend(ears, with_truth=True) == PICTURE_LEGEND
+    assert legend(ears) == PICTURE_LEGEND
 
 
 def test_an_empty_audiogram_has_its_axes_only() -> None:
@@ -252,7 +252,7 @@ def test_the_legend_names_what_is_there() -> None:
     assert legend({"left": []}).startswith("X left   : 95 % band")
     assert "right" not in legend({"left": []})
     assert legend({"left": []}).endswith("v no response, ? perhaps   ^ all heard")
-    assert len(legend({"right": [], "left": []}, with_truth=True)) <= 80
+    assert len(legend({"right": [], "left": []})) <= 80
 
 
 numbers = st.floats(-1e6, 1e6)

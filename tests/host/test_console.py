@@ -19,10 +19,13 @@ from firmware_py.console.pin import PinHash, PinLock
 from host_tools import console as console_module
 from host_tools.console import history_path, is_pin, words_of
 from host_tools.errors import HostError
-from host_tools.main import INTERRUPTED
+from host_tools.greeting import CONSOLE_WANTED
+from host_tools.main import INTERRUPTED, main
 from host_tools.processes import ConsoleLine
 from tests.console.instrument import PICTURE, FakeInstrument, connected
 from tests.firmware.rig import REPO, Rig
+from tests.firmware.rig import Served as BoardServed
+from tests.firmware.world import a_listener
 
 WAIT_S_MAX = 60.0
 PIN = "471108"
@@ -199,9 +202,36 @@ def test_who_is_no_firmware_is_named(served: Served, monkeypatch: pytest.MonkeyP
     served.mute = True
     monkeypatch.setattr(console_module, "WAKE_TIMEOUT_S", 0.3)
     talk = console_module.Talk(served.port, print)
-    with pytest.raises(HostError, match="no GP-PTA firmware answers at '/dev/pts"):
+    with pytest.raises(HostError) as refusal:
         talk.wake()
     talk.close()
+    assert str(refusal.value) == (
+        f"no GP-PTA firmware answers at '{served.port}': asked *IDN?, and waited 0.3 s; "
+        f"{CONSOLE_WANTED}"
+    )
+
+
+@pytest.mark.parametrize("command", [["console"], ["calibrate", "-o", "new.toml"], ["watch"]])
+def test_at_the_port_of_the_tone_generator_it_is_said_which_one_is_wanted(
+    command: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(console_module, "WAKE_TIMEOUT_S", 0.3)
+    name, *options = command
+    board = BoardServed(a_listener())
+    try:
+        assert main([name, board.port, *options]) == 2
+    finally:
+        board.stop()
+    assert capsys.readouterr().err == (
+        f"gp-pta: the tone generator answers at '{board.port}', and no GP-PTA firmware; "
+        "the operator's console is wanted: the port that gp-pta-device has as --console, or the "
+        "other end of its cable\n"
+    )
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_port_that_there_is_not_is_named() -> None:
@@ -209,7 +239,8 @@ def test_a_port_that_there_is_not_is_named() -> None:
 
     assert said == []
     assert errors == (
-        "gp-pta: console: cannot open '/dev/there-is-none': No such file or directory\n"
+        "gp-pta: console: cannot open '/dev/there-is-none': No such file or directory; "
+        f"{CONSOLE_WANTED}\n"
     )
 
 

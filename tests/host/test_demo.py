@@ -18,6 +18,7 @@ import pytest
 from firmware_py.journal import read_journal
 from host_tools import demo as demo_module
 from host_tools import live
+from host_tools.bands import with_signs
 from host_tools.emulated_board import installed_pico
 from host_tools.errors import HostError
 from host_tools.main import main, parser
@@ -102,9 +103,28 @@ def test_why_an_ear_ended_is_said_and_so_is_how_sure_it_is(tmp_path: Path) -> No
     (ear,) = result_of(tmp_path / "session-000001.journal")["ears"]
     widths = [f"{(t['high_db_hl'] - t['low_db_hl']) / 2:5.1f}" for t in ear["thresholds"]]
 
-    assert f"left ear measured: {ear['why']}" in " ".join(done.stdout.split())
-    assert "    +-" + "".join(widths) in done.stdout
-    assert re.search(r"  \+- ?\d+\.\d dB", done.stdout)
+    assert f"left ear measured: {with_signs(ear['why'])}" in " ".join(done.stdout.split())
+    assert "     ±" + "".join(widths) in done.stdout
+    assert re.search(r"  ± ?\d+\.\d dB", done.stdout)
+    assert re.search(r"\+- *\d", done.stdout) is None
+    assert "+ the simulated listener's true threshold\n" in done.stdout
+    assert "\x1b" not in done.stdout, "there are no colours in a pipe"
+
+
+def test_on_a_terminal_ears_have_their_colours_and_what_is_uncalibrated_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    said = demo("--audiogram", "S2", "--out", tmp_path).stdout
+    for ear, colour in {"right": 31, "left": 34}.items():
+        assert f"\x1b[1;{colour}m{ear:<5}\x1b[0m " in said, "of an answer"
+        assert f"\x1b[1;{colour}m{ear} ear measured\x1b[0m: " in said
+        assert f"\x1b[1;{colour}m{ear} ear, " in said
+    assert "\x1b[1;31mO\x1b[0m" in said
+    assert "\x1b[1;34mX\x1b[0m" in said
+    assert "\x1b[1;33mUNCALIBRATED: levels are nominal\x1b[0m\n" in said
 
 
 def test_a_picture_that_cannot_be_written_in_the_end_is_named(tmp_path: Path) -> None:

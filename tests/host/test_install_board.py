@@ -14,10 +14,16 @@ from pathlib import Path
 import pytest
 
 from device.tone_generator.settings import DEFAULT_PINS, FILE, Settings
+from firmware_py.console.commands import Console
 from firmware_py.link.frames import decode, encode
+from firmware_py.ports import Port
 from host_tools import install_board
 from host_tools.errors import HostError
+from host_tools.greeting import BOARD_WANTED
 from host_tools.install_board import MAIN, MODULES, _deflated, _files, _greet, install
+from tests.console.instrument import FakeInstrument
+from tests.firmware.rig import Peer, Served
+from tests.firmware.world import a_listener
 
 REPO = Path(__file__).parents[2]
 SETTINGS = {"output": "i2s", "limit_dbfs_left": -20.0, "limit_dbfs_right": -25.5, "pins": {}}
@@ -116,14 +122,60 @@ def a_peer(answers: dict[bytes, bytes]) -> Iterator[str]:
         os.close(master)
 
 
-def test_what_has_no_repl_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(install_board, "QUIET_S", 0.0)
     monkeypatch.setattr(install_board, "REPL_TIMEOUT_S", 0.1)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_what_has_no_repl_is_told_apart() -> None:
     with (
         a_peer({}) as port,
         pytest.raises(HostError, match=r"no MicroPython REPL at '/dev/pts/"),
     ):
         install(port, SETTINGS)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_at_the_operators_console_it_is_said_which_port_is_wanted() -> None:
+    class Instrument(FakeInstrument):
+        def identify(self) -> str:
+            return "GP-PTA,fitting device,0,0.1.0"
+
+    console = Console(Instrument())
+    peer = Peer(lambda come: "".join(f"{line}\r\n" for line in console.receive(come)).encode())
+    try:
+        with pytest.raises(HostError) as refusal:
+            install(peer.port, SETTINGS)
+    finally:
+        peer.stop()
+    assert str(refusal.value) == (
+        f"a GP-PTA firmware answers at '{peer.port}': this is the operator's console; "
+        f"{BOARD_WANTED}"
+    )
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_tone_generator_without_a_repl_is_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    served = Served(a_listener())
+    try:
+        with pytest.raises(HostError, match=r"is no board with MicroPython: it answers hello"):
+            install(served.port, SETTINGS)
+    finally:
+        served.stop()
+    assert capsys.readouterr().out == "", "what came in place of a REPL is nobody's business"
+
+
+def test_a_port_that_another_program_has_is_named_with_the_one_that_is_wanted() -> None:
+    with a_peer({}) as port:
+        other = Port(port, "tone generator")
+        other.open()
+        with pytest.raises(HostError) as refusal:
+            install(port, SETTINGS)
+        other.close()
+    assert str(refusal.value).startswith(f"cannot open '{port}': ")
+    assert str(refusal.value).endswith(BOARD_WANTED)
 
 
 def test_a_board_that_is_unplugged_meanwhile_is_told() -> None:

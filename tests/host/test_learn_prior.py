@@ -232,7 +232,7 @@ def test_what_is_not_installed_is_named(
 
     assert learned(table) == 2
 
-    hint = remedy(["matplotlib", "pyarrow"])
+    hint = remedy(["matplotlib", "pyarrow"], "learn-prior")
     assert f"matplotlib, pyarrow, not installed: {hint}" in capsys.readouterr().err
 
 

@@ -5,6 +5,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import wave
@@ -27,7 +28,7 @@ from device.tone_generator import server
 from firmware_py.link.frames import decode, encode
 from firmware_py.procedure.settings import Settings
 from host_tools.extras import remedy
-from host_tools.listen import LIMIT_DBFS, _opened
+from host_tools.listen import LIMIT_DBFS
 from host_tools.main import main
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from tests.firmware.world import records_of
@@ -321,19 +322,25 @@ def test_without_a_sound_card_it_is_said_what_is_missing(
     monkeypatch.setitem(sys.modules, "sounddevice", None)
     assert main(["listen", "--list-devices"]) == 2
     assert main(["listen", "--device", "1"]) == 2
-    hint = remedy(["sounddevice"])
+    hint = remedy(["sounddevice"], "listen")
     assert capsys.readouterr().err.count(f"needs sounddevice, not installed: {hint}") == 2
 
 
-def test_without_a_sound_card_a_file_is_written_and_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("options", [[], ["--test"], ["--test", "--out", "sessions"]])
+def test_without_a_sound_card_nothing_is_left_behind(
+    options: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setitem(sys.modules, "sounddevice", None)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
     monkeypatch.chdir(tmp_path)
-    _opened(None, None).close()
-    (path,) = tmp_path.glob("gp-pta-listen-*.wav")
-
-    words = capsys.readouterr().err
-    assert "no sound: a sound card needs sounddevice, not installed" in words
-    assert f"nothing is heard: what would be is written to {path.name}, in real time" in words
-    assert not samples_of(path).any()
+    assert main(["listen", *options]) == 2
+    assert capsys.readouterr().err == (
+        "gp-pta: no sound: a sound card needs sounddevice, not installed: "
+        f"{remedy(['sounddevice'], 'listen')}; without a sound card: "
+        "gp-pta listen --wav FILE.wav writes what would be heard\n"
+    )
+    assert list(tmp_path.iterdir()) == []

@@ -1,20 +1,23 @@
 """The one command: its help, its manual, its completion, and how it ends."""
 
+import argparse
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
-from host_tools import extras, manual, replay
+from host_tools import completion, extras, manual, replay
 from host_tools.errors import HostError
 from host_tools.extras import need, remedy
 from host_tools.main import COMMANDS, main, parser
+from host_tools.report import command as report
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden" / "left-ear-s2.journal"
 PAGE: Final = Path(manual.__file__).parent / "README.md"
@@ -44,7 +47,7 @@ def test_the_manual_is_what_the_parsers_say() -> None:
 
 def test_every_row_of_a_table_has_the_cells_of_its_header() -> None:
     tables = re.findall(r"(?m)(?:^\|.*\n)+", manual.manual())
-    assert len(tables) == 1 + len(NAMES)
+    assert len(tables) == 2 + len(NAMES)
     for table in tables:
         header, *rows = (re.split(r"(?<!\\)\|", row)[1:-1] for row in table.splitlines())
         assert [row for row in rows if len(row) != len(header)] == []
@@ -95,6 +98,68 @@ def test_bash_completes_commands_and_options(tmp_path: Path) -> None:
         assert {"sessions", "session.journal"} <= found, words
 
 
+@pytest.fixture
+def fish_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(["completion", "fish"]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here")
+def test_fish_completes_commands_options_choices_and_files(
+    tmp_path: Path, fish_script: str
+) -> None:
+    (tmp_path / "gp-pta.fish").write_text(fish_script, encoding="utf-8")
+    (tmp_path / "sessions").mkdir()
+    (tmp_path / "session.journal").touch()
+
+    def completed(line: str) -> dict[str, str]:
+        ask = f"source gp-pta.fish; complete -C {shlex.quote(line)}"
+        done = subprocess.run(
+            ["fish", "--no-config", "-c", ask], cwd=tmp_path, check=True, capture_output=True,
+            text=True, env={**os.environ, "HOME": str(tmp_path)},
+        )  # fmt: skip
+        assert done.stderr == ""
+        pairs = (shown.partition("\t") for shown in done.stdout.splitlines())
+        return {word: words for word, _, words in pairs}
+
+    assert set(completed("gp-pta ")) == set(NAMES)
+    assert completed("gp-pta rep") == {"replay": replay.SUMMARY, "report": report.SUMMARY}
+    assert completed("gp-pta replay --no")["--noise"] == "suppose this response noise"
+    assert completed("gp-pta demo --unsure")["--unsure-half-width"].startswith(
+        "presses a second button, for 'perhaps', so near"
+    )
+    assert set(completed("gp-pta prescribe --rule nal")) == {"nal-r", "nal-rp"}
+    assert set(completed("gp-pta prescribe --rule=nal")) == {"--rule=nal-r", "--rule=nal-rp"}
+    assert set(completed("gp-pta completion ")) == set(completion.SHELLS)
+    files = {"sessions/", "session.journal"}
+    for line in ("report", "report x -o", "export", "watch", "replay --prior", "demo --audiogram"):
+        assert set(completed(f"gp-pta {line} ses")) == files, line
+    for line in ("demo", "demo --seed", "prescribe --rule", "completion", "sessionz"):
+        assert set(completed(f"gp-pta {line} ses")) == set(), f"{line}: no file is meant there"
+    assert completed("gp-pta report demo --kil") == {}, "demo is a name of a file there"
+
+
+def test_what_fish_is_told_is_what_the_parser_knows(fish_script: str) -> None:
+    told: dict[str, list[str]] = {name: [] for name in ("", *NAMES)}
+    for line in fish_script.splitlines():
+        found = re.fullmatch(r"complete -c gp-pta -n '__gp_pta_command_is ?(\S*)' ?(.*)", line)
+        if found is not None:
+            told[found[1]].append(found[2])
+    assert [re.findall(r"-a (\S+) ", rule) for rule in told[""][2:]] == [[name] for name in NAMES]
+    (commands,) = (a for a in parser()._actions if isinstance(a, argparse._SubParsersAction))
+    for name, p in commands.choices.items():
+        assert len(told[name]) == len(p._actions)
+        for action, rule in zip(p._actions, told[name], strict=True):
+            options = [
+                f"-{'l' if option.startswith('--') else 's'} {option.lstrip('-')}"
+                for option in action.option_strings
+            ]
+            assert rule.startswith(" ".join(options))
+            assert ("-F" in rule.split(" -d ")[0].split()) == completion._names_file(action)
+    # What ends a quote is escaped, so the quotes of every line are even.
+    assert {re.sub(r"\\.", "", line).count("'") % 2 for line in fish_script.splitlines()} == {0}
+
+
 def test_a_reader_that_goes_away_is_no_error() -> None:
     command = f"{shlex.quote(sys.executable)} -m host_tools.main replay --json {GOLDEN} | true"
     done = subprocess.run(
@@ -137,7 +202,7 @@ def test_what_is_missing_is_named_with_the_smallest_extra(
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert main(["completion", "bash"]) == 2
     assert capsys.readouterr().err == (
-        f"gp-pta: gp-pta completion needs shtab, not installed: {remedy(['shtab'])}\n"
+        f"gp-pta: gp-pta completion bash needs shtab, not installed: {remedy(['shtab'])}\n"
     )
     pip = [sys.executable, "-m", "pip", "install"]
     checkout = PAGE.parents[1]
@@ -149,6 +214,95 @@ def test_what_is_missing_is_named_with_the_smallest_extra(
     assert shlex.split(remedy(["shtab"])) == [*pip, "gp-pta[host]"], "installed from a wheel"
     with pytest.raises(HostError, match="--what needs no_such_module, not installed"):
         need("--what", "os", "no_such_module")
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if hasattr(c, "NEEDS")])
+def test_a_command_names_the_same_extra_whichever_package_is_missing(command: Any) -> None:
+    extra = extras.EXTRA_FOR[command.NAME]
+    for module in command.NEEDS:
+        named = re.findall(r"\[(.*)\]", remedy([module], command.NAME))[0].split(",")
+        assert named[0] == extra, module
+        assert set(named[1:]) <= {"host"}, "the sound card alone has no terminal"
+
+
+def test_the_page_names_the_extra_that_errors_name() -> None:
+    page = (PAGE.parents[1] / "README.md").read_text(encoding="utf-8")
+    told = {
+        use: extra
+        for extra, uses in re.findall(r"`\[(\w+)\]` for ((?:`[^`\[]+`(?:,? and |, )?)+)", page)
+        for use in re.findall("`([^`]+)`", uses)
+    }
+    assert len(told) > 5
+    assert told == {use: extras.EXTRA_FOR[use] for use in told}
+    line = re.search(r"--editable '\.\[(\w+)\]'[^\n]*\n\S*gp-pta listen --test", page)
+    assert line is not None
+    assert line[1] == extras.EXTRA_FOR["listen"]
+
+
+def test_every_extra_that_a_page_or_an_error_names_is_one() -> None:
+    root = PAGE.parents[1]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    there = set(project["optional-dependencies"])
+    assert set(extras.EXTRA_FOR.values()) <= there
+    pages = [root / "README.md", *root.glob("*/README.md"), *root.glob("*/*/README.md")]
+    for page in pages:
+        named = re.findall(r"(?:gp-pta|'\.)\[([\w,]+)\]", page.read_text(encoding="utf-8"))
+        assert {extra for names in named for extra in names.split(",")} <= there, page
+
+
+def test_the_help_needs_no_extra_and_what_needs_one_says_so() -> None:
+    for command, words in {
+        "--help": "usage: gp-pta ",
+        "demo": "gp-pta demo needs rich, not installed: ",
+        "listen": "gp-pta listen needs rich, not installed: ",
+    }.items():
+        script = "import sys; sys.modules['rich'] = None; from host_tools.main import main; main()"
+        done = subprocess.run(
+            [sys.executable, "-c", script, command], capture_output=True, text=True, check=False
+        )
+        assert words in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "command", "words"),
+    [
+        ("reprot x", "", "reprot is no command; did you mean report?"),
+        ("--verison", "", "--verison is no option; did you mean --version?"),
+        ("demo --auidogram N3", " demo", "--auidogram is no option; did you mean --audiogram?"),
+        ("demo --sede=3", " demo", "--sede is no option; did you mean --seed?"),
+        # Neither the journal nor FILE.toml is what is wrong first.
+        ("report --ojt x", " report", "--ojt is no option; did you mean --out?"),
+        ("calibrate /dev/x --ot c.toml", " calibrate", "--ot is no option; did you mean --out?"),
+        (
+            "prescribe x --rule nal_r",
+            " prescribe",
+            "--rule is 'nal_r'; allowed are nal-r, nal-rp, camfit, half-gain; did you mean nal-r?",
+        ),
+        (
+            "prescribe x --rule=loud",
+            " prescribe",
+            "--rule is 'loud'; allowed are nal-r, nal-rp, camfit, half-gain",
+        ),
+        ("xyzzy", "", f"xyzzy is no command; commands are {', '.join(NAMES)}"),
+    ],
+)
+def test_a_typo_is_answered_with_what_may_be_meant(
+    typed: str, command: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(typed.split())
+    assert ended.value.code == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"usage: gp-pta{command} [-h] ")
+    assert err.splitlines()[-1] == f"gp-pta{command}: error: {words}"
+
+
+def test_what_only_looks_like_an_option_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    """The options of a command are no business of those who come before it, nor what follows --."""
+    assert main(["replay", "--", "--foce"]) == 2
+    assert "--foce" in capsys.readouterr().err
+    assert parser().parse_args(["demo", "--audio", "S2"]).audiogram == "S2", "abbreviated"
 
 
 def test_an_unknown_option_shows_the_usage_of_its_command(

@@ -126,7 +126,6 @@ def test_a_damaged_journal_is_reported_up_to_where_it_is_good(
         (["-o", "r.jpg"], "-o is 'r.jpg'; allowed is a name in .html, .png, .svg, .pdf"),
         (["-o", "no/r.html"], "in a directory that is there"),
         (["-o", "there.html"], "-o 'there.html' is there already; it is not overwritten without"),
-        ([], "-o is missing; allowed is a name in .html, .png, .svg, .pdf, or --json"),
     ],
 )
 def test_it_refuses_by_name(

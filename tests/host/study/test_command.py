@@ -45,7 +45,7 @@ def test_without_the_extra_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
 
     assert study(tmp_path, "--audiograms", "bisgaard") == 2
-    said = f"gp-pta study needs pyarrow, not installed: {remedy(['pyarrow'])}"
+    said = f"gp-pta study needs pyarrow, not installed: {remedy(['pyarrow'], 'study')}"
     assert said in capsys.readouterr().err
     for wrong in (["nofile.csv"], ["bisgaard", "--methods", "foo"]):
         assert study(tmp_path, "--audiograms", *wrong) == 2

@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from host_tools.bands import with_signs
 from host_tools.errors import HostError
 from host_tools.main import main
 from host_tools.processes import ConsoleLine
@@ -82,7 +83,7 @@ def test_the_screen_shows_thresholds_answers_and_calibration(
 
     assert "session-000001.journal: complete   UNCALIBRATED: levels are nominal" in out
     assert "X left" in out
-    assert f"left ear measured: {ear['why']}" in out
+    assert f"left ear measured: {with_signs(ear['why'])}" in out
     assert f"{ear['tones']} tones in" in out
     assert all(len(line) <= 140 for line in out.splitlines())
 

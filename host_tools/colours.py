@@ -1,0 +1,56 @@
+"""What has which colour on a terminal: ears as clinics have them, and what is not calibrated.
+
+Rich leaves the colours out where there is no terminal, or NO_COLOR.
+"""
+
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from firmware_py.calibration import CALIBRATED
+from firmware_py.console.audiogram import draw_audiogram, legend
+from firmware_py.procedure.settings import LEFT, RIGHT
+
+if TYPE_CHECKING:  # `gp-pta --help` can do without it
+    from rich.text import Text
+
+EAR_STYLES: Final = {RIGHT: "bold red", LEFT: "bold blue"}
+WARNING_STYLE: Final = "bold yellow"
+NO_BREAK: Final = "\u00a0"
+
+Ears = Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+def calibration_style(headline: str) -> str:
+    """Return the style of a line that says what the calibration is: green is calibrated only."""
+    return "green" if headline.startswith(CALIBRATED) else WARNING_STYLE
+
+
+def audiogram_in_colours(ears: Ears, truth: Sequence[tuple[float, float]] = ()) -> "list[Text]":
+    """Return the lines of `draw_audiogram`, what belongs to an ear in its colour."""
+    from rich.text import Text
+
+    drawn = draw_audiogram(ears, truth)
+    lines = [Text(line, no_wrap=True) for line in drawn]
+    paper = draw_audiogram({})
+    for ear in ears:
+        # In its place beside the other, which has nothing to show.
+        alone = draw_audiogram({e: found if e == ear else () for e, found in ears.items()})
+        for line, characters, own, blank in zip(lines, drawn, alone, paper, strict=True):
+            for column, character in enumerate(characters):
+                if character == own[column] != blank[column]:
+                    line.stylize(EAR_STYLES[ear], column, column + 1)
+    return lines
+
+
+def legend_in_colours(ears: Ears, columns: int) -> "Text":
+    """Return what explains the symbols in lines so wide, those of an ear in its colour."""
+    from rich.text import Text
+
+    together = re.sub("(?<! ) (?! )", NO_BREAK, legend(ears))
+    lines = textwrap.wrap(together, columns, break_long_words=False)
+    text = Text("\n".join(lines).replace(NO_BREAK, " "))
+    for ear in ears:
+        text.highlight_regex(rf"\S {ear}\b(?: [a-z]+)*", EAR_STYLES[ear])
+    return text

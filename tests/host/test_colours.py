@@ -1,0 +1,261 @@
+"""What has which colour: ears theirs in every drawing, and green nothing that is not calibrated."""
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, cast
+
+import pytest
+from rich.console import Console, RenderableType
+
+from device.simulator.audiograms import audiogram_named
+from firmware_py.calibration import CALIBRATED, OVERDUE, UNCALIBRATED
+from firmware_py.console.audiogram import SYMBOLS_BY_MASKING, draw_audiogram, legend
+from firmware_py.procedure.settings import LEFT, RIGHT
+from host_tools import listen
+from host_tools.colours import (
+    EAR_STYLES,
+    audiogram_in_colours,
+    calibration_style,
+    legend_in_colours,
+)
+from host_tools.live import TRUTH_WORDS, Progress, _show_line, show_result, show_verdict
+from host_tools.recorded import read_session
+from host_tools.replay import Verdict, replay_journal
+from host_tools.watch.directory import view_of
+from host_tools.watch.screen import drawn
+
+GOLDEN: Final = Path(__file__).parents[1] / "golden"
+JOURNALS: Final = ("left-ear-s2", "both-ears-n3", "masked", "silent-ear", "two-buttons")
+RED, BLUE, GREEN, YELLOW = 31, 34, 32, 33
+COLOUR: Final = {RIGHT: RED, LEFT: BLUE}
+OTHER: Final = {RIGHT: LEFT, LEFT: RIGHT}
+OWN: Final = {
+    ear: {symbols[ear] for symbols in SYMBOLS_BY_MASKING.values()} for ear in (RIGHT, LEFT)
+}
+
+Ears = Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+def terminal(columns: int, **options: Any) -> tuple[Console, io.StringIO]:
+    said = io.StringIO()
+    settings: dict[str, Any] = {"force_terminal": True, "color_system": "standard"} | options
+    return Console(file=said, width=columns, highlight=False, **settings), said
+
+
+def shown(what: RenderableType, columns: int) -> str:
+    screen, said = terminal(columns)
+    screen.print(what)
+    return said.getvalue()
+
+
+def coloured(said: str) -> list[tuple[str, int | None]]:
+    """Return characters, each with its colour, None if it has none."""
+    found: list[tuple[str, int | None]] = []
+    colour: int | None = None
+    for code, characters in re.findall(r"\x1b\[([\d;]*)m|([^\x1b]+)", said):
+        if characters:
+            found += [(character, colour) for character in characters]
+        else:
+            numbers = [int(number) for number in code.split(";") if number]
+            colour = next((n for n in numbers if 30 <= n <= 37), None)
+    return found
+
+
+def words_in(said: str, colour: int) -> str:
+    return "".join(character if its == colour else "\n" for character, its in coloured(said))
+
+
+@cache
+def result_of(name: str) -> dict[str, Any]:
+    return read_session(GOLDEN / f"{name}.journal").result
+
+
+def ears_of(name: str) -> dict[str, Any]:
+    return {ear["ear"]: ear["thresholds"] for ear in result_of(name)["ears"]}
+
+
+def combinations() -> list[Ears]:
+    both = ears_of("both-ears-n3")
+    masked = ears_of("masked")
+    return [
+        {RIGHT: both[RIGHT]},
+        {LEFT: both[LEFT]},
+        both,
+        dict(reversed(both.items())),
+        masked,
+        {RIGHT: [], LEFT: both[LEFT]},
+        ears_of("silent-ear"),
+        {},
+    ]
+
+
+@pytest.mark.parametrize("ears", combinations())
+def test_what_belongs_to_an_ear_has_its_colour_and_nothing_else_has_one(ears: Ears) -> None:
+    lines = audiogram_in_colours(ears)
+    paper = draw_audiogram({})
+    assert [line.plain for line in lines] == draw_audiogram(ears)
+
+    for line, blank in zip(lines, paper, strict=True):
+        for (character, colour), before in zip(coloured(shown(line, 80)), blank, strict=False):
+            if character == before:
+                assert colour is None, "paper has no colour"
+            else:
+                assert colour in {COLOUR[ear] for ear in ears}
+            for ear, symbols_of_ear in OWN.items():
+                if character in symbols_of_ear and character != before:
+                    assert colour == COLOUR[ear]
+
+
+def test_a_band_has_the_colour_of_the_symbol_it_is_around() -> None:
+    ears = ears_of("both-ears-n3")
+    columns: dict[int, set[tuple[str, int | None]]] = {}
+    for line in audiogram_in_colours(ears)[1:]:
+        for place, (character, colour) in enumerate(coloured(shown(line, 80))):
+            if character in ":OXox":
+                columns.setdefault(place, set()).add((character.upper(), colour))
+    assert len(columns) > 10
+    seen = set()
+    for found in columns.values():
+        colours = {colour for _, colour in found}
+        assert len(colours) == 1, found
+        seen |= found
+    assert {(":", RED), (":", BLUE), ("O", RED), ("X", BLUE)} <= seen
+
+
+def test_the_truth_belongs_to_no_ear() -> None:
+    lines = audiogram_in_colours({LEFT: ears_of("both-ears-n3")[LEFT]}, [(125.0, 0.0)])
+    (plus,) = [(c, colour) for line in lines for c, colour in coloured(shown(line, 80)) if c == "+"]
+    assert plus == ("+", None)
+
+
+@pytest.mark.parametrize("columns", [30, 60, 80, 140])
+@pytest.mark.parametrize("ears", combinations())
+def test_the_legend_is_whole_and_no_explanation_is_torn(ears: Ears, columns: int) -> None:
+    text = legend_in_colours(ears, columns)
+    parts = legend(ears).split("   ")
+    lines = text.plain.split("\n")
+    assert [part for line in lines for part in line.split("   ")] == parts
+    assert all(len(line) <= max(columns, *map(len, parts)) for line in lines)
+    for ear in ears:
+        its = words_in(shown(text, 140), COLOUR[ear]).split("\n")
+        wanted = [p for p in parts if re.match(rf"\S {ear}", p)]
+        assert [words.strip() for words in its if words.strip()] == wanted
+
+
+@pytest.mark.parametrize("columns", [80, 140])
+@pytest.mark.parametrize("name", JOURNALS)
+def test_the_result_has_the_ears_in_their_colours(name: str, columns: int) -> None:
+    result = result_of(name)
+    screen, said = terminal(columns)
+    show_result(screen, result)
+    everything = "".join(character for character, _ in coloured(said.getvalue()))
+    for ear in result["ears"]:
+        heading = f"{ear['ear']} ear, {ear['tones']} tones"
+        assert heading in words_in(said.getvalue(), COLOUR[ear["ear"]])
+        assert everything.count(heading) == 1
+        assert heading not in words_in(said.getvalue(), COLOUR[OTHER[ear["ear"]]])
+    assert "+-" not in everything
+    assert "     ±" in everything
+    lines = everything.splitlines()
+    assert max(map(len, lines)) <= columns
+    beside = len(result["ears"]) == 2 and columns == 140
+    assert any(line.count(" tones") == 2 for line in lines) == beside
+
+
+def test_the_truth_is_explained_where_it_is_shown_and_only_there() -> None:
+    result = result_of("both-ears-n3")
+    for truth in (None, {ear: audiogram_named("N3")[cast(Any, ear)] for ear in (RIGHT, LEFT)}):
+        screen, said = terminal(80, no_color=True)
+        show_result(screen, result, truth)
+        pluses = [line for line in said.getvalue().splitlines() if "+" in line]
+        assert (f"{TRUTH_WORDS}" in said.getvalue()) == (truth is not None)
+        assert (len(pluses) > 1) == (truth is not None), "the truth is not there without one"
+    assert TRUTH_WORDS == "+ the simulated listener's true threshold"
+
+
+@pytest.mark.parametrize("columns", [80, 140])
+@pytest.mark.parametrize("name", JOURNALS)
+def test_who_looks_on_sees_the_ears_in_their_colours(name: str, columns: int) -> None:
+    view = view_of(GOLDEN / f"{name}.journal")
+    said = shown(drawn(view), columns)
+    everything = "".join(character for character, _ in coloured(said))
+    for ear in view.result["ears"]:
+        its = words_in(said, COLOUR[ear["ear"]])
+        if ear["why"]:
+            assert f"{ear['ear']} ear {ear['outcome']}" in its
+    for ear in view.thresholds():
+        assert f"{ear} " in words_in(said, COLOUR[ear])
+    assert "+-" not in everything
+    assert "±dB" in everything
+    assert max(map(len, everything.splitlines())) <= columns
+
+
+@pytest.mark.parametrize(
+    ("headline", "green"),
+    [
+        (f"{UNCALIBRATED}: levels are nominal", False),
+        (UNCALIBRATED, False),
+        (f"{OVERDUE}: was due 2026-01-01", False),
+        (f"{CALIBRATED} 2026-05-06, due 2027-05-06", True),
+    ],
+)
+def test_green_is_what_is_calibrated_and_nothing_else(headline: str, green: bool) -> None:
+    assert calibration_style(headline) == ("green" if green else "bold yellow")
+    verdict = Verdict(Path("x.journal"), 0, 60, 300, 0, calibration=headline)
+    screen, said = terminal(140)
+    show_verdict(screen, verdict)
+    assert "bit for bit" in words_in(said.getvalue(), GREEN)
+    assert (headline in words_in(said.getvalue(), GREEN)) == green
+    assert (headline in words_in(said.getvalue(), YELLOW)) != green
+
+
+def test_a_replay_that_differs_is_red_and_its_calibration_is_not() -> None:
+    verdict = replay_journal(GOLDEN / "left-ear-s2.journal")
+    verdict.code = 1
+    screen, said = terminal(80)
+    show_verdict(screen, verdict)
+    assert "DIFFER" in words_in(said.getvalue(), RED)
+    assert "UNCALIBRATED: levels are nominal" in words_in(said.getvalue(), YELLOW)
+
+
+def test_whoever_listens_is_warned_in_yellow(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    listen._warn(listen.UNCALIBRATED)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == f"\x1b[1;33m{listen.UNCALIBRATED}\x1b[0m\n"
+
+
+def test_an_answer_names_its_ear_in_its_colour() -> None:
+    for ear in (RIGHT, LEFT):
+        screen, said = terminal(80)
+        progress = Progress({"frequency_hz": "1000.000", "level_db_hl": "40.000"})
+        line = f"number=3 ear={ear} purpose=measure heard=true half_width_db=8.25"
+        _show_line(f"! answer {line}", progress, screen)
+        why = "95 % band at most +-7.3 dB (250 Hz)"
+        _show_line(f'! ear-over ear={ear} outcome=measured why="{why}"', progress, screen)
+        plain = "".join(character for character, _ in coloured(said.getvalue()))
+        assert plain == (
+            f"   3  {ear:<5}   1000 Hz   40 dB HL  heard      ± 8.2 dB\n"
+            f"{ear} ear measured: 95 % band at most ±7.3 dB (250 Hz)\n"
+        )
+        assert words_in(said.getvalue(), COLOUR[ear]).split() == [ear, ear, "ear", "measured"]
+
+
+@pytest.mark.parametrize(
+    "options", [{"no_color": True}, {"force_terminal": False, "color_system": "auto"}]
+)
+def test_there_is_no_colour_for_who_wants_none(options: dict[str, Any]) -> None:
+    screen, said = terminal(140, **options)
+    show_result(screen, result_of("both-ears-n3"))
+    show_verdict(screen, replay_journal(GOLDEN / "both-ears-n3.journal"))
+    screen.print(drawn(view_of(GOLDEN / "both-ears-n3.journal")))
+    assert {colour for _, colour in coloured(said.getvalue())} == {None}
+    assert EAR_STYLES == {RIGHT: "bold red", LEFT: "bold blue"}

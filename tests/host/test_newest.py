@@ -1,0 +1,114 @@
+"""Who names no journal gets the newest session, and is told which; nobody gets another's."""
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from host_tools.errors import HostError
+from host_tools.main import main
+from host_tools.newest import journal_or_newest
+
+GOLDEN: Final = Path(__file__).parents[1] / "golden"
+LEFT_S2: Final = (GOLDEN / "left-ear-s2.journal").read_bytes()
+SILENT: Final = (GOLDEN / "silent-ear.journal").read_bytes()
+COMMANDS: Final = ("replay", "report", "prescribe")
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty directory to be in, and another for what is temporary."""
+    here, temporary = tmp_path / "here", tmp_path / "tmp"
+    here.mkdir()
+    temporary.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return temporary
+
+
+def put(directory: Path, number: int = 1, content: bytes = LEFT_S2, at_s: int = 1000) -> Path:
+    directory.mkdir(exist_ok=True)
+    journal = directory / f"session-{number:06d}.journal"
+    journal.write_bytes(content)
+    os.utime(journal, (at_s, at_s))
+    return journal
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_without_any_session_it_is_said_what_to_type(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command]) == 2
+    assert capsys.readouterr().err == (
+        "gp-pta: no journal is named, and there is no session in 'sessions' here nor one of gp-pta "
+        "demo; name one, as in sessions/session-000001.journal, or make one: gp-pta demo\n"
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_newest_session_is_taken_and_named(
+    command: str, elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = put(elsewhere / "gp-pta-demo-1")
+    assert main([command]) == 0
+    said = capsys.readouterr()
+    assert said.err.splitlines()[0] == f"the newest session: {journal}"
+    assert main([command, str(journal), *(["--json"] if command == "report" else [])]) == 0
+    assert "the newest session" not in capsys.readouterr().err
+    written = ["session-000001.html"] if command == "report" else []
+    assert [path.name for path in Path().iterdir()] == written
+
+
+def test_a_report_that_is_there_stays_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    put(Path("sessions"))
+    Path("session-000001.html").write_text("mine", encoding="utf-8")
+    assert main(["report"]) == 2
+    assert "'session-000001.html' is there already; it is not overwritten without --force" in (
+        capsys.readouterr().err
+    )
+    assert Path("session-000001.html").read_text(encoding="utf-8") == "mine"
+    assert main(["report", "--json"]) == 0, "it writes nothing"
+
+
+def test_sessions_here_come_before_demonstrations_however_new(elsewhere: Path) -> None:
+    put(Path("sessions"), 1, SILENT, at_s=3)
+    newest = put(Path("sessions"), 2, LEFT_S2, at_s=1)
+    put(elsewhere / "gp-pta-demo-1", at_s=9000)
+    assert journal_or_newest(None) == newest
+
+
+def test_of_demonstrations_the_one_that_was_written_last_is_the_newest(elsewhere: Path) -> None:
+    put(elsewhere / "gp-pta-demo-b", at_s=1)
+    newest = put(elsewhere / "gp-pta-listen-a", at_s=3)
+    put(elsewhere / "gp-pta-demo-c", at_s=2)
+    (elsewhere / "gp-pta-demo-d").mkdir()
+    put(elsewhere / "something-else", at_s=9)
+    assert journal_or_newest(None) == newest
+
+
+def test_what_nothing_was_recorded_in_is_passed_over(elsewhere: Path) -> None:
+    demonstration = put(elsewhere / "gp-pta-demo-1")
+    put(Path("sessions"), 2, b"")
+    assert journal_or_newest(None) == demonstration
+    first = put(Path("sessions"), 1)
+    assert journal_or_newest(None) == first
+
+
+def test_a_damaged_journal_is_the_newest_all_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    put(Path("sessions"), 1)
+    damaged = put(Path("sessions"), 2, b"Dear sirs,\n")
+    assert journal_or_newest(None) == damaged
+    assert main(["replay"]) == 2
+    assert f"{damaged}: is no journal" in capsys.readouterr().err
+
+
+def test_nobody_is_given_the_demonstration_of_somebody_else(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(elsewhere / "gp-pta-demo-1")
+    monkeypatch.setattr(os, "getuid", lambda: os.stat(elsewhere).st_uid + 1)
+    with pytest.raises(HostError, match="no journal is named"):
+        journal_or_newest(None)
