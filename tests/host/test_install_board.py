@@ -118,12 +118,11 @@ def a_peer(answers: dict[bytes, bytes]) -> Iterator[str]:
 
 def test_what_has_no_repl_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(install_board, "QUIET_S", 0.0)
-    monkeypatch.setattr(install_board, "REPL_TIMEOUT_S", 0.1)
     with (
         a_peer({}) as port,
         pytest.raises(HostError, match=r"no MicroPython REPL at '/dev/pts/"),
     ):
-        install(port, SETTINGS)
+        install(port, SETTINGS, repl_timeout_s=0.1)
 
 
 def test_a_board_that_is_unplugged_meanwhile_is_told() -> None:
