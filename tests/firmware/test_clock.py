@@ -2,13 +2,21 @@
 
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from device.simulator.board import SimulatedBoard
+from device.simulator.serve import serve
 from firmware_py.board_time import BoardTime, BoardTimeError
 from firmware_py.clock import STANDSTILL_S_MAX, BoardClock
+from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
+from tests.firmware.world import a_listener
 
 MS: Final = 1000
 
@@ -114,3 +122,77 @@ def refused(*options: str, data: Path) -> tuple[int, str]:
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.returncode, done.stderr
+
+
+class SlowBoard:
+    """A board of which the time passes slowly: what it answers at once takes `ANSWER_US` of it.
+
+    As an emulated one it does not catch up.
+    """
+
+    ANSWER_US: Final = 30 * MS
+    SLOWER: Final = 20
+    STEP_US_MAX: Final = 10 * MS
+
+    def __init__(self, told: BoardTime) -> None:
+        self._board = SimulatedBoard(a_listener("N3"), boot=1)
+        self._told = told
+        self._late: list[tuple[int, bytes]] = []
+        self._us = self._host_us = 0
+
+    def next_deadline_us(self) -> int | None:
+        return self._host_us + MS * self.SLOWER
+
+    def advance(self, now_us: int) -> None:
+        self._us += min((now_us - self._host_us) // self.SLOWER, self.STEP_US_MAX)
+        self._host_us = now_us
+        self._board.advance(self._us)
+        self._told.tell(self._us)
+
+    def receive(self, data: bytes, now_us: int) -> None:
+        self.advance(now_us)
+        self._late.append((self._us + self.ANSWER_US, data))
+
+    def transmit(self, frames_max: int | None = None) -> bytes:
+        while self._late and self._late[0][0] <= self._us:
+            self._board.receive(self._late.pop(0)[1], self._us)
+        return self._board.transmit(frames_max)
+
+
+@contextmanager
+def a_slow_board(path: Path) -> Iterator[str]:
+    stop, announced, ports = threading.Event(), threading.Event(), list[str]()
+
+    def announce(port: str) -> None:
+        ports.append(port)
+        announced.set()
+
+    with BoardTime.made(path) as told:
+        thread = threading.Thread(target=serve, args=(SlowBoard(told), 1.0, announce, stop))
+        thread.start()
+        try:
+            announced.wait()
+            yield ports[0]
+        finally:
+            stop.set()
+            thread.join()
+
+
+@pytest.mark.usefixtures("kernels_of_the_device")
+def test_a_board_is_late_by_its_own_time_only(tmp_path: Path) -> None:
+    """Its answers take 0.6 s of ours, in which the wire of a real board repeats thrice."""
+    console = ConsoleLine()
+    path = tmp_path / "board-time"
+    with a_slow_board(path) as port:
+        firmware = FirmwareProcess(port, console.port, tmp_path / "data", 1.0, path)
+        try:
+            operator = Operator(console, firmware)
+            began_s = time.monotonic()
+            operator.greet()
+            assert time.monotonic() - began_s > 3 * SlowBoard.ANSWER_US * SlowBoard.SLOWER / 1e6
+            assert "wire ok, 0 garbled, 0 repeated" in operator.ask("*TST?")
+            operator.ask("SYST:EXIT")
+            assert firmware.wait() == 0
+        finally:
+            firmware.end()
+            console.close()
