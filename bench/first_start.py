@@ -1,8 +1,7 @@
 """`python -m bench.first_start`: how long the first demonstration takes in a fresh clone.
 
-Each start has a new clone with its packages installed, a new home, no compiled byte code of ours and
-no library of kernels; busy loops may stand beside it. Told are the seconds from the command to the
-first tone, and to the end.
+Each start has a new clone with its packages installed, a new home and no library of kernels; busy
+loops may stand beside it. Told are the seconds from the command to the first tone, and to the end.
 """
 
 import argparse
@@ -43,9 +42,13 @@ def demonstrate(clone: Path, home: Path, busy: int) -> tuple[float, float, int]:
         first_tone_s = float("nan")
         demo = stack.enter_context(
             subprocess.Popen(
-                ["make", "demo"], cwd=clone, env=environment,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            )  # fmt: skip
+                ["make", "demo"],
+                cwd=clone,
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
         )
         for line in demo.stdout or ():
             if FIRST_TONE.match(line):

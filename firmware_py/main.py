@@ -14,6 +14,7 @@ from firmware_py import __version__
 from firmware_py.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
 
 if TYPE_CHECKING:
+    from firmware_py.clock import SteadyClock
     from firmware_py.ports import Port
 
 EXAMPLE = """\
@@ -50,7 +51,14 @@ def parser() -> argparse.ArgumentParser:
         type=float,
         default=1.0,
         help="run pauses and windows so many times faster than real, for a simulated listener; "
-        "below 1 the wire is as slow, for an emulated board",
+        "below 1 the wire is as slow",
+    )
+    p.add_argument(
+        "--clock",
+        metavar="FILE",
+        type=Path,
+        help="keep the time of an emulated board, which gp-pta simulate --board emulated --clock "
+        "FILE writes there, in place of this machine's",
     )
     p.add_argument(
         "--check",
@@ -145,6 +153,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     if not 0.1 <= arguments.speed <= 1000.0:
         return _refuse(f"--speed is {arguments.speed:g}; allowed is 0.1 to 1000")
+    if arguments.clock is not None and arguments.speed != 1.0:
+        return _refuse("--clock and --speed: one of them is allowed")
     return _check(arguments) if arguments.check else _run(arguments)
 
 
@@ -173,8 +183,8 @@ def _run(arguments: argparse.Namespace) -> int:
     # NumPy is here for its arrays: threads for BLAS, which nothing uses, would only take memory.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Imported late: --help and a wrong argument do not wait for the kernels.
+    from firmware_py.board_time import BoardTimeError
     from firmware_py.calibration import load_calibration
-    from firmware_py.clock import SteadyClock
     from firmware_py.configuration import Configuration, ConfigurationError, read_configuration
     from firmware_py.data_directory import DataDirectory, DataDirectoryError
     from firmware_py.inference.library import LibraryError, runs_on
@@ -191,7 +201,10 @@ def _run(arguments: argparse.Namespace) -> int:
         configuration = (
             read_configuration(arguments.config) if arguments.config else Configuration()
         )
+        clock = _clock(arguments)
         data = DataDirectory(arguments.data, configuration.seal_key)
+    except BoardTimeError as error:
+        return _refuse(f"--clock {error}")
     except (ConfigurationError, DataDirectoryError, SupervisorError) as error:
         return _refuse(str(error))
     calibration = load_calibration(arguments.calibration or configuration.calibration)
@@ -207,7 +220,7 @@ def _run(arguments: argparse.Namespace) -> int:
         configuration,
         *_ports(arguments),
         data,
-        SteadyClock(arguments.speed),
+        clock,
         lambda: os.urandom(4).hex(),
         supervisor,
         calibration,
@@ -227,6 +240,22 @@ def _run(arguments: argparse.Namespace) -> int:
         data.close()
         supervisor.close()
     return EXIT_DONE
+
+
+def _clock(arguments: argparse.Namespace) -> "SteadyClock":
+    """Return the clock of the tests: this machine's, or that of an emulated board.
+
+    Raises
+    ------
+    BoardTimeError
+        If there is no such time in the file that was named.
+    """
+    from firmware_py.board_time import BoardTime
+    from firmware_py.clock import BoardClock, SteadyClock
+
+    if arguments.clock is None:
+        return SteadyClock(arguments.speed)
+    return BoardClock(BoardTime.opened(arguments.clock).us)
 
 
 def _say_ready(words: str) -> None:

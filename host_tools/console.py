@@ -32,7 +32,7 @@ example:
 exit codes: 0 every line was done, 1 a line was answered with an error, 2 there was no answer
 """
 
-ANSWER_TIMEOUT_S: Final = 10.0  # the firmware answers within a second whatever it does
+ANSWER_TIMEOUT_S: Final = 30.0  # it answers within a second whatever it does; on a busy host, some
 WAKE_TIMEOUT_S: Final = 5.0
 HELLO_TIMEOUT_S: Final = 1.0  # of a tone generator, at the wrong port
 QUIET_S: Final = 0.1

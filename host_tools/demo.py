@@ -5,8 +5,10 @@ import json
 import math
 import random
 import re
+import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +26,7 @@ from host_tools.live import (
     follow,
     show_result,
     show_verdict,
+    teller,
 )
 from host_tools.newest import DEMO_PREFIX, JOURNALS
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator, Simulator
@@ -140,14 +143,33 @@ def _measure(arguments: argparse.Namespace, data: Path, screen: "Console") -> di
     screen.print(f"starting the {arguments.board} tone generator and the firmware ...")
     if arguments.board == EMULATED:
         screen.print(_how_long(arguments))
-    simulator = Simulator(_simulator_options(arguments), screen.print)
+    with _time_of(arguments.board) as clock:
+        return _measure_with(arguments, data, screen, clock)
+
+
+@contextmanager
+def _time_of(board: str) -> Iterator[Path | None]:
+    """Give a place for the time of a board that has its own; afterwards it is gone."""
+    if board != EMULATED:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="gp-pta-") as directory:
+        yield Path(directory) / "board-time"
+
+
+def _measure_with(
+    arguments: argparse.Namespace, data: Path, screen: Console, clock: Path | None
+) -> dict[str, Any]:
+    tell = teller(screen)
+    simulator = Simulator(_simulator_options(arguments, clock), tell)
     console = ConsoleLine()
-    firmware = FirmwareProcess(simulator.port, console.port, data, arguments.speed)
+    firmware = FirmwareProcess(simulator.port, console.port, data, arguments.speed, clock, tell)
     try:
         operator = Operator(console, firmware)
         begin(operator, arguments, _settings(arguments), screen)
         killer = _Killer(arguments, firmware)
-        for line in follow(operator, console, firmware, screen):
+        board_work = [simulator.work_s] if clock is not None else []
+        for line in follow(operator, console, firmware, screen, *board_work):
             if line:
                 killer.line_came()
         result: dict[str, Any] = json.loads(operator.ask("SESS:RES?"))
@@ -169,11 +191,12 @@ def _how_long(arguments: argparse.Namespace) -> str:
     )
 
 
-def _simulator_options(arguments: argparse.Namespace) -> list[str]:
+def _simulator_options(arguments: argparse.Namespace, clock: Path | None) -> list[str]:
     names = ["board", "audiogram", "seed", "response_noise", "lapse_rate", "false_alarm_rate"]
     names += ["response_time", "unsure_half_width", "interaural_attenuation", "speed", "faults"]
     pairs = ((f"--{name.replace('_', '-')}", str(getattr(arguments, name))) for name in names)
-    return [word for pair in pairs for word in pair]
+    told = [] if clock is None else ["--clock", str(clock)]
+    return [*(word for pair in pairs for word in pair), *told]
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from device.emulator.image import ImageError, find_image
+from firmware_py.clock import BoardClock
 from host_tools.errors import HostError
 from host_tools.extras import remedy
 from host_tools.install_board import install
@@ -20,7 +21,7 @@ SETTINGS: Final[dict[str, Any]] = {
 }
 INSTALL_BAUD_RATE: Final = 1_000_000
 INSTALL_SPEED: Final = 1.0  # what waits for a host need not wait faster than the host
-START_TIMEOUT_S: Final = 300.0  # it takes a few; the machine may be busy
+REPL_TIMEOUT_S: Final = 300.0  # between two bytes; mpremote knows no clock but the world's
 
 
 def installed_pico(
@@ -54,13 +55,19 @@ def installed_pico(
         raise HostError(f"the emulated board needs MicroPython: {error}") from None
     pico = EmulatedPico(image, baud_rate=INSTALL_BAUD_RATE, over_usb=is_over_usb(image))
     with served(pico, INSTALL_SPEED) as port:
-        install(port, settings, tell, START_TIMEOUT_S)
+        clock = BoardClock(lambda: pico.now_us)
+        install(
+            port, settings, tell,
+            repl_timeout_s=REPL_TIMEOUT_S, now_s=lambda: clock.now_us() / 1e6,
+        )  # fmt: skip
     return pico
 
 
-def emulated_board(listener: "Listener", tell: Callable[[str], None]) -> "EmulatedBoard":
+def emulated_board(
+    listener: "Listener", tell: Callable[[str], None], tell_time: Callable[[float], None]
+) -> "EmulatedBoard":
     """Put a listener to the buttons of such a Pico; errors as of `installed_pico`."""
     pico = installed_pico(SETTINGS, tell)
     from device.emulator.board import EmulatedBoard
 
-    return EmulatedBoard(pico, listener)
+    return EmulatedBoard(pico, listener, tell_time)

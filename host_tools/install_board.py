@@ -122,7 +122,9 @@ def install(
     port: str,
     settings: dict[str, Any],
     tell: Callable[[str], None] = print,
-    start_timeout_s: float = START_TIMEOUT_S,
+    *,
+    repl_timeout_s: float = REPL_TIMEOUT_S,
+    now_s: Callable[[], float] = time.monotonic,
 ) -> None:
     """Copy the program and its settings to a board, start it, and see that it answers.
 
@@ -134,8 +136,10 @@ def install(
         As `device.tone_generator.settings.Settings` takes them.
     tell : callable
         Is called with a line about every step.
-    start_timeout_s : float
-        For the board to start and answer.
+    repl_timeout_s : float
+        How long its REPL may be silent.
+    now_s : callable
+        The clock by which the board has `START_TIMEOUT_S` to start and answer.
 
     Raises
     ------
@@ -146,7 +150,7 @@ def install(
         Settings(settings)
     except SettingsError as error:
         raise HostError(f"{error}; nothing was installed") from None
-    board = _RawRepl(port)
+    board = _RawRepl(port, repl_timeout_s)
     try:
         tell(f"MicroPython {board.check()} at {port}")
         for path, content in _files(settings, board.bytecode()).items():
@@ -155,7 +159,7 @@ def install(
         board.reset()
     finally:
         board.close()
-    answer = _greet(port, start_timeout_s)
+    answer = _greet(port, START_TIMEOUT_S, now_s)
     tell(
         f"started: board {answer['board']}, version {answer['version']}, output "
         f"{settings['output']}, limits {settings['limit_dbfs_left']:g} dBFS left, "
@@ -216,14 +220,19 @@ def _source(path: str) -> bytes:
 class _RawRepl:
     # The board's raw REPL by way of mpremote, whose errors become ours.
 
-    def __init__(self, port: str) -> None:
+    def __init__(self, port: str, timeout_s: float) -> None:
         from mpremote.transport import TransportError
         from mpremote.transport_serial import SerialTransport
 
+        class Patient(SerialTransport):  # type: ignore[misc]  # what it waits for comes by itself
+            def read_until(self, count: int, end: bytes, timeout: float = 10, **rest: Any) -> Any:
+                return super().read_until(count, end, max(timeout, timeout_s), **rest)
+
         self._error = TransportError
         self._port = port
+        self._timeout_s = timeout_s
         try:
-            self._transport = SerialTransport(port, BAUD_RATE, timeout=REPL_TIMEOUT_S)
+            self._transport = Patient(port, BAUD_RATE, timeout=timeout_s)
         except (TransportError, OSError, ValueError) as error:
             raise HostError(f"cannot open {port!r}: {error}; {BOARD_WANTED}") from None
         try:
@@ -240,7 +249,7 @@ class _RawRepl:
             with suppress(self._error, OSError), redirect_stdout(io.StringIO()):
                 self._transport.serial.write(b"\x03")  # the program leaves, if it is the one here
                 time.sleep(LEAVE_S)
-                self._transport.enter_raw_repl(soft_reset=False, timeout_overall=REPL_TIMEOUT_S)
+                self._transport.enter_raw_repl(soft_reset=False, timeout_overall=self._timeout_s)
                 return
         raise HostError(self._who())
 
@@ -324,17 +333,19 @@ class _RawRepl:
         return printed.decode("utf-8", "replace")
 
 
-def _greet(port: str, timeout_s: float) -> dict[str, str]:
+def _greet(
+    port: str, timeout_s: float, now_s: Callable[[], float] = time.monotonic
+) -> dict[str, str]:
     # What the board that has just started answers to hello.
-    until_s = time.monotonic() + timeout_s
+    until_s = now_s() + timeout_s
     question = hello()
-    while time.monotonic() < until_s:
+    while now_s() < until_s:
         with suppress(OSError, ValueError), _opened(port) as line:  # a USB port comes back late
             reader = LineReader()
-            while time.monotonic() < until_s:
+            while now_s() < until_s:
                 line.write(question)
-                heard_until_s = time.monotonic() + HELLO_INTERVAL_S
-                while time.monotonic() < heard_until_s:
+                heard_until_s = now_s() + HELLO_INTERVAL_S
+                while now_s() < heard_until_s:
                     for frame in reader.feed(line.read(max(1, line.in_waiting))):
                         answer = _answer(frame)
                         if answer is not None:

@@ -35,6 +35,7 @@ from host_tools.live import (
     follow,
     show_result,
     show_verdict,
+    teller,
 )
 from host_tools.newest import JOURNALS, LISTEN_PREFIX
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
@@ -256,7 +257,7 @@ def _measure(
     console = ConsoleLine()
     with raw_pty() as (master, port), ThreadPoolExecutor(1) as pool:
         carried = pool.submit(carry, board, master, stop)
-        firmware = FirmwareProcess(port, console.port, data, 1.0)
+        firmware = FirmwareProcess(port, console.port, data, 1.0, tell=teller(screen))
         try:
             operator = Operator(console, firmware)
             begin(operator, arguments, _settings(arguments), screen)

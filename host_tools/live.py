@@ -4,8 +4,7 @@ import argparse
 import math
 import shlex
 import tempfile
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -24,6 +23,7 @@ from host_tools.colours import (
     legend_in_colours,
 )
 from host_tools.errors import HostError
+from host_tools.patience import Wait
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
@@ -32,7 +32,6 @@ if TYPE_CHECKING:  # `gp-pta --help` can do without it
 
     from host_tools.replay import Verdict
 
-SILENT_S_MAX: Final = 60.0  # without any line from the firmware
 PANEL_COLUMNS: Final = 59
 TERMINAL_COLUMNS_BESIDE: Final = 2 * PANEL_COLUMNS
 TRUTH_WORDS: Final = f"{TRUTH} the simulated listener's true threshold"
@@ -126,10 +125,24 @@ def begin(
             raise HostError(f"the firmware did not start a test: {answer}")
 
 
+def teller(screen: "Console") -> Callable[[str], None]:
+    """Return what shows a line about what is done before the test begins."""
+    return lambda line: screen.print(line, style="dim", markup=False, soft_wrap=True)
+
+
 def follow(
-    operator: Operator, console: ConsoleLine, firmware: FirmwareProcess, screen: "Console"
+    operator: Operator,
+    console: ConsoleLine,
+    firmware: FirmwareProcess,
+    screen: "Console",
+    board_work_s: Callable[[], float] = lambda: 0.0,
 ) -> Iterator[str]:
     """Show the test live until it is over, starting the firmware again whenever it was killed.
+
+    Parameters
+    ----------
+    board_work_s : callable
+        Returns the processor time of a board that is emulated: the test may wait for it.
 
     Yields
     ------
@@ -141,23 +154,31 @@ def follow(
     HostError
         If the test does not go on.
     """
+
+    def next_line() -> Wait:
+        def work_s() -> float:
+            return firmware.work_s() + board_work_s()
+
+        return Wait("the firmware", "tell of the test", work_s, teller(screen))
+
     progress = Progress()
-    last_line_s = time.monotonic()
+    wait = next_line()
     while not progress.over:
         for line in console.lines(0.1):
-            last_line_s = time.monotonic()
+            wait = next_line()
             _show_line(line, progress, screen)
             yield line
         yield ""
+        firmware.hear(wait)
         if firmware.restart_if_killed():
             screen.print(f"[red]the firmware was killed ({firmware.kills}); started again[/red]")
             progress.over = operator.greet().startswith(IDLE_STATES)
-            last_line_s = time.monotonic()
-        if time.monotonic() - last_line_s > SILENT_S_MAX:
+            wait = next_line()
+        if why := wait.in_vain():
             state = operator.ask("SESS:STAT?")
             progress.over = state.startswith(IDLE_STATES)
             if not progress.over:
-                raise HostError(f"the test does not go on: {state}")
+                raise HostError(f"the test does not go on: {state}; {why}")
 
 
 def _typed(value: float | str) -> str:

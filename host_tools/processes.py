@@ -2,30 +2,38 @@
 
 import ctypes
 import os
+import queue
 import select
 import signal
 import subprocess
 import sys
 import termios
+import threading
 import time
 import tty
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from firmware_py.self_test import PARTS
 from host_tools.errors import HostError
+from host_tools.patience import Wait, processor_s
 from host_tools.simulate import SERVED
 
-START_TIMEOUT_S: Final = 120.0  # the first start compiles the kernels
-ANSWER_TIMEOUT_S: Final = 60.0
+END_SILENT_S_MAX: Final = 10.0  # of a process that was told to end, before it is killed
+END_S_MAX: Final = 60.0
+LAST_WORDS_S: Final = 1.0  # for what an ended process has said to be read
+LAST_LINES_MAX: Final = 100
 WAKE_S: Final = 0.25
 QUIET_S: Final = 0.05
+POLL_S: Final = 0.05
 WAKE: Final = "*IDN?"
 BOARD_FAULTS: Final = PARTS["wire"] | PARTS["board"]
 WOKEN: Final = "GP-PTA,"  # how its answer begins
-SAYS: Final = "gp-pta: "  # how the words of an error begin
+SAYS: Final = "gp-pta: "  # how the words of our commands begin, of an error or about progress
 PR_SET_PDEATHSIG: Final = 1
 # Of Linux; looked up here, for after a fork nothing may be waited for that another thread has.
 _PRCTL: Final = getattr(ctypes.CDLL(None), "prctl", None)
@@ -37,33 +45,125 @@ def _die_with_parent() -> None:
         _PRCTL(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
+@dataclass(frozen=True)
+class Said:
+    """A line that a process has said, on standard error or on standard output."""
+
+    line: str
+    is_error: bool
+
+
+class Voice:
+    """What a process says, read all the time: it never waits for a full pipe.
+
+    Parameters
+    ----------
+    process : Popen
+        With pipes for standard output and standard error.
+    """
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._said: queue.SimpleQueue[Said] = queue.SimpleQueue()
+        self._readers = [
+            threading.Thread(
+                target=self._read, args=(stream, stream is process.stderr), daemon=True
+            )
+            for stream in (process.stdout, process.stderr)
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    def lines(self, timeout_s: float = 0.0) -> Iterator[Said]:
+        """Return what has not been taken yet; wait for the first line so long."""
+        try:
+            yield self._said.get(block=timeout_s > 0.0, timeout=timeout_s)
+            while True:
+                yield self._said.get_nowait()
+        except queue.Empty:
+            return
+
+    def last_lines(self) -> Iterator[Said]:
+        """Return what is still to be taken of a process that has ended."""
+        for reader in self._readers:
+            reader.join(LAST_WORDS_S)  # not for ever: one that it started may have its pipes
+        return self.lines()
+
+    def _read(self, stream: IO[str], is_error: bool) -> None:
+        with stream:
+            for line in stream:
+                self._said.put(Said(line.rstrip("\n"), is_error))
+
+
+def _started(command: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+        process_group=0,  # Ctrl+C is for us: we end it
+        preexec_fn=_die_with_parent,  # noqa: PLW1509 - it waits for nothing
+    )  # fmt: skip
+
+
+def _has_ended(process: subprocess.Popen[str], wait: Wait) -> bool:
+    """Wait until a process has ended; return False if that is in vain."""
+    while not wait.in_vain():
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(POLL_S)
+            return True
+    return False
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a process and those it started, whatever they do."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is not None:
+            return
+        os.killpg(process.pid, number)
+        wait = Wait(
+            "the process", "end", lambda: processor_s([process.pid]),
+            silent_s_max=END_SILENT_S_MAX, longest_s=END_S_MAX,
+        )  # fmt: skip
+        _has_ended(process, wait)
+
+
 class Simulator:
     """`gp-pta simulate` as a process; `tell` is called with every line it says before it serves."""
 
     def __init__(self, options: list[str], tell: Callable[[str], None]) -> None:
-        command = [sys.executable, "-m", "host_tools.main", "simulate", *options]
-        self._process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            process_group=0,  # Ctrl+C is for us: we end it
-            preexec_fn=_die_with_parent,  # noqa: PLW1509 - it waits for nothing
-        )  # fmt: skip
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        told: list[str] = []
-        for line in self._process.stderr:
-            told.append(line)
-            if line.strip() == SERVED:
-                self.port = self._process.stdout.readline().strip()
-                return
-            if not line.startswith(SAYS):
-                tell(line.rstrip())
-        self.end()
-        raise HostError("".join(told[-1:]).strip().removeprefix(SAYS))
+        self._process = _started([sys.executable, "-m", "host_tools.main", "simulate", *options])
+        self._voice = Voice(self._process)
+        wait = Wait("the tone generator", "start", self.work_s, tell)
+        try:
+            self.port = self._served(wait, tell)
+        except BaseException:
+            self.end()
+            raise
+
+    def work_s(self) -> float:
+        """Return the processor time it has used."""
+        return processor_s([self._process.pid])
+
+    def _served(self, wait: Wait, tell: Callable[[str], None]) -> str:
+        """Wait until it serves, and return its port."""
+        port, last_words, serves = "", "", False
+        while not (port and serves):
+            wait.check()
+            ended = self._process.poll() is not None
+            for said in self._voice.last_lines() if ended else self._voice.lines(POLL_S):
+                wait.said(said.line)
+                if not said.is_error:
+                    port = said.line.strip()
+                elif said.line == SERVED:
+                    serves = True
+                else:
+                    last_words = said.line
+                    if not said.line.startswith(SAYS):
+                        tell(said.line)
+            if ended and not (port and serves):
+                raise HostError(last_words.strip().removeprefix(SAYS))
+        return port
 
     def end(self) -> None:
         """End the process."""
-        self._process.terminate()
-        self._process.communicate()
+        _end(self._process)
 
 
 class ConsoleLine:
@@ -95,22 +195,65 @@ class ConsoleLine:
 
 
 class FirmwareProcess:
-    """`gp-pta-device` as a process, which may be killed and started again."""
+    """`gp-pta-device` as a process, which may be killed and started again.
 
-    def __init__(self, tone_generator: str, console: str, data: Path, speed: float) -> None:
+    Parameters
+    ----------
+    tone_generator, console : str
+        Its ports.
+    data : Path
+        Where the journals go.
+    speed : float
+        Times faster than real.
+    clock : Path, optional
+        Where an emulated board has its time, which is kept then instead.
+    tell : callable
+        Is called with every line about what it does before it is ready.
+    """
+
+    def __init__(
+        self,
+        tone_generator: str,
+        console: str,
+        data: Path,
+        speed: float,
+        clock: Path | None = None,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        time_options = ["--speed", str(speed)] if clock is None else ["--clock", str(clock)]
         self._command = [
             sys.executable, "-m", "firmware_py.main", "--tone-generator", tone_generator,
-            "--console", console, "--data", str(data), "--speed", str(speed),
+            "--console", console, "--data", str(data), *time_options,
         ]  # fmt: skip
+        self._tell = tell
         self.kills = 0
         self._start()
 
     def _start(self) -> None:
-        self._process = subprocess.Popen(
-            self._command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-            process_group=0,  # Ctrl+C is for us: we end it
-            preexec_fn=_die_with_parent,  # noqa: PLW1509 - it waits for nothing
-        )  # fmt: skip
+        self._process = _started(self._command)
+        self._voice = Voice(self._process)
+        self._errors: deque[str] = deque(maxlen=LAST_LINES_MAX)
+
+    def work_s(self) -> float:
+        """Return the processor time it has used, with what it started."""
+        return processor_s([self._process.pid])
+
+    def wait_for(self, what: str) -> Wait:
+        """Begin to wait until it does something; `hear` has it go on while it says something."""
+        return Wait("the firmware", what, self.work_s, self._tell)
+
+    def hear(self, wait: Wait) -> None:
+        """Note what it has said since the last time, and tell what it does."""
+        self._take(self._voice.lines(), wait)
+
+    def _take(self, said: Iterable[Said], wait: Wait | None = None) -> None:
+        for one in said:
+            if wait is not None:
+                wait.said(one.line)
+            if one.is_error and one.line.startswith(SAYS):
+                self._tell(one.line.removeprefix(SAYS))
+            elif one.is_error:
+                self._errors.append(one.line)
 
     def kill(self) -> bool:
         """Pull the plug: SIGKILL; return False if that was done already."""
@@ -131,29 +274,26 @@ class FirmwareProcess:
         code = self._process.poll()
         if code is None:
             return False
-        _, words = self._process.communicate()
         if code != -signal.SIGKILL:
-            raise HostError(f"the firmware ended with exit code {code}: {words.strip()}")
+            words = self._last_words().strip()
+            raise HostError(f"the firmware ended with exit code {code}: {words}")
         self.kills += 1
         self._start()
         return True
 
-    def wait(self, timeout_s: float = 10.0) -> int:
-        """Wait for the end and return the exit code."""
-        try:
-            self._process.communicate(timeout=timeout_s)
-        except subprocess.TimeoutExpired:
+    def _last_words(self) -> str:
+        self._take(self._voice.last_lines())
+        return "\n".join(self._errors)
+
+    def wait(self) -> int:
+        """Wait for the end and return the exit code; one that stands still is ended."""
+        if not _has_ended(self._process, self.wait_for("end")):
             self.end()
         return self._process.returncode
 
     def end(self) -> None:
         """End the process whatever it does."""
-        self._process.terminate()
-        try:
-            self._process.communicate(timeout=5.0)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.communicate()
+        _end(self._process)
 
 
 class Operator:
@@ -174,16 +314,17 @@ class Operator:
         HostError
             If there is no answer, or the firmware has ended.
         """
-        until_s = time.monotonic() + ANSWER_TIMEOUT_S
+        wait = self._firmware.wait_for(f"answer {line!r}")
         self._console.send(line)
-        while time.monotonic() < until_s:
-            answer = self._answer()
+        while True:
+            answer = self._answer(wait)
             if answer is not None and (line == WAKE or not answer.startswith(WOKEN)):
                 return answer
             if self._firmware.restart_if_killed():
                 self._wake()
+                wait = self._firmware.wait_for(f"answer {line!r}")
                 self._console.send(line)
-        raise HostError(f"the firmware did not answer {line!r} within {ANSWER_TIMEOUT_S:g} s")
+            wait.check()
 
     def greet(self) -> str:
         """Wait until the firmware answers and knows its tone generator; return its state.
@@ -193,16 +334,15 @@ class Operator:
         Raises
         ------
         HostError
-            If it does not come so far in time.
+            If it does not come so far.
         """
         self._wake()
-        until_s = time.monotonic() + START_TIMEOUT_S
-        while time.monotonic() < until_s:
-            if not _fault_of(self.ask("*TST?")) & BOARD_FAULTS:
-                self.ask("SYST:EVEN ON")
-                return self.ask("SESS:STAT?")
-            time.sleep(0.05)
-        raise HostError("the firmware found no tone generator")
+        wait = self._firmware.wait_for("find its tone generator")
+        while _fault_of(self.ask("*TST?")) & BOARD_FAULTS:
+            wait.check()
+            time.sleep(POLL_S)
+        self.ask("SYST:EVEN ON")
+        return self.ask("SESS:STAT?")
 
     def _wake(self) -> None:
         """Type until there is an answer, and let the answers that are too many go by.
@@ -210,23 +350,26 @@ class Operator:
         What a firmware before this one had said is no answer.
         """
         self._let_by()
-        until_s = time.monotonic() + START_TIMEOUT_S
-        while time.monotonic() < until_s:
+        wait = self._firmware.wait_for("answer after its start")
+        while True:
             self._console.send(WAKE)
-            if (self._answer(WAKE_S) or "").startswith(WOKEN):
+            if (self._answer(wait, WAKE_S) or "").startswith(WOKEN):
                 self._let_by()
                 return
             self._firmware.restart_if_killed()
-        raise HostError(f"the firmware did not answer within {START_TIMEOUT_S:g} s of its start")
+            wait.check()
 
     def _let_by(self) -> None:
-        while self._answer(QUIET_S) is not None:
+        while any(not line.startswith("!") for line in self._console.lines(QUIET_S)):
             continue
 
-    def _answer(self, timeout_s: float = 0.2) -> str | None:
-        for answer in self._console.lines(timeout_s):
-            if not answer.startswith("!"):
-                return answer
+    def _answer(self, wait: Wait, timeout_s: float = 0.2) -> str | None:
+        """Return the next answer, None if none comes; all that is said is a sign of life."""
+        self._firmware.hear(wait)
+        for line in self._console.lines(timeout_s):
+            wait.said(line)
+            if not line.startswith("!"):
+                return line
         return None
 
 

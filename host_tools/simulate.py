@@ -3,6 +3,9 @@
 import argparse
 import secrets
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 from device.simulator.audiograms import audiogram_named
@@ -10,6 +13,7 @@ from device.simulator.board import SimulatedBoard
 from device.simulator.faults import Board, FaultRates, FaultyBoard
 from device.simulator.listener import INTERAURAL_ATTENUATION_DB, SimulatedListener
 from device.simulator.serve import serve
+from firmware_py.board_time import BoardTime, BoardTimeError
 from host_tools.emulated_board import emulated_board
 from host_tools.errors import HostError
 
@@ -20,8 +24,9 @@ example:
   gp-pta simulate --audiogram S2 --seed 3
   gp-pta simulate --audiogram N1,N5 --interaural-attenuation 45
   gp-pta simulate --faults drop=.02,garble=.01,delay=.05,duplicate=.01
-  gp-pta simulate --board emulated --speed 0.5
   gp-pta-device --tone-generator /dev/pts/N --console ... --data sessions
+  gp-pta simulate --board emulated --speed 0.5 --clock board-time
+  gp-pta-device --tone-generator /dev/pts/N --console ... --data sessions --clock board-time
 """
 
 
@@ -128,6 +133,13 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     add_board_arguments(p)
     p.add_argument("--speed", type=float, default=1.0, help="times faster than real (default: 1)")
+    p.add_argument(
+        "--clock",
+        type=Path,
+        metavar="FILE",
+        help="write the emulated board's time to a new file, for gp-pta-device --clock FILE: where "
+        "the board falls behind, its firmware waits for it",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -136,18 +148,44 @@ def run(arguments: argparse.Namespace) -> int:
     faults = faults_of(arguments)
     check_speed(arguments.speed, arguments.board)
     try:
-        board = _board(arguments, listener)
-        if faults is not None:
-            board = FaultyBoard(board, faults, arguments.seed, arguments.speed)
-        serve(board, arguments.speed, announce=_announce)
+        with _time_of(arguments) as tell_time:
+            board = _board(arguments, listener, tell_time)
+            if faults is not None:
+                board = FaultyBoard(board, faults, arguments.seed, arguments.speed)
+            serve(board, arguments.speed, announce=_announce)
     except ValueError as error:
         raise HostError(str(error)) from None
     return 0
 
 
-def _board(arguments: argparse.Namespace, listener: SimulatedListener) -> Board:
+@contextmanager
+def _time_of(arguments: argparse.Namespace) -> Iterator[Callable[[float], None]]:
+    """Give what to tell the board's time to; its file is gone in the end."""
+    if arguments.clock is None:
+        yield lambda _: None
+        return
+    if arguments.board != EMULATED:
+        raise HostError(
+            "--clock is for --board emulated; a simulated board's time is this machine's"
+        )
+    try:
+        told = BoardTime.made(arguments.clock)
+    except BoardTimeError as error:
+        raise HostError(f"--clock {error}") from None
+    try:
+        with told:
+            yield told.tell
+    finally:
+        arguments.clock.unlink(missing_ok=True)
+
+
+def _board(
+    arguments: argparse.Namespace,
+    listener: SimulatedListener,
+    tell_time: Callable[[float], None],
+) -> Board:
     if arguments.board == EMULATED:
-        return emulated_board(listener, _tell)
+        return emulated_board(listener, _tell, tell_time)
     return SimulatedBoard(
         listener,
         boot=secrets.randbits(32),

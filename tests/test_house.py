@@ -59,6 +59,7 @@ EXCEPT: dict[str, set[str]] = {
         "shutil",
         "subprocess",
         "tempfile",
+        "time",
     },
     # It looks for kernels compiled ahead of time.
     "firmware_py/inference/library.py": {"os", "pathlib"},

@@ -5,6 +5,7 @@ say so, and presses the pins of the emulated Pico.
 """
 
 from collections import deque
+from collections.abc import Callable
 from typing import Final
 
 from device.emulator.pico import EmulatedPico
@@ -41,10 +42,19 @@ class EmulatedBoard:
         With the program of the tone generator running.
     listener : Listener
         Who presses the buttons.
+    tell_time : callable, optional
+        Is called with the board's time (us) whenever some has passed, before what it has sent by
+        then is handed over.
     """
 
-    def __init__(self, pico: EmulatedPico, listener: Listener) -> None:
+    def __init__(
+        self,
+        pico: EmulatedPico,
+        listener: Listener,
+        tell_time: Callable[[float], None] = lambda _: None,
+    ) -> None:
         self._pico = pico
+        self._tell_time = tell_time
         self._listener = listener
         self._from_host = LineReader()
         self._from_board = LineReader()
@@ -65,9 +75,11 @@ class EmulatedBoard:
 
         Who comes late, for the emulator took longer than what it emulated, finds a board whose
         time has passed more slowly: were it caught up with, every answer would come later still.
+        So whoever waits for it waits by its time.
         """
         if self._now_us is not None and now_us > self._now_us:
             self._pico.run(min(now_us - self._now_us, STEP_US_MAX))
+            self._tell_time(self._pico.now_us)
         self._now_us = now_us
         self._sit_idle()
 

@@ -5,6 +5,7 @@ import select
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from typing import Final
 
@@ -54,19 +55,27 @@ def serve(
 
 @contextmanager
 def served(pico: EmulatedPico, speed: float | None = None) -> Iterator[str]:
-    """Serve a board in a thread of its own; gives the name of the port."""
-    names: list[str] = []
-    stop, announced = threading.Event(), threading.Event()
+    """Serve a board in a thread of its own; gives the name of the port.
 
-    def announce(name: str) -> None:
-        names.append(name)
-        announced.set()
+    Raises
+    ------
+    OSError
+        There is no pty to be had.
+    """
+    stop, name = threading.Event(), Future[str]()
 
-    thread = threading.Thread(target=serve, args=(pico, stop, announce, speed))
+    def run() -> None:
+        try:
+            serve(pico, stop, name.set_result, speed)
+        except OSError as error:
+            if name.done():
+                raise
+            name.set_exception(error)
+
+    thread = threading.Thread(target=run)
     thread.start()
     try:
-        announced.wait()
-        yield names[0]
+        yield name.result()
     finally:
         stop.set()
         thread.join()

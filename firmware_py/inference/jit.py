@@ -13,11 +13,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import contextmanager
 from functools import cache
+from itertools import count
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import IO, Any, Final, TypeVar
 
 import numba
 
@@ -32,6 +34,7 @@ from firmware_py.inference.library import (
 )
 
 _COMPLETE: Final = "complete"  # a file in the cache: every kernel is there
+_SAY_EVERY_S: Final = 20
 _LOCK: Final = "compiling"  # a file in the cache: locked by the process that compiles
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
@@ -83,11 +86,7 @@ def compile_apart() -> None:
     if directory is None or (Path(directory) / _COMPLETE).exists():
         return
     with (Path(directory) / _LOCK).open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            _say("another process is compiling the kernels; waiting for it")
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        _wait_for(lock)
         if (Path(directory) / _COMPLETE).exists():
             return
         compiler = [sys.executable, "-m", "firmware_py.inference"]
@@ -95,6 +94,19 @@ def compile_apart() -> None:
             _say(f"{directory} is damaged, and is made once more")
             shutil.rmtree(directory, ignore_errors=True)
             subprocess.run(compiler, check=False)
+
+
+def _wait_for(lock: IO[str]) -> None:
+    """Lock a file when nobody else has it, and say now and then what is waited for."""
+    for second in count():
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if second % _SAY_EVERY_S == 0:
+                _say("another process is compiling the kernels; waiting for it")
+            time.sleep(1)
+        else:
+            return
 
 
 def mark_complete() -> None:

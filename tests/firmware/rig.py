@@ -14,6 +14,7 @@ from typing import Final, Self
 from device.simulator.board import SERIAL, SimulatedBoard
 from device.simulator.listener import Listener
 from device.simulator.serve import serve
+from host_tools.patience import Wait
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from tests.firmware.world import a_listener
 
@@ -103,6 +104,7 @@ class Process(FirmwareProcess):
 
     def __init__(self, command: Sequence[str]) -> None:
         self._command = [*command]
+        self._tell = print
         self.kills = 0
         self.rest = ""
         self._start()
@@ -112,6 +114,12 @@ class Process(FirmwareProcess):
             self._command, cwd=REPO, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
+
+    def hear(self, wait: Wait) -> None:
+        """Leave what it says to the test, which reads it itself."""
+
+    def _last_words(self) -> str:
+        return self.end_of()[1]
 
     @property
     def pid(self) -> int:

@@ -125,7 +125,6 @@ def a_peer(answers: dict[bytes, bytes]) -> Iterator[str]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(install_board, "QUIET_S", 0.0)
-    monkeypatch.setattr(install_board, "REPL_TIMEOUT_S", 0.1)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -134,7 +133,7 @@ def test_what_has_no_repl_is_told_apart() -> None:
         a_peer({}) as port,
         pytest.raises(HostError, match=r"no MicroPython REPL at '/dev/pts/"),
     ):
-        install(port, SETTINGS)
+        install(port, SETTINGS, repl_timeout_s=0.1)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -147,7 +146,7 @@ def test_at_the_operators_console_it_is_said_which_port_is_wanted() -> None:
     peer = Peer(lambda come: "".join(f"{line}\r\n" for line in console.receive(come)).encode())
     try:
         with pytest.raises(HostError) as refusal:
-            install(peer.port, SETTINGS)
+            install(peer.port, SETTINGS, repl_timeout_s=0.1)
     finally:
         peer.stop()
     assert str(refusal.value) == (
@@ -161,7 +160,7 @@ def test_a_tone_generator_without_a_repl_is_told_apart(capsys: pytest.CaptureFix
     served = Served(a_listener())
     try:
         with pytest.raises(HostError, match=r"is no board with MicroPython: it answers hello"):
-            install(served.port, SETTINGS)
+            install(served.port, SETTINGS, repl_timeout_s=0.1)
     finally:
         served.stop()
     assert capsys.readouterr().out == "", "what came in place of a REPL is nobody's business"

@@ -1,14 +1,22 @@
-"""The operator of the demonstration tells answers from everything else that comes."""
+"""The operator of the demonstration tells answers from everything else that comes.
+
+Who waits for a process waits while it says something or works.
+"""
 
 import os
+import sys
+import time
 from collections.abc import Iterator
+from functools import partial
 from typing import cast
 
 import pytest
 
-from host_tools import processes
+from host_tools import patience, processes
 from host_tools.errors import HostError
-from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
+from host_tools.patience import SILENT_S_MAX, Wait
+from host_tools.processes import ConsoleLine, FirmwareProcess, Operator, Simulator
+from host_tools.simulate import SERVED
 
 WAIT_S = 5.0
 
@@ -20,8 +28,11 @@ class Script:
     and started again.
     """
 
-    def __init__(self, console: ConsoleLine, *parts: bytes | None) -> None:
+    def __init__(
+        self, console: ConsoleLine, *parts: bytes | None, silent_s_max: float = SILENT_S_MAX
+    ) -> None:
         self._parts = [*parts]
+        self._silent_s_max = silent_s_max
         self._port = os.open(console.port, os.O_RDWR | os.O_NOCTTY)
 
     def say(self) -> None:
@@ -37,6 +48,12 @@ class Script:
         if self._parts:
             self.say()
         return False
+
+    def wait_for(self, what: str) -> Wait:
+        return Wait("the firmware", what, lambda: 0.0, silent_s_max=self._silent_s_max)
+
+    def hear(self, wait: Wait) -> None:
+        """It says nothing but at its console."""
 
     def close(self) -> None:
         os.close(self._port)
@@ -86,9 +103,214 @@ def test_a_question_to_a_firmware_that_was_killed_is_asked_again(console: Consol
     assert asked(console, "SESS:STAT?", None, stale, awake, b"state=idle\r\n") == "state=idle"
 
 
-def test_a_firmware_that_does_not_answer_is_no_firmware(
+def test_a_firmware_that_does_not_answer_is_no_firmware(console: ConsoleLine) -> None:
+    script = Script(console, *[b"! tone\r\n"] * 10, silent_s_max=0.3)
+    refused = (
+        r"the firmware did not answer '\*TST\?' within \d+ s: it has said nothing for 0 s and does "
+        r"not work \(last it said: ! tone\); run the command again, and report it"
+    )
+    with pytest.raises(HostError, match=refused):
+        Operator(console, cast(FirmwareProcess, script)).ask("*TST?")
+    script.close()
+
+
+class Clock:
+    """A clock that stands still until somebody has it run, fifty times as fast as the world."""
+
+    def __init__(self) -> None:
+        self._start_s = 0.0
+        self._since_s: float | None = None
+
+    def now_s(self) -> float:
+        run_s = 0.0 if self._since_s is None else 50.0 * (time.monotonic() - self._since_s)
+        return self._start_s + run_s
+
+    def put_on(self, seconds: float) -> None:
+        self._start_s += seconds
+
+    def run(self) -> None:
+        """Have it run from now on, if it does not yet."""
+        self._since_s = self._since_s or time.monotonic()
+
+
+class Program(FirmwareProcess):
+    """A firmware that is this piece of Python; `CONSOLE` is the descriptor of its console."""
+
+    def __init__(self, console: ConsoleLine, program: str, clock: Clock) -> None:
+        opened = f"import os, sys, time\nCONSOLE = os.open({console.port!r}, os.O_RDWR)\n"
+        self._command = [sys.executable, "-c", opened + program]
+        self.told: list[str] = []
+        self._tell = self.heard
+        self.clock = clock
+        self.kills = 0
+        self._start()
+
+    def heard(self, line: str) -> None:
+        self.told.append(line)
+
+    def wait_for(self, what: str) -> Wait:
+        return Wait("the firmware", what, self.work_s, self._tell, now_s=self.clock.now_s)
+
+
+class Patiently(Program):
+    """Every line that is heard took three quarters of the silence that is allowed."""
+
+    def heard(self, line: str) -> None:
+        super().heard(line)
+        self.clock.put_on(0.75 * SILENT_S_MAX)
+
+
+class Hastily(Program):
+    """After a line time runs."""
+
+    def heard(self, line: str) -> None:
+        super().heard(line)
+        self.clock.run()
+
+
+ANSWERS = """
+while b"*IDN?" not in os.read(CONSOLE, 4096):
+    pass
+os.write(CONSOLE, b"GP-PTA,fitting device,0,0.1.0\\r\\n")
+time.sleep(60)
+"""
+
+
+def test_a_firmware_that_says_what_it_does_is_waited_for_and_it_is_shown(
+    console: ConsoleLine,
+) -> None:
+    """Four steps of 45 s, where a silence of 60 s is allowed."""
+    program = """
+for kernel in range(1, 5):
+    print(f"gp-pta: compiling kernel {kernel} of 4 with Numba: infer", file=sys.stderr, flush=True)
+print("gp-pta-device: ready; tone generator sim 1", flush=True)
+"""
+    firmware = Patiently(console, program + ANSWERS, Clock())
+    try:
+        assert Operator(console, firmware).ask("*IDN?").startswith("GP-PTA,")
+        while len(firmware.told) < 4:
+            firmware.hear(firmware.wait_for("say it all"))
+        assert firmware.clock.now_s() > 2 * SILENT_S_MAX
+    finally:
+        firmware.end()
+    assert firmware.told == [f"compiling kernel {n} of 4 with Numba: infer" for n in range(1, 5)]
+
+
+def test_a_firmware_that_falls_silent_is_given_up_on(console: ConsoleLine) -> None:
+    program = "print('gp-pta: compiling kernel 3 of 14', file=sys.stderr)\ntime.sleep(60)"
+    firmware = Hastily(console, program, Clock())
+    began_s = time.monotonic()
+    try:
+        with pytest.raises(HostError) as end:
+            Operator(console, firmware).greet()
+    finally:
+        firmware.end()
+    words = str(end.value)
+    assert words.startswith("the firmware did not answer after its start within ")
+    assert " s and does not work (last it said: gp-pta: compiling kernel 3 of 14); run the" in words
+    assert time.monotonic() - began_s < 30.0
+
+
+def test_a_firmware_that_works_silently_is_waited_for(
     console: ConsoleLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "ANSWER_TIMEOUT_S", 0.3)
-    with pytest.raises(HostError, match=r"did not answer '\*TST\?' within 0.3 s"):
-        asked(console, "*TST?", *[b"! tone\r\n"] * 10)
+    """It computes for longer than silence is allowed, by a clock that is fast."""
+    monkeypatch.setattr(patience, "WORK_S", 0.02)
+    program = """
+print("gp-pta: compiling", file=sys.stderr, flush=True)
+while time.process_time() < 1.8:
+    pass
+"""
+    firmware = Hastily(console, program + ANSWERS, Clock())
+    try:
+        assert Operator(console, firmware).ask("*IDN?").startswith("GP-PTA,")
+        assert firmware.clock.now_s() > SILENT_S_MAX
+    finally:
+        firmware.end()
+    assert "the firmware has said nothing for " in firmware.told[1]
+    assert firmware.told[1].endswith(" s, but it works; waiting")
+
+
+def test_whatever_a_firmware_says_its_pipes_are_never_full(console: ConsoleLine) -> None:
+    program = """
+for _ in range(4000):
+    print(99 * "o", flush=True)
+    print(99 * "e", file=sys.stderr, flush=True)
+"""
+    firmware = Program(console, program + ANSWERS, Clock())
+    try:
+        assert Operator(console, firmware).ask("*IDN?").startswith("GP-PTA,")
+    finally:
+        firmware.end()
+
+
+def test_the_words_of_an_end_are_those_of_the_error_and_not_of_progress(
+    console: ConsoleLine,
+) -> None:
+    program = """
+print("gp-pta: compiling kernel 1 of 14", file=sys.stderr)
+sys.exit("gp-pta-device: no room on the disk")
+"""
+    firmware = Program(console, program, Clock())
+    said = "^the firmware ended with exit code 1: gp-pta-device: no room on the disk$"
+    with pytest.raises(HostError, match=said):
+        Operator(console, firmware).greet()
+    assert firmware.told == ["compiling kernel 1 of 14"]
+
+
+def test_a_firmware_that_will_not_end_is_ended_with_all_it_started(
+    console: ConsoleLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "END_SILENT_S_MAX", 0.2)
+    program = """
+import signal, subprocess
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+print("gp-pta: compiling", file=sys.stderr, flush=True)
+child.wait()
+"""
+    firmware = Program(console, program, Clock())
+    while not firmware.told:
+        firmware.hear(firmware.wait_for("start another"))
+    firmware.end()
+    assert not firmware.kill(), "there is nothing left to be killed"
+    for reader in firmware._voice._readers:
+        reader.join(WAIT_S)
+        assert not reader.is_alive(), "nobody has its standard error any more"
+
+
+def simulator(
+    program: str, monkeypatch: pytest.MonkeyPatch, silent_s_max: float = SILENT_S_MAX
+) -> tuple[Simulator, list[str]]:
+    """Start this piece of Python in the simulator's place; return what was told as well."""
+    start = processes._started
+    monkeypatch.setattr(processes, "Wait", partial(Wait, silent_s_max=silent_s_max))
+    monkeypatch.setattr(
+        processes, "_started",
+        lambda _: start([sys.executable, "-c", f"import sys, time\n{program}"]),
+    )  # fmt: skip
+    told: list[str] = []
+    return Simulator([], told.append), told
+
+
+def test_what_a_simulator_says_before_it_serves_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = f"""
+print("started: board pico", file=sys.stderr, flush=True)
+print("/dev/pts/77", flush=True)
+print({SERVED!r}, file=sys.stderr, flush=True)
+time.sleep(60)
+"""
+    served, told = simulator(program, monkeypatch)
+    monkeypatch.undo()
+    served.end()
+    assert (served.port, told) == ("/dev/pts/77", ["started: board pico"])
+
+
+def test_a_simulator_that_ends_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(HostError, match=r"^there is no pty to be had$"):
+        simulator("sys.exit('gp-pta: there is no pty to be had')", monkeypatch)
+
+
+def test_a_silent_simulator_is_given_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(HostError, match=r"^the tone generator did not start within \d+ s: it has"):
+        simulator("time.sleep(60)", monkeypatch, silent_s_max=0.5)

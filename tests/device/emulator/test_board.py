@@ -5,6 +5,8 @@ One board serves all tests; the last ones take it out of service.
 
 import binascii
 import random
+import threading
+import time
 from array import array
 from functools import partial
 from pathlib import Path
@@ -14,10 +16,13 @@ import pytest
 
 import tests.device.tone_generator.fakes  # noqa: F401 - before the program is imported
 from device.emulator.board import EmulatedBoard
+from device.simulator.serve import serve
 from device.tone_generator import synthesis
+from firmware_py.board_time import BoardTime
 from firmware_py.link import client
 from firmware_py.link.frames import encode
 from firmware_py.procedure.settings import Settings
+from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from tests.device.emulator.bench import (
     HEARD_PIN,
     LEFT_PIN,
@@ -219,6 +224,39 @@ def test_a_whole_hearing_test(
     assert world.client.counters.events_missed == 0
     assert board.presses > 0
     assert np.sqrt(np.mean(np.square(errors_db))) < 12.0
+
+
+@pytest.mark.usefixtures("kernels_of_the_device")
+def test_a_firmware_waits_for_a_board_that_falls_behind(bench: Bench, tmp_path: Path) -> None:
+    """Every 10 ms of it take 0.1 s and more, as where ten others have the processor."""
+
+    def slowly(us: float) -> None:
+        told.tell(us)
+        time.sleep(0.1)
+
+    def announce(port: str) -> None:
+        ports.append(port)
+        announced.set()
+
+    path, console = tmp_path / "board-time", ConsoleLine()
+    stop, announced, ports = threading.Event(), threading.Event(), list[str]()
+    with BoardTime.made(path) as told:
+        board = EmulatedBoard(bench.pico, a_listener("N3"), slowly)
+        server = threading.Thread(target=serve, args=(board, 1.0, announce, stop))
+        server.start()
+        announced.wait()
+        firmware = FirmwareProcess(ports[0], console.port, tmp_path / "data", 1.0, path)
+        try:
+            operator = Operator(console, firmware)
+            operator.greet()
+            assert "wire ok, 0 garbled, 0 repeated; board ok, pico" in operator.ask("*TST?")
+            operator.ask("SYST:EXIT")
+            assert firmware.wait() == 0
+        finally:
+            firmware.end()
+            stop.set()
+            server.join()
+            console.close()
 
 
 # From here on the board is out of service, and nobody greets it.

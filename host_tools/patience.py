@@ -1,0 +1,157 @@
+"""How long to wait for a process: as long as it says something or works, and not for ever.
+
+A line that it says is a sign of life, and so is processor time that it uses: on a busy machine what
+takes a second takes a minute, and nobody can tell from outside how long a step may take. What does
+neither stands still.
+"""
+
+import os
+import re
+import subprocess
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from host_tools.errors import HostError
+
+SILENT_S_MAX: Final = 60.0  # without a line, and without work
+LONGEST_S: Final = 3600.0  # for one thing, whatever is said and done meanwhile
+# A process that only waits uses less of `SILENT_S_MAX` for looking up; one that computes gets more,
+# even where fifty share a processor.
+WORK_S: Final = 1.0
+LOOK_S: Final = 1.0  # from one look at the processor time to the next
+NEXT: Final = "run the command again, and report it if it stops there again"
+
+_PS_TIME: Final = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)")
+
+
+class Wait:
+    """One wait for one thing, which those have to do who work for it.
+
+    Parameters
+    ----------
+    who, what : str
+        Who does not do what if it is given up, as in "the firmware", "answer '*IDN?'".
+    work_s : callable
+        Returns the processor time they have used so far.
+    tell : callable
+        Is called with a line where the only sign of life is that they work.
+    silent_s_max, longest_s : float
+        How long they may stand still, and how long it may take in all.
+    now_s : callable
+        The time.
+    """
+
+    def __init__(
+        self,
+        who: str,
+        what: str,
+        work_s: Callable[[], float],
+        tell: Callable[[str], None] = lambda _: None,
+        *,
+        silent_s_max: float = SILENT_S_MAX,
+        longest_s: float = LONGEST_S,
+        now_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._who, self._what = who, what
+        self._work_s, self._tell = work_s, tell
+        self._silent_s_max, self._longest_s = silent_s_max, longest_s
+        self._now_s = now_s
+        self._last_line = ""
+        self._began_s = self._said_s = self._told_s = self._alive_s = self._looked_s = now_s()
+        self._worked_s: float | None = None
+
+    def said(self, line: str) -> None:
+        """Note that they said something."""
+        self._last_line = line
+        self._said_s = self._told_s = self._alive_s = self._now_s()
+
+    def check(self) -> None:
+        """See whether it is worth while to go on waiting.
+
+        Raises
+        ------
+        HostError
+            If it is not; the message is that of `in_vain`.
+        """
+        if why := self.in_vain():
+            raise HostError(why)
+
+    def in_vain(self) -> str:
+        """Return why not to wait any longer, what they said last, what to do; empty: go on."""
+        now_s = self._now_s()
+        if now_s - self._looked_s >= min(LOOK_S, self._silent_s_max / 4):
+            self._look(now_s)
+        if now_s - self._alive_s > self._silent_s_max:
+            return self._given_up(now_s, " and does not work")
+        if now_s - self._began_s > self._longest_s:
+            return self._given_up(now_s, "")
+        return ""
+
+    def _look(self, now_s: float) -> None:
+        self._looked_s = now_s
+        used_s = self._work_s()
+        if self._worked_s is None:  # who has not been looked at may have worked
+            self._worked_s, self._alive_s = used_s, now_s
+        self._worked_s = min(self._worked_s, used_s)  # one of them may have ended
+        if used_s - self._worked_s < WORK_S:
+            return
+        self._worked_s, self._alive_s = used_s, now_s
+        if now_s - self._told_s > self._silent_s_max:
+            self._told_s = now_s
+            silent_s = now_s - self._said_s
+            self._tell(f"{self._who} has said nothing for {silent_s:.0f} s, but it works; waiting")
+
+    def _given_up(self, now_s: float, works: str) -> str:
+        last = f"last it said: {self._last_line}" if self._last_line else "it never said anything"
+        return (
+            f"{self._who} did not {self._what} within {now_s - self._began_s:.0f} s: it has said "
+            f"nothing for {now_s - self._said_s:.0f} s{works} ({last}); {NEXT}"
+        )
+
+
+def processor_s(pids: Iterable[int]) -> float:
+    """Return the processor time that these processes, and those they started, have used.
+
+    Where the system does not tell, it is 0: then a line is the only sign of life.
+    """
+    used = _used_by_process()
+    family, added = set(pids), True
+    while added:
+        grown = family | {pid for pid, (parent, _) in used.items() if parent in family}
+        added, family = len(grown) > len(family), grown
+    return sum(used[pid][1] for pid in family if pid in used)
+
+
+def _used_by_process() -> dict[int, tuple[int, float]]:
+    """Return parent and processor time by process."""
+    return _used_by_proc() if Path("/proc/self/stat").exists() else _used_by_ps()
+
+
+def _used_by_proc() -> dict[int, tuple[int, float]]:
+    ticks_per_s = os.sysconf("SC_CLK_TCK")
+    used = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            fields = status.read_text(errors="replace").rpartition(")")[2].split()
+            # Its own in user and system mode, and that of its children which have ended.
+            ticks = sum(map(int, fields[11:15]))
+            used[int(status.parent.name)] = (int(fields[1]), ticks / ticks_per_s)
+    return used
+
+
+def _used_by_ps() -> dict[int, tuple[int, float]]:
+    command = ["ps", "-A", "-o", "pid=,ppid=,time="]
+    try:
+        listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return {}
+    used = {}
+    for line in listed.splitlines():
+        pid, parent, told = line.split()
+        if time_told := _PS_TIME.fullmatch(told):
+            days, hours, minutes, seconds = (float(part or 0.0) for part in time_told.groups())
+            used[int(pid)] = (int(parent), 60 * (60 * (24 * days + hours) + minutes) + seconds)
+    return used

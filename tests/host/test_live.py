@@ -1,0 +1,96 @@
+"""A test that is followed goes on as long as anything is said or done about it."""
+
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import cast
+
+import pytest
+from rich.console import Console
+
+from host_tools import live
+from host_tools.errors import HostError
+from host_tools.patience import SILENT_S_MAX, Wait
+from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
+
+LOOKS_PER_SILENCE = 6
+
+
+class Standing:
+    """A firmware and its operator: it answers, and does nothing by itself."""
+
+    def __init__(self, state: str = "state=listening") -> None:
+        self.kills = 0
+        self.state = state
+        self.asked: list[str] = []
+
+    def work_s(self) -> float:
+        return 0.0
+
+    def hear(self, wait: Wait) -> None:
+        """It says nothing but at its console."""
+
+    def restart_if_killed(self) -> bool:
+        return False
+
+    def ask(self, line: str) -> str:
+        self.asked.append(line)
+        return self.state
+
+
+@pytest.fixture
+def console(monkeypatch: pytest.MonkeyPatch) -> Iterator[ConsoleLine]:
+    """A console; every look at the clock finds it much later."""
+    times = itertools.count(0.0, SILENT_S_MAX / LOOKS_PER_SILENCE)
+    monkeypatch.setattr(live, "Wait", partial(Wait, now_s=lambda: next(times)))
+    console = ConsoleLine()
+    yield console
+    console.close()
+
+
+def follow(
+    console: ConsoleLine, firmware: Standing, board_work_s: Callable[[], float] = lambda: 0.0
+) -> Iterator[str]:
+    return live.follow(
+        cast(Operator, firmware), console, cast(FirmwareProcess, firmware), Console(quiet=True),
+        board_work_s,
+    )  # fmt: skip
+
+
+def test_a_test_that_does_not_go_on_is_told_with_its_state(console: ConsoleLine) -> None:
+    firmware = Standing()
+    words = (
+        r"^the test does not go on: state=listening; the firmware did not tell of the test within "
+        r"\d+ s: .* and does not work .*; run the command again"
+    )
+    with pytest.raises(HostError, match=words):
+        list(follow(console, firmware))
+    assert firmware.asked == ["SESS:STAT?"]
+
+
+def test_a_test_that_ended_unheard_has_ended(console: ConsoleLine) -> None:
+    assert set(follow(console, Standing("state=finished"))) == {""}
+
+
+def test_a_line_begins_a_wait_anew(console: ConsoleLine) -> None:
+    firmware = Standing()
+    port = os.open(console.port, os.O_RDWR | os.O_NOCTTY)
+    followed = follow(console, firmware)
+    for _ in range(3 * LOOKS_PER_SILENCE):
+        os.write(port, b"! tone number=3\r\n")
+        while next(followed) == "":
+            continue
+    os.write(port, b"! session-over session=1\r\n")
+    assert "! session-over session=1" in [*followed]
+    assert firmware.asked == []
+    os.close(port)
+
+
+def test_while_the_board_computes_the_test_goes_on(console: ConsoleLine) -> None:
+    firmware = Standing()
+    worked = itertools.count(0.0, 0.5)
+    followed = follow(console, firmware, lambda: next(worked))
+    for _ in range(3 * LOOKS_PER_SILENCE):
+        assert next(followed) == ""
+    assert firmware.asked == []
