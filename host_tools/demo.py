@@ -8,9 +8,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Audiogram
@@ -36,6 +34,9 @@ from host_tools.simulate import (
     listener_of,
 )
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 NAME = "demo"
 SUMMARY = "measure a simulated listener from start to end and replay the journal"
 EXAMPLE = """\
@@ -48,6 +49,7 @@ example:
   gp-pta demo --board emulated --ear left
 """
 
+NEEDS: Final = ("rich",)
 SPEED: Final = {SIMULATED: 40.0, EMULATED: 0.25}
 # The emulator computes two seconds for one of a tone: single pulses, and no long pauses.
 BRIEF: Final[dict[str, float]] = {"pulses": 1, "pause_ms_min": 500, "pause_ms_max": 1000}
@@ -117,20 +119,22 @@ def _check_options(arguments: argparse.Namespace) -> None:
     check_test(arguments, _settings(arguments))
 
 
-def _screen(picture: Path | None) -> Console:
+def _screen(picture: Path | None) -> "Console":
+    from rich.console import Console
+
     if picture is None:
         return Console(highlight=False)
     check_name(picture, "--picture", (".svg",))
     return Console(highlight=False, record=True, width=PICTURE_COLUMNS, force_terminal=True)
 
 
-def _picture(screen: Console) -> str:
+def _picture(screen: "Console") -> str:
     """Return the screen as SVG, without the font that Rich would fetch from outside."""
     svg = screen.export_svg(title="gp-pta demo")
     return re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
 
 
-def _measure(arguments: argparse.Namespace, data: Path, screen: Console) -> dict[str, Any]:
+def _measure(arguments: argparse.Namespace, data: Path, screen: "Console") -> dict[str, Any]:
     """Start simulator and firmware, run a test over the console, and return its result."""
     screen.print(f"starting the {arguments.board} tone generator and the firmware ...")
     if arguments.board == EMULATED:

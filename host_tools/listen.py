@@ -12,9 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.serve import carry, raw_pty, serve
 from device.sound_card.board import HEARD_KEY, LocalBoard
@@ -38,6 +36,9 @@ from host_tools.live import (
     show_result,
 )
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 NAME = "listen"
 SUMMARY = "your own ears: the sound card is the tone generator, the space bar is the button"
@@ -142,6 +143,7 @@ def _check(arguments: argparse.Namespace) -> None:
         check_name(arguments.wav, "--wav", (".wav",))
     if not arguments.test:
         return
+    need(f"gp-pta {NAME} --test", "rich")
     if arguments.seed is None:
         arguments.seed = secrets.randbits(31)
     try:
@@ -215,6 +217,8 @@ def _say(words: str) -> None:
 
 def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) -> int:
     """Run a whole test; the exit code is 0 if its replay was identical."""
+    from rich.console import Console
+
     screen = Console(highlight=False)
     data = data_directory(arguments.out, "gp-pta-listen-")
     screen.print(f"the journal is in {data}", soft_wrap=True)
@@ -240,7 +244,7 @@ def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) 
 
 
 def _measure(
-    arguments: argparse.Namespace, board: LocalBoard, data: Path, screen: Console
+    arguments: argparse.Namespace, board: LocalBoard, data: Path, screen: "Console"
 ) -> dict[str, Any]:
     """Start the firmware, run a test over its console, and return the result."""
     stop = threading.Event()

@@ -8,9 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.listener import Audiogram
 from firmware_py.console.audiogram import draw_audiogram, legend
@@ -20,6 +18,9 @@ from firmware_py.procedure.settings import SettingError, Settings
 from host_tools.bands import half_width_db
 from host_tools.errors import HostError
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 SILENT_S_MAX: Final = 60.0  # without any line from the firmware
 TERMINAL_COLUMNS_BESIDE: Final = 118
@@ -91,7 +92,7 @@ def begin(
     operator: Operator,
     arguments: argparse.Namespace,
     settings: Mapping[str, Any],
-    screen: Console,
+    screen: "Console",
 ) -> None:
     """Start a test with these settings, or go on with the one that is unfinished.
 
@@ -114,7 +115,7 @@ def begin(
 
 
 def follow(
-    operator: Operator, console: ConsoleLine, firmware: FirmwareProcess, screen: Console
+    operator: Operator, console: ConsoleLine, firmware: FirmwareProcess, screen: "Console"
 ) -> Iterator[str]:
     """Show the test live until it is over, starting the firmware again whenever it was killed.
 
@@ -151,7 +152,7 @@ def _typed(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:g}"
 
 
-def _show_line(line: str, progress: Progress, screen: Console) -> None:
+def _show_line(line: str, progress: Progress, screen: "Console") -> None:
     if not line.startswith("! "):
         if line.startswith("ERROR"):
             screen.print(line, style="red", markup=False)
@@ -190,7 +191,7 @@ def _answer_line(tone: Mapping[str, str], answer: Mapping[str, str]) -> str:
 
 
 def show_result(
-    screen: Console, result: Mapping[str, Any], truth: Mapping[Any, Audiogram] | None = None
+    screen: "Console", result: Mapping[str, Any], truth: Mapping[Any, Audiogram] | None = None
 ) -> None:
     """Draw what was found, ear beside ear where there is room, and the truth if it is known."""
     panels = [_panel(ear, truth[ear["ear"]] if truth else None) for ear in result["ears"]]

@@ -151,6 +151,25 @@ def test_what_is_missing_is_named_with_the_smallest_extra(
         need("--what", "os", "no_such_module")
 
 
+def test_without_any_extra_the_commands_are_there_and_name_what_they_need() -> None:
+    program = """
+import sys
+for name in ("matplotlib", "mpremote", "prompt_toolkit", "pyrage", "rich", "shtab", "sounddevice"):
+    sys.modules[name] = None
+from host_tools.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+    for command in ("demo", "watch sessions", "listen --test"):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *command.split()],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 2
+        assert re.fullmatch(
+            r"gp-pta: .* needs rich, not installed: .* -m pip install .*\n", done.stderr
+        )
+
+
 def test_an_unknown_option_shows_the_usage_of_its_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
