@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware_py.console.grammar import header_pattern
-from firmware_py.ports import Port, PortError
+from firmware_py.ports import Port, PortError, SerialLine
 from host_tools.errors import HostError
 from host_tools.files import user_directory
 
@@ -54,10 +54,12 @@ class Talk:
 
     Parameters
     ----------
-    port : str
+    port : str or SerialLine
         What the console is at, a device or any URL that pyserial knows.
     show : callable
         Is given every line that came unasked.
+    lost : callable, optional
+        Is called in a thread when the port is gone, so that nobody has to ask to know.
 
     Raises
     ------
@@ -65,9 +67,15 @@ class Talk:
         If the port cannot be opened.
     """
 
-    def __init__(self, port: str, show: Callable[[str], None]) -> None:
-        self._port = Port(port, "console")
+    def __init__(
+        self,
+        port: str | SerialLine,
+        show: Callable[[str], None],
+        lost: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._port: SerialLine = Port(port, "console") if isinstance(port, str) else port
         self.show = show
+        self._tell_lost = lost
         self._answers: queue.Queue[str | None] = queue.Queue()
         self._partial = b""
         self._lost = ""
@@ -177,6 +185,7 @@ class Talk:
                 data = self._port.read()
             except PortError as error:
                 self._lost = str(error)
+                self._tell_lost()
                 return
             if not data:
                 time.sleep(POLL_S)
@@ -220,8 +229,6 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Talk until there are no more lines."""
-    if isinstance(sys.stdin, io.TextIOWrapper):  # what is no text is for `Talk.ask` to spell out
-        sys.stdin.reconfigure(errors="surrogateescape")
     follow = _Follow(arguments.until)
     talk = Talk(arguments.port, follow.show)
     try:
@@ -229,8 +236,8 @@ def run(arguments: argparse.Namespace) -> int:
         with events_as_found(talk) if arguments.until else nullcontext():
             if sys.stdin.isatty() and sys.stdout.isatty():
                 print(f"{identity}\nHELP lists the commands; ^D ends")
-                return _converse(talk, _people(talk))
-            code = _converse(talk, (line.rstrip("\r\n") for line in sys.stdin))
+                return converse(talk, typed_by_people(talk))
+            code = converse(talk, typed_by_a_script())
             follow.wait(talk)
             return code
     finally:
@@ -254,7 +261,8 @@ class _Follow:
             talk.check()
 
 
-def _converse(talk: Talk, lines: Iterable[str]) -> int:
+def converse(talk: Talk, lines: Iterable[str]) -> int:
+    """Have each line done, print its answer, and return the exit code."""
     code = EXIT_DONE
     for line in lines:
         if not line.strip():
@@ -266,8 +274,21 @@ def _converse(talk: Talk, lines: Iterable[str]) -> int:
     return code
 
 
-def _people(talk: Talk) -> Iterator[str]:
-    """Return what somebody types, until the end of file."""
+def typed_by_a_script() -> Iterator[str]:
+    """Return the lines of standard input."""
+    if isinstance(sys.stdin, io.TextIOWrapper):  # what is no text is for `Talk.ask` to spell out
+        sys.stdin.reconfigure(errors="surrogateescape")
+    return (line.rstrip("\r\n") for line in sys.stdin)
+
+
+def typed_by_people(talk: Talk) -> Iterator[str]:
+    """Return what somebody types, until the end of file.
+
+    Raises
+    ------
+    HostError
+        If the port is found to be gone when ^C takes back what was typed.
+    """
     typed, hidden, around = _prompts(talk)
     with around:
         while True:
@@ -279,7 +300,7 @@ def _people(talk: Talk) -> Iterator[str]:
             except EOFError:
                 return
             except KeyboardInterrupt:
-                continue
+                talk.check()
 
 
 def _prompts(talk: Talk) -> tuple[Callable[[], str], Callable[[], str], Any]:

@@ -139,7 +139,7 @@ def _measure(arguments: argparse.Namespace, data: Path, screen: "Console") -> di
     screen.print(f"starting the {arguments.board} tone generator and the firmware ...")
     if arguments.board == EMULATED:
         screen.print(_how_long(arguments))
-    simulator = Simulator(_simulator_options(arguments), screen.print)
+    simulator = Simulator(simulator_options(arguments), screen.print)
     console = ConsoleLine()
     firmware = FirmwareProcess(simulator.port, console.port, data, arguments.speed)
     try:
@@ -168,7 +168,8 @@ def _how_long(arguments: argparse.Namespace) -> str:
     )
 
 
-def _simulator_options(arguments: argparse.Namespace) -> list[str]:
+def simulator_options(arguments: argparse.Namespace) -> list[str]:
+    """Return the options of `gp-pta simulate` that are among these arguments."""
     names = ["board", "audiogram", "seed", "response_noise", "lapse_rate", "false_alarm_rate"]
     names += ["response_time", "unsure_half_width", "interaural_attenuation", "speed", "faults"]
     pairs = ((f"--{name.replace('_', '-')}", str(getattr(arguments, name))) for name in names)

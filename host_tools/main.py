@@ -11,6 +11,7 @@ from typing import Final
 from device.simulator.audiograms import AudiogramError
 from firmware_py import __version__
 from host_tools import (
+    cable,
     calibrate,
     completion,
     console,
@@ -21,6 +22,7 @@ from host_tools import (
     replay,
     simulate,
     unprotect,
+    workbench,
 )
 from host_tools.errors import HostError
 from host_tools.export import command as export
@@ -34,8 +36,10 @@ from host_tools.watch import command as watch
 
 COMMANDS = (
     demo,
+    workbench,
     listen,
     simulate,
+    cable,
     console,
     watch,
     replay,
