@@ -31,6 +31,7 @@ example:
 exit codes: 0 every line was done, 1 a line was answered with an error, 2 there was no answer
 """
 
+MAY_NEED: Final = {"completion and history": ("prompt_toolkit",)}
 ANSWER_TIMEOUT_S: Final = 10.0  # the firmware answers within a second whatever it does
 WAKE_TIMEOUT_S: Final = 5.0
 QUIET_S: Final = 0.1

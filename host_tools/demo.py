@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Audiogram
 from firmware_py.procedure.settings import AUTOMATIC, OFF
-from host_tools import replay
+from host_tools import replay, simulate
 from host_tools.errors import HostError
 from host_tools.files import check_name, write_text
 from host_tools.live import (
@@ -50,6 +50,7 @@ example:
 """
 
 NEEDS: Final = ("rich",)
+MAY_NEED: Final = simulate.MAY_NEED
 SPEED: Final = {SIMULATED: 40.0, EMULATED: 0.25}
 # The emulator computes two seconds for one of a tone: single pulses, and no long pauses.
 BRIEF: Final[dict[str, float]] = {"pulses": 1, "pause_ms_min": 500, "pause_ms_max": 1000}

@@ -24,6 +24,7 @@ from host_tools import (
     unprotect,
     workbench,
 )
+from host_tools.doctor import command as doctor
 from host_tools.errors import HostError
 from host_tools.export import command as export
 from host_tools.extras import need
@@ -53,6 +54,7 @@ COMMANDS = (
     install_board,
     study,
     learn_prior,
+    doctor,
     completion,
 )
 

@@ -15,6 +15,7 @@ from typing import Final
 from firmware_py.archive import UNFINISHED
 from firmware_py.console.grammar import header_pattern
 from firmware_py.ports import PortError
+from host_tools import console, simulate
 from host_tools.console import (
     EXIT_DONE,
     Talk,
@@ -46,7 +47,7 @@ example:
 
 Type what the console takes: HELP lists it, SESS:STAR starts a test. ^D or SYST:EXIT ends it all.
 The journals stay, and an unfinished test is gone on with next time. A firmware that somebody kills
-is started again. What it types for the same in several terminals is printed at the start.
+is started again. What to type for the same in several terminals is printed at the start.
 
 From a pipe, a test that is under way after the last line is waited for, unless it is paused. Only
 what the console says goes to standard output then.
@@ -54,6 +55,7 @@ what the console says goes to standard output then.
 exit codes: 0 ended, 1 a line was answered with an error, 2 it could not start or go on
 """
 
+MAY_NEED: Final = {**console.MAY_NEED, **simulate.MAY_NEED}
 EXIT_HEADER: Final = header_pattern("SYSTem:EXIT")
 WAITING_STATES: Final = (*IDLE_STATES, "state=paused")  # for an operator
 POLL_S: Final = 0.2
@@ -250,11 +252,11 @@ def _by_hand(arguments: argparse.Namespace) -> Iterator[str]:
     """Say what to type for the same in several terminals, and to look on."""
     speed = f"--speed {arguments.speed:g}"
     data = shlex.quote(str(arguments.data))
-    simulate = f"  {shlex.join(['gp-pta', 'simulate', *_told(arguments)])} {speed}"
+    board = f"  {shlex.join(['gp-pta', 'simulate', *_told(arguments)])} {speed}"
     cable = "  gp-pta cable"
-    columns = max(len(simulate), len(cable))
+    columns = max(len(board), len(cable))
     yield "The same by hand, each in a terminal of its own:"
-    yield f"{simulate:<{columns}}   # prints a port: BOARD"
+    yield f"{board:<{columns}}   # prints a port: BOARD"
     yield f"{cable:<{columns}}   # prints two: END and FAR_END"
     yield f"  gp-pta-device --tone-generator BOARD --console END --data {data} {speed}"
     yield "  gp-pta console FAR_END"

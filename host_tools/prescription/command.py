@@ -42,6 +42,7 @@ exit codes: 0 prescribed, 2 nothing can be prescribed from this journal
 """
 
 NEEDS: Final = ("rich",)
+MAY_NEED: Final = {"-o PICTURE": ("matplotlib",)}
 RULE_NAMES: Final = ("nal-r", "nal-rp", "camfit", "half-gain")
 CONFIGURATION: Final = ".cfg"
 OUTPUT_ENDINGS: Final = (*PICTURE_ENDINGS, ".json", CONFIGURATION)
@@ -72,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     for path in arguments.out:
         check_name(path, "-o", OUTPUT_ENDINGS, arguments.force)
         if path.suffix in PICTURE_ENDINGS:
-            need(f"-o {path.name}", "matplotlib")
+            need(f"-o {path.name}", *MAY_NEED["-o PICTURE"])
     session = read_true_session(arguments.journal)
     _check_ended(session, arguments.unfinished)
     ears = _prescribed(session, arguments)

@@ -37,6 +37,7 @@ damaged
 """
 
 NEEDS: Final = ("rich",)
+MAY_NEED: Final = {"-o": ("matplotlib",)}
 ENDINGS: Final = (".html", ".png", ".svg", ".pdf")
 PAGE: Final = ".html"
 # Of the record, by the exit code.
@@ -61,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     out: Path | None = arguments.out
     if out is not None:
         check_name(out, "-o", ENDINGS, arguments.force)
-        need(f"-o {out}", "matplotlib")
+        need(f"-o {out}", *MAY_NEED["-o"])
     elif not arguments.json:
         raise HostError(f"-o is missing; allowed is a name in {', '.join(ENDINGS)}, or --json")
 

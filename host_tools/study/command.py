@@ -39,6 +39,12 @@ FIGURES: Final = ("posterior-evolution", "mean-bald")
 # Asked for after the arguments are known to be right, so not under the name NEEDS.
 LIBRARIES: Final = ("matplotlib", "pyarrow", "rich", "threadpoolctl")
 
+MAY_NEED: Final = {
+    "--audiograms": LIBRARIES,
+    "--figure": ("matplotlib",),
+    "--dask": ("distributed",),
+}
+
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
@@ -114,7 +120,7 @@ def _figure(arguments: argparse.Namespace) -> int:
         raise HostError(f"--figure is {arguments.figure!r}; allowed are {', '.join(FIGURES)}")
     if arguments.audiograms is not None:
         raise HostError("--figure has one ear: --audiogram, not --audiograms")
-    need(f"gp-pta {NAME} --figure", "matplotlib")
+    need(f"gp-pta {NAME} --figure", *MAY_NEED["--figure"])
     from host_tools.study.figures import draw_figure
 
     numbers = draw_figure(
