@@ -120,7 +120,7 @@ class _Bench:
         self._leaving = True
         self._stack.close()
         if self._greeted:
-            _say_what_stays(self._arguments.data, self._before)
+            _say_what_stays(self._arguments, self._before)
 
     def serve(self) -> int:
         """Talk until the operator has gone; a firmware that was killed is started again."""
@@ -282,16 +282,24 @@ def _sizes(data: Path) -> dict[Path, int]:
     return {}
 
 
-def _say_what_stays(data: Path, before: dict[Path, int]) -> None:
-    touched = sorted(path for path, size in _sizes(data).items() if before.get(path) != size)
-    for path in touched:
+def _say_what_stays(arguments: argparse.Namespace, before: dict[Path, int]) -> None:
+    touched = [p for p, size in _sizes(arguments.data).items() if before.get(p) != size]
+    for path in sorted(touched):
         outcome = entry_of(path).outcome
         _say(f"{path}: {outcome}")
         if outcome == UNFINISHED:
-            _say(f"  to go on: gp-pta workbench --data {shlex.quote(str(data))}")
+            _say(f"  to go on: {_the_same(arguments)}")
         else:
             page = shlex.quote(f"{path.stem}.html")
             _say(f"  next: gp-pta report {shlex.quote(str(path))} -o {page}")
+
+
+def _the_same(arguments: argparse.Namespace) -> str:
+    """Return what opens this bench again: with another listener a test would make no sense."""
+    usual = arguments.speed == SPEED[arguments.board]
+    speed = [] if usual else ["--speed", f"{arguments.speed:g}"]
+    data = ["--data", str(arguments.data)]
+    return shlex.join(["gp-pta", NAME, *_told(arguments), *speed, *data])
 
 
 def _show(line: str) -> None:

@@ -143,10 +143,11 @@ def test_a_refused_line_is_in_the_exit_code_and_an_exit_ends_the_lines(tmp_path:
 
 
 def test_a_paused_test_is_not_waited_for_and_is_gone_on_with(tmp_path: Path) -> None:
-    done = piped(tmp_path, "SESS:STAR LEFT,7\nSESS:PAUS\n")
+    done = piped(tmp_path, "SESS:STAR LEFT,7\nSESS:PAUS\n", "--audiogram", "S2")
     assert replay_journal(tmp_path / JOURNAL).code == UNFINISHED
     assert f"{tmp_path / JOURNAL}: unfinished\n" in done.stderr
-    assert f"  to go on: gp-pta workbench --data {tmp_path}\n" in done.stderr
+    again = f"gp-pta workbench --audiogram S2 --speed 100 --data {tmp_path}"
+    assert f"  to go on: {again}\n" in done.stderr, "the same listener"
 
     done = piped(tmp_path, "SESS:CONT\n")
     assert f"going on with the unfinished test in {tmp_path}\n" in done.stderr
@@ -215,7 +216,8 @@ def test_a_firmware_that_is_killed_ends_a_script(tmp_path: Path) -> None:
 
     assert process.returncode == 2
     assert errors.endswith(
-        f"{tmp_path / JOURNAL}: unfinished\n  to go on: gp-pta workbench --data {tmp_path}\n"
+        f"{tmp_path / JOURNAL}: unfinished\n"
+        f"  to go on: gp-pta workbench --speed 10 --data {tmp_path}\n"
         "gp-pta: the firmware was killed\n"
     )
     wait_for_the_end_of(children)
