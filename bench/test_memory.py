@@ -14,7 +14,7 @@ from bench.processes import PATH_WITHOUT_SCIPY, ROOT
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_peak_memory_of_the_firmware(benchmark: Any, tmp_path: Path) -> None:
-    """Both ears of a simulated listener, kernels of Numba, compiled before; the time is the demo's."""
+    """Both ears of a simulated listener, kernels of Numba; the time is that of the demo."""
     environment = {
         **os.environ,
         "PYTHONPATH": PATH_WITHOUT_SCIPY,

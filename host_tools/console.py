@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware_py.console.grammar import header_pattern
-from firmware_py.ports import Port, PortError
+from firmware_py.ports import Port, PortError, SerialLine
 from host_tools.errors import HostError
 from host_tools.files import user_directory
 from host_tools.greeting import CONSOLE_WANTED, IDENTITY, answer_to_hello, hello
@@ -32,6 +32,7 @@ example:
 exit codes: 0 every line was done, 1 a line was answered with an error, 2 there was no answer
 """
 
+MAY_NEED: Final = {"completion and history": ("prompt_toolkit",)}
 ANSWER_TIMEOUT_S: Final = 30.0  # it answers within a second whatever it does; on a busy host, some
 WAKE_TIMEOUT_S: Final = 5.0
 HELLO_TIMEOUT_S: Final = 1.0  # of a tone generator, at the wrong port
@@ -55,10 +56,12 @@ class Talk:
 
     Parameters
     ----------
-    port : str
+    port : str or SerialLine
         What the console is at, a device or any URL that pyserial knows.
     show : callable
         Is given every line that came unasked.
+    lost : callable, optional
+        Is called in a thread when the port is gone, so that nobody has to ask to know.
 
     Raises
     ------
@@ -66,9 +69,15 @@ class Talk:
         If the port cannot be opened.
     """
 
-    def __init__(self, port: str, show: Callable[[str], None]) -> None:
-        self._port = Port(port, "console")
+    def __init__(
+        self,
+        port: str | SerialLine,
+        show: Callable[[str], None],
+        lost: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._port: SerialLine = Port(port, "console") if isinstance(port, str) else port
         self.show = show
+        self._tell_lost = lost
         self._answers: queue.Queue[str | None] = queue.Queue()
         self._partial = b""
         self._lost = ""
@@ -192,6 +201,7 @@ class Talk:
                 data = self._port.read()
             except PortError as error:
                 self._lost = str(error)
+                self._tell_lost()
                 return
             if not data:
                 time.sleep(POLL_S)
@@ -235,8 +245,6 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Talk until there are no more lines."""
-    if isinstance(sys.stdin, io.TextIOWrapper):  # what is no text is for `Talk.ask` to spell out
-        sys.stdin.reconfigure(errors="surrogateescape")
     follow = _Follow(arguments.until)
     talk = Talk(arguments.port, follow.show)
     try:
@@ -244,8 +252,8 @@ def run(arguments: argparse.Namespace) -> int:
         with events_as_found(talk) if arguments.until else nullcontext():
             if sys.stdin.isatty() and sys.stdout.isatty():
                 print(f"{identity}\nHELP lists the commands; ^D ends")
-                return _converse(talk, _people(talk))
-            code = _converse(talk, (line.rstrip("\r\n") for line in sys.stdin))
+                return converse(talk, typed_by_people(talk))
+            code = converse(talk, typed_by_a_script())
             follow.wait(talk)
             return code
     finally:
@@ -269,7 +277,8 @@ class _Follow:
             talk.check()
 
 
-def _converse(talk: Talk, lines: Iterable[str]) -> int:
+def converse(talk: Talk, lines: Iterable[str]) -> int:
+    """Have each line done, print its answer, and return the exit code."""
     code = EXIT_DONE
     for line in lines:
         if not line.strip():
@@ -281,8 +290,21 @@ def _converse(talk: Talk, lines: Iterable[str]) -> int:
     return code
 
 
-def _people(talk: Talk) -> Iterator[str]:
-    """Return what somebody types, until the end of file."""
+def typed_by_a_script() -> Iterator[str]:
+    """Return the lines of standard input."""
+    if isinstance(sys.stdin, io.TextIOWrapper):  # what is no text is for `Talk.ask` to spell out
+        sys.stdin.reconfigure(errors="surrogateescape")
+    return (line.rstrip("\r\n") for line in sys.stdin)
+
+
+def typed_by_people(talk: Talk) -> Iterator[str]:
+    """Return what somebody types, until the end of file.
+
+    Raises
+    ------
+    HostError
+        If the port is found to be gone when ^C takes back what was typed.
+    """
     typed, hidden, around = _prompts(talk)
     with around:
         while True:
@@ -294,7 +316,7 @@ def _people(talk: Talk) -> Iterator[str]:
             except EOFError:
                 return
             except KeyboardInterrupt:
-                continue
+                talk.check()
 
 
 def _prompts(talk: Talk) -> tuple[Callable[[], str], Callable[[], str], Any]:

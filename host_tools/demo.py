@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Audiogram
 from firmware_py.procedure.settings import AUTOMATIC, OFF
-from host_tools import replay
+from host_tools import replay, simulate
 from host_tools.errors import HostError
 from host_tools.files import check_name, write_text
 from host_tools.live import (
@@ -54,7 +54,7 @@ example:
   gp-pta demo --board emulated --ear left
 """
 
-NEEDS: Final = ("rich",)
+MAY_NEED: Final = simulate.MAY_NEED
 SPEED: Final = {SIMULATED: 40.0, EMULATED: 0.25}
 # The emulator computes two seconds for one of a tone: single pulses, and no long pauses.
 BRIEF: Final[dict[str, float]] = {"pulses": 1, "pause_ms_min": 500, "pause_ms_max": 1000}
@@ -143,12 +143,12 @@ def _measure(arguments: argparse.Namespace, data: Path, screen: "Console") -> di
     screen.print(f"starting the {arguments.board} tone generator and the firmware ...")
     if arguments.board == EMULATED:
         screen.print(_how_long(arguments))
-    with _time_of(arguments.board) as clock:
+    with time_of(arguments.board) as clock:
         return _measure_with(arguments, data, screen, clock)
 
 
 @contextmanager
-def _time_of(board: str) -> Iterator[Path | None]:
+def time_of(board: str) -> Iterator[Path | None]:
     """Give a place for the time of a board that has its own; afterwards it is gone."""
     if board != EMULATED:
         yield None
@@ -161,7 +161,7 @@ def _measure_with(
     arguments: argparse.Namespace, data: Path, screen: Console, clock: Path | None
 ) -> dict[str, Any]:
     tell = teller(screen)
-    simulator = Simulator(_simulator_options(arguments, clock), tell)
+    simulator = Simulator(simulator_options(arguments, clock), tell)
     console = ConsoleLine()
     firmware = FirmwareProcess(simulator.port, console.port, data, arguments.speed, clock, tell)
     try:
@@ -191,7 +191,8 @@ def _how_long(arguments: argparse.Namespace) -> str:
     )
 
 
-def _simulator_options(arguments: argparse.Namespace, clock: Path | None) -> list[str]:
+def simulator_options(arguments: argparse.Namespace, clock: Path | None) -> list[str]:
+    """Return the options of `gp-pta simulate` that are among these arguments, and a clock's."""
     names = ["board", "audiogram", "seed", "response_noise", "lapse_rate", "false_alarm_rate"]
     names += ["response_time", "unsure_half_width", "interaural_attenuation", "speed", "faults"]
     pairs = ((f"--{name.replace('_', '-')}", str(getattr(arguments, name))) for name in names)

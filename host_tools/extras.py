@@ -16,15 +16,12 @@ DISTRIBUTION: Final = "gp-pta"
 # The extra that a command wants, or an option of it. The pages say the same, and so do errors,
 # whichever of its packages is the missing one.
 EXTRA_FOR: Final = {
-    "demo": "host",
     "demo --board emulated": "emulator",
     "listen": "audio",
     "simulate --board emulated": "emulator",
     "console": "host",
-    "watch": "host",
     "replay --picture": "report",
     "report": "report",
-    "prescribe": "host",
     "prescribe -o": "report",
     "export --format parquet": "export",
     "sessions --format parquet": "export",

@@ -59,7 +59,7 @@ not calibrated, and what the mixer, the amplifier and the earphones do comes on 
 volume turned down. device/sound_card/README.md says what is exact here and what is not.
 """
 
-NEEDS: Final = ("rich",)
+MAY_NEED: Final = {"a sound card": ("sounddevice",)}
 LIMIT_DBFS: Final = -30.0  # 90 dB HL where 0 dBFS is the nominal 120; with most earphones less
 WITHOUT: Final = "gp-pta listen --wav FILE.wav writes what would be heard"
 UNCALIBRATED: Final = (
@@ -148,6 +148,7 @@ def _check(arguments: argparse.Namespace) -> None:
         check_name(arguments.wav, "--wav", (".wav",))
     if not arguments.test:
         return
+    need(f"gp-pta {NAME} --test", *MAY_NEED["--test"])
     if arguments.seed is None:
         arguments.seed = secrets.randbits(31)
     try:
@@ -197,7 +198,7 @@ def _opened(device: str | None, wav: Path | None) -> SampledOutput:
 
 def _card(device: str | None) -> CardOutput:
     """Open the sound card, and say what is heard through it."""
-    need("a sound card", "sounddevice", use=NAME)
+    need("a sound card", *MAY_NEED["a sound card"], use=NAME)
     try:
         card = CardOutput(int(device) if device and device.isdecimal() else device)
     except NoSoundError as error:

@@ -12,7 +12,9 @@ from typing import Final
 
 from device.simulator.audiograms import AudiogramError
 from firmware_py import __version__
+from firmware_py.inference.library import JIT, VARIABLE
 from host_tools import (
+    cable,
     calibrate,
     completion,
     console,
@@ -23,7 +25,9 @@ from host_tools import (
     replay,
     simulate,
     unprotect,
+    workbench,
 )
+from host_tools.doctor import command as doctor
 from host_tools.errors import HostError
 from host_tools.export import command as export
 from host_tools.extras import need
@@ -36,8 +40,10 @@ from host_tools.watch import command as watch
 
 COMMANDS = (
     demo,
+    workbench,
     listen,
     simulate,
+    cable,
     console,
     watch,
     replay,
@@ -51,6 +57,7 @@ COMMANDS = (
     install_board,
     study,
     learn_prior,
+    doctor,
     completion,
 )
 
@@ -124,7 +131,10 @@ def parser() -> argparse.ArgumentParser:
         )
         command.add_arguments(sub)
         needs = getattr(command, "NEEDS", ())
-        sub.set_defaults(run=command.run, command=command.NAME, needs=needs)
+        under_numba = getattr(command, "UNDER_NUMBA", False)
+        sub.set_defaults(
+            run=command.run, command=command.NAME, needs=needs, under_numba=under_numba
+        )
     return p
 
 
@@ -134,6 +144,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     arguments = parser().parse_args(argv)
     try:
+        if arguments.under_numba:
+            os.environ[VARIABLE] = JIT
         need(f"gp-pta {arguments.command}", *arguments.needs, use=arguments.command)
         code: int = arguments.run(arguments)
         sys.stdout.flush()

@@ -263,6 +263,10 @@ class FirmwareProcess:
         self._process.wait()
         return True
 
+    def has_ended(self) -> bool:
+        """Tell whether the process has ended, however it did."""
+        return self._process.poll() is not None
+
     def restart_if_killed(self) -> bool:
         """Start the firmware again if it was killed by a signal.
 

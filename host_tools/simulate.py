@@ -31,6 +31,7 @@ example:
 
 
 SIMULATED, EMULATED = "simulated", "emulated"
+MAY_NEED: Final = {f"--board {EMULATED}": ("rp2040py",)}
 SPEED_MIN: Final = 0.1
 # The emulator computes for more than half of a second of the board in which it has work to do.
 SPEED_MAX: Final = {SIMULATED: 1000.0, EMULATED: 1.0}

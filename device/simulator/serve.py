@@ -54,7 +54,7 @@ def serve(
     if not SPEED_MIN <= speed <= SPEED_MAX:
         raise ValueError(f"speed is {speed}, allowed are {SPEED_MIN:g} to {SPEED_MAX:g}")
     stop = threading.Event() if stop is None else stop
-    with _stopped_by_signals(stop), raw_pty() as (master, slave_name):
+    with stopped_by_signals(stop), raw_pty() as (master, slave_name):
         announce(slave_name)
         carry(board, master, stop, speed)
 
@@ -127,13 +127,17 @@ def raw_pty() -> Iterator[tuple[int, str]]:
 
 
 @contextmanager
-def _stopped_by_signals(stop: threading.Event) -> Iterator[None]:
-    # SIGTERM and SIGINT set the event; in another thread than the main one nothing is done.
+def stopped_by_signals(stop: threading.Event) -> Iterator[None]:
+    """Have SIGTERM and SIGINT set an event; in another thread than the main one nothing is done."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def end(_number: int, _frame: FrameType | None) -> None:
+        # A second one, from a parent that ends as well, would wait for ever for the first to be
+        # through with the lock of the event.
+        for number in numbers:
+            signal.signal(number, signal.SIG_IGN)
         stop.set()
 
     numbers = (signal.SIGTERM, signal.SIGINT)

@@ -27,6 +27,10 @@ obtained. json has a schema. fhir is an HL7 FHIR R4 bundle. parquet has a thresh
 
 STANDARD_OUTPUT: Final = Path("-")
 
+MAY_NEED: Final = {
+    f"--format {name}": format.libraries for name, format in FORMATS.items() if format.libraries
+}
+
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""

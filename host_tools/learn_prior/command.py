@@ -34,7 +34,8 @@ SEED_MAX: Final = 2**31 - 1
 STANDARD_WEIGHT: Final = 0.35
 COMPONENTS_MAX: Final = 48
 PEOPLE_MIN: Final = 50  # to learn from; a frequency measured in fewer is left out
-NEEDS: Final = ("matplotlib", "pyarrow", "threadpoolctl")
+NEEDS: Final = ("matplotlib", "numba", "pyarrow", "threadpoolctl")
+UNDER_NUMBA: Final = True  # it simulates as `study` does
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:

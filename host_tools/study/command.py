@@ -37,7 +37,14 @@ number of workers, and on a cluster of machines of one kind.
 
 FIGURES: Final = ("posterior-evolution", "mean-bald")
 # Asked for after the arguments are known to be right, so not under the name NEEDS.
-LIBRARIES: Final = ("matplotlib", "pyarrow", "rich", "threadpoolctl")
+LIBRARIES: Final = ("matplotlib", "numba", "pyarrow", "threadpoolctl")
+UNDER_NUMBA: Final = True  # the methods to compare with have kernels of their own, in no library
+
+MAY_NEED: Final = {
+    "--audiograms": LIBRARIES,
+    "--figure": ("matplotlib",),
+    "--dask": ("distributed",),
+}
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
@@ -114,7 +121,7 @@ def _figure(arguments: argparse.Namespace) -> int:
         raise HostError(f"--figure is {arguments.figure!r}; allowed are {', '.join(FIGURES)}")
     if arguments.audiograms is not None:
         raise HostError("--figure has one ear: --audiogram, not --audiograms")
-    need(f"gp-pta {NAME} --figure", "matplotlib", use=NAME)
+    need(f"gp-pta {NAME} --figure", *MAY_NEED["--figure"], use=NAME)
     from host_tools.study.figures import draw_figure
 
     numbers = draw_figure(

@@ -26,7 +26,6 @@ is gone on with. It ends with the session, or with ^C, which the session does no
 exit codes: 0 the session is over, 2 there is nothing to look at, 130 ended by ^C
 """
 
-NEEDS: Final = ("rich",)
 LOOK_S: Final = 0.25
 
 

@@ -16,7 +16,7 @@ import serial
 
 from device.simulator.board import SimulatedBoard
 from device.simulator.listener import Audiogram, SimulatedListener
-from device.simulator.serve import serve
+from device.simulator.serve import serve, stopped_by_signals
 from firmware_py.link.frames import LineReader, decode, encode
 
 SPEED = 50.0  # a tone of 0.6 s is over in 12 ms
@@ -171,7 +171,7 @@ def test_the_speed_is_checked(speed: float) -> None:
 PROGRAM = """
 from device.simulator.board import SimulatedBoard
 from device.simulator.listener import Audiogram, SimulatedListener
-from device.simulator.serve import serve
+from device.simulator.serve import serve, stopped_by_signals
 
 flat = Audiogram((1000.0,), (20.0,))
 serve(SimulatedBoard(SimulatedListener({"left": flat, "right": flat})),
@@ -197,3 +197,24 @@ def test_a_signal_ends_it_cleanly(number: signal.Signals) -> None:
         out, errors = process.communicate(timeout=WAIT_S_MAX)
 
     assert (out, errors, process.returncode) == ("ended\n", "", 0)
+
+
+def test_a_second_signal_does_not_interrupt_the_first() -> None:
+    """It would wait for ever for the lock that the first has."""
+
+    class Stop(threading.Event):
+        calls = 0
+
+        def set(self) -> None:
+            self.calls += 1
+            if self.calls == 1:
+                signal.raise_signal(signal.SIGTERM)
+            super().set()
+
+    stop, before = Stop(), signal.getsignal(signal.SIGTERM)
+    with stopped_by_signals(stop):
+        signal.raise_signal(signal.SIGTERM)
+
+    assert stop.is_set()
+    assert stop.calls == 1
+    assert signal.getsignal(signal.SIGTERM) is before

@@ -178,7 +178,6 @@ def a_slow_board(path: Path) -> Iterator[str]:
             thread.join()
 
 
-@pytest.mark.usefixtures("kernels_of_the_device")
 def test_a_board_is_late_by_its_own_time_only(tmp_path: Path) -> None:
     """Its answers take 0.6 s of ours, in which the wire of a real board repeats thrice."""
     console = ConsoleLine()

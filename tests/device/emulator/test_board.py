@@ -226,7 +226,6 @@ def test_a_whole_hearing_test(
     assert np.sqrt(np.mean(np.square(errors_db))) < 12.0
 
 
-@pytest.mark.usefixtures("kernels_of_the_device")
 def test_a_firmware_waits_for_a_board_that_falls_behind(bench: Bench, tmp_path: Path) -> None:
     """Every 10 ms of it take 0.1 s and more, as where ten others have the processor."""
 

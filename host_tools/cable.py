@@ -1,0 +1,59 @@
+"""`gp-pta cable`: a serial cable between two programs of this machine, where no real one is."""
+
+import argparse
+import os
+import select
+import sys
+import threading
+from contextlib import suppress
+from typing import Final
+
+from device.simulator.serve import raw_pty, stopped_by_signals
+from host_tools.errors import HostError
+
+NAME = "cable"
+SUMMARY = "join two programs by a serial cable: prints its two ends, which are ports (ptys)"
+EXAMPLE = """\
+example:
+  gp-pta cable
+  gp-pta-device --tone-generator /dev/pts/5 --console /dev/pts/6 --data sessions
+  gp-pta console /dev/pts/7
+
+/dev/pts/6 and 7 are what the first line printed. What nobody reads at one end waits there, as much
+as a port holds, and then at the other. The ports stay when a program ends, and go with the cable.
+"""
+
+STOP_S_MAX: Final = 0.1  # how late a stop is noticed at most
+BYTES_MAX: Final = 4096  # on the way in one direction
+
+
+def add_arguments(p: argparse.ArgumentParser) -> None:
+    """There are no options."""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry until interrupted."""
+    stop = threading.Event()
+    try:
+        with stopped_by_signals(stop), raw_pty() as (one, port), raw_pty() as (other, far_port):
+            print(f"{port}\n{far_port}", flush=True)
+            print("a cable joins these two ports; end with ^C", file=sys.stderr, flush=True)
+            carry(one, other, stop)
+    except OSError as error:
+        raise HostError(f"there is no pty to be had: {error.strerror}") from None
+    return 0
+
+
+def carry(one: int, other: int, stop: threading.Event) -> None:
+    """Carry bytes between the masters of two raw ptys, both ways, until `stop`."""
+    far = {one: other, other: one}
+    on_the_way = {one: b"", other: b""}  # to this end
+    while not stop.is_set():
+        empty = [end for end in far if not on_the_way[far[end]]]
+        full = [end for end in far if on_the_way[end]]
+        readable, writable, _ = select.select(empty, full, [], STOP_S_MAX)
+        for end in readable:
+            on_the_way[far[end]] = os.read(end, BYTES_MAX)
+        for end in writable:
+            with suppress(BlockingIOError):  # there was room, and is none any more
+                on_the_way[end] = on_the_way[end][os.write(end, on_the_way[end]) :]
