@@ -158,7 +158,7 @@ def time_of(board: str) -> Iterator[Path | None]:
 
 
 def _measure_with(
-    arguments: argparse.Namespace, data: Path, screen: Console, clock: Path | None
+    arguments: argparse.Namespace, data: Path, screen: "Console", clock: Path | None
 ) -> dict[str, Any]:
     tell = teller(screen)
     simulator = Simulator(simulator_options(arguments, clock), tell)
