@@ -50,8 +50,11 @@ kernels: $(HOST) ## make this machine's library of kernels, if it is not there
 	@$(if $(GP_PTA_KERNELS),,$(BIN)/python -m device.image.kernels)
 
 # One worker more than processors: many tests wait for a process, a port or a clock.
+PYTEST := $(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist loadgroup
+
 test: $(TEST) kernels ## run the tests on every processor; options in TEST_ARGS
-	$(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist loadgroup $(TEST_ARGS)
+	$(PYTEST) $(TEST_ARGS)
+	$(if $(GP_PTA_KERNELS)$(TEST_ARGS),,GP_PTA_KERNELS=jit $(PYTEST) --under-numba)
 
 test-arm: $(TEST) ## run what matters in an emulated AArch64 system; on Debian, as root or with sudo
 	tests/arm/run

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from fnmatch import fnmatch
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from firmware_py.inference.library import BESIDE, VARIABLE, is_made
+from firmware_py.inference.library import BESIDE, VARIABLE, chosen_library, is_made
 
 if TYPE_CHECKING:
     from tests.device.image.image import Image
@@ -28,6 +30,13 @@ settings.load_profile("gp-pta")
 # Read when NumPy is imported. The matrices of the tests are small: with several workers on as many
 # processors BLAS threads only wait for one another, and the suite takes three times as long.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# What needs Numba: how it compiles kernels, and those of the methods to compare with, in no library.
+NUMBA_ONLY = (
+    "inference/test_kernels.py", "host/methods/*", "host/study/*", "host/test_learn_prior*.py",
+)  # fmt: skip
+# What is the same whatever runs the kernels, and is seen under both.
+NUMBA_TOO = ("inference/*", "firmware/test_golden.py")
 
 UPDATED = pytest.StashKey[list[str]]()
 
@@ -53,6 +62,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="run the sessions of tests/golden again and rewrite their journals",
     )
+
+    parser.addoption(
+        "--under-numba",
+        action="store_true",
+        help="with GP_PTA_KERNELS=jit: only the tests that see to Numba",
+    )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what needs Numba where there is a library, and all else with --under-numba."""
+    path = str(collection_path.relative_to(Path(__file__).parent))
+    if collection_path.suffix != ".py":
+        return None
+    only = any(fnmatch(path, pattern) for pattern in NUMBA_ONLY)
+    too = any(fnmatch(path, pattern) for pattern in NUMBA_TOO)
+    if config.getoption("--under-numba"):
+        return None if only or too else True
+    return True if only and chosen_library() is not None else None
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -94,6 +121,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     reporter: pytest.TerminalReporter | None = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None:
         _name_what_was_not_emulated(reporter)
+        if not config.getoption("--under-numba") and chosen_library() is not None:
+            reporter.write_line(f"without what needs Numba: {', '.join(NUMBA_ONLY)}")
 
 
 def _name_what_was_not_emulated(reporter: pytest.TerminalReporter) -> None:

@@ -11,11 +11,7 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 
 import firmware_py.inference
-from firmware_py.inference.kernel import LIBRARY
 from firmware_py.inference.library import entry_count
-
-# A library has its kernels from the same sources; how Numba compiles them is seen where it does.
-pytestmark = pytest.mark.skipif(LIBRARY is not None, reason="runs with GP_PTA_KERNELS=jit")
 
 MODULES = [
     import_module(f"firmware_py.inference.{path.stem}")

@@ -7,6 +7,7 @@ import sys
 import zlib
 from dataclasses import dataclass
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 from device.image.build import assemble
@@ -53,10 +54,10 @@ def make_image(place: Path, cache: Path) -> Image | None:
     Returns
     -------
     Image or None
-        None where there is no image for this kind of machine.
+        None where there is no image for this kind of machine, or nothing that makes one.
     """
     target = target_of_this_machine()
-    if target is None or not target.is_for_devices:
+    if target is None or not target.is_for_devices or find_spec("ziglang") is None:
         return None
     place.mkdir(exist_ok=True)
     directory = place / f"gp-pta-device-{target.name}"
