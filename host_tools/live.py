@@ -14,6 +14,7 @@ from rich.console import Console
 
 from device.simulator.listener import Audiogram
 from firmware_py.console.audiogram import draw_audiogram, legend
+from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, MEASURED, NO_RESPONSE, UNSURE
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import SettingError, Settings
@@ -102,12 +103,17 @@ def begin(
     """
     state = operator.greet()
     if not state.startswith(IDLE_STATES):
-        screen.print("going on with the unfinished session in this directory")
+        screen.print(f"going on with the unfinished session in this directory{_so_far(state)}")
         return
-    words = [arguments.ear.upper(), str(arguments.seed)]
-    words += ["" if arguments.age is None else f"{arguments.age:g}", arguments.sex or ""]
+    told = {
+        "EAR": arguments.ear.upper(),
+        "AGE": None if arguments.age is None else f"{arguments.age:g}",
+        "SEX": arguments.sex and arguments.sex.upper(),
+        "SEED": arguments.seed,
+    }
+    start = ",".join(f"{name}={value}" for name, value in told.items() if value is not None)
     lines = [f"SETT {name},{_typed(value)}" for name, value in settings.items()]
-    for line in [*lines, f"SESS:STAR {','.join(words).rstrip(',')}"]:
+    for line in [*lines, f"SESS:STAR {start}"]:
         answer = operator.ask(line)
         if answer != "OK":
             raise HostError(f"the firmware did not start a test: {answer}")
@@ -138,13 +144,22 @@ def follow(
         yield ""
         if firmware.restart_if_killed():
             screen.print(f"[red]the firmware was killed ({firmware.kills}); started again[/red]")
-            progress.over = operator.greet().startswith(IDLE_STATES)
+            state = operator.greet()
+            progress.over = state.startswith(IDLE_STATES)
+            if not progress.over:
+                screen.print(f"the session goes on{_so_far(state)}", style="yellow")
             last_line_s = time.monotonic()
         if time.monotonic() - last_line_s > SILENT_S_MAX:
             state = operator.ask("SESS:STAT?")
             progress.over = state.startswith(IDLE_STATES)
             if not progress.over:
                 raise HostError(f"the test does not go on: {state}")
+
+
+def _so_far(state: str) -> str:
+    """Say how far a session is that was taken up again, from the answer to SESS:STAT?."""
+    about = dict(word.partition("=")[::2] for word in shlex.split(state))
+    return f": {about['ear']} ear, {about['tones']} tones so far"
 
 
 def _typed(value: float | str) -> str:
@@ -184,7 +199,7 @@ def _answer_line(tone: Mapping[str, str], answer: Mapping[str, str]) -> str:
         stimulus += f"{float(tone.get('level_db_hl', 'nan')):4.0f} dB HL"
     noise = f"  noise {float(tone['noise_db_hl']):.0f} dB" if "noise_db_hl" in tone else ""
     word = (CATCH_WORDS if catch else ANSWER_WORDS)[answer["heard"]]
-    width = f"  +-{float(answer['half_width_db']):4.1f} dB" if "half_width_db" in answer else ""
+    width = f"  ±{float(answer['half_width_db']):4.1f} dB" if "half_width_db" in answer else ""
     purpose = "" if answer["purpose"] == "measure" else f"  {answer['purpose']}"
     return f"{answer['number']:>4}  {answer['ear']:<5}  {stimulus}  {word}{width}{purpose}{noise}"
 
@@ -206,7 +221,7 @@ def show_result(
     found = {ear["ear"]: ear["thresholds"] for ear in result["ears"]}
     screen.print(legend(found, with_truth=truth is not None), soft_wrap=True)
     for remark in result["remarks"]:
-        screen.print(f"remark: {remark}", style="yellow")
+        screen.print(f"remark: {readable(remark)}", style="yellow")
 
 
 def _panel(ear: Mapping[str, Any], truth: Audiogram | None) -> list[str]:
@@ -218,7 +233,7 @@ def _panel(ear: Mapping[str, Any], truth: Audiogram | None) -> list[str]:
     lines.append("    Hz" + "".join(f"{f:5d}" for f in frequencies))
     lines.append(" found" + "".join(f"{_shown(found):>5}" for found in ear["thresholds"]))
     lines.append(
-        "    +-" + "".join(_number(half_width_db(found), 1) for found in ear["thresholds"])
+        "     ±" + "".join(_number(half_width_db(found), 1) for found in ear["thresholds"])
     )
     if truth:
         lines.append("  true" + "".join(_number(truth.threshold_db_hl(f), 0) for f in frequencies))

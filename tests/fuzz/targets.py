@@ -286,7 +286,8 @@ WIRE: Final = (
 )  # fmt: skip
 CONSOLE: Final = (
     "*IDN?\n*TST?\nSYST:ERR?\nHELP\n",
-    "SESS:STAR LEFT,7,67,F,P-17\nSESS:PAUS\nSESS:CONT\nSESS:ABOR\nSESS:STAT?\n",
+    "SESS:STAR LEFT,SEED=7,AGE=67,SEX=F,ID=P-17\nSESS:STAR ID=患者7\n",
+    "SESS:PAUS\nSESS:CONT\nSESS:ABOR\nSESS:STAT?\n",
     "SETT unsure_half_width_db,3\nSETT?\nTHR? LEFT,12\nAUD 3\n\x15TONE RIGHT,1000,40\x08\r\n",
     "SYST:PIN 4711\nsyst:lock\nSYST:EVEN ON\n",
 )
