@@ -224,9 +224,9 @@ def remarks(session: "RecordedSession", ears: "Sequence[EarPrescription]") -> li
         said.append("?: the threshold lies perhaps beyond the limit")
     wanted_db = session.settings.stop_half_width_db
     for ear in ears:
-        wide = ", ".join(f"{f} Hz +-{half_db:.0f} dB" for f, half_db in ear.wide_db.items())
+        wide = ", ".join(f"{f} Hz ±{half_db:.0f} dB" for f, half_db in ear.wide_db.items())
         if wide:
-            said.append(f"{WIDE_SIGN}: {ear.ear} ear wide, +-{wanted_db:g} dB wanted: {wide}")
+            said.append(f"{WIDE_SIGN}: {ear.ear} ear wide, ±{wanted_db:g} dB wanted: {wide}")
     said += session.result["remarks"]
     said.append("Air conduction only; a start for a fitting, to be verified on the ear.")
     return said

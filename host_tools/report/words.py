@@ -4,6 +4,7 @@ from typing import Final
 
 from firmware_py.archive import UNFINISHED
 from firmware_py.calibration import CALIBRATED, OVERDUE
+from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import (
     HEARS_ALL,
     INCOMPLETE,
@@ -190,8 +191,7 @@ def remarks(findings: Findings) -> list[str]:
         for ear in findings.ears
         if ear.quality.tones_set_aside
     ]
-    # The firmware's words are in ASCII.
-    return [line.replace("+-", "±") for line in (whole, *ends, *findings.remarks)]
+    return [readable(line) for line in (whole, *ends, *findings.remarks)]
 
 
 def quality_rows(ear: EarFindings) -> list[tuple[str, str]]:

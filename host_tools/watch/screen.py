@@ -10,6 +10,7 @@ from rich.text import Text
 
 from firmware_py.calibration import CALIBRATED
 from firmware_py.console.audiogram import SYMBOLS, draw_audiogram, legend
+from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import CATCH, MEASURE
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.watch.view import Answered, View, blocks
@@ -23,6 +24,8 @@ CATCH_WORDS: Final = {True: "pressed", False: "silent", None: "unsure"}
 
 def drawn(view: View) -> RenderableType:
     """Return a view as Rich draws it."""
+    if not view.result:
+        return _title(view)
     answers = Table.grid()
     answers.add_row(_answers(view))
     answers.add_row(_information(view))
@@ -30,9 +33,13 @@ def drawn(view: View) -> RenderableType:
 
 
 def _title(view: View) -> Text:
-    text = Text(f"{view.name}: {view.state}", style="bold")
-    calibrated = view.calibration.startswith(CALIBRATED)
-    text.append(f"   {view.calibration}", style="green" if calibrated else "bold yellow")
+    text = Text(": ".join(filter(None, (view.name, view.state))), style="bold")
+    if view.resumed:
+        times = "once" if view.resumed == 1 else f"{view.resumed} times"
+        text.append(f"   resumed {times}", style="yellow")
+    if view.calibration:
+        calibrated = view.calibration.startswith(CALIBRATED)
+        text.append(f"   {view.calibration}", style="green" if calibrated else "bold yellow")
     return text
 
 
@@ -48,7 +55,7 @@ def _audiogram(view: View) -> Panel:
 
 def _answers(view: View) -> Panel:
     table = Table(box=None, pad_edge=False)
-    for heading in ("no.", "ear", "Hz", "dB HL", "answer", "bit", "+-dB"):
+    for heading in ("no.", "ear", "Hz", "dB HL", "answer", "bit", "±dB"):
         table.add_column(heading, justify="left" if heading in ("ear", "answer") else "right")
     for answer in view.answers[-ANSWERS_SHOWN:]:
         table.add_row(*_row(answer))
@@ -92,9 +99,9 @@ def _status(view: View) -> Text:
         text.append(f", about {_minutes(remaining_s)} to go")
     for ear in view.result.get("ears", ()):
         if ear["why"]:
-            text.append(f"\n{ear['ear']} ear {ear['outcome']}: {ear['why']}")
+            text.append(f"\n{ear['ear']} ear {ear['outcome']}: {readable(ear['why'])}")
     for remark in view.result.get("remarks", ()):
-        text.append(f"\nremark: {remark}", style="yellow")
+        text.append(f"\nremark: {readable(remark)}", style="yellow")
     return text
 
 

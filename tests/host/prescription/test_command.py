@@ -216,7 +216,7 @@ def test_a_threshold_less_sure_than_the_test_wanted_is_marked(
     assert err == f"{picture} written\n"
     for frequency_hz, half_db in wide.items():
         assert re.search(rf"^ *{frequency_hz} +~", out, re.MULTILINE)
-        assert f"{frequency_hz} Hz +-{half_db:.0f} dB" in out
+        assert f"{frequency_hz} Hz ±{half_db:.0f} dB" in out
 
 
 @pytest.mark.parametrize(
