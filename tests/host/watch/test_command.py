@@ -16,7 +16,6 @@ from host_tools.errors import HostError
 from host_tools.main import main
 from host_tools.processes import ConsoleLine
 from host_tools.recorded import read_session
-from host_tools.watch import command
 from host_tools.watch.command import watch_of
 from host_tools.watch.directory import DirectoryWatch, JournalWatch
 from host_tools.watch.port import PortWatch
@@ -190,7 +189,7 @@ def test_before_a_test_the_next_one_is_waited_for(
     over.write_bytes(LEFT_S2.read_bytes())
     lines = (GOLDEN / "silent-ear.journal").read_bytes().splitlines(keepends=True)
     pieces = iter((b"", b"".join(lines[:30]), b"".join(lines)))
-    monkeypatch.setattr(command.time, "sleep", lambda _: journal.write_bytes(next(pieces, b"")))
+    monkeypatch.setattr("time.sleep", lambda _: journal.write_bytes(next(pieces, b"")))
 
     assert main(["watch", str(tmp_path)]) == 0
     out = capsys.readouterr().out
