@@ -4,6 +4,7 @@ import datetime
 import json
 import re
 import shutil
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
@@ -390,6 +391,33 @@ def test_nothing_is_made_of_an_identifier_that_is_none(tmp_path: Path, identifie
 
     assert answer.startswith('ERROR -224,"identifier is ')
     assert [path.name for path in tmp_path.rglob("*")] == ["data", "firmware.lock"]
+
+
+@pytest.mark.parametrize("identifier", ["Zoë", "Иванов-3", "患者7", "محمد_٣", "𠮷" * 32])
+def test_an_identifier_of_any_script_is_recorded_listed_and_replayed(
+    tmp_path: Path, identifier: str
+) -> None:
+    begin = f"SESS:STAR LEFT,ID={unicodedata.normalize('NFD', identifier)}"
+    answers = told_by(Device(tmp_path), begin, "SESS:ABOR", "SESS:LIST?")
+
+    assert answers[:2] == ["OK", "OK"]
+    assert answers[2].endswith(f",left,{identifier}")
+    (journal,) = tmp_path.glob("*.journal")
+    assert read_journal(journal).header["person"]["identifier"] == identifier
+    assert identifier.encode() in journal.read_bytes()
+    assert glance(journal).identifier == identifier
+    assert replay_journal(journal).code == IDENTICAL
+
+
+def test_the_same_letters_have_the_same_pseudonym_however_they_were_typed(tmp_path: Path) -> None:
+    device = Device(tmp_path, Configuration(pseudonym_key=b"p" * 32))
+    *_, listed, _ = told_by(
+        device, "SESS:STAR ID=Zoe\u0308", "SESS:ABOR", "SESS:STAR ID=Zo\u00eb", "SESS:ABOR",
+        "SESS:LIST?",
+    )  # fmt: skip
+
+    first, second = (entry.split(",")[-1] for entry in listed.split(";"))
+    assert first == second == pseudonym(b"p" * 32, "Zoë")
 
 
 def test_with_a_key_only_the_pseudonym_of_an_identifier_is_kept_and_told(tmp_path: Path) -> None:
