@@ -175,7 +175,7 @@ def _take_input(state: Replay, number: int, record: Record) -> tuple[Event, list
     except (KeyError, TypeError, ValueError) as error:
         raise ReplayError(f"record {number}: {error}") from None
     state.inputs += 1
-    state.resumed += RESUMED in record
+    state.resumed += record.get(RESUMED) is True
     try:
         actions = state.test.handle(state.at_us, event)
     except (InferenceError, TrialLimitError) as error:  # as in the session itself, every time
