@@ -186,7 +186,7 @@ class Runner:
         """Say which test goes on, and after how many tones; empty: none was taken up again."""
         if self.session is None or self._taken_up_after is None:
             return ""
-        return f"session {self.session.number} goes on after {self._taken_up_after} tones"
+        return f"session {self.session.number} goes on, tones so far: {self._taken_up_after}"
 
     def _changed_calibration(self, path: Path, session: Session) -> list[str]:
         began, today = session.calibration.calibration, self._calibration.calibration

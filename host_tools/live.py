@@ -103,7 +103,8 @@ def begin(
     """
     state = operator.greet()
     if not state.startswith(IDLE_STATES):
-        screen.print(f"going on with the unfinished session in this directory{_so_far(state)}")
+        words = f"going on with the unfinished session in this directory{_so_far(state)}"
+        screen.print(words, soft_wrap=True)
         return
     told = {
         "EAR": arguments.ear.upper(),
@@ -159,7 +160,7 @@ def follow(
 def _so_far(state: str) -> str:
     """Say how far a session is that was taken up again, from the answer to SESS:STAT?."""
     about = dict(word.partition("=")[::2] for word in shlex.split(state))
-    return f": {about['ear']} ear, {about['tones']} tones so far"
+    return f": {about['ear']} ear, tones so far: {about['tones']}"
 
 
 def _typed(value: float | str) -> str:

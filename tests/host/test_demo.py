@@ -232,7 +232,7 @@ def test_a_firmware_that_is_killed_now_and_then(tmp_path: Path) -> None:
     journal = Path(summary_of(done)["journal"])
 
     assert done.stdout.count("started again") == 3
-    goes_on = re.findall(r"the session goes on: left ear, (\d+) tones so far", done.stdout)
+    goes_on = re.findall(r"the session goes on: left ear, tones so far: (\d+)", done.stdout)
     assert len(goes_on) >= 2, "unless it was over by then"
     assert replay_journal(journal).code == IDENTICAL
     assert result_of(journal)["outcome"] == "complete"
@@ -258,7 +258,7 @@ def test_a_demonstration_that_is_killed_leaves_nobody_and_is_gone_on_with(tmp_pa
     done = demo("--audiogram", "N4", "--ear", "left", "--out", tmp_path)
 
     assert re.search(
-        r"going on with the unfinished session in this directory: left ear, \d+ tones so far",
+        r"going on with the unfinished session in this directory: left ear, tones so far: \d+",
         done.stdout,
     )
     assert summary_of(done)["journal"] == str(journal)
