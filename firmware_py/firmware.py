@@ -32,6 +32,7 @@ from firmware_py.console.grammar import (
     ConsoleError,
 )
 from firmware_py.console.pin import PinLock
+from firmware_py.console.words import figure, readable
 from firmware_py.data_directory import (
     SESSION_NUMBER_MAX,
     DataDirectory,
@@ -59,7 +60,7 @@ from firmware_py.ports import PortError, SerialLine
 from firmware_py.procedure.events import Aborted, Continued, Paused
 from firmware_py.procedure.hearing_test import FINISHED, PAUSED, HearingTest
 from firmware_py.procedure.outcomes import NOT_MASKED
-from firmware_py.procedure.person import Person
+from firmware_py.procedure.person import Person, composed
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
     BOTH,
@@ -321,7 +322,8 @@ class Firmware:
     def _ready_words(self) -> str:
         console, tones = self._console_port.url, self._tone_generator.url
         ready = f"ready; tone generator {self._board} at {tones}, console at {console}"
-        return f"{ready}; {self._runner.calibration_today().headline}"
+        words = (ready, self._runner.resumed_words(), self._runner.calibration_today().headline)
+        return "; ".join(filter(None, words))
 
     def _reopen(self, port: SerialLine) -> bool:
         """Try to open a lost port, now and then; return whether it is open."""
@@ -376,7 +378,9 @@ class Firmware:
     def _flush_console(self) -> None:
         lines, self._told = self._told, []
         try:
-            self._console_port.write("".join(f"{line}\r\n" for line in lines).encode())
+            told = "".join(f"{line}\r\n" for line in lines)
+            # A directory may have a name that is no text.
+            self._console_port.write(told.encode(errors="backslashreplace"))
         except PortError as error:
             self._console_lost(error)
 
@@ -463,7 +467,9 @@ class Firmware:
         """Switch the unasked lines on or off."""
         if text.upper() not in ("ON", "OFF", "1", "0"):
             raise ConsoleError(ILLEGAL_PARAMETER, f"{text!r}: allowed are ON and OFF")
-        self._events_on = text.upper() in ("ON", "1")
+        was_on, self._events_on = self._events_on, text.upper() in ("ON", "1")
+        if not was_on:
+            self._runner.tell_resumed()
 
     def events(self) -> str:
         """Return whether unasked lines are on."""
@@ -472,10 +478,10 @@ class Firmware:
     def start(
         self,
         ears: str | None,
-        seed: str | None,
         age_years: str | None,
         sex: str | None,
         identifier: str | None,
+        seed: str | None,
     ) -> None:
         """Start a hearing test."""
         if self._runner.running:
@@ -532,7 +538,8 @@ class Firmware:
             f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tones} "
             f"heard={ear.tones_heard} unsure={ear.tones_unsure} "
             f"half_width_db={widest.half_width_db:.1f} widest_hz={widest.frequency_hz} "
-            f"masking={_masking(test)} calibration={self._runner.last_calibration.state}"
+            f"masking={_masking(test)} resumed={self._runner.last_resumed} "
+            f"calibration={self._runner.last_calibration.state}"
         )
 
     def sessions(self, count: str | None) -> str:
@@ -559,8 +566,8 @@ class Firmware:
         result, calibration = self._result(number)
         with _as_this_version_writes_it(number):
             found = {ear["ear"]: ear["thresholds"] for ear in result["ears"]}
-            courses = [_course(ear) for ear in result["ears"]]
-            remarks = [f"remark: {remark}" for remark in result["remarks"]]
+            courses = [readable(_course(ear)) for ear in result["ears"]]
+            remarks = [f"remark: {readable(remark)}" for remark in result["remarks"]]
             drawn = [*draw_audiogram(found), legend(found)]
         return [*drawn, *courses, *remarks, calibration.headline]
 
@@ -791,13 +798,13 @@ def _person(age_years: str | None, sex: str | None, identifier: str | None) -> P
     if sex is not None:
         told["sex"] = sex.upper()
     if identifier is not None:
-        told["identifier"] = identifier
+        told["identifier"] = composed(identifier)
     return Person(**told)
 
 
 def _word(value: Any) -> str:
     """Return a value for an unasked line: without spaces, or in quotes."""
     if isinstance(value, float):
-        return f"{value:.6g}"
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    return json.dumps(text) if " " in text or text == "" else text
+        return figure(value)
+    text = str(value).lower() if isinstance(value, bool) else readable(str(value))
+    return json.dumps(text, ensure_ascii=False) if " " in text or text == "" else text

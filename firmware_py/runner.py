@@ -97,6 +97,8 @@ class Runner:
         self.session: Session | None = None
         self.last_test: HearingTest | None = None
         self.last_calibration = NOT_CALIBRATED  # of the last test
+        self.last_resumed = 0  # how many times the last test was
+        self._taken_up_after: int | None = None  # so many tones, by this firmware
         self._began_us = 0
         self._wait_until_us: int | None = None
         self._actions: list[Action] = []
@@ -154,14 +156,17 @@ class Runner:
         if recovered.complete and not recovered.torn_bytes:
             state = replay(recovered.records)
             self.last_test, self.last_calibration = state.test, state.calibration
+            self.last_resumed = state.resumed
             return []
         data = self._data
         session, torn_bytes = Session.resume(path, data.seal_key, disk=data.disk)
         self._adopt(session)
         self._client.remember(session.board.boot, session.board.event)
-        self._tell("resumed", {"session": session.number, "presentation": session.test.number})
         if session.over:
             self._close()
+        else:
+            self._taken_up_after = sum(ear.tones for ear in session.test.ears.values())
+            self.tell_resumed()
         wrong = self._changed_calibration(path, session)
         if not torn_bytes:
             return wrong
@@ -170,6 +175,18 @@ class Runner:
             f"{path.name} had a torn end of {torn_bytes} bytes: cut off, and kept beside it; "
             "all records before it are good",
         ]
+
+    def tell_resumed(self) -> None:
+        """Tell that a test under way was taken up again, if it was."""
+        if self.session is not None and self._taken_up_after is not None:
+            told = {"session": self.session.number, "tones": self._taken_up_after}
+            self._tell("resumed", told)
+
+    def resumed_words(self) -> str:
+        """Say which test goes on, and after how many tones; empty: none was taken up again."""
+        if self.session is None or self._taken_up_after is None:
+            return ""
+        return f"session {self.session.number} goes on, tones so far: {self._taken_up_after}"
 
     def _changed_calibration(self, path: Path, session: Session) -> list[str]:
         began, today = session.calibration.calibration, self._calibration.calibration
@@ -211,6 +228,7 @@ class Runner:
     def _adopt(self, session: Session) -> None:
         self.session = session
         self.last_test, self.last_calibration = session.test, session.calibration
+        self.last_resumed, self._taken_up_after = session.resumed, None
         self._began_us = self._clock.now_us() - session.at_us
         self._wait_until_us = None
 

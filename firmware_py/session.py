@@ -30,6 +30,7 @@ from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import OFF, Settings
 
 SESSION_US_MAX: Final = 2**63 - 1
+RESUMED: Final = "resumed"  # a key of the first input after the firmware had ended
 NOT_CALIBRATED: Final = CalibrationInForce()
 
 
@@ -77,6 +78,8 @@ class Replay:
         How many tones were played, and how many inputs there are.
     result : dict or None
         As recorded.
+    resumed : int
+        How many times the session was taken up again after the firmware had ended.
     """
 
     test: HearingTest
@@ -88,6 +91,7 @@ class Replay:
     tones: int = 0
     inputs: int = 0
     result: dict[str, Any] | None = None
+    resumed: int = 0
 
 
 # Of the state after an input, the input, and what the procedure says to it.
@@ -171,6 +175,7 @@ def _take_input(state: Replay, number: int, record: Record) -> tuple[Event, list
     except (KeyError, TypeError, ValueError) as error:
         raise ReplayError(f"record {number}: {error}") from None
     state.inputs += 1
+    state.resumed += record.get(RESUMED) is True
     try:
         actions = state.test.handle(state.at_us, event)
     except (InferenceError, TrialLimitError) as error:  # as in the session itself, every time
@@ -216,6 +221,8 @@ class Session:
         self.calibration = state.calibration
         self.at_us = state.at_us
         self.board = state.board
+        self.resumed = state.resumed
+        self._resumes = False  # and the next input is to say so
         self._ended = False
 
     @classmethod
@@ -300,6 +307,9 @@ class Session:
             if not recovered.complete:
                 session._record_outputs(state.pending)
                 session._finish_if_over()
+            if not session.over:
+                session.resumed += 1
+                session._resumes = True
         except BaseException:
             journal.close()
             raise
@@ -322,6 +332,9 @@ class Session:
             if board.serial != self.board.serial:
                 record["serial"] = board.serial
             self.board = board
+        if self._resumes:
+            self._resumes = False
+            record[RESUMED] = True
         self.journal.append(record)
         actions = self.test.handle(self.at_us, event)
         self._record_outputs([as_record(action) for action in actions if is_recorded(action)])

@@ -7,11 +7,6 @@ WIDE_SIGN: Final = "~"  # before a threshold that is known less well than was wa
 WIDE_MARKER: Final = r"$\sim$"  # the same, as Matplotlib takes it for a marker
 
 
-def with_signs(words: str) -> str:
-    """Return words of the firmware, which has ASCII alone, with the sign that is meant."""
-    return words.replace("+-", "±")
-
-
 def half_width_db(threshold: Mapping[str, Any]) -> float | None:
     """Return how far the band of a threshold of a result reaches to either side; None: no band."""
     if threshold["low_db_hl"] is None or threshold["high_db_hl"] is None:

@@ -131,8 +131,8 @@ class Talk:
         HostError
             If there is none.
         """
-        # What is not ASCII is spelt out, and refused: a "?" in its place might be a query.
-        self._write(f"{line}\r".encode("ascii", "backslashreplace"))
+        # What was no text when it was read goes on as the bytes it was, and is refused.
+        self._write(f"{line}\r".encode(errors="surrogateescape"))
         query = QUERY.fullmatch(line.split(maxsplit=1)[0]) is not None
         answer: list[str] = []
         until_s = time.monotonic() + ANSWER_TIMEOUT_S
@@ -207,7 +207,7 @@ class Talk:
                 time.sleep(POLL_S)
                 continue
             *whole, self._partial = (self._partial + data).split(b"\n")
-            for line in (part.decode("ascii", "replace").strip("\r") for part in whole):
+            for line in (part.decode(errors="replace").strip("\r") for part in whole):
                 if line.startswith(UNASKED):
                     self.show(line)
                 elif line:
@@ -292,7 +292,7 @@ def converse(talk: Talk, lines: Iterable[str]) -> int:
 
 def typed_by_a_script() -> Iterator[str]:
     """Return the lines of standard input."""
-    if isinstance(sys.stdin, io.TextIOWrapper):  # what is no text is for `Talk.ask` to spell out
+    if isinstance(sys.stdin, io.TextIOWrapper):  # what is no text is for the firmware to refuse
         sys.stdin.reconfigure(errors="surrogateescape")
     return (line.rstrip("\r\n") for line in sys.stdin)
 
@@ -362,6 +362,19 @@ def words_of(help_lines: Sequence[str]) -> dict[str, str]:
             short = re.sub("[a-z]", "", header)
             words[short] = f"{usage.removeprefix(header).strip()}  {meaning.strip()}".strip()
     return words
+
+
+def named_of(about: str) -> dict[str, list[str]]:
+    """Return the arguments that are written NAME=VALUE, each with the values there are.
+
+    Parameters
+    ----------
+    about : str
+        Of a command, as `words_of` gives it.
+    """
+    usage = about.partition("  ")[0]
+    named = re.findall(r"\[,?([A-Z]+)=([^\]]+)\]", usage)
+    return {name: form.split("|") if "|" in form else [] for name, form in named}
 
 
 def history_path() -> Path:

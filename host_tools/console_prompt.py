@@ -7,11 +7,11 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
-from host_tools.console import is_pin
+from host_tools.console import is_pin, named_of
 
 
-class HeaderCompleter(Completer):
-    """Completes the header of a command, and shows its arguments and what it does.
+class CommandCompleter(Completer):
+    """Completes the header of a command, shows its arguments, and completes those with names.
 
     Parameters
     ----------
@@ -25,15 +25,27 @@ class HeaderCompleter(Completer):
     def get_completions(
         self, document: Document, complete_event: CompleteEvent
     ) -> Iterable[Completion]:
-        """Return all headers that begin as the line does."""
+        """Return all headers that begin as the line does, or all arguments as its last does."""
         typed = document.text_before_cursor.lstrip().removeprefix(":")
         if " " in typed:
+            yield from self._arguments(*typed.split(" ", 1))
             return
         for header, meaning in self._words.items():
             if header.startswith(typed.upper()):
                 rest = header[len(typed) :]
                 rest = rest.lower() if typed and typed == typed.lower() else rest
                 yield Completion(rest, display=header, display_meta=meaning)
+
+    def _arguments(self, header: str, typed: str) -> Iterable[Completion]:
+        """Return what the last argument may become; what was told already is not told again."""
+        about = self._words.get(header.upper(), "")
+        *before, last = (word.strip() for word in typed.split(","))
+        told = {word.partition("=")[0].upper() for word in before}
+        for name, values in named_of(about).items():
+            bare = any(value in told for value in values)
+            for whole in [f"{name}={value}" for value in values] or [f"{name}="]:
+                if name not in told and not bare and whole.startswith(last.upper()):
+                    yield Completion(whole, start_position=-len(last))
 
 
 class DiscreetHistory(FileHistory):
@@ -47,7 +59,7 @@ class DiscreetHistory(FileHistory):
 
 def completer(words: Mapping[str, str]) -> Completer:
     """Return what completes the commands that a HELP lists."""
-    return HeaderCompleter(words)
+    return CommandCompleter(words)
 
 
 def history(path: Path) -> History:

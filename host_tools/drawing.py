@@ -15,6 +15,8 @@ BLUE: Final = "#0072B2"
 ORANGE: Final = "#D55E00"
 INK: Final = "#222222"
 GREY: Final = "#8a8a8a"
+FONT: Final = "DejaVu Sans"  # it comes with Matplotlib
+REGULAR: Final = (400, "normal", "regular")  # weights
 PALE: Final = "#d9d9d9"
 RED: Final = "#c00020"
 # As clinics draw them (ISO 8253-1).
@@ -32,7 +34,7 @@ STYLE: Final[dict[Any, Any]] = {
     "axes.spines.top": False,
     "axes.titlesize": 10,
     "figure.facecolor": "white",
-    "font.family": "DejaVu Sans",  # it comes with Matplotlib
+    "font.family": FONT,
     "font.size": 9,
     "grid.color": "#e6e6e6",
     "grid.linewidth": 0.8,
@@ -63,6 +65,35 @@ def in_style(salt: str = "gp-pta") -> Any:
     import matplotlib
 
     return matplotlib.rc_context({**STYLE, "svg.hashsalt": salt})
+
+
+def drawable(text: str) -> tuple[str, list[str]]:
+    """Return a text as it can be drawn here, and the fonts that have its letters.
+
+    A letter that no font of this machine has is written as its number, <U+60A3>.
+    """
+    fonts, missing = [FONT], set(text) - _letters(_files_by_font()[FONT])
+    for font, file in _files_by_font().items() if missing else []:
+        found = missing & _letters(file)
+        if found:
+            fonts.append(font)
+            missing -= found
+    shown = (f"<U+{ord(letter):04X}>" if letter in missing else letter for letter in text)
+    return "".join(shown), fonts
+
+
+def _files_by_font() -> dict[str, str]:
+    """Return the upright fonts of this machine, without that of boxes for what others lack."""
+    from matplotlib.font_manager import fontManager
+
+    upright = (e for e in fontManager.ttflist if e.style == "normal" and e.weight in REGULAR)
+    return {e.name: e.fname for e in upright if "Last Resort" not in e.name}
+
+
+def _letters(file: str) -> set[str]:
+    from matplotlib.ft2font import FT2Font
+
+    return {chr(code) for code in FT2Font(file).get_charmap()}
 
 
 def save(figure: "Figure", path: Path) -> None:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.listener import Audiogram
 from firmware_py.console.audiogram import TRUTH
+from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, MEASURED, NO_RESPONSE, UNSURE
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import SettingError, Settings
 from host_tools import replay
-from host_tools.bands import half_width_db, with_signs
+from host_tools.bands import half_width_db
 from host_tools.colours import (
     EAR_STYLES,
     audiogram_in_colours,
@@ -114,12 +115,18 @@ def begin(
     """
     state = operator.greet()
     if not state.startswith(IDLE_STATES):
-        screen.print("going on with the unfinished session in this directory")
+        words = f"going on with the unfinished session in this directory{_so_far(state)}"
+        screen.print(words, soft_wrap=True)
         return
-    words = [arguments.ear.upper(), str(arguments.seed)]
-    words += ["" if arguments.age is None else f"{arguments.age:g}", arguments.sex or ""]
+    told = {
+        "EAR": arguments.ear.upper(),
+        "AGE": None if arguments.age is None else f"{arguments.age:g}",
+        "SEX": arguments.sex and arguments.sex.upper(),
+        "SEED": arguments.seed,
+    }
+    start = ",".join(f"{name}={value}" for name, value in told.items() if value is not None)
     lines = [f"SETT {name},{_typed(value)}" for name, value in settings.items()]
-    for line in [*lines, f"SESS:STAR {','.join(words).rstrip(',')}"]:
+    for line in [*lines, f"SESS:STAR {start}"]:
         answer = operator.ask(line)
         if answer != "OK":
             raise HostError(f"the firmware did not start a test: {answer}")
@@ -172,13 +179,22 @@ def follow(
         firmware.hear(wait)
         if firmware.restart_if_killed():
             screen.print(f"[red]the firmware was killed ({firmware.kills}); started again[/red]")
-            progress.over = operator.greet().startswith(IDLE_STATES)
+            state = operator.greet()
+            progress.over = state.startswith(IDLE_STATES)
+            if not progress.over:
+                screen.print(f"the session goes on{_so_far(state)}", style="yellow")
             wait = next_line()
         if why := wait.in_vain():
             state = operator.ask("SESS:STAT?")
             progress.over = state.startswith(IDLE_STATES)
             if not progress.over:
                 raise HostError(f"the test does not go on: {state}; {why}")
+
+
+def _so_far(state: str) -> str:
+    """Say how far a session is that was taken up again, from the answer to SESS:STAT?."""
+    about = dict(word.partition("=")[::2] for word in shlex.split(state))
+    return f": {about['ear']} ear, tones so far: {about['tones']}"
 
 
 def _typed(value: float | str) -> str:
@@ -213,7 +229,7 @@ def _ear_line(about: Mapping[str, str], what: str) -> "Text":
     from rich.text import Text
 
     return Text.assemble(
-        (f"{about['ear']}{what}", EAR_STYLES[about["ear"]]), f": {with_signs(about['why'])}"
+        (f"{about['ear']}{what}", EAR_STYLES[about["ear"]]), f": {readable(about['why'])}"
     )
 
 
@@ -253,7 +269,7 @@ def show_result(
     if truth is not None:
         screen.print(TRUTH_WORDS)
     for remark in result["remarks"]:
-        screen.print(f"remark: {with_signs(remark)}", style="yellow", markup=False)
+        screen.print(f"remark: {readable(remark)}", style="yellow", markup=False)
 
 
 def show_verdict(screen: "Console", verdict: "Verdict") -> None:

@@ -184,7 +184,7 @@ class ConsoleLine:
         """Return the lines that come within the time; those not taken are first next time."""
         if not self._unread and select.select([self._master], [], [], timeout_s)[0]:
             *whole, self._partial = (self._partial + os.read(self._master, 65536)).split(b"\n")
-            self._unread += (line.decode("ascii", "replace").strip() for line in whole)
+            self._unread += (line.decode(errors="replace").strip() for line in whole)
         while self._unread:
             yield self._unread.popleft()
 

@@ -31,7 +31,7 @@ settings.load_profile("gp-pta")
 # processors BLAS threads only wait for one another, and the suite takes three times as long.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# What needs Numba: how it compiles, and the methods to compare with, whose kernels are in no library.
+# What needs Numba: how it compiles; the methods to compare with, whose kernels are in no library.
 NUMBA_ONLY = (
     "inference/test_kernels.py", "host/methods/*", "host/study/*", "host/test_learn_prior*.py",
 )  # fmt: skip

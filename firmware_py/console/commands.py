@@ -1,11 +1,13 @@
 """The table of commands, and the console that reads lines and looks them up in it."""
 
+import codecs
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from firmware_py.console.grammar import (
+    ILLEGAL_PARAMETER,
     LINE_CHARACTERS_MAX,
     MISSING_PARAMETER,
     PARAMETER_NOT_ALLOWED,
@@ -15,9 +17,16 @@ from firmware_py.console.grammar import (
     header_pattern,
     parse_line,
 )
+from firmware_py.console.named import Argument, in_order, usage_of
 from firmware_py.console.pin import PinLock
 
-START_ARGUMENTS: Final = "[BOTH|LEFT|RIGHT][,SEED][,AGE][,F|M][,ID]"
+START: Final = (
+    Argument("EAR", "BOTH|LEFT|RIGHT", bare=True),
+    Argument("AGE", "YEARS", number=True, personal=True),
+    Argument("SEX", "F|M", personal=True),
+    Argument("ID", "WORD", personal=True, any_script=True),
+    Argument("SEED", "NUMBER", number=True),
+)
 ALWAYS: Final = -1  # of `Command.pin_beyond`
 
 
@@ -55,10 +64,10 @@ class Instrument(Protocol):
     def start(
         self,
         ears: str | None,
-        seed: str | None,
         age_years: str | None,
         sex: str | None,
         identifier: str | None,
+        seed: str | None,
     ) -> None:
         """Start a test.
 
@@ -136,6 +145,9 @@ class Command:
         It needs the PIN when more arguments than so many are given; None: never.
     secret : bool
         No argument of it may ever be repeated in an answer.
+    named : sequence of Argument
+        Its arguments, if each is written NAME=VALUE; the handler is given them in this order. It
+        needs the PIN when one of them tells something of a person.
     """
 
     header: str
@@ -146,11 +158,38 @@ class Command:
     help: str
     pin_beyond: int | None = None
     secret: bool = False
+    named: Sequence[Argument] = ()
 
     @property
     def pattern(self) -> re.Pattern[str]:
         """Return what matches the header in all its forms."""
         return header_pattern(self.header)
+
+    @property
+    def usage(self) -> str:
+        """Return how it is typed, for people."""
+        return f"{self.header} {self.arguments}".strip()
+
+    def given(self, arguments: list[str]) -> list[str | None]:
+        """Return what the handler is given, None for what is missing.
+
+        Raises
+        ------
+        ConsoleError
+            If there are too many or too few, or one that is not allowed.
+        """
+        if self.named:
+            return in_order(self.named, arguments, self.usage)
+        _check_arguments(self, arguments)
+        return [*(a or None for a in arguments), *[None] * (self.allowed - len(arguments))]
+
+    def needs_pin(self, given: Sequence[str | None]) -> bool:
+        """Return whether it needs the PIN, given this."""
+        if self.named:
+            pairs = zip(self.named, given, strict=True)
+            return any(argument.personal and value is not None for argument, value in pairs)
+        told = max((n for n, a in enumerate(given, 1) if a is not None), default=0)
+        return self.pin_beyond is not None and told > self.pin_beyond
 
 
 def command_table(instrument: Instrument, console: "Console") -> list[Command]:
@@ -171,7 +210,9 @@ def command_table(instrument: Instrument, console: "Console") -> list[Command]:
         Command("SYSTem:EVENts", "ON|OFF", 1, 1, i.set_events, "tell what happens, lines with !"),
         Command("SYSTem:EVENts?", "", 0, 0, i.events, "whether it does"),
         Command("SYSTem:EXIT", "", 0, 0, i.shut_down, "end the firmware; a session is kept"),
-        Command("SESSion:STARt", START_ARGUMENTS, 0, 5, i.start, "start a test", pin_beyond=2),
+        Command(
+            "SESSion:STARt", usage_of(START), 0, len(START), i.start, "start a test", named=START
+        ),
         Command("SESSion:PAUSe", "", 0, 0, i.pause, "silence, and wait"),
         Command("SESSion:CONTinue", "", 0, 0, i.go_on, "go on after a pause"),
         Command("SESSion:ABORt", "", 0, 0, i.abort, "end the test; what was measured is kept"),
@@ -227,23 +268,25 @@ class Console:
         self.errors = ErrorQueue()
         self.lock = lock or PinLock(None, lambda: 0.0)
         self._table = [(c.pattern, c) for c in command_table(instrument, self)]
-        self._partial = bytearray()
+        self._partial: list[str] = []
+        # The bytes of a character may come apart.
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
 
     def receive(self, data: bytes) -> list[str]:
         """Take in bytes from the port and return the lines to answer."""
         answers = []
-        for byte in data:
-            if byte in b"\r\n":
-                line = self._partial.decode("ascii", "replace")
+        for character in self._decoder.decode(data):
+            if character in "\r\n":
+                line = "".join(self._partial)
                 self._partial.clear()
                 answers += self.execute(line)
-            elif byte in b"\x08\x7f":
+            elif character in "\x08\x7f":
                 if len(self._partial) <= LINE_CHARACTERS_MAX:  # what was dropped cannot come back
                     del self._partial[-1:]
-            elif byte in (0x03, 0x15):  # ^C, ^U: begin the line anew
+            elif character in "\x03\x15":  # ^C, ^U: begin the line anew
                 self._partial.clear()
             elif len(self._partial) <= LINE_CHARACTERS_MAX:
-                self._partial.append(byte)
+                self._partial.append(character)
         return answers
 
     def execute(self, line: str) -> list[str]:
@@ -263,9 +306,11 @@ class Console:
         """Return the table of commands for people."""
         lines = []
         for _, command in self._table:
-            usage = f"{command.header} {command.arguments}".strip()
-            lines.append(f"{usage:<40} {command.help}")
-        lines.append("Capitals are the short form: SESS:STAR LEFT,7,67,F or SESS:STAR LEFT")
+            lines.append(f"{command.usage:<39}  {command.help}")
+        lines.append(
+            "NAME=VALUE in any order: SESS:STAR EAR=LEFT,AGE=67,SEX=F; LEFT alone is EAR=LEFT"
+        )
+        lines.append("Capitals are the short form: SESS:STAR is SESSION:START, in any case")
         return lines
 
     def clear(self) -> None:
@@ -292,13 +337,10 @@ class Console:
         header, arguments = parse_line(line)
         for pattern, command in self._table:
             if pattern.fullmatch(header):
-                _check_arguments(command, arguments)
-                given: list[str | None] = [a or None for a in arguments]
-                told = max((n for n, a in enumerate(given, 1) if a is not None), default=0)
-                if command.pin_beyond is not None and told > command.pin_beyond:
+                given = command.given(arguments)
+                if command.needs_pin(given):
                     self.lock.require()
-                missing = [None] * (command.allowed - len(given))
-                return command.handler(*given, *missing)
+                return command.handler(*given)
         shown = re.sub("[0-9]", "#", header)  # it may be a PIN, typed in the wrong place
         raise ConsoleError(
             UNDEFINED_HEADER, f"{shown!r} is no command; HELP lists them; nothing was done"
@@ -306,10 +348,12 @@ class Console:
 
 
 def _check_arguments(command: Command, arguments: list[str]) -> None:
-    usage = f"{command.header} {command.arguments}".strip()
     if len(arguments) < command.needed or "" in arguments[: command.needed]:
-        raise ConsoleError(MISSING_PARAMETER, f"something is missing: {usage}")
+        raise ConsoleError(MISSING_PARAMETER, f"something is missing: {command.usage}")
     if len(arguments) > command.allowed:
         surplus = repr(",".join(arguments[command.allowed :]))
         shown = "something" if command.secret else surplus
-        raise ConsoleError(PARAMETER_NOT_ALLOWED, f"{shown} is too much: {usage}")
+        raise ConsoleError(PARAMETER_NOT_ALLOWED, f"{shown} is too much: {command.usage}")
+    if not all(argument.isascii() for argument in arguments):
+        shown = "an argument" if command.secret else repr(",".join(arguments))
+        raise ConsoleError(ILLEGAL_PARAMETER, f"{shown} has to be ASCII: {command.usage}")

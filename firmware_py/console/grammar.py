@@ -3,6 +3,9 @@
 A line is a header, and after a space its arguments, separated by commas. A header is a chain of
 mnemonics joined by colons, each in its short form (the capitals) or whole, in any case, with a `?`
 at the end for a query: `SESSion:STATe?` is `sess:stat?` or `SESSION:STATE?`.
+
+A line comes in UTF-8. A byte that is none stands in it as a lone surrogate (`surrogateescape` of
+Python), and has it refused.
 """
 
 import re
@@ -10,6 +13,7 @@ from collections import deque
 from typing import Final
 
 LINE_CHARACTERS_MAX: Final = 200
+ESCAPED_BYTES: Final = range(0xDC80, 0xDD00)  # what `surrogateescape` makes of 0x80 to 0xFF
 ERRORS_MAX: Final = 20
 
 # Numbers of SCPI-99, volume 2, chapter 21.8, and own ones above 0.
@@ -76,7 +80,7 @@ def header_pattern(header: str) -> re.Pattern[str]:
         short = "".join(c for c in mnemonic if not c.islower())
         parts.append(f"(?:{re.escape(short)}|{re.escape(mnemonic)})")
     question = r"\?" if header.endswith("?") else ""
-    return re.compile(":".join(parts) + question, re.IGNORECASE)
+    return re.compile(":".join(parts) + question, re.IGNORECASE | re.ASCII)
 
 
 def parse_line(line: str) -> tuple[str, list[str]]:
@@ -85,14 +89,25 @@ def parse_line(line: str) -> tuple[str, list[str]]:
     Raises
     ------
     ConsoleError
-        If the line is too long or has characters that are not printable ASCII.
+        If the line is too long, or has what is no printable character.
     """
     if len(line) > LINE_CHARACTERS_MAX:
         raise ConsoleError(
             TOO_MUCH_DATA, f"a line has at most {LINE_CHARACTERS_MAX} characters; nothing was done"
         )
-    if not (line.isascii() and line.isprintable()):
-        raise ConsoleError(UNDEFINED_HEADER, "a line is made of printable ASCII; nothing was done")
+    _check_printable(line)
     header, _, rest = line.strip().partition(" ")
     arguments = [argument.strip() for argument in rest.split(",")] if rest.strip() else []
     return header.removeprefix(":"), arguments
+
+
+def _check_printable(line: str) -> None:
+    wrong = next((character for character in line if not character.isprintable()), None)
+    if wrong is None:
+        return
+    code = ord(wrong)
+    if code in ESCAPED_BYTES:
+        words = f"a line is UTF-8; the byte 0x{code - ESCAPED_BYTES.start + 0x80:02X} is none here"
+    else:
+        words = f"a line is made of printable characters; U+{code:04X} is none"
+    raise ConsoleError(UNDEFINED_HEADER, f"{words}; nothing was done")

@@ -1,8 +1,9 @@
 """Who is tested: age and sex, which tell something about hearing, and what records call them."""
 
 import math
-import re
+import unicodedata
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any, Final, Literal
 
 from firmware_py.procedure.settings import SettingError
@@ -11,7 +12,20 @@ AGE_YEARS_MAX: Final = 120.0
 FEMALE: Final = "F"
 MALE: Final = "M"
 # Of somebody else's records: no name is asked for, and nothing here is ever found by it.
-IDENTIFIER_FORM: Final = re.compile(r"[A-Za-z0-9_-]{1,32}", re.ASCII)
+IDENTIFIER_CHARACTERS_MAX: Final = 32
+IDENTIFIER_WORDS: Final = (
+    f"1 to {IDENTIFIER_CHARACTERS_MAX} letters and digits of any script, - and _"
+)
+JOINTS: Final = "-_"
+LETTERS_AND_DIGITS: Final = ("Lu", "Ll", "Lt", "Lm", "Lo", "Nd")
+MARKS: Final = ("Mn", "Mc")  # accents and vowel signs: part of the letter before them
+UNKNOWN_YET: Final = "Cn"  # to the Unicode of this Python: who recorded it may have known it
+# Letters and marks of which nothing is seen, so that two identifiers could look the same: joiners,
+# fillers, inherent vowels, selectors.
+INVISIBLE: Final = (
+    (0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x3164, 0x3164),
+    (0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0x16FE4, 0x16FE4), (0xE0000, 0xE0FFF),
+)  # fmt: skip
 
 Sex = Literal["F", "M"]
 
@@ -27,7 +41,10 @@ class Person:
     sex : "F", "M" or None
         None: not told.
     identifier : str or None
-        1 to 32 letters, digits, - and _; it is recorded, and means nothing to the test.
+        1 to 32 letters with their marks and digits of any script, - and _, as `composed` gives
+        them. Spaces, other signs, control characters, what turns the direction of writing, and
+        letters and marks that are not seen are refused. It is recorded, and means nothing to the
+        test.
 
     Raises
     ------
@@ -48,11 +65,8 @@ class Person:
             )
         if self.sex not in (None, FEMALE, MALE):
             raise SettingError(f"sex is {self.sex!r}; allowed are {FEMALE} and {MALE}")
-        known = self.identifier
-        if known is not None and not (isinstance(known, str) and IDENTIFIER_FORM.fullmatch(known)):
-            raise SettingError(
-                f"identifier is {known!r}; allowed are 1 to 32 letters, digits, - and _"
-            )
+        if self.identifier is not None:
+            _check_identifier(self.identifier)
 
     def as_record(self) -> dict[str, Any]:
         """Return the person as JSON values."""
@@ -60,6 +74,32 @@ class Person:
 
 
 UNKNOWN: Final = Person()  # nothing was told
+
+
+def composed(identifier: str) -> str:
+    """Return an identifier in NFC: the same for the same letters, however they were typed."""
+    return unicodedata.normalize("NFC", identifier)
+
+
+def _check_identifier(identifier: Any) -> None:
+    wrong = f"identifier is {identifier!r}; allowed are {IDENTIFIER_WORDS}"
+    if not isinstance(identifier, str) or not 1 <= len(identifier) <= IDENTIFIER_CHARACTERS_MAX:
+        raise SettingError(wrong)
+    for before, character in pairwise(f"{JOINTS[0]}{identifier}"):
+        if not _may_follow(before, character):
+            raise SettingError(f"{wrong}; U+{ord(character):04X} may not stand there")
+    if identifier != composed(identifier):
+        raise SettingError(f"{wrong}, in NFC")
+
+
+def _may_follow(before: str, character: str) -> bool:
+    """Return whether a character may stand in an identifier, after this one."""
+    if any(first <= ord(character) <= last for first, last in INVISIBLE):
+        return False
+    kind = unicodedata.category(character)
+    if kind in MARKS:
+        return before not in JOINTS
+    return character in JOINTS or kind in LETTERS_AND_DIGITS or kind == UNKNOWN_YET
 
 
 def _is_number(value: Any) -> bool:

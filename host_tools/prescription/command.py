@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py.archive import COMPLETE
 from firmware_py.calibration import CALIBRATED
+from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, NO_RESPONSE
 from firmware_py.procedure.settings import LEFT, RIGHT
-from host_tools.bands import WIDE_SIGN, with_signs
+from host_tools.bands import WIDE_SIGN
 from host_tools.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
 from host_tools.extras import need
@@ -228,7 +229,7 @@ def remarks(session: "RecordedSession", ears: "Sequence[EarPrescription]") -> li
         wide = ", ".join(f"{f} Hz ±{half_db:.0f} dB" for f, half_db in ear.wide_db.items())
         if wide:
             said.append(f"{WIDE_SIGN}: {ear.ear} ear wide, ±{wanted_db:g} dB wanted: {wide}")
-    said += map(with_signs, session.result["remarks"])
+    said += map(readable, session.result["remarks"])
     said.append("Air conduction only; a start for a fitting, to be verified on the ear.")
     return said
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_py import __version__
 from firmware_py.calibration import CALIBRATED
 from host_tools.bands import WIDE_SIGN
-from host_tools.drawing import EAR_COLOURS, GREY, INK, in_style, new_figure, save
+from host_tools.drawing import EAR_COLOURS, GREY, INK, drawable, in_style, new_figure, save
 from host_tools.recorded import RecordedSession
 from host_tools.report import words
 from host_tools.report.audiogram import (
@@ -64,7 +64,9 @@ def _headings(figure: "Figure", findings: Findings) -> float:
     y = height_inch - EDGE_INCH
     _text(figure, EDGE_INCH, y, "Audiogram", fontsize=17, fontweight="bold")
     _text(figure, width_inch - EDGE_INCH, y - 0.02, words.session(findings), ha="right")
-    _text(figure, width_inch - EDGE_INCH, y - 0.02 - LINE_INCH, words.person(findings), ha="right")
+    person, fonts = drawable(words.person(findings))
+    _text(figure, width_inch - EDGE_INCH, y - 0.02 - LINE_INCH, person, ha="right",
+          fontfamily=fonts)  # fmt: skip
     y -= 0.48
     for headline, text in words.alarms(findings):
         lines = _wrapped(text, 108)

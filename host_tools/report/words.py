@@ -4,6 +4,7 @@ from typing import Final
 
 from firmware_py.archive import UNFINISHED
 from firmware_py.calibration import CALIBRATED, OVERDUE
+from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import (
     HEARS_ALL,
     INCOMPLETE,
@@ -13,7 +14,7 @@ from firmware_py.procedure.outcomes import (
     NOT_MASKED,
     UNRELIABLE,
 )
-from host_tools.bands import WIDE_SIGN, with_signs
+from host_tools.bands import WIDE_SIGN
 from host_tools.report.findings import (
     BetterEar,
     EarFindings,
@@ -190,7 +191,7 @@ def remarks(findings: Findings) -> list[str]:
         for ear in findings.ears
         if ear.quality.tones_set_aside
     ]
-    return [with_signs(line) for line in (whole, *ends, *findings.remarks)]
+    return [readable(line) for line in (whole, *ends, *findings.remarks)]
 
 
 def quality_rows(ear: EarFindings) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
+from firmware_py.procedure.person import composed
 from firmware_py.procedure.settings import BOTH
 from host_tools.errors import HostError
 from host_tools.sessions.entry import Entry
@@ -65,7 +66,7 @@ class Choice:
     def takes(self, entry: Entry) -> bool:
         """Tell whether a session is as asked."""
         wanted = (
-            (self.identifier, lambda told: fnmatchcase(entry.identifier, told)),
+            (self.identifier, lambda told: fnmatchcase(entry.identifier, composed(told))),
             (self.since, lambda day: entry.started[:10] >= day),
             (self.until, lambda day: "" < entry.started[:10] <= day),
             (self.outcome, lambda outcome: entry.outcome == outcome),

@@ -18,10 +18,13 @@ example:
   gp-pta watch sessions
   gp-pta watch /dev/ttyACM0
   gp-pta watch sessions --once
+  gp-pta watch sessions/session-000003.journal
 
 A data directory is only read, so any number of people may look on while the operator has the
-console. At the console's port nobody else can be; start the session first, or let it be one that
-is gone on with. It ends with the session, or with ^C, which the session does not notice.
+console; when its last session is over, the next one is waited for. At the console's port nobody
+else can be; start the session first, or let it be one that is gone on with. It ends with the
+session, or with ^C, which the session does not notice. A session that is over is shown by its
+journal.
 
 exit codes: 0 the session is over, 2 there is nothing to look at, 130 ended by ^C
 """
@@ -44,8 +47,9 @@ class Watch(Protocol):
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     p.add_argument(
-        "source", metavar="PORT|DIR",
-        help="the firmware's data directory, or its console: a port, or a URL of pyserial",
+        "source", metavar="PORT|DIR|JOURNAL",
+        help="the firmware's data directory, one journal of it, or its console: a port, or a URL "
+        "of pyserial",
     )  # fmt: skip
     p.add_argument("--once", action="store_true", help="show how it is now, and end")
 
@@ -57,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     from host_tools.watch.screen import drawn
 
-    watch = watch_of(arguments.source)
+    watch = watch_of(arguments.source, awaits_next=not arguments.once)
     screen = Console(highlight=False)
     try:
         if arguments.once:
@@ -75,24 +79,32 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def watch_of(source: str) -> Watch:
-    """Return what looks on at a directory, or else at a port.
+def watch_of(source: str, awaits_next: bool = False) -> Watch:
+    """Return what looks on at a directory or a journal, or else at a port.
+
+    Parameters
+    ----------
+    source : str
+    awaits_next : bool
+        Whether a directory whose last session is over is one where the next is waited for.
 
     Raises
     ------
     HostError
         If there is neither, or nobody may look.
     """
+    path = Path(source)
     try:
-        is_directory, is_there = Path(source).is_dir(), "://" in source or Path(source).exists()
+        is_directory, is_file = path.is_dir(), path.is_file()
+        is_there = "://" in source or path.exists()
     except OSError as error:
-        raise cannot_be_read(Path(source), error) from None
-    if is_directory:
-        from host_tools.watch.directory import DirectoryWatch
+        raise cannot_be_read(path, error) from None
+    if is_directory or is_file:
+        from host_tools.watch.directory import DirectoryWatch, JournalWatch
 
-        return DirectoryWatch(Path(source))
+        return DirectoryWatch(path, awaits_next) if is_directory else JournalWatch(path)
     if not is_there:
-        raise HostError(f"{source!r} is neither a directory nor a port: it is not there")
+        raise HostError(f"{source!r} is no directory, journal or port: it is not there")
     from host_tools.watch.port import PortWatch
 
     return PortWatch(source)

@@ -1,4 +1,4 @@
-"""Looking on over the journals of a data directory: nothing is asked of the firmware."""
+"""Looking on over journals: nothing is asked of the firmware."""
 
 import fnmatch
 import os
@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from firmware_py.data_directory import session_number
 from firmware_py.procedure.ear_test import EarTest
 from firmware_py.procedure.hearing_test import HearingTest
 from firmware_py.procedure.outcomes import CATCH, FAMILIARISE, MEASURE
@@ -26,6 +27,9 @@ class DirectoryWatch:
     Parameters
     ----------
     directory : Path
+    awaits_next : bool
+        Whether a session that is over at the first look is passed over, and the next one is
+        waited for.
 
     Raises
     ------
@@ -33,11 +37,13 @@ class DirectoryWatch:
         If there is no such directory.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, awaits_next: bool = False) -> None:
         if not directory.is_dir():
             raise HostError(f"{str(directory)!r} is no directory")
         self._directory = directory
-        self._seen: tuple[tuple[Path, int], View] | None = None
+        self._awaits_next = awaits_next
+        self._passed_over: Path | None = None
+        self._journal: JournalWatch | None = None
 
     def look(self) -> View:
         """Return what there is to see now; the journal is only read again when it has grown.
@@ -50,9 +56,30 @@ class DirectoryWatch:
         journals = self._newest_first()
         for journal in journals:
             with suppress(UnstartedError):
-                return self._view_of(journal)
+                return self._look_at(journal)
+        self._awaits_next = False  # whatever comes after the first look is the next one
         why = ": nothing was recorded in the journals that were begun" if journals else ""
-        return View(str(self._directory), f"no session yet{why}")
+        return View("", f"waiting for a test in {self._directory}; there is no session yet{why}")
+
+    def _look_at(self, journal: Path) -> View:
+        if journal == self._passed_over:
+            return self._waiting(journal)
+        if self._journal is None or self._journal.path != journal:
+            self._journal = JournalWatch(journal)
+        view = self._journal.look()
+        awaits_next, self._awaits_next = self._awaits_next, False
+        if awaits_next and view.over:
+            self._passed_over = journal
+            return self._waiting(journal)
+        return view
+
+    def _waiting(self, journal: Path) -> View:
+        number = session_number(journal)
+        return View(
+            "",
+            f"waiting for a test in {self._directory}; the last one, session {number}, is over: "
+            f"gp-pta watch {journal} shows it",
+        )
 
     def _newest_first(self) -> list[Path]:
         try:
@@ -61,13 +88,36 @@ class DirectoryWatch:
             raise cannot_be_read(self._directory, error) from None
         return [self._directory / name for name in sorted(names, reverse=True)]
 
-    def _view_of(self, journal: Path) -> View:
+    def close(self) -> None:
+        """Do nothing: nothing is held open."""
+
+
+class JournalWatch:
+    """Follows one journal.
+
+    Parameters
+    ----------
+    path : Path
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._seen: tuple[int, View] | None = None
+
+    def look(self) -> View:
+        """Return what there is to see now; the journal is only read again when it has grown.
+
+        Raises
+        ------
+        HostError
+            If it cannot be read.
+        """
         try:
-            state = journal, journal.stat().st_size
+            size = self.path.stat().st_size
         except OSError as error:
-            raise cannot_be_read(journal, error) from None
-        if self._seen is None or self._seen[0] != state:
-            self._seen = state, view_of(journal)
+            raise cannot_be_read(self.path, error) from None
+        if self._seen is None or self._seen[0] != size:
+            self._seen = size, view_of(self.path)
         return self._seen[1]
 
     def close(self) -> None:
@@ -94,6 +144,7 @@ def view_of(journal: Path) -> View:
         limits=Limits.of(session.settings.as_record()),
         elapsed_s=session.state.at_us / 1e6,
         over=session.test.outcome != "",
+        resumed=session.state.resumed,
     )
 
 

@@ -77,6 +77,7 @@ class PortWatch:
             limits=Limits.of(json.loads(self._talk.insist("SETT?"))),
             elapsed_s=time.monotonic() - self._began_s,
             over=bool(result["outcome"]),
+            resumed=int(about.get("resumed", 0)),
         )
 
     def _take(self, line: str) -> bool:

@@ -8,8 +8,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import CATCH, MEASURE
-from host_tools.bands import with_signs
 from host_tools.colours import (
     EAR_STYLES,
     audiogram_in_colours,
@@ -26,6 +26,8 @@ CATCH_WORDS: Final = {True: "pressed", False: "silent", None: "unsure"}
 
 def drawn(view: View) -> RenderableType:
     """Return a view as Rich draws it."""
+    if not view.result:
+        return _title(view)
     answers = Table.grid()
     answers.add_row(_answers(view))
     answers.add_row(_information(view))
@@ -33,8 +35,12 @@ def drawn(view: View) -> RenderableType:
 
 
 def _title(view: View) -> Text:
-    text = Text(f"{view.name}: {view.state}", style="bold")
-    text.append(f"   {view.calibration}", style=calibration_style(view.calibration))
+    text = Text(": ".join(filter(None, (view.name, view.state))), style="bold")
+    if view.resumed:
+        times = "once" if view.resumed == 1 else f"{view.resumed} times"
+        text.append(f"   resumed {times}", style="yellow")
+    if view.calibration:
+        text.append(f"   {view.calibration}", style=calibration_style(view.calibration))
     return text
 
 
@@ -92,9 +98,9 @@ def _status(view: View) -> Text:
     for ear in view.result.get("ears", ()):
         if ear["why"]:
             text.append(f"\n{ear['ear']} ear {ear['outcome']}", EAR_STYLES[ear["ear"]])
-            text.append(f": {with_signs(ear['why'])}")
+            text.append(f": {readable(ear['why'])}")
     for remark in view.result.get("remarks", ()):
-        text.append(f"\nremark: {with_signs(remark)}", style="yellow")
+        text.append(f"\nremark: {readable(remark)}", style="yellow")
     return text
 
 

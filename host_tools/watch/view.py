@@ -69,7 +69,7 @@ class View:
     Attributes
     ----------
     name : str
-        Which session, or where it is.
+        Which session, or where it is; empty where `state` tells it.
     state : str
         What is going on, in words.
     calibration : str
@@ -82,6 +82,8 @@ class View:
     elapsed_s : float
         Since the session began.
     over : bool
+    resumed : int
+        How many times the session was taken up again after the firmware had ended.
     """
 
     name: str
@@ -92,6 +94,7 @@ class View:
     limits: Limits | None = None
     elapsed_s: float = 0.0
     over: bool = False
+    resumed: int = 0
 
     def thresholds(self) -> dict[str, list[Mapping[str, Any]]]:
         """Return the thresholds of the ears that were begun."""

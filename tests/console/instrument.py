@@ -52,12 +52,12 @@ class FakeInstrument:
     def start(
         self,
         ears: str | None,
-        seed: str | None,
         age_years: str | None,
         sex: str | None,
         identifier: str | None,
+        seed: str | None,
     ) -> None:
-        self._called("start", ears, seed, age_years, sex, identifier)
+        self._called("start", ears, age_years, sex, identifier, seed)
 
     def pause(self) -> None:
         self._called("pause")

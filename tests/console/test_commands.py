@@ -21,6 +21,8 @@ from tests.console.instrument import PICTURE, Call, FakeInstrument, connected
 deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
 
 NONE = (None,)
+START = "SESSion:STARt [EAR=BOTH|LEFT|RIGHT][,AGE=YEARS][,SEX=F|M][,ID=WORD][,SEED=NUMBER]"
+PRINTABLE = "a line is made of printable characters"
 # Long form, short form, arguments, what the instrument is asked, and whether that is a query.
 ROWS: list[tuple[str, str, str, Call, bool]] = [
     ("*IDN?", "*IDN?", "", ("identify",), True),
@@ -32,11 +34,24 @@ ROWS: list[tuple[str, str, str, Call, bool]] = [
     ("SYSTEM:EXIT", "SYST:EXIT", "", ("shut_down",), False),
     ("SESSION:START", "SESS:STAR", "", ("start", *NONE * 5), False),
     ("SESSION:START", "SESS:STAR", " LEFT", ("start", "LEFT", *NONE * 4), False),
-    ("SESSION:START", "SESS:STAR", " both,7", ("start", "both", "7", *NONE * 3), False),
-    ("SESSION:START", "SESS:STAR", " ,7", ("start", None, "7", *NONE * 3), False),
-    ("SESSION:START", "SESS:STAR", " ,,67.5,f", ("start", None, None, "67.5", "f", None), False),
-    ("SESSION:START", "SESS:STAR", " LEFT,,,M", ("start", "LEFT", None, None, "M", None), False),
-    ("SESSION:START", "SESS:STAR", " LEFT,", ("start", "LEFT", *NONE * 4), False),
+    ("SESSION:START", "SESS:STAR", " both", ("start", "both", *NONE * 4), False),
+    ("SESSION:START", "SESS:STAR", " EAR=LEFT", ("start", "LEFT", *NONE * 4), False),
+    ("SESSION:START", "SESS:STAR", " seed=7", ("start", *NONE * 4, "7"), False),
+    (
+        "SESSION:START",
+        "SESS:STAR",
+        " Right , Sex = f",
+        ("start", "Right", None, "f", None, None),
+        False,
+    ),
+    ("SESSION:START", "SESS:STAR", " ID=Zoë", ("start", *NONE * 3, "Zoë", None), False),
+    (
+        "SESSION:START",
+        "SESS:STAR",
+        " SEED=7,ID=P-17,SEX=M,AGE=67.5,EAR=BOTH",
+        ("start", "BOTH", "67.5", "M", "P-17", "7"),
+        False,
+    ),
     ("SESSION:PAUSE", "SESS:PAUS", "", ("pause",), False),
     ("SESSION:CONTINUE", "SESS:CONT", "", ("go_on",), False),
     ("SESSION:ABORT", "SESS:ABOR", "", ("abort",), False),
@@ -45,7 +60,6 @@ ROWS: list[tuple[str, str, str, Call, bool]] = [
     ("SESSION:RESULT?", "SESS:RES?", " 3", ("result", "3"), True),
     ("SESSION:LIST?", "SESS:LIST?", "", ("sessions", None), True),
     ("SESSION:LIST?", "SESS:LIST?", " 5", ("sessions", "5"), True),
-    ("SESSION:START", "SESS:STAR", " ,,,,P-17", ("start", *NONE * 4, "P-17"), False),
     ("THRESHOLD?", "THR?", " ,3", ("threshold", None, "3"), True),
     ("THRESHOLD?", "THR?", " LEFT,3", ("threshold", "LEFT", "3"), True),
     ("TONE", "TONE", " LEFT,1000,40", ("play_tone", "LEFT", "1000", "40", None), False),
@@ -146,9 +160,10 @@ def help_lines() -> list[str]:
 
 
 def test_help_has_a_line_for_every_row() -> None:
-    *lines, note, ok = help_lines()
+    *lines, names, note, ok = help_lines()
 
     assert ok == "OK"
+    assert names.startswith("NAME=VALUE in any order: SESS:STAR EAR=LEFT,AGE=67,SEX=F")
     assert "Capitals are the short form" in note
     assert len(lines) == len(table())
     for line, row in zip(lines, table(), strict=True):
@@ -158,7 +173,7 @@ def test_help_has_a_line_for_every_row() -> None:
 
 
 def test_what_help_lists_is_known_in_both_forms() -> None:
-    for line in help_lines()[:-2]:
+    for line in help_lines()[:-3]:
         header = line.split()[0]
         for form in (header, re.sub("[a-z]", "", header)):
             _, console = connected()
@@ -198,11 +213,33 @@ def test_every_row_has_words_of_help() -> None:
         ("*IDN? 5", "-108,\"'5' is too much: *IDN?\""),
         ("HELP ME,PLEASE", "-108,\"'ME,PLEASE' is too much: HELP\""),
         ("THR? LEFT,1,RIGHT", "-108,\"'RIGHT' is too much: THReshold? [LEFT|RIGHT][,NUMBER]\""),
+        ("SESS:STAR LEFT,7", f"-108,\"'7' needs its name, such as AGE=7 or SEED=7: {START}\""),
         (
-            "SESS:STAR LEFT,7,67,F,P,8,9",
-            "-108,\"'8,9' is too much: SESSion:STARt [BOTH|LEFT|RIGHT][,SEED][,AGE][,F|M][,ID]\"",
+            "SESS:STAR 67.5",
+            f"-108,\"'67.5' needs its name, such as AGE=67.5 or SEED=67.5: {START}\"",
         ),
-        ("SESS:STAR\tLEFT", '-113,"a line is made of printable ASCII; nothing was done"'),
+        ("SESS:STAR -1", f"-108,\"'-1' needs its name, such as AGE=-1 or SEED=-1: {START}\""),
+        ("SESS:STAR f", f"-108,\"'f' needs its name, such as SEX=f: {START}\""),
+        ("SESS:STAR UP", f"-108,\"'UP' needs its name: {START}\""),
+        ("SESS:STAR Zoë", f"-108,\"'Zoë' needs its name: {START}\""),
+        ("SESS:STAR LEFT,AGES=7", f"-108,\"there is no 'AGES': {START}\""),
+        ("SESS:STAR ſEED=7", f"-108,\"there is no 'ſEED': {START}\""),
+        ("SESS:STAR =7", f"-108,\"there is no '': {START}\""),
+        ("SESS:STAR AGE=7,age=8", f'-108,"AGE is told twice: {START}"'),
+        ("SESS:STAR LEFT,EAR=LEFT", f'-108,"EAR is told twice: {START}"'),
+        ("SESS:STAR LEFT,RIGHT", f'-108,"EAR is told twice: {START}"'),
+        ("SESS:STAR AGE=", f'-109,"AGE has no value: {START}"'),
+        ("SESS:STAR LEFT,", f'-109,"something is missing between commas: {START}"'),
+        ("SESS:STAR ,,67", f'-109,"something is missing between commas: {START}"'),
+        ("SESS:STAR SEED=٣", f"-224,\"SEED is '٣', and has to be ASCII: {START}\""),
+        ("SESS:STAR EAR=ＬＥＦＴ", f"-224,\"EAR is 'ＬＥＦＴ', and has to be ASCII: {START}\""),
+        ("SETT pulses,٣", "-224,\"'pulses,٣' has to be ASCII: SETTing NAME,VALUE\""),
+        ("TONE LEFT,١٠٠٠,40", "-224,\"'LEFT,١٠٠٠,40' has to be ASCII: TONE EAR,HZ,DBHL[,NOISE]\""),
+        ("SYST:PIN ٣٣٣٣", '-224,"an argument has to be ASCII: SYSTem:PIN PIN"'),
+        ("SYST:EVEN oﬀ", "-224,\"'oﬀ' has to be ASCII: SYSTem:EVENts ON|OFF\""),
+        ("ſESS:STAR", "-113,\"'ſESS:STAR' is no command; HELP lists them; nothing was done\""),
+        ("SESS:STAR\tLEFT", f'-113,"{PRINTABLE}; U+0009 is none; nothing was done"'),
+        ("SESS:STAR ID=a\u202eb", f'-113,"{PRINTABLE}; U+202E is none; nothing was done"'),
         ("X" * 201, '-223,"a line has at most 200 characters; nothing was done"'),
     ],
 )
@@ -318,21 +355,90 @@ def test_a_line_that_was_too_long_stays_so_whatever_is_taken_back() -> None:
     assert console.receive(b"*IDN?\r") == ["identify"]
 
 
-@pytest.mark.parametrize("byte", [0x00, 0x01, 0x07, 0x09, 0x1B, 0x80, 0xC3, 0xFF])
-def test_a_byte_that_is_no_printable_ascii_spoils_its_line_and_no_other(byte: int) -> None:
+@pytest.mark.parametrize("byte", [0x00, 0x01, 0x07, 0x09, 0x1B])
+def test_a_control_character_spoils_its_line_and_no_other(byte: int) -> None:
     instrument, console = connected()
     garbled = b"SESS:" + bytes([byte]) + b"ABOR\r"
 
     assert console.receive(b"*IDN?\r" + garbled + b"*IDN?\r") == [
         "identify",
-        'ERROR -113,"a line is made of printable ASCII; nothing was done"',
+        f'ERROR -113,"{PRINTABLE}; U+{byte:04X} is none; nothing was done"',
         "identify",
     ]
     assert ("abort",) not in instrument.calls
 
 
+@pytest.mark.parametrize(
+    ("garbled", "byte"),
+    [
+        (b"\x80", 0x80), (b"\xff", 0xFF), (b"\xc3", 0xC3), (b"\xc0\x80", 0xC0),
+        (b"\xed\xa0\x80", 0xED), (b"\xf4\x90\x80\x80", 0xF4), (b"\xe6\x82", 0xE6),
+        ("ë".encode()[::-1], 0xAB),
+    ],
+)  # fmt: skip
+def test_what_is_no_utf_8_spoils_its_line_and_no_other(garbled: bytes, byte: int) -> None:
+    for before, after in ((b"SESS:", b"ABOR\r"), (b"SESS:STAR ID=", b"\r")):
+        instrument, console = connected()
+
+        assert console.receive(b"*IDN?\r" + before + garbled + after + b"*IDN?\r") == [
+            "identify",
+            f'ERROR -113,"a line is UTF-8; the byte 0x{byte:02X} is none here; nothing was done"',
+            "identify",
+        ]
+        assert [name for name, *_ in instrument.calls] == ["identify"] * 2
+
+
+@pytest.mark.parametrize("name", ["Zoë", "Иванов-3", "患者7", "𠮷野家", "محمد"])
+def test_an_identifier_may_come_byte_by_byte(name: str) -> None:
+    instrument, console = connected()
+    answers = [console.receive(bytes([byte])) for byte in f"SESS:STAR ID={name}\r".encode()]
+
+    assert answers == [[]] * (len(answers) - 1) + [["OK"]]
+    assert instrument.calls == [("start", *NONE * 3, name, None)]
+
+
+@pytest.mark.parametrize("last", ["e", "ë", "患", "𠮷"])
+@pytest.mark.parametrize("erase", [b"\x08", b"\x7f"])
+def test_backspace_takes_back_a_whole_character_of_any_length(last: str, erase: bytes) -> None:
+    instrument, console = connected()
+
+    assert console.receive(f"SESS:STAR ID=a{last}".encode() + erase + b"b\r") == ["OK"]
+    assert instrument.calls == [("start", *NONE * 3, "ab", None)]
+
+
+def test_half_a_character_is_taken_back_too_and_begun_anew() -> None:
+    instrument, console = connected()
+    half = "SESS:STAR ID=ë".encode()[:-1]
+
+    assert console.receive(half + b"\x7f" + b"b\r") == ["OK"]
+    assert console.receive(half) == console.receive(b"\x15") == []
+    assert console.receive(b"*IDN?\r") == ["identify"]
+    assert instrument.calls == [("start", *NONE * 3, "b", None), ("identify",)]
+
+
+def test_the_longest_line_is_counted_in_characters() -> None:
+    instrument, console = connected()
+    name = "患" * (LINE_CHARACTERS_MAX - len("SESS:STAR ID="))
+
+    assert console.receive(f"SESS:STAR ID={name}\r".encode()) == ["OK"]
+    assert instrument.calls == [("start", *NONE * 3, name, None)]
+    assert console.receive(f"SESS:STAR ID={name}患\r".encode()) == [
+        'ERROR -223,"a line has at most 200 characters; nothing was done"'
+    ]
+    assert len(instrument.calls) == 1
+
+
+def test_however_much_comes_without_an_end_little_is_kept() -> None:
+    _, console = connected()
+    for _ in range(100):
+        console.receive(b"\x80\xff" * 500)
+
+    assert len(console._partial) <= LINE_CHARACTERS_MAX + 1
+    assert console.receive(b"\r*IDN?\r")[1:] == ["identify"]
+
+
 SCRIPT = (
-    b"*IDN?\r\nsess:starX\x08t left,7\n\r:SESS:STAT?\rGARBAGE\x15THR? RIGHT\r"
+    b"*IDN?\r\nsess:starX\x08t left,id=Zo\xc3\xab\n\r:SESS:STAT?\rGARBAGE\x15THR? RIGHT\r"
     b"\xff\xfe\rNONSENSE\rSETT pulses , 2\r" + b"L" * 260 + b"\rAUD\r\x03\rSYST:ERR?\r"
 )
 
@@ -350,8 +456,8 @@ def test_a_script_is_answered_line_by_line() -> None:
         "ERROR -223", *PICTURE, "OK", "-113",
     ]  # fmt: skip
     assert calls == [
-        ("identify",), ("start", "left", "7", *NONE * 3), ("state",), ("threshold", "RIGHT", None),
-        ("set_setting", "pulses", "2"), ("audiogram", None),
+        ("identify",), ("start", "left", None, None, "Zoë", None), ("state",),
+        ("threshold", "RIGHT", None), ("set_setting", "pulses", "2"), ("audiogram", None),
     ]  # fmt: skip
 
 
@@ -384,7 +490,6 @@ almost_lines = st.lists(words | st.text(max_size=6), max_size=6).map(" ".join)
 def check_answers(answers: list[str]) -> None:
     for answer in answers:
         assert answer
-        assert answer.isascii()
         assert answer.isprintable()
 
 
@@ -409,6 +514,7 @@ def test_every_line_is_answered_exactly_once(line: str) -> None:
     answers = console.execute(line)
     check_answers(answers)
 
+    assert all(answer.isascii() for answer in answers) or not line.isascii()
     assert (answers == []) == (not line.strip())
     if len(answers) > 1:
         assert answers[-1] == "OK"

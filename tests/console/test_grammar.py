@@ -1,5 +1,7 @@
 """The grammar: headers in all their forms, lines and their arguments, numbered errors."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -87,12 +89,31 @@ def test_a_line_may_be_as_long_as_it_may_be() -> None:
     assert caught.value.number == TOO_MUCH_DATA == -223
 
 
-@pytest.mark.parametrize("character", ["\t", "\0", "\x1b", "\x7f", "é", "\ufffd", "ſ", "\u2028"])
-def test_a_line_is_of_printable_ascii(character: str) -> None:
+@pytest.mark.parametrize(
+    ("character", "words"),
+    [
+        ("\t", "U+0009 is none"), ("\0", "U+0000 is none"), ("\x1b", "U+001B is none"),
+        ("\x7f", "U+007F is none"), ("\xa0", "U+00A0 is none"), ("\u200b", "U+200B is none"),
+        ("\u202e", "U+202E is none"), ("\u2028", "U+2028 is none"), ("\ue000", "U+E000 is none"),
+        ("\U000e0041", "U+E0041 is none"), ("\udce9", "the byte 0xE9 is none here"),
+        ("\udc80", "the byte 0x80 is none here"), ("\ud800", "U+D800 is none"),
+    ],
+)  # fmt: skip
+def test_a_line_is_of_printable_characters(character: str, words: str) -> None:
     for line in (character, f"SE{character}S:STAR", f"SESS:STAR LE{character}FT"):
-        with pytest.raises(ConsoleError, match="printable ASCII; nothing was done") as caught:
+        with pytest.raises(ConsoleError, match=f"{re.escape(words)}; nothing was done") as caught:
             parse_line(line)
         assert caught.value.number == UNDEFINED_HEADER == -113
+
+
+@pytest.mark.parametrize("word", ["Zoë", "Иванов-3", "患者7", "e\u0301"])
+def test_letters_of_any_script_are_printable(word: str) -> None:
+    assert parse_line(f"SESS:STAR ID={word}") == ("SESS:STAR", [f"ID={word}"])
+
+
+@pytest.mark.parametrize("written", ["ſESS:STAT?", "SESſ:STAT?"])
+def test_no_other_letter_stands_for_one_of_ascii(written: str) -> None:
+    assert not header_pattern("SESSion:STATe?").fullmatch(written)
 
 
 @deterministic

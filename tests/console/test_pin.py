@@ -187,13 +187,13 @@ def test_what_is_no_pin_costs_no_time() -> None:
 # --- The console ---------------------------------------------------------------------------------
 
 NEED_IT = [
-    "SETT pulses,2", "SESS:STAR ,,67", "SESS:STAR LEFT,,,F", "SESS:STAR ,,,,P-17", "SESS:LIST?",
+    "SETT pulses,2", "SESS:STAR AGE=67", "SESS:STAR LEFT,SEX=F", "SESS:STAR ID=P-17", "SESS:LIST?",
     "SESS:RES? 3", "THR? ,3", "THR? LEFT,3", "AUD 3", "CAL:TONE LEFT,1000,-30",
 ]  # fmt: skip
 NEED_NONE = [
     "HELP", "*IDN?", "*TST?", "*RST", "*CLS", "SYST:ERR?", "SYST:VERS?", "SYST:TIME?", "SYST:PIN?",
-    "SYST:LOCK", "SYST:EVEN ON", "SYST:EVEN?", "SYST:EXIT", "SESS:STAR", "SESS:STAR LEFT,7",
-    "SESS:STAR LEFT,7,,,", "SESS:PAUS", "SESS:CONT", "SESS:ABOR", "SESS:STAT?", "SESS:RES?",
+    "SYST:LOCK", "SYST:EVEN ON", "SYST:EVEN?", "SYST:EXIT", "SESS:STAR", "SESS:STAR LEFT",
+    "SESS:STAR SEED=7,EAR=LEFT", "SESS:PAUS", "SESS:CONT", "SESS:ABOR", "SESS:STAT?", "SESS:RES?",
     "THR? LEFT", "AUD", "TONE LEFT,1000,40", "TONE:STOP", "CAL?", "CAL:LIM?", "CAL:TONE?",
     "CAL:STOP", "SETT?", "SETT? pulses",
 ]  # fmt: skip

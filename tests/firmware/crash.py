@@ -103,7 +103,7 @@ class Plan:
     @property
     def command(self) -> str:
         """What the operator types."""
-        return f"SESS:STAR {self.ears.upper()},{self.seed}"
+        return f"SESS:STAR {self.ears.upper()},SEED={self.seed}"
 
 
 def assert_like_undisturbed(journal: Path, undisturbed: Path) -> None:

@@ -225,7 +225,7 @@ class Rig:
         assert self.process is not None
         return Operator(self.console, self.process)
 
-    def begin(self, what: str = "LEFT,3") -> None:
+    def begin(self, what: str = "LEFT,SEED=3") -> None:
         """Have the operator start a test."""
         self.operator.greet()
         assert self.operator.ask(f"SESS:STAR {what}") == "OK"

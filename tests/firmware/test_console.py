@@ -4,6 +4,7 @@ import datetime
 import json
 import re
 import shutil
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
@@ -366,9 +367,11 @@ def test_only_so_much_is_read_at_a_glance(one_ear: Path, monkeypatch: pytest.Mon
 
 def test_an_identifier_is_recorded_and_means_nothing_else(tmp_path: Path) -> None:
     device = Device(tmp_path)
-    refused = "identifier is '../../x'; allowed are 1 to 32 letters, digits, - and _; no test was"
+    refused = (
+        "identifier is '../../x'; allowed are 1 to 32 letters and digits of any script, - and _"
+    )
     answers = told_by(
-        device, "SESS:STAR LEFT,3,,,../../x", "SESS:STAR LEFT,3,,,P_17-b", "SESS:ABOR",
+        device, "SESS:STAR LEFT,ID=../../x", "SESS:STAR LEFT,ID=P_17-b", "SESS:ABOR",
         "SESS:LIST?",
     )  # fmt: skip
 
@@ -384,16 +387,43 @@ def test_an_identifier_is_recorded_and_means_nothing_else(tmp_path: Path) -> Non
 @pytest.mark.parametrize("identifier", ["..", "a/b", "~", "$HOME", "`id`", "a.journal", "x" * 33])
 def test_nothing_is_made_of_an_identifier_that_is_none(tmp_path: Path, identifier: str) -> None:
     (tmp_path / "data").mkdir()
-    (answer, _) = told_by(Device(tmp_path / "data"), f"SESS:STAR LEFT,3,,,{identifier}")
+    (answer, _) = told_by(Device(tmp_path / "data"), f"SESS:STAR LEFT,ID={identifier}")
 
     assert answer.startswith('ERROR -224,"identifier is ')
     assert [path.name for path in tmp_path.rglob("*")] == ["data", "firmware.lock"]
 
 
+@pytest.mark.parametrize("identifier", ["Zoë", "Иванов-3", "患者7", "محمد_٣", "𠮷" * 32])
+def test_an_identifier_of_any_script_is_recorded_listed_and_replayed(
+    tmp_path: Path, identifier: str
+) -> None:
+    begin = f"SESS:STAR LEFT,ID={unicodedata.normalize('NFD', identifier)}"
+    answers = told_by(Device(tmp_path), begin, "SESS:ABOR", "SESS:LIST?")
+
+    assert answers[:2] == ["OK", "OK"]
+    assert answers[2].endswith(f",left,{identifier}")
+    (journal,) = tmp_path.glob("*.journal")
+    assert read_journal(journal).header["person"]["identifier"] == identifier
+    assert identifier.encode() in journal.read_bytes()
+    assert glance(journal).identifier == identifier
+    assert replay_journal(journal).code == IDENTICAL
+
+
+def test_the_same_letters_have_the_same_pseudonym_however_they_were_typed(tmp_path: Path) -> None:
+    device = Device(tmp_path, Configuration(pseudonym_key=b"p" * 32))
+    *_, listed, _ = told_by(
+        device, "SESS:STAR ID=Zoe\u0308", "SESS:ABOR", "SESS:STAR ID=Zo\u00eb", "SESS:ABOR",
+        "SESS:LIST?",
+    )  # fmt: skip
+
+    first, second = (entry.split(",")[-1] for entry in listed.split(";"))
+    assert first == second == pseudonym(b"p" * 32, "Zoë")
+
+
 def test_with_a_key_only_the_pseudonym_of_an_identifier_is_kept_and_told(tmp_path: Path) -> None:
     key = b"p" * 32
     device = Device(tmp_path, Configuration(pseudonym_key=key))
-    _, _, listed, _ = told_by(device, "SESS:STAR LEFT,3,,,P-17", "SESS:ABOR", "SESS:LIST?")
+    _, _, listed, _ = told_by(device, "SESS:STAR LEFT,ID=P-17", "SESS:ABOR", "SESS:LIST?")
 
     assert listed.endswith(f",left,{pseudonym(key, 'P-17')}")
     (journal,) = tmp_path.glob("*.journal")
@@ -406,9 +436,9 @@ def test_the_pin_is_asked_for_and_is_in_no_journal(tmp_path: Path) -> None:
     lock = device.firmware._console.lock
     lock._stored = PinHash.of(PIN, b"0123456789abcdef")
     answers = told_by(
-        device, "SYST:PIN?", "SESS:STAR LEFT,3,67", f"SYST:PIN {PIN}", "SYST:PIN?",
-        "SESS:STAR LEFT,3,67,F,P-17", "SESS:ABOR", "SYST:LOCK", "SESS:LIST?", f"SYST:PNI {PIN}",
-        "SYST:ERR?", "SYST:ERR?", "SYST:ERR?",
+        device, "SYST:PIN?", "SESS:STAR LEFT,AGE=67", f"SYST:PIN {PIN}", "SYST:PIN?",
+        "SESS:STAR LEFT,AGE=67,SEX=F,ID=P-17", "SESS:ABOR", "SYST:LOCK", "SESS:LIST?",
+        f"SYST:PNI {PIN}", "SYST:ERR?", "SYST:ERR?", "SYST:ERR?",
     )  # fmt: skip
 
     assert answers[0] == "LOCKED"
@@ -447,7 +477,8 @@ WORDS = [
     "SESS", "STAR", "LIST?", "RES?", "THR?", "AUD", "TONE", "SETT", "SETT?", "SYST", "PIN", "LOCK",
     "TIME?", "*TST?", "*RST", "CAL", "CAL:TONE", "LEFT", "RIGHT", "BOTH", "0", "1", "-1", "1e999",
     "nan", "true", "null", "{}", "[]", "../..", "/etc/passwd", "pulses", "ears", "level_max_db_hl",
-    "40", "1000", "67", "F", "P-17", '"', "'", ";", "|", "`id`", "$(id)", "\\", "%s", "{0}",
+    "40", "1000", "AGE=67", "SEX=F", "ID=P-17", "ID=患者7",
+    '"', "'", ";", "|", "`id`", "$(id)", "\\", "%s", "{0}",
 ]  # fmt: skip
 lines = st.lists(st.sampled_from([*WORDS, " ", ",", ":", "?"]) | st.text(max_size=3), max_size=8)
 
@@ -463,7 +494,7 @@ def test_no_line_makes_the_firmware_raise_or_answer_otherwise(
     """One line, or the documented block for people; and no file that is not a journal."""
     answers = open_console.execute(line)
 
-    assert all(answer.isascii() and answer.isprintable() for answer in answers)
+    assert all(answer.isprintable() for answer in answers)
     if line.strip() == "":
         assert answers == []
     elif len(answers) > 1:

@@ -21,6 +21,7 @@ from device.simulator.listener import Ear, Noise, Press, SimulatedListener
 from firmware_py.inference.library import chosen_library, runs_on
 from firmware_py.journal import JournalError, read_journal
 from firmware_py.link.frames import FrameError, decode, encode
+from firmware_py.session import replay
 from host_tools.processes import ConsoleLine
 from host_tools.replay import IDENTICAL, UNFINISHED, replay_journal
 from tests.firmware.calibrations import calibration, content
@@ -281,6 +282,61 @@ def test_a_firmware_killed_again_and_again(rig: Rig, undisturbed: Path) -> None:
     assert_finished_like(undisturbed, rig)
 
 
+def test_a_test_that_goes_on_says_so_wherever_somebody_looks(rig: Rig, undisturbed: Path) -> None:
+    assert " goes on" not in rig.start().first_line()
+    rig.begin()
+    for life in (1, 2):
+        rig.until("! answer number=3" if life == 1 else "! answer number=6")
+        assert rig.process is not None
+        assert rig.process.kill()
+        tones = replay(read_journal(rig.journal()).records).test.ears["left"].tones
+        ready = rig.start(config="[device]\nevents = true\n").first_line()
+        assert f"; session 1 goes on, tones so far: {tones}; UNCALIBRATED" in ready
+        rig.until(f"! resumed session=1 tones={tones}")
+        assert f" resumed={life} " in rig.operator.greet()
+    rig.until("! session-over")
+    assert_finished_like(undisturbed, rig)
+    assert replay(read_journal(rig.journal()).records).resumed == 2
+
+    assert rig.process is not None
+    rig.process.kill()
+    assert " goes on" not in rig.start().first_line()
+    assert " resumed=2 " in rig.operator.greet()
+    rig.begin()
+    assert " resumed=0 " in rig.operator.ask("SESS:STAT?")
+
+
+def test_who_asks_later_what_happens_is_told_of_a_test_that_goes_on(slow_rig: Rig) -> None:
+    """The events were off when it was taken up."""
+    rig = slow_rig
+    rig.start()
+    rig.begin()
+    rig.wait(lambda: rig.served.board.played != [])
+    assert rig.process is not None
+    rig.process.kill()
+    rig.start().first_line()
+    rig.console.send("SYST:EVEN ON")
+    rig.until("! resumed session=1 tones=0")
+    rig.console.send("SYST:EVEN ON")
+    rig.console.send("SESS:STAT?")
+    rig.until("state=")
+    assert sum(line.startswith("! resumed") for line in rig.lines) == 1, "and once"
+
+
+def test_a_test_taken_up_when_its_board_had_been_lost_says_so_too(slow_rig: Rig) -> None:
+    """Its journal has the loss, and the return, as it has them without a new start."""
+    rig = slow_rig
+    process = rig.start(config="[device]\nreconnect_s = 3\n")
+    rig.begin()
+    rig.wait(lambda: rig.served.board.played != [])
+    rig.hang_up()
+    assert process.end_of()[0] == 3
+    rig.new_board()
+    rig.start()
+    assert " resumed=1 " in rig.operator.greet()
+    rig.wait(lambda: replay(read_journal(rig.journal()).records).resumed == 1)
+
+
 def test_a_firmware_says_in_one_line_that_it_is_ready(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -405,7 +461,7 @@ def test_no_test_is_begun_with_a_button_that_was_held_down_before(rig: Rig) -> N
     rig.start()
     rig.operator.greet()
     words = 'ERROR 106,"button 1 is held down; no test was begun"'
-    rig.wait(lambda: rig.operator.ask("SESS:STAR UP,3") == words)
+    rig.wait(lambda: rig.operator.ask("SESS:STAR EAR=UP,SEED=3") == words)
     assert not [*rig.data.glob("*.journal")]
 
 
@@ -477,7 +533,7 @@ def test_a_session_goes_on_when_the_disk_has_room_again(rig: Rig, undisturbed: P
 def test_no_test_is_begun_on_a_full_disk(rig: Rig) -> None:
     rig.start(wrapper=[sys.executable, "-c", LIMITED, "300"])
     rig.operator.greet()
-    answer = rig.operator.ask("SESS:STAR LEFT,3")
+    answer = rig.operator.ask("SESS:STAR LEFT,SEED=3")
     assert answer.startswith("ERROR -250,")
     assert "File too large (EFBIG)" in answer
     assert "no test was begun" in answer

@@ -363,7 +363,7 @@ def test_a_test_ends_a_calibration_tone(tmp_path: Path) -> None:
         rig.start()
         rig.operator.greet()
         rig.operator.ask("CAL:TONE RIGHT,1000,-30")
-        rig.operator.ask("SESS:STAR LEFT,3")
+        rig.operator.ask("SESS:STAR LEFT,SEED=3")
         rig.until("session-over")
         assert rig.errors() == ""
         assert rig.operator.ask("SESS:STAT?").startswith("state=finished outcome=complete")

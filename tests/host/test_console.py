@@ -13,11 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
 
 from firmware_py.console.commands import Console
 from firmware_py.console.pin import PinHash, PinLock
 from host_tools import console as console_module
 from host_tools.console import history_path, is_pin, words_of
+from host_tools.console_prompt import completer
 from host_tools.errors import HostError
 from host_tools.greeting import CONSOLE_WANTED
 from host_tools.main import INTERRUPTED, main
@@ -285,11 +288,11 @@ def test_a_whole_session_from_a_script(tmp_path: Path) -> None:
     with Rig(tmp_path / "data") as rig:
         process = rig.start(config=f'[console]\npin = "{stored}"\n')
         process.first_line()
-        said = script(rig, "*TST?", "SESS:STAR RIGHT,3,,,P-17", f"SYST:PIN {PIN}")
+        said = script(rig, "*TST?", "SESS:STAR RIGHT,SEED=3,ID=P-17", f"SYST:PIN {PIN}")
         assert said[0].startswith('0,"wire ok')
         assert said[1].startswith("ERROR -203,")
         assert said[2] == "OK"
-        said = script(rig, "SYST:EVEN ON", "TONE RIGHT,1000,40", "SESS:STAR RIGHT,3,,,P-17")
+        said = script(rig, "SYST:EVEN ON", "TONE RIGHT,1000,40", "SESS:STAR RIGHT,SEED=3,ID=P-17")
         assert said == ["OK"] * 3
         rig.until("! session-over")
         said = script(
@@ -400,11 +403,45 @@ def test_everything_that_help_lists_is_completed_in_its_short_form() -> None:
     _, console = connected()
     words = words_of(console.execute("HELP"))
 
-    assert len(words) == len(console.execute("HELP")) - 2
+    assert len(words) == len(console.execute("HELP")) - 3
     assert words["SESS:ABOR"] == "end the test; what was measured is kept"
     assert words["SETT"] == "NAME,VALUE  of the next test"
     for header in words:
         assert not console.execute(header)[0].startswith("ERROR -113")
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("SESS:STAR ", ["EAR=BOTH", "EAR=LEFT", "EAR=RIGHT", "AGE=", "SEX=F", "SEX=M", "ID=",
+                        "SEED="]),
+        ("sess:star e", ["EAR=BOTH", "EAR=LEFT", "EAR=RIGHT"]),
+        ("SESS:STAR EAR=L", ["EAR=LEFT"]),
+        ("SESS:STAR LEFT,", ["AGE=", "SEX=F", "SEX=M", "ID=", "SEED="]),
+        ("SESS:STAR SEX=F, EAR=LEFT , s", ["SEED="]),
+        ("SESS:STAR ID=Zo", []),
+        ("SESS:ABOR ", []),
+        ("NONSENSE ", []),
+    ],
+)  # fmt: skip
+def test_arguments_with_names_are_completed(typed: str, offered: list[str]) -> None:
+    _, console = connected()
+    words = completer(words_of(console.execute("HELP")))
+    found = [*words.get_completions(Document(typed), CompleteEvent())]
+
+    assert [each.text for each in found] == offered
+    for each in found:
+        line = typed[: len(typed) + each.start_position] + each.text
+        assert console.execute(line if line[-1] != "=" else f"{line}7") == ["OK"]
+
+
+def test_an_identifier_of_any_script_reaches_the_firmware_as_it_was_typed(served: Served) -> None:
+    said, _ = piped(served.port, "SESS:STAR ID=患者7\nSESS:STAR ID=Zoe\u0308\n")
+
+    assert said == ["OK", "OK"]
+    assert [call[4] for call in served.instrument.calls if call[0] == "start"] == [
+        "患者7", "Zoe\u0308",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

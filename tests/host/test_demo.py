@@ -15,10 +15,10 @@ from typing import Any, Final, cast
 
 import pytest
 
+from firmware_py.console.words import readable
 from firmware_py.journal import read_journal
 from host_tools import demo as demo_module
 from host_tools import live
-from host_tools.bands import with_signs
 from host_tools.emulated_board import installed_pico
 from host_tools.errors import HostError
 from host_tools.main import main, parser
@@ -103,7 +103,7 @@ def test_why_an_ear_ended_is_said_and_so_is_how_sure_it_is(tmp_path: Path) -> No
     (ear,) = result_of(tmp_path / "session-000001.journal")["ears"]
     widths = [f"{(t['high_db_hl'] - t['low_db_hl']) / 2:5.1f}" for t in ear["thresholds"]]
 
-    assert f"left ear measured: {with_signs(ear['why'])}" in " ".join(done.stdout.split())
+    assert f"left ear measured: {readable(ear['why'])}" in " ".join(done.stdout.split())
     assert "     ±" + "".join(widths) in done.stdout
     assert re.search(r"  ± ?\d+\.\d dB", done.stdout)
     assert re.search(r"\+- *\d", done.stdout) is None
@@ -221,22 +221,24 @@ def begun(*options: str, refused: str = "") -> list[str]:
 @pytest.mark.parametrize(
     ("options", "typed"),
     [
-        ([], ["SESS:STAR BOTH,1"]),
-        (["--age", "67.5", "--sex", "F"], ["SESS:STAR BOTH,1,67.5,F"]),
-        (["--age", "0"], ["SESS:STAR BOTH,1,0"]),
-        (["--sex", "m", "--ear", "left", "--seed", "7"], ["SESS:STAR LEFT,7,,m"]),
+        ([], ["SESS:STAR EAR=BOTH,SEED=1"]),
+        (["--age", "67.5", "--sex", "F"], ["SESS:STAR EAR=BOTH,AGE=67.5,SEX=F,SEED=1"]),
+        (["--age", "0"], ["SESS:STAR EAR=BOTH,AGE=0,SEED=1"]),
+        (["--sex", "m", "--ear", "left", "--seed", "7"], ["SESS:STAR EAR=LEFT,SEX=M,SEED=7"]),
         (
             ["--unsure-half-width", "2.5"],
-            ["SETT unsure_half_width_db,2.5", "SESS:STAR BOTH,1"],
+            ["SETT unsure_half_width_db,2.5", "SESS:STAR EAR=BOTH,SEED=1"],
         ),
-        (["--masking", "off"], ["SETT masking,off", "SESS:STAR BOTH,1"]),
+        (["--masking", "off"], ["SETT masking,off", "SESS:STAR EAR=BOTH,SEED=1"]),
     ],
 )
 def test_a_test_is_begun_as_an_operator_would(options: list[str], typed: list[str]) -> None:
     assert begun(*options) == typed
 
 
-@pytest.mark.parametrize("refused", ["SETT unsure_half_width_db,2", "SESS:STAR BOTH,1,,F"])
+@pytest.mark.parametrize(
+    "refused", ["SETT unsure_half_width_db,2", "SESS:STAR EAR=BOTH,SEX=F,SEED=1"]
+)
 def test_what_the_firmware_refuses_at_the_beginning_is_passed_on(refused: str) -> None:
     with pytest.raises(HostError, match='the firmware did not start a test: ERROR -224,"no"'):
         begun("--unsure-half-width", "2", "--sex", "F", refused=refused)
@@ -247,6 +249,8 @@ def test_a_firmware_that_is_killed_now_and_then(tmp_path: Path) -> None:
     journal = Path(summary_of(done)["journal"])
 
     assert done.stdout.count("started again") == 3
+    goes_on = re.findall(r"the session goes on: left ear, tones so far: (\d+)", done.stdout)
+    assert len(goes_on) >= 2, "unless it was over by then"
     assert replay_journal(journal).code == IDENTICAL
     assert result_of(journal)["outcome"] == "complete"
     assert asked_again_though_answered(journal) == []
@@ -270,7 +274,10 @@ def test_a_demonstration_that_is_killed_leaves_nobody_and_is_gone_on_with(tmp_pa
 
     done = demo("--audiogram", "N4", "--ear", "left", "--out", tmp_path)
 
-    assert "going on with the unfinished session" in done.stdout
+    assert re.search(
+        r"going on with the unfinished session in this directory: left ear, tones so far: \d+",
+        done.stdout,
+    )
     assert summary_of(done)["journal"] == str(journal)
     assert read_journal(journal).records[: len(recorded)] == recorded
     assert replay_journal(journal).code == IDENTICAL

@@ -91,7 +91,7 @@ def a_part_of_a_test(found: Heard, data: Path) -> None:
             operator = Operator(console, firmware)
             operator.greet()
             operator.ask("SETT level_max_db_hl,90")
-            assert operator.ask("SESS:STAR RIGHT,3") == "OK"
+            assert operator.ask("SESS:STAR RIGHT,SEED=3") == "OK"
             listen(console, found, press)
             operator.ask("SESS:ABOR")
             operator.ask("SYST:EXIT")

@@ -66,6 +66,18 @@ def console() -> Iterator[ConsoleLine]:
     console.close()
 
 
+def test_a_letter_whose_bytes_come_apart_is_one_letter(console: ConsoleLine) -> None:
+    port = os.open(console.port, os.O_RDWR | os.O_NOCTTY)
+    said = "1,complete,-,left,患者7\r\n".encode()
+    lines: list[str] = []
+    for part in (said[:19], said[19:]):
+        os.write(port, part)
+        lines += console.lines(WAIT_S)
+    os.close(port)
+
+    assert lines == ["1,complete,-,left,患者7"]
+
+
 def asked(console: ConsoleLine, question: str, *parts: bytes | None) -> str:
     script = Script(console, *parts)
     try:

@@ -19,7 +19,7 @@ from host_tools.sessions import index
 from host_tools.sessions.choice import Choice, chosen
 from host_tools.sessions.entry import Entry, entry_of
 from host_tools.sessions.index import entries_of
-from tests.host.journals import journal, write_journals
+from tests.host.journals import journal, write_again, write_journals
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 BOTH: Final = GOLDEN / "both-ears-n3.journal"
@@ -92,6 +92,21 @@ def test_a_silent_ear_has_its_limit_and_an_unreliable_one_nothing() -> None:
     )
     assert (silent.pta4_db_hl, silent.at_least) == ({"left": 100.0}, "left")
     assert (unreliable.pta4_db_hl, unreliable.at_least) == ({}, "")
+
+
+def test_identifiers_of_any_script_are_listed_and_found_however_they_are_typed(
+    tmp_path: Path, listed: Lister
+) -> None:
+    header, *records = read_journal(BOTH).records
+    for number, name in enumerate(("患者7", "Zoë", "Иванов-3"), 1):
+        person = {"age_years": None, "sex": None, "identifier": name}
+        write_again(tmp_path / f"{number}.journal", {**header, "person": person}, records)
+
+    _, out, _ = listed(tmp_path)
+    assert [line.split()[-1] for line in out.splitlines()[1:]] == ["患者7", "Zoë", "Иванов-3"]
+    for pattern in ("Zoe\u0308", "Zo\u00eb", "Z*"):
+        _, out, _ = listed(tmp_path, "--identifier", pattern, "--json")
+        assert [entry["identifier"] for entry in json.loads(out)["sessions"]] == ["Zoë"]
 
 
 def test_what_is_broken_or_foreign_is_listed_by_name(tmp_path: Path, listed: Lister) -> None:

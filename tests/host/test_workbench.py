@@ -122,7 +122,7 @@ def test_a_test_from_a_pipe_is_waited_for_and_only_the_console_is_on_standard_ou
     tmp_path: Path,
 ) -> None:
     data = tmp_path / "new"
-    done = piped(data, "SESS:STAR LEFT,7\n", "--audiogram", "S2")
+    done = piped(data, "SESS:STAR LEFT,SEED=7\n", "--audiogram", "S2")
     said = done.stdout.splitlines()
 
     assert "! session-over session=1" in said
@@ -141,7 +141,7 @@ def test_a_refused_line_is_in_the_exit_code_and_an_exit_ends_the_lines(tmp_path:
 
 
 def test_a_paused_test_is_not_waited_for_and_is_gone_on_with(tmp_path: Path) -> None:
-    done = piped(tmp_path, "SESS:STAR LEFT,7\nSESS:PAUS\n", "--audiogram", "S2")
+    done = piped(tmp_path, "SESS:STAR LEFT,SEED=7\nSESS:PAUS\n", "--audiogram", "S2")
     assert replay_journal(tmp_path / JOURNAL).code == UNFINISHED
     assert f"{tmp_path / JOURNAL}: unfinished\n" in done.stderr
     again = f"gp-pta workbench --audiogram S2 --speed 100 --data {tmp_path}"
@@ -154,7 +154,9 @@ def test_a_paused_test_is_not_waited_for_and_is_gone_on_with(tmp_path: Path) -> 
 
 
 def test_a_second_button_is_set_for_the_test(tmp_path: Path) -> None:
-    done = piped(tmp_path, "SESS:STAR LEFT,2\n", "--unsure-half-width", "3", "--audiogram", "N4")
+    done = piped(
+        tmp_path, "SESS:STAR LEFT,SEED=2\n", "--unsure-half-width", "3", "--audiogram", "N4"
+    )
 
     assert "SETT unsure_half_width_db,3: OK\n" in done.stderr
     assert "heard=unsure" in done.stdout
@@ -204,7 +206,7 @@ def test_a_firmware_that_is_killed_ends_a_script(tmp_path: Path) -> None:
     ) as process:  # fmt: skip
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write("SESS:STAR LEFT,7\n")
+        process.stdin.write("SESS:STAR LEFT,SEED=7\n")
         process.stdin.flush()
         while "! answer" not in process.stdout.readline():
             assert process.poll() is None
@@ -249,7 +251,7 @@ def test_a_person_types_at_once_and_sees_what_happens(tmp_path: Path, without: b
 def test_ctrl_d_ends_a_test_that_is_gone_on_with(tmp_path: Path) -> None:
     with at_a_terminal(tmp_path, "--speed", "10") as person:
         person.sees(HINT)
-        person.type("SESS:STAR LEFT,7\r")
+        person.type("SESS:STAR LEFT,SEED=7\r")
         person.sees("! answer number=3")
         children = children_of(person.process.pid)
         person.type("half a line\x03")  # ^C takes it back
@@ -267,7 +269,7 @@ def test_a_firmware_that_is_killed_is_started_again(tmp_path: Path, without: boo
     data = tmp_path / "data"
     with at_a_terminal(data, without=without) as person:
         person.sees(HINT)
-        person.type("SESS:STAR LEFT,7\r")
+        person.type("SESS:STAR LEFT,SEED=7\r")
         person.sees("! answer number=3")
         os.kill(firmware_among(children_of(person.process.pid)), signal.SIGKILL)
         at = person.sees("the firmware was killed; started again")
@@ -283,7 +285,7 @@ def test_a_firmware_that_is_killed_is_started_again(tmp_path: Path, without: boo
 def test_a_bench_that_is_killed_leaves_nobody(tmp_path: Path, how: str) -> None:
     with at_a_terminal(tmp_path, "--speed", "10") as person:
         person.sees(HINT)
-        person.type("SESS:STAR LEFT,7\r")
+        person.type("SESS:STAR LEFT,SEED=7\r")
         person.sees("! answer number=3")
         children = children_of(person.process.pid)
         if how == "hung up":
@@ -366,7 +368,7 @@ def test_by_hand_with_a_cable_as_the_workbench_says(tmp_path: Path) -> None:
             assert "ready" in firmware.stdout.readline()
             done = subprocess.run(
                 [*run, "host_tools.main", "console", far, "--until", "session-over"],
-                cwd=REPO, input="SYST:EVEN ON\nSESS:STAR LEFT,7\n", text=True,
+                cwd=REPO, input="SYST:EVEN ON\nSESS:STAR LEFT,SEED=7\n", text=True,
                 capture_output=True, timeout=WAIT_S_MAX, check=False,
             )  # fmt: skip
             assert (done.returncode, done.stderr) == (0, "")

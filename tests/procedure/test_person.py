@@ -1,13 +1,16 @@
 """Who is tested: age and sex, checked, and handed to the estimator of each ear."""
 
-from typing import Any
+import unicodedata
+from typing import Any, Final
 
 import pytest
 
 from firmware_py.procedure import ear_test
 from firmware_py.procedure.hearing_test import HearingTest
-from firmware_py.procedure.person import UNKNOWN, Person
+from firmware_py.procedure.person import UNKNOWN, Person, composed
 from firmware_py.procedure.settings import SettingError, Settings
+
+ALLOWED: Final = "1 to 32 letters and digits of any script, - and _"
 
 
 @pytest.mark.parametrize("age_years", [None, 0, 0.0, 67, 67.5, 120])
@@ -39,22 +42,68 @@ def test_no_sex_is_refused_with_what_is_allowed(sex: Any) -> None:
     assert str(refusal.value) == f"sex is {sex!r}; allowed are F and M"
 
 
-@pytest.mark.parametrize("identifier", ["P-17", "a", "0", "_", "-", "x" * 32])
+@pytest.mark.parametrize(
+    "identifier",
+    ["P-17", "a", "0", "_", "-", "x" * 32, "Zoë", "Иванов-3", "患者7", "محمد_٣", "अनीता", "Ωμέγα",
+     "ก่อน", "각", "x\u0323\u0301", "𠮷" * 32],
+)  # fmt: skip
 def test_an_identifier_is_kept(identifier: str) -> None:
     assert Person(identifier=identifier).as_record()["identifier"] == identifier
 
 
+@pytest.mark.parametrize("identifier", ["", "x" * 33, "患" * 33, 7, ["P-17"], b"P-17"])
+def test_what_is_no_text_of_1_to_32_characters_is_refused(identifier: Any) -> None:
+    with pytest.raises(SettingError) as refusal:
+        Person(identifier=identifier)
+
+    assert str(refusal.value) == f"identifier is {identifier!r}; allowed are {ALLOWED}"
+
+
 @pytest.mark.parametrize(
-    "identifier",
-    ["", "x" * 33, "a b", "../x", "a/b", "..", "a.b", "a\n", "\0", "é", "\u0663", "=1+1", "a;b", 7],
-)
-def test_no_identifier_is_refused_with_what_is_allowed(identifier: Any) -> None:
+    ("identifier", "code"),
+    [
+        ("a b", "0020"), ("../x", "002E"), ("a/b", "002F"), ("a\n", "000A"), ("\0", "0000"),
+        ("=1+1", "003D"), ("a;b", "003B"), ("a,b", "002C"), ("a\x1b[2J", "001B"), ("a¹", "00B9"),
+        ("½", "00BD"), ("a😀", "1F600"), ("a\ud800", "D800"), ("a\ue000", "E000"),
+        # What turns the direction of writing, and what is not seen.
+        ("a\u202eb", "202E"), ("a\u2066b", "2066"), ("a\u200fb", "200F"), ("a\u200bb", "200B"),
+        ("a\u200db", "200D"), ("a\u00adb", "00AD"), ("a\ufeff", "FEFF"), ("a\u3000b", "3000"),
+        ("a\u034f", "034F"), ("a\u115f", "115F"), ("ᄀ\u1160", "1160"), ("a\u3164", "3164"),
+        ("a\uffa0", "FFA0"), ("ក\u17b4", "17B4"), ("ᠠ\u180b", "180B"), ("a\ufe0f", "FE0F"),
+        ("a\U000e0100", "E0100"), ("a\U000e0041", "E0041"), ("\U000e0fff", "E0FFF"),
+        ("a\u2800", "2800"), ("a\u20e3", "20E3"),
+        # A mark on nothing, or on a joint.
+        ("\u0301a", "0301"), ("a-\u0332", "0332"), ("a_\u0301", "0301"),
+    ],
+)  # fmt: skip
+def test_a_character_that_is_not_allowed_is_named(identifier: str, code: str) -> None:
     with pytest.raises(SettingError) as refusal:
         Person(identifier=identifier)
 
     assert str(refusal.value) == (
-        f"identifier is {identifier!r}; allowed are 1 to 32 letters, digits, - and _"
+        f"identifier is {identifier!r}; allowed are {ALLOWED}; U+{code} may not stand there"
     )
+
+
+@pytest.mark.parametrize(
+    ("typed", "recorded"),
+    [("Zoe\u0308", "Zoë"), ("\u1100\u1161\u11a8", "각"), ("\u212b", "Å"), ("x\u0301\u0323",
+     "x\u0323\u0301"), ("P-17", "P-17")],
+)  # fmt: skip
+def test_the_same_letters_are_the_same_identifier_however_they_were_typed(
+    typed: str, recorded: str
+) -> None:
+    assert composed(typed) == recorded
+    assert Person(identifier=composed(typed)).identifier == recorded
+    if typed != recorded:
+        with pytest.raises(SettingError, match=r", in NFC$"):
+            Person(identifier=typed)
+
+
+def test_a_letter_that_this_python_does_not_know_yet_is_no_reason_to_refuse_a_record() -> None:
+    """It may have been recorded where it was known."""
+    assert unicodedata.category("\u0378") == "Cn"
+    assert Person(identifier="\u0378").identifier == "\u0378"
 
 
 def test_nothing_is_known_unless_it_was_told() -> None:

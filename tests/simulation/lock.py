@@ -16,7 +16,7 @@ ITERATIONS: Final = 1000  # the fewest there may be: here nobody guesses
 
 # What needs the PIN, as its page has it: settings, the meter's tones, and what is known of people.
 PROTECTED: Final = re.compile(
-    r"SETT [^,]+,[^,]+|CAL:TONE [^,]+,[^,]+,[^,]+|SESS:STAR [^,]*,[^,]*,.+"
+    r"SETT [^,]+,[^,]+|CAL:TONE [^,]+,[^,]+,[^,]+|SESS:STAR (.*,)?(AGE|SEX|ID)=.+"
     r"|SESS:LIST\?( \d+)?|(SESS:RES\?|AUD) \d+|THR\? .*,\d+"
 )
 REFUSED: Final = "ERROR -203"

@@ -14,15 +14,15 @@ ANSWER_US_MAX: Final = 2 * S  # from a line to its answer, while the disk is not
 LOOKS_AGAIN_US: Final = (1 * S, 4 * S)
 
 NONSENSE: Final = (
-    "SESS:STAR UP", "SESS:STAR LEFT,-1", "SESS:STAR ,,200", "SESS:CONT", "SESS:PAUS 1",
+    "SESS:STAR UP", "SESS:STAR LEFT,SEED=-1", "SESS:STAR LEFT,7", "SESS:CONT", "SESS:PAUS 1",
     "SESS:LIST?", "SESS:LIST? 0", "SESS:RES?", "SESS:RES? 1", "SESS:RES? 99", "THR?", "THR? ,1",
     "THR? MIDDLE", "AUD", "AUD 1", "AUD 7", "HELP", "*IDN?", "*TST?", "*CLS", "*RST 7", "SYST:ERR?",
     "SYST:VERS?", "SYST:TIME?", "SYST:PIN 12", "SYST:PIN?", "SYST:LOCK", "SYST:EVEN",
-    "SESS:STAR LEFT,1,200", "SYST:EVEN?", "SETT? seed", "SETT? nothing", "SETT?",
+    "SESS:STAR ID=Zoë,AGE=200", "SYST:EVEN?", "SETT? seed", "SETT? nothing", "SETT?",
     "SETT seed", "TONE", "TONE UP,1,1", "TONE LEFT,1000,130", "TONE:STOP", "CAL?", "CAL:LIM?",
     "CAL:TONE?", "CAL:STOP", "CAL:TONE LEFT,1000,-20", "x" * 200, "y" * 300,
-    "SESS:STAR " + "," * 50, "\x00\x01", "\xe9\xff", "  ", "", ":sess:stat?", "sess:stat?;*idn?",
-    "SESS:STAT??", "?", ":", '"', "LEFT,1000,40",
+    "SESS:STAR " + "," * 50, "\x00\x01", "\udce9\udcff", "  ", "", ":sess:stat?",
+    "sess:stat?;*idn?", "SESS:STAT??", "?", ":", '"', "LEFT,1000,40",
 )  # fmt: skip
 RESET: Final = "*RST"
 START: Final = "SESS:STAR"
@@ -87,7 +87,7 @@ class Operator:
         self.lines += 1
         if line == RESET:  # settings are as configured after it
             self._set_up = self._setting_up = False
-        sent = line.encode("latin-1")
+        sent = line.encode(errors="surrogateescape")
         if sent.decode("ascii", "replace").strip():
             self._asked.append(Asked(line, now_us))
         self._send(sent + self._chance.choice((b"\n", b"\r", b"\r\n")))
@@ -118,9 +118,9 @@ class Operator:
         """Take in what the firmware says; the last it says before it ends is no answer."""
         *lines, self._heard = (self._heard + data).split(b"\r\n")
         if is_ending:
-            self.surplus.append(lines.pop().decode("ascii"))
+            self.surplus.append(lines.pop().decode())
         for line in lines:
-            self._take(now_us, line.decode("ascii"))
+            self._take(now_us, line.decode())
 
     def _take(self, now_us: int, line: str) -> None:
         if line.startswith("!"):

@@ -23,7 +23,7 @@ def marked() -> Examination:
     """
     examination = read_examination(BOTH)
     header = copy.deepcopy(examination.header)
-    header["person"] = {"identifier": "P-17", "age_years": 67.0, "sex": "F"}
+    header["person"] = {"identifier": "患者7", "age_years": 67.0, "sex": "F"}
     header["calibration"] = on_file().judged(MADE).as_record()
     result = copy.deepcopy(examination.result)
     for threshold in (t for ear in result["ears"] for t in ear["thresholds"]):

@@ -94,7 +94,7 @@ def test_the_person_is_an_identifier_and_nothing_else() -> None:
 
     assert {r["resourceType"] for r in resources} == {"Device", "Observation"}
     for resource in resources[1:]:
-        assert resource["subject"] == {"type": "Patient", "identifier": {"value": "P-17"}}
+        assert resource["subject"] == {"type": "Patient", "identifier": {"value": "患者7"}}
         assert resource["effectiveDateTime"] == "2026-01-02T03:04:05+00:00"
     assert "subject" not in resources_of(read_examination(BOTH))[1]
 

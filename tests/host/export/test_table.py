@@ -50,7 +50,7 @@ def test_marks_have_the_codes_of_nhanes_and_are_said_in_words() -> None:
         "6000 incomplete 90; 8000 no-response >90"
     )
     assert (row["marks_left"], row["calibration"]) == ("", "CALIBRATED")
-    assert (row["identifier"], row["RIDAGEYR"], row["RIAGENDR"]) == ("P-17", "67.0", "2")
+    assert (row["identifier"], row["RIDAGEYR"], row["RIAGENDR"]) == ("患者7", "67.0", "2")
 
 
 def test_an_ear_that_was_not_tested_is_blank_and_an_unreliable_one_has_no_number() -> None:

@@ -1,5 +1,6 @@
 """The audiogram is drawn where the data are, says what has to be said, and nothing overlaps."""
 
+import io
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -7,6 +8,9 @@ from typing import Any, Final
 from xml.etree import ElementTree
 
 import pytest
+from fontTools.fontBuilder import FontBuilder  # type: ignore[import-untyped]
+from fontTools.pens.ttGlyphPen import TTGlyphPen  # type: ignore[import-untyped]
+from matplotlib import font_manager
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -230,3 +234,48 @@ def test_the_legend_stays_on_the_page_whatever_it_explains() -> None:
     assert len(boxes) > 2
     for box in boxes:
         assert edge_px <= box.x0 < box.x1 <= figure.bbox.width - edge_px
+
+
+def a_font_of_its_own(path: Path, letters: str) -> None:
+    """Write a font that has these letters, as boxes."""
+    pen = TTGlyphPen(None)
+    for x, y in ((0, 0), (0, 700), (700, 700), (700, 0)):
+        (pen.lineTo if y or x else pen.moveTo)((x, y))
+    pen.closePath()
+    box = pen.glyph()
+    names = [".notdef", *(f"u{ord(letter):04X}" for letter in letters)]
+    font = FontBuilder(1000, isTTF=True)
+    font.setupGlyphOrder(names)
+    font.setupCharacterMap({ord(letter): f"u{ord(letter):04X}" for letter in letters})
+    font.setupGlyf(dict.fromkeys(names, box))
+    font.setupHorizontalMetrics(dict.fromkeys(names, (800, 0)))
+    font.setupHorizontalHeader(ascent=800, descent=-200)
+    font.setupNameTable({"familyName": path.stem, "styleName": "Regular"})
+    font.setupOS2(usWeightClass=400)
+    font.setupPost()
+    font.save(path)
+
+
+@pytest.mark.filterwarnings("error")  # of letters that no font has
+def test_an_identifier_is_on_the_page_in_its_own_letters_or_by_their_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, session = reported("left-ear-s2")
+    known = font_manager.fontManager
+    only = [entry for entry in known.ttflist if entry.name == "DejaVu Sans"]
+    monkeypatch.setattr(known, "ttflist", only)
+
+    def shown(identifier: str) -> list[str]:
+        person = {**found.person, "identifier": identifier}
+        with in_style():
+            figure = page_figure(replace(found, person=person), session)
+            FigureCanvasAgg(figure).print_raw(io.BytesIO())  # type: ignore[no-untyped-call]
+        return [text.split(",")[0] for text in drawn(figure)]
+
+    for identifier in ("P-17", "Zoë", "Иванов-3", "محمد_٣"):
+        assert identifier in shown(identifier)
+    assert "<U+60A3><U+8005>7" in shown("患者7")
+
+    a_font_of_its_own(tmp_path / "Boxes.ttf", "患者")
+    known.addfont(str(tmp_path / "Boxes.ttf"))
+    assert "患者7" in shown("患者7")

@@ -3,21 +3,23 @@
 import os
 import select
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 import pytest
+from rich.console import Console
 
-from host_tools.bands import with_signs
+from firmware_py.console.words import readable
 from host_tools.errors import HostError
 from host_tools.main import main
 from host_tools.processes import ConsoleLine
 from host_tools.recorded import read_session
 from host_tools.watch.command import watch_of
-from host_tools.watch.directory import DirectoryWatch
+from host_tools.watch.directory import DirectoryWatch, JournalWatch
 from host_tools.watch.port import PortWatch
+from host_tools.watch.screen import drawn
 from tests.firmware.rig import Rig
 
 GOLDEN: Final = Path(__file__).parents[2] / "golden"
@@ -29,7 +31,7 @@ def test_a_growing_journal_is_followed_to_its_end(tmp_path: Path) -> None:
     journal = tmp_path / "session-000001.journal"
     watch = DirectoryWatch(tmp_path)
 
-    assert watch.look().state == "no session yet"
+    assert watch.look().state == f"waiting for a test in {tmp_path}; there is no session yet"
     counts = []
     for upto in (40, 120, len(lines)):
         journal.write_bytes(b"".join(lines[:upto]))
@@ -58,7 +60,8 @@ def test_a_journal_that_never_got_its_header_is_passed_over(tmp_path: Path) -> N
     second.touch()
     watch = DirectoryWatch(tmp_path)
     assert watch.look().state == (
-        "no session yet: nothing was recorded in the journals that were begun"
+        f"waiting for a test in {tmp_path}; there is no session yet: nothing was recorded in the "
+        "journals that were begun"
     )
 
     first.write_bytes(LEFT_S2.read_bytes())
@@ -72,18 +75,25 @@ def test_a_journal_that_never_got_its_header_is_passed_over(tmp_path: Path) -> N
         watch.look()
 
 
+@pytest.mark.parametrize(
+    ("source", "options"),
+    [(lambda journal: journal, []), (lambda journal: journal.parent, ["--once"])],
+    ids=["journal", "once"],
+)
 def test_the_screen_shows_thresholds_answers_and_calibration(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    source: Callable[[Path], Path], options: list[str],
+) -> None:  # fmt: skip
     monkeypatch.setenv("COLUMNS", "140")
-    (tmp_path / "session-000001.journal").write_bytes(LEFT_S2.read_bytes())
-    assert main(["watch", str(tmp_path)]) == 0
+    journal = tmp_path / "session-000001.journal"
+    journal.write_bytes(LEFT_S2.read_bytes())
+    assert main(["watch", str(source(journal)), *options]) == 0
     out = capsys.readouterr().out
     (ear,) = read_session(LEFT_S2).result["ears"]
 
     assert "session-000001.journal: complete   UNCALIBRATED: levels are nominal" in out
     assert "X left" in out
-    assert f"left ear measured: {with_signs(ear['why'])}" in out
+    assert f"left ear measured: {readable(ear['why'])}" in out
     assert f"{ear['tones']} tones in" in out
     assert all(len(line) <= 140 for line in out.splitlines())
 
@@ -145,8 +155,12 @@ def test_where_there_is_nothing_is_named(source: str, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("source", "told"),
     [
-        ("no/such/directory", "'no/such/directory' is neither a directory nor a port"),
-        (str(LEFT_S2), f"cannot open {str(LEFT_S2)!r}"),
+        (
+            "no/such/directory",
+            "'no/such/directory' is no directory, journal or port: it is not there",
+        ),
+        (__file__, f"{__file__}: is no journal"),
+        ("/dev/null", "cannot open '/dev/null'"),
         ("long" * 100, "longlong' cannot be read: File name too long"),
     ],
 )
@@ -164,6 +178,68 @@ def test_a_directory_that_cannot_be_read_is_no_empty_one(tmp_path: Path) -> None
     directory.rmdir()  # to forbid reading it would stop nobody who is root
     with pytest.raises(HostError, match=f"'{directory}' cannot be read: No such file"):
         watch.look()
+
+
+def test_before_a_test_the_next_one_is_waited_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a person sees it: words first, then the test, then the end."""
+    monkeypatch.setenv("COLUMNS", "200")
+    over, journal = (tmp_path / f"session-00000{number}.journal" for number in (3, 4))
+    over.write_bytes(LEFT_S2.read_bytes())
+    lines = (GOLDEN / "silent-ear.journal").read_bytes().splitlines(keepends=True)
+    pieces = iter((b"", b"".join(lines[:30]), b"".join(lines)))
+    monkeypatch.setattr("time.sleep", lambda _: journal.write_bytes(next(pieces, b"")))
+
+    assert main(["watch", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "session-000004.journal: complete" in out, "and nothing of the third"
+    assert [*pieces] == [], "it was followed as it grew"
+
+
+def test_what_is_waited_for_and_how_to_see_the_last_one_is_said(tmp_path: Path) -> None:
+    over, journal = (tmp_path / f"session-00000{number}.journal" for number in (3, 4))
+    over.write_bytes(LEFT_S2.read_bytes())
+    watch = DirectoryWatch(tmp_path, awaits_next=True)
+    words = (
+        f"waiting for a test in {tmp_path}; the last one, session 3, is over: gp-pta watch {over} "
+        "shows it"
+    )
+
+    assert watch.look().state == words
+    journal.touch()
+    assert watch.look().state == words, "it was not begun yet"
+    assert not watch.look().over
+    journal.write_bytes((GOLDEN / "silent-ear.journal").read_bytes())
+    assert (watch.look().name, watch.look().over) == (journal.name, True)
+    assert JournalWatch(over).look().state == "complete"
+
+
+def test_a_test_that_is_under_way_is_seen_to_its_end_and_so_is_the_first_of_all(
+    tmp_path: Path,
+) -> None:
+    lines = LEFT_S2.read_bytes().splitlines(keepends=True)
+    journal = tmp_path / "session-000001.journal"
+    journal.write_bytes(b"".join(lines[:60]))
+    watch = DirectoryWatch(tmp_path, awaits_next=True)
+    assert watch.look().name == journal.name
+    journal.write_bytes(b"".join(lines))
+    assert watch.look().over
+
+    (tmp_path / "empty").mkdir()
+    watch = DirectoryWatch(tmp_path / "empty", awaits_next=True)
+    assert "there is no session yet" in watch.look().state
+    (tmp_path / "empty" / journal.name).write_bytes(b"".join(lines))
+    assert watch.look().over
+
+
+def test_while_it_waits_only_words_are_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Console(width=300).print(drawn(DirectoryWatch(tmp_path, awaits_next=True).look()))
+    assert capsys.readouterr().out == (
+        f"waiting for a test in {tmp_path}; there is no session yet\n"
+    )
 
 
 def test_a_directory_is_watched_as_one(tmp_path: Path) -> None:
