@@ -17,6 +17,7 @@ example:
   gp-pta completion fish > ~/.config/fish/completions/gp-pta.fish
 """
 
+MAY_NEED: Final = {"bash, zsh and tcsh": ("shtab",)}
 FISH: Final = "fish"
 SHELLS: Final = ("bash", "zsh", "tcsh", FISH)
 # How arguments that name files are called: a port is one too.
@@ -37,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         print(fish_completion(parser(), _names_file), end="")
         return 0
-    need(f"gp-pta {NAME} {arguments.shell}", "shtab", use=NAME)
+    need(f"gp-pta {NAME} {arguments.shell}", *MAY_NEED["bash, zsh and tcsh"], use=NAME)
     import shtab
 
     complete = parser()

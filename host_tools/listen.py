@@ -148,7 +148,6 @@ def _check(arguments: argparse.Namespace) -> None:
         check_name(arguments.wav, "--wav", (".wav",))
     if not arguments.test:
         return
-    need(f"gp-pta {NAME} --test", *MAY_NEED["--test"])
     if arguments.seed is None:
         arguments.seed = secrets.randbits(31)
     try:

@@ -24,13 +24,13 @@ from typing import Final
 import numpy as np
 
 from firmware_py.inference.standard_audiograms import FREQUENCIES_HZ, STANDARD_AUDIOGRAMS_DB_HL
+from host_tools.methods.answers import probability_heard
 from host_tools.methods.interface import (
     Array,
     Stimulus,
     Task,
     binary_entropy_bits,
     interpolation_weights,
-    probability_heard,
     tones_of,
 )
 from host_tools.methods.population import Integers, Population, uniform

@@ -31,6 +31,7 @@ from firmware_py.inference.elementary import LOG_2, exp, log, normal_cdf
 from firmware_py.inference.kernel import CONVERGED, F8, I8, MATRIX, VECTOR, entry, kernel
 from firmware_py.inference.likelihood import log_normal_cdf, ratio
 from firmware_py.inference.standard_audiograms import FREQUENCIES_HZ, STANDARD_AUDIOGRAMS_DB_HL
+from host_tools.methods.answers import probability_heard
 from host_tools.methods.cast import clusters
 from host_tools.methods.interface import (
     Array,
@@ -38,7 +39,6 @@ from host_tools.methods.interface import (
     Task,
     binary_entropy_bits,
     interpolation_weights,
-    probability_heard,
     tones_of,
 )
 from host_tools.methods.population import Integers, Population

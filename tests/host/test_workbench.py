@@ -233,7 +233,7 @@ def test_a_person_types_at_once_and_sees_what_happens(tmp_path: Path, without: b
         at = person.sees(HINT)
         person.type("*IDN?\r")
         at = person.sees("GP-PTA,fitting device", at)
-        person.type("sess:star left,7\r")
+        person.type("sess:star left,seed=7\r")
         person.sees("! session-over session=1", at)
         children = children_of(person.process.pid)
         person.type("SYST:EXIT\r")
