@@ -176,15 +176,15 @@ class ConsoleLine:
         self._partial = b""
         self._unread: deque[str] = deque()
 
-    def send(self, line: str) -> None:
-        """Type a line."""
-        os.write(self._master, f"{line}\n".encode())
+    def send(self, line: str | bytes) -> None:
+        """Type a line; one that is bytes may be no text."""
+        os.write(self._master, (line.encode() if isinstance(line, str) else line) + b"\n")
 
     def lines(self, timeout_s: float) -> Iterator[str]:
         """Return the lines that come within the time; those not taken are first next time."""
         if not self._unread and select.select([self._master], [], [], timeout_s)[0]:
             *whole, self._partial = (self._partial + os.read(self._master, 65536)).split(b"\n")
-            self._unread += (line.decode(errors="replace").strip() for line in whole)
+            self._unread += (line.decode(errors="replace").rstrip() for line in whole)
         while self._unread:
             yield self._unread.popleft()
 

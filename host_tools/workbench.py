@@ -219,7 +219,7 @@ class _OperatorsEnd:
 
     def write(self, data: bytes) -> None:
         """Type a line."""
-        self._cable.send(data.decode("ascii").rstrip("\r"))
+        self._cable.send(data.rstrip(b"\r"))
 
     def drain(self, seconds: float) -> None:
         """Do nothing: a cable takes a line at once."""

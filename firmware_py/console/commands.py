@@ -343,8 +343,18 @@ class Console:
                 return command.handler(*given)
         shown = re.sub("[0-9]", "#", header)  # it may be a PIN, typed in the wrong place
         raise ConsoleError(
-            UNDEFINED_HEADER, f"{shown!r} is no command; HELP lists them; nothing was done"
+            UNDEFINED_HEADER, f"{shown!r} is no command; {self._nearest(shown)}; nothing was done"
         )
+
+    def _nearest(self, header: str) -> str:
+        """Say which command is nearest to what was typed, if one is near, and where they are."""
+        from difflib import get_close_matches  # a start can do without it
+
+        shorts = {command.header: re.sub("[a-z]", "", command.header) for _, command in self._table}
+        forms = {header.upper(): short for header, short in shorts.items()}
+        forms |= {short.upper(): short for short in shorts.values()}
+        near = get_close_matches(header.upper(), forms, n=1, cutoff=0.7)
+        return f"the nearest is {forms[near[0]]}, and HELP lists all" if near else "HELP lists them"
 
 
 def _check_arguments(command: Command, arguments: list[str]) -> None:

@@ -187,7 +187,7 @@ def words(findings: Findings) -> Iterator[str]:
     for fault in findings.faults:
         yield f"fault: {fault}"
     if not findings.faults:
-        yield "Everything that is installed can run."
+        yield "Nothing that is installed is at fault."
 
 
 def _is_ready(name: str, some: Iterable[Lack]) -> bool:

@@ -200,7 +200,17 @@ def test_every_row_has_words_of_help() -> None:
     [
         ("NONSENSE", "-113,\"'NONSENSE' is no command; HELP lists them; nothing was done\""),
         ("SESS", "-113,\"'SESS' is no command; HELP lists them; nothing was done\""),
-        ("SESS:STAR?", "-113,\"'SESS:STAR?' is no command; HELP lists them; nothing was done\""),
+        ("xyzzy:2468", "-113,\"'xyzzy:####' is no command; HELP lists them; nothing was done\""),
+        (
+            "SESS:STRA LEFT",
+            "-113,\"'SESS:STRA' is no command; the nearest is SESS:STAR, and HELP lists all; "
+            'nothing was done"',
+        ),
+        (
+            "sesion:start",
+            "-113,\"'sesion:start' is no command; the nearest is SESS:STAR, and HELP lists all; "
+            'nothing was done"',
+        ),
         ("it's 1", '-113,"""it\'s"" is no command; HELP lists them; nothing was done"'),
         (":", "-113,\"'' is no command; HELP lists them; nothing was done\""),
         ("SYST:EVEN", '-109,"something is missing: SYSTem:EVENts ON|OFF"'),
@@ -237,7 +247,11 @@ def test_every_row_has_words_of_help() -> None:
         ("TONE LEFT,١٠٠٠,40", "-224,\"'LEFT,١٠٠٠,40' has to be ASCII: TONE EAR,HZ,DBHL[,NOISE]\""),
         ("SYST:PIN ٣٣٣٣", '-224,"an argument has to be ASCII: SYSTem:PIN PIN"'),
         ("SYST:EVEN oﬀ", "-224,\"'oﬀ' has to be ASCII: SYSTem:EVENts ON|OFF\""),
-        ("ſESS:STAR", "-113,\"'ſESS:STAR' is no command; HELP lists them; nothing was done\""),
+        (
+            "ſESS:STAR",
+            "-113,\"'ſESS:STAR' is no command; the nearest is SESS:STAR, and HELP lists all; "
+            'nothing was done"',
+        ),
         ("SESS:STAR\tLEFT", f'-113,"{PRINTABLE}; U+0009 is none; nothing was done"'),
         ("SESS:STAR ID=a\u202eb", f'-113,"{PRINTABLE}; U+202E is none; nothing was done"'),
         ("X" * 201, '-223,"a line has at most 200 characters; nothing was done"'),

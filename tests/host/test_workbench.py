@@ -33,6 +33,7 @@ def piped(data: Path, text: str, *options: str, code: int = 0) -> subprocess.Com
     done = subprocess.run(
         [sys.executable, "-c", MAIN, "workbench", "--data", str(data), "--speed", "100", *options],
         cwd=REPO, input=text, capture_output=True, text=True, timeout=WAIT_S_MAX, check=False,
+        errors="surrogateescape",
     )  # fmt: skip
     assert done.returncode == code, (done.stdout, done.stderr)
     assert "Traceback" not in done.stderr
@@ -151,6 +152,16 @@ def test_a_paused_test_is_not_waited_for_and_is_gone_on_with(tmp_path: Path) -> 
     assert f"going on with the unfinished test in {tmp_path}\n" in done.stderr
     assert "! session-over session=1" in done.stdout
     assert replay_journal(tmp_path / JOURNAL).code == IDENTICAL
+
+
+def test_what_is_typed_and_answered_comes_through_as_it_is(tmp_path: Path) -> None:
+    """A name in any script, a byte that is no text, and a drawing with its blanks."""
+    done = piped(tmp_path, "SESS:STAR LEFT,ID=Zoë\nSESS:ABOR\nSESS:LIST?\nAUD\nID=\udcff\n", code=1)
+
+    assert re.search(r"^1,aborted,[^,]*,left,Zoë$", done.stdout, re.MULTILINE)
+    rows = [line for line in done.stdout.splitlines() if re.match(" *[0-9-]+ [.|]", line)]
+    assert {line.index(" .") if " ." in line else line.index(" |") for line in rows} == {5}
+    assert "0xFF" in done.stdout
 
 
 def test_a_second_button_is_set_for_the_test(tmp_path: Path) -> None:
