@@ -125,6 +125,7 @@ $(HOST) $(TEST) $(DEV):
 	@sed '$(LEVEL_END)' $(LOCK) > $@.part
 	@$(INSTALL_LOCKED) -r $@.part
 	@$(if $(filter $@,$(HOST)),GP_PTA_KERNELS=jit $(PIP_INSTALL) --no-build-isolation --editable .)
+	@$(if $(filter $@,$(HOST)),$(BIN)/python -m compileall -q firmware_py device host_tools)
 	@mv $@.part $@
 
 $(VENV)/created:

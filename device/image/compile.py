@@ -1,7 +1,7 @@
 """From LLVM's text of the kernels to a shared library for one target.
 
 The library needs nothing from anybody: the linker adds the few helpers that a processor without
-64-bit division or `memset` wants from its own runtime. The same text and versions give the same
+64-bit division wants from its own runtime. The same text and versions give the same
 bytes.
 """
 
@@ -20,6 +20,7 @@ from firmware_py.inference.library import DESCRIBE
 
 _NATIVE_TARGET: Final = re.compile(r"^target .*\n", re.MULTILINE)
 _EXPORT: Final = re.compile(r"^define [^@]*@(\w+)\(", re.MULTILINE)
+DEFINE: Final = re.compile(r'^define [^@]*@"?([\w.]+)"?\(.*?(?= \{$)', re.MULTILINE)
 _INTERNAL: Final = re.compile(r"^define (linkonce_odr|internal)", re.MULTILINE)
 
 
@@ -60,8 +61,10 @@ def _with_description(text: str, about: dict[str, str]) -> str:
     words = " ".join(f"{key}={value}" for key, value in about.items()).encode("ascii")
     if any(not 32 < byte < 127 or byte in b'"\\' for byte in words.replace(b" ", b"")):
         raise BuildError(f"the description {words!r} has characters that LLVM's text has not")
+    # A loop that writes zeros stays one: as a call of memset it would want somebody to have that.
+    text = DEFINE.sub(r'\g<0> "no-builtins"', text)
     return (
-        text.replace("@sqrt(", "@llvm.sqrt.f64(")
+        text.replace("@sqrt(", "@llvm.sqrt.f64(").replace("@floor(", "@llvm.floor.f64(")
         + f'\n@description = private constant [{len(words) + 1} x i8] c"{words.decode()}\\00"\n'
         + f"define ptr @{DESCRIBE}() {{\n  ret ptr @description\n}}\n"
     )
@@ -105,7 +108,8 @@ def compile_library(text: str, about: dict[str, str], target: Target, path: Path
         directory = Path(place)
         (directory / "kernels.o").write_bytes(machine.emit_object(module))
         command = [
-            sys.executable, "-m", "ziglang", "build-lib", "-dynamic", "-fcompiler-rt", "-fstrip",
+            sys.executable, "-m", "ziglang", "build-lib", "-dynamic", "-fstrip",
+            "-fcompiler-rt" if target.wants_helpers else "-fno-compiler-rt",
             "-O", "ReleaseSmall", "-target", target.linked_as, f"-mcpu={target.linked_for}",
             "--build-id=none", "--cache-dir", "cache",
             "--name", "kernels", "-femit-bin=kernels.so", "kernels.o",

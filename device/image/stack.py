@@ -10,10 +10,9 @@ from typing import Final
 
 import llvmlite.binding as llvm
 
-from device.image.compile import BuildError, entries_of, optimised
+from device.image.compile import DEFINE, BuildError, entries_of, optimised
 from device.image.targets import TARGETS, Target
 
-_DEFINE: Final = re.compile(r'^define [^@]*@"?([\w.]+)"?\(.*?(?= \{$)', re.MULTILINE)
 _CALL: Final = re.compile(r'call [^@\n]*@"?([\w.]+)"?\(')
 _RETURN_ADDRESS_BYTES: Final = 8  # at most; of a call, beside the frame
 _FRAME: Final = re.compile(r"stack frame size \((\d+)\) exceeds limit .* in function '([^']+)'")
@@ -52,7 +51,7 @@ def stack_bytes(text: str, target: Target) -> dict[str, int]:
         )  # fmt: skip
     frame_bytes = {name: int(size) for size, name in _FRAME.findall(done.stderr)}
     calls = {
-        _DEFINE.match(function)[1]: set(_CALL.findall(function))  # type: ignore[index]
+        DEFINE.match(function)[1]: set(_CALL.findall(function))  # type: ignore[index]
         for function in re.findall(r"^define .*?^\}", done.stdout, re.MULTILINE | re.DOTALL)
     }
     return {name: deepest(frame_bytes, calls, name) for name in entries_of(text)}
@@ -61,7 +60,7 @@ def stack_bytes(text: str, target: Target) -> dict[str, int]:
 def _compile_with_warnings(text: str, target: Target) -> str:
     """Compile, have LLVM warn of every frame, and return the text it compiled."""
     module, machine = optimised(text, {}, target)
-    optimised_text = _DEFINE.sub(r'\g<0> "warn-stack-size"="0"', str(module))
+    optimised_text = DEFINE.sub(r'\g<0> "warn-stack-size"="0"', str(module))
     machine.emit_object(llvm.parse_assembly(optimised_text))
     return optimised_text
 

@@ -32,6 +32,11 @@ class Target:
     wheel_platform: str
 
     @property
+    def wants_helpers(self) -> bool:
+        """Return whether the processor lacks what a kernel does, such as 64-bit division."""
+        return self.name == "armhf"
+
+    @property
     def is_for_devices(self) -> bool:
         """Return whether there are images for it: a device runs Linux."""
         return "linux" in self.triple
