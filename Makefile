@@ -42,60 +42,60 @@ help: ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /make \1#/p' $(MAKEFILE_LIST) | awk -F '#' '{ printf "%-23s %s\n", $$1, $$2 }'
 
 # The emulated board needs what the tests need.
-demo: $(if $(findstring emulated,$(DEMO_ARGS)),$(TEST)) kernels ## measure a simulated listener; options in DEMO_ARGS
+demo: $(if $(findstring emulated,$(DEMO_ARGS)),set-up-test) kernels ## measure a simulated listener; options in DEMO_ARGS
 	$(BIN)/gp-pta demo $(DEMO_ARGS)
 
 # Whoever names what runs the kernels, say GP_PTA_KERNELS=jit for Numba, does not wait for this.
-kernels: $(HOST) ## make this machine's library of kernels, if it is not there
+kernels: set-up-host ## make this machine's library of kernels, if it is not there
 	@$(if $(GP_PTA_KERNELS),,$(BIN)/python -m device.image.kernels)
 
 # One worker more than processors: many tests wait for a process, a port or a clock.
 PYTEST := $(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist loadgroup
 
-test: $(TEST) kernels ## run the tests on every processor; options in TEST_ARGS
+test: set-up-test kernels ## run the tests on every processor; options in TEST_ARGS
 	$(PYTEST) $(TEST_ARGS)
 	$(if $(GP_PTA_KERNELS)$(TEST_ARGS),,GP_PTA_KERNELS=jit $(PYTEST) --under-numba)
 
-test-arm: $(TEST) ## run what matters in an emulated AArch64 system; on Debian, as root or with sudo
+test-arm: set-up-test ## run what matters in an emulated AArch64 system; on Debian, as root or with sudo
 	tests/arm/run
 
-bench: $(DEV) kernels ## run the benchmarks; options in BENCH_ARGS
+bench: set-up-dev kernels ## run the benchmarks; options in BENCH_ARGS
 	$(BIN)/python -m pytest bench --benchmark-enable --benchmark-only $(BENCH_ARGS)
 
-bench-instructions: $(DEV) ## count the instructions of a trial; options in COUNT_ARGS
+bench-instructions: set-up-dev ## count the instructions of a trial; options in COUNT_ARGS
 	GP_PTA_KERNELS=jit $(BIN)/python -m bench.counting.instructions $(COUNT_ARGS)
 
-bench-peers: $(DEV) kernels $(VENV)/gpy.txt $(VENV)/aepsych.txt ## time GPy, questplus and AEPsych; downloads 1.5 GB
+bench-peers: set-up-dev kernels $(VENV)/gpy.txt $(VENV)/aepsych.txt ## time GPy, questplus and AEPsych; downloads 1.5 GB
 	$(BIN)/python -m bench.peers.compare quest_plus=$(VENV)/gpy/bin/python gpy=$(VENV)/gpy/bin/python \
 	    aepsych=$(VENV)/aepsych/bin/python
 
-fuzz: $(TEST) kernels ## look for input that breaks something; options in FUZZ_TARGET, FUZZ_INPUTS
+fuzz: set-up-test kernels ## look for input that breaks something; options in FUZZ_TARGET, FUZZ_INPUTS
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(ATHERIS)
 	$(BIN)/python -m tests.fuzz.run $(FUZZ_TARGET) --inputs $(FUZZ_INPUTS)
 
-crash: $(TEST) kernels ## kill the firmware at random moments; how often in KILLS, options in CRASH_ARGS
+crash: set-up-test kernels ## kill the firmware at random moments; how often in KILLS, options in CRASH_ARGS
 	$(BIN)/python -m tests.firmware.crash --kills $(KILLS) $(CRASH_ARGS)
 
 # In an environment of its own, so that nothing of it is in the others. --strict: a package nobody could
 # be asked about is a fault too, and is named.
-audit: $(VENV)/created ## ask PyPI whether a locked version has a known hole
+audit: set-up-created ## ask PyPI whether a locked version has a known hole
 	$(PYTHON) -m venv $(VENV)/audit
 	$(VENV)/audit/bin/python -m pip install --quiet --disable-pip-version-check $(PIP_AUDIT)
 	$(VENV)/audit/bin/pip-audit $(AUDIT_ARGS) --disable-pip --require-hashes --requirement $(LOCK)
 
-soak: $(TEST) kernels ## simulate whole devices to which anything happens; how many in SEEDS, from FIRST
+soak: set-up-test kernels ## simulate whole devices to which anything happens; how many in SEEDS, from FIRST
 	$(BIN)/python -m tests.simulation.soak --seeds $(SEEDS) --first $(FIRST)
 
-sbc: $(TEST) kernels ## see whether the posteriors are calibrated; options in SBC_ARGS
+sbc: set-up-test kernels ## see whether the posteriors are calibrated; options in SBC_ARGS
 	$(BIN)/python -m tests.inference.calibration $(SBC_ARGS)
 
-image: $(TEST) ## make images of the firmware without Numba; for one machine: TARGET=aarch64
+image: set-up-test ## make images of the firmware without Numba; for one machine: TARGET=aarch64
 	$(BIN)/python -m device.image.build --target $(TARGET)
 
-wheels: $(TEST) ## make wheels for every machine, in dist, and try the one for this machine
+wheels: set-up-test ## make wheels for every machine, in dist, and try the one for this machine
 	$(BIN)/python -m device.image.wheels
 
-lint: $(DEV) ## check style, format and types
+lint: set-up-dev ## check style, format and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -105,6 +105,16 @@ clean: ## remove what was made here, .venv too
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- .venv -----------------------------------------------------------------------------------------
+
+# Of two that begin at once one sets up, and the other waits; what is done by then is not done again.
+UNDER_LOCK := $(PYTHON) -c 'import fcntl, os, sys; here = os.open(".", os.O_RDONLY); \
+    os.set_inheritable(here, True); fcntl.flock(here, fcntl.LOCK_EX); os.execvp(sys.argv[1], sys.argv[1:])'
+
+.PHONY: set-up-created set-up-host set-up-test set-up-dev
+set-up-created:
+	@$(UNDER_LOCK) $(MAKE) --silent --no-print-directory $(VENV)/created
+set-up-host set-up-test set-up-dev:
+	@$(UNDER_LOCK) $(MAKE) --silent --no-print-directory $(@:set-up-%=$(VENV)/%.txt)
 
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --no-deps
 # Only wheels: what a source archive asks for while it is built is in no lock.

@@ -43,7 +43,9 @@ class BoardTime:
                 file.truncate(_BYTES)
                 return cls(mmap.mmap(file.fileno(), _BYTES))
         except FileExistsError:
-            raise BoardTimeError(f"{str(path)!r} is there already; it is not overwritten") from None
+            raise BoardTimeError(
+                f"{str(path)!r} is there already, and is not overwritten; remove it if it is old"
+            ) from None
         except OSError as error:
             raise BoardTimeError(f"{str(path)!r} cannot be made: {_reason(error)}") from None
 

@@ -5,7 +5,7 @@ import os
 import select
 import sys
 import threading
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Final
 
 from device.simulator.serve import raw_pty, stopped_by_signals
@@ -19,8 +19,9 @@ example:
   gp-pta-device --tone-generator /dev/pts/5 --console /dev/pts/6 --data sessions
   gp-pta console /dev/pts/7
 
-/dev/pts/6 and 7 are what the first line printed. What nobody reads at one end waits there, as much
-as a port holds, and then at the other. The ports stay when a program ends, and go with the cable.
+/dev/pts/6 and 7 are what the first command printed. What nobody reads at one end waits there, as
+much as a port holds, and then at the other. The ports stay when a program ends, and go with the
+cable.
 """
 
 STOP_S_MAX: Final = 0.1  # how late a stop is noticed at most
@@ -34,13 +35,14 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry until interrupted."""
     stop = threading.Event()
-    try:
-        with stopped_by_signals(stop), raw_pty() as (one, port), raw_pty() as (other, far_port):
-            print(f"{port}\n{far_port}", flush=True)
-            print("a cable joins these two ports; end with ^C", file=sys.stderr, flush=True)
-            carry(one, other, stop)
-    except OSError as error:
-        raise HostError(f"there is no pty to be had: {error.strerror}") from None
+    with stopped_by_signals(stop), ExitStack() as ptys:
+        try:
+            (one, port), (other, far_port) = (ptys.enter_context(raw_pty()) for _ in range(2))
+        except OSError as error:
+            raise HostError(f"there is no pty to be had: {error.strerror}") from None
+        print(f"{port}\n{far_port}", flush=True)
+        print("a cable joins these two ports; end with ^C", file=sys.stderr, flush=True)
+        carry(one, other, stop)
     return 0
 
 

@@ -173,6 +173,7 @@ def follow(
     while not progress.over:
         for line in console.lines(0.1):
             wait = next_line()
+            wait.said(line)
             _show_line(line, progress, screen)
             yield line
         yield ""
@@ -185,7 +186,7 @@ def follow(
                 screen.print(f"the session goes on{_so_far(state)}", style="yellow")
             wait = next_line()
         if why := wait.in_vain():
-            state = operator.ask("SESS:STAT?")
+            state = operator.ask("SESS:STAT?", why)
             progress.over = state.startswith(IDLE_STATES)
             if not progress.over:
                 raise HostError(f"the test does not go on: {state}; {why}")

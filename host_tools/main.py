@@ -12,7 +12,7 @@ from typing import Final
 
 from device.simulator.audiograms import AudiogramError
 from firmware_py import __version__
-from firmware_py.inference.library import JIT, VARIABLE
+from firmware_py.inference.library import JIT, VARIABLE, LibraryError
 from host_tools import (
     cable,
     calibrate,
@@ -149,7 +149,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         need(f"gp-pta {arguments.command}", *arguments.needs, use=arguments.command)
         code: int = arguments.run(arguments)
         sys.stdout.flush()
-    except (HostError, AudiogramError) as error:
+    except (HostError, AudiogramError, LibraryError) as error:
         print(f"gp-pta: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -1,6 +1,7 @@
 """The processes of a demonstration: simulator and firmware, joined by ptys."""
 
 import ctypes
+import math
 import os
 import queue
 import select
@@ -28,6 +29,7 @@ END_S_MAX: Final = 60.0
 LAST_WORDS_S: Final = 1.0  # for what an ended process has said to be read
 LAST_LINES_MAX: Final = 100
 WAKE_S: Final = 0.25
+DOUBT_S: Final = 5.0  # for an answer of a firmware that stands still
 QUIET_S: Final = 0.05
 POLL_S: Final = 0.05
 WAKE: Final = "*IDN?"
@@ -307,11 +309,17 @@ class Operator:
         self._console = console
         self._firmware = firmware
 
-    def ask(self, line: str) -> str:
+    def ask(self, line: str, doubt: str = "") -> str:
         """Send a line and return its answer; unasked lines on the way are dropped.
 
         What is typed before the firmware has opened its console is lost, so it is typed again when
         the firmware was started anew.
+
+        Parameters
+        ----------
+        line : str
+        doubt : str, optional
+            Why it may not answer at all; then it is not waited for long, and this is the error.
 
         Raises
         ------
@@ -319,6 +327,7 @@ class Operator:
             If there is no answer, or the firmware has ended.
         """
         wait = self._firmware.wait_for(f"answer {line!r}")
+        until_s = time.monotonic() + (DOUBT_S if doubt else math.inf)
         self._console.send(line)
         while True:
             answer = self._answer(wait)
@@ -328,6 +337,8 @@ class Operator:
                 self._wake()
                 wait = self._firmware.wait_for(f"answer {line!r}")
                 self._console.send(line)
+            if time.monotonic() > until_s:
+                raise HostError(doubt)
             wait.check()
 
     def greet(self) -> str:

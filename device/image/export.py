@@ -2,7 +2,7 @@
 
 An entry takes its arrays as pointers to descriptions (`firmware_py.inference.library`), puts them
 together as Numba wants them, and calls the kernel. Run in a process of its own, with Numba told to
-compile for no processor in particular: see `parts`.
+compile for no processor in particular: see `kernels.COMPILE_ENVIRONMENT`.
 """
 
 import gc

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -21,8 +22,11 @@ from firmware_py import __version__
 from firmware_py.inference.library import (
     BESIDE,
     COMPILING,
+    ELF,
     JIT_EXPORT,
     VARIABLE,
+    Library,
+    check_sum,
     entry_count,
     is_made,
     source_digest,
@@ -119,12 +123,15 @@ def make_library(text: str, target: Target, path: Path, source_commit: str) -> d
         "commit": source_commit,
         "target": target.name,
         "sources": source_digest(),
-        "numba": version("numba"),
-        "llvmlite": version("llvmlite"),
-        "linker": version("ziglang"),
+        **made_by(),
     }
     part = path.with_suffix(".part")
     compile_library(text, about, target, part)
+    with part.open("rb+") as file:
+        content = file.read()
+        if content.startswith(ELF):
+            file.write(check_sum(content))
+        os.fsync(file.fileno())  # a power cut leaves the one that was there, or this one
     refuse_more("the library has", part.stat().st_size, LIBRARY_BYTES_MAX)
     part.replace(path)
     return about
@@ -134,6 +141,22 @@ def refuse_more(what: str, size_bytes: int, most_bytes: int) -> None:
     """Raise `BuildError` if something is larger than it may be."""
     if size_bytes > most_bytes:
         raise BuildError(f"{what} {size_bytes} bytes; allowed are {most_bytes}")
+
+
+def made_by() -> dict[str, str]:
+    """Return what a library is made by: of another it would have other bytes."""
+    sources = (Path(__file__).with_name(f"{name}.py") for name in ("compile", "export", "targets"))
+    return {
+        "numba": version("numba"),
+        "llvmlite": version("llvmlite"),
+        "linker": version("ziglang"),
+        "maker": f"{zlib.crc32(b''.join(path.read_bytes() for path in sources)):08x}",
+    }
+
+
+def is_as_made_now() -> bool:
+    """Return whether the library of this checkout is there, and is what would be made now."""
+    return is_made() and made_by().items() <= Library(BESIDE).about.items()
 
 
 def make_beside(tell: Callable[[str], None]) -> None:
@@ -156,7 +179,7 @@ def make_beside(tell: Callable[[str], None]) -> None:
         tell("there is no library of kernels for this kind of machine: Numba compiles them")
         return
     with _locked(BESIDE.parent, tell):
-        if is_made():
+        if is_as_made_now():
             return
         said: list[str] = []
 
@@ -191,7 +214,7 @@ def _tell(line: str) -> None:
 
 def main() -> int:
     """Make the library of this checkout if it is not there; return an exit code."""
-    if is_made():
+    if is_as_made_now():
         return 0
     try:
         make_beside(_tell)

@@ -1,9 +1,23 @@
 """`python -m firmware_py.inference`: compile all kernels; the next start finds them ready."""
 
-from firmware_py.inference.estimator import ThresholdEstimator
-from firmware_py.inference.jit import mark_complete
-from firmware_py.inference.profiles import PROFILES
+import sys
 
-for profile in PROFILES:
-    ThresholdEstimator(profile, max_trials=1)
-mark_complete()
+from firmware_py.inference.jit import NOT_KEPT, mark_complete
+
+
+def main() -> int:
+    """Compile, and return an exit code."""
+    try:
+        from firmware_py.inference.estimator import ThresholdEstimator
+        from firmware_py.inference.profiles import PROFILES
+
+        for profile in PROFILES:
+            ThresholdEstimator(profile, max_trials=1)
+    except OSError:
+        return NOT_KEPT
+    mark_complete()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

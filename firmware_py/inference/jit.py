@@ -25,6 +25,7 @@ import numba
 
 from firmware_py.inference.library import (
     COMPILING,
+    JIT_APART,
     JIT_EXPORT,
     JIT_UNCACHED,
     VARIABLE,
@@ -35,6 +36,7 @@ from firmware_py.inference.library import (
 
 _COMPLETE: Final = "complete"  # a file in the cache: every kernel is there
 _SAY_EVERY_S: Final = 20
+NOT_KEPT: Final = 75  # the exit code of a compiler that cannot write
 _LOCK: Final = "compiling"  # a file in the cache: locked by the process that compiles
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
@@ -89,11 +91,31 @@ def compile_apart() -> None:
         _wait_for(lock)
         if (Path(directory) / _COMPLETE).exists():
             return
-        compiler = [sys.executable, "-m", "firmware_py.inference"]
-        if subprocess.run(compiler, check=False).returncode != 0:
+        code = _compile_all()
+        if code == NOT_KEPT:
+            _keep_nothing(f"{directory} cannot be written")
+        elif code < 0:
+            _say(f"the process that compiled was killed (signal {-code}); what it did is kept")
+        elif code > 0:
             _say(f"{directory} is damaged, and is made once more")
-            shutil.rmtree(directory, ignore_errors=True)
-            subprocess.run(compiler, check=False)
+            _clear(Path(directory))
+            _compile_all()
+
+
+def _compile_all() -> int:
+    compiler = [sys.executable, "-m", "firmware_py.inference"]
+    return subprocess.run(compiler, env={**os.environ, VARIABLE: JIT_APART}, check=False).returncode
+
+
+def _clear(directory: Path) -> None:
+    """Remove all but the lock: who waits for it has to find it."""
+    for path in directory.iterdir():
+        if path.name == _LOCK:
+            continue
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def _wait_for(lock: IO[str]) -> None:
@@ -143,6 +165,8 @@ def compiled(function: AnyFunction, *signatures: str) -> AnyFunction:
     try:
         return _compiled(function, directory, *signatures)
     except OSError as error:
+        if os.environ.get(VARIABLE) == JIT_APART:
+            raise
         _keep_nothing(f"{directory} cannot be written ({error.strerror})")
         return _compiled(function, None, *signatures)
 

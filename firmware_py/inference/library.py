@@ -17,16 +17,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-VARIABLE: Final = "GP_PTA_KERNELS"  # path of a library, or one of the next three
+VARIABLE: Final = "GP_PTA_KERNELS"  # path of a library, or one of the next four
 JIT: Final = "jit"
+JIT_APART: Final = "jit-apart"  # for another process, which waits
 JIT_UNCACHED: Final = "jit-uncached"  # compiled anew, because they cannot be kept
 JIT_EXPORT: Final = "jit-export"  # compiled anew for `device/image`; Python cannot call them
 
 COMPILING: Final = "gp-pta: compiling the kernel "  # how a line begins that tells of progress
 BESIDE: Final = Path(__file__).with_name("kernels.so")  # where a library is looked for
-REMEDY: Final = "in a checkout make one with: make kernels; elsewhere: pip install numba"
+REMEDY: Final = "in a checkout: make kernels; elsewhere: pip install 'gp-pta[kernels]'"
 DESCRIBE: Final = "kernels_description"
 DIMENSIONS_MAX: Final = 3
+ELF: Final = b"\x7fELF"  # how a library for Linux begins; for a Mac it has no check sum
 
 
 class LibraryError(Exception):
@@ -124,13 +126,12 @@ class Library:
     """
 
     def __init__(self, path: Path) -> None:
+        _check_whole(path)
         try:
             self._functions = ctypes.CDLL(str(path))
             describe = self._functions[DESCRIBE]
-        except (OSError, AttributeError) as error:
-            raise LibraryError(
-                f"{path} is no library of kernels for this machine: {error}"
-            ) from None
+        except (OSError, AttributeError):
+            raise LibraryError(f"{path} is no library of kernels for this machine") from None
         describe.restype = ctypes.c_char_p
         self.about: dict[str, str] = dict(
             pair.split("=", 1) for pair in describe().decode("ascii").split()
@@ -150,6 +151,21 @@ class Library:
         function.restype = SCALARS[result]
         function.argtypes = [CONVERTERS[argument] for argument in arguments]  # type: ignore[misc]
         return function
+
+
+def check_sum(content: bytes) -> bytes:
+    """Return what stands at the end of a library with this content: to load half of one crashes."""
+    return f"\ncrc32={zlib.crc32(content):08x}".encode("ascii")
+
+
+def _check_whole(path: Path) -> None:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise LibraryError(f"{path} cannot be read: {error.strerror}") from None
+    length = len(check_sum(b""))
+    if content.startswith(ELF) and check_sum(content[:-length]) != content[-length:]:
+        raise LibraryError(f"{path} is no library of kernels, or is damaged")
 
 
 def kernel_name(function: Callable[..., Any]) -> str:
@@ -203,7 +219,7 @@ def chosen_library() -> Library | None:
         If a library cannot be used, and was asked for or cannot be replaced.
     """
     told = os.environ.get(VARIABLE, "")
-    if told in (JIT, JIT_UNCACHED, JIT_EXPORT) or not (told or BESIDE.exists()):
+    if told in (JIT, JIT_APART, JIT_UNCACHED, JIT_EXPORT) or not (told or BESIDE.exists()):
         return None
     try:
         return Library(Path(told or BESIDE))
@@ -213,4 +229,5 @@ def chosen_library() -> Library | None:
         if find_spec("numba") is None:
             raise LibraryError(f"{error}; {REMEDY}") from None
         print(f"gp-pta: {error}; Numba is used instead", file=sys.stderr)
+        os.environ[VARIABLE] = JIT  # the processes started from here do not say it again
         return None

@@ -101,7 +101,7 @@ def _kernels() -> tuple[str, str]:
     """Return what the kernels run on, and what is wrong with that."""
     try:
         if chosen_library() is None and not package("numba").usable:
-            missing = "there is no image of the kernels, and Numba, which compiles them, is missing"
+            missing = "there is no library of kernels, and Numba, which compiles them, is missing"
             return missing, f"{missing}: {remedy(['numba'])}"
         return runs_on(), ""
     except LibraryError as error:

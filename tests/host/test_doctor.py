@@ -129,7 +129,7 @@ def test_kernels_that_cannot_be_used_are_a_fault() -> None:
     findings = found(GP_PTA_KERNELS="/none.so", code=2)
     assert findings["kernels"] == "cannot be used"
     (fault,) = findings["faults"]
-    assert fault.startswith("/none.so is no library of kernels for this machine")
+    assert fault.startswith("/none.so cannot be read: No such file or directory")
 
 
 def test_without_a_library_and_without_numba_there_are_no_kernels() -> None:

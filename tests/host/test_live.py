@@ -34,7 +34,8 @@ class Standing:
     def restart_if_killed(self) -> bool:
         return False
 
-    def ask(self, line: str) -> str:
+    def ask(self, line: str, doubt: str) -> str:
+        assert "has said nothing for" in doubt
         self.asked.append(line)
         return self.state
 

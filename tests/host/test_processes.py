@@ -126,6 +126,18 @@ def test_a_firmware_that_does_not_answer_is_no_firmware(console: ConsoleLine) ->
     script.close()
 
 
+def test_a_firmware_that_is_in_doubt_is_not_waited_for_long(
+    console: ConsoleLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "DOUBT_S", 0.2)
+    script = Script(console, silent_s_max=60.0)
+    with pytest.raises(HostError, match="^it has stood still since tone 29$"):
+        Operator(console, cast(FirmwareProcess, script)).ask(
+            "SESS:STAT?", "it has stood still since tone 29"
+        )
+    script.close()
+
+
 class Clock:
     """A clock that stands still until somebody has it run, fifty times as fast as the world."""
 

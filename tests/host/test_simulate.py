@@ -22,7 +22,8 @@ def test_a_time_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFixture
     path.write_text("mine")
     assert main(["simulate", "--board", "emulated", "--clock", str(path)]) == 2
     assert capsys.readouterr().err == (
-        f"gp-pta: --clock '{path}' is there already; it is not overwritten\n"
+        f"gp-pta: --clock '{path}' is there already, and is not overwritten; remove it if it is "
+        "old\n"
     )
     assert path.read_text() == "mine"
 

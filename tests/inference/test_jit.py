@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache as cache_of
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +105,7 @@ def test_a_cache_that_a_power_cut_left_torn_is_made_once_more(
     compile_apart()
 
     left = {path.name for path in cache.iterdir()}
-    assert left == {"complete"} if torn else {"compiling", "complete", "good"}
+    assert left == ({"compiling", "complete"} if torn else {"compiling", "complete", "good"})
 
 
 @pytest.mark.parametrize(
@@ -219,6 +220,34 @@ def test_where_there_is_no_room_kernels_are_not_kept_and_it_is_said_once(tmp_pat
     first, second = words.splitlines()
     assert first.startswith(COMPILING)
     assert "cannot be written (File too large): compiled kernels are not kept" in second
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("kill -9 $$", "was killed (signal 9); what it did is kept"),
+        ("exit 75", "cannot be written: compiled kernels are not kept"),
+    ],
+)
+def test_a_compiler_that_did_not_end_well_is_named_and_nothing_is_thrown_away(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    script: str,
+    said: str,
+) -> None:
+    monkeypatch.setenv(VARIABLE, JIT)  # and put back what is set here
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    (cache / "good").touch()
+    _compile_with(f"#!/bin/sh\n{script}\n", tmp_path, monkeypatch)
+    directory = cache_of(lambda: str(cache))
+    monkeypatch.setattr(jit_module, "_cache_directory", directory)
+
+    compile_apart()
+
+    assert said in capfd.readouterr().err
+    assert (cache / "good").exists()
 
 
 def test_where_nothing_can_be_written_it_is_said(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from firmware_py.inference.library import check_sum
 from tests.device.image.image import Image
 from tests.device.install.staging import Staging
 
@@ -72,7 +73,8 @@ def test_an_image_that_is_not_whole_is_refused(staging: Staging, copied: Path) -
 def test_an_image_for_another_machine_is_refused(staging: Staging, copied: Path) -> None:
     before = staging.files()
     library = copied / "firmware_py/inference/kernels.so"
-    replace(library, b"\x7fELF of another machine", copied / "SHA256SUMS")
+    other = b"\x7fELF of another machine"
+    replace(library, other + check_sum(other), copied / "SHA256SUMS")
     done = staging.run("--console", "uart", "--image", str(copied))
     assert done.returncode == 2
     assert f"{library} is no library of kernels for this machine" in done.stderr
