@@ -131,7 +131,7 @@ def test_a_firmware_that_is_in_doubt_is_not_waited_for_long(
 ) -> None:
     monkeypatch.setattr(processes, "DOUBT_S", 0.2)
     script = Script(console, silent_s_max=60.0)
-    with pytest.raises(HostError, match="^it has stood still since tone 29$"):
+    with pytest.raises(HostError, match=r"^it has stood still since tone 29$"):
         Operator(console, cast(FirmwareProcess, script)).ask(
             "SESS:STAT?", "it has stood still since tone 29"
         )
