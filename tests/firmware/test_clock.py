@@ -90,7 +90,7 @@ def test_a_time_that_is_half_written_is_not_taken(tmp_path: Path) -> None:
 def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "thesis.txt"
     path.write_text("mine")
-    with pytest.raises(BoardTimeError, match=r"thesis.txt' is there already; it is not overwr"):
+    with pytest.raises(BoardTimeError, match=r"thesis.txt' is there already, and is not overwr"):
         BoardTime.made(path)
     assert path.read_text() == "mine"
 
