@@ -112,7 +112,9 @@ class OperatorPort(FakePort):
 class Device:
     """A firmware between such ports."""
 
-    def __init__(self, directory: Path, configuration: Configuration | None = None) -> None:
+    def __init__(
+        self, directory: Path, configuration: Configuration | None = None, speed: float = SPEED
+    ) -> None:
         self.tones, self.operator = BoardPort(), OperatorPort()
         self.data = DataDirectory(directory)
         self.firmware = Firmware(
@@ -120,7 +122,7 @@ class Device:
             self.tones,
             self.operator,
             self.data,
-            SteadyClock(SPEED),
+            SteadyClock(speed),
             iter(f"{number:08x}" for number in range(1, 1000)).__next__,
         )
 
