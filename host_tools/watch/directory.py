@@ -4,7 +4,6 @@ import fnmatch
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
 from firmware_py.data_directory import session_number
 from firmware_py.procedure.ear_test import EarTest
@@ -13,10 +12,9 @@ from firmware_py.procedure.outcomes import CATCH, FAMILIARISE, MEASURE
 from firmware_py.session import Replay
 from host_tools.errors import HostError
 from host_tools.files import cannot_be_read
+from host_tools.newest import JOURNALS
 from host_tools.recorded import RecordedSession, Trial, UnstartedError, read_session
 from host_tools.watch.view import Answered, Limits, View
-
-JOURNALS: Final = "session-*.journal"
 
 
 class DirectoryWatch:
