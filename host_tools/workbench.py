@@ -9,9 +9,9 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 from typing import Final
 
+from device.simulator.serve import at_first_signal
 from firmware_py.archive import UNFINISHED
 from firmware_py.console.grammar import header_pattern
 from firmware_py.ports import PortError
@@ -229,18 +229,11 @@ class _OperatorsEnd:
 def _ended_by_signals() -> Iterator[None]:
     """Have SIGTERM, and SIGHUP of a terminal that is closed, end this process in good order."""
 
-    def end(number: int, _frame: FrameType | None) -> None:
-        for again in numbers:  # that would interrupt the good order
-            signal.signal(again, signal.SIG_IGN)
+    def end(number: int) -> None:
         raise SystemExit(128 + number)
 
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    handlers = [signal.signal(number, end) for number in numbers]
-    try:
+    with at_first_signal((signal.SIGTERM, signal.SIGHUP), end):
         yield
-    finally:
-        for number, handler in zip(numbers, handlers, strict=True):
-            signal.signal(number, handler)
 
 
 def _settings(arguments: argparse.Namespace) -> list[str]:

@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 import tty
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Final
@@ -127,23 +127,32 @@ def raw_pty() -> Iterator[tuple[int, str]]:
 
 
 @contextmanager
+def at_first_signal(numbers: Sequence[int], act: Callable[[int], None]) -> Iterator[None]:
+    """Call `act` with the number of the first of these signals, and ignore those that follow it.
+
+    A second one, from a parent that ends as well, would interrupt what the first one began, or wait
+    for ever for a lock that it has.
+    """
+
+    def first(number: int, _frame: FrameType | None) -> None:
+        for again in numbers:
+            signal.signal(again, signal.SIG_IGN)
+        act(number)
+
+    handlers = [signal.signal(number, first) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, handlers, strict=True):
+            signal.signal(number, handler)
+
+
+@contextmanager
 def stopped_by_signals(stop: threading.Event) -> Iterator[None]:
     """Have SIGTERM and SIGINT set an event; in another thread than the main one nothing is done."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def end(_number: int, _frame: FrameType | None) -> None:
-        # A second one, from a parent that ends as well, would wait for ever for the first to be
-        # through with the lock of the event.
-        for number in numbers:
-            signal.signal(number, signal.SIG_IGN)
-        stop.set()
-
-    numbers = (signal.SIGTERM, signal.SIGINT)
-    handlers = [signal.signal(number, end) for number in numbers]
-    try:
+    with at_first_signal((signal.SIGTERM, signal.SIGINT), lambda _: stop.set()):
         yield
-    finally:
-        for number, handler in zip(numbers, handlers, strict=True):
-            signal.signal(number, handler)
