@@ -87,7 +87,7 @@ soak: set-up-test kernels ## simulate whole devices to which anything happens; h
 	$(BIN)/python -m tests.simulation.soak --seeds $(SEEDS) --first $(FIRST)
 
 sbc: set-up-test kernels ## see whether the posteriors are calibrated; options in SBC_ARGS
-	$(BIN)/python -m tests.inference.calibration $(SBC_ARGS)
+	$(BIN)/python -m tests.inference.coverage $(SBC_ARGS)
 
 image: set-up-test ## make images of the firmware without Numba; for one machine: TARGET=aarch64
 	$(BIN)/python -m device.image.build --target $(TARGET)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from bench.table import note
-from firmware_py.calibration import NO_CALIBRATION
-from firmware_py.data_directory import DataDirectory
+from firmware_py.calibration.calibration import NO_CALIBRATION
 from firmware_py.link.client import Client
+from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.procedure.events import Play
 from firmware_py.procedure.settings import Settings
 from firmware_py.runner import Runner

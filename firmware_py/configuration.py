@@ -6,11 +6,11 @@ from typing import Any
 
 from firmware_py.console.pin import PinHash
 from firmware_py.journal import SealKey
-from firmware_py.key_file import KeyFileError, read_key_file
+from firmware_py.platform.key_file import KeyFileError, read_key_file
+from firmware_py.platform.pseudonym import pseudonym
+from firmware_py.platform.toml_file import TomlFileError, read_toml, unknown_key
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import SettingError, Settings
-from firmware_py.pseudonym import pseudonym
-from firmware_py.toml_file import TomlFileError, read_toml, unknown_key
 
 FILE_BYTES_MAX = 32 * 1024  # every key with its longest value has not half of it
 RECONNECT_S_LIMITS = (3.0, 3600.0)  # it is tried every second, and a greeting takes time

@@ -8,12 +8,11 @@ from typing import Any, Final
 
 from firmware_py import __version__
 from firmware_py.archive import ArchiveError, glance, recorded_result
-from firmware_py.calibration import (
+from firmware_py.calibration.calibration import (
     NO_CALIBRATION,
     CalibrationInForce,
     CalibrationOnFile,
 )
-from firmware_py.clock import LoopClock
 from firmware_py.configuration import Configuration
 from firmware_py.console.audiogram import draw_audiogram, legend
 from firmware_py.console.commands import Console
@@ -33,18 +32,6 @@ from firmware_py.console.grammar import (
 )
 from firmware_py.console.pin import PinLock
 from firmware_py.console.words import figure, readable
-from firmware_py.data_directory import (
-    SESSION_NUMBER_MAX,
-    DataDirectory,
-    DataDirectoryError,
-    session_number,
-)
-from firmware_py.exit_codes import (
-    EXIT_CONFIGURATION,
-    EXIT_FAULT,
-    EXIT_JOURNAL,
-    EXIT_TONE_GENERATOR,
-)
 from firmware_py.journal import Disk, JournalError
 from firmware_py.link.client import (
     WIRE_VERSION,
@@ -56,9 +43,25 @@ from firmware_py.link.client import (
     TimeTold,
 )
 from firmware_py.manual_tone import ManualTone
-from firmware_py.ports import PortError, SerialLine
+from firmware_py.platform.clock import LoopClock
+from firmware_py.platform.data_directory import (
+    SESSION_NUMBER_MAX,
+    DataDirectory,
+    DataDirectoryError,
+    session_number,
+)
+from firmware_py.platform.exit_codes import (
+    EXIT_CONFIGURATION,
+    EXIT_FAULT,
+    EXIT_JOURNAL,
+    EXIT_TONE_GENERATOR,
+)
+from firmware_py.platform.ports import PortError, SerialLine
+from firmware_py.platform.supervisor import Supervisor
+from firmware_py.platform.waiting import POLL_S
+from firmware_py.platform.wrong_pins import WrongPinsOnDisk
 from firmware_py.procedure.events import Aborted, Continued, Paused
-from firmware_py.procedure.hearing_test import FINISHED, PAUSED, HearingTest
+from firmware_py.procedure.hearing import FINISHED, PAUSED, HearingTest
 from firmware_py.procedure.outcomes import NOT_MASKED
 from firmware_py.procedure.person import Person, composed
 from firmware_py.procedure.settings import (
@@ -71,10 +74,7 @@ from firmware_py.procedure.settings import (
     Settings,
 )
 from firmware_py.runner import Runner
-from firmware_py.self_test import ButtonWatch, Part, answer, clock_part, disk_part
-from firmware_py.supervisor import Supervisor
-from firmware_py.waiting import POLL_S
-from firmware_py.wrong_pins import WrongPinsOnDisk
+from firmware_py.self_check import ButtonWatch, Part, answer, clock_part, disk_part
 
 LOOK_AROUND_S: Final = 0.5  # for a lost port, at least so often
 REOPEN_S: Final = 1.0  # from one try to open a lost port, or to greet a lost board, to the next

@@ -11,11 +11,11 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from firmware_py import __version__
-from firmware_py.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
+from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
 
 if TYPE_CHECKING:
-    from firmware_py.clock import SteadyClock
-    from firmware_py.ports import Port
+    from firmware_py.platform.clock import SteadyClock
+    from firmware_py.platform.ports import Port
 
 EXAMPLE = """\
 example:
@@ -136,7 +136,7 @@ class MakeKey(argparse.Action):
     ) -> None:
         """Make it, say what it is called, and end."""
         from firmware_py.journal import SealKey
-        from firmware_py.key_file import KeyFileError, make_key_file, read_key_file
+        from firmware_py.platform.key_file import KeyFileError, make_key_file, read_key_file
 
         path = Path(str(values))
         try:
@@ -159,7 +159,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from firmware_py.clock import SteadyClock
+    from firmware_py.platform.clock import SteadyClock
     from firmware_py.readiness import check, readiness
 
     return check(
@@ -174,7 +174,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _ports(arguments: argparse.Namespace) -> tuple["Port", "Port"]:
-    from firmware_py.ports import Port
+    from firmware_py.platform.ports import Port
 
     return Port(arguments.tone_generator, "tone generator"), Port(arguments.console, "console")
 
@@ -183,13 +183,13 @@ def _run(arguments: argparse.Namespace) -> int:
     # NumPy is here for its arrays: threads for BLAS, which nothing uses, would only take memory.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Imported late: --help and a wrong argument do not wait for the kernels.
-    from firmware_py.board_time import BoardTimeError
-    from firmware_py.calibration import load_calibration
+    from firmware_py.calibration.calibration import load_calibration
     from firmware_py.configuration import Configuration, ConfigurationError, read_configuration
-    from firmware_py.data_directory import DataDirectory, DataDirectoryError
     from firmware_py.inference.library import LibraryError, runs_on
-    from firmware_py.memory import limit_growth
-    from firmware_py.supervisor import Supervisor, SupervisorError
+    from firmware_py.platform.board_time import BoardTimeError
+    from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
+    from firmware_py.platform.memory import limit_growth
+    from firmware_py.platform.supervisor import Supervisor, SupervisorError
 
     def say_ready(words: str) -> None:
         _say_ready(f"{words}; {runs_on()}")
@@ -250,8 +250,8 @@ def _clock(arguments: argparse.Namespace) -> "SteadyClock":
     BoardTimeError
         If there is no such time in the file that was named.
     """
-    from firmware_py.board_time import BoardTime
-    from firmware_py.clock import BoardClock, SteadyClock
+    from firmware_py.platform.board_time import BoardTime
+    from firmware_py.platform.clock import BoardClock, SteadyClock
 
     if arguments.clock is None:
         return SteadyClock(arguments.speed)

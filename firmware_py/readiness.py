@@ -9,17 +9,17 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from firmware_py.calibration import load_calibration
-from firmware_py.clock import Clock
+from firmware_py.calibration.calibration import load_calibration
 from firmware_py.configuration import Configuration, ConfigurationError, read_configuration
-from firmware_py.data_directory import (
+from firmware_py.platform.clock import Clock
+from firmware_py.platform.data_directory import (
     DataDirectory,
     DataDirectoryError,
     DataDirectoryInUseError,
 )
-from firmware_py.exit_codes import EXIT_CONFIGURATION, EXIT_DONE, EXIT_FAULT, EXIT_JOURNAL
-from firmware_py.ports import Port, PortError
-from firmware_py.self_test import Part, clock_part, disk_part
+from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE, EXIT_FAULT, EXIT_JOURNAL
+from firmware_py.platform.ports import Port, PortError
+from firmware_py.self_check import Part, clock_part, disk_part
 
 # What the check ends with if this part is at fault. With the two of 0 the firmware runs, and says
 # on every result what is wrong.

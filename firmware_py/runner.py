@@ -8,10 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.calibration import NO_CALIBRATION, CalibrationInForce, CalibrationOnFile
-from firmware_py.calibration_tone import CalibrationTone
-from firmware_py.clock import Clock
-from firmware_py.data_directory import DataDirectory
+from firmware_py.calibration.calibration import (
+    NO_CALIBRATION,
+    CalibrationInForce,
+    CalibrationOnFile,
+)
+from firmware_py.calibration.tone import CalibrationTone
 from firmware_py.journal import (
     JournalDamagedError,
     JournalReadError,
@@ -30,6 +32,8 @@ from firmware_py.link.client import (
     Tone,
 )
 from firmware_py.link.frames import parse_whole
+from firmware_py.platform.clock import Clock
+from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.procedure.events import (
     HEARD_BUTTON,
     Aborted,
@@ -55,7 +59,7 @@ from firmware_py.procedure.events import (
     Unmask,
     Wait,
 )
-from firmware_py.procedure.hearing_test import READY, STARTING, HearingTest
+from firmware_py.procedure.hearing import READY, STARTING, HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.settings import Settings
 from firmware_py.session import NOT_CALIBRATED, BoardMark, ReplayError, Session, replay

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from firmware_py import __version__
-from firmware_py.calibration import CalibrationInForce
+from firmware_py.calibration.calibration import CalibrationInForce
 from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.journal import Disk, JournalError, JournalWriter, Record, SealKey
 from firmware_py.procedure.events import (
@@ -25,7 +25,7 @@ from firmware_py.procedure.events import (
     event_from_record,
     is_recorded,
 )
-from firmware_py.procedure.hearing_test import HearingTest
+from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import OFF, Settings
 

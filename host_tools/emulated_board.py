@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from device.emulator.image import ImageError, find_image
-from firmware_py.clock import BoardClock
+from firmware_py.platform.clock import BoardClock
+from host_tools.commands.install_board import install
 from host_tools.errors import HostError
 from host_tools.extras import remedy
-from host_tools.install_board import install
 
 if TYPE_CHECKING:
     from device.emulator.board import EmulatedBoard

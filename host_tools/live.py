@@ -15,7 +15,6 @@ from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, MEASURED, NO_RESPONSE, UNSURE
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import SettingError, Settings
-from host_tools import replay
 from host_tools.bands import half_width_db
 from host_tools.colours import (
     EAR_STYLES,
@@ -23,6 +22,7 @@ from host_tools.colours import (
     calibration_style,
     legend_in_colours,
 )
+from host_tools.commands.replay import command as replay
 from host_tools.errors import HostError
 from host_tools.patience import Wait
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.console import Console
     from rich.text import Text
 
-    from host_tools.replay import Verdict
+    from host_tools.commands.replay.command import Verdict
 
 PANEL_COLUMNS: Final = 59
 TERMINAL_COLUMNS_BESIDE: Final = 2 * PANEL_COLUMNS

@@ -13,30 +13,30 @@ from typing import Final
 from device.simulator.audiograms import AudiogramError
 from firmware_py import __version__
 from firmware_py.inference.library import JIT, VARIABLE, LibraryError
-from host_tools import (
+from host_tools.commands import (
     cable,
-    calibrate,
-    completion,
-    console,
     demo,
     install_board,
     listen,
     protect,
-    replay,
     simulate,
     unprotect,
     workbench,
 )
-from host_tools.doctor import command as doctor
+from host_tools.commands.calibrate import command as calibrate
+from host_tools.commands.completion import command as completion
+from host_tools.commands.console import command as console
+from host_tools.commands.doctor import command as doctor
+from host_tools.commands.export import command as export
+from host_tools.commands.prescribe import command as prescribe
+from host_tools.commands.replay import command as replay
+from host_tools.commands.report import command as report
+from host_tools.commands.sessions import command as sessions
+from host_tools.commands.watch import command as watch
 from host_tools.errors import HostError
-from host_tools.export import command as export
 from host_tools.extras import need
-from host_tools.learn_prior import command as learn_prior
-from host_tools.prescription import command as prescribe
-from host_tools.report import command as report
-from host_tools.sessions import command as sessions
-from host_tools.study import command as study
-from host_tools.watch import command as watch
+from host_tools.research.learn_prior import command as learn_prior
+from host_tools.research.study import command as study
 
 COMMANDS = (
     demo,

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from firmware_py.self_test import PARTS
+from firmware_py.self_check import PARTS
+from host_tools.commands.simulate import SERVED
 from host_tools.errors import HostError
 from host_tools.patience import Wait, processor_s
-from host_tools.simulate import SERVED
 
 END_SILENT_S_MAX: Final = 10.0  # of a process that was told to end, before it is killed
 END_S_MAX: Final = 60.0

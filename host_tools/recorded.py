@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from firmware_py.calibration import CalibrationInForce
+from firmware_py.calibration.calibration import CalibrationInForce
 from firmware_py.journal import (
     JournalDamagedError,
     JournalError,
@@ -30,7 +30,7 @@ from firmware_py.procedure.events import (
     ToneStarted,
     Unmask,
 )
-from firmware_py.procedure.hearing_test import HearingTest
+from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import UNSURE
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import Settings

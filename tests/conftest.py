@@ -34,8 +34,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # What Numba runs: the methods to compare with, whose kernels are in no library; how kernels are
 # compiled; and what calls kernels that are a part of others there, and slow as plain Python.
 NUMBA_ONLY = (
-    "host/methods/*", "host/study/*", "host/test_learn_prior*.py", "inference/test_kernels.py",
-    "inference/test_laplace.py", "inference/test_mixture_selection.py",
+    "host/research/*", "inference/test_kernels.py", "inference/laplace/test_posterior.py",
+    "inference/mixture/test_selection.py",
 )  # fmt: skip
 # What has to be the same whatever runs the kernels, and is seen under both each time.
 NUMBA_TOO = ("firmware/test_golden.py",)

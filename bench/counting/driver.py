@@ -13,7 +13,9 @@ import numpy as np
 from numba.core import types
 from numba.core.dispatcher import Dispatcher
 
-from firmware_py.inference import hyperparameters, laplace_model, mixture_model
+from firmware_py.inference.laplace import hyperparameters
+from firmware_py.inference.laplace import model as laplace_model
+from firmware_py.inference.mixture import model as mixture_model
 
 _ALIGNMENT_BYTES: Final = 64
 _CALLERS: Final = (mixture_model, laplace_model, hyperparameters)

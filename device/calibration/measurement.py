@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from firmware_py.calibration import (
+from firmware_py.calibration.calibration import (
     FORMAT_VERSION,
     LEVEL_MAX_LIMITS_DB_SPL,
     REACH_MIN_DB_HL,

@@ -36,8 +36,8 @@ ROOT: Final = Path(__file__).parents[2]
 LIBRARY_BYTES_MAX: Final = 200_000
 # The modules that have entries, in two parts that take about as long: a process each.
 PARTS: Final = (
-    ("elementary", "mixture", "mixture_selection"),
-    ("laplace", "hyperparameters", "selection"),
+    ("elementary", "mixture.posterior", "mixture.selection"),
+    ("laplace.posterior", "laplace.hyperparameters", "laplace.selection"),
 )
 # The same text on every machine that builds: for no processor in particular, not yet optimised,
 # because that is for the target to do, and with sets and dictionaries of names in one order.

@@ -11,7 +11,7 @@ from device.image.build import STACK_BYTES_MAX
 from device.image.kernels import LIBRARY_BYTES_MAX
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.profiles import PROFILES
-from firmware_py.procedure.ear_test import AGAIN_TONES_MAX
+from firmware_py.procedure.ear import AGAIN_TONES_MAX
 from firmware_py.procedure.settings import Settings
 
 SIZES: Final = (Settings.tones_max + AGAIN_TONES_MAX, 128, 1024)

@@ -10,6 +10,12 @@ import numpy as np
 
 from firmware_py.inference.answers import HEARD, SILENT, UNSURE
 from firmware_py.inference.kernel import CONVERGED, Array
+from firmware_py.inference.mixture.population_prior import (
+    AGE_LIMITS_YEARS,
+    PopulationPrior,
+    Sex,
+    shipped_prior,
+)
 from firmware_py.inference.model import (
     FREQUENCY_LIMITS_HZ,
     LEVEL_LIMITS_DB_HL,
@@ -18,12 +24,6 @@ from firmware_py.inference.model import (
     Points,
     on_line,
     spread,
-)
-from firmware_py.inference.population_prior import (
-    AGE_LIMITS_YEARS,
-    PopulationPrior,
-    Sex,
-    shipped_prior,
 )
 from firmware_py.inference.profiles import (
     LaplaceProfile,
@@ -156,7 +156,7 @@ class ThresholdEstimator:
             self._model = self._laplace_model(self._profile, noise_db, count, unused)
         else:
             # Only what is used is loaded: every model has kernels of its own.
-            from firmware_py.inference.mixture_model import MixtureModel
+            from firmware_py.inference.mixture.model import MixtureModel
 
             given = _prior_of(prior, age_years, sex).within(*self.frequency_range_hz)
             self._model = MixtureModel(
@@ -402,7 +402,7 @@ class ThresholdEstimator:
         candidates: int | None,
         unused: Mapping[str, object],
     ) -> Model:
-        from firmware_py.inference.laplace_model import LaplaceModel
+        from firmware_py.inference.laplace.model import LaplaceModel
 
         for name, value in unused.items():
             if value is not None:

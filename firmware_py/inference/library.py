@@ -170,7 +170,8 @@ def _check_whole(path: Path) -> None:
 
 def kernel_name(function: Callable[..., Any]) -> str:
     """Return the name of a kernel in a library: two modules may have a function of one name."""
-    return f"{function.__module__.rpartition('.')[2]}_{function.__name__}"
+    inside = function.__module__.removeprefix(f"{__package__}.")
+    return f"{inside.replace('.', '_')}_{function.__name__}"
 
 
 def runs_on() -> str:
@@ -181,11 +182,16 @@ def runs_on() -> str:
     return f"ready-made kernels for {library.about['target']}, commit {library.about['commit']}"
 
 
+def sources() -> list[Path]:
+    """Return the files that the kernels are written in, and what is beside them."""
+    return sorted(Path(__file__).parent.rglob("*.py"))
+
+
 @cache
 def source_digest() -> str:
     """Return a check sum of all kernels as they are written here."""
     digest = 0
-    for source in sorted(Path(__file__).parent.glob("*.py")):
+    for source in sources():
         digest = zlib.crc32(source.read_bytes(), digest)
     return f"{digest:08x}"
 
@@ -193,8 +199,7 @@ def source_digest() -> str:
 @cache
 def entry_count() -> int:
     """Return how many kernels Python calls."""
-    sources = (path.read_text("utf-8") for path in Path(__file__).parent.glob("*.py"))
-    return sum(source.count("\n@entry(") for source in sources)
+    return sum(path.read_text("utf-8").count("\n@entry(") for path in sources())
 
 
 def is_made() -> bool:

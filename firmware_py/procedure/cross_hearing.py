@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from firmware_py.procedure.ear_test import (
+from firmware_py.procedure.ear import (
     BAND_PROBABILITY,
     NO_COVER,
     Cover,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware_py.inference.library import runs_on
-from host_tools.replay import IDENTICAL, replay_journal
+from host_tools.commands.replay.command import IDENTICAL, replay_journal
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 

@@ -8,7 +8,7 @@ from device.calibration.measurement import as_toml
 from device.calibration.retspl import reference_levels
 from device.simulator.board import PlayedNoise, PlayedTone, SimulatedBoard
 from device.simulator.listener import Listener
-from firmware_py.calibration import FREQUENCIES_HZ, Calibration, CalibrationOnFile
+from firmware_py.calibration.calibration import FREQUENCIES_HZ, Calibration, CalibrationOnFile
 
 MADE: Final = datetime.date(2026, 1, 2)  # the day on which `world` begins its sessions
 DUE: Final = datetime.date(2026, 12, 31)

@@ -27,8 +27,8 @@ from firmware_py.journal import (
     first_broken,
     read_journal,
 )
-from firmware_py.key_file import make_key_file, read_key_file
-from host_tools.replay import IDENTICAL, replay_journal
+from firmware_py.platform.key_file import make_key_file, read_key_file
+from host_tools.commands.replay.command import IDENTICAL, replay_journal
 from tests.firmware.rig import Rig
 from tests.firmware.world import (
     a_listener,

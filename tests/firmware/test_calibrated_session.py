@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from device.simulator.listener import SimulatedListener
-from firmware_py.calibration import CalibrationInForce, CalibrationOnFile
+from firmware_py.calibration.calibration import CalibrationInForce, CalibrationOnFile
 from firmware_py.journal import read_journal
 from firmware_py.procedure.outcomes import INCOMPLETE, NO_RESPONSE
 from firmware_py.procedure.settings import Settings
 from firmware_py.session import ReplayError, replay
-from host_tools.replay import IDENTICAL, replay_journal
+from host_tools.commands.replay.command import IDENTICAL, replay_journal
 from tests.firmware.calibrations import DUE, CalibratedBoard, calibration, on_file
 from tests.firmware.world import STARTED, World, a_listener, result_of, stimuli_of
 from tests.host.journals import write_again

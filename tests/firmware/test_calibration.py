@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware_py.calibration import (
+from firmware_py.calibration.calibration import (
     CALIBRATED,
     FILE_BYTES_MAX,
     FREQUENCIES_HZ,

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from firmware_py.calibration_tone import ON_MS, ToneError
+from firmware_py.calibration.tone import ON_MS, ToneError
 from firmware_py.link.client import Refused
-from firmware_py.procedure.hearing_test import PAUSE_BEFORE
+from firmware_py.procedure.hearing import PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
 from tests.firmware.world import MS, World, a_listener, result_of, run_session
 

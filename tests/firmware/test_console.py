@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 
 from device.simulator.board import PlayedNoise
 from firmware_py import archive
-from firmware_py import data_directory as data_module
 from firmware_py.archive import DAMAGED, UNFINISHED, ArchiveError, glance, recorded_result
-from firmware_py.clock import SteadyClock
 from firmware_py.configuration import Configuration
 from firmware_py.console.commands import Console
 from firmware_py.console.pin import PinHash
-from firmware_py.data_directory import DataDirectory
 from firmware_py.journal import read_journal
-from firmware_py.pseudonym import pseudonym
-from firmware_py.self_test import PARTS
-from host_tools.replay import IDENTICAL, replay_journal
+from firmware_py.platform import data_directory as data_module
+from firmware_py.platform.clock import SteadyClock
+from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.platform.pseudonym import pseudonym
+from firmware_py.self_check import PARTS
+from host_tools.commands.replay.command import IDENTICAL, replay_journal
 from tests.firmware.test_firmware import Device, told_by
 from tests.firmware.world import a_listener, result_of
 from tests.host.journals import write_again

@@ -16,7 +16,7 @@ import pytest
 from device.simulator.faults import FaultCounts, FaultRates, FaultyBoard
 from firmware_py.link.client import Counters, Missed
 from firmware_py.procedure.settings import Settings
-from host_tools.replay import IDENTICAL, replay_journal
+from host_tools.commands.replay.command import IDENTICAL, replay_journal
 from tests.firmware.rig import REPO
 from tests.firmware.world import (
     World,

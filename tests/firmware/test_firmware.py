@@ -11,21 +11,21 @@ import pytest
 
 from device.simulator.board import SimulatedBoard
 from firmware_py import firmware as firmware_module
-from firmware_py.clock import SteadyClock
 from firmware_py.configuration import Configuration
 from firmware_py.console.words import readable
-from firmware_py.data_directory import DataDirectory
-from firmware_py.exit_codes import EXIT_CONFIGURATION, EXIT_JOURNAL, EXIT_TONE_GENERATOR
 from firmware_py.firmware import (
     Firmware,
     FirmwareError,
 )
 from firmware_py.journal import JournalError, read_journal
 from firmware_py.link.client import REPEATS_MAX
-from firmware_py.ports import PortError
-from firmware_py.procedure import ear_test
+from firmware_py.platform.clock import SteadyClock
+from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_JOURNAL, EXIT_TONE_GENERATOR
+from firmware_py.platform.ports import PortError
+from firmware_py.procedure import ear as ear_test
 from firmware_py.procedure.events import Action, Event, ToneEnded
-from firmware_py.procedure.hearing_test import HearingTest
+from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import MEASURED
 from firmware_py.procedure.person import UNKNOWN
 from firmware_py.procedure.settings import INTER_OCTAVE_FREQUENCIES_HZ

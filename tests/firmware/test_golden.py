@@ -10,9 +10,9 @@ import pytest
 
 from firmware_py.journal import read_journal
 from firmware_py.procedure.events import Continued, Paused
-from firmware_py.procedure.hearing_test import LISTENING, PAUSE_BEFORE
+from firmware_py.procedure.hearing import LISTENING, PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
-from host_tools.replay import DIFFERENT, IDENTICAL, Verdict, replay_journal
+from host_tools.commands.replay.command import DIFFERENT, IDENTICAL, Verdict, replay_journal
 from tests.conftest import UPDATED
 from tests.firmware.world import (
     S,

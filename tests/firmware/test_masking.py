@@ -11,13 +11,13 @@ import pytest
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.board import PlayedTone, SimulatedBoard
-from firmware_py.calibration import NOISE_CORRECTION, CalibrationInForce
+from firmware_py.calibration.calibration import NOISE_CORRECTION, CalibrationInForce
 from firmware_py.journal import read_journal
-from firmware_py.procedure.hearing_test import PAUSE_BEFORE
+from firmware_py.procedure.hearing import PAUSE_BEFORE
 from firmware_py.procedure.masking import INSERT, KINDS
 from firmware_py.procedure.outcomes import MASKED, NOT_MASKED, UNCERTAIN
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT, Settings
-from host_tools.replay import IDENTICAL, replay_journal
+from host_tools.commands.replay.command import IDENTICAL, replay_journal
 from tests.firmware.calibrations import CalibratedBoard, calibration, on_file
 from tests.firmware.world import (
     S,

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from device.simulator.serve import raw_pty
-from firmware_py import data_directory as data_module
-from firmware_py.clock import SteadyClock
 from firmware_py.inference import estimator
-from firmware_py.ports import Port
+from firmware_py.platform import data_directory as data_module
+from firmware_py.platform.clock import SteadyClock
+from firmware_py.platform.ports import Port
 from firmware_py.readiness import CODES, check, readiness
-from firmware_py.self_test import YEAR_MIN
-from host_tools.replay import IDENTICAL, replay_journal
+from firmware_py.self_check import YEAR_MIN
+from host_tools.commands.replay.command import IDENTICAL, replay_journal
 from tests.firmware.rig import REPO, Rig
 from tests.firmware.test_firmware import Device, told_by
 from tests.firmware.world import a_listener, asked_again_though_answered

@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from firmware_py.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.inference.estimator import InferenceError, ThresholdEstimator, TrialLimitError
 from firmware_py.journal import JournalWriter, read_journal
 from firmware_py.journal.simulated_disk import Fault, SimulatedDisk
 from firmware_py.link.client import Client, Lost, Missed, Told
-from firmware_py.procedure import ear_test
+from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
+from firmware_py.procedure import ear as ear_test
 from firmware_py.procedure.events import Aborted, ButtonPressed, Finish, as_record
-from firmware_py.procedure.hearing_test import PAUSE_BEFORE, HearingTest
+from firmware_py.procedure.hearing import PAUSE_BEFORE, HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.runner import Runner
 from firmware_py.session import Session
+from host_tools.commands.replay.command import IDENTICAL, replay_journal
 from host_tools.errors import HostError
-from host_tools.replay import IDENTICAL, replay_journal
 from tests.firmware.conftest import ONE_EAR
 from tests.firmware.world import (
     STARTED,

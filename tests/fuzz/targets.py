@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from device.simulator.audiograms import AudiogramError, audiogram_named
 from device.simulator.board import SimulatedBoard
-from firmware_py.calibration import CalibrationError, read_calibration
+from firmware_py.calibration.calibration import CalibrationError, read_calibration
 from firmware_py.configuration import ConfigurationError, read_configuration
 from firmware_py.console.commands import Console
-from firmware_py.inference.population_prior import (
+from firmware_py.inference.mixture.population_prior import (
     AGE_LIMITS_YEARS,
     PopulationPrior,
     PriorError,
@@ -30,7 +30,7 @@ from firmware_py.journal.simulated_disk import SimulatedDisk
 from firmware_py.link.client import Client
 from firmware_py.link.frames import FrameError, LineReader, decode, encode
 from firmware_py.session import ReplayError, replay
-from host_tools.methods.population import PopulationError, read_population
+from host_tools.research.methods.population import PopulationError, read_population
 from tests.console.instrument import FakeInstrument
 
 REPO: Final = Path(__file__).parents[2]

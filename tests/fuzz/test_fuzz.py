@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from firmware_py.procedure.events import Action
-from firmware_py.procedure.hearing_test import HearingTest
+from firmware_py.procedure.hearing import HearingTest
 from tests.fuzz.targets import TARGETS, Target
 
 CORPUS: Final = Path(__file__).parent / "corpus"

@@ -11,21 +11,21 @@ import pytest
 from rich.console import Console, RenderableType
 
 from device.simulator.audiograms import audiogram_named
-from firmware_py.calibration import CALIBRATED, OVERDUE, UNCALIBRATED
+from firmware_py.calibration.calibration import CALIBRATED, OVERDUE, UNCALIBRATED
 from firmware_py.console.audiogram import SYMBOLS_BY_MASKING, draw_audiogram, legend
 from firmware_py.procedure.settings import LEFT, RIGHT
-from host_tools import listen
 from host_tools.colours import (
     EAR_STYLES,
     audiogram_in_colours,
     calibration_style,
     legend_in_colours,
 )
+from host_tools.commands import listen
+from host_tools.commands.replay.command import Verdict, replay_journal
+from host_tools.commands.watch.directory import view_of
+from host_tools.commands.watch.screen import drawn
 from host_tools.live import TRUTH_WORDS, Progress, _show_line, show_result, show_verdict
 from host_tools.recorded import read_session
-from host_tools.replay import Verdict, replay_journal
-from host_tools.watch.directory import view_of
-from host_tools.watch.screen import drawn
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 JOURNALS: Final = ("left-ear-s2", "both-ears-n3", "masked", "silent-ear", "two-buttons")

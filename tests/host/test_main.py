@@ -13,11 +13,13 @@ from typing import Any, Final
 
 import pytest
 
-from host_tools import completion, extras, manual, replay
+from host_tools import extras, manual
+from host_tools.commands.completion import command as completion
+from host_tools.commands.replay import command as replay
+from host_tools.commands.report import command as report
 from host_tools.errors import HostError
 from host_tools.extras import need, remedy
 from host_tools.main import COMMANDS, main, parser
-from host_tools.report import command as report
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden" / "left-ear-s2.journal"
 PAGE: Final = Path(manual.__file__).parent / "README.md"

@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from firmware_py.journal import read_journal
-from firmware_py.procedure.hearing_test import HearingTest
+from firmware_py.procedure.hearing import HearingTest
 from host_tools.errors import HostError
 from host_tools.recorded import Trial, read_session
 

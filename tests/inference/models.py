@@ -3,9 +3,9 @@
 from typing import Final
 
 from firmware_py import ThresholdEstimator
-from firmware_py.inference import hyperparameters as search
-from firmware_py.inference.laplace_model import LaplaceModel
-from firmware_py.inference.mixture_model import MixtureModel
+from firmware_py.inference.laplace import hyperparameters as search
+from firmware_py.inference.laplace.model import LaplaceModel
+from firmware_py.inference.mixture.model import MixtureModel
 from firmware_py.inference.profiles import PROFILES as NAMED
 
 PROFILES: Final = list(NAMED)

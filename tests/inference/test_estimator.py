@@ -13,13 +13,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from firmware_py import Stimulus, ThresholdEstimator
-from firmware_py.inference import hyperparameters, mixture_model
 from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.inference.kernel import CONVERGED, NOT_CONVERGED, NOT_POSITIVE_DEFINITE
-from firmware_py.inference.population_prior import shipped_prior
+from firmware_py.inference.laplace import hyperparameters
+from firmware_py.inference.mixture import model as mixture_model
+from firmware_py.inference.mixture.population_prior import shipped_prior
 from tests import reference
-from tests.inference.laplace_state import RELATIVE
+from tests.inference.laplace.laplace_state import RELATIVE
 from tests.inference.listeners import AUDIOGRAMS, Answer, listener, rmse_db, session
+from tests.inference.mixture.population import POPULATION
 from tests.inference.models import (
     LAPLACE_PROFILES,
     PROFILES,
@@ -27,7 +29,6 @@ from tests.inference.models import (
     length_and_sd_of,
     mixture_of,
 )
-from tests.inference.population import POPULATION
 from tests.reference import AUDIOGRAM_FREQUENCIES_HZ, FloatArray, Scale
 
 SCALES: list[Scale] = ["bark", "traunmuller", "mel", "log2"]

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from numba.core.dispatcher import Dispatcher
 
-import firmware_py.inference
-from firmware_py.inference.library import entry_count
+from firmware_py.inference.library import entry_count, sources
 
+ROOT = Path(__file__).parents[2]
 MODULES = [
-    import_module(f"firmware_py.inference.{path.stem}")
-    for path in sorted(Path(firmware_py.inference.__path__[0]).glob("*.py"))
+    import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    for path in sources()
     if not path.stem.startswith("__")
 ]
 
@@ -28,18 +28,19 @@ def _kernels(module: ModuleType) -> dict[str, Any]:
     }
 
 
-# By module and name: two modules have a `predict`.
+# By module and name: two rooms have a `posterior.predict`.
 KERNELS = {
-    f"{module.__name__.rpartition('.')[2]}.{name}": found
+    f"{module.__name__.removeprefix('firmware_py.inference.')}.{name}": found
     for module in MODULES
     for name, found in _kernels(module).items()
 }
 ENTRIES = {
     "elementary.exp", "elementary.log", "elementary.normal_cdf",
-    "hyperparameters.fit", "laplace.predict", "selection.select",
-    "mixture.infer", "mixture.invert_prior", "mixture.predict", "mixture.probability_of",
-    "mixture.quantile", "mixture.sum_out_listeners", "mixture.weigh",
-    "mixture_selection.select_from_mixture",
+    "laplace.hyperparameters.fit", "laplace.posterior.predict", "laplace.selection.select",
+    "mixture.posterior.infer", "mixture.posterior.invert_prior", "mixture.posterior.predict",
+    "mixture.posterior.probability_of", "mixture.posterior.quantile",
+    "mixture.posterior.sum_out_listeners", "mixture.posterior.weigh",
+    "mixture.selection.select_from_mixture",
 }  # fmt: skip
 # Of the libraries, what IEEE 754 fixes to the bit.
 THE_SAME_EVERYWHERE = {

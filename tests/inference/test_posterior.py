@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from firmware_py.inference.population_prior import Component, PopulationPrior
+from firmware_py.inference.mixture.population_prior import Component, PopulationPrior
 from tests import reference
-from tests.inference.mixture_state import (
+from tests.inference.mixture.mixture_state import (
     Answer,
     SimulatedEar,
     Twin,
@@ -24,7 +24,7 @@ from tests.inference.mixture_state import (
     told_listener,
     twin,
 )
-from tests.inference.population import KNOTS_HZ, symmetric
+from tests.inference.mixture.population import KNOTS_HZ, symmetric
 from tests.reference import AUDIOGRAM_FREQUENCIES_HZ, FloatArray
 from tests.reference_mixture import (
     Listener,

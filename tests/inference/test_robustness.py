@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware_py import ThresholdEstimator
-from firmware_py.inference.population_prior import PopulationPrior
+from firmware_py.inference.mixture.population_prior import PopulationPrior
 from tests.inference.listeners import ADVERSARIES, session
-from tests.inference.mixture_state import SimulatedEar, told_listener
+from tests.inference.mixture.mixture_state import SimulatedEar, told_listener
+from tests.inference.mixture.population import BETWEEN_KNOTS_SD_DB, KNOTS_HZ, POPULATION, an_ear
 from tests.inference.models import LAPLACE_PROFILES, PROFILES, evaluations_of, mixture_of
-from tests.inference.population import BETWEEN_KNOTS_SD_DB, KNOTS_HZ, POPULATION, an_ear
 from tests.reference import AUDIOGRAM_FREQUENCIES_HZ
 
 EVALUATIONS_MAX = 60  # of the evidence in one trial

@@ -5,10 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware_py.inference.prior import mean_line
+from firmware_py.inference.laplace.prior import mean_line
+from firmware_py.inference.laplace.standard_audiograms import (
+    FREQUENCIES_HZ,
+    STANDARD_AUDIOGRAMS_DB_HL,
+)
 from firmware_py.inference.profiles import units_per_bark
 from firmware_py.inference.scales import SCALES, scale_named
-from firmware_py.inference.standard_audiograms import FREQUENCIES_HZ, STANDARD_AUDIOGRAMS_DB_HL
 from tests import reference
 from tests.reference import Scale
 

@@ -31,7 +31,7 @@ from firmware_py.procedure.events import (
     Unmask,
     Wait,
 )
-from firmware_py.procedure.hearing_test import LISTENING, HearingTest
+from firmware_py.procedure.hearing import LISTENING, HearingTest
 from firmware_py.procedure.masking import Earphones
 from firmware_py.procedure.reach import Highest, unlimited
 from firmware_py.procedure.settings import Settings

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from firmware_py.procedure.ear_test import (
+from firmware_py.procedure.ear import (
     CATCH_GAP,
     LIMIT_FREQUENCIES,
     LIMIT_TONES,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firmware_py.procedure.ear_test import EarTest
+from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.events import Play
 from firmware_py.procedure.outcomes import INCOMPLETE, MEASURED, NO_RESPONSE
 from firmware_py.procedure.reach import Highest

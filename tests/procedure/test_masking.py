@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware_py.procedure.cross_hearing import NO_NOISE, OTHER
-from firmware_py.procedure.ear_test import AGAIN_TONES_MAX
+from firmware_py.procedure.ear import AGAIN_TONES_MAX
 from firmware_py.procedure.events import (
     Aborted,
     BoardLost,
@@ -25,7 +25,7 @@ from firmware_py.procedure.events import (
     TestStarted,
     Unmask,
 )
-from firmware_py.procedure.hearing_test import PAUSE_BEFORE, HearingTest
+from firmware_py.procedure.hearing import PAUSE_BEFORE, HearingTest
 from firmware_py.procedure.masking import (
     AIR_BONE_GAP_DB,
     CIRCUMAURAL,

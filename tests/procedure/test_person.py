@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import pytest
 
-from firmware_py.procedure import ear_test
-from firmware_py.procedure.hearing_test import HearingTest
+from firmware_py.procedure import ear as ear_test
+from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person, composed
 from firmware_py.procedure.settings import SettingError, Settings
 

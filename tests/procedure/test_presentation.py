@@ -26,7 +26,7 @@ from firmware_py.procedure.events import (
     ToneStarted,
     Wait,
 )
-from firmware_py.procedure.hearing_test import (
+from firmware_py.procedure.hearing import (
     FINISHED,
     LISTENING,
     PAUSE_BEFORE,

@@ -43,7 +43,7 @@ from firmware_py.procedure.events import (
     as_record,
     is_recorded,
 )
-from firmware_py.procedure.hearing_test import (
+from firmware_py.procedure.hearing import (
     FINISHED,
     LISTENING,
     PAUSE_BEFORE,
@@ -286,7 +286,7 @@ def through(driver: Driver) -> list[tuple[int, Event]]:
 ANOTHER_PROCESS = """
 import sys, json, hashlib
 from firmware_py.procedure.events import event_from_record
-from firmware_py.procedure.hearing_test import HearingTest
+from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.settings import Settings
 
 values, events = json.load(sys.stdin)

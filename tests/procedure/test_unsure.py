@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from firmware_py.procedure.ear_test import LIMIT_TONES, EarTest, Presentation
+from firmware_py.procedure.ear import LIMIT_TONES, EarTest, Presentation
 from firmware_py.procedure.events import UNSURE_BUTTON, Play
 from firmware_py.procedure.outcomes import (
     CATCH,

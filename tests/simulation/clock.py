@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from firmware_py.waiting import Waiting
+from firmware_py.platform.waiting import Waiting
 from tests.firmware.world import STARTED, S
 
 BEGAN_US: Final = 1000 * S  # the machine was on before

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from firmware_py.ports import PortError
+from firmware_py.platform.ports import PortError
 
 UNSENT_BYTES_MAX: Final = 2000  # far fewer than a real port keeps, so that it comes to that
 

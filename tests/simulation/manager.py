@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from firmware_py.supervisor import Supervisor
+from firmware_py.platform.supervisor import Supervisor
 from tests.firmware.world import S
 from tests.simulation.clock import SimulatedClock
 from tests.simulation.violation import Violation

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import pytest
 
-from firmware_py.procedure import ear_test
-from firmware_py.procedure.ear_test import EarTest
+from firmware_py.procedure import ear as ear_test
+from firmware_py.procedure.ear import EarTest
 from tests.simulation.broken import (
     AmnesiacDisk,
     CarelessFirmware,

@@ -15,7 +15,7 @@ from device.calibration.measurement import (
     point_of,
 )
 from device.calibration.retspl import reference_levels
-from firmware_py.calibration import FREQUENCIES_HZ, Calibration
+from firmware_py.calibration.calibration import FREQUENCIES_HZ, Calibration
 from tests.firmware.calibrations import content
 
 

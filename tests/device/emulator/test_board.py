@@ -18,9 +18,9 @@ import tests.device.tone_generator.fakes  # noqa: F401 - before the program is i
 from device.emulator.board import EmulatedBoard
 from device.simulator.serve import serve
 from device.tone_generator import synthesis
-from firmware_py.board_time import BoardTime
 from firmware_py.link import client
 from firmware_py.link.frames import encode
+from firmware_py.platform.board_time import BoardTime
 from firmware_py.procedure.settings import Settings
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from tests.device.emulator.bench import (

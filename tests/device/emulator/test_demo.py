@@ -11,7 +11,7 @@ import pytest
 
 from device.emulator.image import ImageError, find_image
 from firmware_py.journal import read_journal
-from host_tools.replay import UNFINISHED, replay_journal
+from host_tools.commands.replay.command import UNFINISHED, replay_journal
 
 pytestmark = pytest.mark.xdist_group("emulator")
 

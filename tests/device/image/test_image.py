@@ -72,7 +72,9 @@ def test_the_checksums_are_those_of_all_files(image: Image) -> None:
         if path.is_file() and path.suffix != ".pyc" and path.name != "SHA256SUMS"
     }
     assert told == found
-    assert {"firmware_py/inference/nhanes_prior.json", "gp-pta-device", "LICENSE"} <= set(told)
+    assert {"firmware_py/inference/mixture/nhanes_prior.json", "gp-pta-device", "LICENSE"} <= set(
+        told
+    )
 
 
 def test_the_manifest_says_what_it_was_made_from(image: Image) -> None:

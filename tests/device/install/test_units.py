@@ -12,8 +12,8 @@ import pytest
 
 from firmware_py.configuration import read_configuration
 from firmware_py.main import parser
-from firmware_py.self_test import YEAR_MIN
-from firmware_py.supervisor import WATCHDOG_US_MIN
+from firmware_py.platform.supervisor import WATCHDOG_US_MIN
+from firmware_py.self_check import YEAR_MIN
 from tests.device.install.staging import CONSOLES, INSTALL, Staging
 
 # systemd's own scale, from 0 to 10, best first. 0.4 is reached: what is left are mostly the two

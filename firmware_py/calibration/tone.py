@@ -1,0 +1,89 @@
+"""The tone for the sound level meter: steady, limited, and over by itself."""
+
+from typing import Final
+
+from firmware_py.calibration.calibration import FREQUENCIES_HZ
+from firmware_py.link.client import Client, Lost, Notice, Refused, Told, Tone
+from firmware_py.procedure.settings import LEFT, RIGHT
+
+# Nobody wears the earphones then, but somebody might: not the last 6 dB. What was not measured is
+# not played to anybody either, so the limits of a test stay below, too.
+DBFS_LIMITS: Final = (-80.0, -6.0)
+ON_MS: Final = 5000  # the longest pulse of the wire: the needle of a slow meter rests after 3 s
+RISE_MS: Final = 25
+NUMBERS: Final = 10_000  # an id has at most 8 characters: "cal-9999"
+ID_PREFIX: Final = "cal-"
+
+SILENT: Final = "silent"  # none yet, or the last was stopped
+ASKED: Final = "asked"
+SOUNDING: Final = "sounding"
+OVER: Final = "over"
+REFUSED: Final = "refused"
+LOST: Final = "lost"  # the tone generator does not answer
+
+
+class ToneError(ValueError):
+    """A calibration tone that may not be played."""
+
+
+class CalibrationTone:
+    """Plays calibration tones, one at a time.
+
+    Parameters
+    ----------
+    client : Client
+        The wire to the tone generator.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._number = 0
+        self.state = SILENT
+
+    @property
+    def sounds(self) -> bool:
+        """Return whether one sounds, or is about to."""
+        return self.state in (ASKED, SOUNDING)
+
+    def play(self, ear: str, frequency_hz: float, level_dbfs: float) -> None:
+        """Play a tone; one that sounds is ended.
+
+        Raises
+        ------
+        ToneError
+            If it may not be played; nothing was done.
+        """
+        if ear not in (LEFT, RIGHT):
+            raise ToneError(f"ear is {ear!r}; allowed are {LEFT}, {RIGHT}")
+        low_hz, high_hz = FREQUENCIES_HZ[0], FREQUENCIES_HZ[-1]
+        if not low_hz <= frequency_hz <= high_hz:
+            raise ToneError(f"{frequency_hz:g} Hz: allowed is {low_hz} to {high_hz} Hz")
+        low_dbfs, high_dbfs = DBFS_LIMITS
+        if not low_dbfs <= level_dbfs <= high_dbfs:
+            raise ToneError(f"{level_dbfs:g} dBFS: allowed is {low_dbfs:g} to {high_dbfs:g} dBFS")
+        self.stop()
+        self._number = (self._number + 1) % NUMBERS
+        self._client.play(Tone(self._id, ear, frequency_hz, level_dbfs, ON_MS, 0, 1, RISE_MS))
+        self.state = ASKED
+
+    def stop(self) -> None:
+        """End the tone, if one sounds."""
+        if self.sounds:
+            self._client.silence()
+            self.state = SILENT
+
+    def notice(self, notice: Notice) -> None:
+        """Take in what came over the wire."""
+        match notice:
+            case Told(_, "tone-on", {"id": self._id}) if self.sounds:
+                self.state = SOUNDING
+            case Told(_, "tone-off", {"id": self._id}) if self.sounds:
+                self.state = OVER
+            case Refused("tone", code, name) if self.state == ASKED:
+                self.state = f"{REFUSED} {code} {name}".strip()
+            case Lost():
+                self.state = LOST if self.sounds else self.state
+
+    @property
+    def _id(self) -> str:
+        return f"{ID_PREFIX}{self._number}"

@@ -1,0 +1,1 @@
+"""The paper's model: one Gaussian process, Laplace's approximation, BALD."""

@@ -1,0 +1,28 @@
+"""The prior mean: a straight line through the mean of the standard audiograms (paper, sec. 6)."""
+
+from functools import cache
+from math import fsum
+
+from firmware_py.inference.laplace.standard_audiograms import (
+    FREQUENCIES_HZ,
+    STANDARD_AUDIOGRAMS_DB_HL,
+)
+from firmware_py.inference.scales import scale_named
+
+
+@cache
+def mean_line(scale_name: str) -> tuple[float, float]:
+    """Return intercept (dB HL) and slope (dB per unit of the scale) of m(x) = intercept + slope x.
+
+    Ordinary least squares on the mean of the ten standard audiograms at their ten frequencies.
+    `fsum` rounds once, so the line has the same bits everywhere.
+    """
+    warp = scale_named(scale_name).warp
+    x = [warp(float(frequency_hz)) for frequency_hz in FREQUENCIES_HZ]
+    audiograms = STANDARD_AUDIOGRAMS_DB_HL.values()
+    y = [fsum(column) / len(column) for column in zip(*audiograms, strict=True)]
+    x_mean = fsum(x) / len(x)
+    y_mean = fsum(y) / len(y)
+    covariance = fsum((a - x_mean) * (b - y_mean) for a, b in zip(x, y, strict=True))
+    slope = covariance / fsum((a - x_mean) * (a - x_mean) for a in x)
+    return y_mean - slope * x_mean, slope

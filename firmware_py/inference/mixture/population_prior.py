@@ -1,0 +1,328 @@
+"""A prior learned from people: a mixture of Gaussian processes over frequency, as numbers.
+
+The threshold curve is a straight line over log2 frequency between knots. Each component of the
+mixture is a Gaussian over the thresholds at the knots and the age of the listener, and a share of
+women; between two knots the curve may leave the line by a deviation that is zero at the knots and
+has the variance 4 u (1 - u) sd**2 at the fraction u of the interval. The curve is thus a Gaussian
+process over continuous frequency in every component (Cox & de Vries 2021 learned such a mixture).
+
+What is known of the listener conditions the mixture: by Bayes' rule its weights, and by the rule
+for Gaussians the means and covariances of its components.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pkgutil import get_data
+from typing import Any, Final, Literal
+
+from firmware_py.inference.elementary import exp, log
+
+FORMAT: Final = "gp-pta prior 1"
+SHIPPED: Final = "nhanes_prior.json"
+
+COMPONENTS_MAX: Final = 64
+KNOTS_MAX: Final = 64
+FREQUENCY_LIMITS_HZ: Final = (20.0, 20000.0)
+MEAN_LIMITS_DB_HL: Final = (-100.0, 300.0)
+SD_LIMITS_DB: Final = (0.1, 200.0)
+AGE_LIMITS_YEARS: Final = (0.0, 120.0)
+AGE_SD_LIMITS_YEARS: Final = (0.1, 1000.0)
+WEIGHT_SUM_ERROR: Final = 1e-3
+NEGLIGIBLE_WEIGHT: Final = 1e-12  # of a component, once age and sex are known
+
+Sex = Literal["F", "M"]
+
+
+class PriorError(ValueError):
+    """A prior that is none; the message names file, place, value, and what is allowed."""
+
+
+@dataclass(frozen=True)
+class Component:
+    """One Gaussian of the mixture, over the thresholds at D knots and age.
+
+    Attributes
+    ----------
+    weight : float
+        Share of the mixture.
+    mean_db_hl : (D,)
+    covariance_db2 : (D, D)
+        Symmetric and positive definite.
+    age_mean_years, age_sd_years : float
+    age_covariance : (D,)
+        Of threshold and age, dB times years.
+    share_female : float
+    """
+
+    weight: float
+    mean_db_hl: tuple[float, ...]
+    covariance_db2: tuple[tuple[float, ...], ...]
+    age_mean_years: float
+    age_sd_years: float
+    age_covariance: tuple[float, ...]
+    share_female: float
+
+
+@dataclass(frozen=True)
+class PopulationPrior:
+    """A mixture prior of threshold curves.
+
+    Attributes
+    ----------
+    knots_hz : (D,)
+        Rising.
+    between_knots_sd_db : (D - 1,)
+        SD of the deviation from the straight line in the middle of each interval.
+    components : tuple of Component
+    provenance : mapping
+        Where the numbers come from, for people to read.
+    """
+
+    knots_hz: tuple[float, ...]
+    between_knots_sd_db: tuple[float, ...]
+    components: tuple[Component, ...]
+    provenance: Mapping[str, Any]
+
+    def conditioned(self, age_years: float | None, sex: Sex | None) -> "PopulationPrior":
+        """Return the prior of a listener of this age and sex; None: not known.
+
+        The result no longer depends on what was given (its age covariances are zero).
+
+        Raises
+        ------
+        PriorError
+            No component has anyone of this sex.
+        """
+        weights = [c.weight for c in self.components]
+        components = list(self.components)
+        if sex is not None:
+            weights = [
+                w * (c.share_female if sex == "F" else 1.0 - c.share_female)
+                for w, c in zip(weights, components, strict=True)
+            ]
+            if not any(w > 0.0 for w in weights):
+                raise PriorError(f"the prior knows nobody of sex {sex!r}")
+        if age_years is not None:
+            weights = _times_density(weights, components, age_years)
+            components = [_given_age(c, age_years) for c in components]
+        total = math.fsum(weights)
+        kept = [
+            replace(c, weight=w / total)
+            for w, c in zip(weights, components, strict=True)
+            if w > NEGLIGIBLE_WEIGHT * total
+        ]
+        return PopulationPrior(
+            self.knots_hz, self.between_knots_sd_db, tuple(kept), self.provenance
+        )
+
+    def within(self, low_hz: float, high_hz: float) -> "PopulationPrior":
+        """Return the prior without the knots that no frequency in this range makes use of."""
+        first = max((i for i, f in enumerate(self.knots_hz) if f <= low_hz), default=0)
+        last = min(
+            (i for i, f in enumerate(self.knots_hz) if f >= high_hz), default=len(self.knots_hz) - 1
+        )
+        kept = slice(min(first, last), max(first, last) + 1)
+        return PopulationPrior(
+            self.knots_hz[kept],
+            self.between_knots_sd_db[kept.start : kept.stop - 1],
+            tuple(_part(c, kept) for c in self.components),
+            self.provenance,
+        )
+
+    def to_json(self) -> str:
+        """Return the text of a prior file; one component a paragraph."""
+        head = {
+            "format": FORMAT,
+            "provenance": dict(self.provenance),
+            "knots_hz": self.knots_hz,
+            "between_knots_sd_db": self.between_knots_sd_db,
+        }
+        lines = [f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in head.items()]
+        components = ",\n".join(_component_json(c) for c in self.components)
+        return "{\n" + ",\n".join(lines) + ',\n"components": [\n' + components + "\n]\n}\n"
+
+    @classmethod
+    def from_json(cls, text: str, name: str) -> "PopulationPrior":
+        """Read the text of a prior file.
+
+        Parameters
+        ----------
+        text : str
+        name : str
+            Of the file, for the error message.
+
+        Raises
+        ------
+        PriorError
+            It is not the text of a prior.
+        """
+        try:
+            document = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise PriorError(f"{name}: is not JSON ({error})") from None
+        return _Reader(name).prior(document)
+
+
+@cache
+def shipped_prior() -> PopulationPrior:
+    """Return the prior that comes with the firmware: learned from NHANES 1999-2020."""
+    content = get_data("firmware_py.inference.mixture", SHIPPED)
+    if content is None:
+        raise PriorError(f"{SHIPPED}: is missing from the installation")
+    return PopulationPrior.from_json(content.decode(), SHIPPED)
+
+
+def _times_density(
+    weights: Sequence[float], components: Sequence[Component], age_years: float
+) -> list[float]:
+    """Return the weights times the density of this age, up to a common factor."""
+    logs = []
+    for c in components:
+        z = (age_years - c.age_mean_years) / c.age_sd_years
+        logs.append(-0.5 * z * z - log(c.age_sd_years))
+    # Of those that are possible: one of the other sex must not push the others below all numbers.
+    largest = max(x for w, x in zip(weights, logs, strict=True) if w > 0.0)
+    return [w * exp(x - largest) for w, x in zip(weights, logs, strict=True)]
+
+
+def _given_age(c: Component, age_years: float) -> Component:
+    """Return the component with mean and covariance given the age: rule for joint Gaussians."""
+    variance = c.age_sd_years * c.age_sd_years
+    slope = [value / variance for value in c.age_covariance]
+    off = age_years - c.age_mean_years
+    return replace(
+        c,
+        mean_db_hl=tuple(m + s * off for m, s in zip(c.mean_db_hl, slope, strict=True)),
+        covariance_db2=tuple(
+            # (a b) / variance, so that a matrix that is symmetric to the bit stays so.
+            tuple(value - a * b / variance for value, b in zip(row, c.age_covariance, strict=True))
+            for row, a in zip(c.covariance_db2, c.age_covariance, strict=True)
+        ),
+        age_covariance=tuple(0.0 for _ in slope),
+    )
+
+
+def _part(c: Component, kept: slice) -> Component:
+    return replace(
+        c,
+        mean_db_hl=c.mean_db_hl[kept],
+        covariance_db2=tuple(row[kept] for row in c.covariance_db2[kept]),
+        age_covariance=c.age_covariance[kept],
+    )
+
+
+def _component_json(c: Component) -> str:
+    fields = [
+        f"  {json.dumps(name)}: {json.dumps(value)}"
+        for name, value in vars(c).items()
+        if name != "covariance_db2"
+    ]
+    rows = ",\n".join(f"    {json.dumps(row)}" for row in c.covariance_db2)
+    return " {\n" + ",\n".join(fields) + ',\n  "covariance_db2": [\n' + rows + "\n  ]\n }"
+
+
+class _Reader:
+    # Reads one document, and names the file and the place where something is wrong.
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def prior(self, document: Any) -> PopulationPrior:
+        kind = document.get("format") if isinstance(document, dict) else None
+        if kind != FORMAT:
+            raise PriorError(f"{self._name}: format is {kind!r}; allowed is {FORMAT!r}")
+        names = {"format", "provenance", "knots_hz", "between_knots_sd_db", "components"}
+        self._names("the prior", document, names)
+        knots = self._numbers("knots_hz", document["knots_hz"], None, FREQUENCY_LIMITS_HZ)
+        if len(knots) < 2 or len(knots) > KNOTS_MAX or list(knots) != sorted(set(knots)):
+            raise self._wrong("knots_hz", knots, f"2 to {KNOTS_MAX} rising frequencies")
+        between = self._numbers(
+            "between_knots_sd_db", document["between_knots_sd_db"], len(knots) - 1, (0.0, 100.0)
+        )
+        found = document["components"]
+        if not isinstance(found, list) or not 1 <= len(found) <= COMPONENTS_MAX:
+            raise self._wrong("components", found, f"a list of 1 to {COMPONENTS_MAX}")
+        components = tuple(self._component(i + 1, c, len(knots)) for i, c in enumerate(found))
+        total = math.fsum(c.weight for c in components)
+        if abs(total - 1.0) > WEIGHT_SUM_ERROR:
+            raise self._wrong("the sum of the weights", total, "1")
+        provenance = document["provenance"]
+        if not isinstance(provenance, dict):
+            raise self._wrong("provenance", provenance, "an object")
+        return PopulationPrior(knots, between, components, provenance)
+
+    def _component(self, number: int, found: Any, knots: int) -> Component:
+        place = f"component {number}"
+        self._names(place, found, set(Component.__annotations__))
+        rows = found["covariance_db2"]
+        if not isinstance(rows, list) or len(rows) != knots:
+            raise self._wrong(f"{place}, covariance_db2", rows, f"{knots} rows")
+        bound = SD_LIMITS_DB[1] * SD_LIMITS_DB[1]
+        covariance = tuple(
+            self._numbers(f"{place}, covariance_db2", row, knots, (-bound, bound)) for row in rows
+        )
+        age_bound = SD_LIMITS_DB[1] * AGE_SD_LIMITS_YEARS[1]
+        component = Component(
+            self._number(f"{place}, weight", found["weight"], (0.0, 1.0)),
+            self._numbers(f"{place}, mean_db_hl", found["mean_db_hl"], knots, MEAN_LIMITS_DB_HL),
+            covariance,
+            self._number(f"{place}, age_mean_years", found["age_mean_years"], (-200.0, 300.0)),
+            self._number(f"{place}, age_sd_years", found["age_sd_years"], AGE_SD_LIMITS_YEARS),
+            self._numbers(
+                f"{place}, age_covariance", found["age_covariance"], knots, (-age_bound, age_bound)
+            ),
+            self._number(f"{place}, share_female", found["share_female"], (0.0, 1.0)),
+        )
+        # Positive definite even when the age is given.
+        for c in (component, _given_age(component, component.age_mean_years)):
+            if not _positive_definite(c.covariance_db2):
+                raise PriorError(
+                    f"{self._name}: {place}, covariance_db2 is not the covariance of anything; "
+                    "allowed is a symmetric, positive definite matrix, also with the age given"
+                )
+        return component
+
+    def _names(self, place: str, found: Any, allowed: set[str]) -> None:
+        names = set(found) if isinstance(found, dict) else set()
+        if names != allowed:
+            odd = ", ".join(sorted(names ^ allowed))
+            raise PriorError(
+                f"{self._name}: {place} misses or does not know {odd}; allowed are exactly "
+                f"{', '.join(sorted(allowed))}"
+            )
+
+    def _numbers(
+        self, place: str, found: Any, count: int | None, limits: tuple[float, float]
+    ) -> tuple[float, ...]:
+        if not isinstance(found, list) or (count is not None and len(found) != count):
+            raise self._wrong(place, found, f"a list of {count or ''} numbers")
+        return tuple(self._number(place, value, limits) for value in found)
+
+    def _number(self, place: str, found: Any, limits: tuple[float, float]) -> float:
+        is_number = isinstance(found, int | float) and not isinstance(found, bool)
+        if not is_number or not limits[0] <= found <= limits[1]:
+            raise self._wrong(place, found, f"a number from {limits[0]:g} to {limits[1]:g}")
+        return float(found)
+
+    def _wrong(self, place: str, found: Any, allowed: str) -> PriorError:
+        shown = repr(found)
+        shown = shown if len(shown) <= 60 else shown[:57] + "..."
+        return PriorError(f"{self._name}: {place} is {shown}; allowed is {allowed}")
+
+
+def _positive_definite(a: Sequence[Sequence[float]]) -> bool:
+    """Tell whether a matrix is symmetric and has a Cholesky factor without tiny pivots."""
+    u = [list(row) for row in a]
+    for i, row in enumerate(u):
+        if any(a[i][j] != a[j][i] for j in range(i)):
+            return False
+        if not row[i] > SD_LIMITS_DB[0] * SD_LIMITS_DB[0]:
+            return False
+        for j in range(i + 1, len(u)):
+            factor = row[j] / row[i]
+            for k in range(j, len(u)):
+                u[j][k] -= factor * row[k]
+    return True

@@ -1,0 +1,59 @@
+"""Waiting for something to happen: bytes at a port, the time, or a word to stop."""
+
+import os
+import select
+import time
+from collections.abc import Iterable, Sequence
+from typing import Final, Protocol
+
+from firmware_py.platform.ports import SerialLine
+
+POLL_S: Final = 0.005  # for a port without a file descriptor
+
+
+class Waiting(Protocol):
+    """What the loop waits with."""
+
+    def wait(self, ports: Sequence[SerialLine], seconds: float) -> None:
+        """Wait until a port has bytes, a full one takes more, the time is over, or it rang."""
+
+    def sleep(self, seconds: float) -> None:
+        """Let so much time pass, whatever happens."""
+
+    def ring(self) -> None:
+        """End a wait, and every one from now on at once; a signal may call this."""
+
+    def close(self) -> None:
+        """Give free what was taken to wait with."""
+
+
+class SystemWaiting:
+    """Waits with the system's `select`."""
+
+    def __init__(self) -> None:
+        self._rung, self._bell = os.pipe()
+
+    def wait(self, ports: Sequence[SerialLine], seconds: float) -> None:
+        """Wait for one of these open ports, at most so long."""
+        readers = _descriptors(ports)
+        if len(readers) < len(ports):
+            seconds = min(seconds, POLL_S)
+        writers = _descriptors(port for port in ports if port.is_full)
+        select.select([*readers, self._rung], writers, [], seconds)
+
+    def sleep(self, seconds: float) -> None:
+        """Let so much time pass, whatever happens."""
+        time.sleep(seconds)
+
+    def ring(self) -> None:
+        """End a wait, and every one from now on at once."""
+        os.write(self._bell, b"!")
+
+    def close(self) -> None:
+        """Give the descriptors free."""
+        os.close(self._rung)
+        os.close(self._bell)
+
+
+def _descriptors(ports: Iterable[SerialLine]) -> list[int]:
+    return [fd for fd in (port.fileno() for port in ports) if fd is not None]

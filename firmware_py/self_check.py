@@ -1,0 +1,112 @@
+"""The self-test: one word on every part of the device, and one number for all."""
+
+import datetime
+from dataclasses import dataclass
+from typing import Final
+
+from firmware_py.link.client import Greeted, Missed, Notice, Told
+from firmware_py.link.frames import FrameError, parse_whole
+from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
+from firmware_py.procedure.events import HEARD_BUTTON
+
+# In the order of the answer. A part that is at fault adds its number to the code.
+PARTS: Final = {"wire": 1, "board": 2, "button": 4, "calibration": 8, "disk": 16, "clock": 32}
+STUCK_US: Final = 10_000_000  # nobody holds a button so long
+YEAR_MIN: Final = 2026  # of this firmware: an earlier date is of a clock that was never set
+
+
+@dataclass(frozen=True)
+class Part:
+    """What was found of one part.
+
+    Attributes
+    ----------
+    name : str
+        One of `PARTS`.
+    works : bool
+        A part that is only not proven works.
+    words : str
+        Figures, or what is wrong.
+    """
+
+    name: str
+    works: bool
+    words: str
+
+
+def answer(parts: list[Part]) -> str:
+    """Return the code, and in quotes what was found of every part."""
+    assert [part.name for part in parts] == [*PARTS]
+    code = sum(PARTS[part.name] for part in parts if not part.works)
+    found = (f"{p.name} {'ok' if p.works else 'FAULT'}, {p.words}" for p in parts)
+    words = "; ".join(part.replace(";", ",").replace('"', "'") for part in found)
+    return f'{code},"{words}"'
+
+
+def disk_part(data: DataDirectory, *, write: bool) -> Part:
+    """Return what is known of the disk; `write` puts a small file on it for a moment."""
+    try:
+        if write:
+            data.try_writing()
+        free_bytes = data.free_bytes()
+    except DataDirectoryError as error:
+        return Part("disk", False, str(error))
+    return Part("disk", True, f"{free_bytes // 1_000_000} MB free")
+
+
+def clock_part(now: datetime.datetime) -> Part:
+    """Return what is known of the clock."""
+    time, set_once = now.isoformat(timespec="seconds"), now.year >= YEAR_MIN
+    return Part("clock", set_once, time if set_once else f"{time} was never set")
+
+
+class ButtonWatch:
+    """Counts presses, and sees a button that is held for ever.
+
+    It goes by the board's time alone, so that no line that is late makes a short press a long one.
+    """
+
+    def __init__(self) -> None:
+        self.presses = 0
+        self._down_since_us: dict[int, int] = {}
+
+    def notice(self, notice: Notice) -> tuple[str, int] | None:
+        """Take in what came over the wire; return what moved and which button, if one did."""
+        match notice:
+            case Greeted() | Missed():  # what happened in between may never be told
+                self._down_since_us.clear()
+            case Told(_, "button-down" | "button-up" as verb, fields):
+                try:
+                    button = parse_whole(fields.get("button", str(HEARD_BUTTON)))
+                    at_us = parse_whole(fields["us"])
+                except (KeyError, FrameError):
+                    return None
+                if verb == "button-down":
+                    self.presses += 1
+                    self._down_since_us[button] = at_us
+                else:
+                    self._down_since_us.pop(button, None)
+                return verb, button
+        return None
+
+    def held(self, board_us: int, for_us: int) -> int | None:
+        """Return a button that has been held down for so long, None if there is none.
+
+        Parameters
+        ----------
+        board_us : int
+            The board's time up to which all that happened there has been noticed.
+        for_us : int
+        """
+        for button, since_us in self._down_since_us.items():
+            if board_us - since_us >= for_us:
+                return button
+        return None
+
+    def part(self, board_us: int) -> Part:
+        """Return what is known of the button; `board_us` as of `held`."""
+        stuck = self.held(board_us, STUCK_US)
+        if stuck is not None:
+            return Part("button", False, f"button {stuck} is held down for ever")
+        presses = f"{self.presses} presses" if self.presses else "not pressed yet"
+        return Part("button", True, f"{presses} since the start")

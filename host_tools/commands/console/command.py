@@ -1,0 +1,382 @@
+"""`gp-pta console`: the operator's console from a host, for people and for scripts.
+
+On a terminal, with prompt_toolkit, there is completion from the firmware's own HELP, and a history.
+Without either it is a plain loop over lines. What is typed is the same, and goes on its way as it
+is.
+"""
+
+import argparse
+import io
+import queue
+import re
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from firmware_py.console.grammar import header_pattern
+from firmware_py.platform.ports import Port, PortError, SerialLine
+from host_tools.errors import HostError
+from host_tools.files import user_directory
+from host_tools.greeting import CONSOLE_WANTED, IDENTITY, answer_to_hello, hello
+
+NAME = "console"
+SUMMARY = "talk to the firmware's console: completion and history, or line by line in a pipe"
+EXAMPLE = """\
+example:
+  gp-pta console /dev/ttyACM0
+  printf '*TST?\\nSESS:LIST?\\n' | gp-pta console /dev/ttyACM0
+exit codes: 0 every line was done, 1 a line was answered with an error, 2 there was no answer
+"""
+
+MAY_NEED: Final = {"completion and history": ("prompt_toolkit",)}
+ANSWER_TIMEOUT_S: Final = 30.0  # it answers within a second whatever it does; on a busy host, some
+WAKE_TIMEOUT_S: Final = 5.0
+HELLO_TIMEOUT_S: Final = 1.0  # of a tone generator, at the wrong port
+QUIET_S: Final = 0.1
+POLL_S: Final = 0.02
+BEGIN_ANEW: Final = b"\x15\r"  # ^U: forget what somebody typed by half
+WAKE: Final = "*IDN?"
+UNASKED: Final = "!"
+PROMPT: Final = "> "
+
+# Of the console's grammar; the line that has the PIN is kept nowhere.
+PIN_HEADER: Final = header_pattern("SYSTem:PIN")
+QUERY: Final = re.compile(r"\S+\?")
+
+EXIT_DONE: Final = 0
+EXIT_REFUSED: Final = 1
+
+
+class Talk:
+    """A conversation with a console; lines that come unasked are shown as they come.
+
+    Parameters
+    ----------
+    port : str or SerialLine
+        What the console is at, a device or any URL that pyserial knows.
+    show : callable
+        Is given every line that came unasked.
+    lost : callable, optional
+        Is called in a thread when the port is gone, so that nobody has to ask to know.
+
+    Raises
+    ------
+    HostError
+        If the port cannot be opened.
+    """
+
+    def __init__(
+        self,
+        port: str | SerialLine,
+        show: Callable[[str], None],
+        lost: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._port: SerialLine = Port(port, "console") if isinstance(port, str) else port
+        self.show = show
+        self._tell_lost = lost
+        self._answers: queue.Queue[str | None] = queue.Queue()
+        self._partial = b""
+        self._lost = ""
+        self._stop = threading.Event()
+        try:
+            self._port.open()
+        except PortError as error:
+            raise HostError(f"{error}; {CONSOLE_WANTED}") from None
+        self._writing = threading.Lock()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def wake(self) -> str:
+        """Make sure that it is the firmware that answers; return who it is.
+
+        Raises
+        ------
+        HostError
+            If it is not.
+        """
+        self._write(BEGIN_ANEW)
+        while self._next(QUIET_S) is not None:  # what somebody else had asked
+            continue
+        self._write(f"{WAKE}\r".encode())
+        until_s = time.monotonic() + WAKE_TIMEOUT_S
+        while time.monotonic() < until_s:
+            line = self._next(POLL_S)
+            if line is not None and line.startswith(IDENTITY):
+                return line
+        raise HostError(f"{self._who_else()}; {CONSOLE_WANTED}")
+
+    def _who_else(self) -> str:
+        """Say what there is in place of a firmware, as far as it can be told."""
+        if not self._lost:
+            self._write(b"\n" + hello())  # the newline ends what a tone generator took for a line
+        until_s = time.monotonic() + HELLO_TIMEOUT_S
+        while not self._lost and time.monotonic() < until_s:
+            line = self._next(POLL_S)
+            if line is not None and answer_to_hello(f"{line}\n".encode()) is not None:
+                return f"the tone generator answers at {self._port.url!r}, and no GP-PTA firmware"
+        return (
+            f"no GP-PTA firmware answers at {self._port.url!r}: asked {WAKE}, and waited "
+            f"{WAKE_TIMEOUT_S:g} s{self._why()}"
+        )
+
+    def ask(self, line: str) -> list[str]:
+        """Send a line and return its answer; what is for people has lines before its OK.
+
+        Raises
+        ------
+        HostError
+            If there is none.
+        """
+        # What was no text when it was read goes on as the bytes it was, and is refused.
+        self._write(f"{line}\r".encode(errors="surrogateescape"))
+        query = QUERY.fullmatch(line.split(maxsplit=1)[0]) is not None
+        answer: list[str] = []
+        until_s = time.monotonic() + ANSWER_TIMEOUT_S
+        while time.monotonic() < until_s:
+            come = self._next(POLL_S)
+            if come is not None:
+                answer.append(come)
+                if query or come == "OK" or come.startswith("ERROR "):
+                    return answer
+            elif self._lost:
+                break
+        shown = "the PIN" if is_pin(line) else repr(line)
+        raise HostError(f"no answer to {shown} at {self._port.url!r}{self._why()}")
+
+    def insist(self, line: str) -> str:
+        """Send a line that has to be done, and return the last line of its answer.
+
+        Raises
+        ------
+        HostError
+            If there is no answer, or it is an error.
+        """
+        answer = self.ask(line)[-1]
+        if answer.startswith("ERROR "):
+            told = line.split(maxsplit=1)[0]  # not the PIN
+            raise HostError(f"the firmware at {self._port.url!r} refused {told}: {answer[6:]}")
+        return answer
+
+    def check(self) -> None:
+        """See whether the port is still there.
+
+        Raises
+        ------
+        HostError
+            If it is gone.
+        """
+        if self._lost:
+            raise HostError(self._lost)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._stop.set()
+        self._reader.join(1.0)
+        self._port.close()
+
+    def _why(self) -> str:
+        return f": {self._lost}" if self._lost else ""
+
+    def _write(self, data: bytes) -> None:
+        try:
+            with self._writing:
+                self._port.write(data)
+                self._port.drain(1.0)
+        except PortError as error:
+            raise HostError(str(error)) from None
+
+    def _next(self, timeout_s: float) -> str | None:
+        try:
+            return self._answers.get(timeout=timeout_s)
+        except queue.Empty:
+            return None
+
+    def _read(self) -> None:
+        while not self._stop.is_set():
+            try:
+                data = self._port.read()
+            except PortError as error:
+                self._lost = str(error)
+                self._tell_lost()
+                return
+            if not data:
+                time.sleep(POLL_S)
+                continue
+            *whole, self._partial = (self._partial + data).split(b"\n")
+            for line in (part.decode(errors="replace").strip("\r") for part in whole):
+                if line.startswith(UNASKED):
+                    self.show(line)
+                elif line:
+                    self._answers.put(line)
+
+
+@contextmanager
+def events_as_found(talk: Talk) -> Iterator[None]:
+    """Have the firmware tell what happens afterwards if it did so before, and else not.
+
+    Raises
+    ------
+    HostError
+        If it does not say whether it does.
+    """
+    found = talk.insist("SYST:EVEN?")
+    try:
+        yield
+    finally:
+        with suppress(HostError):  # it is gone already
+            talk.insist(f"SYST:EVEN {found}")
+
+
+def add_arguments(p: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    p.add_argument("port", metavar="PORT", help="the console's serial port, or a URL of pyserial")
+    p.add_argument(
+        "--until",
+        metavar="WORDS",
+        default="",
+        help="after the last line, go on until an unasked line (SYST:EVEN ON) has these words, and "
+        "leave SYST:EVEN as it was",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Talk until there are no more lines."""
+    follow = _Follow(arguments.until)
+    talk = Talk(arguments.port, follow.show)
+    try:
+        identity = talk.wake()
+        with events_as_found(talk) if arguments.until else nullcontext():
+            if sys.stdin.isatty() and sys.stdout.isatty():
+                print(f"{identity}\nHELP lists the commands; ^D ends")
+                return converse(talk, typed_by_people(talk))
+            code = converse(talk, typed_by_a_script())
+            follow.wait(talk)
+            return code
+    finally:
+        talk.close()
+
+
+class _Follow:
+    # Shows unasked lines, and waits for one with some words; those before the wait count as well.
+
+    def __init__(self, words: str) -> None:
+        self._words = words
+        self._come = threading.Event()
+
+    def show(self, line: str) -> None:
+        print(line, flush=True)
+        if self._words and self._words in line:
+            self._come.set()
+
+    def wait(self, talk: Talk) -> None:
+        while self._words and not self._come.wait(POLL_S):
+            talk.check()
+
+
+def converse(talk: Talk, lines: Iterable[str]) -> int:
+    """Have each line done, print its answer, and return the exit code."""
+    code = EXIT_DONE
+    for line in lines:
+        if not line.strip():
+            continue
+        answer = talk.ask(line)
+        print("\n".join(answer), flush=True)
+        if answer[-1].startswith("ERROR "):
+            code = EXIT_REFUSED
+    return code
+
+
+def typed_by_a_script() -> Iterator[str]:
+    """Return the lines of standard input."""
+    if isinstance(sys.stdin, io.TextIOWrapper):  # what is no text is for the firmware to refuse
+        sys.stdin.reconfigure(errors="surrogateescape")
+    return (line.rstrip("\r\n") for line in sys.stdin)
+
+
+def typed_by_people(talk: Talk) -> Iterator[str]:
+    """Return what somebody types, until the end of file.
+
+    Raises
+    ------
+    HostError
+        If the port is found to be gone when ^C takes back what was typed.
+    """
+    typed, hidden, around = _prompts(talk)
+    with around:
+        while True:
+            try:
+                line = typed()
+                if PIN_HEADER.fullmatch(line.strip()):
+                    line = f"{line.strip()} {hidden()}"
+                yield line
+            except EOFError:
+                return
+            except KeyboardInterrupt:
+                talk.check()
+
+
+def _prompts(talk: Talk) -> tuple[Callable[[], str], Callable[[], str], Any]:
+    """Return how to ask for a line, how for a PIN, and what has to be around it all."""
+    try:
+        from prompt_toolkit import PromptSession
+        from prompt_toolkit.patch_stdout import patch_stdout
+    except ImportError:
+        from getpass import getpass
+
+        return lambda: input(PROMPT), lambda: getpass("PIN: "), nullcontext()
+
+    from host_tools.commands.console.prompt import completer, history
+
+    session: PromptSession[str] = PromptSession(
+        history=history(history_path()), completer=completer(words_of(talk.ask("HELP")))
+    )
+    secret: PromptSession[str] = PromptSession()
+    return (
+        lambda: session.prompt(PROMPT),
+        lambda: secret.prompt("PIN: ", is_password=True),
+        patch_stdout(),
+    )
+
+
+def is_pin(line: str) -> bool:
+    """Tell whether a line has, or should have, the PIN."""
+    header = line.strip().removeprefix(":").partition(" ")[0]
+    return PIN_HEADER.fullmatch(header) is not None
+
+
+def words_of(help_lines: Sequence[str]) -> dict[str, str]:
+    """Return the commands that a HELP lists, in their short form, each with its words.
+
+    What a firmware lists is what it can do: nothing here has to be changed with it.
+    """
+    words = {}
+    for line in help_lines:
+        usage, _, meaning = line.partition("  ")
+        header = usage.split(" ")[0]
+        form = re.fullmatch(r"(?:\*?[A-Z][A-Za-z]*)(?::[A-Z][A-Za-z]*)*\??", header)
+        if form and header not in ("OK", "Capitals"):
+            short = re.sub("[a-z]", "", header)
+            words[short] = f"{usage.removeprefix(header).strip()}  {meaning.strip()}".strip()
+    return words
+
+
+def named_of(about: str) -> dict[str, list[str]]:
+    """Return the arguments that are written NAME=VALUE, each with the values there are.
+
+    Parameters
+    ----------
+    about : str
+        Of a command, as `words_of` gives it.
+    """
+    usage = about.partition("  ")[0]
+    named = re.findall(r"\[,?([A-Z]+)=([^\]]+)\]", usage)
+    return {name: form.split("|") if "|" in form else [] for name, form in named}
+
+
+def history_path() -> Path:
+    """Return where the history is kept: the user's data directory."""
+    return user_directory("XDG_DATA_HOME", ".local/share") / "gp-pta" / "console-history"

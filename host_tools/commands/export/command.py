@@ -1,0 +1,126 @@
+"""`gp-pta export`: what sessions found, for spreadsheets, programs and clinical systems."""
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from host_tools.commands.export.examination import Examination, read_examination
+from host_tools.commands.export.formats import FORMATS
+from host_tools.errors import HostError
+from host_tools.extras import need
+from host_tools.files import check_name, write_bytes, write_text
+
+NAME = "export"
+SUMMARY = "write what sessions found as CSV, JSON, FHIR or Parquet"
+EXAMPLE = """\
+examples:
+  gp-pta export sessions/session-000001.journal --format csv
+  gp-pta export sessions/*.journal -o sessions.parquet
+  gp-pta export sessions/session-000001.journal --format fhir -o P-17.json
+  gp-pta export --schema
+
+csv has the variables and codes of NHANES, a session a row; 666: no response, 888: could not be
+obtained. json has a schema. fhir is an HL7 FHIR R4 bundle. parquet has a threshold a row.
+"""
+
+STANDARD_OUTPUT: Final = Path("-")
+
+MAY_NEED: Final = {
+    f"--format {name}": format.libraries for name, format in FORMATS.items() if format.libraries
+}
+
+
+def add_arguments(p: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    p.add_argument("journals", type=Path, nargs="*", metavar="JOURNAL", help="of a session")
+    p.add_argument(
+        "--format",
+        choices=tuple(FORMATS),
+        help="default: what FILE ends in (.csv, .json, .parquet)",
+    )
+    p.add_argument("-o", "--out", type=Path, metavar="FILE", help="default: standard output")
+    p.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    p.add_argument(
+        "--unfinished",
+        action="store_true",
+        help="take sessions that did not come to an end as far as they go, and mark them",
+    )
+    p.add_argument("--schema", action="store_true", help="write the JSON Schema of json instead")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Export the sessions, or print the schema."""
+    out = None if arguments.out in (None, STANDARD_OUTPUT) else arguments.out
+    if arguments.schema:
+        _write_schema(out, arguments.force)
+        return 0
+    if not arguments.journals:
+        raise HostError("no journal is named; gp-pta export --help shows an example")
+    name = checked_format(arguments.format, out, "-o", arguments.force)
+    _check_once(arguments.journals)
+    export([read_examination(p, arguments.unfinished) for p in arguments.journals], name, out)
+    return 0
+
+
+def _check_once(journals: Iterable[Path]) -> None:
+    """Refuse a journal that is named twice: its session would count twice."""
+    seen: dict[Path, Path] = {}
+    for path in journals:
+        first = seen.setdefault(path.resolve(), path)
+        if first is not path:
+            same = "" if first == path else f", as {str(first)!r}"
+            raise HostError(f"{str(path)!r} is named twice{same}; a journal is exported once")
+
+
+def _write_schema(out: Path | None, force: bool) -> None:
+    from host_tools.commands.export.document import schema_text
+
+    if out is None:
+        print(schema_text(), end="")
+        return
+    check_name(out, "-o", (".json",), force)
+    write_text(out, schema_text())
+
+
+def checked_format(name: str | None, out: Path | None, option: str, force: bool) -> str:
+    """Return the format that is asked for, and refuse what cannot be written.
+
+    Parameters
+    ----------
+    name : str or None
+        Of `FORMATS`; None: what `out` ends in.
+    out : Path or None
+        None: standard output.
+    option : str
+        That named `out`, for the message.
+    force : bool
+        A file that is there may be replaced.
+
+    Raises
+    ------
+    HostError
+        No format is told, its library is missing, or the file cannot have that name.
+    """
+    endings = {format.ending: key for key, format in reversed(FORMATS.items())}
+    if name is None and (out is None or out.suffix not in endings):
+        no_format = "" if out is None else f" and {option} {str(out)!r} does not tell it"
+        raise HostError(f"--format is missing{no_format}; allowed are {', '.join(FORMATS)}")
+    chosen = name or endings[out.suffix if out else ""]
+    wanted = FORMATS[chosen]
+    need(f"--format {chosen}", *wanted.libraries, use=f"{NAME} --format {chosen}")
+    if out is not None:
+        check_name(out, option, (wanted.ending,), force)
+    elif not wanted.text:
+        raise HostError(f"{chosen} is no text for standard output; name a file with -o")
+    return chosen
+
+
+def export(examinations: Sequence[Examination], name: str, out: Path | None) -> None:
+    """Write sessions in a format to a file, or to standard output (None)."""
+    content = FORMATS[name].encode(examinations)
+    if out is None:
+        sys.stdout.write(content.decode())
+    else:
+        write_bytes(out, content)

@@ -1,0 +1,274 @@
+"""`gp-pta listen`: the computer as tone generator and button, to try a test on one's own ears."""
+
+import argparse
+import json
+import math
+import secrets
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from device.simulator.serve import carry, raw_pty, serve
+from device.sound_card.board import HEARD_KEY, LocalBoard
+from device.sound_card.card import CardOutput, NoSoundError, outputs
+from device.sound_card.keyboard import Keyboard
+from device.sound_card.output import SampledOutput
+from device.sound_card.wav import WavOutput
+from device.tone_generator.server import LEVEL_DBFS_RANGE
+from firmware_py.calibration.calibration import NOMINAL_FULL_SCALE_DB_HL
+from firmware_py.procedure.settings import SettingError, Settings
+from host_tools.colours import WARNING_STYLE
+from host_tools.commands.replay import command as replay
+from host_tools.errors import HostError
+from host_tools.extras import need
+from host_tools.files import check_name
+from host_tools.live import (
+    add_test_arguments,
+    begin,
+    check_test,
+    data_directory,
+    follow,
+    show_result,
+    show_verdict,
+    teller,
+)
+from host_tools.newest import JOURNALS, LISTEN_PREFIX
+from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
+
+if TYPE_CHECKING:  # `gp-pta --help` can do without it
+    from rich.console import Console
+
+NAME = "listen"
+SUMMARY = "your own ears: the sound card is the tone generator, the space bar is the button"
+EXAMPLE = """\
+example:
+  gp-pta listen --test --ear right --age 67 --out sessions
+  gp-pta listen --device 3
+  gp-pta-device --tone-generator /dev/pts/N --console ... --data sessions
+
+--test starts the firmware and shows a whole test and its audiogram, as gp-pta demo does. Without it
+there is only a tone generator, and the serial port that is printed.
+
+Press the space bar when you hear a tone, and p when you are not sure (--unsure-half-width). It is
+not calibrated, and what the mixer, the amplifier and the earphones do comes on top: begin with the
+volume turned down. device/sound_card/README.md says what is exact here and what is not.
+"""
+
+MAY_NEED: Final = {"a sound card": ("sounddevice",)}
+LIMIT_DBFS: Final = -30.0  # 90 dB HL where 0 dBFS is the nominal 120; with most earphones less
+WITHOUT: Final = "gp-pta listen --wav FILE.wav writes what would be heard"
+UNCALIBRATED: Final = (
+    "UNCALIBRATED: nobody knows how loud this is. Turn the volume down before you put the "
+    "earphones on, and take them off if it is unpleasant."
+)
+
+
+def add_arguments(p: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    p.add_argument(
+        "--device", metavar="NUMBER|NAME", help="of the sound card (default: the system's)"
+    )
+    p.add_argument("--list-devices", action="store_true", help="say which there are, and end")
+    p.add_argument(
+        "--wav",
+        type=Path,
+        metavar="FILE",
+        help="play into a new file instead of the sound card, in real time",
+    )
+    p.add_argument(
+        "--limit-dbfs",
+        type=float,
+        default=LIMIT_DBFS,
+        metavar="DBFS",
+        help=f"no tone is above this level re full scale (default: {LIMIT_DBFS:g})",
+    )
+    p.add_argument(
+        "--json", action="store_true", help="devices as JSON; a test ends with a line of it"
+    )
+    test = p.add_argument_group("a whole test")
+    test.add_argument("--test", action="store_true", help="start the firmware and run a test")
+    add_test_arguments(test)
+    test.add_argument("--seed", type=int, help="of pauses and catch trials (default: by chance)")
+    test.add_argument(
+        "--unsure-half-width",
+        type=float,
+        default=0.0,
+        metavar="DB",
+        help="offer p for 'perhaps', so near the threshold (default: 0, do not)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """List devices, serve until interrupted, or run a test."""
+    if arguments.list_devices:
+        return _list_devices(arguments.json)
+    _check(arguments)
+    try:
+        with _output(arguments) as output, Keyboard() as keyboard:
+            board = LocalBoard(output, keyboard, arguments.limit_dbfs, secrets.randbits(32))
+            if arguments.test:
+                return _test(arguments, board, keyboard)
+            serve(board, announce=_announce)
+    except OSError as error:
+        raise HostError(f"listen: {error}") from None
+    return 0
+
+
+def _list_devices(as_json: bool) -> int:
+    need("listing sound cards", "sounddevice", use=NAME)
+    try:
+        devices = outputs()
+    except NoSoundError as error:
+        raise HostError(str(error)) from None
+    if as_json:
+        print(json.dumps(devices))
+        return 0
+    if not devices:
+        _say("there is no sound card with two channels")
+    for device in devices:
+        print(f"{device['number']:3}  {device['name']}, {device['rate_hz']:g} Hz")
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    low_dbfs, high_dbfs = LEVEL_DBFS_RANGE
+    if not low_dbfs <= arguments.limit_dbfs <= high_dbfs:
+        raise HostError(
+            f"--limit-dbfs is {arguments.limit_dbfs:g} dBFS; allowed is {low_dbfs:g} to "
+            f"{high_dbfs:g} dBFS"
+        )
+    if arguments.wav is not None and arguments.device is not None:
+        raise HostError("--wav and --device: one of them is allowed")
+    if arguments.wav is not None:
+        check_name(arguments.wav, "--wav", (".wav",))
+    if not arguments.test:
+        return
+    if arguments.seed is None:
+        arguments.seed = secrets.randbits(31)
+    try:
+        Settings(level_max_db_hl=_level_max_db_hl(arguments.limit_dbfs))
+    except SettingError as error:
+        raise HostError(f"--limit-dbfs is {arguments.limit_dbfs:g} dBFS, so {error}") from None
+    check_test(arguments, _settings(arguments))
+
+
+def _level_max_db_hl(limit_dbfs: float) -> float:
+    """Return the highest level of a test that the limit does not refuse."""
+    return min(Settings.level_max_db_hl, float(math.floor(NOMINAL_FULL_SCALE_DB_HL + limit_dbfs)))
+
+
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    settings = {"level_max_db_hl": _level_max_db_hl(arguments.limit_dbfs)}
+    if arguments.unsure_half_width != 0.0:
+        settings["unsure_half_width_db"] = arguments.unsure_half_width
+    return settings
+
+
+@contextmanager
+def _output(arguments: argparse.Namespace) -> Iterator[SampledOutput]:
+    """Open the sound card or a file, and say which; end in silence."""
+    output = _opened(arguments.device, arguments.wav)
+    try:
+        yield output
+    finally:
+        output.close()
+        if isinstance(output, CardOutput) and output.gaps:
+            _say(f"the sound card got its samples too late {output.gaps} times: there were gaps")
+
+
+def _opened(device: str | None, wav: Path | None) -> SampledOutput:
+    if wav is None:
+        try:
+            return _card(device)
+        except HostError as error:
+            raise HostError(f"no sound: {error}; without a sound card: {WITHOUT}") from None
+    try:
+        file = WavOutput(wav)
+    except FileExistsError:
+        raise HostError(f"--wav {str(wav)!r} is there already; it is not overwritten") from None
+    _say(f"nothing is heard: what would be is written to {wav}, in real time")
+    return file
+
+
+def _card(device: str | None) -> CardOutput:
+    """Open the sound card, and say what is heard through it."""
+    need("a sound card", *MAY_NEED["a sound card"], use=NAME)
+    try:
+        card = CardOutput(int(device) if device and device.isdecimal() else device)
+    except NoSoundError as error:
+        raise HostError(str(error)) from None
+    _say(f"playing through {card.name!r}, heard {1000 * card.latency_s:.0f} ms later")
+    _warn(UNCALIBRATED)
+    return card
+
+
+def _announce(port: str) -> None:
+    print(port, flush=True)
+    _say("a tone generator is at this port; the space bar is its button; end with ^C")
+
+
+def _say(words: str) -> None:
+    print(words, file=sys.stderr)
+
+
+def _warn(words: str) -> None:
+    from rich.console import Console
+
+    Console(stderr=True, highlight=False).print(words, style=WARNING_STYLE, soft_wrap=True)
+
+
+def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) -> int:
+    """Run a whole test; the exit code is 0 if its replay was identical."""
+    from rich.console import Console
+
+    screen = Console(highlight=False)
+    data = data_directory(arguments.out, LISTEN_PREFIX)
+    screen.print(f"the journal is in {data}", soft_wrap=True)
+    unsure = "; p: perhaps you do" if arguments.unsure_half_width else ""
+    screen.print(f"space bar: you hear a tone, however soft{unsure}; ^C ends. Begin with space bar")
+    keyboard.wait_for(HEARD_KEY)
+    began_s = time.monotonic()
+    result = _measure(arguments, board, data, screen)
+    show_result(screen, result)
+    verdict = replay.replay_journal(sorted(data.glob(JOURNALS))[-1])
+    show_verdict(screen, verdict)
+    if arguments.json:
+        summary = {
+            "journal": str(verdict.journal),
+            "trials": verdict.tones,
+            "replay_identical": verdict.identical,
+            "seconds": round(time.monotonic() - began_s, 2),
+            "result": result,
+        }
+        print(json.dumps(summary))
+    return verdict.code
+
+
+def _measure(
+    arguments: argparse.Namespace, board: LocalBoard, data: Path, screen: "Console"
+) -> dict[str, Any]:
+    """Start the firmware, run a test over its console, and return the result."""
+    stop = threading.Event()
+    console = ConsoleLine()
+    with raw_pty() as (master, port), ThreadPoolExecutor(1) as pool:
+        carried = pool.submit(carry, board, master, stop)
+        firmware = FirmwareProcess(port, console.port, data, 1.0, tell=teller(screen))
+        try:
+            operator = Operator(console, firmware)
+            begin(operator, arguments, _settings(arguments), screen)
+            for _ in follow(operator, console, firmware, screen):
+                if carried.done():
+                    carried.result()  # raises what ended it
+            result: dict[str, Any] = json.loads(operator.ask("SESS:RES?"))
+            operator.ask("SYST:EXIT")
+            firmware.wait()
+        finally:
+            firmware.end()
+            stop.set()
+            console.close()
+    return result

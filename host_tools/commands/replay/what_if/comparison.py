@@ -1,0 +1,196 @@
+"""Two models on the same answers: thresholds side by side, and how far apart they are."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from firmware_py.inference.estimator import ThresholdEstimator
+from firmware_py.procedure.ear import BAND_PROBABILITY, EarTest
+from firmware_py.procedure.outcomes import MASKED
+from host_tools.commands.replay.what_if.supposition import SupposedModel, Supposition
+from host_tools.errors import HostError
+from host_tools.recorded import RecordedSession
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A threshold and its 95 % band, dB HL; beyond the limits of the test too."""
+
+    mean_db_hl: float
+    low_db_hl: float
+    high_db_hl: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """A frequency of an ear.
+
+    Attributes
+    ----------
+    frequency_hz : int
+    floor_db_hl, limit_db_hl : float
+        The lowest and highest level that could be asked there.
+    recorded, supposed : Estimate
+    masked : bool
+        In the record: the other ear had noise.
+    """
+
+    frequency_hz: int
+    floor_db_hl: float
+    limit_db_hl: float
+    recorded: Estimate
+    supposed: Estimate
+    masked: bool = False
+
+    @property
+    def difference_db(self) -> float:
+        """Return supposed minus recorded; how far beyond a limit either lies does not count."""
+        return self._within(self.supposed) - self._within(self.recorded)
+
+    def _within(self, estimate: Estimate) -> float:
+        return min(max(estimate.mean_db_hl, self.floor_db_hl), self.limit_db_hl)
+
+
+@dataclass(frozen=True)
+class EarComparison:
+    """An ear, and from how many answers: tones, and silences."""
+
+    ear: str
+    answers: int
+    rows: Sequence[Row]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A session under two models.
+
+    Attributes
+    ----------
+    words : str
+        What is supposed, in the place of what.
+    ears : sequence of EarComparison
+        Those with an answer.
+    remarks : sequence of str
+        What of the session the supposed model has no use for.
+    """
+
+    words: str
+    ears: Sequence[EarComparison]
+    remarks: Sequence[str]
+
+    @property
+    def rms_db(self) -> float:
+        """Return the root mean square of the differences of all ears."""
+        squares = [row.difference_db**2 for ear in self.ears for row in ear.rows]
+        return math.sqrt(sum(squares) / len(squares))
+
+    @property
+    def largest(self) -> tuple[str, Row]:
+        """Return where the difference is largest: ear and row."""
+        places = [(ear.ear, row) for ear in self.ears for row in ear.rows]
+        return max(places, key=lambda place: abs(place[1].difference_db))
+
+    @classmethod
+    def of(cls, session: RecordedSession, supposed: Supposition) -> Self:
+        """Compare what the model of a session says with what another says to the same answers.
+
+        Raises
+        ------
+        HostError
+            There is no such model, it cannot make sense of the answers, or there are none.
+        """
+        model = SupposedModel(session, supposed)
+        answered = [ear for ear in session.test.ears.values() if ear.observations]
+        if not answered:
+            raise HostError(f"{session.path}: no model was told an answer yet")
+        ears = [_ear(session, ear, model.heard(ear.ear)) for ear in answered]
+        return cls(model.words, ears, model.remarks)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        ear, row = self.largest
+        return {
+            "supposed": self.words,
+            "rms_db": self.rms_db,
+            "largest": {
+                "ear": ear,
+                "frequency_hz": row.frequency_hz,
+                "difference_db": row.difference_db,
+            },
+            "remarks": list(self.remarks),
+            "ears": [
+                {"ear": each.ear, "answers": each.answers, "thresholds": _as_json(each.rows)}
+                for each in self.ears
+            ],
+        }
+
+    def lines(self) -> list[str]:
+        """Return it for people, the difference first."""
+        ear, row = self.largest
+        short = (
+            f"{self.words}: thresholds differ by {self.rms_db:.1f} dB RMS, at most by "
+            f"{_signed(row.difference_db)} dB at {row.frequency_hz} Hz ({ear} ear)"
+        )
+        return [short, *self.remarks, *(line for each in self.ears for line in _table(each))]
+
+
+def _ear(session: RecordedSession, ear: EarTest, supposed: ThresholdEstimator) -> EarComparison:
+    pairs = zip(
+        ear.frequencies_hz,
+        _estimates(ear.estimator, ear.frequencies_hz),
+        _estimates(supposed, ear.frequencies_hz),
+        strict=True,
+    )
+    floor_db_hl = session.settings.level_min_db_hl
+    (found,) = (each for each in session.result["ears"] if each["ear"] == ear.ear)
+    masked_hz = {t["frequency_hz"] for t in found["thresholds"] if t.get("masking") == MASKED}
+    rows = [
+        Row(f, floor_db_hl, ear.limit_db_hl(f), recorded, other, f in masked_hz)
+        for f, recorded, other in pairs
+    ]
+    return EarComparison(ear.ear, len(ear.observations), rows)
+
+
+def _estimates(
+    estimator: ThresholdEstimator, frequencies_hz: Sequence[float]
+) -> Iterable[Estimate]:
+    mean_db_hl, _ = estimator.threshold(frequencies_hz)
+    low_db_hl, high_db_hl = estimator.threshold_band(frequencies_hz, BAND_PROBABILITY)
+    return map(Estimate, mean_db_hl.tolist(), low_db_hl.tolist(), high_db_hl.tolist())
+
+
+def _as_json(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    return [
+        {
+            "frequency_hz": row.frequency_hz,
+            "limit_db_hl": row.limit_db_hl,
+            "difference_db": row.difference_db,
+            "recorded": vars(row.recorded),
+            "supposed": vars(row.supposed),
+        }
+        for row in rows
+    ]
+
+
+def _table(ear: EarComparison) -> Iterable[str]:
+    yield ""
+    yield f"{ear.ear} ear, {ear.answers} answers; dB HL, with the 95 % band"
+    yield f"{'Hz':>6}{'recorded':>10}{'':16}{'supposed':>10}{'':16}{'difference':>12}"
+    for row in ear.rows:
+        recorded, supposed = (_cell(each, row) for each in (row.recorded, row.supposed))
+        yield f"{row.frequency_hz:6d}{recorded}{supposed}{_signed(row.difference_db):>12}"
+
+
+def _cell(estimate: Estimate, row: Row) -> str:
+    level = f"{estimate.mean_db_hl:.1f}"
+    if estimate.mean_db_hl >= row.limit_db_hl:
+        level = f">{row.limit_db_hl:g}"
+    elif estimate.mean_db_hl <= row.floor_db_hl:
+        level = f"<={row.floor_db_hl:g}"
+    band = f"{estimate.low_db_hl:.1f} to {estimate.high_db_hl:.1f}"
+    return f"{level:>10}  {band:<14}"
+
+
+def _signed(difference_db: float) -> str:
+    return f"{round(difference_db, 1) + 0.0:+.1f}"  # no minus before 0.0

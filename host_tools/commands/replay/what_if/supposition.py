@@ -1,0 +1,165 @@
+"""What is supposed in the place of what a session was recorded with."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+from firmware_py.inference.estimator import ThresholdEstimator
+from firmware_py.inference.mixture.population_prior import PopulationPrior, PriorError
+from firmware_py.inference.profiles import MixtureProfile, profile_named
+from firmware_py.procedure.ear import Observation
+from firmware_py.procedure.outcomes import CATCH, FAMILIARISE
+from host_tools.errors import HostError
+from host_tools.recorded import RecordedSession
+
+PRIOR_BYTES_MAX: Final = 2**22  # that of 64 knots and components has less
+
+
+@dataclass(frozen=True)
+class Supposition:
+    """Another model; None: as it was.
+
+    Attributes
+    ----------
+    profile : str or None
+    prior : PopulationPrior or None
+    prior_name : str
+        Of its file, for people; "" without one.
+    response_noise_db : float or None
+    """
+
+    profile: str | None = None
+    prior: PopulationPrior | None = None
+    prior_name: str = ""
+    response_noise_db: float | None = None
+
+    @classmethod
+    def of(cls, profile: str | None, prior: Path | None, response_noise_db: float | None) -> Self:
+        """Return what the options say.
+
+        Raises
+        ------
+        HostError
+            The prior cannot be read.
+        """
+        read = None if prior is None else _read_prior(prior)
+        name = "" if prior is None else prior.name
+        return cls(profile, read, name, response_noise_db)
+
+
+class SupposedModel:
+    """The model that is supposed for a session.
+
+    Parameters
+    ----------
+    session : RecordedSession
+    supposed : Supposition
+
+    Raises
+    ------
+    HostError
+        There is no such profile, or it knows nothing of a prior.
+
+    Attributes
+    ----------
+    words : str
+        What is supposed, in the place of what.
+    remarks : list of str
+        What of the session it has no use for.
+    """
+
+    def __init__(self, session: RecordedSession, supposed: Supposition) -> None:
+        self._session = session
+        settings = session.settings
+        profile = settings.profile if supposed.profile is None else supposed.profile
+        noise_db = supposed.response_noise_db
+        self._knows_people = _knows_people(profile)
+        if supposed.prior is not None and not self._knows_people:
+            raise HostError(
+                f"prior {supposed.prior_name}: profile {profile} makes no use of a prior learned "
+                "from people; allowed is --profile default"
+            )
+        self._options: dict[str, Any] = {
+            "profile": profile,
+            "response_noise_db": settings.response_noise_db if noise_db is None else noise_db,
+            "level_limits_db_hl": (settings.level_min_db_hl, settings.level_max_db_hl),
+            "frequency_range_hz": (settings.frequency_min_hz, settings.frequency_max_hz),
+            "prior": supposed.prior,
+        }
+        if self._knows_people:
+            self._options |= {
+                "unsure_half_width_db": settings.unsure_half_width_db,
+                "age_years": session.person.age_years,
+                "sex": session.person.sex,
+            }
+        self.words = _words(session, supposed)
+        self.remarks = [] if self._knows_people else _unused(session, profile)
+
+    def heard(self, ear: str) -> ThresholdEstimator:
+        """Return the estimator after all answers of an ear.
+
+        Raises
+        ------
+        HostError
+            There is no such model, or it cannot make sense of the answers.
+        """
+        answers = self._session.test.ears[ear].observations
+        try:
+            estimator = ThresholdEstimator(max_trials=len(answers), **self._options)
+            for answer in answers:
+                self._observe(estimator, answer)
+        except (ValueError, RuntimeError) as error:
+            raise HostError(str(error)) from None
+        return estimator
+
+    def _observe(self, estimator: ThresholdEstimator, answer: Observation) -> None:
+        asked, heard = answer.presentation, answer.heard
+        if asked.purpose == CATCH:
+            estimator.observe_silence(heard is not False)
+        elif heard is not None or self._knows_people:
+            estimator.observe(asked.frequency_hz, asked.level_db_hl, heard)
+
+
+def _read_prior(path: Path) -> PopulationPrior:
+    try:
+        with path.open("rb") as file:
+            content = file.read(PRIOR_BYTES_MAX)
+        return PopulationPrior.from_json(content.decode(), str(path))
+    except OSError as error:
+        raise HostError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise HostError(f"{path}: is no prior: it is not text in UTF-8") from None
+    except PriorError as error:
+        raise HostError(str(error)) from None
+
+
+def _knows_people(profile: str) -> bool:
+    try:
+        return isinstance(profile_named(profile), MixtureProfile)
+    except ValueError as error:
+        raise HostError(str(error)) from None
+
+
+def _words(session: RecordedSession, supposed: Supposition) -> str:
+    settings = session.settings
+    told_db = settings.response_noise_db
+    changes = []
+    if supposed.profile not in (None, settings.profile):
+        changes.append(f"profile {supposed.profile} instead of {settings.profile}")
+    if supposed.prior is not None:
+        changes.append(f"prior {supposed.prior_name}")
+    if supposed.response_noise_db is not None:
+        instead = "what the profile says" if told_db is None else f"{told_db:g} dB"
+        changes.append(f"noise {supposed.response_noise_db:g} dB instead of {instead}")
+    return ", ".join(changes) or f"profile {settings.profile}, as recorded"
+
+
+def _unused(session: RecordedSession, profile: str) -> list[str]:
+    remarks = []
+    person = session.person
+    if person.age_years is not None or person.sex is not None:
+        remarks.append(f"{profile} has no use for age and sex")
+    unsure = sum(t.heard is None for t in session.trials if t.purpose not in (CATCH, FAMILIARISE))
+    if unsure:
+        remarks.append(f"{profile} has no use for the {unsure} unsure answers; they are left out")
+    return remarks

@@ -1,0 +1,303 @@
+"""The audiogram as clinics draw it.
+
+Level downward, frequency in octaves, and one octave as wide as 20 dB. Right ear red O, left ear
+blue X; masked triangle and square; an arrow at the limit where nothing was heard.
+"""
+
+from collections.abc import Sequence
+from io import StringIO
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from firmware_py.calibration.calibration import CALIBRATED
+from firmware_py.procedure.outcomes import (
+    FAMILIARISE,
+    HEARS_ALL,
+    INCOMPLETE,
+    MASKED,
+    MEASURED,
+    NO_RESPONSE,
+    RETEST,
+)
+from firmware_py.procedure.settings import RIGHT
+from host_tools.audiogram_paper import (
+    BOTTOM_DB_HL,
+    DB_PER_OCTAVE,
+    GRID,
+    MARGIN_OCTAVES,
+    OCTAVES,
+    TOP_DB_HL,
+    draw_paper,
+    in_octaves,
+    octaves,
+)
+from host_tools.bands import WIDE_MARKER, WIDE_SIGN
+from host_tools.commands.report import words
+from host_tools.commands.report.curves import curve_of, frequencies_hz
+from host_tools.commands.report.findings import EarFindings, Findings, Threshold
+from host_tools.commands.report.grades import GRADES_DB_HL
+from host_tools.commands.report.norms import AgeNorm, norm_of
+from host_tools.drawing import (
+    EAR_COLOURS,
+    EAR_MARKERS,
+    GREY,
+    INK,
+    MASKED_MARKERS,
+    in_style,
+    new_figure,
+)
+from host_tools.recorded import RecordedSession, Trial
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ZONE: Final = "#f4f1ea"  # every second grade of the WHO
+ZONE_WORD: Final = "#6f6a60"
+WATERMARK: Final = "#f3d9cc"
+
+# By ear: without and with masking noise in the other.
+SYMBOLS: Final = {ear: (EAR_MARKERS[ear], MASKED_MARKERS[ear]) for ear in EAR_MARKERS}
+
+PANEL_WIDTH_INCH: Final = 3.08
+PANEL_DB: Final = (OCTAVES + 2 * MARGIN_OCTAVES) * DB_PER_OCTAVE
+PANEL_HEIGHT_INCH: Final = PANEL_WIDTH_INCH * (BOTTOM_DB_HL - TOP_DB_HL) / PANEL_DB
+LABELS_INCH: Final = 0.38  # of the levels, left of the first audiogram
+GAP_INCH: Final = 0.49
+NO_METADATA: Final = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+
+LEGEND_PT: Final = 7.5
+LEGEND_LINE_INCH: Final = 0.19
+# Of an entry of the legend: its mark with all gaps, and a letter, at most in the mean.
+LEGEND_MARK_EM: Final = 3.4
+LEGEND_LETTER_EM: Final = 0.6
+
+# A tone by its answer: how the mark is filled.
+Fill = Literal["full", "none", "left"]
+FILLS: Final[dict[bool | None, Fill]] = {True: "full", None: "left", False: "none"}
+LEGEND_FILLS: Final[dict[str, Fill]] = {"heard": "full", "unsure": "left", "not heard": "none"}
+
+
+def audiogram_svg(ear: EarFindings, findings: Findings, session: RecordedSession) -> str:
+    """Return the audiogram of an ear alone as an SVG element, for a page of HTML."""
+    with in_style(salt=f"gp-pta {ear.ear}"):
+        figure = new_figure(PANEL_WIDTH_INCH + 0.6, PANEL_HEIGHT_INCH + 0.72)
+        figure.set_layout_engine("none")
+        (axes,) = panels_of(figure, 1, 0.44)
+        draw_ear(axes, ear, session, findings)
+        text = StringIO()
+        figure.savefig(text, format="svg", metadata=NO_METADATA, transparent=True)
+    _, _, content = text.getvalue().partition("\n<svg")
+    return f"<svg{content}"
+
+
+def panels_of(figure: "Figure", count: int, bottom_inch: float) -> "list[Axes]":
+    """Return axes for each ear beside one another, in the middle."""
+    width_inch, height_inch = figure.get_size_inches()
+    used_inch = count * PANEL_WIDTH_INCH + (count - 1) * GAP_INCH
+    left_inch = 0.5 * (width_inch - used_inch + LABELS_INCH)
+    return [
+        figure.add_axes(
+            (
+                (left_inch + i * (PANEL_WIDTH_INCH + GAP_INCH)) / width_inch,
+                bottom_inch / height_inch,
+                PANEL_WIDTH_INCH / width_inch,
+                PANEL_HEIGHT_INCH / height_inch,
+            )
+        )
+        for i in range(count)
+    ]
+
+
+def draw_ear(axes: "Axes", ear: EarFindings, session: RecordedSession, findings: Findings) -> None:
+    """Draw the audiogram of an ear."""
+    draw_paper(axes, ear.ear, words.ear_outcome(ear))
+    _draw_zones(axes)
+    if findings.calibration_state != CALIBRATED:
+        _watermark(axes, findings.calibration_state)
+    norm = norm_of(session.person)
+    if norm is not None:
+        _draw_norm(axes, norm)
+    _draw_limit(axes, session, ear.ear)
+    if any(t.threshold_db_hl is not None for t in ear.thresholds):
+        _draw_band(axes, session, ear.ear)
+    for trial in session.trials_of(ear.ear):
+        _draw_tone(axes, trial)
+    _draw_thresholds(axes, ear)
+
+
+def _draw_zones(axes: "Axes") -> None:
+    edges = [max(edge, TOP_DB_HL) for edge in GRADES_DB_HL.values()] + [BOTTOM_DB_HL]
+    for i, (name, (low, high)) in enumerate(zip(GRADES_DB_HL, pairwise(edges), strict=True)):
+        if i % 2:
+            axes.axhspan(low, high, color=ZONE, lw=0, zorder=0)
+        axes.text(
+            0.06 - MARGIN_OCTAVES, low + 0.8, name, fontsize=6.5, color=ZONE_WORD, ha="left",
+            va="top", zorder=1,
+        )  # fmt: skip
+
+
+def _watermark(axes: "Axes", state: str) -> None:
+    axes.text(
+        0.5, 0.5, state, transform=axes.transAxes, rotation=42, fontsize=30, fontweight="bold",
+        color=WATERMARK, ha="center", va="center", zorder=0.5, clip_on=True,
+    )  # fmt: skip
+
+
+def _draw_norm(axes: "Axes", norm: AgeNorm) -> None:
+    x = in_octaves(norm.frequencies_hz)
+    for share, dash in ((0.1, (0, (1, 2))), (0.5, (0, (5, 2))), (0.9, (0, (1, 2)))):
+        usual = [norm.threshold_db_hl(f, share) for f in norm.frequencies_hz]
+        axes.plot(x, usual, color=GREY, lw=1.0, linestyle=dash, zorder=1.5)
+
+
+def _draw_limit(axes: "Axes", session: RecordedSession, ear: str) -> None:
+    """Hatch what was too loud to be asked."""
+    tested = session.test.ears[ear]
+    x = in_octaves(tested.estimator.candidate_frequencies_hz)
+    limit = [tested.limit_db_hl(f) for f in tested.estimator.candidate_frequencies_hz]
+    axes.fill_between(
+        x, limit, BOTTOM_DB_HL, facecolor="none", edgecolor=GRID, hatch="////", lw=0.0, zorder=0.6
+    )
+    axes.plot(x, limit, color=GREY, lw=1.0, zorder=1.4)
+
+
+def _draw_band(axes: "Axes", session: RecordedSession, ear: str) -> None:
+    estimator = session.test.ears[ear].estimator
+    curve = curve_of(estimator)
+    x = in_octaves(frequencies_hz(estimator.frequency_range_hz))
+    axes.fill_between(
+        x, curve.low_db_hl, curve.high_db_hl, color=EAR_COLOURS[ear], alpha=0.16, lw=0, zorder=2
+    )
+
+
+def _draw_tone(axes: "Axes", trial: Trial) -> None:
+    """Mark a tone: a diamond, small and round in the familiarisation, ringed in the retest."""
+    if trial.frequency_hz is None or trial.level_db_hl is None:
+        return
+    at = octaves(trial.frequency_hz), trial.level_db_hl
+    familiar = trial.purpose == FAMILIARISE
+    axes.plot(
+        *at, marker="o" if familiar else "D", ms=3.0 if familiar else 3.6, color=INK,
+        fillstyle=FILLS[trial.heard], mew=0.7, markerfacecoloralt="none", zorder=3,
+        gid=f"tone-{trial.number}",
+    )  # fmt: skip
+    if trial.purpose == RETEST:
+        axes.plot(*at, marker="o", ms=7.5, color=INK, fillstyle="none", mew=0.6, zorder=3)
+
+
+def _draw_thresholds(axes: "Axes", ear: EarFindings) -> None:
+    colour = EAR_COLOURS[ear.ear]
+    for left, right in pairwise(ear.thresholds):
+        if left.threshold_db_hl is not None and right.threshold_db_hl is not None:
+            x = [octaves(left.frequency_hz), octaves(right.frequency_hz)]
+            axes.plot(x, [left.threshold_db_hl, right.threshold_db_hl], color=colour, lw=1.3,
+                      zorder=4)  # fmt: skip
+    for threshold in ear.thresholds:
+        level = threshold.threshold_db_hl
+        at = threshold.limit_db_hl if level is None else level
+        if at is not None and TOP_DB_HL <= at <= BOTTOM_DB_HL:
+            _draw_symbol(axes, ear.ear, threshold, at)
+
+
+def _draw_symbol(axes: "Axes", ear: str, threshold: Threshold, level_db_hl: float) -> None:
+    colour, x = EAR_COLOURS[ear], octaves(threshold.frequency_hz)
+    symbol = SYMBOLS[ear][threshold.masking == MASKED]
+    axes.plot(
+        x, level_db_hl, marker=symbol, ms=8.5, mew=1.8, color=colour,
+        fillstyle="none", linestyle="none", zorder=5,
+        gid=f"threshold-{ear}-{threshold.frequency_hz}",
+    )  # fmt: skip
+    if threshold.mark in (NO_RESPONSE, INCOMPLETE):
+        _draw_arrow(axes, ear, x, level_db_hl, down=True)
+    elif threshold.mark == HEARS_ALL:
+        _draw_arrow(axes, ear, x, level_db_hl, down=False)
+    sign = "" if threshold.mark in (MEASURED, NO_RESPONSE, HEARS_ALL) else "?"
+    sign += WIDE_SIGN if threshold.wide else ""
+    sign += words.masking_sign(threshold)
+    if sign:
+        axes.annotate(
+            sign, (x, level_db_hl), xytext=(6.0 if ear == RIGHT else -6.0, -10.0),
+            textcoords="offset points", ha="center", va="center", color=colour, fontsize=9,
+            fontweight="bold", zorder=6,
+        )  # fmt: skip
+
+
+def _draw_arrow(axes: "Axes", ear: str, x: float, level_db_hl: float, down: bool) -> None:
+    """Draw an arrow off a symbol, to its own side: down and left for the right ear."""
+    side = -1.0 if ear == RIGHT else 1.0
+    way = 1.0 if down else -1.0
+    axes.annotate(
+        "", (x + side * 0.42, level_db_hl + way * 9.0), (x + side * 0.12, level_db_hl + way * 2.6),
+        arrowprops={"arrowstyle": "-|>", "color": EAR_COLOURS[ear], "lw": 1.4,
+                    "mutation_scale": 9, "shrinkA": 0, "shrinkB": 0},
+        annotation_clip=False, zorder=5,
+    )  # fmt: skip
+
+
+def draw_legend(figure: "Figure", findings: Findings, top_inch: float, across_inch: float) -> float:
+    """Explain the marks below the audiograms, in lines no longer than this; return their end."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    ears = [ear.ear for ear in findings.ears]
+    marks: list[Any] = [
+        Line2D([], [], color=EAR_COLOURS[ear], marker=SYMBOLS[ear][0], ms=7, mew=1.6,
+               fillstyle="none", lw=1.2, label=f"threshold {ear}")
+        for ear in ears
+    ]  # fmt: skip
+    if any(t.masking == MASKED for ear in findings.ears for t in ear.thresholds):
+        marks += [
+            Line2D([], [], color=EAR_COLOURS[ear], marker=SYMBOLS[ear][1], ms=7, mew=1.6,
+                   fillstyle="none", lw=0, label=f"masked {ear}")
+            for ear in ears
+        ]  # fmt: skip
+    marks.append(Patch(color=GREY, alpha=0.35, lw=0, label="95 % band"))
+    for name, fill in LEGEND_FILLS.items():
+        marks.append(
+            Line2D([], [], color=INK, marker="D", ms=3.6, mew=0.7, fillstyle=fill,
+                   markerfacecoloralt="none", lw=0, label=name)
+        )  # fmt: skip
+    marks += [
+        Line2D([], [], color=INK, marker="o", ms=3, mew=0.7, lw=0, label="familiarisation"),
+        Line2D([], [], color=INK, marker="o", ms=7.5, mew=0.6, fillstyle="none", lw=0,
+               label="retest"),
+        Line2D([], [], color=INK, marker=r"$\swarrow$", ms=7, mew=0, lw=0,
+               label="no response at the limit (?: perhaps)"),
+        Line2D([], [], color=GREY, lw=1.0, label="limit"),
+    ]  # fmt: skip
+    if any(words.masking_sign(t) for ear in findings.ears for t in ear.thresholds):
+        marks.append(Line2D([], [], color=INK, marker="$*$", ms=6, mew=0, lw=0,
+                            label="or the other ear"))  # fmt: skip
+    if any(t.wide for ear in findings.ears for t in ear.thresholds):
+        marks.append(Line2D([], [], color=INK, marker=WIDE_MARKER, ms=6, mew=0, lw=0,
+                            label="band wider than wanted"))  # fmt: skip
+    if findings.norm_title:
+        marks.append(
+            Line2D([], [], color=GREY, lw=1.0, linestyle=(0, (5, 2)),
+                   label="usual at this age (10, 50, 90 %)")
+        )  # fmt: skip
+    _, height_inch = figure.get_size_inches()
+    rows = _in_rows(marks, across_inch)
+    for row, handles in enumerate(rows):
+        figure.legend(
+            handles=handles, loc="upper center", ncols=len(handles), frameon=False,
+            fontsize=LEGEND_PT,
+            bbox_to_anchor=(0.5, (top_inch - row * LEGEND_LINE_INCH) / height_inch), borderpad=0.0,
+            columnspacing=1.3, handletextpad=0.5, handlelength=1.6,
+        )  # fmt: skip
+    return top_inch - len(rows) * LEGEND_LINE_INCH
+
+
+def _in_rows(marks: Sequence[Any], across_inch: float) -> list[list[Any]]:
+    """Break the marks of a legend into lines."""
+    rows: list[list[Any]] = []
+    room_inch = 0.0
+    for mark in marks:
+        wide_inch = (LEGEND_MARK_EM + LEGEND_LETTER_EM * len(mark.get_label())) * LEGEND_PT / 72.0
+        if wide_inch > room_inch:
+            rows.append([])
+            room_inch = across_inch
+        rows[-1].append(mark)
+        room_inch -= wide_inch
+    return rows

@@ -1,0 +1,121 @@
+"""`gp-pta report`: what a session found, as a page to look through or a picture."""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from host_tools.commands.replay.command import DAMAGED, DIFFERENT, UNFINISHED, verdict_of
+from host_tools.extras import need
+from host_tools.files import check_name, write_text
+from host_tools.newest import add_journal_argument, journal_or_newest
+
+if TYPE_CHECKING:  # these bring Numba with them, which other commands do without
+    from firmware_py.procedure.hearing import HearingTest
+    from host_tools.commands.report.findings import Findings
+    from host_tools.commands.report.history import History
+    from host_tools.recorded import RecordedSession, Trial, TrialWatcher
+
+NAME = "report"
+SUMMARY = "draw a session: its audiogram, grade, quality, and how it went, tone by tone"
+EXAMPLE = """\
+examples:
+  gp-pta report
+  gp-pta report sessions/session-000001.journal -o session.html
+  gp-pta report sessions/session-000001.journal -o session.pdf --force
+  gp-pta report sessions/session-000001.journal --json
+
+The page (.html) is one file that needs no network, and steps through the session. Pictures (.png,
+.svg, .pdf) are a page of A4.
+
+exit codes: 0 written, and the record is whole; 2 nothing was written; otherwise it was written, but
+1 something of the record comes out differently, 3 the session is not finished, 4 the journal is
+damaged
+"""
+
+MAY_NEED: Final = {"-o": ("matplotlib",)}
+ENDINGS: Final = (".html", ".png", ".svg", ".pdf")
+PAGE: Final = ".html"
+# Of the record, by the exit code.
+STATES: Final = {
+    DIFFERENT: "; something of the record comes out differently",
+    UNFINISHED: "; the session is not finished",
+    DAMAGED: "; the journal is damaged",
+}
+QUIET_S: Final = 1.0  # before progress is shown
+
+
+def add_arguments(p: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    add_journal_argument(p)
+    p.add_argument(
+        "-o", "--out", type=Path, metavar="FILE",
+        help=f"a name in {', '.join(ENDINGS)} (default, without --json: that of the journal in "
+        f"{PAGE}, here)",
+    )  # fmt: skip
+    p.add_argument("--force", action="store_true", help="overwrite FILE if it is there")
+    p.add_argument("--json", action="store_true", help="print what was found as one JSON object")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read the session and write what was asked for."""
+    journal = journal_or_newest(arguments.journal)
+    out: Path | None = arguments.out
+    if out is None and not arguments.json:
+        out = Path(journal.stem + PAGE)
+    if out is not None:
+        check_name(out, "-o", ENDINGS, arguments.force)
+        need(f"-o {out}", *MAY_NEED["-o"], use=NAME)
+
+    from host_tools.commands.report.findings import findings_of
+    from host_tools.commands.report.history import History
+    from host_tools.recorded import read_session, unwatched
+
+    history = History()
+    page = out is not None and out.suffix == PAGE
+    with progress(history if page else unwatched) as watch:
+        session = read_session(journal, watch)
+        findings = findings_of(session)
+        if out is not None:
+            _write(out, findings, session, history)
+    verdict = verdict_of(session)
+    if out is not None:
+        print(f"{out} written{STATES.get(verdict.code, '')}", file=sys.stderr)
+    if arguments.json:
+        print(json.dumps(findings.as_json()))
+    return verdict.code
+
+
+def _write(out: Path, findings: "Findings", session: "RecordedSession", history: "History") -> None:
+    from host_tools.commands.report.page import page_of
+    from host_tools.commands.report.picture import draw_page
+
+    if out.suffix == PAGE:
+        write_text(out, page_of(findings, session, history))
+    else:
+        draw_page(findings, session, out)
+
+
+@contextmanager
+def progress(watch: "TrialWatcher") -> Iterator["TrialWatcher"]:
+    """Say on a terminal how far the reading is, if it takes more than a second."""
+    from rich.console import Console
+
+    began_s = time.monotonic()
+    screen = Console(stderr=True)
+    status = screen.status("")
+
+    def tell(test: "HearingTest", trial: "Trial") -> None:
+        watch(test, trial)
+        if screen.is_terminal and time.monotonic() - began_s > QUIET_S:
+            status.update(f"reading the session: presentation {trial.number}")
+            status.start()
+
+    try:
+        yield tell
+    finally:
+        status.stop()

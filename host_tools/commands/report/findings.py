@@ -1,0 +1,309 @@
+"""What a session found, in numbers: thresholds, PTA4 and grade, age norm, quality of the test.
+
+Everything comes from the recorded result and from the estimators after the last answer.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+from firmware_py.archive import UNFINISHED
+from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.outcomes import (
+    HEARS_ALL,
+    INCOMPLETE,
+    MEASURED,
+    NO_RESPONSE,
+    NOT_MASKED,
+    UNRELIABLE,
+)
+from firmware_py.procedure.settings import RIGHT
+from host_tools.bands import is_wide
+from host_tools.commands.report.grades import (
+    Spread,
+    better_above,
+    grade_probabilities,
+    pta4_posterior,
+    unilateral_probability,
+)
+from host_tools.commands.report.norms import AgeNorm, norm_of, why_no_norm
+from host_tools.commands.report.quality import Quality, quality_of
+from host_tools.pta4 import PTA4_FREQUENCIES_HZ, pta4_of
+from host_tools.recorded import RecordedSession
+
+NORM_SHARES: Final = (0.1, 0.5, 0.9)
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Of one frequency, as in the result of a test, with what is usual at that age.
+
+    Attributes
+    ----------
+    mark : str
+        A word of `firmware_py.procedure.outcomes`, or one that a later version knows.
+    threshold_db_hl, sd_db, low_db_hl, high_db_hl : float or None
+        None: beyond the limit `limit_db_hl`, surely or perhaps, or not found.
+    masking : str
+        Of the other ear: "none" (no need, or nobody looked), "masked", or "uncertain", with which
+        the other ear may have heard it; or a word that a later version knows.
+    wide : bool
+        Its 95 % band reaches further to either side than the test wanted.
+    norm_db_hl : list of three floats, or None
+        Tenth, half and nine tenths of otologically normal people of this age and sex hear better.
+    norm_share_better : float or None
+        Of these people, those with a lower threshold.
+    """
+
+    frequency_hz: int
+    mark: str
+    threshold_db_hl: float | None
+    sd_db: float | None
+    low_db_hl: float | None
+    high_db_hl: float | None
+    limit_db_hl: float | None
+    masking: str
+    wide: bool
+    norm_db_hl: list[float] | None
+    norm_share_better: float | None
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any], wanted_db: float, norm: AgeNorm | None) -> Self:
+        """Take a threshold of a result."""
+        frequency_hz, threshold_db_hl = found["frequency_hz"], found["threshold_db_hl"]
+        usual = share = None
+        if norm is not None and frequency_hz in norm.frequencies_hz:
+            usual = [norm.threshold_db_hl(frequency_hz, part) for part in NORM_SHARES]
+            if threshold_db_hl is not None:
+                share = norm.share_better(frequency_hz, threshold_db_hl)
+        return cls(
+            frequency_hz,
+            found["mark"],
+            threshold_db_hl,
+            found["sd_db"],
+            found["low_db_hl"],
+            found["high_db_hl"],
+            found["limit_db_hl"],
+            found.get("masking", NOT_MASKED),
+            is_wide(found, wanted_db),
+            usual,
+            share,
+        )
+
+
+@dataclass(frozen=True)
+class MeanThreshold:
+    """PTA4 with its 95 % band, and how likely each grade is.
+
+    Attributes
+    ----------
+    beyond_hz : list of int
+        Of the four, those that lie beyond a limit, surely or perhaps: there the posterior goes by
+        what is known of other people.
+    at_least_db_hl : float or None
+        With the limits in the place of what was not heard at them; None: all was heard.
+    """
+
+    mean_db_hl: float
+    low_db_hl: float
+    high_db_hl: float
+    grades: dict[str, float]
+    beyond_hz: list[int]
+    at_least_db_hl: float | None
+
+    @property
+    def grade(self) -> str:
+        """Return the likeliest grade."""
+        return max(self.grades, key=lambda name: self.grades[name])
+
+
+@dataclass(frozen=True)
+class EarFindings:
+    """What was found of one ear.
+
+    Attributes
+    ----------
+    short_of_db : float or None
+        The half width of the 95 % bands that was wanted, of an ear that was measured and ended with
+        wider ones; None of any other.
+    """
+
+    ear: str
+    outcome: str
+    why: str
+    short_of_db: float | None
+    thresholds: list[Threshold]
+    pta4: MeanThreshold | None
+    pta4_missing: str
+    quality: Quality
+
+
+@dataclass(frozen=True)
+class BetterEar:
+    """The grade of a person: that of the better ear.
+
+    Attributes
+    ----------
+    ear : str
+        With the lower mean threshold.
+    both_ears : bool
+        False: only this one has a mean threshold, the other may be better.
+    unilateral : float or None
+        How likely the loss is unilateral; None unless both ears are known.
+    """
+
+    ear: str
+    both_ears: bool
+    grades: dict[str, float]
+    unilateral: float | None
+
+    @property
+    def grade(self) -> str:
+        """Return the likeliest grade."""
+        return max(self.grades, key=lambda name: self.grades[name])
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a session found.
+
+    Attributes
+    ----------
+    status : str
+        "complete", "aborted" or "failed" as recorded, or "unfinished".
+    warnings : list of str
+        What keeps the record from being whole and the same when replayed.
+    better_ear : BetterEar or None
+        None: no ear has a mean threshold.
+    norm_title, norm_missing : str
+        Whom the age norm is about, or why there is none.
+    """
+
+    journal: str
+    session: Any
+    started: str
+    firmware: str
+    profile: str
+    person: dict[str, Any]
+    calibration_state: str
+    calibration: str
+    status: str
+    warnings: list[str]
+    remarks: list[str]
+    ears: list[EarFindings]
+    better_ear: BetterEar | None
+    norm_title: str
+    norm_missing: str
+    presentations: int
+    stray_presses: int
+    duration_s: float
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all as JSON values."""
+        return asdict(self)
+
+
+def findings_of(session: RecordedSession) -> Findings:
+    """Return what a session found."""
+    norm = norm_of(session.person)
+    result = session.result
+    # The right one first, as it stands on paper, whichever was tested first.
+    ears = sorted(result["ears"], key=lambda found: found["ear"] != RIGHT)
+    spreads = {found["ear"]: _pta4_spread(found, session.test.ears[found["ear"]]) for found in ears}
+    return Findings(
+        journal=Path(session.path).name,
+        session=session.header.get("session"),
+        started=str(session.header.get("started", "")),
+        firmware=str(session.header.get("firmware", "")),
+        profile=session.settings.profile,
+        person=session.person.as_record(),
+        calibration_state=session.calibration.state,
+        calibration=session.calibration.headline,
+        status=result["outcome"] or UNFINISHED,
+        warnings=_warnings(session),
+        remarks=list(result["remarks"]),
+        ears=[_ear_findings(session, found, spreads, norm) for found in ears],
+        better_ear=_better_ear(spreads),
+        norm_title=norm.title if norm else "",
+        norm_missing=why_no_norm(session.person),
+        presentations=result["presentations"],
+        stray_presses=result["stray_presses"],
+        duration_s=session.state.at_us / 1e6,
+    )
+
+
+def _warnings(session: RecordedSession) -> list[str]:
+    warnings = []
+    if session.damage:
+        warnings.append(f"the journal is damaged: {session.damage}")
+    if session.state.differences:
+        count = len(session.state.differences)
+        warnings.append(
+            f"{count} outputs of this record come out differently in this version: what is drawn "
+            "of the posterior is not what the device had"
+        )
+    if session.state.result is None:
+        warnings.append("the session is not finished: this is what was found so far")
+    return warnings
+
+
+def _pta4_spread(found: Mapping[str, Any], ear: EarTest) -> Spread | None:
+    return None if _why_no_pta4(found, ear) else pta4_posterior(ear.estimator)
+
+
+def _why_no_pta4(found: Mapping[str, Any], ear: EarTest) -> str:
+    """Say why an ear has no mean threshold, "" if it has one."""
+    if found["outcome"] == UNRELIABLE:
+        return "the answers were not reliable"
+    if ear.estimator.trial_count == 0:
+        return "nothing was measured"
+    low_hz, high_hz = ear.estimator.frequency_range_hz
+    outside = [f for f in PTA4_FREQUENCIES_HZ if not low_hz <= f <= high_hz]
+    return f"{', '.join(f'{f:g}' for f in outside)} Hz were not in the test" if outside else ""
+
+
+def _ear_findings(
+    session: RecordedSession,
+    found: Mapping[str, Any],
+    spreads: Mapping[str, Spread | None],
+    norm: AgeNorm | None,
+) -> EarFindings:
+    ear = session.test.ears[found["ear"]]
+    wanted_db = session.settings.stop_half_width_db
+    thresholds = [Threshold.of(threshold, wanted_db, norm) for threshold in found["thresholds"]]
+    short = found["outcome"] == MEASURED and ear.widest().half_width_db > wanted_db
+    spread = spreads[ear.ear]
+    return EarFindings(
+        ear.ear,
+        found["outcome"],
+        found["why"],
+        wanted_db if short else None,
+        thresholds,
+        None if spread is None else _mean_threshold(found, spread),
+        _why_no_pta4(found, ear),
+        quality_of(found, ear, session.trials_of(ear.ear)),
+    )
+
+
+def _mean_threshold(found: Mapping[str, Any], spread: Spread) -> MeanThreshold:
+    four = [t for t in found["thresholds"] if t["frequency_hz"] in PTA4_FREQUENCIES_HZ]
+    average = pta4_of(four)
+    return MeanThreshold(
+        spread.mean_db_hl,
+        *spread.band_db_hl(),
+        grade_probabilities(spread.above),
+        [t["frequency_hz"] for t in four if t["mark"] in (NO_RESPONSE, HEARS_ALL, INCOMPLETE)],
+        average.db_hl if average is not None and average.at_least else None,
+    )
+
+
+def _better_ear(spreads: Mapping[str, Spread | None]) -> BetterEar | None:
+    known = {ear: spread for ear, spread in spreads.items() if spread is not None}
+    if not known:
+        return None
+    better = min(known, key=lambda ear: known[ear].mean_db_hl)
+    both = len(known) > 1
+    above = better_above(*known.values()) if both else known[better].above
+    unilateral = unilateral_probability(*known.values()) if both else None
+    return BetterEar(better, both, grade_probabilities(above), unilateral)

@@ -1,0 +1,135 @@
+"""The session as it went: posterior and objective of each ear after every answer.
+
+What an answer does not change is kept once: answers of the familiarisation are not given to the
+estimator. Levels are in tenths of a decibel, the objective a character a cell, so that a session of
+80 tones stays far below a megabyte.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from firmware_py.inference.estimator import ThresholdEstimator
+from firmware_py.inference.kernel import Array
+from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.settings import RIGHT
+from host_tools.commands.report.curves import curve_of, frequencies_hz
+from host_tools.recorded import RecordedSession, Trial
+
+LEVEL_STEP_DB: Final = 2.5  # of the cells of the objective
+# From nothing to the most that one answer can tell, 1 bit, in steps of the square root: late in a
+# session a tenth of a bit is much.
+CHARACTERS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
+
+
+@dataclass
+class History:
+    """Watches a session that is read (`read_session`), and keeps what a page shows of it.
+
+    Attributes
+    ----------
+    first : dict of ear to int
+        The snapshot of each ear before its first answer.
+    after : list of int
+        The snapshot after each trial, of the trial's ear.
+    snapshots : list of dict
+    """
+
+    first: dict[str, int] = field(default_factory=dict)
+    after: list[int] = field(default_factory=list)
+    snapshots: list[dict[str, Any]] = field(default_factory=list)
+    _seen: dict[tuple[str, int, int, float], int] = field(default_factory=dict)
+
+    def __call__(self, test: HearingTest, trial: Trial) -> None:
+        """Look at the test after a trial."""
+        ear = test.ears[trial.ear]
+        # The same number of answers may be others: some can be forgotten and asked again.
+        key = (trial.ear, ear.estimator.trial_count, ear.catches, ear.estimator.log_evidence)
+        if key not in self._seen:
+            self._seen[key] = len(self.snapshots)
+            self.snapshots.append(_snapshot(ear))
+        self.after.append(self._seen[key])
+        if key[1:3] == (0, 0):
+            self.first.setdefault(trial.ear, self._seen[key])
+
+    def as_json(self, session: RecordedSession) -> dict[str, Any]:
+        """Return everything the page's program needs, as JSON values."""
+        settings = session.settings
+        low_db_hl, high_db_hl = settings.level_min_db_hl, settings.level_max_db_hl
+        estimator = next(iter(session.test.ears.values())).estimator
+        return {
+            "ears": sorted(session.test.ears, key=lambda ear: ear != RIGHT),
+            "grid_hz": [round(f, 1) for f in frequencies_hz(estimator.frequency_range_hz)],
+            "cells": {
+                "frequencies_hz": list(estimator.candidate_frequencies_hz),
+                "levels_db_hl": _cell_levels(estimator).tolist(),
+                "step_db": LEVEL_STEP_DB,
+                "characters": CHARACTERS,
+            },
+            "limits_db_hl": [low_db_hl, high_db_hl],
+            "trials": [_trial(t, i) for t, i in zip(session.trials, self.after, strict=True)],
+            "first": self.first,
+            "snapshots": self.snapshots,
+            "pending": _pending(session),
+        }
+
+
+def _snapshot(ear: EarTest) -> dict[str, Any]:
+    curve = curve_of(ear.estimator)
+    snapshot: dict[str, Any] = {
+        "mean": _tenths(curve.mean_db_hl),
+        "low": _tenths(curve.low_db_hl),
+        "high": _tenths(curve.high_db_hl),
+        "objective": _characters(ear.estimator.objective(_cell_levels(ear.estimator))),
+    }
+    widest = ear.widest()
+    snapshot["widest"] = [widest.frequency_hz, round(widest.half_width_db, 1)]
+    return snapshot
+
+
+def _cell_levels(estimator: ThresholdEstimator) -> Array:
+    low_db_hl, high_db_hl = estimator.level_limits_db_hl
+    return np.arange(low_db_hl, high_db_hl + 1e-9, LEVEL_STEP_DB)
+
+
+def _tenths(levels_db_hl: Array) -> list[int]:
+    tenths: list[int] = np.rint(10.0 * levels_db_hl).astype(int).tolist()
+    return tenths
+
+
+def _characters(bits: Array) -> str:
+    """Return a character a cell, all levels of the first frequency first."""
+    steps = np.rint(np.sqrt(np.clip(bits, 0.0, 1.0)) * (len(CHARACTERS) - 1)).astype(int)
+    return "".join(CHARACTERS[i] for i in steps.ravel())
+
+
+def _trial(trial: Trial, snapshot: int) -> dict[str, Any]:
+    response_ms = trial.response_ms
+    return {
+        "number": trial.number,
+        "ear": trial.ear,
+        "purpose": trial.purpose,
+        "frequency_hz": trial.frequency_hz,
+        "level_db_hl": trial.level_db_hl,
+        "heard": trial.heard,
+        "response_ms": None if response_ms is None else round(response_ms),
+        "at_s": round(trial.at_us / 1e6, 1),
+        "after": snapshot,
+    }
+
+
+def _pending(session: RecordedSession) -> dict[str, Any] | None:
+    """Return the presentation that was due when the record ended."""
+    presentation = session.test.presentation
+    if session.state.result is not None or presentation is None:
+        return None
+    catch = presentation.frequency_hz == 0.0
+    return {
+        "number": session.test.number,
+        "ear": session.test.ear_under_test,
+        "purpose": presentation.purpose,
+        "frequency_hz": None if catch else presentation.frequency_hz,
+        "level_db_hl": None if catch else presentation.level_db_hl,
+    }

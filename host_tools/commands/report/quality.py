@@ -1,0 +1,133 @@
+"""How good the test of an ear was: answers to silence, response times, retest, missed tones."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import mean, median, quantiles
+from typing import Any, Final, Self
+
+from firmware_py.inference.kernel import Array
+from firmware_py.procedure.ear import EarTest, Presentation
+from firmware_py.procedure.hearing import RETEST_ACCEPTED_DB, RETEST_REPEATABLE_DB
+from firmware_py.procedure.outcomes import CATCH, INCOMPLETE, MEASURE, MEASURED, RETEST
+from host_tools.recorded import Trial
+
+# A tone so far above the threshold is heard by whoever attends: 2.5 SD of the usual noise.
+CLEARLY_ABOVE_DB: Final = 5.0
+
+
+@dataclass(frozen=True)
+class ResponseTimes:
+    """From onset to press: how many, their median, and the middle half of them."""
+
+    count: int
+    median_ms: float | None
+    first_quartile_ms: float | None
+    third_quartile_ms: float | None
+
+    @classmethod
+    def of(cls, trials: Sequence[Trial]) -> Self:
+        """Take those of some trials."""
+        times = sorted(t.response_ms for t in trials if t.response_ms is not None)
+        if len(times) < 2:
+            return cls(len(times), times[0] if times else None, None, None)
+        first, middle, third = quantiles(times, method="inclusive")
+        return cls(len(times), middle, first, third)
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How good the test of an ear was.
+
+    Attributes
+    ----------
+    tones_set_aside : int
+        Whose answers do not count: the other ear may have given them.
+    clear_tones, clear_missed : int
+        Tones 5 dB or more above the threshold that was found there, and those not heard.
+    retest_verdict : str
+        "repeatable", "doubtful" (over 5 dB), "rejected" (over 10 dB), or "" without a retest.
+    trial_s : float or None
+        Median from answer to answer.
+    posterior_sd_db : float or None
+        Mean over the frequencies that have a number.
+    """
+
+    tones: int
+    tones_heard: int
+    tones_unsure: int
+    tones_set_aside: int
+    catch_trials: int
+    false_alarms: int
+    unsure_alarms: int
+    response_times: ResponseTimes
+    retest_difference_db: float | None
+    retest_verdict: str
+    clear_tones: int
+    clear_missed: int
+    trial_s: float | None
+    posterior_sd_db: float | None
+    posterior_sd_max_db: float | None
+    response_noise_db: float
+    lapse_rate: float
+    false_alarm_rate: float
+
+
+def quality_of(found: Mapping[str, Any], ear: EarTest, trials: Sequence[Trial]) -> Quality:
+    """Return how good the test of an ear was; `found`: its recorded result."""
+    sds = [t["sd_db"] for t in found["thresholds"] if t["sd_db"] is not None]
+    clear = _clear_tones(found, ear, trials)
+    listener = ear.estimator.hyperparameters
+    difference_db = found["retest_difference_db"]
+    seconds = [(b.at_us - a.at_us) / 1e6 for a, b in pairwise(trials) if b.number == a.number + 1]
+    return Quality(
+        tones=found["tones"],
+        tones_heard=found["tones_heard"],
+        tones_unsure=found.get("tones_unsure", 0),
+        tones_set_aside=_counting(trials) - _counting(o.presentation for o in ear.observations),
+        catch_trials=found["catch_trials"],
+        false_alarms=found["false_alarms"],
+        unsure_alarms=found.get("unsure_alarms", 0),
+        response_times=ResponseTimes.of(trials),
+        retest_difference_db=difference_db,
+        retest_verdict=_retest_verdict(difference_db),
+        clear_tones=len(clear),
+        clear_missed=sum(trial.heard is False for trial in clear),
+        trial_s=median(seconds) if seconds else None,
+        posterior_sd_db=mean(sds) if sds else None,
+        posterior_sd_max_db=max(sds, default=None),
+        response_noise_db=listener.response_noise_db,
+        lapse_rate=listener.lapse_rate,
+        false_alarm_rate=listener.false_alarm_rate,
+    )
+
+
+def _counting(presented: Iterable[Trial | Presentation]) -> int:
+    """Return how many tones were of those whose answers are given to the estimator."""
+    return sum(each.purpose in (MEASURE, RETEST) for each in presented)
+
+
+def _clear_tones(found: Mapping[str, Any], ear: EarTest, trials: Sequence[Trial]) -> list[Trial]:
+    """Return the tones clearly above the threshold that was found at their frequency."""
+    tones = [t for t in trials if t.purpose != CATCH]
+    if found["outcome"] not in (MEASURED, INCOMPLETE) or ear.estimator.trial_count == 0:
+        return []
+    thresholds_db_hl: Array = ear.estimator.threshold([_number(t.frequency_hz) for t in tones])[0]
+    return [
+        trial
+        for trial, threshold_db_hl in zip(tones, thresholds_db_hl.tolist(), strict=True)
+        if _number(trial.level_db_hl) >= threshold_db_hl + CLEARLY_ABOVE_DB
+    ]
+
+
+def _number(value: float | None) -> float:
+    assert value is not None, "only a catch trial has no tone"
+    return value
+
+
+def _retest_verdict(difference_db: float | None) -> str:
+    if difference_db is None:
+        return ""
+    if abs(difference_db) > RETEST_ACCEPTED_DB:
+        return "rejected"
+    return "doubtful" if abs(difference_db) > RETEST_REPEATABLE_DB else "repeatable"

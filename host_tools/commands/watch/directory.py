@@ -1,0 +1,164 @@
+"""Looking on over journals: nothing is asked of the firmware."""
+
+import fnmatch
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from firmware_py.platform.data_directory import session_number
+from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.outcomes import CATCH, FAMILIARISE, MEASURE
+from firmware_py.session import Replay
+from host_tools.commands.watch.view import Answered, Limits, View
+from host_tools.errors import HostError
+from host_tools.files import cannot_be_read
+from host_tools.newest import JOURNALS
+from host_tools.recorded import RecordedSession, Trial, UnstartedError, read_session
+
+
+class DirectoryWatch:
+    """Follows the newest journal of a directory.
+
+    One that was begun and never got its header is passed over, as by the firmware.
+
+    Parameters
+    ----------
+    directory : Path
+    awaits_next : bool
+        Whether a session that is over at the first look is passed over, and the next one is
+        waited for.
+
+    Raises
+    ------
+    HostError
+        If there is no such directory.
+    """
+
+    def __init__(self, directory: Path, awaits_next: bool = False) -> None:
+        if not directory.is_dir():
+            raise HostError(f"{str(directory)!r} is no directory")
+        self._directory = directory
+        self._awaits_next = awaits_next
+        self._passed_over: Path | None = None
+        self._journal: JournalWatch | None = None
+
+    def look(self) -> View:
+        """Return what there is to see now; the journal is only read again when it has grown.
+
+        Raises
+        ------
+        HostError
+            If the directory, or the journal, cannot be read.
+        """
+        journals = self._newest_first()
+        for journal in journals:
+            with suppress(UnstartedError):
+                return self._look_at(journal)
+        self._awaits_next = False  # whatever comes after the first look is the next one
+        why = ": nothing was recorded in the journals that were begun" if journals else ""
+        return View("", f"waiting for a test in {self._directory}; there is no session yet{why}")
+
+    def _look_at(self, journal: Path) -> View:
+        if journal == self._passed_over:
+            return self._waiting(journal)
+        if self._journal is None or self._journal.path != journal:
+            self._journal = JournalWatch(journal)
+        view = self._journal.look()
+        awaits_next, self._awaits_next = self._awaits_next, False
+        if awaits_next and view.over:
+            self._passed_over = journal
+            return self._waiting(journal)
+        return view
+
+    def _waiting(self, journal: Path) -> View:
+        number = session_number(journal)
+        return View(
+            "",
+            f"waiting for a test in {self._directory}; the last one, session {number}, is over: "
+            f"gp-pta watch {journal} shows it",
+        )
+
+    def _newest_first(self) -> list[Path]:
+        try:
+            names = fnmatch.filter(os.listdir(self._directory), JOURNALS)
+        except OSError as error:
+            raise cannot_be_read(self._directory, error) from None
+        return [self._directory / name for name in sorted(names, reverse=True)]
+
+    def close(self) -> None:
+        """Do nothing: nothing is held open."""
+
+
+class JournalWatch:
+    """Follows one journal.
+
+    Parameters
+    ----------
+    path : Path
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._seen: tuple[int, View] | None = None
+
+    def look(self) -> View:
+        """Return what there is to see now; the journal is only read again when it has grown.
+
+        Raises
+        ------
+        HostError
+            If it cannot be read.
+        """
+        try:
+            size = self.path.stat().st_size
+        except OSError as error:
+            raise cannot_be_read(self.path, error) from None
+        if self._seen is None or self._seen[0] != size:
+            self._seen = size, view_of(self.path)
+        return self._seen[1]
+
+    def close(self) -> None:
+        """Do nothing: nothing is held open."""
+
+
+def view_of(journal: Path) -> View:
+    """Read a journal and return what there is to see of its session."""
+    answers: list[Answered] = []
+    expected_bits: dict[str, float] = {}
+
+    def watch(test: HearingTest, trial: Trial) -> None:
+        ear = test.ears[trial.ear]
+        answers.append(_answered(trial, ear, expected_bits.get(trial.ear)))
+        expected_bits[trial.ear] = ear.estimator.information_bits
+
+    session = read_session(journal, watch)
+    return View(
+        name=journal.name,
+        state=_state(session),
+        calibration=session.calibration.headline,
+        result=session.result,
+        answers=answers,
+        limits=Limits.of(session.settings.as_record()),
+        elapsed_s=session.state.at_us / 1e6,
+        over=session.test.outcome != "",
+        resumed=session.state.resumed,
+    )
+
+
+def _answered(trial: Trial, ear: EarTest, expected_bits: float | None) -> Answered:
+    measured = trial.purpose not in (CATCH, FAMILIARISE)
+    return Answered(
+        trial.number, trial.ear, trial.purpose, trial.frequency_hz, trial.level_db_hl, trial.heard,
+        expected_bits if trial.purpose == MEASURE else None,
+        ear.widest().half_width_db if measured else None,
+    )  # fmt: skip
+
+
+def _state(session: RecordedSession) -> str:
+    state: Replay = session.state
+    if session.damage:
+        return f"damaged: {session.damage}"
+    if state.test.outcome:
+        return state.test.outcome
+    return f"{state.test.state}, {state.test.ear_under_test} ear"

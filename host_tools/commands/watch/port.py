@@ -1,0 +1,114 @@
+"""Looking on over the firmware's console: it is told to tell what happens, and asked how it is."""
+
+import json
+import queue
+import shlex
+import time
+from contextlib import ExitStack
+from typing import Any
+
+from firmware_py.procedure.outcomes import CATCH, UNSURE
+from host_tools.commands.console.command import Talk, events_as_found
+from host_tools.commands.watch.view import Answered, Limits, View
+
+HEARD: dict[str, bool | None] = {"true": True, "false": False, UNSURE: None}
+
+
+class PortWatch:
+    """Follows the session of a firmware at its console.
+
+    Parameters
+    ----------
+    url : str
+        The console's port; no other program may have it open meanwhile.
+
+    Raises
+    ------
+    HostError
+        If no firmware answers there.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._lines: queue.Queue[str] = queue.Queue()
+        self._talk = Talk(url, self._lines.put)
+        self._answers: list[Answered] = []
+        self._tone: dict[str, str] = {}
+        self._began_s = time.monotonic()
+        with ExitStack() as undo:
+            undo.callback(self._talk.close)
+            self._talk.wake()
+            undo.enter_context(events_as_found(self._talk))
+            self._talk.insist("SYST:EVEN ON")
+            self._view = self._look_anew()
+            self._undo = undo.pop_all()
+
+    def look(self) -> View:
+        """Return what there is to see now.
+
+        Raises
+        ------
+        HostError
+            If the firmware does not answer any more.
+        """
+        self._talk.check()
+        changed = False
+        while not self._lines.empty():
+            changed |= self._take(self._lines.get())
+        if changed:
+            self._view = self._look_anew()
+        return self._view
+
+    def close(self) -> None:
+        """Leave the console as it was found, and hang up."""
+        self._undo.close()
+
+    def _look_anew(self) -> View:
+        about = dict(word.split("=", 1) for word in shlex.split(self._talk.insist("SESS:STAT?")))
+        if about["state"] == "idle":
+            return View(self._url, "no session yet", about["calibration"])
+        result = json.loads(self._talk.insist("SESS:RES?"))
+        return View(
+            name=self._url,
+            state=result["outcome"] or f"{about['state']}, {about['ear']} ear",
+            calibration=about["calibration"],
+            result=result,
+            answers=list(self._answers),
+            limits=Limits.of(json.loads(self._talk.insist("SETT?"))),
+            elapsed_s=time.monotonic() - self._began_s,
+            over=bool(result["outcome"]),
+            resumed=int(about.get("resumed", 0)),
+        )
+
+    def _take(self, line: str) -> bool:
+        """Take in what was told; return whether there is something new to look at."""
+        what, *pairs = shlex.split(line[1:])
+        about = dict(pair.partition("=")[::2] for pair in pairs)
+        if what in ("tone", "catch"):
+            self._tone = about
+            return False
+        if what == "answer":
+            self._answers.append(_answered(self._tone, about))
+        elif what == "session":
+            self._answers = []
+            self._began_s = time.monotonic()
+        return True
+
+
+def _answered(tone: dict[str, str], answer: dict[str, str]) -> Answered:
+    silent = answer["purpose"] == CATCH
+    figures: dict[str, Any] = {} if silent else tone
+    return Answered(
+        number=int(answer["number"]),
+        ear=answer["ear"],
+        purpose=answer["purpose"],
+        frequency_hz=_number(figures, "frequency_hz"),
+        level_db_hl=_number(figures, "level_db_hl"),
+        heard=HEARD[answer["heard"]],
+        information_bits=_number(figures, "information_bits"),
+        half_width_db=_number(answer, "half_width_db"),
+    )
+
+
+def _number(about: dict[str, Any], name: str) -> float | None:
+    return float(about[name]) if name in about else None

@@ -1,0 +1,113 @@
+"""How a view is drawn in a terminal."""
+
+from typing import Final
+
+from rich.columns import Columns
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from firmware_py.console.words import readable
+from firmware_py.procedure.outcomes import CATCH, MEASURE
+from host_tools.colours import (
+    EAR_STYLES,
+    audiogram_in_colours,
+    calibration_style,
+    legend_in_colours,
+)
+from host_tools.commands.watch.view import Answered, View, blocks
+
+ANSWERS_SHOWN: Final = 14
+INFORMATION_BITS_MAX: Final = 1.0  # of a yes or no
+WORDS: Final = {True: "heard", False: "-", None: "unsure"}
+CATCH_WORDS: Final = {True: "pressed", False: "silent", None: "unsure"}
+
+
+def drawn(view: View) -> RenderableType:
+    """Return a view as Rich draws it."""
+    if not view.result:
+        return _title(view)
+    answers = Table.grid()
+    answers.add_row(_answers(view))
+    answers.add_row(_information(view))
+    return Group(_title(view), Columns([_audiogram(view), answers]), _status(view))
+
+
+def _title(view: View) -> Text:
+    text = Text(": ".join(filter(None, (view.name, view.state))), style="bold")
+    if view.resumed:
+        times = "once" if view.resumed == 1 else f"{view.resumed} times"
+        text.append(f"   resumed {times}", style="yellow")
+    if view.calibration:
+        text.append(f"   {view.calibration}", style=calibration_style(view.calibration))
+    return text
+
+
+def _audiogram(view: View) -> Panel:
+    thresholds = view.thresholds()
+    lines = audiogram_in_colours(thresholds)
+    words = legend_in_colours(thresholds, max(map(len, lines)))
+    return Panel.fit(Group(*lines, words), title="thresholds and 95 % bands")
+
+
+def _answers(view: View) -> Panel:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("no.", "ear", "Hz", "dB HL", "answer", "bit", "±dB"):
+        table.add_column(heading, justify="left" if heading in ("ear", "answer") else "right")
+    for answer in view.answers[-ANSWERS_SHOWN:]:
+        table.add_row(*_row(answer))
+    return Panel.fit(table, title="last answers")
+
+
+def _row(answer: Answered) -> tuple[str | Text, ...]:
+    words = CATCH_WORDS if answer.purpose == CATCH else WORDS
+    word = words[answer.heard]
+    if answer.purpose not in (CATCH, MEASURE):
+        word += f" ({answer.purpose})"
+    return (
+        str(answer.number),
+        Text(answer.ear, style=EAR_STYLES[answer.ear]),
+        _number(answer.frequency_hz, 0),
+        _number(answer.level_db_hl, 0),
+        word,
+        _number(answer.information_bits, 2),
+        _number(answer.half_width_db, 1),
+    )
+
+
+def _information(view: View) -> Text:
+    """Draw what each measured tone was expected to tell, an ear a row."""
+    text = Text()
+    for ear in view.thresholds():
+        bits = [a.information_bits for a in view.answers if a.ear == ear and a.purpose == MEASURE]
+        text.append(f"{ear:<6}", style=EAR_STYLES[ear])
+        text.append(f"{blocks(bits, INFORMATION_BITS_MAX)}\n")
+    if text:
+        text.append("information per tone, a full block is 1 bit", style="dim")
+    return text
+
+
+def _status(view: View) -> Text:
+    text = Text()
+    tones = sum(answer.purpose != CATCH for answer in view.answers)
+    text.append(f"{tones} tones in {_minutes(view.elapsed_s)}")
+    remaining_s = view.remaining_s()
+    if remaining_s is not None:
+        text.append(f", about {_minutes(remaining_s)} to go")
+    for ear in view.result.get("ears", ()):
+        if ear["why"]:
+            text.append(f"\n{ear['ear']} ear {ear['outcome']}", EAR_STYLES[ear["ear"]])
+            text.append(f": {readable(ear['why'])}")
+    for remark in view.result.get("remarks", ()):
+        text.append(f"\nremark: {readable(remark)}", style="yellow")
+    return text
+
+
+def _minutes(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d} min"
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"

@@ -1,0 +1,308 @@
+"""`gp-pta workbench`: simulated board, firmware and the operator's console in one terminal."""
+
+import argparse
+import shlex
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from device.simulator.serve import at_first_signal
+from firmware_py.archive import UNFINISHED
+from firmware_py.console.grammar import header_pattern
+from firmware_py.platform.ports import PortError
+from host_tools.commands import simulate
+from host_tools.commands.console import command as console
+from host_tools.commands.console.command import (
+    EXIT_DONE,
+    Talk,
+    converse,
+    typed_by_a_script,
+    typed_by_people,
+)
+from host_tools.commands.demo import BRIEF, SPEED, simulator_options, time_of
+from host_tools.commands.sessions.entry import entry_of
+from host_tools.commands.simulate import (
+    EMULATED,
+    SIMULATED,
+    add_board_arguments,
+    check_speed,
+    faults_of,
+    listener_of,
+)
+from host_tools.errors import HostError
+from host_tools.live import IDLE_STATES
+from host_tools.processes import ConsoleLine, FirmwareProcess, Operator, Simulator
+
+NAME = "workbench"
+SUMMARY = "simulated board, firmware and the operator's console, together in this terminal"
+EXAMPLE = """\
+example:
+  gp-pta workbench --audiogram S2 --seed 3
+  gp-pta workbench --speed 1 --data sessions
+  printf 'SESS:STAR LEFT\\n' | gp-pta workbench --speed 100
+
+Type what the console takes: HELP lists it, SESS:STAR starts a test. ^D or SYST:EXIT ends it all.
+The journals stay, and an unfinished test is gone on with next time. A firmware that somebody kills
+is started again. What to type for the same in several terminals is printed at the start.
+
+From a pipe, a test that is under way after the last line is waited for, unless it is paused. Only
+what the console says goes to standard output then.
+
+exit codes: 0 ended, 1 a line was answered with an error, 2 it could not start or go on
+"""
+
+MAY_NEED: Final = {**console.MAY_NEED, **simulate.MAY_NEED}
+EXIT_HEADER: Final = header_pattern("SYSTem:EXIT")
+WAITING_STATES: Final = (*IDLE_STATES, "state=paused")  # for an operator
+POLL_S: Final = 0.2
+
+
+def add_arguments(p: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    add_board_arguments(p)
+    p.add_argument(
+        "--speed",
+        type=float,
+        help=f"1 is real time (default: {SPEED[SIMULATED]:g}, emulated {SPEED[EMULATED]:g})",
+    )
+    p.add_argument(
+        "--data",
+        type=Path,
+        metavar="DIR",
+        default=Path("sessions"),
+        help="keeps the journals; made if it is not there (default: sessions)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Open the bench, and close it when the operator has gone."""
+    listener_of(arguments)  # refuse a wrong option before anything is started
+    faults_of(arguments)
+    if arguments.speed is None:
+        arguments.speed = SPEED[arguments.board]
+    check_speed(arguments.speed, arguments.board)
+    with _ended_by_signals(), _Bench(arguments) as bench:
+        return bench.serve()
+
+
+class _Bench:
+    """Board and firmware, and the operator's end of the cable between."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self._arguments = arguments
+        self._interactive = sys.stdin.isatty() and sys.stdout.isatty()
+        self._before = _sizes(arguments.data)
+        self._greeted = False
+        self._leaving = False
+
+    def __enter__(self) -> "_Bench":
+        a = self._arguments
+        _say(f"starting the {a.board} tone generator and the firmware ...")
+        with ExitStack() as stack:
+            clock = stack.enter_context(time_of(a.board))
+            simulator = Simulator(simulator_options(a, clock), _say)
+            stack.callback(simulator.end)
+            self._cable = stack.enter_context(closing(ConsoleLine()))
+            self._firmware = FirmwareProcess(
+                simulator.port, self._cable.port, a.data, a.speed, clock, _say
+            )
+            stack.callback(self._firmware.end)
+            self._stack = stack.pop_all()
+        _say(
+            f"board and listener at {simulator.port}, the firmware's console at {self._cable.port}"
+        )
+        for line in _by_hand(a):
+            _say(line)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._leaving = True
+        self._stack.close()
+        if self._greeted:
+            _say_what_stays(self._arguments, self._before)
+
+    def serve(self) -> int:
+        """Talk until the operator has gone; a firmware that was killed is started again."""
+        while True:
+            operator = Operator(self._cable, self._firmware)
+            state = operator.greet()
+            for line in _settings(self._arguments):
+                _say(f"{line}: {operator.ask(line)}")
+            if not state.startswith(IDLE_STATES):
+                _say(f"going on with the unfinished test in {self._arguments.data}")
+            if self._interactive and not self._greeted:
+                _say("HELP lists the commands, SESS:STAR starts a test, ^D ends")
+            self._greeted = True
+            try:
+                return self._talk()
+            except (HostError, KeyboardInterrupt):
+                # With its own words, if it was not killed but ended by itself.
+                if not self._firmware.has_ended() or not self._firmware.restart_if_killed():
+                    raise
+                if not self._interactive:  # the line under way may be lost
+                    raise HostError("the firmware was killed") from None
+            _say("the firmware was killed; started again")
+
+    def _talk(self) -> int:
+        end = _OperatorsEnd(self._cable, self._firmware)
+        with closing(Talk(end, _show, self._wake_operator)) as talk:
+            talk.wake()
+            if self._interactive:
+                converse(talk, self._until_exit(typed_by_people(talk)))
+                code = EXIT_DONE  # who types sees what was refused; a script is told
+            else:
+                code = converse(talk, self._until_exit(typed_by_a_script()))
+                self._wait_for_the_test(talk)
+            self._close(talk)
+            return code
+
+    def _until_exit(self, lines: Iterator[str]) -> Iterator[str]:
+        for line in lines:
+            self._leaving = EXIT_HEADER.fullmatch(line.strip().removeprefix(":")) is not None
+            yield line
+            if self._leaving:
+                return
+
+    def _wait_for_the_test(self, talk: Talk) -> None:
+        while not self._leaving and not talk.insist("SESS:STAT?").startswith(WAITING_STATES):
+            time.sleep(POLL_S)
+
+    def _close(self, talk: Talk) -> None:
+        if not self._leaving:
+            self._leaving = True
+            talk.insist("SYST:EXIT")
+        self._firmware.wait()
+
+    def _wake_operator(self) -> None:
+        """Have a prompt that waits for a line look up: the firmware is gone."""
+        if not self._leaving:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+
+class _OperatorsEnd:
+    """The operator's end of the cable as a port, which is gone when the firmware is."""
+
+    is_open = True
+    is_full = False
+
+    def __init__(self, cable: ConsoleLine, firmware: FirmwareProcess) -> None:
+        self.url = cable.port
+        self._cable = cable
+        self._firmware = firmware
+
+    def open(self) -> None:
+        """Do nothing: it is open."""
+
+    def close(self) -> None:
+        """Do nothing: the cable stays for the next talk."""
+
+    def fileno(self) -> None:
+        """Return None: nobody waits for it."""
+
+    def read(self) -> bytes:
+        """Return whole lines that have come.
+
+        Raises
+        ------
+        PortError
+            If there are no more, and the firmware has ended.
+        """
+        ended = self._firmware.has_ended()
+        come = "".join(f"{line}\n" for line in self._cable.lines(0.0))
+        if ended and not come:
+            raise PortError("the firmware has ended")
+        return come.encode()
+
+    def write(self, data: bytes) -> None:
+        """Type a line."""
+        self._cable.send(data.rstrip(b"\r"))
+
+    def drain(self, seconds: float) -> None:
+        """Do nothing: a cable takes a line at once."""
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Have SIGTERM, and SIGHUP of a terminal that is closed, end this process in good order."""
+
+    def end(number: int) -> None:
+        raise SystemExit(128 + number)
+
+    with at_first_signal((signal.SIGTERM, signal.SIGHUP), end):
+        yield
+
+
+def _settings(arguments: argparse.Namespace) -> list[str]:
+    """Return the lines that set what this board and this listener need."""
+    settings = {**BRIEF} if arguments.board == EMULATED else {}
+    if arguments.unsure_half_width != 0.0:
+        settings["unsure_half_width_db"] = arguments.unsure_half_width
+    return [f"SETT {name},{value:g}" for name, value in settings.items()]
+
+
+def _by_hand(arguments: argparse.Namespace) -> Iterator[str]:
+    """Say what to type for the same in several terminals, and to look on."""
+    speed = f"--speed {arguments.speed:g}"
+    data = shlex.quote(str(arguments.data))
+    board = f"  {shlex.join(['gp-pta', 'simulate', *_told(arguments)])} {speed}"
+    cable = "  gp-pta cable"
+    columns = max(len(board), len(cable))
+    yield "The same by hand, each in a terminal of its own:"
+    yield f"{board:<{columns}}   # prints a port: BOARD"
+    yield f"{cable:<{columns}}   # prints two: END and FAR_END"
+    yield f"  gp-pta-device --tone-generator BOARD --console END --data {data} {speed}"
+    yield "  gp-pta console FAR_END"
+    yield f"To look on from another terminal: gp-pta watch {data}"
+
+
+def _told(arguments: argparse.Namespace) -> Iterator[str]:
+    """Yield the options of the board that are not as they would be untold."""
+    untold = argparse.ArgumentParser()
+    add_board_arguments(untold)
+    usual = vars(untold.parse_args([]))
+    options = iter(simulator_options(arguments, None))
+    for option, value in zip(options, options, strict=True):
+        name = option.removeprefix("--").replace("-", "_")
+        if name in usual and getattr(arguments, name) != usual[name]:
+            yield from (option, value)
+
+
+def _sizes(data: Path) -> dict[Path, int]:
+    """Return how large each journal is."""
+    with suppress(OSError):
+        return {path: path.stat().st_size for path in data.glob("session-*.journal")}
+    return {}
+
+
+def _say_what_stays(arguments: argparse.Namespace, before: dict[Path, int]) -> None:
+    touched = [p for p, size in _sizes(arguments.data).items() if before.get(p) != size]
+    for path in sorted(touched):
+        outcome = entry_of(path).outcome
+        _say(f"{path}: {outcome}")
+        if outcome == UNFINISHED:
+            _say(f"  to go on: {_the_same(arguments)}")
+        else:
+            page = shlex.quote(f"{path.stem}.html")
+            _say(f"  next: gp-pta report {shlex.quote(str(path))} -o {page}")
+
+
+def _the_same(arguments: argparse.Namespace) -> str:
+    """Return what opens this bench again: with another listener a test would make no sense."""
+    usual = arguments.speed == SPEED[arguments.board]
+    speed = [] if usual else ["--speed", f"{arguments.speed:g}"]
+    data = ["--data", str(arguments.data)]
+    return shlex.join(["gp-pta", NAME, *_told(arguments), *speed, *data])
+
+
+def _show(line: str) -> None:
+    print(line, flush=True)
+
+
+def _say(words: str) -> None:
+    """Say what is not the console's."""
+    print(words, file=sys.stderr, flush=True)

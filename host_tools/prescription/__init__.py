@@ -1,5 +1,0 @@
-"""Hearing-aid gains from thresholds: prescription rules with a published closed form."""
-
-from host_tools.prescription.rules import RULES, insertion_gain
-
-__all__ = ["RULES", "insertion_gain"]

@@ -1,0 +1,1 @@
+"""Comparing methods and learning priors: `gp-pta study`, `gp-pta learn-prior`."""

@@ -1,0 +1,325 @@
+"""`gp-pta learn-prior`: from a table of audiograms to the prior a session begins with."""
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from host_tools.errors import HostError
+from host_tools.files import check_name, write_text
+
+if TYPE_CHECKING:  # these bring Numba with them, which other commands do without
+    from firmware_py.inference.mixture.population_prior import PopulationPrior
+    from host_tools.research.learn_prior.selecting import Size
+    from host_tools.research.methods.population import Population
+
+NAME = "learn-prior"
+SUMMARY = "learn the prior of the hearing test from a table of audiograms"
+EXAMPLE = """\
+examples:
+  gp-pta learn-prior ears.csv -o prior.json
+  gp-pta learn-prior ears.csv -o prior.json --part 1 --components 6 --licence "CC0"
+
+A table has a row an ear, thresholds in columns t500, t1000 ... in dB HL (blank: not measured), and,
+if known, subject, age, sex, and no_response: the frequencies not heard at the audiometer's limit.
+People not learned from (--part) are left for `gp-pta study` to test on.
+"""
+
+AUTO: Final = "auto"
+PART: Final = 0.8
+SEED: Final = 1
+SEED_MAX: Final = 2**31 - 1
+STANDARD_WEIGHT: Final = 0.35
+COMPONENTS_MAX: Final = 48
+PEOPLE_MIN: Final = 50  # to learn from; a frequency measured in fewer is left out
+NEEDS: Final = ("matplotlib", "numba", "pyarrow", "threadpoolctl")
+UNDER_NUMBA: Final = True  # it simulates as `study` does
+
+
+def add_arguments(p: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    p.add_argument("table", type=Path, metavar="FILE.csv", help="whose ears to learn from")
+    p.add_argument(
+        "-o", "--out", type=Path, required=True, metavar="PRIOR.json", help="the file to write"
+    )
+    p.add_argument(
+        "--components",
+        default=AUTO,
+        metavar="auto|N",
+        help="size of the mixture (default: auto, by held-out likelihood)",
+    )
+    p.add_argument(
+        "--part",
+        type=float,
+        default=PART,
+        metavar="SHARE",
+        help=f"of the people to learn from; 1: everybody (default: {PART:g})",
+    )
+    p.add_argument(
+        "--seed", type=int, default=SEED, help=f"of the split and the starts (default: {SEED})"
+    )
+    p.add_argument(
+        "--standard-audiograms",
+        type=float,
+        default=STANDARD_WEIGHT,
+        metavar="WEIGHT",
+        help="of one more component, the ten of IEC 60118-15; 0: none "
+        f"(default: {STANDARD_WEIGHT:g})",
+    )
+    p.add_argument(
+        "--licence", default="", metavar="TEXT", help="of the table, kept in the provenance"
+    )
+    p.add_argument(
+        "--picture",
+        type=Path,
+        metavar="FILE",
+        help="the summary: .svg, .png or .pdf (default: beside PRIOR.json, as .svg)",
+    )
+    p.add_argument("--force", action="store_true", help="overwrite what is there")
+    p.add_argument("--json", action="store_true", help="end with one line of JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Learn, check, write, draw."""
+    components = _checked(arguments)
+    picture = _check_output(arguments.out, arguments.picture, arguments.force)
+    return _learn(arguments, components, picture)
+
+
+def _checked(arguments: argparse.Namespace) -> int | None:
+    """Refuse what is not allowed, and return the number of components; None: to be found."""
+    if not 0.0 < arguments.part <= 1.0:
+        raise HostError(f"--part is {arguments.part:g}; allowed is above 0 and at most 1")
+    if not 0 <= arguments.seed <= SEED_MAX:
+        raise HostError(f"--seed is {arguments.seed}; allowed are whole numbers 0 to {SEED_MAX}")
+    if not 0.0 <= arguments.standard_audiograms < 1.0:
+        raise HostError(
+            f"--standard-audiograms is {arguments.standard_audiograms:g}; allowed is at least 0 "
+            "and below 1"
+        )
+    if arguments.components == AUTO:
+        return None
+    text = arguments.components
+    components = int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
+    if not 1 <= components <= COMPONENTS_MAX:
+        raise HostError(
+            f"--components is {text!r}; allowed are auto and whole numbers 1 to {COMPONENTS_MAX}"
+        )
+    return components
+
+
+def _check_output(out: Path, picture: Path | None, force: bool) -> Path:
+    """Refuse names that cannot be written, and return that of the picture."""
+    from host_tools.drawing import PICTURE_ENDINGS
+
+    check_name(out, "-o", (".json",), force)
+    picture = picture or out.with_suffix(".svg")
+    check_name(picture, "--picture", PICTURE_ENDINGS, force)
+    return picture
+
+
+def _learn(arguments: argparse.Namespace, components: int | None, picture: Path) -> int:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from firmware_py.inference.mixture.population_prior import PopulationPrior, PriorError
+    from host_tools.research.learn_prior.checking import as_json, at_frequencies, bands, mean_scores
+    from host_tools.research.learn_prior.em import Learner, usual_shrinkage
+    from host_tools.research.learn_prior.fill import prior_of
+    from host_tools.research.learn_prior.picture import draw_prior
+    from host_tools.research.learn_prior.sample import sample_of
+    from host_tools.research.learn_prior.selecting import (
+        FOLDS,
+        chosen_size,
+        compare_sizes,
+        sizes_for,
+    )
+    from host_tools.research.study.work import one_thread
+
+    one_thread()
+    name = arguments.table.name
+    sha256, taught, unseen, left_out = _read(arguments)
+    sample = sample_of(taught)
+    sizes = sizes_for(sample)
+    table: list[Size] = []
+    bar = Progress(console=Console(stderr=True), disable=not sys.stderr.isatty())
+    with bar:
+        total = (FOLDS * len(sizes) if components is None else 0) + 2
+        task = bar.add_task("fits", total=total)
+        if components is None:
+            table = compare_sizes(sample, sizes, arguments.seed, lambda: bar.advance(task))
+            components = chosen_size(table)
+        learner = Learner(sample, usual_shrinkage(sample.frequencies_hz))
+        fit = learner.fit(components, arguments.seed)
+        bar.advance(task)
+        one = learner.fit(1, arguments.seed)
+        bar.advance(task)
+    about: dict[str, Any] = {
+        "learned_from": {
+            "file": name,
+            "sha256": sha256,
+            "sources": sorted({person.split("/")[0] for person in taught.person} - {""}),
+            "licence": arguments.licence or "not stated",
+            "frequencies_hz": [float(f) for f in sample.frequencies_hz],
+            "left_out_hz": left_out,
+        },
+        "command": _command(arguments),
+        "split": {
+            "part": arguments.part,
+            "seed": arguments.seed,
+            "by": "person",
+            "taught": _counts(taught),
+            "unseen": _counts(unseen),
+        },
+        "components_learned": components,
+        "components_chosen_by": "held-out likelihood" if table else "the option --components",
+        "cross_validation": [_row(size) for size in table],
+        "standard_audiograms_weight": arguments.standard_audiograms,
+    }
+    prior = prior_of(fit.mixture, sample.frequencies_hz, arguments.standard_audiograms, about)
+    marginal = at_frequencies(prior, sample.frequencies_hz)
+    if len(unseen):
+        tested = sample_of(unseen)
+        about["log_density_an_unseen_ear"] = {
+            "one_gaussian": mean_scores(tested, one.mixture),
+            "learned": mean_scores(tested, fit.mixture),
+            "prior": mean_scores(tested, marginal),
+        }
+        about["bands_of_unseen_ears"] = as_json(bands(unseen, marginal))
+    text = prior.to_json()
+    try:
+        PopulationPrior.from_json(text, arguments.out.name)  # what is written can be read
+    except PriorError as error:
+        raise HostError(f"{error}; nothing was written") from None
+    write_text(arguments.out, text)
+    draw_prior(prior, table, sample.frequencies_hz, picture)
+    _show(Console(highlight=False), prior, table, arguments.out, picture)
+    if arguments.json:
+        print(json.dumps({"prior": str(arguments.out), "picture": str(picture), **about}))
+    return 0
+
+
+def _read(
+    arguments: argparse.Namespace,
+) -> tuple[str, "Population", "Population", list[float]]:
+    """Return the file's SHA-256, who teaches, who stays unseen, and the frequencies left out."""
+    import numpy as np
+
+    from host_tools.research.learn_prior.fill import FREQUENCIES_MIN
+    from host_tools.research.learn_prior.sample import degree
+    from host_tools.research.study.ears import read_table
+
+    table = read_table(arguments.table, "FILE.csv")
+    ears = table.population
+    taught, unseen = (
+        part.select(degree(part) >= 0) for part in ears.split(arguments.part, arguments.seed)
+    )
+    name = str(arguments.table)
+    people = len(set(taught.person))
+    if people < PEOPLE_MIN:
+        raise HostError(
+            f"{name}: {people} people to learn from, of known degree of loss (0.5, 1, 2 and "
+            f"4 kHz); allowed are {PEOPLE_MIN} or more"
+        )
+    of_column = [
+        len({taught.person[i] for i in np.flatnonzero(column)}) for column in taught.measured.T
+    ]
+    kept = np.array([people >= PEOPLE_MIN for people in of_column])
+    if kept.sum() < FREQUENCIES_MIN:
+        raise HostError(
+            f"{name}: {kept.sum()} frequencies were measured in {PEOPLE_MIN} people or more; "
+            f"allowed are {FREQUENCIES_MIN} or more"
+        )
+    taught, unseen = (
+        replace(
+            part,
+            frequencies_hz=part.frequencies_hz[kept],
+            thresholds_db_hl=part.thresholds_db_hl[:, kept],
+            censored=part.censored[:, kept],
+        )
+        for part in (taught, unseen)
+    )
+    return table.sha256, taught, unseen, [float(f) for f in ears.frequencies_hz[~kept]]
+
+
+def _counts(ears: "Population") -> dict[str, Any]:
+    import numpy as np
+
+    from host_tools.research.learn_prior.sample import degree
+    from host_tools.research.methods.population import STRATA
+
+    of_degree = np.bincount(degree(ears), minlength=len(STRATA)) if len(ears) else [0] * len(STRATA)
+    return {
+        "people": len(set(ears.person)),
+        "ears": len(ears),
+        "ears_by_pta4": {name: int(n) for name, n in zip(STRATA, of_degree, strict=True)},
+        "thresholds_missing": int((~ears.measured).sum()),
+        "thresholds_censored": int(ears.censored.sum()),
+    }
+
+
+def _command(arguments: argparse.Namespace) -> str:
+    """Return the command line, with the options that differ from the usual and no directories."""
+    words = ["gp-pta learn-prior", arguments.table.name, "-o", arguments.out.name]
+    for option, value, usual in (
+        ("--components", arguments.components, AUTO),
+        ("--part", arguments.part, PART),
+        ("--seed", arguments.seed, SEED),
+        ("--standard-audiograms", arguments.standard_audiograms, STANDARD_WEIGHT),
+        ("--licence", json.dumps(arguments.licence, ensure_ascii=False), '""'),
+    ):
+        if value != usual:
+            words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
+    return " ".join(words)
+
+
+def _row(size: "Size") -> dict[str, float]:
+    return {name: round(value, 4) for name, value in vars(size).items()}
+
+
+def _show(
+    screen: Any, prior: "PopulationPrior", table: "list[Size]", out: Path, picture: Path
+) -> None:
+    from rich.table import Table
+
+    about = prior.provenance
+    taught, unseen = about["split"]["taught"], about["split"]["unseen"]
+    screen.print(
+        f"learned from {taught['ears']} ears of {taught['people']} people; {unseen['ears']} of "
+        f"{unseen['people']} stay unseen"
+    )
+    if about["learned_from"]["left_out_hz"]:
+        listed = ", ".join(f"{f:g}" for f in about["learned_from"]["left_out_hz"])
+        screen.print(f"left out, measured in fewer than {PEOPLE_MIN} people: {listed} Hz")
+    if table:
+        grid = Table("components", "alone", "given age and sex", "below the best", box=None)
+        grid.title = "held-out log density an ear"
+        grid.title_justify = "left"
+        for size in table:
+            chosen = size.components == about["components_learned"]
+            grid.add_row(
+                f"{size.components}{' *' if chosen else '  '}",
+                f"{size.thresholds_alone:.3f}",
+                f"{size.given_age_and_sex:.3f}",
+                f"{size.below_best:.3f} ± {size.standard_error:.3f}",
+                style="bold" if chosen else "",
+            )
+        for column in grid.columns:
+            column.justify = "right"
+        screen.print(grid)
+    if unseen["ears"]:
+        found = about["log_density_an_unseen_ear"]
+        screen.print("of unseen people, alone / given age and sex:")
+        for name, value in found.items():
+            screen.print(
+                f"  {name.replace('_', ' '):<13}{value['thresholds_alone']:8.3f} "
+                f"{value['given_age_and_sex']:8.3f}"
+            )
+        for line in about["bands_of_unseen_ears"]:
+            screen.print(
+                f"  {line['stratum']:<20}{line['ears']:5} ears: 95 % band holds "
+                f"{line['within_95']:.1%}, 50 % band {line['within_50']:.1%}"
+            )
+    screen.print(f"{out} and {picture}", markup=False, soft_wrap=True)

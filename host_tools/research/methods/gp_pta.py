@@ -1,0 +1,74 @@
+"""The estimator of the product itself, told what every method is told."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from firmware_py import ThresholdEstimator
+from firmware_py.inference.estimator import RATE_MAX
+from host_tools.research.methods.interface import Array, Stimulus, Task
+
+# Profiles whose model has no lapses and no false alarms; they are told the noise only.
+PROFILES_WITHOUT_RATES: Final = ("gp-pta-2015", "annealed-laplace")
+
+
+class GpPta:
+    """`ThresholdEstimator` as a method.
+
+    Parameters
+    ----------
+    task : Task
+        What is told to every method.
+    profile : str
+        Of the estimator.
+    told : bool
+        Tell it the noise and, if its model has them, the rates (no higher than it takes);
+        otherwise it has to find them, or takes what its profile supposes.
+    person : bool
+        Tell it the age and the sex of the listener, as far as they are known.
+
+    Raises
+    ------
+    ValueError
+        There is no such profile.
+    """
+
+    def __init__(
+        self, task: Task, profile: str = "default", *, told: bool = True, person: bool = False
+    ) -> None:
+        with_rates = told and profile not in PROFILES_WITHOUT_RATES
+        self._task = task
+        self._estimator = ThresholdEstimator(
+            profile,
+            max_trials=task.tones_max,
+            response_noise_db=task.response_noise_db if told else None,
+            lapse_rate=min(task.lapse_rate, RATE_MAX) if with_rates else None,
+            false_alarm_rate=min(task.false_alarm_rate, RATE_MAX) if with_rates else None,
+            age_years=task.age_years if person else None,
+            sex=task.sex if person else None,
+            level_limits_db_hl=task.level_limits_db_hl,
+            frequency_range_hz=task.frequency_range_hz,
+        )
+
+    @property
+    def estimator(self) -> ThresholdEstimator:
+        """Return the estimator itself."""
+        return self._estimator
+
+    def next_stimulus(self) -> Stimulus:
+        """Return the most informative tone; the method does not end by itself."""
+        return self._estimator.next_stimulus()
+
+    def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
+        """Take the answer to one tone into account, which may be any."""
+        self._estimator.observe(frequency_hz, level_db_hl, heard)
+
+    def threshold(self, frequencies_hz: Iterable[float] | Array) -> tuple[Array, Array]:
+        """Return posterior mean and SD, as in `Method`."""
+        return self._estimator.threshold(self._task.checked_frequencies(frequencies_hz))
+
+    def threshold_band(
+        self, frequencies_hz: Iterable[float] | Array, probability: float
+    ) -> tuple[Array, Array]:
+        """Return the central band, as in `Banded`."""
+        wanted_hz = self._task.checked_frequencies(frequencies_hz)
+        return self._estimator.threshold_band(wanted_hz, probability)

@@ -1,0 +1,305 @@
+"""What every method of measuring a threshold curve is told, and what it has to offer."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, runtime_checkable
+
+import numpy as np
+
+from firmware_py import Stimulus
+from firmware_py.inference.mixture.population_prior import AGE_LIMITS_YEARS, Sex
+from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
+
+__all__ = [
+    "Array",
+    "Banded",
+    "Method",
+    "Stimulus",
+    "Task",
+    "binary_entropy_bits",
+    "checked_number",
+    "interpolate",
+    "interpolation_weights",
+    "tones_of",
+]
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+RESPONSE_NOISE_LIMITS_DB: Final = (0.1, 30.0)
+LEVEL_LIMITS_DB_HL: Final = (-30.0, 130.0)
+FREQUENCY_LIMITS_HZ: Final = (20.0, 20000.0)
+SEED_MAX: Final = 2**64 - 1
+TONES_MAX: Final = 1000  # three hours and more: nobody listens for so long
+
+
+class Method(Protocol):
+    """One way of measuring a threshold curve: of one ear, one tone after the other.
+
+    A method is made from a `Task`, has no clock, and is deterministic: the same task and the same
+    answers give the same tones, to the bit.
+    """
+
+    def next_stimulus(self) -> Stimulus | None:
+        """Return the tone to play next; asked twice, it says the same.
+
+        Returns
+        -------
+        Stimulus or None
+            None: the method has ended by itself, and takes no more answers.
+        """
+        ...
+
+    def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
+        """Take the answer to one tone into account.
+
+        Raises
+        ------
+        ValueError
+            Frequency or level lie outside the task, or (where the method is a fixed protocol) the
+            tone is not the one it asked for.
+        TypeError
+            `heard` is not a bool.
+        """
+        ...
+
+    def threshold(self, frequencies_hz: Iterable[float] | Array) -> tuple[Array, Array]:
+        """Return what is known of the threshold curve: before the first answer, and at any time.
+
+        Parameters
+        ----------
+        frequencies_hz : (m,)
+            Within the frequency range of the task.
+
+        Returns
+        -------
+        mean_db_hl, sd_db : (m,), (m,)
+            dB HL and dB; the SD is NaN where the method gives none.
+
+        Raises
+        ------
+        ValueError
+            A frequency lies outside the range of the task.
+        """
+        ...
+
+
+@runtime_checkable
+class Banded(Protocol):
+    """What a method has beside `Method` whose posterior is no normal distribution."""
+
+    def threshold_band(
+        self, frequencies_hz: Iterable[float] | Array, probability: float
+    ) -> tuple[Array, Array]:
+        """Return the central band (low, high), dB HL, with this probability of the threshold.
+
+        Parameters
+        ----------
+        frequencies_hz : (m,)
+            Within the frequency range of the task.
+        probability : float
+            Above 0, below 1.
+
+        Returns
+        -------
+        low_db_hl, high_db_hl : (m,), (m,)
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Task:
+    """What every method is told before the first tone.
+
+    Attributes
+    ----------
+    response_noise_db : float
+        SD of the probit psychometric function, dB; 0.1 to 30.
+    lapse_rate, false_alarm_rate : float
+        Shares of tones missed, or answered, whatever their level; 0 to 1, together below 1.
+    level_limits_db_hl, frequency_range_hz : (low, high)
+        What may be asked, within -30 to 130 dB HL and 20 to 20000 Hz.
+    audiogram_frequencies_hz : tuple of float
+        Where the threshold is wanted; rising, within the range.
+    seed : int
+        Of whatever a method draws at random; 0 to 2**64 - 1.
+    tones_max : int
+        So many tones are played at most; 1 to 1000.
+    age_years, sex : float and "F" or "M", optional
+        Of the listener, if known; age 0 to 120.
+
+    Raises
+    ------
+    ValueError
+        A value is not allowed; the message names it and what is.
+    """
+
+    response_noise_db: float = 2.0
+    lapse_rate: float = 0.01
+    false_alarm_rate: float = 0.01
+    level_limits_db_hl: tuple[float, float] = (-10.0, 120.0)
+    frequency_range_hz: tuple[float, float] = (125.0, 8000.0)
+    audiogram_frequencies_hz: tuple[float, ...] = AUDIOGRAM_FREQUENCIES_HZ
+    seed: int = 1
+    tones_max: int = 128
+    age_years: float | None = None
+    sex: Sex | None = None
+
+    def __post_init__(self) -> None:
+        """Check every value and the relations between them."""
+        checked_number("response_noise_db", self.response_noise_db, *RESPONSE_NOISE_LIMITS_DB)
+        checked_number("lapse_rate", self.lapse_rate, 0.0, 1.0)
+        checked_number("false_alarm_rate", self.false_alarm_rate, 0.0, 1.0)
+        if self.lapse_rate + self.false_alarm_rate >= 1.0:
+            raise ValueError(
+                f"lapse_rate {self.lapse_rate:g} and false_alarm_rate {self.false_alarm_rate:g} "
+                "are together 1 or more; allowed is less than 1"
+            )
+        _check_interval("level_limits_db_hl", self.level_limits_db_hl, LEVEL_LIMITS_DB_HL)
+        _check_interval("frequency_range_hz", self.frequency_range_hz, FREQUENCY_LIMITS_HZ)
+        self._check_audiogram_frequencies()
+        _check_whole("seed", self.seed, 0, SEED_MAX)
+        _check_whole("tones_max", self.tones_max, 1, TONES_MAX)
+        if self.age_years is not None:
+            checked_number("age_years", self.age_years, *AGE_LIMITS_YEARS)
+        if self.sex not in (None, "F", "M"):
+            raise ValueError(f"sex is {self.sex!r}; allowed are 'F', 'M' and None")
+
+    def _check_audiogram_frequencies(self) -> None:
+        frequencies = self.audiogram_frequencies_hz
+        low_hz, high_hz = self.frequency_range_hz
+        rising = bool(frequencies) and sorted(set(frequencies)) == list(frequencies)
+        if not rising or not low_hz <= frequencies[0] <= frequencies[-1] <= high_hz:
+            raise ValueError(
+                f"audiogram_frequencies_hz is {frequencies!r}; allowed are rising frequencies, "
+                f"at least one, from {low_hz:g} to {high_hz:g} Hz (frequency_range_hz)"
+            )
+
+    def checked_answer(
+        self, frequency_hz: float, level_db_hl: float, heard: bool
+    ) -> tuple[float, float, bool]:
+        """Return an answer as two floats and a bool, or say what about it is not allowed."""
+        if not isinstance(heard, bool | np.bool_):
+            raise TypeError(f"heard is {heard!r}; allowed are True and False")
+        return (
+            checked_number("frequency_hz", frequency_hz, *self.frequency_range_hz),
+            checked_number("level_db_hl", level_db_hl, *self.level_limits_db_hl),
+            bool(heard),
+        )
+
+    def checked_frequencies(self, frequencies_hz: Iterable[float] | Array) -> Array:
+        """Return frequencies as an array, or say which one is outside the range of the task."""
+        range_hz = self.frequency_range_hz
+        return np.array([checked_number("frequencies_hz", f, *range_hz) for f in frequencies_hz])
+
+
+def interpolate(
+    frequencies_known_hz: Iterable[float] | Array,
+    values: Iterable[float] | Array,
+    frequencies_wanted_hz: Iterable[float] | Array,
+) -> Array:
+    """Interpolate linearly in log2 frequency, constant outside the first and last frequency.
+
+    Parameters
+    ----------
+    frequencies_known_hz, values : (n,), (n,)
+        Frequencies above 0 and rising, at least one, and what is known there.
+    frequencies_wanted_hz : (m,)
+        Frequencies above 0.
+
+    Returns
+    -------
+    (m,)
+        In the unit of `values`; exactly the value where the frequency is a known one.
+
+    Raises
+    ------
+    ValueError
+        The lengths differ or are 0, or the known frequencies do not rise from above 0.
+    """
+    known_hz = np.array(list(frequencies_known_hz), dtype=float)
+    heights = np.array(list(values), dtype=float)
+    wanted_hz = np.array(list(frequencies_wanted_hz), dtype=float)
+    if not len(known_hz) or len(known_hz) != len(heights):
+        raise ValueError(
+            f"there are {len(known_hz)} frequencies and {len(heights)} values; "
+            "allowed is the same number, at least 1"
+        )
+    if not known_hz[0] > 0.0 or not np.all(np.diff(known_hz) > 0.0):
+        raise ValueError(f"frequencies are {known_hz.tolist()}; allowed are rising ones above 0 Hz")
+    values_wanted: Array = np.interp(np.log2(wanted_hz), np.log2(known_hz), heights)
+    return values_wanted
+
+
+def interpolation_weights(frequencies_known_hz: Array, frequencies_wanted_hz: Array) -> Array:
+    """Return (wanted, known), the matrix that does what `interpolate` does."""
+    unit = np.eye(len(frequencies_known_hz))
+    return np.array([interpolate(frequencies_known_hz, e, frequencies_wanted_hz) for e in unit]).T
+
+
+def tones_of(task: Task, frequencies_hz: Array, level_step_db: float) -> Array:
+    """Return (tones, 2), in Hz and dB HL: all that a task allows at these frequencies.
+
+    Levels are multiples of the step. The tones are sorted by frequency, then by level.
+
+    Raises
+    ------
+    ValueError
+        There is none.
+    """
+    low_hz, high_hz = task.frequency_range_hz
+    low_db_hl, high_db_hl = task.level_limits_db_hl
+    allowed_hz = [f for f in frequencies_hz if low_hz <= f <= high_hz]
+    steps = np.arange(
+        math.ceil(low_db_hl / level_step_db), math.floor(high_db_hl / level_step_db) + 1
+    )
+    if not allowed_hz or not len(steps):
+        raise ValueError(
+            f"there is no tone at {np.asarray(frequencies_hz).tolist()} Hz and multiples of "
+            f"{level_step_db:g} dB within {low_hz:g} to {high_hz:g} Hz (frequency_range_hz) and "
+            f"{low_db_hl:g} to {high_db_hl:g} dB HL (level_limits_db_hl)"
+        )
+    return np.array([(f, level_step_db * step) for f in allowed_hz for step in steps])
+
+
+def binary_entropy_bits(p: Array) -> Array:
+    """Return -p log2 p - (1 - p) log2 (1 - p), 0 where p is 0 or 1."""
+    inner = np.clip(p, 1e-300, 1.0 - 2.0**-53)
+    return np.where(
+        (p > 0.0) & (p < 1.0), -inner * np.log2(inner) - (1.0 - inner) * np.log2(1.0 - inner), 0.0
+    )
+
+
+def checked_number(name: str, value: float, low: float, high: float) -> float:
+    """Return value as a float, or say which argument lies outside [low, high].
+
+    Raises
+    ------
+    ValueError
+        The value is no number, NaN, or outside; the message names it, and what is allowed.
+    """
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not low <= number <= high:
+        raise ValueError(f"{name} is {value!r}; allowed is {low:g} to {high:g}")
+    return number
+
+
+def _check_whole(name: str, value: int, low: int, high: int) -> None:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or not low <= value <= high:
+        raise ValueError(f"{name} is {value!r}; allowed are whole numbers {low} to {high}")
+
+
+def _check_interval(name: str, value: tuple[float, float], limits: tuple[float, float]) -> None:
+    try:
+        low, high = (checked_number(name, bound, *limits) for bound in value)
+    except (TypeError, ValueError):
+        low, high = math.nan, math.nan
+    if not low < high:
+        raise ValueError(
+            f"{name} is {value!r}; allowed is (low, high) with "
+            f"{limits[0]:g} <= low < high <= {limits[1]:g}"
+        )

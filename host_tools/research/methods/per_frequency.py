@@ -1,0 +1,147 @@
+"""What the methods that measure a few frequencies, each by itself, have in common."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import numpy as np
+
+from firmware_py.inference.laplace.prior import mean_line
+from firmware_py.inference.scales import scale_named
+from host_tools.research.methods.interface import Array, Task, interpolate
+
+# The frequencies of a pure-tone audiogram (ISO 8253-1, ASHA 2005); 750 and 1500 Hz are measured
+# only where the thresholds of the octaves beside them are far apart.
+CONVENTIONAL_FREQUENCIES_HZ: Final = (125, 250, 500, 1000, 2000, 3000, 4000, 6000, 8000)
+FIRST_FREQUENCY_HZ: Final = 1000.0  # easy to hear, and the most repeatable
+
+# Of the normal prior around `prior_mean_db_hl`. The ten standard audiograms scatter about their
+# mean line with an SD of 28 dB; Watson & Pelli advise to take it too large rather than too small.
+PRIOR_SD_DB: Final = 30.0
+THRESHOLD_MARGIN_DB: Final = 20.0  # a threshold may lie so far outside the levels that can be asked
+
+
+def frequencies_to_measure(
+    task: Task, frequencies_hz: Sequence[float] | None = None
+) -> tuple[float, ...]:
+    """Return the frequencies that are measured, in clinical order.
+
+    Parameters
+    ----------
+    task : Task
+        What is wanted.
+    frequencies_hz : sequence of float, optional
+        The frequencies, if they shall not be the task's audiogram frequencies without the
+        unconventional ones (375, 750, 1500 Hz ...), which are interpolated.
+
+    Returns
+    -------
+    tuple of float
+        1 kHz (or the next above it, or else the highest) and upwards, then from there downwards.
+
+    Raises
+    ------
+    ValueError
+        There is no frequency, or one is named twice or outside the range of the task.
+    """
+    if frequencies_hz is None:
+        wanted = task.audiogram_frequencies_hz
+        frequencies_hz = [f for f in wanted if f in CONVENTIONAL_FREQUENCIES_HZ] or list(wanted)
+    rising = sorted(task.checked_frequencies(frequencies_hz).tolist())
+    if not rising or len(set(rising)) != len(rising):
+        raise ValueError(
+            f"frequencies_hz is {list(frequencies_hz)!r}; allowed is at least one, each once"
+        )
+    first = min(FIRST_FREQUENCY_HZ, rising[-1])
+    return tuple([f for f in rising if f >= first] + [f for f in rising[::-1] if f < first])
+
+
+def prior_mean_db_hl(frequency_hz: float) -> float:
+    """Return the threshold expected before the first tone, dB HL.
+
+    The regression line through the mean of the ten standard audiograms that the Gaussian process
+    starts from as well (arXiv 1511.08670, section 6): no method is told more than another.
+    """
+    intercept_db_hl, slope_db = mean_line("bark")
+    return intercept_db_hl + slope_db * scale_named("bark").warp(frequency_hz)
+
+
+def threshold_grid_db_hl(task: Task, step_db: float) -> Array:
+    """Return the thresholds that are thought possible: evenly spaced, beyond the levels of `task`.
+
+    Parameters
+    ----------
+    task : Task
+        Whose level limits are exceeded by `THRESHOLD_MARGIN_DB` on both sides.
+    step_db : float
+        Above 0.
+
+    Returns
+    -------
+    (n,)
+        Rising, dB HL.
+    """
+    low, high = task.level_limits_db_hl
+    count = int(np.ceil((high - low + 2.0 * THRESHOLD_MARGIN_DB) / step_db))
+    grid: Array = low - THRESHOLD_MARGIN_DB + step_db * np.arange(count + 1, dtype=np.float64)
+    return grid
+
+
+def normal_prior(grid_db_hl: Array, mean_db_hl: float, sd_db: float) -> Array:
+    """Return the probabilities of grid points under a normal distribution; they sum to 1.
+
+    Parameters
+    ----------
+    grid_db_hl : (n,)
+        Evenly spaced.
+    """
+    # As a ratio to the point next to the mean, lest all of them underflow.
+    squares = ((grid_db_hl - mean_db_hl) / sd_db) ** 2
+    weight = np.exp(-0.5 * (squares - squares.min()))
+    probability: Array = weight / weight.sum()
+    return probability
+
+
+class PerFrequency(ABC):
+    """A method with a posterior of its own at each of a few frequencies.
+
+    Parameters
+    ----------
+    task : Task
+        What is told to every method.
+    frequencies_hz : sequence of float, optional
+        As in `frequencies_to_measure`.
+    """
+
+    def __init__(self, task: Task, frequencies_hz: Sequence[float] | None) -> None:
+        self.task = task
+        self.frequencies_hz = frequencies_to_measure(task, frequencies_hz)
+
+    @abstractmethod
+    def _moments(self) -> tuple[Array, Array]:
+        """Return mean (dB HL) and SD (dB) of the threshold at each of `frequencies_hz`."""
+
+    def threshold(self, frequencies_hz: Iterable[float] | Array) -> tuple[Array, Array]:
+        """Return posterior mean and SD, as in `Method`; before the first answer the prior's.
+
+        Between the measured frequencies both are interpolated linearly in log2 frequency, and held
+        constant outside. The SD there is that of the line drawn between two points whose errors
+        have the same sign; that the true curve is no line is not in it.
+        """
+        wanted_hz = self.task.checked_frequencies(frequencies_hz)
+        rising = np.argsort(self.frequencies_hz)
+        known_hz = np.array(self.frequencies_hz)[rising]
+        mean_db_hl, sd_db = self._moments()
+        return (
+            interpolate(known_hz, mean_db_hl[rising], wanted_hz),
+            interpolate(known_hz, sd_db[rising], wanted_hz),
+        )
+
+    def _index(self, frequency_hz: float) -> int:
+        try:
+            return self.frequencies_hz.index(frequency_hz)
+        except ValueError:
+            allowed = ", ".join(f"{f:g}" for f in sorted(self.frequencies_hz))
+            raise ValueError(
+                f"frequency_hz is {frequency_hz:g}; allowed are {allowed} Hz, which are measured"
+            ) from None

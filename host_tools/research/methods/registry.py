@@ -1,0 +1,143 @@
+"""Every method by its name, and what it has to have learned before the first ear."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from host_tools.errors import HostError
+from host_tools.research.methods.barthelme_mamassian import BarthelmeMamassian
+from host_tools.research.methods.cast import Cast, Patterns, learn_patterns
+from host_tools.research.methods.de_vries import DeVries, Mixture, learn_mixture
+from host_tools.research.methods.gp_pta import GpPta
+from host_tools.research.methods.interface import Method, Task
+from host_tools.research.methods.names import METHODS, METHODS_LEARNED
+from host_tools.research.methods.population import Population
+from host_tools.research.methods.quest import Quest
+from host_tools.research.methods.song_gp import SCHLITTENLACHER, SongGp
+from host_tools.research.methods.staircase import StaircaseAsha, StaircaseIso
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What methods have learned from a population; None: nothing.
+
+    Attributes
+    ----------
+    patterns : Patterns or None
+        Of CAST.
+    mixture : Mixture or None
+        Of de Vries et al.
+    """
+
+    patterns: Patterns | None = None
+    mixture: Mixture | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON values, from which `from_json` makes the same to the last bit."""
+        return {"patterns": _lists(self.patterns), "mixture": _lists(self.mixture)}
+
+    @classmethod
+    def from_json(cls, values: Values) -> "Learned":
+        """Return what `as_json` was made of.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            If it was not.
+        """
+        patterns, mixture = values["patterns"], values["mixture"]
+        return cls(
+            None if patterns is None else Patterns(**_arrays(patterns)),
+            None if mixture is None else Mixture(**_arrays(mixture)),
+        )
+
+
+NOTHING_LEARNED: Final = Learned()
+
+_MAKERS: Final[Mapping[str, Callable[[Task, Learned], Method]]] = {
+    "gp-pta": lambda task, _: GpPta(task),
+    "gp-pta-2015": lambda task, _: GpPta(task, "gp-pta-2015"),
+    "staircase-asha": lambda task, _: StaircaseAsha(task),
+    "staircase-iso": lambda task, _: StaircaseIso(task),
+    "quest": lambda task, _: Quest(task),
+    "cast": lambda task, learned: Cast(task, learned.patterns),
+    "barthelme-mamassian": lambda task, _: BarthelmeMamassian(task),
+    "de-vries": lambda task, learned: DeVries(task, learned.mixture),
+    "song-gp": lambda task, _: SongGp(task),
+    "gp-pta-untold": lambda task, _: GpPta(task, told=False),
+    "gp-pta-age-sex": lambda task, _: GpPta(task, person=True),
+    "annealed-laplace": lambda task, _: GpPta(task, "annealed-laplace"),
+    "staircase-asha-unbiased": lambda task, _: StaircaseAsha(task, subtract_bias=True),
+    "staircase-iso-unbiased": lambda task, _: StaircaseIso(task, subtract_bias=True),
+    "schlittenlacher-gp": lambda task, _: SongGp(task, SCHLITTENLACHER),
+}
+assert tuple(_MAKERS) == METHODS
+
+
+def make_method(name: str, task: Task, learned: Learned = NOTHING_LEARNED) -> Method:
+    """Make a method for one ear.
+
+    Parameters
+    ----------
+    name : str
+        One of `METHODS`.
+    task : Task
+        What every method is told.
+    learned : Learned
+        Without it, CAST and de Vries fall back on the ten standard audiograms.
+    """
+    return _MAKERS[name](task, learned)
+
+
+def check_method_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names, or say which one is no method, or is there twice.
+
+    Raises
+    ------
+    HostError
+        If so, or if there is no name.
+    """
+    names = tuple(names)
+    for name in names:
+        if name not in METHODS:
+            raise HostError(f"--methods has {name!r}; allowed are {', '.join(METHODS)}")
+        if names.count(name) > 1:
+            raise HostError(f"--methods has {name!r} twice; allowed is once")
+    if not names:
+        raise HostError(f"--methods is empty; allowed are {', '.join(METHODS)}")
+    return names
+
+
+def learn(names: Iterable[str], population: Population) -> Learned:
+    """Learn what these methods need from a population, and nothing else.
+
+    Raises
+    ------
+    HostError
+        The population is too small.
+    """
+    wanted = set(names) & set(METHODS_LEARNED)
+    try:
+        return Learned(
+            learn_patterns(population) if "cast" in wanted else None,
+            learn_mixture(population) if "de-vries" in wanted else None,
+        )
+    except ValueError as error:
+        raise HostError(f"nothing can be learned from this population: {error}") from None
+
+
+def _lists(values: Patterns | Mixture | None) -> dict[str, Any] | None:
+    if values is None:
+        return None
+    lists = {name: array.tolist() for name, array in vars(values).items()}
+    assert all(math.isfinite(number) for array in vars(values).values() for number in array.flat)
+    return lists
+
+
+def _arrays(values: Values) -> dict[str, Any]:
+    return {name: np.array(numbers, dtype=np.float64) for name, numbers in values.items()}

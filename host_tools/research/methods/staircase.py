@@ -1,0 +1,462 @@
+"""The clinic's staircases, up 5 and down 10 dB: ASHA 2005 and ISO 8253-1.
+
+R. Carhart and J. F. Jerger, "Preferred method for clinical determination of pure-tone thresholds",
+J. Speech Hear. Disord. 24 (1959) 330-345; American Speech-Language-Hearing Association, "Guidelines
+for manual pure-tone threshold audiometry" (2005); ISO 8253-1:2010, 6.2, ascending method.
+
+What all of them report is the lowest level of a 5 dB grid that is heard reliably, and not the level
+that is heard half the time. A sharp threshold lies anywhere in the 5 dB below that level, so on
+average 2.5 dB below it (`ASCENDING_BIAS_DB`); simulated listeners with a response noise of 1.5 to 5
+dB give 2.2 to 3.0 dB.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from host_tools.research.methods.interface import Array, Stimulus, Task, interpolate
+from host_tools.research.methods.per_frequency import FIRST_FREQUENCY_HZ, frequencies_to_measure
+
+UP_DB: Final = 5.0
+DOWN_DB: Final = 10.0
+ASCENDING_BIAS_DB: Final = UP_DB / 2.0
+AUDIBLE_DB: Final = 10.0  # first tone of the next frequency above the threshold of the nearest one
+SILENT_AT_LIMIT: Final = 2  # unheard so often in a row at the highest level: not reached
+INTER_OCTAVE_DB: Final = 20.0  # octaves that differ so much call for the frequency between them
+
+FAMILIAR_UP_DB: Final = 10.0
+ASHA_FAMILIAR_DB_HL: Final = (30.0, 50.0)  # first tone; second if that was not heard
+ISO_FAMILIAR_DB_HL: Final = 40.0
+ISO_FAMILIAR_DOWN_DB: Final = 20.0
+
+ASHA_HEARD: Final = 2  # ascending presentations heard at a level, and half of them there
+ISO_EQUAL: Final = (3, 5)  # ascents that end at one level, of at most so many
+ISO_EQUAL_SHORTENED: Final = (2, 3)
+ISO_RESTART_DB: Final = 10.0
+# At one frequency. A listener with a response noise of 2 dB needs some 9 (ASHA) or 14 (ISO); by
+# ISO's criterion, which counts anew and anew, one of 5 dB gets here less than once in 100.
+TONES_MAX: Final = 120
+
+# What became of a frequency.
+SETTLED: Final = "settled"
+HEARS_ALL: Final = "hears-all"  # the criterion is met at the lowest level there is
+NOT_REACHED: Final = "not-reached"  # unheard at the highest level there is
+UNSETTLED: Final = "unsettled"  # no criterion met within TONES_MAX tones
+
+# The frequency between two octaves.
+INTER_OCTAVES_HZ: Final = {
+    750.0: (500.0, 1000.0),
+    1500.0: (1000.0, 2000.0),
+    3000.0: (2000.0, 4000.0),
+    6000.0: (4000.0, 8000.0),
+}
+
+assert SILENT_AT_LIMIT < TONES_MAX
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found at one frequency: a level in dB HL, and what it is worth.
+
+    At "not-reached" the level is the highest that was tried, at "hears-all" the lowest there is,
+    and at "unsettled" the last estimate.
+    """
+
+    level_db_hl: float
+    outcome: str
+
+
+class _Limited:
+    """A level that stays within limits, and says when nothing is heard at the highest."""
+
+    def __init__(self, level_db_hl: float, limits_db_hl: tuple[float, float]) -> None:
+        self._low, self._high = limits_db_hl
+        self.level_db_hl = self._clipped(level_db_hl)
+        self._silent_at_limit = 0
+
+    @property
+    def not_reached(self) -> bool:
+        """Return whether the highest level was not heard, twice in a row."""
+        return self._silent_at_limit >= SILENT_AT_LIMIT
+
+    @property
+    def at_floor(self) -> bool:
+        """Return whether there is no lower level."""
+        return self.level_db_hl <= self._low
+
+    def note(self, heard: bool) -> None:
+        """Count what is not heard at the limit."""
+        silent = not heard and self.level_db_hl >= self._high
+        self._silent_at_limit = self._silent_at_limit + 1 if silent else 0
+
+    def move(self, step_db: float) -> None:
+        """Go up or down, as far as the limits let."""
+        self.level_db_hl = self._clipped(self.level_db_hl + step_db)
+
+    def _clipped(self, level_db_hl: float) -> float:
+        return min(max(level_db_hl, self._low), self._high)
+
+
+class _Familiarisation(ABC):
+    """The first tones at 1 kHz: they show the task, and where to start."""
+
+    def __init__(self, level_db_hl: float, limits_db_hl: tuple[float, float]) -> None:
+        self.tone = _Limited(level_db_hl, limits_db_hl)
+        self.over = False
+
+    @property
+    def not_reached(self) -> bool:
+        return self.tone.not_reached
+
+    def answer(self, heard: bool) -> None:
+        """Take an answer; once it is over, the level is where to start."""
+        self.tone.note(heard)
+        self._step(heard)
+        if self.over:
+            self.tone.move(-DOWN_DB)
+
+    @abstractmethod
+    def _step(self, heard: bool) -> None: ...
+
+
+class _FamiliarisationAsha(_Familiarisation):
+    """30 dB HL; not heard: 50 and then 10 dB more each time, until heard."""
+
+    def _step(self, heard: bool) -> None:
+        self.over = heard
+        if not heard:
+            at_second = ASHA_FAMILIAR_DB_HL[1] - self.tone.level_db_hl
+            self.tone.move(max(FAMILIAR_UP_DB, at_second))
+
+
+class _FamiliarisationIso(_Familiarisation):
+    """40 dB HL, 20 dB down until not heard (or there is no lower level), 10 dB up until heard."""
+
+    def __init__(self, level_db_hl: float, limits_db_hl: tuple[float, float]) -> None:
+        super().__init__(level_db_hl, limits_db_hl)
+        self._rising = False
+
+    def _step(self, heard: bool) -> None:
+        self.over = heard and (self._rising or self.tone.at_floor)
+        self._rising = self._rising or not heard
+        if not self.over:
+            self.tone.move(-ISO_FAMILIAR_DOWN_DB if heard else FAMILIAR_UP_DB)
+
+
+class _Run(ABC):
+    """Up 5 and down 10 dB at one frequency until a criterion is met.
+
+    A presentation is ascending if the one before it was not heard, or if there is no level below
+    it from which to ascend.
+    """
+
+    def __init__(self, level_db_hl: float, limits_db_hl: tuple[float, float]) -> None:
+        self.tone = _Limited(level_db_hl, limits_db_hl)
+        self.tones = 0
+        self.ascending_db_hl: list[float] = []  # presentations that count
+        self.ascents_db_hl: list[float] = []  # those of them that were heard, which ends an ascent
+        self.finding: Finding | None = None
+        self._rising = False
+
+    @property
+    def estimate_db_hl(self) -> float:
+        """Return the (lower) median of the ascents, before the first one the level to come."""
+        if not self.ascents_db_hl:
+            return self.tone.level_db_hl
+        return sorted(self.ascents_db_hl)[(len(self.ascents_db_hl) - 1) // 2]
+
+    def answer(self, heard: bool) -> None:
+        """Take an answer; `finding` is there once the criterion is met or cannot be."""
+        level_db_hl, ascending = self.tone.level_db_hl, self._rising or self.tone.at_floor
+        self.tones += 1
+        self.tone.note(heard)
+        if ascending:
+            self.ascending_db_hl.append(level_db_hl)
+            if heard:
+                self.ascents_db_hl.append(level_db_hl)
+        if ascending and heard and self._met(level_db_hl):
+            outcome = HEARS_ALL if self.tone.at_floor else SETTLED
+            self.finding = Finding(level_db_hl, outcome)
+        elif self.tone.not_reached:
+            self.finding = Finding(level_db_hl, NOT_REACHED)
+        elif self.tones == TONES_MAX:
+            self.finding = Finding(self.estimate_db_hl, UNSETTLED)
+        self.tone.move(self._step_db(heard, ascending))
+        self._rising = not heard
+
+    @abstractmethod
+    def _met(self, level_db_hl: float) -> bool:
+        """Return whether the ascent that just ended at this level is the last one needed."""
+
+    def _step_db(self, heard: bool, ascending: bool) -> float:
+        return -DOWN_DB if heard else UP_DB
+
+
+class _RunAsha(_Run):
+    """Until a level was heard in at least two, and half, of its ascending presentations."""
+
+    def _met(self, level_db_hl: float) -> bool:
+        heard = self.ascents_db_hl.count(level_db_hl)
+        return heard >= ASHA_HEARD and 2 * heard >= self.ascending_db_hl.count(level_db_hl)
+
+
+class _RunIso(_Run):
+    """Until three of at most five ascents end at one level; else 10 dB up, and count anew."""
+
+    equal, at_most = ISO_EQUAL
+
+    def _met(self, level_db_hl: float) -> bool:
+        return self.ascents_db_hl.count(level_db_hl) >= self.equal
+
+    def _step_db(self, heard: bool, ascending: bool) -> float:
+        if heard and ascending and len(self.ascents_db_hl) == self.at_most:
+            self.ascents_db_hl.clear()
+            return ISO_RESTART_DB
+        return super()._step_db(heard, ascending)
+
+
+class _RunIsoShortened(_RunIso):
+    """The shortened version: two of at most three."""
+
+    equal, at_most = ISO_EQUAL_SHORTENED
+
+
+class _Staircase:
+    """The course of an audiogram by staircases: which frequency, from which level, and the end.
+
+    1 kHz after a familiarisation there, the frequencies above it upwards, 1 kHz again, those below
+    it downwards, and last what lies between two octaves whose thresholds differ by 20 dB or more.
+    Each frequency but the first begins 10 dB above the threshold of the nearest one that is known.
+    """
+
+    familiarisation: type[_Familiarisation]
+    run: type[_Run]
+    first_level_db_hl: float
+
+    def __init__(
+        self,
+        task: Task,
+        frequencies_hz: Sequence[float] | None,
+        subtract_bias: bool,
+    ) -> None:
+        self._task = task
+        self._bias_db = ASCENDING_BIAS_DB if subtract_bias else 0.0
+        order = frequencies_to_measure(task, frequencies_hz)
+        if order[0] != FIRST_FREQUENCY_HZ:
+            raise ValueError(
+                f"frequencies_hz is {sorted(order)}; allowed is what has 1000 Hz in it, where "
+                "a staircase begins"
+            )
+        above = [f for f in order if f > FIRST_FREQUENCY_HZ]
+        below = [f for f in order if f < FIRST_FREQUENCY_HZ]
+        self._plan = [FIRST_FREQUENCY_HZ, *above, FIRST_FREQUENCY_HZ, *below]
+        self._inter_octaves_planned = False
+        self._findings: dict[float, Finding] = {}
+        self.retest_difference_db: float | None = None
+        limits = task.level_limits_db_hl
+        self._familiar = self.familiarisation(self.first_level_db_hl, limits)
+        self._run = self.run(self.first_level_db_hl, limits)
+
+    @property
+    def findings(self) -> dict[float, Finding]:
+        """Return what was found so far: frequency in Hz to level and outcome, as measured."""
+        return dict(self._findings)
+
+    def next_stimulus(self) -> Stimulus | None:
+        """Return the tone to play next, as in `Method`; None once all frequencies are measured."""
+        if not self._plan:
+            return None
+        return Stimulus(self._plan[0], self._stage().tone.level_db_hl)
+
+    def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
+        """Take the answer to one tone into account, as in `Method`.
+
+        Raises
+        ------
+        ValueError
+            The tone is not the one that was to be played: a staircase goes its own way only.
+        """
+        *tone, heard = self._task.checked_answer(frequency_hz, level_db_hl, heard)
+        wanted = self.next_stimulus()
+        if wanted is None:
+            raise ValueError(f"the tone is {_words(*tone)}; allowed is none, the staircase is over")
+        if tone != [wanted.frequency_hz, wanted.level_db_hl]:
+            raise ValueError(
+                f"the tone is {_words(*tone)}; allowed is the one asked for, "
+                f"{_words(wanted.frequency_hz, wanted.level_db_hl)}"
+            )
+        stage = self._stage()
+        stage.answer(heard)
+        if isinstance(stage, _Run):
+            if stage.finding is not None:
+                self._found(stage.finding)
+        elif stage.not_reached:
+            self._found(Finding(wanted.level_db_hl, NOT_REACHED))
+        elif stage.over:
+            self._run = self.run(stage.tone.level_db_hl, self._task.level_limits_db_hl)
+
+    def threshold(self, frequencies_hz: Iterable[float] | Array) -> tuple[Array, Array]:
+        """Return what is known so far, as in `Method`; a staircase has no SD, so that is NaN.
+
+        A frequency that is done has its level (of the two at 1 kHz the lower, as the British
+        Society of Audiology takes it). One under way has the median of the levels at which its
+        ascents ended, before the first of these the level of the tone to come. All other
+        frequencies are interpolated linearly in log2 frequency, and constant outside. Before
+        anything is known it is the level of the first tone everywhere. A threshold that was not
+        reached stands at the highest level, below which it does not lie.
+
+        With `subtract_bias` what rests on ascents is 2.5 dB lower, limits and guesses are not.
+        """
+        wanted_hz = self._task.checked_frequencies(frequencies_hz)
+        known = self._known()
+        values = interpolate(sorted(known), [known[f] for f in sorted(known)], wanted_hz)
+        return values, np.full_like(values, math.nan)
+
+    def _stage(self) -> _Familiarisation | _Run:
+        return self._run if self._familiar.over else self._familiar
+
+    def _known(self) -> dict[float, float]:
+        known = {
+            frequency_hz: found.level_db_hl
+            - (self._bias_db if found.outcome in (SETTLED, UNSETTLED) else 0.0)
+            for frequency_hz, found in self._findings.items()
+        }
+        running = self._plan[0] if self._plan else FIRST_FREQUENCY_HZ
+        if running not in known and (self._run.tones or not known):
+            bias_db = self._bias_db if self._run.ascents_db_hl else 0.0
+            level_db_hl = self._stage().tone.level_db_hl
+            if self._familiar.over:
+                level_db_hl = self._run.estimate_db_hl
+            known[running] = level_db_hl - bias_db
+        return known
+
+    def _found(self, finding: Finding) -> None:
+        """Note what was found at the frequency under way and begin with the next."""
+        frequency_hz = self._plan.pop(0)
+        first = self._findings.get(frequency_hz)
+        if first is not None:
+            self.retest_difference_db = finding.level_db_hl - first.level_db_hl
+            finding = min(first, finding, key=lambda found: found.level_db_hl)
+        self._findings[frequency_hz] = finding
+        self._familiar.over = True
+        if not self._plan and not self._inter_octaves_planned:
+            self._inter_octaves_planned = True
+            self._plan = [f for f in INTER_OCTAVES_HZ if self._needed(f)]
+        if self._plan:
+            level_db_hl = self._nearest_db_hl(self._plan[0]) + AUDIBLE_DB
+            self._run = self.run(level_db_hl, self._task.level_limits_db_hl)
+
+    def _needed(self, frequency_hz: float) -> bool:
+        """Return whether an inter-octave frequency is to be measured."""
+        low_hz, high_hz = self._task.frequency_range_hz
+        if frequency_hz in self._findings or not low_hz <= frequency_hz <= high_hz:
+            return False
+        octaves = [self._findings.get(f) for f in INTER_OCTAVES_HZ[frequency_hz]]
+        levels = [found.level_db_hl for found in octaves if found is not None]
+        return len(levels) == 2 and abs(levels[1] - levels[0]) >= INTER_OCTAVE_DB
+
+    def _nearest_db_hl(self, frequency_hz: float) -> float:
+        nearest = min(self._findings, key=lambda f: abs(math.log2(f / frequency_hz)))
+        return self._findings[nearest].level_db_hl
+
+
+class StaircaseAsha(_Staircase):
+    """The staircase of ASHA 2005, after Carhart & Jerger 1959.
+
+    Familiarisation at 1 kHz with 30 dB HL, if not heard 50 dB HL and 10 dB more each time. From 10
+    dB below what was heard: 5 dB up when not heard, 10 dB down when heard. Only ascending
+    presentations count. The threshold is the lowest level heard in at least half of them, and at
+    least twice.
+
+    Parameters
+    ----------
+    task : Task
+        What is told to every method; noise and rates are not used.
+    frequencies_hz : sequence of float, optional
+        Frequencies to measure, 1000 Hz among them, if not the conventional ones of the task.
+    subtract_bias : bool
+        Subtract the 2.5 dB by which an ascending staircase lies above the 50 % point.
+
+    Attributes
+    ----------
+    findings : dict
+        Frequency in Hz to `Finding`, for every frequency that is done.
+    retest_difference_db : float or None
+        Second result at 1 kHz minus the first one.
+
+    Raises
+    ------
+    ValueError
+        The frequencies are not allowed.
+    """
+
+    familiarisation = _FamiliarisationAsha
+    run = _RunAsha
+    first_level_db_hl = ASHA_FAMILIAR_DB_HL[0]
+
+    def __init__(
+        self,
+        task: Task,
+        *,
+        frequencies_hz: Sequence[float] | None = None,
+        subtract_bias: bool = False,
+    ) -> None:
+        super().__init__(task, frequencies_hz, subtract_bias)
+
+
+class StaircaseIso(_Staircase):
+    """The ascending method of ISO 8253-1.
+
+    Familiarisation at 1 kHz with 40 dB HL, 20 dB down until not heard, 10 dB up until heard. From
+    10 dB below that: 5 dB up until heard, 10 dB down until not heard, and so on, until three of at
+    most five ascents end at the same level; otherwise 10 dB up and five more. The threshold is that
+    level, which is heard in more than half of the ascents.
+
+    Parameters
+    ----------
+    task : Task
+        What is told to every method; noise and rates are not used.
+    frequencies_hz : sequence of float, optional
+        Frequencies to measure, 1000 Hz among them, if not the conventional ones of the task.
+    subtract_bias : bool
+        Subtract the 2.5 dB by which an ascending staircase lies above the 50 % point.
+    shortened : bool
+        The standard's shortened version: two of at most three ascents.
+
+    Attributes
+    ----------
+    findings : dict
+        Frequency in Hz to `Finding`, for every frequency that is done.
+    retest_difference_db : float or None
+        Second result at 1 kHz minus the first one; what to do about 10 dB and more (the standard
+        has further frequencies repeated) is left to the reader.
+
+    Raises
+    ------
+    ValueError
+        The frequencies are not allowed.
+    """
+
+    familiarisation = _FamiliarisationIso
+    run = _RunIso
+    first_level_db_hl = ISO_FAMILIAR_DB_HL
+
+    def __init__(
+        self,
+        task: Task,
+        *,
+        frequencies_hz: Sequence[float] | None = None,
+        subtract_bias: bool = False,
+        shortened: bool = False,
+    ) -> None:
+        if shortened:
+            self.run = _RunIsoShortened
+        super().__init__(task, frequencies_hz, subtract_bias)
+
+
+def _words(frequency_hz: float, level_db_hl: float) -> str:
+    return f"{frequency_hz:g} Hz at {level_db_hl:g} dB HL"

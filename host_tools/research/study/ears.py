@@ -1,0 +1,164 @@
+"""Which ears a study measures: the ten standard ones, or those of a table, drawn by severity."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from firmware_py.inference.laplace.standard_audiograms import (
+    FREQUENCIES_HZ,
+    STANDARD_AUDIOGRAMS_DB_HL,
+)
+from host_tools.errors import HostError
+from host_tools.research.methods.interface import Task
+from host_tools.research.methods.population import (
+    NO_STRATUM,
+    STRATA,
+    Population,
+    PopulationError,
+    read_population,
+)
+from host_tools.research.study.listener import Ear, place_in_draw
+
+BISGAARD: Final = "bisgaard"
+STANDARD_STRATUM: Final = "standard"
+
+# The split of a table by person, the same wherever something is learned from one.
+TRAIN_SHARE: Final = 0.8
+SPLIT_SEED: Final = 1
+
+ALL: Final = "all"
+TRAIN: Final = "train"
+HELD_OUT: Final = "held-out"
+AUTO: Final = "auto"
+PARTS: Final = (AUTO, ALL, TRAIN, HELD_OUT)
+
+EARS_PER_STRATUM: Final = 40
+ALL_EARS: Final = 0
+EARS_MAX: Final = 1_000_000
+JITTER_DB: Final = 2.5
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of ears.
+
+    Attributes
+    ----------
+    name : str
+        Of the file, without its directory.
+    sha256 : str
+        Of its bytes.
+    population : Population
+    """
+
+    name: str
+    sha256: str
+    population: Population
+
+    def part(self, part: str) -> Population:
+        """Return all ears, those to learn from, or those held out."""
+        if part == ALL:
+            return self.population
+        train, held_out = self.population.split(TRAIN_SHARE, SPLIT_SEED)
+        return train if part == TRAIN else held_out
+
+
+def read_table(path: Path, option: str) -> Table:
+    """Read a table of ears.
+
+    Raises
+    ------
+    HostError
+        If it is none; the message begins with the option that named it.
+    """
+    try:
+        content = path.read_bytes()
+        return Table(path.name, hashlib.sha256(content).hexdigest(), read_population(path, content))
+    except OSError as error:
+        allowed = f"; allowed are a file and {BISGAARD}" if option == "--audiograms" else ""
+        raise HostError(f"{option} {str(path)!r}: {error.strerror}{allowed}") from None
+    except PopulationError as error:
+        raise HostError(f"{option}: {error}") from None
+
+
+def standard_ears() -> tuple[Ear, ...]:
+    """Return the ten standard audiograms."""
+    frequencies_hz = tuple(float(frequency_hz) for frequency_hz in FREQUENCIES_HZ)
+    return tuple(
+        Ear(name, STANDARD_STRATUM, frequencies_hz, thresholds_db_hl)
+        for name, thresholds_db_hl in STANDARD_AUDIOGRAMS_DB_HL.items()
+    )
+
+
+def ears_of(population: Population, per_stratum: int) -> tuple[tuple[Ear, ...], list[str]]:
+    """Return ears that can be scored, stratum after stratum, and remarks.
+
+    Those with a threshold that was not measured or lies beyond the audiometer's limit are left out,
+    as their truth is not known. Which ears are drawn depends on the ears' names only: of a larger
+    number they are a part.
+
+    Parameters
+    ----------
+    population : Population
+    per_stratum : int
+        `ALL_EARS`: all of them.
+
+    Raises
+    ------
+    HostError
+        No ear is left, or a frequency cannot be asked.
+    """
+    _check_frequencies(population)
+    whole = population.complete(censored=False)
+    remarks = []
+    if left_out := len(population) - len(whole):
+        remarks.append(
+            f"{left_out} of {len(population)} ears left out: a threshold was not measured, or not "
+            "found at the audiometer's limit"
+        )
+    stratum, names = whole.stratum, unique_names(whole)
+    drawn: list[Ear] = []
+    for index, stratum_name in enumerate(STRATA):
+        members = sorted(np.flatnonzero(stratum == index), key=lambda i: place_in_draw(names[i]))
+        chosen = members if per_stratum == ALL_EARS else members[:per_stratum]
+        if len(chosen) < per_stratum:
+            remarks.append(f"only {len(chosen)} ears {stratum_name}, {per_stratum} were asked for")
+        drawn += [
+            Ear(
+                names[i],
+                stratum_name,
+                tuple(whole.frequencies_hz.tolist()),
+                tuple(whole.thresholds_db_hl[i].tolist()),
+                None if np.isnan(whole.age_years[i]) else float(whole.age_years[i]),
+                whole.sex[i] or None,
+            )
+            for i in chosen
+        ]
+    assert NO_STRATUM not in stratum  # complete ears have a PTA4
+    if not drawn:
+        raise HostError("--audiograms: no ear is measured at every frequency; nothing was studied")
+    return tuple(drawn), remarks
+
+
+def unique_names(population: Population) -> list[str]:
+    """Return a name for every ear: person and side, and a number from the second of a name on."""
+    count: dict[str, int] = {}
+    names = []
+    for person, side in zip(population.person, population.ear, strict=True):
+        name = f"{person}/{side}".strip("/")
+        count[name] = count.get(name, 0) + 1
+        names.append(name if count[name] == 1 else f"{name}#{count[name]}")
+    return names
+
+
+def _check_frequencies(population: Population) -> None:
+    low_hz, high_hz = Task.frequency_range_hz
+    for frequency_hz in population.frequencies_hz:
+        if not low_hz <= frequency_hz <= high_hz:
+            raise HostError(
+                f"--audiograms has thresholds at {frequency_hz:g} Hz; allowed is {low_hz:g} to "
+                f"{high_hz:g} Hz, where tones can be asked"
+            )

@@ -1,0 +1,123 @@
+"""The simulated listener of a study: the same one for every method.
+
+Each ear and seed has a stream of random numbers of its own, one number for every tone in turn, from
+raw Philox words. So all methods meet the same listener with the same luck (common random numbers),
+and what a listener answers does not depend on what else is simulated, where, or when.
+"""
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from device.simulator.listener import Audiogram
+from firmware_py.inference.elementary import normal_cdf
+from firmware_py.inference.mixture.population_prior import Sex
+from host_tools.research.methods.interface import Array
+
+Words = np.ndarray[Any, np.dtype[np.uint64]]
+
+# Parts of the Philox counter, beside the seed and the ear in the key.
+_ANSWER_STREAM: Final = 1
+_JITTER_STREAM: Final = 2
+_DRAW_STREAM: Final = 3
+
+
+@dataclass(frozen=True)
+class Ear:
+    """An ear to be measured.
+
+    Attributes
+    ----------
+    name : str
+        No other ear of the study has it.
+    stratum : str
+        The degree of loss, over which results are averaged in equal parts.
+    frequencies_hz, thresholds_db_hl : tuple of float
+        Rising; between them the truth is linear in log2 frequency, outside constant.
+    age_years, sex : float and "F" or "M", or None
+        Whose ear it is, as far as that is known.
+    """
+
+    name: str
+    stratum: str
+    frequencies_hz: tuple[float, ...]
+    thresholds_db_hl: tuple[float, ...]
+    age_years: float | None = None
+    sex: Sex | None = None
+
+    def jittered(self, seed: int, within_db: float) -> "Ear":
+        """Return the ear with thresholds moved evenly within +-`within_db`, by name and seed."""
+        draws = uniforms(self.name, seed, _JITTER_STREAM, len(self.thresholds_db_hl)).tolist()
+        moved = [
+            threshold_db_hl + within_db * (2.0 * draw - 1.0)
+            for threshold_db_hl, draw in zip(self.thresholds_db_hl, draws, strict=True)
+        ]
+        return replace(self, thresholds_db_hl=tuple(moved))
+
+
+@dataclass(frozen=True)
+class Answering:
+    """How listeners answer: P = f + (1 - f - l) Phi((level - threshold) / noise).
+
+    Attributes
+    ----------
+    response_noise_db : float
+    lapse_rate, false_alarm_rate : float
+        l and f.
+    """
+
+    response_noise_db: float
+    lapse_rate: float
+    false_alarm_rate: float
+
+
+class Listener:
+    """Who has this ear, under one seed.
+
+    Parameters
+    ----------
+    ear : Ear
+    answering : Answering
+    seed : int
+        0 to 2**64 - 1.
+    tones : int
+        So many can be asked.
+    """
+
+    def __init__(self, ear: Ear, answering: Answering, seed: int, tones: int) -> None:
+        self._audiogram = Audiogram(ear.frequencies_hz, ear.thresholds_db_hl)
+        self._answering = answering
+        self._luck = uniforms(ear.name, seed, _ANSWER_STREAM, tones)
+
+    def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
+        """Return the probability that this tone is answered."""
+        how = self._answering
+        above_db = level_db_hl - self._audiogram.threshold_db_hl(frequency_hz)
+        attentive = 1.0 - how.false_alarm_rate - how.lapse_rate
+        phi = float(normal_cdf(above_db / how.response_noise_db))
+        return how.false_alarm_rate + attentive * phi
+
+    def hears(self, tone: int, frequency_hz: float, level_db_hl: float) -> bool:
+        """Return the answer to tone number 0, 1, 2 ...; of the number, the luck is always the same.
+
+        The better audible of two tones of one number is heard whenever the other is.
+        """
+        return bool(self._luck[tone] < self.probability_heard(frequency_hz, level_db_hl))
+
+
+def uniforms(name: str, seed: int, stream: int, count: int) -> Array:
+    """Return numbers in [0, 1), multiples of 2**-53, that belong to name, seed and stream alone."""
+    word = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little")
+    generator = np.random.Philox(
+        key=np.array([seed, word], dtype=np.uint64),
+        counter=np.array([0, stream, 0, 0], dtype=np.uint64),
+    )
+    words: Words = generator.random_raw(count)
+    return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def place_in_draw(name: str) -> float:
+    """Return a number in [0, 1) that belongs to an ear alone: the lowest are drawn first."""
+    return float(uniforms(name, 1, _DRAW_STREAM, 1)[0])

@@ -1,0 +1,157 @@
+"""One session: a method measures an ear, and after every tone its error is noted."""
+
+from dataclasses import dataclass
+from functools import cache
+from statistics import NormalDist
+from typing import Final
+
+import numpy as np
+
+from firmware_py.inference.estimator import InferenceError
+from host_tools.research.methods.interface import Array, Banded, Method, Task
+from host_tools.research.methods.registry import Learned, make_method
+from host_tools.research.study.listener import Answering, Ear, Listener
+
+# What is noted, in this order; NaN where a method gives no SD.
+METRICS: Final = (
+    "rmse_db",
+    "mean_error_db",
+    "worst_error_db",
+    "covered_95",
+    "covered_50",
+    "mean_sd_db",
+    "mean_half_width_db",
+)
+WIDE: Final = 0.95
+NARROW: Final = 0.5
+
+# What a method raises that cannot go on; anything else is a mistake in the program.
+FAILURES: Final = (ArithmeticError, InferenceError)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is the same for all sessions of a study.
+
+    Attributes
+    ----------
+    answering : Answering
+        Of every listener; the methods are told.
+    tones : int
+        Played in each session.
+    jitter_db : float
+        Thresholds are moved within +- so much, by seed.
+    """
+
+    answering: Answering
+    tones: int
+    jitter_db: float
+
+
+@dataclass(frozen=True)
+class Job:
+    """A session to be run."""
+
+    method: str
+    ear: Ear
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Session:
+    """A session that was run.
+
+    Attributes
+    ----------
+    job : Job
+    metrics : (tones + 1, len(METRICS))
+        Before the first tone, and after each. Once the method has ended, its last values.
+    ended_after : int or None
+        After so many tones the method had ended by itself, or could not go on; None: it had not.
+    failed : bool
+        It could not go on.
+    """
+
+    job: Job
+    metrics: Array
+    ended_after: int | None
+    failed: bool
+
+
+def run_session(job: Job, setting: Setting, learned: Learned) -> Session:
+    """Run a session: always the same for the same arguments."""
+    ear = job.ear.jittered(job.seed, setting.jitter_db) if setting.jitter_db else job.ear
+    listener = Listener(ear, setting.answering, job.seed, setting.tones)
+    method = make_method(job.method, _task(ear, job.seed, setting), learned)
+    metrics = np.empty((setting.tones + 1, len(METRICS)))
+    metrics[0] = measured(method, ear)
+    for tone in range(setting.tones):
+        try:
+            stimulus = method.next_stimulus()
+            if stimulus is not None:
+                at = (stimulus.frequency_hz, stimulus.level_db_hl)
+                method.observe(*at, listener.hears(tone, *at))
+                metrics[tone + 1] = measured(method, ear)
+        except FAILURES:
+            metrics[tone + 1 :] = metrics[tone]
+            return Session(job, metrics, tone, failed=True)
+        if stimulus is None:
+            metrics[tone + 1 :] = metrics[tone]
+            return Session(job, metrics, tone, failed=False)
+    return Session(job, metrics, None, failed=False)
+
+
+def measured(method: Method, ear: Ear) -> Array:
+    """Return `METRICS` of what a method knows about an ear, at the ear's own frequencies.
+
+    Bands are those of the method (`Banded`), or else the mean and so many SDs. A truth on the edge
+    of a band is covered.
+    """
+    truth_db_hl = np.array(ear.thresholds_db_hl)
+    mean_db_hl, sd_db = method.threshold(ear.frequencies_hz)
+    error_db = mean_db_hl - truth_db_hl
+    metrics = [
+        np.sqrt(np.mean(error_db**2)),
+        np.mean(error_db),
+        np.max(np.abs(error_db)),
+    ]
+    if np.isnan(sd_db).any():
+        return np.array([*metrics, *[np.nan] * (len(METRICS) - len(metrics))])
+    low_db_hl, high_db_hl = _band(method, ear, mean_db_hl, sd_db, WIDE)
+    narrow = _band(method, ear, mean_db_hl, sd_db, NARROW)
+    return np.array(
+        [
+            *metrics,
+            np.mean((low_db_hl <= truth_db_hl) & (truth_db_hl <= high_db_hl)),
+            np.mean((narrow[0] <= truth_db_hl) & (truth_db_hl <= narrow[1])),
+            np.mean(sd_db),
+            np.mean(0.5 * (high_db_hl - low_db_hl)),
+        ]
+    )
+
+
+def _band(
+    method: Method, ear: Ear, mean_db_hl: Array, sd_db: Array, probability: float
+) -> tuple[Array, Array]:
+    if isinstance(method, Banded):
+        return method.threshold_band(ear.frequencies_hz, probability)
+    half_width_db = _normal_quantile(0.5 + 0.5 * probability) * sd_db
+    return mean_db_hl - half_width_db, mean_db_hl + half_width_db
+
+
+@cache
+def _normal_quantile(probability: float) -> float:
+    return NormalDist().inv_cdf(probability)
+
+
+def _task(ear: Ear, seed: int, setting: Setting) -> Task:
+    return Task(
+        response_noise_db=setting.answering.response_noise_db,
+        lapse_rate=setting.answering.lapse_rate,
+        false_alarm_rate=setting.answering.false_alarm_rate,
+        audiogram_frequencies_hz=ear.frequencies_hz,
+        seed=seed,
+        age_years=ear.age_years,
+        sex=ear.sex,
+        tones_max=setting.tones,
+    )

@@ -1,0 +1,190 @@
+"""What a study found, method by method: means over degrees of loss in equal parts."""
+
+import csv
+import io
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from host_tools.research.methods.interface import Array
+from host_tools.research.study.store import TABLE
+
+# After how many tones; the last one comes last.
+ERROR_TONES: Final = (5, 10, 15, 20, 30, 40)
+COVERAGE_TONES: Final = (10, 20, 30, 40)
+GOALS_DB: Final = (5, 3)
+DIGITS: Final = 4  # behind the point; what follows is chance in any study, and rounding
+
+
+class Results:
+    """The table of a study, read method by method.
+
+    Parameters
+    ----------
+    directory : Path
+        Of the study; its table is there.
+    methods : tuple of str
+    tones : int
+        Played in each session.
+    """
+
+    def __init__(self, directory: Path, methods: tuple[str, ...], tones: int) -> None:
+        self.methods = methods
+        self.tones = tones
+        self._path = directory / TABLE
+        self.weight = _balanced(self._column(methods[0], "stratum")[:, 0])
+        self._metric = cache(self._read_metric)
+
+    def metric(self, method: str, name: str) -> Array:
+        """Return (sessions, tones + 1), NaN where the method does not give it."""
+        values: Array = self._metric(method, name)
+        return values
+
+    def flag(self, method: str, name: str) -> Any:
+        """Return (sessions,) of bool: `ended` or `failed` with the last tone."""
+        return self._column(method, name)[:, -1].astype(bool)
+
+    def mean(self, method: str, name: str) -> Array:
+        """Return (tones + 1,) the mean, the degrees of loss in equal parts."""
+        mean: Array = self.weight @ self.metric(method, name)
+        return mean
+
+    def quantiles(self, method: str, name: str, at: tuple[float, ...]) -> Array:
+        """Return (len(at), tones + 1), the degrees of loss in equal parts."""
+        values = self.metric(method, name)
+        return np.array([weighted_quantiles(column, self.weight, at) for column in values.T]).T
+
+    def tones_to(self, method: str, goal_db: float) -> Array:
+        """Return (sessions,) the tones from which on the RMSE stays within the goal.
+
+        Infinite where it does not with the last tone. A session that is within the goal and then
+        leaves it again has not reached it: with luck the prior alone is.
+        """
+        return tones_to(self.metric(method, "rmse_db"), goal_db)
+
+    def _read_metric(self, method: str, name: str) -> Array:
+        values: Array = self._column(method, name).astype(np.float64)
+        return values
+
+    def _column(self, method: str, name: str) -> Any:
+        table = pq.read_table(self._path, columns=[name], filters=[("method", "==", method)])
+        values = table.column(name).to_numpy(zero_copy_only=False)
+        return values.reshape(-1, self.tones + 1)
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a study found about one method.
+
+    Attributes
+    ----------
+    method : str
+    sessions : int
+    rmse_db : dict of int to float
+        By tones.
+    covered_95 : dict of int to float or None
+        By tones: how often the 95 % band holds the truth; None: there is no band.
+    tones_to_db : dict of int to float or None
+        By goal: the median; None: less than half of the sessions reach it.
+    reached : dict of int to float
+        By goal: the share of the sessions that reach it.
+    ended, failed : float
+        Shares of the sessions that the method ended by itself, and that it could not go on with.
+    """
+
+    method: str
+    sessions: int
+    rmse_db: dict[int, float]
+    covered_95: dict[int, float | None]
+    tones_to_db: dict[int, float | None]
+    reached: dict[int, float]
+    ended: float
+    failed: float
+
+    def flat(self) -> dict[str, Any]:
+        """Return everything by a name of its own, numbers to `DIGITS`."""
+        values = {
+            "method": self.method,
+            "sessions": self.sessions,
+            **{f"rmse_db_at_{n}": value for n, value in self.rmse_db.items()},
+            **{f"covered_95_at_{n}": value for n, value in self.covered_95.items()},
+            **{f"tones_to_{goal}_db": value for goal, value in self.tones_to_db.items()},
+            **{f"reached_{goal}_db": value for goal, value in self.reached.items()},
+            "ended": self.ended,
+            "failed": self.failed,
+        }
+        return {
+            name: round(value, DIGITS) if isinstance(value, float) else value
+            for name, value in values.items()
+        }
+
+
+def summary(results: Results) -> list[Line]:
+    """Return what was found about every method, in their order."""
+    return [_line(results, method) for method in results.methods]
+
+
+def as_csv(lines: list[Line]) -> str:
+    """Return the summary as CSV; a value that is not there is an empty cell."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(lines[0].flat()), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(line.flat() for line in lines)
+    return text.getvalue()
+
+
+def weighted_quantiles(values: Array, weight: Array, at: tuple[float, ...]) -> Array:
+    """Return the smallest values at or below which lies at least such a share of the weight."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weight[order])
+    # A share that is reached but for the rounding of a sum is reached.
+    index = np.searchsorted(below, np.array(at) * below[-1] * (1.0 - 1e-12))
+    quantiles: Array = values[order][np.minimum(index, len(values) - 1)]
+    return quantiles
+
+
+def tones_to(rmse_db: Array, goal_db: float) -> Array:
+    """Return (sessions,) the first column from which on all of a row is at most the goal."""
+    stays = np.logical_and.accumulate((rmse_db <= goal_db)[:, ::-1], axis=1)[:, ::-1]
+    return np.where(stays.any(axis=1), stays.argmax(axis=1), np.inf)
+
+
+def _balanced(stratum: Any) -> Array:
+    # Weights, together 1, that give every stratum the same share.
+    _, index, count = np.unique(stratum.astype(str), return_inverse=True, return_counts=True)
+    weight: Array = 1.0 / (len(count) * count[index])
+    return weight
+
+
+def _until(last: int, tones: tuple[int, ...]) -> list[int]:
+    return [*[n for n in tones if n < last], last]
+
+
+def _line(results: Results, method: str) -> Line:
+    error_db = results.mean(method, "rmse_db")
+    covered = results.mean(method, "covered_95")
+    reached_after = {goal: results.tones_to(method, goal) for goal in GOALS_DB}
+    medians = {
+        goal: float(weighted_quantiles(tones, results.weight, (0.5,))[0])
+        for goal, tones in reached_after.items()
+    }
+    return Line(
+        method=method,
+        sessions=len(results.weight),
+        rmse_db={n: float(error_db[n]) for n in _until(results.tones, ERROR_TONES)},
+        covered_95={
+            n: None if np.isnan(covered[n]) else float(covered[n])
+            for n in _until(results.tones, COVERAGE_TONES)
+        },
+        tones_to_db={goal: n if np.isfinite(n) else None for goal, n in medians.items()},
+        reached={
+            goal: float(results.weight @ np.isfinite(tones))
+            for goal, tones in reached_after.items()
+        },
+        ended=float(results.weight @ results.flag(method, "ended")),
+        failed=float(results.weight @ results.flag(method, "failed")),
+    )

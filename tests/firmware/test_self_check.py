@@ -1,0 +1,45 @@
+"""The watch over the buttons: what is held down for ever, by the board's time alone."""
+
+from firmware_py.link.client import Greeted, Missed, Told
+from firmware_py.self_check import STUCK_US, ButtonWatch
+
+S = 1_000_000
+
+
+def watch_with_button_down(at_us: int, button: int = 1) -> ButtonWatch:
+    watch = ButtonWatch()
+    which = {} if button == 1 else {"button": str(button)}
+    moved = watch.notice(Told(1, "button-down", {"us": str(at_us), **which}))
+    assert moved == ("button-down", button)
+    return watch
+
+
+def test_a_button_is_held_as_long_as_the_board_has_not_said_otherwise() -> None:
+    watch = watch_with_button_down(7 * S, button=2)
+
+    assert watch.held(9 * S - 1, 2 * S) is None
+    assert watch.held(9 * S, 2 * S) == 2
+    assert watch.part(7 * S + STUCK_US - 1).works
+    assert not watch.part(7 * S + STUCK_US).works
+
+
+def test_a_release_that_is_told_late_was_no_later_for_that() -> None:
+    watch = watch_with_button_down(7 * S)
+    assert watch.held(7 * S, 2 * S) is None, "nobody knows yet what came after"
+    watch.notice(Told(2, "button-up", {"us": str(7 * S + 150_000)}))
+
+    assert watch.held(99 * S, 2 * S) is None
+
+
+def test_of_a_button_whose_release_may_be_lost_nothing_is_known() -> None:
+    for lost in (Missed(1, 2), Greeted("sim", "1", "00000001", "-")):
+        watch = watch_with_button_down(7 * S)
+        watch.notice(lost)
+        assert watch.held(99 * S, 2 * S) is None
+
+
+def test_an_event_that_cannot_be_read_is_passed_over() -> None:
+    watch = ButtonWatch()
+    for fields in ({}, {"us": "soon"}, {"us": "1", "button": "left"}):
+        assert watch.notice(Told(1, "button-down", fields)) is None
+    assert watch.presses == 0

@@ -1,0 +1,111 @@
+"""A FHIR bundle is one by the models of others, and says the limits of what is known.
+
+The models are those of R4B (4.3.0): R4 has none in fhir.resources any more, and what a bundle of
+observations and a device is made of is the same in both.
+"""
+
+import json
+from typing import Any
+
+import pytest
+
+from host_tools.commands.export.bundle import as_fhir
+from host_tools.commands.export.examination import Examination, read_examination
+from tests.host.commands.export.sessions import BOTH, JOURNALS, UNRELIABLE, marked
+
+
+def resources_of(*examinations: Examination) -> list[dict[str, Any]]:
+    return [entry["resource"] for entry in json.loads(as_fhir(examinations))["entry"]]
+
+
+def observation(resources: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    (found,) = [r for r in resources if r.get("code", {}).get("text") == name]
+    return found
+
+
+def right(frequency_hz: int) -> str:
+    return f"Hearing threshold Ear - right --{frequency_hz} Hz"
+
+
+def test_every_session_is_a_bundle_by_the_models() -> None:
+    from fhir.resources.R4B.bundle import Bundle  # half a second
+
+    examinations = [marked(), *map(read_examination, JOURNALS)]
+    bundle = Bundle.model_validate_json(as_fhir(examinations))
+    entries = bundle.entry or []
+    names = {entry.fullUrl for entry in entries}
+
+    assert len(names) == len(entries) > 100
+    for resource in resources_of(*examinations):
+        references = [resource["device"]] if "device" in resource else []
+        references += resource.get("hasMember", [])
+        assert {reference["reference"] for reference in references} <= names
+        assert not ("dataAbsentReason" in resource and "valueQuantity" in resource)
+
+
+def test_left_and_right_have_their_own_codes() -> None:
+    resources = resources_of(read_examination(BOTH))
+    codes = {
+        r["code"]["coding"][0]["display"]: r["code"]["coding"][0]["code"] for r in resources[1:]
+    }
+    assert len({*codes.values()}) == len(codes) == 21
+    assert codes["Hearing threshold Ear - right --500 Hz"] == "89025-1"
+    assert codes["Hearing threshold Ear - left --500 Hz"] == "89024-4"
+    panel = resources[-1]
+    assert panel["code"]["coding"][0]["code"] == "89015-2"
+    assert len(panel["hasMember"]) == 20
+
+
+def test_a_threshold_has_its_unit_and_its_band() -> None:
+    examination = read_examination(BOTH)
+    (threshold,) = [t for t in examination.ears["right"]["thresholds"] if t["frequency_hz"] == 3000]
+    found = observation(resources_of(examination), right(3000))
+    quantity = found["valueQuantity"]
+
+    assert (quantity["system"], quantity["code"]) == ("http://unitsofmeasure.org", "dB")
+    assert quantity["value"] == pytest.approx(threshold["threshold_db_hl"], abs=0.05)
+    low, high = (part["valueQuantity"]["value"] for part in found["component"])
+    assert low == pytest.approx(threshold["low_db_hl"], abs=0.05)
+    assert high == pytest.approx(threshold["high_db_hl"], abs=0.05)
+
+
+def test_what_has_no_number_says_so() -> None:
+    resources = resources_of(marked())
+    silent, floor, perhaps = (observation(resources, right(f)) for f in (8000, 250, 6000))
+
+    assert (silent["valueQuantity"]["comparator"], silent["valueQuantity"]["value"]) == (">", 90.0)
+    assert silent["interpretation"][0]["coding"][0]["code"] == ">"
+    assert (floor["valueQuantity"]["comparator"], floor["valueQuantity"]["value"]) == ("<=", -10.0)
+    assert perhaps["dataAbsentReason"]["coding"][0]["code"] == "unknown"
+    assert perhaps["interpretation"][0]["coding"][0]["code"] == "IND"
+    assert {"text": "perhaps beyond the limit of 90 dB HL"} in perhaps["note"]
+    assert {"text": "masking: uncertain"} in observation(resources, right(4000))["note"]
+
+
+def test_no_observation_hides_the_calibration_or_the_reason() -> None:
+    for resource in resources_of(read_examination(UNRELIABLE))[1:]:
+        notes = [note["text"] for note in resource["note"]]
+        assert "UNCALIBRATED: levels are nominal" in notes
+        assert any("catch trials without a tone were answered" in note for note in notes)
+
+
+def test_the_person_is_an_identifier_and_nothing_else() -> None:
+    resources = resources_of(marked())
+
+    assert {r["resourceType"] for r in resources} == {"Device", "Observation"}
+    for resource in resources[1:]:
+        assert resource["subject"] == {"type": "Patient", "identifier": {"value": "患者7"}}
+        assert resource["effectiveDateTime"] == "2026-01-02T03:04:05+00:00"
+    assert "subject" not in resources_of(read_examination(BOTH))[1]
+
+
+def test_only_a_session_that_came_to_its_end_is_final() -> None:
+    examination = marked()
+    assert {r["status"] for r in resources_of(examination)[1:]} == {"final"}
+    examination.result["outcome"] = ""
+    assert {r["status"] for r in resources_of(examination)[1:]} == {"preliminary"}
+
+
+def test_the_same_sessions_give_the_same_bytes() -> None:
+    examinations = [read_examination(path) for path in JOURNALS]
+    assert as_fhir(examinations) == as_fhir(examinations)

@@ -1,0 +1,153 @@
+"""`gp-pta export` writes what was asked for, or says what is wrong and writes nothing."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from host_tools.commands.export.examination import read_examination, without_guesses
+from host_tools.main import main
+from host_tools.recorded import read_session
+from tests.host.commands.export.sessions import BOTH, JOURNALS, SILENT
+
+
+def exported(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:
+    code = main(["export", *map(str, words)])
+    output = capsys.readouterr()
+    return code, output.out, output.err
+
+
+def test_the_ending_of_the_file_tells_the_format(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for ending in ("csv", "json", "parquet"):
+        path = tmp_path / f"out.{ending}"
+        assert exported(capsys, *JOURNALS, "-o", path) == (0, "", "")
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == 1 + len(JOURNALS)
+    assert json.loads((tmp_path / "out.json").read_text())["format"] == "gp-pta sessions 1"
+    assert (tmp_path / "out.parquet").read_bytes()[:4] == b"PAR1"
+
+
+def test_text_goes_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = exported(capsys, BOTH, "--format", "fhir", "-o", "-")
+    assert code == 0
+    assert json.loads(out)["resourceType"] == "Bundle"
+
+
+def test_a_journal_counts_once(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = exported(
+        capsys, BOTH, BOTH.parent / ".." / BOTH.parent.name / BOTH.name, "--format", "csv"
+    )
+    assert (code, out) == (2, "")
+    assert f"is named twice, as {str(BOTH)!r}" in err
+
+
+def test_the_schema_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = exported(capsys, "--schema")
+    assert code == 0
+    path = tmp_path / "schema.json"
+    assert exported(capsys, "--schema", "-o", path) == (0, "", "")
+    assert path.read_text() == out
+    assert json.loads(out)["$id"] == "urn:gp-pta:schema:sessions:1"
+
+
+def test_nothing_is_overwritten_without_force(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "out.csv"
+    path.write_text("mine")
+    code, _, err = exported(capsys, BOTH, "-o", path)
+    assert (code, path.read_text()) == (2, "mine")
+    assert "not overwritten without --force" in err
+    assert exported(capsys, BOTH, "-o", path, "--force")[0] == 0
+    assert path.read_text().startswith("journal,")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "no journal is named"),
+        ([BOTH], "--format is missing; allowed are csv, json, fhir, parquet"),
+        ([BOTH, "--format", "parquet"], "parquet is no text"),
+        ([BOTH, "-o", "out.txt"], "--format is missing and -o 'out.txt' does not tell it"),
+        (["--schema", "-o", "out.txt"], "allowed is a name in .json"),
+        ([BOTH, "--format", "csv", "-o", "out.json"], "allowed is a name in .csv"),
+        ([BOTH, "-o", "nowhere/out.csv"], "in a directory that is there"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(
+    words: list[str | Path], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = exported(capsys, *words)
+    assert (code, out) == (2, "")
+    assert told in err
+
+
+def test_a_session_without_a_result_is_exported_only_when_asked_for_and_marked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    half, out = tmp_path / "session-000002.journal", tmp_path / "out.json"
+    half.write_bytes(BOTH.read_bytes()[:30_000])
+    code, _, err = exported(capsys, SILENT, half, "-o", out)
+    assert (code, out.exists()) == (2, False)
+    assert f"{half}: it was not finished" in err
+    assert "--unfinished exports what is known" in err
+
+    assert exported(capsys, SILENT, half, "-o", out, "--unfinished")[0] == 0
+    silent, unfinished = json.loads(out.read_text())["sessions"]
+    assert (silent["outcome"], unfinished["outcome"]) == ("complete", "unfinished")
+    assert unfinished["ears"][0]["tones"] > 5
+
+
+def test_of_an_ear_that_did_not_end_what_is_guessed_is_no_measurement(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    half = tmp_path / "session-000002.journal"
+    half.write_bytes(BOTH.read_bytes()[:60_000])
+    session = read_session(half)
+    wanted_db = session.settings.stop_half_width_db
+    (recorded,) = [ear for ear in session.result["ears"] if ear["outcome"] == "incomplete"]
+    guessed = {
+        t["frequency_hz"]
+        for t in recorded["thresholds"]
+        if t["mark"] == "measured" and t["high_db_hl"] - t["low_db_hl"] > 4.0 * wanted_db
+    }
+    out = exported(capsys, half, "--format", "json", "--unfinished")[1]
+    ears = {ear["ear"]: ear for ear in json.loads(out)["sessions"][0]["ears"]}
+    thresholds = {t["frequency_hz"]: t for t in ears[recorded["ear"]]["thresholds"]}
+
+    assert guessed
+    assert len(guessed) < len(thresholds)
+    for threshold in recorded["thresholds"]:
+        found = thresholds[threshold["frequency_hz"]]
+        if threshold["frequency_hz"] in guessed:
+            assert (found["mark"], found["threshold_db_hl"]) == ("incomplete", None)
+        else:
+            assert found == threshold
+    row = exported(capsys, half, "--format", "csv", "--unfinished")[1].splitlines()[1].split(",")
+    assert row.count("888") == len(guessed)
+
+
+def test_an_ear_that_ended_keeps_its_numbers_however_wide() -> None:
+    examination = read_examination(BOTH)
+    for ear in examination.result["ears"]:
+        assert without_guesses(ear, 0.1) == ear
+        unended = without_guesses({**ear, "outcome": "incomplete"}, 0.1)
+        assert {t["mark"] for t in unended["thresholds"]} == {"incomplete"}
+
+
+@pytest.mark.parametrize("option", [(), ("--unfinished",)])
+def test_a_damaged_or_foreign_file_is_named(
+    option: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged, foreign = tmp_path / "session-000001.journal", tmp_path / "letter.txt"
+    content = bytearray(BOTH.read_bytes())
+    content[20_000] ^= 4
+    damaged.write_bytes(content)
+    foreign.write_text("Dear sirs,\n")
+    for path, words in ((damaged, "damaged at line"), (foreign, "is no journal")):
+        code, out, err = exported(capsys, path, "--format", "csv", *option)
+        assert (code, out) == (2, "")
+        assert err.startswith(f"gp-pta: {path}: ")
+        assert words in err
+        assert err.count(str(path)) == 1

@@ -1,0 +1,74 @@
+"""JSON keeps its schema, and loses nothing."""
+
+import copy
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+
+from firmware_py.archive import recorded_result
+from host_tools.commands.export.document import as_json, schema_text
+from host_tools.commands.export.examination import read_examination
+from tests.host.commands.export.sessions import BOTH, JOURNALS, marked
+
+
+@pytest.fixture(scope="module")
+def validator() -> Any:
+    schema = json.loads(schema_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def test_every_session_fits_the_schema(validator: Any) -> None:
+    document = json.loads(as_json([marked(), *map(read_examination, JOURNALS)]))
+
+    validator.validate(document)
+    assert len(document["sessions"]) == 1 + len(JOURNALS)
+
+
+def test_thresholds_are_those_recorded_to_the_bit() -> None:
+    (session,) = json.loads(as_json([read_examination(BOTH)]))["sessions"]
+    for ear, recorded in zip(session["ears"], recorded_result(BOTH).result["ears"], strict=True):
+        assert ear["thresholds"] == recorded["thresholds"]
+        levels = {t["frequency_hz"]: t["threshold_db_hl"] for t in recorded["thresholds"]}
+        average_db_hl = sum(levels[f] for f in (500, 1000, 2000, 4000)) / 4
+        assert ear["pta4_db_hl"] == pytest.approx(average_db_hl)
+    assert session["calibration"]["state"] == "UNCALIBRATED"
+
+
+def test_what_is_unknown_is_kept_and_a_silent_limit_is_in_the_average() -> None:
+    examination = marked()
+    ear = examination.result["ears"][0]
+    ear["thresholds"][7] |= {"mark": "no-response", "threshold_db_hl": None, "limit_db_hl": 90.0}
+    (session,) = json.loads(as_json([examination]))["sessions"]
+    found = session["ears"][0]
+
+    assert found["thresholds"][7]["masking"] == "uncertain"
+    others = [t["threshold_db_hl"] for t in ear["thresholds"] if t["frequency_hz"] in (500, 1000)]
+    others.append(ear["thresholds"][5]["threshold_db_hl"])
+    assert found["pta4_db_hl"] == pytest.approx((sum(others) + 90.0) / 4)
+    assert found["pta4_at_least"] is True
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("calibration",), None),
+        (("calibration", "state"), "GOOD"),
+        (("outcome",), ""),
+        (("ears", 0, "ear"), "both"),
+        (("ears", 0, "thresholds", 0, "threshold_db_hl"), None),
+        (("ears", 0, "thresholds", 0, "frequency_hz"), "1000"),
+    ],
+)
+def test_the_schema_notices_what_is_wrong(
+    validator: Any, place: tuple[str | int, ...], value: object
+) -> None:
+    document = copy.deepcopy(json.loads(as_json([read_examination(BOTH)])))
+    inner = document["sessions"][0]
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    with pytest.raises(jsonschema.ValidationError):
+        validator.validate(document)

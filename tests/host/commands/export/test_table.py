@@ -1,0 +1,108 @@
+"""CSV speaks the language of NHANES and reads back; Parquet has everything, a threshold a row."""
+
+import csv
+import io
+import math
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from device.simulator.audiograms import audiogram_named
+from host_tools.commands.export.examination import Examination, read_examination
+from host_tools.commands.export.table import as_csv, as_parquet
+from tests.host.commands.export.sessions import BOTH, JOURNALS, SILENT, UNRELIABLE, marked
+
+# The codebook of NHANES, AUX_I: right ear, left ear.
+NHANES: Final = {
+    500: ("AUXU500R", "AUXU500L"),
+    1000: ("AUXU1K1R", "AUXU1K1L"),
+    2000: ("AUXU2KR", "AUXU2KL"),
+    3000: ("AUXU3KR", "AUXU3KL"),
+    4000: ("AUXU4KR", "AUXU4KL"),
+    6000: ("AUXU6KR", "AUXU6KL"),
+    8000: ("AUXU8KR", "AUXU8KL"),
+}
+
+
+def rows_of(*examinations: Examination) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(as_csv(examinations).decode())))
+
+
+def test_thresholds_stand_under_the_names_of_nhanes() -> None:
+    examination = read_examination(BOTH)
+    (row,) = rows_of(examination)
+    for column, ear in enumerate(("right", "left")):
+        for threshold in examination.ears[ear]["thresholds"]:
+            if threshold["frequency_hz"] in NHANES:
+                cell = row[NHANES[threshold["frequency_hz"]][column]]
+                assert float(cell) == pytest.approx(threshold["threshold_db_hl"], abs=0.05)
+
+
+def test_marks_have_the_codes_of_nhanes_and_are_said_in_words() -> None:
+    (row,) = rows_of(marked())
+
+    assert (row["AUXU250R"], row["AUXU6KR"], row["AUXU8KR"]) == ("-10.0", "888", "666")
+    assert row["marks_right"] == (
+        "250 hears-all <=-10; 4000 masking: uncertain, air_bone_gap_db: 25.5, checked; "
+        "6000 incomplete 90; 8000 no-response >90"
+    )
+    assert (row["marks_left"], row["calibration"]) == ("", "CALIBRATED")
+    assert (row["identifier"], row["RIDAGEYR"], row["RIAGENDR"]) == ("患者7", "67.0", "2")
+
+
+def test_an_ear_that_was_not_tested_is_blank_and_an_unreliable_one_has_no_number() -> None:
+    silent, unreliable = rows_of(read_examination(SILENT), read_examination(UNRELIABLE))
+
+    assert {silent[right] for right, _ in NHANES.values()} == {""}
+    assert {silent[left] for _, left in NHANES.values()} == {"666"}
+    assert {unreliable[left] for _, left in NHANES.values()} == {"888"}
+    assert {silent["calibration"], unreliable["calibration"]} == {"UNCALIBRATED"}
+
+
+def test_the_simulator_reads_both_ears_back(tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    examination = marked()
+    path.write_bytes(as_csv([examination]))
+    audiograms = audiogram_named(f"{path}:1")
+    right, left = audiograms["right"], audiograms["left"]
+
+    for threshold in examination.ears["left"]["thresholds"]:
+        found_db_hl = left.threshold_db_hl(threshold["frequency_hz"])
+        assert found_db_hl == pytest.approx(threshold["threshold_db_hl"], abs=0.05)
+    assert right.threshold_db_hl(250) == -10.0
+    assert math.isinf(right.threshold_db_hl(8000))
+    assert 6000 not in right.frequencies_hz, "it is not known"
+
+
+def test_one_ear_is_read_back_for_both(tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    path.write_bytes(as_csv([read_examination(BOTH), read_examination(SILENT)]))
+    audiograms = audiogram_named(f"{path}:2")
+
+    assert audiograms["right"] == audiograms["left"]
+    assert math.isinf(audiograms["left"].threshold_db_hl(1000))
+
+
+def test_parquet_has_every_threshold_of_every_session_in_full() -> None:
+    examinations = [marked(), *map(read_examination, JOURNALS)]
+    rows = pq.read_table(pa.BufferReader(as_parquet(examinations))).to_pylist()
+    wanted = [
+        (examination, ear, threshold)
+        for examination in examinations
+        for ear in examination.result["ears"]
+        for threshold in ear["thresholds"]
+    ]
+    for row, (examination, ear, threshold) in zip(rows, wanted, strict=True):
+        assert (row["journal"], row["ear"]) == (examination.journal, ear["ear"])
+        for key in ("frequency_hz", "mark", "threshold_db_hl", "low_db_hl", "limit_db_hl"):
+            assert row[key] == threshold[key]
+    states = {row["calibration_words"] for row in rows}
+    assert states == {
+        "UNCALIBRATED: levels are nominal",
+        "CALIBRATED: 2026-01-02, due 2026-12-31",
+    }
+    marks = next(row["marks"] for row in rows if row["frequency_hz"] == 4000)
+    assert marks == ["masking: uncertain", "air_bone_gap_db: 25.5", "checked"]

@@ -1,0 +1,245 @@
+"""`gp-pta prescribe` on recorded sessions: table, figures, picture and openMHA's lines."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+from host_tools.commands.prescribe import insertion_gain
+from host_tools.commands.prescribe.ears import prescribe_ear
+from host_tools.main import main
+from host_tools.recorded import read_session
+from tests.host.journals import rewrite
+
+GOLDEN: Final = Path(__file__).parents[2] / "golden"
+LEFT_S2: Final = GOLDEN / "left-ear-s2.journal"
+
+
+def prescribed(*words: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    code = main(["prescribe", *words])
+    output = capsys.readouterr()
+    return code, output.out, output.err
+
+
+def figures(*words: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    code, out, _ = prescribed(*words, "--json", capsys=capsys)
+    assert code == 0
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+@pytest.mark.parametrize("rule", ["nal-r", "nal-rp", "camfit", "half-gain"])
+def test_gain_is_the_rules_at_the_recorded_thresholds(
+    rule: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (recorded,) = read_session(LEFT_S2).result["ears"]
+    (ear,) = figures(str(LEFT_S2), "--rule", rule, capsys=capsys)["ears"]
+    thresholds = recorded["thresholds"]
+    expected = insertion_gain(
+        rule,
+        [t["frequency_hz"] for t in thresholds],
+        [t["limit_db_hl"] if t["threshold_db_hl"] is None else t["threshold_db_hl"]
+         for t in thresholds],
+    )  # fmt: skip
+    assert [band["gain_db"] for band in ear["bands"]] == pytest.approx(expected, abs=0.006)
+    for band in ear["bands"]:
+        assert band["gain_low_db"] <= band["gain_db"] <= band["gain_high_db"]
+
+
+def test_the_band_of_a_half_gain_is_half_the_band_of_the_threshold() -> None:
+    session = read_session(LEFT_S2)
+    ear = prescribe_ear(session, "left", "half-gain")
+    low_db_hl, high_db_hl = session.test.ears["left"].estimator.threshold_band(ear.frequencies_hz)
+    (recorded,) = session.result["ears"]
+    inside = [t["mark"] == "measured" and t["low_db_hl"] > 0.0 for t in recorded["thresholds"]]
+
+    assert sum(inside) >= 5
+    half_width_db = 0.25 * (high_db_hl - low_db_hl)
+    assert np.allclose(
+        ear.gain_low_db[inside], 0.5 * low_db_hl[inside], atol=0.12 * half_width_db[inside]
+    )
+    assert np.allclose(
+        ear.gain_high_db[inside], 0.5 * high_db_hl[inside], atol=0.12 * half_width_db[inside]
+    )
+
+
+def test_the_same_journal_prescribes_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    assert figures(str(LEFT_S2), capsys=capsys) == figures(str(LEFT_S2), capsys=capsys)
+
+
+def test_the_table_says_what_has_to_be_known(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = prescribed(str(LEFT_S2), "--rule", "nal-rp", capsys=capsys)
+    assert code == 0
+    assert "UNCALIBRATED: levels are nominal" in out
+    assert "Byrne, Parkinson & Newall" in out
+    assert re.search(r"^8000 .*\*", out, re.MULTILINE), "not published for 8 kHz"
+    assert not re.search(r"^4000 .*\*", out, re.MULTILINE)
+
+
+def test_pictures_and_figures_are_written_and_never_over_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture, numbers = tmp_path / "gain.svg", tmp_path / "gain.json"
+    words = (str(LEFT_S2), "-o", str(picture), "-o", str(numbers))
+    assert prescribed(*words, capsys=capsys)[0] == 0
+    assert picture.read_text().startswith("<?xml")
+    assert json.loads(numbers.read_text()) == figures(str(LEFT_S2), capsys=capsys)
+    before = picture.read_bytes()
+    code, _, err = prescribed(*words, capsys=capsys)
+    assert code == 2
+    assert "is there already; it is not overwritten without --force" in err
+    assert prescribed(*words, "--force", capsys=capsys)[0] == 0
+    assert picture.read_bytes() == before
+
+
+def test_a_session_of_which_it_is_not_known_when_it_started_is_drawn(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "session-000001.journal"
+    path.write_bytes(LEFT_S2.read_bytes())
+    rewrite(path, {}, without="started")
+    assert prescribed(str(path), "-o", str(tmp_path / "gain.svg"), capsys=capsys)[0] == 0
+
+
+def test_openmha_needs_both_ears(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("-o", str(tmp_path / "aid.svg"), "-o", str(tmp_path / "aid.cfg"))
+    code, _, err = prescribed(str(LEFT_S2), *words, capsys=capsys)
+    assert code == 2
+    assert err == "gp-pta: -o: .cfg has gains of both ears, and the right ear has none\n"
+    assert list(tmp_path.iterdir()) == [], "nothing is written before that is seen"
+
+
+def test_openmha_has_a_row_a_band_left_ear_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal, out = GOLDEN / "both-ears-n3.journal", tmp_path / "aid.cfg"
+    ears = {e["ear"]: e for e in figures(str(journal), capsys=capsys)["ears"]}
+    assert prescribed(str(journal), "-o", str(out), capsys=capsys)[0] == 0
+    lines = out.read_text().splitlines()
+    settings = dict(line.split(" = ") for line in lines if not line.startswith("#"))
+    table = settings["mha.overlapadd.mhachain.dc.gtdata"]
+    rows = [[float(x) for x in row.split()] for row in re.findall(r"\[?\[([^\[\]]*)\]", table)]
+    step_db = float(settings["mha.overlapadd.mhachain.dc.gtstep"].strip("[]"))
+    bands = len(ears["left"]["bands"])
+
+    assert "# UNCALIBRATED: levels are nominal" in lines
+    assert len(rows) == 2 * bands
+    for k, ear in enumerate(("left", "right")):
+        for band, row in zip(ears[ear]["bands"], rows[k * bands :], strict=False):
+            levels_db_spl = step_db * np.arange(len(row))
+            at_speech_db = np.interp(band["speech_db_spl"], levels_db_spl, row)
+            assert at_speech_db == pytest.approx(band["gain_db"], abs=0.6)
+
+
+def test_no_response_is_a_limit_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    journal = GOLDEN / "silent-ear.journal"
+    code, out, _ = prescribed(str(journal), "--rule", "half-gain", capsys=capsys)
+    assert code == 0
+    assert re.search(r"^1000 +>=", out, re.MULTILINE)
+    assert "no response at the limit; the gain is the least the rule can mean" in out
+
+
+def test_an_unfinished_session_has_to_be_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    half = tmp_path / "session-000001.journal"
+    half.write_bytes(LEFT_S2.read_bytes()[:20_000])
+    code, _, err = prescribed(str(half), capsys=capsys)
+    assert code == 2
+    assert "it is not finished; --unfinished prescribes from what there is" in err
+    code, out, _ = prescribed(str(half), "--unfinished", capsys=capsys)
+    assert code == 0
+    assert "from a session that came to no end" in out
+
+
+def test_a_damaged_journal_is_refused_as_by_export(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = tmp_path / "session-000001.journal"
+    content = bytearray(LEFT_S2.read_bytes())
+    content[20_000] ^= 1
+    damaged.write_bytes(content)
+    for words in ((), ("--unfinished",)):
+        code, _, err = prescribed(str(damaged), *words, capsys=capsys)
+        assert code == 2
+        assert main(["export", str(damaged), "--format", "csv", *words]) == 2
+        assert capsys.readouterr().err == err
+        assert err.count(str(damaged)) == 1
+
+
+@pytest.mark.parametrize("size", [None, 20_000])
+def test_a_journal_that_does_not_replay_is_refused_and_export_refuses_what_it_computes_again(
+    size: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "session-000001.journal"
+    path.write_bytes(LEFT_S2.read_bytes()[:size])
+    rewrite(path, {"frequency_hz": 1000.0000000000001})
+    said = f"{path}: does not replay to what it records (1 outputs differ); look with gp-pta replay"
+    code, out, err = prescribed(str(path), "--unfinished", capsys=capsys)
+    assert (code, out) == (2, "")
+    assert said in err
+    code = main(["export", str(path), "--format", "csv", "--unfinished"])
+    if size is None:
+        assert code == 0, "a result that was recorded is not computed again"
+    else:
+        assert code == 2
+        assert capsys.readouterr().err == err
+
+
+def test_an_ear_that_was_not_asked_for_is_not_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    both = str(GOLDEN / "both-ears-n3.journal")
+    code, out, _ = prescribed(both, "--ear", "right", capsys=capsys)
+    assert code == 0
+    assert "right ear" in out
+    assert "left ear" not in out
+
+
+def test_a_threshold_less_sure_than_the_test_wanted_is_marked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    half, picture = tmp_path / "session-000001.journal", tmp_path / "gain.svg"
+    half.write_bytes(LEFT_S2.read_bytes()[:20_000])
+    session = read_session(half)
+    wide = {
+        t["frequency_hz"]: 0.5 * (t["high_db_hl"] - t["low_db_hl"])
+        for t in session.result["ears"][0]["thresholds"]
+        if t["mark"] == "measured"
+        and t["high_db_hl"] - t["low_db_hl"] > 2.0 * session.settings.stop_half_width_db
+    }
+    assert wide
+    (ear,) = figures(str(half), "--unfinished", capsys=capsys)["ears"]
+    assert [b["frequency_hz"] for b in ear["bands"] if b["wide"]] == list(wide)
+    _, out, err = prescribed(str(half), "--unfinished", "-o", str(picture), capsys=capsys)
+    assert err == f"{picture} written\n"
+    for frequency_hz, half_db in wide.items():
+        assert re.search(rf"^ *{frequency_hz} +~", out, re.MULTILINE)
+        assert f"{frequency_hz} Hz ±{half_db:.0f} dB" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--ear", "right"], "the right ear was not tested; tested: left"),
+        (["-o", "gain.doc"], "allowed is a name in .svg, .pdf, .png, .json, .cfg"),
+        (["-o", "nowhere/gain.svg"], "in a directory that is there"),
+    ],
+)
+def test_what_cannot_be_is_named(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = prescribed(str(LEFT_S2), *words, capsys=capsys)
+    assert code == 2
+    assert said in err
+
+
+def test_a_foreign_file_is_refused_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    foreign = tmp_path / "letter.journal"
+    foreign.write_text("Dear sirs,\n")
+    code, _, err = prescribed(str(foreign), capsys=capsys)
+    assert code == 2
+    assert "letter.journal" in err

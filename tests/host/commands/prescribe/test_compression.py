@@ -1,0 +1,61 @@
+"""Compression keeps the rule's gain for conversation, and lets loud sounds be."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from host_tools.commands.prescribe.compression import (
+    SPEECH_DB_SPL,
+    SPEECH_LEVELS_DB_SPL,
+    compression,
+    speech_in_bands,
+)
+
+CENTERS_HZ = (250, 500, 1000, 2000, 4000, 8000)
+
+
+def test_the_speech_spectrum_sums_to_its_level() -> None:
+    power = np.sum(10.0 ** (0.1 * np.array(SPEECH_LEVELS_DB_SPL)))
+    assert 10.0 * np.log10(power) == pytest.approx(SPEECH_DB_SPL, abs=0.1)
+
+
+@pytest.mark.parametrize("centers_hz", [(1000.0,), CENTERS_HZ, tuple(range(200, 8000, 37))])
+def test_the_bands_together_have_the_level_of_conversation(centers_hz: tuple[float, ...]) -> None:
+    in_bands = speech_in_bands(np.array(centers_hz, dtype=np.float64))
+    assert 10.0 * np.log10(np.sum(10.0 ** (0.1 * in_bands))) == pytest.approx(65.0, abs=0.1)
+
+
+def test_an_octave_band_has_its_three_thirds() -> None:
+    bands = speech_in_bands(np.array(CENTERS_HZ, dtype=np.float64))
+    thirds_db_spl = np.array((56.8, 53.7, 53.0)) - 5.0  # around 1 kHz
+    expected_db_spl = 10.0 * np.log10(np.sum(10.0 ** (0.1 * thirds_db_spl)))
+    assert bands[2] == pytest.approx(expected_db_spl, abs=0.1)
+
+
+@given(gains_db=st.lists(st.floats(0.0, 80.0), min_size=6, max_size=6))
+def test_gain_falls_with_level_as_it_should(gains_db: list[float]) -> None:
+    gain_db = np.array(gains_db)
+    c = compression(CENTERS_HZ, gain_db)
+
+    assert_allclose(c.gain_of_speech(65.0), gain_db, atol=1e-9)
+    assert np.all(c.ratio >= 1.0)
+    assert np.all(c.ratio <= 3.0 + 1e-9)
+    assert_allclose(c.gain_of_speech(50.0), c.gain_of_speech(20.0))  # linear below the knee
+    little = gain_db <= 35.0 * 2.0 / 3.0  # what a ratio of 3 takes away in 35 dB
+    assert_allclose(c.gain_of_speech(100.0)[little], 0.0, atol=1e-9)
+    levels_db_spl = np.linspace(0.0, 130.0, 131)
+    gains = np.array([c.gain_at(level) for level in levels_db_spl])
+    assert np.all(np.diff(gains, axis=0) <= 1e-12)
+    assert np.all(gains >= 0.0)
+    assert np.all(np.diff(gains + levels_db_spl[:, np.newaxis], axis=0) > 0.3), (
+        "no level folds over"
+    )
+
+
+def test_the_ratio_is_what_the_output_does() -> None:
+    c = compression((1000.0,), np.array([20.0]))
+    out = [level + float(c.gain_at(level)[0]) for level in (60.0, 70.0)]
+    assert 10.0 / (out[1] - out[0]) == pytest.approx(float(c.ratio[0]))
+    assert float(c.ratio[0]) == pytest.approx(35.0 / 15.0)

@@ -1,0 +1,287 @@
+"""The page in a real browser: every tone clicked and keyed through, and compared with the journal.
+
+It needs Chromium on this machine; without it the tests say so and are left out.
+"""
+
+import math
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from firmware_py.journal import read_journal
+from host_tools.main import main
+from host_tools.recorded import RecordedSession, read_session
+from tests.host.commands.report.test_findings import cut
+
+CHROMIUM: Final = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome")
+     if (path := os.environ.get("CHROMIUM") or shutil.which(name))),
+    None,
+)  # fmt: skip
+OPTIONS: Final = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+SETTLED_MS: Final = 30_000  # on a busy machine
+
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here: apt install chromium"),
+    pytest.mark.xdist_group("browser"),  # one browser for all of them
+]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A presentation of the journal; without a frequency it was a silence."""
+
+    number: int
+    frequency_hz: float | None
+    level_db_hl: float | None
+    pressed_ms: int | None
+
+
+def answered_in(journal: Path) -> list[Answered]:
+    """Return what was answered, from the records alone: no tone of this session was disturbed."""
+    tones: dict[int, dict[str, Any]] = {}
+    onset_us: dict[int, int] = {}
+    presses_us: list[int] = []
+    for record in read_journal(journal).records:
+        what = record.get("event") or record.get("action") or {}
+        match what.get("what"):
+            case "play":
+                tones[what["number"]] = what
+            case "tone-on":
+                onset_us[what["number"]] = what["onset_us"]
+            case "button-down":
+                presses_us.append(what["at_us"])
+            case "finish":
+                last = what["result"]["presentations"]
+    found = []
+    for number in range(1, last + 1):
+        if number not in tones:
+            found.append(Answered(number, None, None, None))
+            continue
+        began_us = onset_us[number]
+        until_us = min((us for n, us in onset_us.items() if n > number), default=math.inf)
+        pressed = [round((us - began_us) / 1e3) for us in presses_us if began_us < us < until_us]
+        tone = tones[number]
+        first = pressed[0] if pressed else None
+        found.append(Answered(number, tone["frequency_hz"], tone["level_db_hl"], first))
+    return found
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """Return a browser without any history of its own."""
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(
+            executable_path=CHROMIUM, headless=True, args=OPTIONS, timeout=60_000
+        )
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def html(forty_tones: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the page of the session of forty tones."""
+    out = tmp_path_factory.mktemp("page") / "session.html"
+    assert main(["report", str(forty_tones), "-o", str(out)]) == 0
+    return out
+
+
+@pytest.fixture
+def page(browser: Browser, html: Path) -> Iterator[Page]:
+    """Return the page, opened from its file; whatever it says or asks for is an error."""
+    opened = browser.new_page(viewport={"width": 1000, "height": 900})
+    opened.set_default_timeout(SETTLED_MS)
+    wrong: list[str] = []
+    opened.on("console", lambda message: wrong.append(message.text))
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("request", lambda request: wrong.append(request.url))
+    opened.goto(html.as_uri())
+    yield opened
+    assert wrong == [html.as_uri()]
+    opened.close()
+
+
+def words_of(tone: Answered) -> str:
+    if tone.frequency_hz is None or tone.level_db_hl is None:
+        return "silence, a catch trial"
+    level = f"{tone.level_db_hl:g}".replace("-", "−")
+    return f"{tone.frequency_hz:g} Hz at {level} dB HL"
+
+
+def check_words(text: str, tone: Answered) -> None:
+    assert text.startswith(f"Presentation {tone.number}, right ear: {words_of(tone)}")
+    if tone.frequency_hz is None:
+        assert re.search("not pressed|a false alarm", text)
+    elif tone.pressed_ms is None:
+        assert ", not heard." in text
+    else:
+        assert f", heard after {tone.pressed_ms} ms." in text
+
+
+def now(page: Page) -> str:
+    return page.locator("#now").inner_text()
+
+
+def test_every_tone_is_stepped_through_by_clicks_as_the_journal_has_it(
+    page: Page, forty_tones: Path
+) -> None:
+    answered = answered_in(forty_tones)
+    tones = [tone for tone in answered if tone.frequency_hz is not None]
+    assert len(tones) == 40
+    page.locator("#step").focus()
+    page.keyboard.press("Home")
+    assert now(page).startswith("Before the first answer.")
+    assert f"Next, right ear: {words_of(answered[0])}" in now(page)
+
+    marks = page.locator(".panel .tones use")
+    for step, tone in enumerate(answered, 1):
+        page.click("#next")
+        text = now(page)
+        check_words(text, tone)
+        if step < len(answered):
+            assert f"Next, right ear: {words_of(answered[step])}" in text
+        else:
+            assert text.endswith("No further tone.")
+        heard_so_far = [t for t in answered[:step] if t.frequency_hz is not None]
+        assert marks.count() == len(heard_so_far)
+        assert page.locator("#count").inner_text() == f"{step} / {len(answered)}"
+
+
+def test_marks_stand_where_the_tones_were(page: Page, forty_tones: Path) -> None:
+    """An octave is 60 units wide, a decibel 3 high; 125 Hz is at 70, -10 dB HL at 8."""
+    found = page.eval_on_selector_all(
+        ".panel .tones use",
+        "marks => marks.map(m => [+m.dataset.number, m.getAttribute('href'),"
+        " m.getAttribute('transform')])",
+    )
+    tones = [t for t in answered_in(forty_tones) if t.frequency_hz is not None]
+    assert [number for number, _, _ in found] == [tone.number for tone in tones]
+    for (_, mark, transform), tone in zip(found, tones, strict=True):
+        x, y = map(float, re.findall(r"[-\d.]+", transform))
+        assert tone.frequency_hz is not None
+        assert tone.level_db_hl is not None
+        assert x == pytest.approx(70.0 + 60.0 * math.log2(tone.frequency_hz / 125.0))
+        assert y == pytest.approx(8.0 + 3.0 * (tone.level_db_hl + 10.0))
+        assert mark.endswith("silent" if tone.pressed_ms is None else "heard")
+
+
+def test_the_curve_and_the_objective_are_the_estimators(page: Page, forty_tones: Path) -> None:
+    session: RecordedSession = read_session(forty_tones)
+    estimator = session.test.ears["right"].estimator
+    path = page.locator(".panel .mean").get_attribute("d") or ""
+    points = [tuple(map(float, p.split())) for p in path[1:].split("L")]
+    frequencies_hz = [125.0 * 2.0 ** ((x - 70.0) / 60.0) for x, _ in points]
+    clipped = [min(max(f, 125.0), 8000.0) for f in frequencies_hz]
+    mean_db_hl, _ = estimator.threshold(clipped)
+    levels = [-10.0 + (y - 8.0) / 3.0 for _, y in points]
+    shown = page.eval_on_selector_all(
+        ".panel.current .cell", "cells => cells.map(c => +c.getAttribute('fill-opacity'))"
+    )
+    expected = estimator.objective([-10.0 + 2.5 * i for i in range(45)])
+
+    assert levels == pytest.approx(mean_db_hl.tolist(), abs=0.15)
+    # To one character in 63 of the root.
+    assert [s / 0.75 for s in shown] == pytest.approx((expected**0.5).ravel().tolist(), abs=0.017)
+
+
+def test_keys_go_to_both_ends_and_step(page: Page, forty_tones: Path) -> None:
+    answered = answered_in(forty_tones)
+    page.locator("#step").focus()
+    for key, step in (("Home", 0), ("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1)):
+        page.keyboard.press(key)
+        assert page.locator("#step").input_value() == str(step)
+    check_words(now(page), answered[0])
+    page.keyboard.press("End")
+    check_words(now(page), answered[-1])
+    page.keyboard.press("ArrowRight")
+    check_words(now(page), answered[-1])
+    page.locator("#previous").focus()
+    page.keyboard.press("Enter")
+    check_words(now(page), answered[-2])
+
+
+def test_it_plays_to_the_end_and_pauses(page: Page, forty_tones: Path) -> None:
+    answered = answered_in(forty_tones)
+    page.click("#previous")
+    page.click("#play")
+    page.get_by_role("button", name="Play").wait_for()  # it has come to the end
+    check_words(now(page), answered[-1])
+    page.click("#play")
+    assert page.locator("#play").inner_text() == "Pause"
+    expect(page.locator("#count")).not_to_have_text(re.compile("^0 /"))
+    page.click("#play")
+    step = int(page.locator("#step").input_value())
+    check_words(now(page), answered[step - 1])
+    assert page.locator("#play").inner_text() == "Play"
+    page.wait_for_timeout(1000)
+    assert page.locator("#step").input_value() == str(step) != str(len(answered))
+
+
+def test_dragging_the_slider_shows_that_answer(page: Page, forty_tones: Path) -> None:
+    answered = answered_in(forty_tones)
+    page.locator("#step").fill("7")
+    check_words(now(page), answered[6])
+    assert page.locator("#step").get_attribute("aria-valuetext") == f"7 of {len(answered)} answers"
+    page.locator("summary").click()
+    row = page.locator("tr[aria-current=step]")
+    assert row.locator("th").inner_text() == str(answered[6].number)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, html: Path, scheme: Any) -> None:
+    page = browser.new_page(color_scheme=scheme, viewport={"width": 1000, "height": 900})
+    page.set_default_timeout(SETTLED_MS)
+    page.goto(html.as_uri())
+    page.locator("summary").click()
+    results = Axe().run(page)
+    page.close()
+    assert results.violations_count == 0, results.generate_report()
+
+
+def test_a_phone_needs_no_scrolling_sideways(browser: Browser, html: Path) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(html.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.close()
+
+
+def test_paper_has_the_result_and_no_controls(browser: Browser, html: Path) -> None:
+    page = browser.new_page()
+    page.goto(html.as_uri())
+    page.emulate_media(media="print", color_scheme="dark")
+    assert not page.locator(".controls").is_visible()
+    assert page.locator(".alarm").first.is_visible()
+    assert page.locator("figure svg").first.is_visible()
+    background = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(background) == "rgb(255, 255, 255)"
+    sheets = len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))
+    page.close()
+    assert 1 <= sheets <= 2
+
+
+@pytest.mark.parametrize("records", [1, 60])
+def test_an_unfinished_session_can_be_stepped_through(
+    records: int, browser: Browser, forty_tones: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "page.html"
+    assert main(["report", str(cut(forty_tones, tmp_path, records)), "-o", str(out)]) == 3
+    page = browser.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto(out.as_uri())
+    text = now(page)
+    page.close()
+    assert wrong == []
+    assert ("Next, right ear: " in text) == (records > 1)
+    assert "UNFINISHED" in out.read_text(encoding="utf-8")

@@ -1,0 +1,163 @@
+"""`gp-pta report`: what it writes, prints and refuses, and how it ends."""
+
+import json
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from host_tools import extras
+from host_tools.commands.report.findings import findings_of
+from host_tools.main import main
+from host_tools.recorded import read_session
+from tests.host.commands.report.test_findings import GOLDEN, LEFT_S2, cut
+
+MAGIC: Final = {".html": b"<!doctype html>", ".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+NAMESPACES: Final = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+
+
+def report(*words: str | Path) -> int:
+    return main(["report", *map(str, words)])
+
+
+@pytest.mark.parametrize("ending", [".html", ".svg"])
+def test_force_overwrites_with_the_same_bytes_every_time(ending: str, tmp_path: Path) -> None:
+    out = tmp_path / f"report{ending}"
+    assert report(LEFT_S2, "-o", out) == 0
+    first = out.read_bytes()
+    assert report(LEFT_S2, "-o", out, "--force") == 0
+
+    assert first.startswith(MAGIC[ending])
+    assert out.read_bytes() == first
+    assert [path.name for path in tmp_path.iterdir()] == [out.name]
+
+
+@pytest.mark.parametrize("name", ["gp-pta-2015"])
+def test_the_page_takes_every_kind_of_session(name: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert report(GOLDEN / f"{name}.journal", "-o", page) == 0
+    assert "UNCALIBRATED" in page.read_text(encoding="utf-8")
+
+
+def test_a_page_is_one_small_file_that_names_nothing_outside(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert report(GOLDEN / "both-ears-n3.journal", "-o", page) == 0
+    text = page.read_text(encoding="utf-8")
+
+    assert page.stat().st_size < 400_000
+    assert set(re.findall(r"https?://[^\"'\s<>]+", text)) <= NAMESPACES
+    assert "{{" not in text
+    references = re.findall(r"(?:href|src)=\"([^\"]*)\"", text) + re.findall(
+        r"url\(([^)]*)\)", text
+    )
+    assert {reference[0] for reference in references} == {"#"}
+    identifiers = re.findall(r"\bid=\"([^\"]+)\"", text.split("<script")[0])
+    marks = [i for i in identifiers if i.startswith(("tone-", "threshold-"))]
+    assert len(marks) == len(set(marks)) > 60
+
+
+def test_what_is_told_of_a_person_cannot_become_a_part_of_the_page(tmp_path: Path) -> None:
+    session = read_session(LEFT_S2)
+    session.result["ears"][0]["why"] = "</script><b>loud</b>"
+    from host_tools.commands.report.history import History
+    from host_tools.commands.report.page import page_of
+
+    history = History()
+    read_session(LEFT_S2, history)
+    text = page_of(findings_of(session), session, history)
+    assert "<b>loud</b>" not in text
+    assert "&lt;b&gt;loud&lt;/b&gt;" in text
+    data = text.split('id="history">')[1].split("</script>")[0]
+    assert "<" not in data
+    assert len(json.loads(data)["trials"]) == len(session.trials)
+
+
+def test_the_page_has_the_noise_of_a_masked_session(tmp_path: Path) -> None:
+    page, journal = tmp_path / "page.html", GOLDEN / "masked.journal"
+    assert report(journal, "-o", page) == 0
+    table = page.read_text(encoding="utf-8").split('id="presentations"')[1].split("</table>")[0]
+    cells = re.findall(r"<td>([^<]*)</td></tr>", table)
+
+    assert '<th scope="col">noise, dB HL</th></tr>' in table
+    noise_db_hl = [trial.noise_db_hl for trial in read_session(journal).trials]
+    assert cells == ["-" if level is None else f"{level:g}" for level in noise_db_hl]
+
+
+def test_json_has_all_the_findings(capsys: pytest.CaptureFixture[str]) -> None:
+    assert report(LEFT_S2, "--json") == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+
+    assert found == json.loads(json.dumps(findings_of(read_session(LEFT_S2)).as_json()))
+    assert found["calibration_state"] == "UNCALIBRATED"
+    assert found["ears"][0]["pta4"]["grades"].keys() >= {"normal", "complete"}
+
+
+@pytest.mark.parametrize(("records", "ending"), [(1, ".pdf"), (90, ".html"), (90, ".png")])
+def test_an_unfinished_session_is_reported_as_that(
+    records: int, ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / f"report{ending}"
+    assert report(cut(LEFT_S2, tmp_path, records), "-o", out) == 3
+    assert capsys.readouterr().err == f"{out} written; the session is not finished\n"
+    assert out.read_bytes().startswith(MAGIC[ending])
+    if ending == ".html":
+        assert "UNFINISHED" in out.read_text(encoding="utf-8")
+
+
+def test_a_damaged_journal_is_reported_up_to_where_it_is_good(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = cut(LEFT_S2, tmp_path, 200)
+    lines = damaged.read_bytes().splitlines(keepends=True)
+    lines[120] = lines[120].replace(b'"', b"'", 1)
+    damaged.write_bytes(b"".join(lines))
+
+    assert report(damaged, "--json") == 4
+    found = json.loads(capsys.readouterr().out)
+    assert found["status"] == "unfinished"
+    assert "the journal is damaged" in found["warnings"][0]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-o", "r.jpg"], "-o is 'r.jpg'; allowed is a name in .html, .png, .svg, .pdf"),
+        (["-o", "no/r.html"], "in a directory that is there"),
+        (["-o", "there.html"], "-o 'there.html' is there already; it is not overwritten without"),
+    ],
+)
+def test_it_refuses_by_name(
+    words: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("there.html").write_text("mine", encoding="utf-8")
+    assert report(LEFT_S2, *words) == 2
+    assert message in capsys.readouterr().err
+    assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_foreign_file_is_named_and_nothing_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    foreign = tmp_path / "letter.journal"
+    foreign.write_text("Dear sirs,\n", encoding="utf-8")
+    assert report(foreign, "-o", tmp_path / "r.html") == 2
+    assert "letter.journal" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.journal"]
+
+
+def test_without_matplotlib_it_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        extras, "find_spec", lambda name: None if name == "matplotlib" else find_spec(name)
+    )
+    assert report(LEFT_S2, "-o", tmp_path / "r.png") == 2
+    assert "[report]'" in capsys.readouterr().err
+    assert report(LEFT_S2, "--json") == 0  # numbers need no pictures

@@ -1,0 +1,249 @@
+"""What is found in a session is what its journal says, worked out another way."""
+
+import statistics
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from firmware_py.journal import read_journal
+from firmware_py.procedure.settings import Settings
+from firmware_py.session import Difference
+from host_tools.commands.report import words
+from host_tools.commands.report.findings import Findings, Threshold, findings_of
+from host_tools.commands.report.norms import AgeNorm
+from host_tools.commands.report.quality import ResponseTimes
+from host_tools.recorded import Trial, read_session
+from tests.firmware.world import World, a_listener, records_of
+
+GOLDEN: Final = Path(__file__).parents[2] / "golden"
+LEFT_S2: Final = GOLDEN / "left-ear-s2.journal"
+
+
+def findings(name: str) -> Findings:
+    return findings_of(read_session(GOLDEN / f"{name}.journal"))
+
+
+def cut(journal: Path, directory: Path, records: int) -> Path:
+    """Return a copy of a journal that ends after so many records."""
+    short = directory / "session-000001.journal"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    short.write_bytes(b"".join(lines[:records]))
+    return short
+
+
+def test_thresholds_are_those_of_the_result() -> None:
+    session = read_session(LEFT_S2)
+    (ear,) = findings_of(session).ears
+    for found, recorded in zip(
+        ear.thresholds, session.result["ears"][0]["thresholds"], strict=True
+    ):
+        shown = {name: value for name, value in recorded.items() if name != "air_bone_gap_db"}
+        assert {name: getattr(found, name) for name in shown} == shown
+        assert (found.norm_db_hl, found.norm_share_better) == (None, None)
+
+
+def test_response_times_are_those_of_the_events() -> None:
+    """From onset and press as the board told them; a press ends the tone, so each is one answer."""
+    onset_us, times_ms = 0, []
+    for event in records_of(LEFT_S2, "input"):
+        if event["what"] == "tone-on":
+            onset_us = event["onset_us"]
+        elif event["what"] == "button-down":
+            times_ms.append((event["at_us"] - onset_us) / 1000.0)
+    (ear,) = findings("left-ear-s2").ears
+    first, median, third = statistics.quantiles(times_ms, method="inclusive")
+    found = ear.quality.response_times
+
+    assert found.count == ear.quality.tones_heard == len(times_ms)
+    assert (found.first_quartile_ms, found.median_ms, found.third_quartile_ms) == pytest.approx(
+        (first, median, third)
+    )
+
+
+def test_response_times_by_hand() -> None:
+    def press(response_ms: float | None) -> Trial:
+        return Trial(1, "left", "measure", 1000.0, 40.0, response_ms is not None, 0, response_ms)
+
+    five = [press(t) for t in (300.0, 500.0, None, 400.0, 600.0, 2000.0)]
+    assert ResponseTimes.of(five) == ResponseTimes(5, 500.0, 400.0, 600.0)
+    assert ResponseTimes.of([press(300.0)]) == ResponseTimes(1, 300.0, None, None)
+    assert ResponseTimes.of([press(None)]) == ResponseTimes(0, None, None, None)
+
+
+def test_clear_tones_are_five_db_above_what_was_found(forty_tones: Path) -> None:
+    session = read_session(forty_tones)
+    estimator = session.test.ears["right"].estimator
+    clear = missed = 0
+    for trial in session.trials:
+        if trial.frequency_hz is None or trial.level_db_hl is None:
+            continue
+        (threshold_db_hl,), _ = estimator.threshold([trial.frequency_hz])
+        if trial.level_db_hl >= threshold_db_hl + 5.0:
+            clear += 1
+            missed += trial.heard is False
+    quality = findings_of(session).ears[0].quality
+
+    assert (quality.clear_tones, quality.clear_missed) == (clear, missed)
+    assert 0 < missed < clear  # this listener lapses
+
+
+def test_time_and_catch_trials_are_those_of_the_journal() -> None:
+    found = findings("both-ears-n3")
+    records = read_journal(GOLDEN / "both-ears-n3.journal").records
+    last_us = max(record["at_us"] for record in records if record["kind"] == "input")
+    played = {action["number"] for action in records_of(
+        GOLDEN / "both-ears-n3.journal", "output") if action["what"] == "play"}  # fmt: skip
+
+    assert found.duration_s == pytest.approx(last_us / 1e6)
+    assert sum(ear.quality.catch_trials for ear in found.ears) == found.presentations - len(played)
+    for ear in found.ears:
+        assert ear.quality.trial_s is not None
+        assert 2.0 < ear.quality.trial_s < 5.0
+
+
+@pytest.mark.parametrize(
+    ("difference_db", "verdict"),
+    [(None, ""), (-5.0, "repeatable"), (5.1, "doubtful"), (-10.0, "doubtful"), (10.1, "rejected")],
+)
+def test_the_retest_is_judged_by_5_and_10_db(difference_db: float | None, verdict: str) -> None:
+    session = read_session(LEFT_S2)
+    (recorded,) = session.result["ears"]
+    recorded["retest_difference_db"] = difference_db
+    assert findings_of(session).ears[0].quality.retest_verdict == verdict
+
+
+def test_the_norm_is_beside_each_threshold(forty_tones: Path) -> None:
+    found, norm = findings_of(read_session(forty_tones)), AgeNorm(65, "M")
+    assert found.norm_title == "otologically normal men of 65 (ISO 7029:2017)"
+    for t in found.ears[0].thresholds:
+        assert t.norm_db_hl == [norm.threshold_db_hl(t.frequency_hz, q) for q in (0.1, 0.5, 0.9)]
+        if t.threshold_db_hl is not None:
+            assert t.norm_share_better == norm.share_better(t.frequency_hz, t.threshold_db_hl)
+    assert findings("left-ear-s2").norm_missing.startswith("age and sex were not told")
+
+
+def test_answers_of_the_other_ear_are_set_aside_and_the_right_ear_comes_first() -> None:
+    session = read_session(GOLDEN / "masked.journal")
+    right, left = findings_of(session).ears
+    assert (right.ear, left.ear) == ("right", "left")
+    assert (right.quality.tones_set_aside, left.quality.tones_set_aside > 0) == (0, True)
+    given = sum(ear.estimator.trial_count for ear in session.test.ears.values())
+    asked = [t for t in session.trials if t.purpose in ("measure", "retest")]
+    assert len(asked) - left.quality.tones_set_aside == given
+    assert {t.masking for t in left.thresholds} == {"masked"}
+
+
+# Ears and sessions that are not as one would wish
+
+
+def test_an_ear_that_hears_nothing_has_a_bound_and_no_number() -> None:
+    found = findings("silent-ear")
+    (ear,) = found.ears
+    assert ear.outcome == "no-response"
+    assert ear.pta4 is not None
+    assert ear.pta4.at_least_db_hl == 100.0
+    assert ear.pta4.beyond_hz == [500, 1000, 2000, 4000]
+    assert ear.pta4.grade == "complete"
+    assert ear.quality.response_times == ResponseTimes(0, None, None, None)
+    assert (ear.quality.clear_tones, ear.quality.posterior_sd_db) == (0, None)
+    assert "at least 100 dB HL" in words.grades(found)[0]
+    assert [words.threshold(t) for t in ear.thresholds] == ["> 100"] * 10
+
+
+def test_an_unreliable_ear_has_no_mean_threshold() -> None:
+    found = findings("always-answering")
+    (ear,) = found.ears
+    assert ear.pta4 is None
+    assert found.better_ear is None
+    assert words.grades(found) == ["left ear: none, the answers were not reliable"]
+    assert ear.quality.false_alarms == ear.quality.catch_trials > 0
+
+
+def test_one_ear_has_no_grade_of_the_person() -> None:
+    found = findings("left-ear-s2")
+    assert found.better_ear is not None
+    assert not found.better_ear.both_ears
+    assert words.grades(found)[-1].endswith("the grade needs both")
+
+
+def test_the_better_ear_of_two_counts() -> None:
+    found = findings("both-ears-n3")
+    means = {ear.ear: ear.pta4.mean_db_hl for ear in found.ears if ear.pta4 is not None}
+    assert found.better_ear is not None
+    assert found.better_ear.both_ears
+    assert found.better_ear.ear == min(means, key=lambda ear: means[ear])
+
+
+@pytest.mark.parametrize("records", [1, 2, 60, 200])
+def test_an_unfinished_session_says_so(records: int, tmp_path: Path) -> None:
+    session = read_session(cut(LEFT_S2, tmp_path, records))
+    found = findings_of(session)
+    (ear,) = found.ears
+
+    assert found.status == "unfinished"
+    assert ("UNFINISHED", "The session is not finished: this is what was found so far.") in (
+        words.alarms(found)
+    )
+    assert ear.quality.tones == len([t for t in session.trials if t.frequency_hz is not None])
+    if records < 60:
+        assert ear.pta4_missing == "nothing was measured"
+        assert [words.threshold(t) for t in ear.thresholds] == ["-"] * 10
+
+
+def test_a_session_of_catch_trials_alone_has_no_number(tmp_path: Path) -> None:
+    """The procedure never does this, but the figures have to hold."""
+    session = read_session(cut(LEFT_S2, tmp_path, 1))
+    silence = Trial(1, "left", "catch", None, None, True, 3_000_000, None)
+    found = findings_of(replace(session, trials=[silence, replace(silence, number=2)]))
+    assert found.ears[0].quality.response_times.count == 0
+    assert found.ears[0].quality.trial_s == 0.0
+
+
+def test_frequencies_that_were_not_in_the_test_are_named(
+    tmp_path: Path,
+) -> None:
+    world = World(tmp_path, a_listener("N2"))
+    world.begin(Settings(ears="left", tones_max=20, frequency_max_hz=3000.0, retest=False))
+    world.finish()
+    world.close()
+    (ear,) = findings_of(read_session(world.journal())).ears
+    assert ear.pta4_missing == "4000 Hz were not in the test"
+
+
+def test_a_record_that_comes_out_differently_is_warned_of() -> None:
+    session = read_session(LEFT_S2)
+    session.state.differences.append(Difference(7, None, None))
+    assert "1 outputs of this record come out differently" in findings_of(session).warnings[0]
+
+
+def test_words_of_later_versions_are_shown_as_they_are() -> None:
+    recorded: dict[str, Any] = {
+        "frequency_hz": 1000, "mark": "never-heard-of", "threshold_db_hl": None, "sd_db": None,
+        "low_db_hl": None, "high_db_hl": None, "limit_db_hl": 70.0, "masking": "guessed",
+    }  # fmt: skip
+    found = Threshold.of(recorded, 8.0, None)
+    assert words.threshold(found) == "? 70*"
+    assert words.outcome(found.mark) == "never heard of"
+
+
+@pytest.mark.parametrize(
+    ("masking", "shown"), [("none", "34"), ("masked", "34"), ("uncertain", "34*")]
+)
+def test_a_threshold_that_the_other_ear_may_have_heard_has_a_star(masking: str, shown: str) -> None:
+    recorded: dict[str, Any] = {
+        "frequency_hz": 1000, "mark": "measured", "threshold_db_hl": 34.2, "sd_db": 2.0,
+        "low_db_hl": 30.0, "high_db_hl": 38.0, "limit_db_hl": None, "masking": masking,
+        "air_bone_gap_db": None,
+    }  # fmt: skip
+    assert words.threshold(Threshold.of(recorded, 8.0, None)) == shown
+    assert words.threshold(Threshold.of(recorded, 3.9, None)) == f"~ {shown}"
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [(None, "-"), (0.0, "< 1 %"), (0.5, "50 %"), (0.994, "> 99 %"), (1.0, "> 99 %")],
+)
+def test_a_share_is_never_rounded_to_certainty(share: float | None, shown: str) -> None:
+    assert words.percent(share).replace("\u00a0", " ") == shown

@@ -1,0 +1,281 @@
+"""The audiogram is drawn where the data are, says what has to be said, and nothing overlaps."""
+
+import io
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+from xml.etree import ElementTree
+
+import pytest
+from fontTools.fontBuilder import FontBuilder  # type: ignore[import-untyped]
+from fontTools.pens.ttGlyphPen import TTGlyphPen  # type: ignore[import-untyped]
+from matplotlib import font_manager
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from host_tools.commands.report import words as in_words
+from host_tools.commands.report.audiogram import audiogram_svg
+from host_tools.commands.report.findings import Findings, findings_of
+from host_tools.commands.report.picture import EDGE_INCH, page_figure
+from host_tools.drawing import in_style
+from host_tools.recorded import RecordedSession, read_session
+from tests.host.commands.report.test_findings import GOLDEN
+
+USE: Final = "{http://www.w3.org/2000/svg}use"
+
+
+def reported(name: str) -> tuple[Findings, RecordedSession]:
+    session = read_session(GOLDEN / f"{name}.journal")
+    return findings_of(session), session
+
+
+def with_thresholds(found: Findings, **changes: Any) -> Findings:
+    """Return findings whose thresholds are changed alike."""
+    ears = [
+        replace(ear, thresholds=[replace(t, **changes) for t in ear.thresholds])
+        for ear in found.ears
+    ]
+    return replace(found, ears=ears)
+
+
+def svg_of(found: Findings, session: RecordedSession) -> ElementTree.Element:
+    return ElementTree.fromstring(audiogram_svg(found.ears[0], found, session))
+
+
+def places(svg: ElementTree.Element, name: str) -> list[tuple[float, float]]:
+    """Return where the marks of this group are drawn."""
+    (group,) = (g for g in svg.iter() if g.get("id") == name)
+    return [(float(use.get("x", "")), float(use.get("y", ""))) for use in group.iter(USE)]
+
+
+def drawn(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.findobj(Text) if text.get_text()]
+
+
+def page(found: Findings, session: RecordedSession) -> Figure:
+    with in_style():
+        return page_figure(found, session)
+
+
+def test_an_octave_is_as_wide_as_20_db_and_level_goes_downward() -> None:
+    found, session = reported("left-ear-s2")
+    svg = svg_of(found, session)
+    drawn_at = [
+        (*places(svg, f"tone-{t.number}")[0], math.log2(t.frequency_hz), t.level_db_hl)
+        for t in session.trials
+        if t.frequency_hz is not None and t.level_db_hl is not None
+    ]
+    lowest, highest = min(drawn_at), max(drawn_at)
+    softest, loudest = (f(drawn_at, key=lambda tone: tone[3]) for f in (min, max))
+    octave = (highest[0] - lowest[0]) / (highest[2] - lowest[2])
+    decibel = (loudest[1] - softest[1]) / (loudest[3] - softest[3])
+
+    assert decibel > 0.0
+    assert octave == pytest.approx(20.0 * decibel, rel=1e-5)
+    for x, y, log2_hz, level_db_hl in drawn_at:
+        assert x == pytest.approx(lowest[0] + octave * (log2_hz - lowest[2]), abs=1e-3)
+        assert y == pytest.approx(softest[1] + decibel * (level_db_hl - softest[3]), abs=1e-3)
+
+
+def test_symbols_stand_at_their_thresholds() -> None:
+    found, session = reported("left-ear-s2")
+    svg = svg_of(found, session)
+    (x_1, y_1), (x_2, y_2) = (places(svg, f"threshold-left-{f}")[0] for f in (500, 2000))
+    by_hz = {t.frequency_hz: t for t in found.ears[0].thresholds}
+    levels = [by_hz[f].threshold_db_hl for f in (500, 2000)]
+
+    assert None not in levels
+    assert (y_2 - y_1) / (levels[1] - levels[0]) == pytest.approx((x_2 - x_1) / 40.0)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("masking", "right", "left"),
+    [("none", "o", "x"), ("masked", "^", "s"), ("uncertain", "o", "x")],
+)
+def test_right_is_a_red_ring_and_left_a_blue_cross_and_masked_another_shape(
+    masking: str, right: str, left: str
+) -> None:
+    found, session = reported("both-ears-n3")
+    figure = page(with_thresholds(found, masking=masking, wide=False), session)
+    for axes, ear in zip(figure.axes, found.ears, strict=True):
+        symbols = [
+            (line.get_marker(), line.get_color(), line.get_fillstyle())
+            for line in axes.lines
+            if str(line.get_gid()).startswith(f"threshold-{ear.ear}-")
+        ]
+        expected = {"right": (right, "#c00020", "none"), "left": (left, "#0047c0", "none")}
+        assert symbols == [expected[ear.ear]] * 10
+    assert ("masked right" in drawn(figure)) == (masking == "masked")
+    assert drawn(figure).count("*") == (20 if masking == "uncertain" else 0)
+
+
+def test_no_response_has_an_arrow_downward_at_the_limit_and_no_line() -> None:
+    found, session = reported("silent-ear")
+    figure = page(found, session)
+    (axes,) = figure.axes
+    arrows = [a for a in axes.texts if getattr(a, "arrow_patch", None) is not None]
+
+    assert len(arrows) == 10
+    for arrow in arrows:
+        assert arrow.xyann[1] == pytest.approx(102.6)  # type: ignore[attr-defined]
+        assert arrow.xy[1] > arrow.xyann[1]  # type: ignore[attr-defined]
+        assert arrow.xy[0] > arrow.xyann[0]  # type: ignore[attr-defined]  # left ear: to the right
+    assert not [text for text in axes.texts if text.get_text() == "?"]
+
+
+@pytest.mark.parametrize("mark", ["incomplete", "never-heard-of"])
+def test_what_is_not_sure_has_a_question_mark(mark: str) -> None:
+    found, session = reported("left-ear-s2")
+    unsure = with_thresholds(found, mark=mark, threshold_db_hl=None, limit_db_hl=90.0)
+    axes = page(unsure, session).axes[0]
+    assert len([text for text in axes.texts if text.get_text().startswith("?")]) == 10
+
+
+@pytest.mark.parametrize("state", ["UNCALIBRATED", "OVERDUE"])
+def test_a_device_that_is_not_calibrated_cannot_be_overlooked(state: str) -> None:
+    found, session = reported("both-ears-n3")
+    found = replace(found, calibration_state=state, calibration=f"{state}: since 2026-01-01")
+    texts = drawn(page(found, session))
+    assert texts.count(state) == 3  # a box on top, and across each audiogram
+    assert any(text.startswith("Since 2026-01-01.") for text in texts)
+    calibrated = replace(found, calibration_state="CALIBRATED", calibration="CALIBRATED: 2026")
+    assert "CALIBRATED: 2026" in drawn(page(calibrated, session))
+    assert state not in drawn(page(calibrated, session))
+
+
+def test_heard_unsure_and_not_heard_differ_without_colour() -> None:
+    found, session = reported("two-buttons")
+    axes = page(found, session).axes[0]
+    fills = {line.get_gid(): line.get_fillstyle() for line in axes.lines if line.get_gid()}
+    expected = {True: "full", None: "left", False: "none"}
+    tones = [t for t in session.trials if t.frequency_hz is not None]
+
+    assert {t.heard for t in tones} == {True, None, False}
+    for trial in tones:
+        assert fills[f"tone-{trial.number}"] == expected[trial.heard]
+
+
+@pytest.mark.parametrize("name", ["both-ears-n3", "silent-ear"])
+def test_no_two_words_of_the_page_overlap_or_leave_it(name: str) -> None:
+    figure = page(*reported(name))
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    inside = figure.bbox
+    boxes = [
+        (text.get_text(), Text.get_window_extent(text, canvas.get_renderer()))
+        for text in figure.findobj(Text)
+        if text.get_text().strip() and text.get_visible() and not text.get_rotation() % 90.0
+    ]
+    boxes = [(words, box) for words, box in boxes if box.width and box.height]
+
+    assert len(boxes) > 50
+    for words, box in boxes:
+        assert inside.x0 <= box.x0 < box.x1 <= inside.x1, words
+        assert inside.y0 <= box.y0 < box.y1 <= inside.y1, words
+    assert [
+        (a, b)
+        for i, (a, box) in enumerate(boxes)
+        for b, other in boxes[i + 1 :]
+        if box.x0 < other.x1 and other.x0 < box.x1 and box.y0 < other.y1 and other.y0 < box.y1
+    ] == []
+
+
+def test_every_grade_has_its_zone() -> None:
+    texts = drawn(page(*reported("left-ear-s2")))
+    grades = ["normal", "mild", "moderate", "moderately severe", "severe", "profound", "complete"]
+    assert [text for text in texts if text in grades] == grades
+
+
+def test_an_ear_alone_is_named(forty_tones: Path) -> None:
+    session = read_session(forty_tones)
+    found = findings_of(session)
+    texts = drawn(page(found, session))
+    assert "right ear" in texts
+    assert "P-17, 65 years, male" in texts
+
+
+def test_a_threshold_less_sure_than_wanted_is_marked_and_not_bold() -> None:
+    found, session = reported("both-ears-n3")
+    found = with_thresholds(found, wide=False)
+    (first, *others), *_ = (ear.thresholds for ear in found.ears)
+    ears = [
+        replace(found.ears[0], thresholds=[replace(first, wide=True), *others], short_of_db=8.0),
+        *found.ears[1:],
+    ]
+    figure = page(replace(found, ears=ears), session)
+    (cell,) = (t for t in figure.findobj(Text) if t.get_text().startswith("~ "))
+
+    assert cell.get_text() == f"~ {in_words.threshold(first)}"
+    assert cell.get_fontweight() == "normal"
+    assert drawn(figure).count("~") == 1
+    assert "measured, short of ±8 dB" in drawn(figure)
+    assert "band wider than wanted" in drawn(figure)
+    assert "~" not in " ".join(drawn(page(found, session)))
+
+
+def test_the_legend_stays_on_the_page_whatever_it_explains() -> None:
+    session = read_session(GOLDEN / "both-ears-n3.journal")
+    found = with_thresholds(findings_of(session), wide=True)
+    found = replace(found, norm_title="otologically normal men of 65 (ISO 7029:2017)")
+    masks = ["masked", *["uncertain"] * 9]
+    ears = [
+        replace(ear, thresholds=[
+            replace(t, masking=m) for t, m in zip(ear.thresholds, masks, strict=True)
+        ])
+        for ear in found.ears
+    ]  # fmt: skip
+    figure = page(replace(found, ears=ears), session)
+    FigureCanvasAgg(figure).draw()  # type: ignore[no-untyped-call]
+    edge_px = EDGE_INCH * figure.dpi
+    boxes = [legend.get_window_extent() for legend in figure.legends]
+
+    assert len(boxes) > 2
+    for box in boxes:
+        assert edge_px <= box.x0 < box.x1 <= figure.bbox.width - edge_px
+
+
+def a_font_of_its_own(path: Path, letters: str) -> None:
+    """Write a font that has these letters, as boxes."""
+    pen = TTGlyphPen(None)
+    for x, y in ((0, 0), (0, 700), (700, 700), (700, 0)):
+        (pen.lineTo if y or x else pen.moveTo)((x, y))
+    pen.closePath()
+    box = pen.glyph()
+    names = [".notdef", *(f"u{ord(letter):04X}" for letter in letters)]
+    font = FontBuilder(1000, isTTF=True)
+    font.setupGlyphOrder(names)
+    font.setupCharacterMap({ord(letter): f"u{ord(letter):04X}" for letter in letters})
+    font.setupGlyf(dict.fromkeys(names, box))
+    font.setupHorizontalMetrics(dict.fromkeys(names, (800, 0)))
+    font.setupHorizontalHeader(ascent=800, descent=-200)
+    font.setupNameTable({"familyName": path.stem, "styleName": "Regular"})
+    font.setupOS2(usWeightClass=400)
+    font.setupPost()
+    font.save(path)
+
+
+@pytest.mark.filterwarnings("error")  # of letters that no font has
+def test_an_identifier_is_on_the_page_in_its_own_letters_or_by_their_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, session = reported("left-ear-s2")
+    known = font_manager.fontManager
+    only = [entry for entry in known.ttflist if entry.name == "DejaVu Sans"]
+    monkeypatch.setattr(known, "ttflist", only)
+
+    def shown(identifier: str) -> list[str]:
+        person = {**found.person, "identifier": identifier}
+        with in_style():
+            figure = page_figure(replace(found, person=person), session)
+            FigureCanvasAgg(figure).print_raw(io.BytesIO())  # type: ignore[no-untyped-call]
+        return [text.split(",")[0] for text in drawn(figure)]
+
+    for identifier in ("P-17", "Zoë", "Иванов-3", "محمد_٣"):
+        assert identifier in shown(identifier)
+    assert "<U+60A3><U+8005>7" in shown("患者7")
+
+    a_font_of_its_own(tmp_path / "Boxes.ttf", "患者")
+    known.addfont(str(tmp_path / "Boxes.ttf"))
+    assert "患者7" in shown("患者7")

@@ -1,0 +1,466 @@
+"""A technician is guided through a calibration; what was true of the device is what is written."""
+
+import datetime
+import os
+import re
+import select
+import threading
+import tty
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from device.calibration.measurement import Point
+from device.calibration.retspl import reference_levels
+from firmware_py.calibration.calibration import FREQUENCIES_HZ, read_calibration
+from firmware_py.console.pin import PinHash
+from firmware_py.journal import read_journal
+from host_tools.commands.calibrate.command import calibrate
+from host_tools.commands.calibrate.readings import Readings, kept_beside
+from host_tools.errors import HostError
+from host_tools.main import main, parser
+from tests.firmware.calibrations import SENSITIVITY, file_text
+from tests.firmware.rig import Rig
+
+TODAY: Final = datetime.date(2026, 5, 6)
+TEXTS: Final = {
+    "--technician": "A. Meyer",
+    "--meter": "class 1",
+    "--meter-serial": "M-1",
+    "--tone-generator-serial": "T-1",
+    "--serial-left": "L-1",
+    "--serial-right": "R-1",
+}
+TRUTH: Final = {
+    ear: dict(zip(FREQUENCIES_HZ, levels, strict=True)) for ear, levels in SENSITIVITY.items()
+}
+PIN: Final = "271828"
+QUESTION: Final = re.compile(r"(left|right) (\d+) Hz at (-?\d+) dBFS, dB SPL: ")
+
+
+class Cable:
+    """Two ptys joined: what is written at one end is read at the other."""
+
+    def __init__(self) -> None:
+        self._pairs = [os.openpty() for _ in range(2)]
+        for _, slave in self._pairs:
+            tty.setraw(slave)
+        self.ends = [os.ttyname(slave) for _, slave in self._pairs]
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._carry)
+        self._thread.start()
+
+    def _carry(self) -> None:
+        (a, _), (b, _) = self._pairs
+        while not self._stop.is_set():
+            for master in select.select([a, b], [], [], 0.02)[0]:
+                os.write(b if master == a else a, os.read(master, 4096))
+
+    def unplug(self) -> None:
+        self._stop.set()
+        self._thread.join()
+        for master, slave in self._pairs:
+            os.close(master)
+            os.close(slave)
+
+
+@contextmanager
+def device(directory: Path, *options: str) -> Iterator[tuple[Rig, str]]:
+    """Give a firmware with a simulated board, and the port of its console."""
+    with Rig(directory) as rig:
+        cable = Cable()
+        rig.plug(rig.served.port, cable.ends[0])
+        try:
+            rig.start(*options).first_line()
+            yield rig, cable.ends[1]
+        finally:
+            if rig.process is not None:
+                rig.process.close()
+            cable.unplug()
+
+
+class Technician:
+    """Answers with what the meter shows: the true sensitivity, and the tone that really sounds."""
+
+    def __init__(self, rig: Rig, answers: dict[str, list[str]] | None = None) -> None:
+        self._rig = rig
+        self._answers = answers or {}
+        self.said: list[str] = []
+        self.asked: list[str] = []
+
+    def ask(self, question: str) -> str:
+        self.asked.append(question)
+        scripted = next((a for key, a in self._answers.items() if key in question and a), None)
+        if scripted:
+            return scripted.pop(0)
+        if QUESTION.fullmatch(question) is None:
+            return ""
+        tone = self._rig.served.board.played[-1]
+        return f"{TRUTH[tone.ear][round(tone.frequency_hz)] + tone.level_dbfs:.1f}"
+
+    def tell_pin(self, question: str) -> str:
+        self.asked.append(question)
+        return PIN
+
+    def say(self, line: str) -> None:
+        self.said.append(line)
+
+
+def run(port: str, output: Path, technician: Technician, *options: str) -> int:
+    told = [word for pair in TEXTS.items() for word in pair]
+    command = ["calibrate", port, "-o", str(output), *told, *options]
+    return calibrate(
+        parser().parse_args(command), technician.ask, technician.say, TODAY, technician.tell_pin
+    )
+
+
+def test_what_is_true_of_the_device_is_what_is_written(tmp_path: Path) -> None:
+    output = tmp_path / "calibration.toml"
+    with device(tmp_path / "data") as (rig, port):
+        technician = Technician(rig)
+
+        assert run(port, output, technician) == 0
+        played = rig.served.board.played
+
+    made = read_calibration(output)
+    reference = reference_levels("tdh39")
+    for ear, levels in TRUTH.items():
+        for frequency_hz, level in levels.items():
+            assert made.sensitivity_db_spl[ear].at(frequency_hz) == pytest.approx(level, abs=0.051)
+            assert made.level_max_db_spl[ear].at(frequency_hz) == pytest.approx(level - 10, abs=0.1)
+            assert made.retspl_db_spl.at(frequency_hz) == reference.levels_db_spl[frequency_hz]
+    assert len(played) == 2 * 2 * len(FREQUENCIES_HZ)
+    assert max(tone.level_dbfs for tone in played) == -10.0
+    assert (made.date, (made.due - made.date).days) == (TODAY, 365)
+    assert made.content["calibration"]["meter_serial"] == "M-1"
+    assert made.content["transducer"]["serial_right"] == "R-1"
+    assert made.content["transducer"]["retspl_source"] == reference.source
+    assert "put the right earphone on the coupler" in " ".join(technician.asked)
+
+    with device(tmp_path / "again", "--calibration", str(output)) as (rig, _):
+        rig.plug(rig.served.port, rig.console.port)
+        rig.start("--calibration", str(output))
+        operator = rig.operator
+        operator.greet()
+        state = operator.ask("CAL?")
+        limits = operator.ask("CAL:LIM? LEFT")
+    assert '"due": "2027-05-06"' in state
+    assert limits.endswith("6000,79;8000,75")
+
+
+def test_readings_that_cannot_be_right_are_asked_again(tmp_path: Path) -> None:
+    output = tmp_path / "calibration.toml"
+    with device(tmp_path / "data") as (rig, port):
+        technician = Technician(
+            rig,
+            {
+                "left 125 Hz at -10": ["", "x", "200", "60", "1080", "85"],
+                "left 500 Hz at -30": ["29.0"],
+                "right 8000 Hz at -10": ["softer"],
+            },
+        )
+        assert run(port, output, technician) == 0
+
+    said = "\n".join(technician.said)
+    assert "'x' is no number; allowed are a number, return, softer, back, quit" in said
+    assert "cannot be right: 200 dB SPL; a reading is from 20 to 140 dB SPL; again" in said
+    assert "20 dB more gave -28.0 dB on the meter: is the right earphone on" in said
+    assert "20 dB more gave -3.0 dB on the meter" in said
+    assert "20 dB more gave +83.0 dB on the meter; allowed is 1 dB off" in said
+    made = read_calibration(output)
+    assert made.sensitivity_db_spl["left"].at(500) == pytest.approx(122.0, abs=0.051)
+    assert made.level_max_db_spl["right"].at(8000) == pytest.approx(99.25 - 15.0, abs=0.1)
+    assert made.level_max_db_spl["left"].at(8000) == pytest.approx(98.0 - 10.0, abs=0.1)
+
+
+def test_a_wrong_digit_is_mended_by_going_back(tmp_path: Path) -> None:
+    output = tmp_path / "calibration.toml"
+    with device(tmp_path / "data") as (rig, port):
+        technician = Technician(
+            rig,
+            {
+                "left 125 Hz at -30": ["60", "88.0"],
+                "left 125 Hz at -10": ["80"],
+                "left 250 Hz at -30": ["90", "back"],
+            },
+        )
+        assert run(port, output, technician) == 0
+
+    said = "\n".join(technician.said)
+    assert "full scale differs by +30.0 dB from the frequency before" in said
+    assert read_calibration(output).sensitivity_db_spl["left"].at(125) == 118.0
+
+
+def test_the_boards_own_limit_makes_the_loud_tone_softer(tmp_path: Path) -> None:
+    output = tmp_path / "calibration.toml"
+    with device(tmp_path / "data") as (rig, port):
+        rig.served.board._output_limit_dbfs = -14.0
+        technician = Technician(rig)
+        assert run(port, output, technician) == 0
+        rig.served.board._output_limit_dbfs = -40.0
+        with pytest.raises(HostError, match="output limit is below --soft, -30 dBFS"):
+            run(port, output, Technician(rig), "--force")
+
+    assert "-10 dBFS is above the tone generator's output limit" in technician.said
+    made = read_calibration(output)
+    assert made.level_max_db_spl["left"].at(1000) == pytest.approx(121.0 - 15.0, abs=0.1)
+
+
+def test_a_device_with_a_pin_asks_for_it_once(tmp_path: Path) -> None:
+    output, config = tmp_path / "calibration.toml", tmp_path / "device.toml"
+    config.write_text(f'[console]\npin = "{PinHash.of(PIN, bytes(16))}"\n')
+    with device(tmp_path / "data", "--config", str(config)) as (rig, port):
+        technician = Technician(rig)
+        assert run(port, output, technician) == 0
+    assert [question for question in technician.asked if "PIN" in question] == ["operator's PIN: "]
+    assert read_calibration(output).due > TODAY
+
+
+def test_what_somebody_typed_by_half_is_forgotten(tmp_path: Path) -> None:
+    output = tmp_path / "calibration.toml"
+    with device(tmp_path / "data") as (rig, port):
+        with open(port, "wb", buffering=0) as console:
+            console.write(b"SESS:ABO")
+        assert run(port, output, Technician(rig)) == 0
+    assert read_calibration(output).due > TODAY
+
+
+def test_who_quits_goes_on_where_he_was(tmp_path: Path) -> None:
+    output, part = tmp_path / "calibration.toml", tmp_path / "calibration.toml.readings"
+    with device(tmp_path / "data") as (rig, port):
+        first = Technician(rig, {"right 250 Hz at -10": ["quit"]})
+        assert run(port, output, first) == 1
+        rig.wait(lambda: rig.served.board._tone is None)
+        assert not output.exists()
+        assert first.said[-1] == f"ended; 12 readings are kept in {part}; the same command goes on"
+
+        second = Technician(rig, {"go on with them": ["perhaps", "yes"]})
+        assert run(port, output, second) == 0
+
+    asked = [question for question in second.asked if QUESTION.fullmatch(question)]
+    assert f"{part}: 12 of 22 readings, kept from before" in second.said
+    assert asked[0] == "right 250 Hz at -30 dBFS, dB SPL: "
+    assert not any("left" in question for question in second.asked)
+    assert not part.exists()
+    made = read_calibration(output)
+    for ear, levels in TRUTH.items():
+        for frequency_hz, level in levels.items():
+            assert made.sensitivity_db_spl[ear].at(frequency_hz) == pytest.approx(level, abs=0.051)
+
+
+def test_who_quits_before_the_first_reading_has_written_nothing(tmp_path: Path) -> None:
+    with device(tmp_path / "data") as (rig, port):
+        technician = Technician(rig, {"left 125 Hz": ["quit"]})
+        assert run(port, tmp_path / "calibration.toml", technician) == 1
+    assert technician.said[-1] == "ended; nothing was written"
+    assert [path.name for path in tmp_path.glob("calibration*")] == []
+
+
+def some_readings(output: Path) -> Path:
+    """Keep readings of the first two frequencies, as a session that was quit does."""
+    texts = {name.lstrip("-").replace("-", "_"): text for name, text in TEXTS.items()}
+    readings = Readings(reference_levels("tdh39").transducer, texts)
+    for frequency_hz in FREQUENCIES_HZ[:2]:
+        level = TRUTH["left"][frequency_hz]
+        readings.points["left"][frequency_hz] = Point(level, level - 10.0)
+    readings.save(kept_beside(output))
+    return kept_beside(output)
+
+
+def test_readings_are_thrown_away_only_when_the_technician_says_so(tmp_path: Path) -> None:
+    output = tmp_path / "calibration.toml"
+    part = some_readings(output)
+    kept = part.read_bytes()
+    with device(tmp_path / "data") as (rig, port):
+        for answers in (["quit"], ["new"]):
+            quits = {"go on with them": answers, "left 125 Hz at -30": ["quit"]}
+            assert run(port, output, Technician(rig, quits)) == 1
+            assert part.read_bytes() == kept
+        anew = {"go on with them": ["new"], "left 250 Hz at -30": ["quit"]}
+        assert run(port, output, Technician(rig, anew)) == 1
+        assert Readings.load(part).count == 1
+
+        unasked = Technician(rig, {"left 500 Hz at -30": ["quit"]})
+        assert run(port, output, unasked, "--resume") == 1
+    assert Readings.load(part).count == 2
+    assert not any("go on with" in question for question in unasked.asked)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--transducer", "er3a"], "and --transducer is "),
+        (["--meter", "another"], "sound level meter, maker and model of the readings is 'class 1'"),
+    ],
+)
+def test_readings_of_other_things_are_not_gone_on_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], words: str
+) -> None:
+    part = some_readings(tmp_path / "c.toml")
+    command = ["calibrate", "/dev/none", "-o", str(tmp_path / "c.toml"), "--resume", *options]
+    assert main(command) == 2
+    assert words in capsys.readouterr().err
+    assert part.exists()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda text: text[:-20], "these are no readings"),
+        (lambda text: text.replace('"format": 1', '"format": 9'), "format is 9; allowed is 1"),
+        (lambda text: text.replace('"250"', '"300"'), r"they are at [125, 300] Hz"),
+    ],
+)
+def test_a_spoilt_file_of_readings_is_named_and_kept(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    spoil: Callable[[str], str],
+    words: str,
+) -> None:
+    part = some_readings(tmp_path / "c.toml")
+    part.write_text(spoil(part.read_text()))
+    assert main(["calibrate", "/dev/none", "-o", str(tmp_path / "c.toml"), "--resume"]) == 2
+    assert words in capsys.readouterr().err
+    assert part.exists()
+
+
+def test_without_readings_there_is_nothing_to_go_on_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["calibrate", "/dev/none", "-o", str(tmp_path / "c.toml"), "--resume"]) == 2
+    assert "c.toml.readings: cannot be read: No such file" in capsys.readouterr().err
+
+
+def test_no_tone_is_played_while_a_test_is_under_way(tmp_path: Path) -> None:
+    with device(tmp_path / "data") as (rig, port):
+        rig.plug(rig.served.port, rig.console.port)
+        rig.start()
+        rig.begin()
+        answer = rig.operator.ask("CAL:TONE LEFT,1000,-30")
+        assert answer == 'ERROR -221,"a test is under way: SESS:ABOR ends it"'
+        rig.operator.ask("SESS:ABOR")
+        for wrong, words in {
+            "LEFT,1000,-5": "-5 dBFS: allowed is -80 to -6 dBFS; nothing was played",
+            "LEFT,1000,nan": "nan dBFS: allowed is -80 to -6 dBFS; nothing was played",
+            "LEFT,1000,loud": "'loud' is not a number; nothing was played",
+            "LEFT,100,-30": "100 Hz: allowed is 125 to 8000 Hz; nothing was played",
+            "BOTH,1000,-30": "ear is 'both'; allowed are left, right; nothing was played",
+        }.items():
+            assert rig.operator.ask(f"CAL:TONE {wrong}") == f'ERROR -224,"{words}"'
+        assert rig.operator.ask("CAL:TONE RIGHT,1000,-30") == "OK"
+        rig.wait(lambda: rig.operator.ask("CAL:TONE?") == "over")
+        tone = rig.served.board.played[-1]
+        assert (tone.ear, tone.frequency_hz, tone.level_dbfs) == ("right", 1000.0, -30.0)
+    assert port
+
+
+def test_a_test_ends_a_calibration_tone(tmp_path: Path) -> None:
+    with device(tmp_path / "data") as (rig, _):
+        rig.plug(rig.served.port, rig.console.port)
+        rig.start()
+        rig.operator.greet()
+        rig.operator.ask("CAL:TONE RIGHT,1000,-30")
+        rig.operator.ask("SESS:STAR LEFT,SEED=3")
+        rig.until("session-over")
+        assert rig.errors() == ""
+        assert rig.operator.ask("SESS:STAT?").startswith("state=finished outcome=complete")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--loud", "-5"], "--loud is -5 dBFS; allowed is -20 (10 dB above --soft) to -6 dBFS"),
+        (["--soft", "-15"], "--soft is -15 dBFS; allowed is -80 to -16 dBFS"),
+        (["--due-days", "900"], "--due-days is 900; allowed is 1 to 731"),
+        (["--transducer", "tdh"], "transducer is 'tdh'; allowed are dd45, dd65v2, er3a"),
+        (["--console", "socket://x"], "one console is needed: PORT, or --console URL"),
+    ],
+)
+def test_options_that_are_not_allowed_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], words: str
+) -> None:
+    code = main(["calibrate", "/dev/none", "-o", str(tmp_path / "c.toml"), *options])
+    assert code == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_file_that_is_there_is_kept(tmp_path: Path) -> None:
+    output = tmp_path / "c.toml"
+    output.write_text("kept")
+    arguments = parser().parse_args(["calibrate", "/dev/none", "-o", str(output)])
+    with pytest.raises(HostError, match="is there already; it is not overwritten without --force"):
+        calibrate(arguments, input, print, TODAY, input)
+    assert output.read_text() == "kept"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("directory.toml", "directory.toml' is there already"),
+        (f"{'long' * 100}.toml", "cannot be written: File name too long"),
+        ("nowhere/c.toml", "allowed is a name in .toml, in a directory that is there"),
+        ("c.json", "allowed is a name in .toml"),
+    ],
+)
+def test_what_cannot_be_written_in_the_end_is_refused_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, words: str
+) -> None:
+    (tmp_path / "directory.toml").mkdir()
+    assert main(["calibrate", "/dev/none", "-o", str(tmp_path / name), "--force"]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_port_that_is_none_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["calibrate", str(tmp_path / "none"), "-o", str(tmp_path / "c.toml")]) == 2
+    assert "console: cannot open" in capsys.readouterr().err
+
+
+def test_a_bad_file_is_named_journaled_and_tests_still_run(tmp_path: Path) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text("format = 1\n[calibration]\n")
+    with Rig(tmp_path / "data") as rig:
+        ready = rig.start("--calibration", str(path)).first_line()
+        rig.begin()
+        rig.until("session-over")
+        state, picture = rig.operator.ask("SESS:STAT?"), _picture(rig)
+        errors = rig.errors()
+    header: dict[str, Any] = read_journal(rig.journal()).header
+    fault = f"{path}: 'transducer' is missing"
+
+    assert f"UNCALIBRATED: levels are nominal ({fault})" in ready
+    assert state.endswith("calibration=UNCALIBRATED")
+    assert f"UNCALIBRATED: levels are nominal ({fault})" in picture
+    assert f'104,"UNCALIBRATED: levels are nominal ({fault})"' in errors
+    assert header["calibration"]["why"] == fault
+
+
+def test_an_overdue_one_is_used_and_every_screen_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "c.toml"
+    path.write_text(
+        file_text().replace("2026-01-02", "2019-01-02").replace("2026-12-31", "2020-01-02")
+    )
+    config = '[device]\ncalibration = "c.toml"\n'
+    with Rig(tmp_path / "data") as rig:
+        ready = rig.start(config=config).first_line()
+        rig.begin()
+        rig.until("session-over")
+        state, picture = rig.operator.ask("SESS:STAT?"), _picture(rig)
+        result, test = rig.operator.ask("SESS:RES?"), rig.operator.ask("*TST?")
+        errors = rig.errors()
+    overdue = "OVERDUE: calibrated 2019-01-02, was due 2020-01-02"
+
+    assert overdue in ready
+    assert overdue in picture
+    assert overdue in errors
+    assert state.endswith("calibration=OVERDUE")
+    assert '"calibration": "OVERDUE"' in result
+    assert "OVERDUE" in test
+
+
+def _picture(rig: Rig) -> str:
+    rig.console.send("AUD")
+    rig.until("OK")
+    return "\n".join(rig.lines)

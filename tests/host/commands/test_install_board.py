@@ -1,0 +1,220 @@
+"""`gp-pta install-board` without a board; with one it is tested in tests/device/emulator."""
+
+import argparse
+import ast
+import json
+import os
+import threading
+import tty
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from device.tone_generator.settings import DEFAULT_PINS, FILE, Settings
+from firmware_py.console.commands import Console
+from firmware_py.link.frames import decode, encode
+from firmware_py.platform.ports import Port
+from host_tools.commands import install_board
+from host_tools.commands.install_board import MAIN, MODULES, _deflated, _files, _greet, install
+from host_tools.errors import HostError
+from host_tools.greeting import BOARD_WANTED
+from tests.console.instrument import FakeInstrument
+from tests.firmware.rig import Peer, Served
+from tests.firmware.world import a_listener
+
+REPO = Path(__file__).parents[2]
+SETTINGS = {"output": "i2s", "limit_dbfs_left": -20.0, "limit_dbfs_right": -25.5, "pins": {}}
+
+
+def arguments(*words: str) -> argparse.Namespace:
+    p = argparse.ArgumentParser()
+    install_board.add_arguments(p)
+    return p.parse_args(["/dev/none", *words])
+
+
+def test_everything_the_program_imports_is_installed() -> None:
+    wanted = {MAIN, *MODULES}
+    for path in wanted:
+        for node in ast.walk(ast.parse((REPO / path).read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
+                ("device.", "firmware_py.")
+            ):
+                assert node.module is not None
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+                paths = {f"{name.replace('.', '/')}.py" for name in (node.module, *names)}
+                assert paths & wanted, f"{path} imports {node.module}, which is not installed"
+
+
+def test_files_are_those_here_and_main_is_the_last() -> None:
+    files = _files(SETTINGS)
+    assert [*files] == [*MODULES, FILE, "main.py"]
+    for path in MODULES:
+        assert files[path] == (REPO / path).read_bytes()
+    assert Settings(json.loads(files[FILE])).limits_dbfs == (-20.0, -25.5)
+
+
+def test_what_is_sent_is_a_third() -> None:
+    content = (REPO / "device/tone_generator/server.py").read_bytes()
+    packed = _deflated(content)
+    assert zlib.decompress(packed, wbits=12) == content
+    assert len(packed) < len(content) / 3
+
+
+def test_options_become_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[object] = []
+    monkeypatch.setattr(install_board, "install", lambda port, settings: given.append(settings))
+    assert install_board.run(arguments("--limit-left", "-30", "--pin", "heard=20")) == 0
+    assert given == [
+        {
+            "output": "i2s",
+            "limit_dbfs_left": -30.0,
+            "limit_dbfs_right": -20.0,
+            "pins": {"heard": 20},
+        }
+    ]
+
+
+@pytest.mark.parametrize("word", ["heard", "heard=", "heard=x", "=-1"])
+def test_a_wrong_pin_is_refused(word: str) -> None:
+    with pytest.raises(HostError, match=r"--pin is .*; allowed is NAME=GP"):
+        install_board.run(arguments("--pin", word))
+
+
+def test_wrong_settings_are_refused_before_anything_is_done() -> None:
+    with pytest.raises(HostError, match=r"limit_dbfs_left is 3.*; nothing was installed"):
+        install("/dev/none", {**SETTINGS, "limit_dbfs_left": 3.0})
+    with pytest.raises(HostError, match=r"pin 'led' is not known; nothing was installed"):
+        install_board.run(arguments("--pin", "led=25"))
+    assert "heard" in DEFAULT_PINS
+
+
+def test_a_port_that_is_not_there_is_named() -> None:
+    with pytest.raises(HostError, match=r"cannot open '/dev/none'"):
+        install("/dev/none", SETTINGS)
+
+
+@contextmanager
+def a_peer(answers: dict[bytes, bytes]) -> Iterator[str]:
+    """Something at a pty that answers a line that ends like a key."""
+    master, slave = os.openpty()
+    tty.setraw(slave)
+    stop = threading.Event()
+
+    def talk() -> None:
+        while not stop.is_set():
+            line = os.read(master, 4096)
+            for ending, answer in answers.items():
+                if ending in line:
+                    os.write(master, answer)
+
+    thread = threading.Thread(target=talk, daemon=True)
+    thread.start()
+    try:
+        yield os.ttyname(slave)
+    finally:
+        stop.set()
+        os.write(slave, b"\n")
+        thread.join()
+        os.close(slave)
+        os.close(master)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(install_board, "QUIET_S", 0.0)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_what_has_no_repl_is_told_apart() -> None:
+    with (
+        a_peer({}) as port,
+        pytest.raises(HostError, match=r"no MicroPython REPL at '/dev/pts/"),
+    ):
+        install(port, SETTINGS, repl_timeout_s=0.1)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_at_the_operators_console_it_is_said_which_port_is_wanted() -> None:
+    class Instrument(FakeInstrument):
+        def identify(self) -> str:
+            return "GP-PTA,fitting device,0,0.1.0"
+
+    console = Console(Instrument())
+    peer = Peer(lambda come: "".join(f"{line}\r\n" for line in console.receive(come)).encode())
+    try:
+        with pytest.raises(HostError) as refusal:
+            install(peer.port, SETTINGS, repl_timeout_s=0.1)
+    finally:
+        peer.stop()
+    assert str(refusal.value) == (
+        f"a GP-PTA firmware answers at '{peer.port}': this is the operator's console; "
+        f"{BOARD_WANTED}"
+    )
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_tone_generator_without_a_repl_is_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    served = Served(a_listener())
+    try:
+        with pytest.raises(HostError, match=r"is no board with MicroPython: it answers hello"):
+            install(served.port, SETTINGS, repl_timeout_s=0.1)
+    finally:
+        served.stop()
+    assert capsys.readouterr().out == "", "what came in place of a REPL is nobody's business"
+
+
+def test_a_port_that_another_program_has_is_named_with_the_one_that_is_wanted() -> None:
+    with a_peer({}) as port:
+        other = Port(port, "tone generator")
+        other.open()
+        with pytest.raises(HostError) as refusal:
+            install(port, SETTINGS)
+        other.close()
+    assert str(refusal.value).startswith(f"cannot open '{port}': ")
+    assert str(refusal.value).endswith(BOARD_WANTED)
+
+
+def test_a_board_that_is_unplugged_meanwhile_is_told() -> None:
+    master, slave = os.openpty()
+    tty.setraw(slave)
+
+    def board() -> None:
+        said = b""
+        while not said.endswith(b"\x05A\x01"):  # what it is to do begins with this
+            said = os.read(master, 4096)
+            if said.endswith(b"\r\x01"):
+                os.write(master, b"raw REPL; CTRL-B to exit\r\n>")
+        os.close(master)
+
+    thread = threading.Thread(target=board)
+    thread.start()
+    with pytest.raises(HostError, match=r"'/dev/pts/\d+' is gone: .*; install again"):
+        install(os.ttyname(slave), SETTINGS)
+    thread.join()
+    os.close(slave)
+
+
+def test_a_board_that_answers_hello_is_there() -> None:
+    answer = encode(1, "ok", (("wire", 1), ("board", "pico"), ("version", "1")))
+    with a_peer({b"hello": b"garbage\n" + answer}) as port:
+        assert _greet(port, 5.0) == decode(answer)[2]
+
+
+def test_a_board_that_refuses_hello_is_told() -> None:
+    answer = encode(1, "error", (("code", "version"), ("wire", 2)))
+    with (
+        a_peer({b"hello": answer}) as port,
+        pytest.raises(HostError, match=r"installed, but refused hello: version"),
+    ):
+        _greet(port, 5.0)
+
+
+def test_a_board_that_says_nothing_is_told() -> None:
+    with (
+        a_peer({}) as port,
+        pytest.raises(HostError, match=r"did not answer within 0\.2 s of its start"),
+    ):
+        _greet(port, 0.2)

@@ -1,0 +1,346 @@
+"""Somebody listens at the computer: what is written is what was asked for, and keys are answers."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import wave
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from device.simulator.serve import carry, raw_pty
+from device.sound_card.board import LocalBoard
+from device.sound_card.keyboard import Keyboard
+from device.sound_card.wav import RATE_HZ, WavOutput
+from device.tone_generator import server
+from firmware_py.link.frames import decode, encode
+from firmware_py.procedure.settings import Settings
+from host_tools.commands.listen import LIMIT_DBFS
+from host_tools.extras import remedy
+from host_tools.main import main
+from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
+from tests.firmware.world import records_of
+
+REPO: Final = Path(__file__).parents[2]
+WAIT_S_MAX: Final = 240.0  # on a very busy machine
+SPEED: Final = 3.0
+THRESHOLD_DB_HL: Final = 50.0  # of whoever presses here
+FULL_SCALE_DB_HL: Final = 120.0
+TONES: Final = 4
+TONE: Final[dict[str, str | int]] = {
+    "id": "r1", "ear": "l", "hz": "1000.00", "dbfs": "-30.00",
+    "on": 5000, "off": 0, "n": 1, "rise": 35,
+}  # fmt: skip
+EARS: Final = {"left": 0, "right": 1}
+
+
+@dataclass
+class Heard:
+    """What a scripted listener was asked and answered, and the file of what was played."""
+
+    wav: Path
+    journal: Path
+    asked: list[dict[str, str]] = field(default_factory=list)
+    answers: list[dict[str, str]] = field(default_factory=list)
+
+
+@contextmanager
+def carried(board: LocalBoard, stop: threading.Event) -> Iterator[str]:
+    with raw_pty() as (master, port):
+        thread = threading.Thread(target=carry, args=(board, master, stop, SPEED))
+        thread.start()
+        try:
+            yield port
+        finally:
+            stop.set()
+            thread.join(WAIT_S_MAX)
+
+
+@pytest.fixture(scope="module")
+def heard(tmp_path_factory: pytest.TempPathFactory) -> Heard:
+    """The first tones of a test of a listener who presses space for what is above a level."""
+    data = tmp_path_factory.mktemp("listen")
+    found = Heard(data / "played.wav", data / "session-000001.journal")
+    with pytest.MonkeyPatch.context() as patient:
+        # At this speed, and on a busy machine, a host that takes its time is no silent host.
+        patient.setattr(server, "HOST_SILENCE_US", 100_000_000)
+        a_part_of_a_test(found, data)
+    return found
+
+
+def a_part_of_a_test(found: Heard, data: Path) -> None:
+    keys, press = os.pipe()
+    output = WavOutput(found.wav)
+    board = LocalBoard(output, Keyboard(keys), LIMIT_DBFS, boot=1)
+    console = ConsoleLine()
+    with carried(board, threading.Event()) as port:
+        firmware = FirmwareProcess(port, console.port, data, SPEED)
+        try:
+            operator = Operator(console, firmware)
+            operator.greet()
+            operator.ask("SETT level_max_db_hl,90")
+            assert operator.ask("SESS:STAR RIGHT,SEED=3") == "OK"
+            listen(console, found, press)
+            operator.ask("SESS:ABOR")
+            operator.ask("SYST:EXIT")
+            firmware.wait()
+        finally:
+            firmware.end()
+            console.close()
+    output.close()
+    os.close(keys)
+    os.close(press)
+
+
+def listen(console: ConsoleLine, found: Heard, press: int) -> None:
+    until_s = time.monotonic() + WAIT_S_MAX
+    while len(found.answers) < TONES:
+        assert time.monotonic() < until_s
+        for line in console.lines(0.1):
+            if not line.startswith("! "):
+                continue
+            what, *pairs = shlex.split(line[2:])
+            about = dict(pair.partition("=")[::2] for pair in pairs)
+            if what == "tone":
+                found.asked.append(about)
+                if float(about["level_db_hl"]) >= THRESHOLD_DB_HL:
+                    time.sleep(0.8 / SPEED)  # a whole pulse
+                    os.write(press, b" ")
+            elif what == "answer" and about["purpose"] != "catch":
+                found.answers.append(about)
+
+
+def samples_of(path: Path) -> NDArray[np.float64]:
+    """Return frames, left and right, re full scale."""
+    with wave.open(str(path)) as file:
+        assert (file.getnchannels(), file.getsampwidth()) == (2, 3)
+        assert file.getframerate() == RATE_HZ
+        octets = np.frombuffer(file.readframes(file.getnframes()), dtype=np.uint8)
+    whole = np.zeros((len(octets) // 3, 4), dtype=np.uint8)
+    whole[:, 1:] = octets.reshape(-1, 3)
+    return whole.view("<i4").reshape(-1, 2) / 2.0**31
+
+
+def runs_of(channel: NDArray[np.float64], apart_ms: float) -> list[slice]:
+    """Return where something sounds, with at least so much silence between."""
+    sounding = np.flatnonzero(channel)
+    cuts = np.flatnonzero(np.diff(sounding) > 1e-3 * apart_ms * RATE_HZ)
+    begins, ends = sounding[np.r_[0, cuts + 1]], sounding[np.r_[cuts, -1]] + 1
+    return [slice(a, b) for a, b in zip(begins, ends, strict=True)]
+
+
+def ms(frames: float) -> float:
+    return 1000.0 * frames / RATE_HZ
+
+
+def fitted(samples: NDArray[np.float64], near_hz: float) -> tuple[float, float]:
+    """Return frequency and level in dBFS of the sine that fits a plateau best."""
+    at = np.arange(len(samples)) / RATE_HZ
+    best = (np.inf, 0.0, 0.0)
+    for frequency_hz in near_hz * (1.0 + np.linspace(-0.002, 0.002, 41)):
+        turns = 2.0 * np.pi * frequency_hz * at
+        waves = np.stack([np.cos(turns), np.sin(turns)])
+        parts, *_ = np.linalg.lstsq(waves.T, samples, rcond=None)
+        rest = float(np.sum((samples - parts @ waves) ** 2))
+        best = min(best, (rest, frequency_hz, float(np.hypot(*parts))))
+    return best[1], 20.0 * np.log10(best[2])
+
+
+def test_every_tone_is_written_with_its_frequency_level_and_ear(heard: Heard) -> None:
+    frames = samples_of(heard.wav)
+    tones = runs_of(frames[:, EARS["right"]], 400.0)
+
+    assert not frames[:, EARS["left"]].any()
+    assert len(tones) == len(heard.asked) >= TONES
+    for tone, asked in zip(tones, heard.asked, strict=True):
+        pulse = runs_of(frames[tone, EARS["right"]], 50.0)[0]
+        rise = round(1e-3 * Settings.rise_ms * RATE_HZ)
+        plateau = frames[tone, EARS["right"]][pulse][rise:-rise]
+        frequency_hz, level_dbfs = fitted(plateau, float(asked["frequency_hz"]))
+
+        wanted_dbfs = float(asked["level_db_hl"]) - FULL_SCALE_DB_HL
+        print(f"{asked}: {frequency_hz:.2f} Hz, {level_dbfs:.3f} dBFS")
+        assert frequency_hz == pytest.approx(float(asked["frequency_hz"]), rel=1e-3)
+        assert level_dbfs == pytest.approx(wanted_dbfs, abs=0.05)
+        assert level_dbfs <= LIMIT_DBFS
+
+
+def test_pulses_gaps_and_pauses_are_those_of_the_test(heard: Heard) -> None:
+    right = samples_of(heard.wav)[:, EARS["right"]]
+    tones = runs_of(right, 400.0)
+    s = Settings()
+    unanswered = [
+        tone
+        for tone, answer in zip(tones, heard.answers, strict=False)
+        if answer["heard"] == "false"
+    ]
+    assert unanswered
+    for tone in unanswered:
+        pulses = runs_of(right[tone], 50.0)
+        assert [ms(pulse.stop - pulse.start) for pulse in pulses] == pytest.approx(
+            [s.pulse_on_ms] * s.pulses, abs=4.0
+        )
+        for before, after in pairwise(pulses):
+            assert ms(after.start - before.stop) == pytest.approx(s.pulse_off_ms, abs=4.0)
+    for before, after in pairwise(tones):
+        assert ms(after.start - before.stop) >= s.pause_ms_min
+
+
+def test_a_tone_that_is_heard_ends_at_the_press(heard: Heard) -> None:
+    tones = runs_of(samples_of(heard.wav)[:, EARS["right"]], 400.0)
+    whole_ms = Settings().tone_ms
+    pairs = [*zip(tones, heard.asked, heard.answers, strict=False)]
+
+    assert {answer["heard"] for answer in heard.answers} == {"true", "false"}
+    for tone, asked, answer in pairs[:TONES]:
+        pressed = float(asked["level_db_hl"]) >= THRESHOLD_DB_HL
+        assert answer["heard"] == ("true" if pressed else "false")
+        assert (ms(tone.stop - tone.start) < whole_ms - 100.0) == pressed
+
+
+def test_the_journal_has_the_time_at_which_a_tone_is_in_the_file(heard: Heard) -> None:
+    events = records_of(heard.journal, "input")
+    onsets_us = [event["onset_us"] for event in events if event["what"] == "tone-on"]
+    tones = runs_of(samples_of(heard.wav)[:, EARS["right"]], 400.0)
+
+    assert len(onsets_us) == len(tones)
+    for onset_us, tone in zip(onsets_us, tones, strict=True):
+        assert tone.start / RATE_HZ == pytest.approx(1e-6 * onset_us, abs=2e-3)
+
+
+def test_it_falls_silent_when_the_host_has(tmp_path: Path) -> None:
+    output = WavOutput(tmp_path / "played.wav")
+    keys, press = os.pipe()
+    board = LocalBoard(output, Keyboard(keys), LIMIT_DBFS, boot=1)
+    board.receive(encode(1, "hello", (("wire", 1), ("host", "0000000a"))), 0)
+    loud = {**TONE, "dbfs": "-29.99"}
+    board.receive(encode(2, "tone", loud) + encode(3, "tone", TONE), 1000)
+    for now_ms in range(0, 1500, 5):
+        board.advance(1000 * now_ms + 1000)
+    output.close()
+    os.close(keys)
+    os.close(press)
+    answers = [decode(line)[1:] for line in board.transmit().splitlines(keepends=True)]
+    sounding = np.flatnonzero(samples_of(tmp_path / "played.wav")[:, EARS["left"]])
+
+    assert answers[1:3] == [("error", {"code": "limit"}), ("ok", {})]
+    assert answers[-1] == ("tone-off", {"id": "r1", "us": answers[-1][1]["us"], "cut": "1"})
+    assert 1001.0 < ms(sounding[-1]) < 1015.0
+
+
+def test_a_whole_command_ends_in_silence_and_a_whole_file(tmp_path: Path) -> None:
+    wav = tmp_path / "played.wav"
+    command = ["listen", "--test", "--ear", "left", "--wav", str(wav), "--out", str(tmp_path / "d")]
+    with subprocess.Popen(
+        [sys.executable, "-m", "host_tools.main", *command], cwd=REPO, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        # It may be ignored here, as in what a shell runs in the background.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        process.stdin.write(" ")
+        process.stdin.flush()
+        until_s = time.monotonic() + WAIT_S_MAX
+        while not (wav.exists() and octets_of(wav) > 12_000):
+            assert time.monotonic() < until_s
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=WAIT_S_MAX)
+
+    left = samples_of(wav)[:, EARS["left"]]
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    assert "the journal is in" in out
+    assert f"nothing is heard: what would be is written to {wav}, in real time" in errors
+    assert left.any()
+    assert not left[-100:].any()
+    assert abs(left).max() == pytest.approx(10 ** (-80 / 20), rel=0.02)  # 40 dB HL
+
+
+def octets_of(path: Path) -> int:
+    """Return how many bytes of a file that is being written are not silence."""
+    return len(path.read_bytes()[44:].replace(b"\0", b""))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--limit-dbfs", "1"], "--limit-dbfs is 1 dBFS; allowed is -160 to 0 dBFS"),
+        (["--limit-dbfs", "nan"], "--limit-dbfs is nan dBFS; allowed is -160 to 0 dBFS"),
+        (
+            ["--test", "--limit-dbfs", "-90"],
+            "--limit-dbfs is -90 dBFS, so level_max_db_hl is 30.0; allowed are numbers from 40",
+        ),
+        (["--wav", "x.wav", "--device", "1"], "--wav and --device: one of them is allowed"),
+        (["--test", "--age", "200"], "age"),
+        (["--test", "--unsure-half-width", "-1"], "unsure_half_width_db is -1.0; allowed"),
+    ],
+)
+def test_options_that_are_not_allowed_are_named(
+    capsys: pytest.CaptureFixture[str], options: list[str], words: str
+) -> None:
+    assert main(["listen", *options]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_file_that_is_there_is_not_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "kept.wav"
+    path.write_text("kept")
+    assert main(["listen", "--wav", str(path)]) == 2
+    assert "is there already; it is not overwritten" in capsys.readouterr().err
+    assert path.read_text() == "kept"
+
+
+@pytest.mark.parametrize("name", ["played.mp3", "no/such/directory/played.wav"])
+def test_a_name_that_no_wav_can_have_is_refused(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["listen", "--wav", name]) == 2
+    err = capsys.readouterr().err
+    assert err == (
+        f"gp-pta: --wav is {name!r}; allowed is a name in .wav, in a directory that is there\n"
+    )
+
+
+def test_without_a_sound_card_it_is_said_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "sounddevice", None)
+    assert main(["listen", "--list-devices"]) == 2
+    assert main(["listen", "--device", "1"]) == 2
+    hint = remedy(["sounddevice"], "listen")
+    assert capsys.readouterr().err.count(f"needs sounddevice, not installed: {hint}") == 2
+
+
+@pytest.mark.parametrize("options", [[], ["--test"], ["--test", "--out", "sessions"]])
+def test_without_a_sound_card_nothing_is_left_behind(
+    options: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(sys.modules, "sounddevice", None)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.chdir(tmp_path)
+    assert main(["listen", *options]) == 2
+    assert capsys.readouterr().err == (
+        "gp-pta: no sound: a sound card needs sounddevice, not installed: "
+        f"{remedy(['sounddevice'], 'listen')}; without a sound card: "
+        "gp-pta listen --wav FILE.wav writes what would be heard\n"
+    )
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,199 @@
+"""`gp-pta replay` says what is right and wrong with a journal, in words and by its exit code."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from firmware_py.journal import JournalWriter, SealKey, read_journal
+from firmware_py.journal.records import TAIL_BYTES, chained_crc
+from firmware_py.platform.key_file import make_key_file, read_key_file
+from host_tools.main import main
+from tests.host.journals import rewrite, write_again
+
+GOLDEN: Final = Path(__file__).parents[1] / "golden" / "left-ear-s2.journal"
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    return Path(shutil.copy(GOLDEN, tmp_path / "session-000001.journal"))
+
+
+def replayed(journal: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    code = main(["replay", str(journal)])
+    output = capsys.readouterr()
+    return code, output.out, output.err
+
+
+def test_a_whole_journal_comes_out_bit_for_bit(
+    journal: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = replayed(journal, capsys)
+    assert code == 0
+    assert "every stimulus and the result came out bit for bit" in out
+    assert main(["replay", "--json", str(journal)]) == 0
+    verdict = json.loads(capsys.readouterr().out)
+    assert verdict["replay_identical"] is True
+    assert verdict["result"]["outcome"] == "complete"
+
+
+def test_unsure_answers_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    two_buttons = GOLDEN.with_name("two-buttons.journal")
+    records = read_journal(two_buttons).records
+    pressed = sum(record.get("event", {}).get("button") == 2 for record in records)
+    (ear,) = records[-2]["action"]["result"]["ears"]
+    unsure = ear["tones_unsure"]
+    code, out, _ = replayed(two_buttons, capsys)
+
+    assert code == 0
+    assert pressed == 2 * (unsure + ear["unsure_alarms"]) > 6, "down and up"
+    assert f" tones ({unsure} answered unsure) from " in out
+    assert main(["replay", "--json", str(two_buttons)]) == 0
+    assert json.loads(capsys.readouterr().out)["unsure"] == unsure
+
+
+def test_an_unfinished_journal_is_the_same_so_far(
+    journal: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal.write_bytes(journal.read_bytes()[:20_000])
+    code, out, _ = replayed(journal, capsys)
+    assert code == 3
+    assert "the same so far; the session is not finished" in out
+    assert "bytes after the last good record" in out
+
+
+def test_a_damaged_journal_is_the_same_up_to_there(
+    journal: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content = bytearray(journal.read_bytes())
+    content[20_000] ^= 4
+    journal.write_bytes(content)
+    code, out, _ = replayed(journal, capsys)
+    assert code == 4
+    assert "the same up to where the journal is damaged" in out
+    line = content[:20_000].count(b"\n") + 1
+    assert f"damaged at line {line}" in out
+
+
+def test_a_difference_in_the_last_bit_is_a_difference(
+    journal: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rewrite(journal, {"frequency_hz": 1000.0000000000001})
+    code, out, _ = replayed(journal, capsys)
+    assert code == 1
+    assert "1 outputs DIFFER" in out
+    assert "recorded {'what': 'play'" in out
+    assert "'frequency_hz': 1000.0000000000001" in out
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "No such file or directory"),
+        (b"", "is empty; no header was ever recorded in it"),
+        (b"hello\n", "is no journal"),
+        (bytes(range(256)), "is no journal"),
+    ],
+)
+def test_what_is_no_journal_is_refused(
+    tmp_path: Path, content: bytes | None, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "session-000001.journal"
+    if content is not None:
+        path.write_bytes(content)
+    code, out, err = replayed(path, capsys)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"gp-pta: {path}: ")
+    assert words in err
+
+
+def test_a_journal_of_another_program_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "session-000001.journal"
+    JournalWriter.create(path, {"recipe": "soup"}).close()
+    code, _, err = replayed(path, capsys)
+    assert code == 2
+    assert "the header is not of a session that firmware" in err
+
+
+# Seals
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    make_key_file(tmp_path / "seal.key")
+    return tmp_path / "seal.key"
+
+
+@pytest.fixture
+def sealed(tmp_path: Path, key: Path) -> Path:
+    """Return the golden journal as a device with a key would have recorded it."""
+    path = tmp_path / "session-000002.journal"
+    header, *records = read_journal(GOLDEN).records
+    write_again(path, header, records, SealKey(read_key_file(key)))
+    return path
+
+
+def test_a_sealed_journal_is_true_under_its_key(
+    sealed: Path, key: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_key_file(tmp_path / "older.key")
+    name = SealKey(read_key_file(key)).name
+    count = len(read_journal(GOLDEN).records)
+    keys = ["--key", str(tmp_path / "older.key"), "--key", str(key)]
+
+    code, out, _ = replayed(sealed, capsys)
+    assert (code, f"sealed with key {name}; not checked" in out) == (0, True)
+    assert main(["replay", str(sealed), *keys]) == 0
+    assert f"sealed with key {name}, and true: {count} records" in capsys.readouterr().out
+    assert main(["replay", str(sealed), *keys, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["seals"]["true"] is True
+    assert main(["replay", str(sealed), *keys[:2]]) == 5
+    assert "which is not given; not checked" in capsys.readouterr().out
+
+
+def test_a_journal_that_was_changed_and_its_crcs_mended_is_broken_at_a_record(
+    sealed: Path, key: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crc, mended = "", []
+    for number, line in enumerate(sealed.read_bytes().splitlines(keepends=True)):
+        body = line[:-TAIL_BYTES]
+        if number == 2:
+            body = re.sub(rb'"at_us": (\d+)', rb'"at_us": \g<1>0', body, count=1)
+            assert body != line[:-TAIL_BYTES]
+        crc = chained_crc(crc, body)
+        mended.append(body + f', "crc": "{crc}"}}\n'.encode())
+    sealed.write_bytes(b"".join(mended))
+
+    assert main(["replay", str(sealed), "--key", str(key)]) == 5
+    assert ", and BROKEN at record 2\n" in capsys.readouterr().out
+
+
+def test_a_sealed_journal_cut_short_at_a_record_is_true_and_unfinished(
+    sealed: Path, key: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = sealed.read_bytes().splitlines(keepends=True)
+    sealed.write_bytes(b"".join(lines[:50]))
+    assert main(["replay", str(sealed), "--key", str(key)]) == 3
+    out = capsys.readouterr().out
+    assert "the session is not finished" in out
+    assert ", and true: 50 records" in out
+
+
+def test_with_a_key_what_is_not_sealed_is_not_accepted(
+    journal: Path, key: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", str(journal), "--key", str(key)]) == 5
+    assert "\nnot sealed\n" in capsys.readouterr().out
+
+
+def test_a_key_that_others_may_read_is_refused(
+    sealed: Path, key: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key.chmod(0o644)
+    assert main(["replay", str(sealed), "--key", str(key)]) == 2
+    assert f"gp-pta: {key}: has mode 644; allowed are 600, " in capsys.readouterr().err

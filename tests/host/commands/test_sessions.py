@@ -1,0 +1,369 @@
+"""`gp-pta sessions` lists whatever is there, the second time without reading it again."""
+
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from firmware_py.archive import recorded_result
+from firmware_py.journal import is_unbroken, read_journal
+from host_tools.commands.sessions import index
+from host_tools.commands.sessions.choice import Choice, chosen
+from host_tools.commands.sessions.entry import Entry, entry_of
+from host_tools.commands.sessions.index import entries_of
+from host_tools.main import main
+from tests.host.journals import journal, write_again, write_journals
+
+GOLDEN: Final = Path(__file__).parents[1] / "golden"
+BOTH: Final = GOLDEN / "both-ears-n3.journal"
+Listing = tuple[int, str, str]
+Lister = Callable[..., Listing]
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    directory = tmp_path / "journals"
+    directory.mkdir()
+    write_journals(directory, 8)
+    return directory
+
+
+@pytest.fixture
+def listed(capsys: pytest.CaptureFixture[str]) -> Lister:
+    def lister(*words: str | Path) -> Listing:
+        code = main(["sessions", *map(str, words)])
+        output = capsys.readouterr()
+        return code, output.out, output.err
+
+    return lister
+
+
+def read_files(directory: Path) -> list[str]:
+    """List a directory, and return which files were read for it."""
+    names: list[str] = []
+
+    def watch(paths: Any, _total: int, _words: str) -> Any:
+        for path in paths:
+            names.append(path.name)
+            yield path
+
+    entries_of(directory, watch)
+    return names
+
+
+def unwatched(items: Any, _total: int, _words: str) -> Any:
+    return items
+
+
+# What is listed
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.journal")), ids=lambda path: path.stem)
+def test_a_recorded_session_is_listed_as_it_was_recorded(path: Path) -> None:
+    result, header = recorded_result(path).result, read_journal(path).header
+    entry = entry_of(path)
+
+    assert (entry.outcome, entry.started) == (result["outcome"], header["started"])
+    assert (entry.session, entry.ears) == (header["session"], header["settings"]["ears"])
+    assert entry.tones == sum(ear["tones"] for ear in result["ears"])
+    for ear in result["ears"]:
+        levels = {t["frequency_hz"]: t["threshold_db_hl"] for t in ear["thresholds"]}
+        four = [levels[f] for f in (500, 1000, 2000, 4000)]
+        if None not in four:
+            assert entry.pta4_db_hl[ear["ear"]] == pytest.approx(sum(four) / 4)
+
+
+def test_a_silent_ear_has_its_limit_and_an_unreliable_one_nothing() -> None:
+    silent, unreliable = (
+        entry_of(GOLDEN / f"{name}.journal") for name in ("silent-ear", "always-answering")
+    )
+    assert (silent.pta4_db_hl, silent.at_least) == ({"left": 100.0}, "left")
+    assert (unreliable.pta4_db_hl, unreliable.at_least) == ({}, "")
+
+
+def test_identifiers_of_any_script_are_listed_and_found_however_they_are_typed(
+    tmp_path: Path, listed: Lister
+) -> None:
+    header, *records = read_journal(BOTH).records
+    for number, name in enumerate(("患者7", "Zoë", "Иванов-3"), 1):
+        person = {"age_years": None, "sex": None, "identifier": name}
+        write_again(tmp_path / f"{number}.journal", {**header, "person": person}, records)
+
+    _, out, _ = listed(tmp_path)
+    assert [line.split()[-1] for line in out.splitlines()[1:]] == ["患者7", "Zoë", "Иванов-3"]
+    for pattern in ("Zoe\u0308", "Zo\u00eb", "Z*"):
+        _, out, _ = listed(tmp_path, "--identifier", pattern, "--json")
+        assert [entry["identifier"] for entry in json.loads(out)["sessions"]] == ["Zoë"]
+
+
+def test_what_is_broken_or_foreign_is_listed_by_name(tmp_path: Path, listed: Lister) -> None:
+    good = BOTH.read_bytes()
+    damaged = bytearray(good)
+    damaged[20_000] ^= 4
+    files = {
+        "a-letter": b"Dear sirs,\n",
+        "b-nothing": b"",
+        "c-torn-header": good[:200],
+        "d-unfinished": good[:30_000],
+        "e-damaged": bytes(damaged),
+        "f-torn-after-its-end": good + b"{",
+        "g-of-soup": b'{"n": 0, "synced": 0, "kind": "header", "journal": 1',
+        "h-noise": bytes(range(256)) * 400,
+    }
+    for name, content in files.items():
+        (tmp_path / f"{name}.journal").write_bytes(content)
+    (tmp_path / "i-folder.journal").mkdir()
+    (tmp_path / "j-nowhere.journal").symlink_to(tmp_path / "none")
+    code, out, err = listed(tmp_path)
+    told = {line.split()[0]: line for line in out.splitlines()[1:]}
+    outcomes = {
+        "a-letter": "foreign: is no journal",
+        "b-nothing": "unstarted: is empty",
+        "c-torn-header": "unstarted: has a torn header",
+        "d-unfinished": "unfinished",
+        "e-damaged": "damaged: line ",
+        "f-torn-after-its-end": "complete",
+        "g-of-soup": "unstarted: has a torn header",
+        "h-noise": "foreign: is no journal",
+        "i-folder": "unreadable: Is a directory",
+        "j-nowhere": "unreadable: No such file",
+    }
+    assert code == 0
+    assert list(told) == [f"{name}.journal" for name in outcomes]
+    for name, words in outcomes.items():
+        assert words in told[f"{name}.journal"]
+    assert err == "10 of 10 journals, 1 damaged, 2 foreign, 2 unreadable, 3 unstarted\n"
+
+
+def test_a_name_that_is_not_utf_8_is_listed_and_exported(
+    archive: Path, tmp_path: Path, listed: Lister
+) -> None:
+    strange, out = os.fsdecode(b"a-bad-\xff.journal"), tmp_path / "all.csv"
+    shutil.copy(BOTH, archive / strange)
+    without = listed(archive, "--no-index")
+    assert r"a-bad-\udcff.journal" in without[1].splitlines()[1]
+    assert listed(archive) == without
+    assert read_files(archive) == []
+    assert json.loads(listed(archive, "--json")[1])["sessions"][0]["name"] == strange
+    assert listed(archive, "--export", out)[0] == 0
+    assert r"a-bad-\udcff.journal" in out.read_text(encoding="utf-8")
+
+    (archive / strange).unlink()
+    assert strange not in [entry.name for entry in entries_of(archive, unwatched)]
+
+
+def test_the_check_of_every_line_is_that_of_the_reader(tmp_path: Path) -> None:
+    path = tmp_path / "session-000001.journal"
+    lines = BOTH.read_bytes().splitlines(keepends=True)[:12]
+    for changed in (lines[:5] + lines[6:], lines[:3] + lines[2:], lines[1:], [], [*lines, b"x\n"]):
+        path.write_bytes(b"".join(changed))
+        assert not is_unbroken(path)
+    path.write_bytes(b"".join(lines))
+    assert is_unbroken(path)
+
+
+# The index
+
+
+def test_only_what_is_new_or_changed_is_read(archive: Path) -> None:
+    names = sorted(path.name for path in archive.iterdir())
+    assert read_files(archive) == names
+    assert read_files(archive) == []
+
+    (archive / names[0]).write_bytes(BOTH.read_bytes()[:30_000])
+    (archive / names[1]).unlink()
+    shutil.copy(BOTH, archive / "session-000099.journal")
+    os.utime(archive / names[2], ns=(1, 1))
+    twin = archive / "twin"
+    shutil.copy(archive / names[3], twin)  # of the same size and time, but another file
+    shutil.copystat(archive / names[3], twin)
+    twin.replace(archive / names[3])
+    assert read_files(archive) == [names[0], names[2], names[3], "session-000099.journal"]
+    entries = entries_of(archive, unwatched)
+    assert entries == entries_of(archive, unwatched, use_index=False)
+    assert len(entries) == len(names)
+
+
+def test_what_could_not_be_read_is_tried_again(tmp_path: Path) -> None:
+    (tmp_path / "session-000001.journal").mkdir()
+    assert read_files(tmp_path) == read_files(tmp_path) == ["session-000001.journal"]
+
+
+def test_nothing_is_written_beside_the_journals(archive: Path, cache: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in [archive, *archive.iterdir()]}
+    read_files(archive)
+
+    assert before == {path: path.stat().st_mtime_ns for path in [archive, *archive.iterdir()]}
+    (database,) = (cache / "gp-pta").iterdir()
+    assert (cache / "gp-pta").stat().st_mode & 0o077 == 0, "it has identifiers in it"
+    database.unlink()
+    assert len(read_files(archive)) == 8
+
+
+def test_a_cache_directory_that_is_relative_is_ignored(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for told in ("relative/is/not/allowed", ""):
+        monkeypatch.setenv("XDG_CACHE_HOME", told)
+        read_files(archive)
+    assert not (tmp_path / "relative").exists()
+    assert len(list((tmp_path / "home" / ".cache" / "gp-pta").iterdir())) == 1
+
+
+@pytest.mark.parametrize("content", [b"no database", b"SQLite format 3\0" + bytes(4000)])
+def test_a_damaged_index_is_made_anew(archive: Path, cache: Path, content: bytes) -> None:
+    read_files(archive)
+    (database,) = (cache / "gp-pta").iterdir()
+    database.write_bytes(content)
+
+    assert len(read_files(archive)) == 8
+    assert read_files(archive) == []
+
+
+def test_an_index_of_another_version_is_made_anew(
+    archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_files(archive)
+    monkeypatch.setattr(index, "FORMAT", 17)
+    assert len(read_files(archive)) == 8
+
+
+def test_without_a_place_for_the_index_it_is_done_without(archive: Path, cache: Path) -> None:
+    cache.write_text("a file where a directory should be")
+    assert len(read_files(archive)) == len(read_files(archive)) == 8
+
+
+def test_an_index_that_somebody_holds_does_not_stop_the_list(
+    archive: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "LOCKED_S_MAX", 0.05)
+    read_files(archive)
+    (database,) = (cache / "gp-pta").iterdir()
+    (archive / "session-000001.journal").write_bytes(BOTH.read_bytes())
+    other = sqlite3.connect(database)
+    try:
+        other.execute("BEGIN EXCLUSIVE")
+        assert len(entries_of(archive, unwatched)) == 8
+    finally:
+        other.close()
+
+
+def test_many_at_once_see_the_same(archive: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        listings = list(pool.map(lambda _: entries_of(archive, unwatched), range(8)))
+    assert all(listing == listings[0] for listing in listings)
+    assert read_files(archive) == []
+
+
+# The choice
+
+
+PERSON: Final = Entry(
+    "session-000001.journal", "complete", session=1, started="2026-03-04T23:59:00-05:00",
+    ears="both", identifier="P-17", calibration="CALIBRATED", pta4_right_db_hl=20.0,
+    pta4_left_db_hl=60.0,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("choice", "taken"),
+    [
+        (Choice(), True),
+        (Choice(identifier="P-17"), True),
+        (Choice(identifier="P-1"), False),
+        (Choice(identifier="P-1*"), True),
+        (Choice(since="2026-03-04", until="2026-03-04"), True),
+        (Choice(since="2026-03-05"), False),
+        (Choice(until="2026-03-03"), False),
+        (Choice(outcome="aborted"), False),
+        (Choice(calibration="CALIBRATED"), True),
+        (Choice(calibration="OVERDUE"), False),
+        (Choice(ear="left"), True),
+        (Choice(pta4_min_db_hl=55.0), True),
+        (Choice(pta4_min_db_hl=30.0, pta4_max_db_hl=50.0), False),
+        (Choice(pta4_max_db_hl=20.0), True),
+        (Choice(identifier="P-17", pta4_min_db_hl=61.0), False),
+    ],
+)
+def test_every_filter_has_to_agree(choice: Choice, taken: bool) -> None:
+    assert choice.takes(PERSON) is taken
+
+
+def test_what_is_not_known_is_not_taken_and_sorted_last() -> None:
+    unknown = Entry("session-000002.journal", "unstarted")
+    left = replace(PERSON, name="session-000003.journal", ears="left", pta4_left_db_hl=90.0)
+    for choice in (Choice(until="2030-01-01"), Choice(pta4_max_db_hl=99.0), Choice(ear="right")):
+        assert not choice.takes(unknown)
+    for order in ("started", "identifier", "pta4"):
+        assert chosen([unknown, PERSON, left], Choice(), order, reverse=False)[-1] == unknown
+    assert chosen([PERSON, left], Choice(), "pta4", reverse=False) == [left, PERSON]
+    assert chosen([PERSON, left], Choice(), "name", reverse=True) == [left, PERSON]
+
+
+def test_options_choose(archive: Path, listed: Lister) -> None:
+    entries = entries_of(archive, unwatched)
+    both = [entry.name for entry in entries if entry.ears == "both"]
+    code, out, err = listed(archive, "--ear", "right", "--identifier", "P-*", "--json")
+    names = [entry["name"] for entry in json.loads(out)["sessions"]]
+
+    assert code == 0
+    assert 0 < len(both) < len(names) < 8
+    assert set(both) <= set(names)
+    assert err == f"{len(names)} of 8 journals\n"
+
+
+@pytest.mark.parametrize("day", ["1.2.2026", "2026-02-30", "20260201", "2026-W05-1"])
+def test_a_day_that_is_none_is_refused(day: str, archive: Path, listed: Lister) -> None:
+    code, out, err = listed(archive, "--since", day)
+    assert (code, out) == (2, "")
+    assert err == f"gp-pta: --since is {day!r}; allowed is a day such as 2026-01-31\n"
+
+
+def test_days_in_the_wrong_order_are_refused(archive: Path, listed: Lister) -> None:
+    code, out, err = listed(archive, "--since", "2026-02-01", "--until", "2026-01-31")
+    assert (code, out) == (2, "")
+    assert err == "gp-pta: --since 2026-02-01 is after --until 2026-01-31\n"
+
+
+def test_an_empty_directory_and_none(tmp_path: Path, listed: Lister) -> None:
+    assert listed(tmp_path)[2] == f"no journals in {str(tmp_path)!r}\n"
+    code, _, err = listed(tmp_path / "none")
+    assert code == 2
+    assert err == f"gp-pta: {str(tmp_path / 'none')!r} cannot be read: No such file or directory\n"
+
+
+# Together
+
+
+def test_what_is_chosen_is_exported_and_what_has_no_result_is_named(
+    archive: Path, tmp_path: Path, listed: Lister
+) -> None:
+    (archive / "session-000001.journal").write_bytes(journal("both-ears-n3", 1)[:30_000])
+    (archive / "session-000002.journal").write_text("Dear sirs,\n")
+    out = tmp_path / "all.json"
+    code, _, err = listed(archive, "--export", out, "--sort", "started")
+    sessions = json.loads(out.read_text())["sessions"]
+
+    assert code == 0
+    assert {session["journal"] for session in sessions} == {
+        f"session-{number:06d}.journal" for number in range(3, 9)
+    }
+    assert [s["started"] for s in sessions] == sorted(s["started"] for s in sessions)
+    assert "left out: session-000001.journal: unfinished" in err
+    assert "left out: session-000002.journal: foreign" in err
+    assert listed(archive, "--export", out)[0] == 2, "nothing is overwritten"

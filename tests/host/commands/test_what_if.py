@@ -1,0 +1,212 @@
+"""What another model would have said: to the same answers, all of them, and nothing else."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+from firmware_py import ThresholdEstimator
+from firmware_py.journal import read_journal
+from host_tools.commands.replay.what_if.comparison import Comparison, Estimate, Row
+from host_tools.commands.replay.what_if.picture import comparison_figure
+from host_tools.commands.replay.what_if.supposition import Supposition
+from host_tools.drawing import EAR_COLOURS, in_style
+from host_tools.errors import HostError
+from host_tools.main import main
+from host_tools.recorded import read_session
+from tests.host.journals import write_again
+
+GOLDEN: Final = Path(__file__).parents[1] / "golden"
+BOTH: Final = GOLDEN / "both-ears-n3.journal"
+LEFT: Final = GOLDEN / "left-ear-s2.journal"
+TWO_BUTTONS: Final = GOLDEN / "two-buttons.journal"
+SHIPPED_PRIOR: Final = Path(__file__).parents[2] / "firmware_py/inference/mixture/nhanes_prior.json"
+
+
+@pytest.mark.parametrize("journal", sorted(GOLDEN.glob("*.journal")), ids=lambda path: path.stem)
+def test_the_same_model_says_the_same_to_the_bit(journal: Path) -> None:
+    session = read_session(journal)
+    comparison = Comparison.of(session, Supposition(profile=session.settings.profile))
+
+    assert comparison.rms_db == 0.0
+    assert comparison.remarks == []
+    for ear in comparison.ears:
+        assert all(row.recorded == row.supposed for row in ear.rows)
+
+
+def test_another_model_is_told_every_answer_in_its_order() -> None:
+    session = read_session(TWO_BUTTONS)
+    (ear,) = Comparison.of(session, Supposition(response_noise_db=5.0)).ears
+    estimator = ThresholdEstimator(
+        max_trials=40, response_noise_db=5.0, level_limits_db_hl=(-10.0, 100.0),
+        unsure_half_width_db=session.settings.unsure_half_width_db,
+    )  # fmt: skip
+    told = {True: 0, False: 0, None: 0}
+    for trial in session.trials:
+        if trial.purpose == "catch":
+            estimator.observe_silence(trial.heard is not False)
+        elif trial.purpose in ("measure", "retest"):
+            assert trial.frequency_hz is not None
+            assert trial.level_db_hl is not None
+            estimator.observe(trial.frequency_hz, trial.level_db_hl, trial.heard)
+            told[trial.heard] += 1
+    mean_db_hl, _ = estimator.threshold([row.frequency_hz for row in ear.rows])
+
+    assert min(told.values()) > 3
+    np.testing.assert_array_equal([row.supposed.mean_db_hl for row in ear.rows], mean_db_hl)
+    assert [row.supposed for row in ear.rows] != [row.recorded for row in ear.rows]
+
+
+def test_what_a_model_has_no_use_for_is_left_out_and_said(tmp_path: Path) -> None:
+    session = read_session(TWO_BUTTONS)
+    unsure = session.result["ears"][0]["tones_unsure"]
+    comparison = Comparison.of(session, Supposition(profile="annealed-laplace"))
+    assert comparison.remarks == [
+        f"annealed-laplace has no use for the {unsure} unsure answers; they are left out"
+    ]
+
+    known = read_session(of_a_person(tmp_path, {"age_years": 67.0, "sex": "F"}))
+    paper = Comparison.of(known, Supposition(profile="gp-pta-2015"))
+    assert paper.remarks == ["gp-pta-2015 has no use for age and sex"]
+    same = Comparison.of(known, Supposition(profile="default"))
+    assert same.rms_db == 0.0, "of the same person"
+
+
+def of_a_person(tmp_path: Path, person: dict[str, Any]) -> Path:
+    header, *records = read_journal(LEFT).records
+    path = tmp_path / "session-000001.journal"
+    write_again(path, header | {"person": person}, records)
+    return path
+
+
+def test_beyond_a_limit_is_the_limit() -> None:
+    inside, beyond = Estimate(90.0, 80.0, 100.0), Estimate(130.0, 110.0, 150.0)
+    further, below = Estimate(150.0, 120.0, 170.0), Estimate(-25.0, -30.0, -20.0)
+
+    assert Row(1000, -10.0, 100.0, inside, beyond).difference_db == 10.0
+    assert Row(1000, -10.0, 100.0, beyond, further).difference_db == 0.0
+    assert Row(1000, -10.0, 100.0, inside, below).difference_db == -100.0
+
+
+def replayed(
+    capsys: pytest.CaptureFixture[str], journal: Path, *options: str
+) -> tuple[int, str, str]:
+    code = main(["replay", str(journal), *options])
+    output = capsys.readouterr()
+    return code, output.out, output.err
+
+
+def test_the_difference_comes_first_and_the_verdict_last(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, out, _ = replayed(capsys, BOTH, "--profile", "gp-pta-2015")
+    first, *table, verdict, calibration = out.splitlines()
+    code_json, document, _ = replayed(capsys, BOTH, "--profile", "gp-pta-2015", "--json")
+    told = json.loads(document)
+    differences_db = {
+        (ear["ear"], row["frequency_hz"]): row["difference_db"]
+        for ear in told["what_if"]["ears"]
+        for row in ear["thresholds"]
+    }
+    ear, frequency_hz = max(differences_db, key=lambda place: abs(differences_db[place]))
+    rms_db = np.sqrt(np.mean(np.square(list(differences_db.values()))))
+
+    assert (code, code_json) == (0, 0)
+    assert len(differences_db) == 20
+    assert first == (
+        f"profile gp-pta-2015 instead of default: thresholds differ by {rms_db:.1f} dB RMS, at "
+        f"most by {differences_db[ear, frequency_hz]:+.1f} dB at {frequency_hz} Hz ({ear} ear)"
+    )
+    assert sum(line.lstrip()[:4].strip().isdigit() for line in table) == 20
+    assert verdict.endswith("every stimulus and the result came out bit for bit")
+    assert calibration == told["calibration"] == "UNCALIBRATED: levels are nominal"
+    assert told["replay_identical"] is True
+
+
+def test_the_exit_code_is_that_of_the_journal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content = bytearray(LEFT.read_bytes())
+    unfinished, damaged = tmp_path / "session-000001.journal", tmp_path / "session-000002.journal"
+    unfinished.write_bytes(content[:20_000])
+    content[20_000] ^= 4
+    damaged.write_bytes(content)
+
+    assert replayed(capsys, unfinished, "--noise", "4")[0] == 3
+    assert replayed(capsys, damaged, "--noise", "4")[0] == 4
+
+
+def test_before_the_first_answer_there_is_nothing_to_say(tmp_path: Path) -> None:
+    journal = tmp_path / "session-000001.journal"
+    journal.write_bytes(b"".join(LEFT.read_bytes().splitlines(keepends=True)[:3]))
+    with pytest.raises(HostError, match=r"session-000001\.journal: no model was told an answer"):
+        Comparison.of(read_session(journal), Supposition(response_noise_db=3.0))
+
+
+def test_a_prior_from_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = replayed(capsys, LEFT, "--prior", str(SHIPPED_PRIOR))
+    assert code == 0
+    assert out.startswith("prior nhanes_prior.json: thresholds differ by 0.0 dB RMS")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--profile", "best"], "profile is 'best'; allowed are default, annealed-laplace"),
+        (["--noise", "99"], "response_noise_db is 99.0; allowed is 0.1 to 30"),
+        (["--noise", "0"], "response_noise_db is 0.0; allowed is 0.1 to 30"),
+        (["--prior", "nowhere.json"], "nowhere.json: cannot be read: No such file"),
+        (["--prior", str(LEFT)], "left-ear-s2.journal: is not JSON"),
+        (
+            ["--prior", str(SHIPPED_PRIOR), "--profile", "gp-pta-2015"],
+            "profile gp-pta-2015 makes no use of a prior",
+        ),
+        (["--picture", "out.svg"], "--picture draws two models; name the other"),
+        (["--noise", "3", "--picture", "out.gif"], "--picture is 'out.gif'; allowed is a name in"),
+    ],
+)
+def test_what_cannot_be_supposed_is_refused(
+    options: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = replayed(capsys, LEFT, *options)
+    assert (code, out) == (2, "")
+    assert words in err
+
+
+def test_the_picture_has_the_same_bytes_every_time_and_is_not_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "what-if.svg"
+    options = ("--profile", "gp-pta-2015", "--picture", str(path))
+    assert replayed(capsys, BOTH, *options)[0] == 0
+    drawn = path.read_bytes()
+    assert replayed(capsys, BOTH, *options)[0] == 2
+    assert replayed(capsys, BOTH, *options, "--force")[0] == 0
+
+    assert path.read_bytes() == drawn
+    assert drawn.startswith(b"<?xml")
+    assert b"<!-- right ear -->" in drawn
+    assert b"<!-- UNCALIBRATED: levels are nominal -->" in drawn
+
+
+def test_the_picture_has_the_symbols_of_masking_and_two_bands_to_tell_apart() -> None:
+    session = read_session(LEFT.parent / "masked.journal")
+    comparison = Comparison.of(session, Supposition.of("annealed-laplace", None, None))
+    with in_style():
+        figure = comparison_figure(comparison, "UNCALIBRATED")
+    shapes = {"right": ("o", "^"), "left": ("x", "s")}
+    drawn_masked = 0
+    for axes, ear in zip(figure.axes, comparison.ears, strict=True):
+        found = {e["ear"]: e["thresholds"] for e in session.result["ears"]}[ear.ear]
+        masked = [t["masking"] == "masked" for t in found]
+        markers = [
+            line.get_marker()
+            for line in axes.lines
+            if line.get_color() == EAR_COLOURS[ear.ear] and np.size(line.get_xdata()) == 1
+        ]
+        assert markers == [shapes[ear.ear][noise] for noise in masked]
+        assert [band.get_hatch() for band in axes.collections] == [None, "...."]
+        drawn_masked += sum(masked)
+    assert drawn_masked

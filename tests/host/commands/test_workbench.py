@@ -1,0 +1,399 @@
+"""`gp-pta workbench`, typed by hand, from a pipe, and killed; and `gp-pta cable`."""
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+import serial
+
+from host_tools.commands.replay.command import IDENTICAL, UNFINISHED, replay_journal
+from host_tools.commands.sessions.entry import entry_of
+from host_tools.main import main
+from tests.host.commands.test_demo import children_of, wait_for_the_end_of
+
+REPO: Final = Path(__file__).parents[2]
+WAIT_S_MAX: Final = 120.0  # on a very busy machine
+MAIN: Final = "import sys; from host_tools.main import main; sys.exit(main())"
+BLOCKER: Final = "import sys; sys.modules['prompt_toolkit'] = None\n"
+HINT: Final = "^D ends"
+JOURNAL: Final = "session-000001.journal"
+
+
+def piped(data: Path, text: str, *options: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN, "workbench", "--data", str(data), "--speed", "100", *options],
+        cwd=REPO, input=text, capture_output=True, text=True, timeout=WAIT_S_MAX, check=False,
+        errors="surrogateescape",
+    )  # fmt: skip
+    assert done.returncode == code, (done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr
+    return done
+
+
+class Person:
+    """Somebody at a terminal of their own, with a bench in it."""
+
+    def __init__(self, data: Path, without: bool, *options: str) -> None:
+        self._master, slave = pty.openpty()
+        program = (BLOCKER if without else "") + MAIN
+        environment = {**os.environ, "XDG_DATA_HOME": str(data.parent), "TERM": "xterm"}
+        words = ["workbench", "--data", str(data), "--speed", "100", *options]
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", program, *words],
+            cwd=REPO, stdin=slave, stdout=slave, stderr=slave, env=environment,
+            start_new_session=True,
+        )  # fmt: skip
+        os.close(slave)
+        self.seen = ""
+
+    def type(self, text: str) -> None:
+        os.write(self._master, text.encode())
+
+    def sees(self, words: str, after: int = 0) -> int:
+        """Wait until there are these words, and return where they end."""
+        self._look(lambda: words in self.seen[after:], words)
+        return self.seen.index(words, after) + len(words)
+
+    def sees_the_end(self) -> int:
+        """Wait for the end, and return the exit code."""
+        self._look(lambda: self.process.poll() is not None, "the end")
+        while self._read(0.2):
+            continue
+        return self.process.wait()
+
+    def _look(self, enough: Callable[[], bool], what: str) -> None:
+        until_s = time.monotonic() + WAIT_S_MAX
+        while not enough():
+            assert time.monotonic() < until_s, (what, self.seen)
+            if not self._read(0.1) and self.process.poll() is not None:
+                assert enough(), (what, self.seen)
+
+    def _read(self, seconds: float) -> bool:
+        if not select.select([self._master], [], [], seconds)[0]:
+            return False
+        try:
+            come = os.read(self._master, 65536)
+        except OSError:  # the other end is closed
+            return False
+        self.seen += come.decode(errors="replace")
+        if b"\x1b[6n" in come:  # where is the cursor?
+            os.write(self._master, b"\x1b[1;1R")
+        return True
+
+    def hang_up(self) -> None:
+        """Close the terminal."""
+        if self._master >= 0:
+            os.close(self._master)
+        self._master = -1
+
+
+@contextmanager
+def at_a_terminal(data: Path, *options: str, without: bool = False) -> Iterator[Person]:
+    person = Person(data, without, *options)
+    try:
+        yield person
+    finally:
+        person.process.kill()
+        person.process.wait()
+        person.hang_up()
+
+
+def firmware_among(processes: list[int]) -> int:
+    (found,) = (
+        process for process in processes
+        if b"firmware_py.main" in Path(f"/proc/{process}/cmdline").read_bytes()
+    )  # fmt: skip
+    return found
+
+
+# From a pipe
+
+
+def test_a_test_from_a_pipe_is_waited_for_and_only_the_console_is_on_standard_output(
+    tmp_path: Path,
+) -> None:
+    data = tmp_path / "new"
+    done = piped(data, "SESS:STAR LEFT,SEED=7\n", "--audiogram", "S2")
+    said = done.stdout.splitlines()
+
+    assert "! session-over session=1" in said
+    assert [line for line in said if not line.startswith("! ")] == ["OK"]
+    assert replay_journal(data / JOURNAL).code == IDENTICAL
+    assert entry_of(data / JOURNAL).outcome == "complete"
+    assert f"{data / JOURNAL}: complete\n" in done.stderr
+    assert f"  next: gp-pta report {data / JOURNAL} -o session-000001.html\n" in done.stderr
+
+
+def test_a_refused_line_is_in_the_exit_code_and_an_exit_ends_the_lines(tmp_path: Path) -> None:
+    done = piped(tmp_path, "NONSENSE\nsyst:exit?\n:SYSTem:EXIT\n*IDN?\n", code=1)
+
+    assert [line[:11] for line in done.stdout.splitlines()] == ["ERROR -113,"] * 2 + ["OK"]
+    assert "journal" not in done.stderr
+
+
+def test_a_paused_test_is_not_waited_for_and_is_gone_on_with(tmp_path: Path) -> None:
+    done = piped(tmp_path, "SESS:STAR LEFT,SEED=7\nSESS:PAUS\n", "--audiogram", "S2")
+    assert replay_journal(tmp_path / JOURNAL).code == UNFINISHED
+    assert f"{tmp_path / JOURNAL}: unfinished\n" in done.stderr
+    again = f"gp-pta workbench --audiogram S2 --speed 100 --data {tmp_path}"
+    assert f"  to go on: {again}\n" in done.stderr, "the same listener"
+
+    done = piped(tmp_path, "SESS:CONT\n")
+    assert f"going on with the unfinished test in {tmp_path}\n" in done.stderr
+    assert "! session-over session=1" in done.stdout
+    assert replay_journal(tmp_path / JOURNAL).code == IDENTICAL
+
+
+def test_what_is_typed_and_answered_comes_through_as_it_is(tmp_path: Path) -> None:
+    """A name in any script, a byte that is no text, and a drawing with its blanks."""
+    done = piped(tmp_path, "SESS:STAR LEFT,ID=Zoë\nSESS:ABOR\nSESS:LIST?\nAUD\nID=\udcff\n", code=1)
+
+    assert re.search(r"^1,aborted,[^,]*,left,Zoë$", done.stdout, re.MULTILINE)
+    rows = [line for line in done.stdout.splitlines() if re.match(" *[0-9-]+ [.|]", line)]
+    assert {line.index(" .") if " ." in line else line.index(" |") for line in rows} == {5}
+    assert "0xFF" in done.stdout
+
+
+def test_a_second_button_is_set_for_the_test(tmp_path: Path) -> None:
+    done = piped(
+        tmp_path, "SESS:STAR LEFT,SEED=2\n", "--unsure-half-width", "3", "--audiogram", "N4"
+    )
+
+    assert "SETT unsure_half_width_db,3: OK\n" in done.stderr
+    assert "heard=unsure" in done.stdout
+
+
+def test_what_to_type_by_hand_has_the_options_that_were_given(tmp_path: Path) -> None:
+    said = piped(tmp_path, "", "--audiogram", "S2", "--seed", "3").stderr.splitlines()
+    by_hand = said[said.index("The same by hand, each in a terminal of its own:") + 1 :][:4]
+
+    assert [line.partition("#")[0].strip() for line in by_hand] == [
+        "gp-pta simulate --audiogram S2 --seed 3 --speed 100",
+        "gp-pta cable",
+        f"gp-pta-device --tone-generator BOARD --console END --data {tmp_path} --speed 100",
+        "gp-pta console FAR_END",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--speed", "0"], "--speed is 0; allowed is 0.1 to 1000"),
+        (["--faults", "drop=2"], "--faults: "),
+        (["--audiogram", "N9"], "N9"),
+        (["--data", "/proc/none"], "data directory '/proc/none' cannot be written"),
+    ],
+)
+def test_what_is_not_allowed_is_named(tmp_path: Path, options: list[str], words: str) -> None:
+    errors = piped(tmp_path, "", *options, code=2).stderr
+    assert errors.splitlines()[-1].startswith("gp-pta: ")
+    assert words in errors.splitlines()[-1]
+
+
+def test_a_data_directory_that_is_in_use_is_named_and_its_journals_are_not(tmp_path: Path) -> None:
+    with at_a_terminal(tmp_path) as person:
+        person.sees(HINT)
+        person.type("SESS:STAR LEFT\r")
+        person.sees("! answer number=3")
+        errors = piped(tmp_path, "", code=2).stderr
+    assert "is in use by another firmware" in errors.splitlines()[-1]
+    assert JOURNAL not in errors
+
+
+def test_a_firmware_that_is_killed_ends_a_script(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", MAIN, "workbench", "--data", str(tmp_path), "--speed", "10"],
+        cwd=REPO, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("SESS:STAR LEFT,SEED=7\n")
+        process.stdin.flush()
+        while "! answer" not in process.stdout.readline():
+            assert process.poll() is None
+        children = children_of(process.pid)
+        os.kill(firmware_among(children), signal.SIGKILL)
+        _, errors = process.communicate(timeout=WAIT_S_MAX)
+
+    assert process.returncode == 2
+    assert errors.endswith(
+        f"{tmp_path / JOURNAL}: unfinished\n"
+        f"  to go on: gp-pta workbench --speed 10 --data {tmp_path}\n"
+        "gp-pta: the firmware was killed\n"
+    )
+    wait_for_the_end_of(children)
+
+
+# By hand
+
+
+@pytest.mark.parametrize("without", [False, True])
+def test_a_person_types_at_once_and_sees_what_happens(tmp_path: Path, without: bool) -> None:
+    data = tmp_path / "data"
+    with at_a_terminal(data, without=without) as person:
+        at = person.sees(HINT)
+        person.type("*IDN?\r")
+        at = person.sees("GP-PTA,fitting device", at)
+        person.type("sess:star left,seed=7\r")
+        person.sees("! session-over session=1", at)
+        children = children_of(person.process.pid)
+        person.type("SYST:EXIT\r")
+        assert person.sees_the_end() == 0
+        wait_for_the_end_of(children)
+
+    assert len(children) == 2, "board and firmware"
+    assert replay_journal(data / JOURNAL).code == IDENTICAL
+    assert f"next: gp-pta report {data / JOURNAL} " in person.seen
+    kept = tmp_path / "gp-pta" / "console-history"
+    assert kept.exists() is not without
+    assert "Traceback" not in person.seen
+
+
+def test_ctrl_d_ends_a_test_that_is_gone_on_with(tmp_path: Path) -> None:
+    with at_a_terminal(tmp_path, "--speed", "10") as person:
+        person.sees(HINT)
+        person.type("SESS:STAR LEFT,SEED=7\r")
+        person.sees("! answer number=3")
+        children = children_of(person.process.pid)
+        person.type("half a line\x03")  # ^C takes it back
+        time.sleep(0.2)
+        person.type("\x04")
+        assert person.sees_the_end() == 0
+        wait_for_the_end_of(children)
+    assert entry_of(tmp_path / JOURNAL).outcome == "unfinished"
+
+    assert "! session-over session=1" in piped(tmp_path, "").stdout
+
+
+@pytest.mark.parametrize("without", [False, True])
+def test_a_firmware_that_is_killed_is_started_again(tmp_path: Path, without: bool) -> None:
+    data = tmp_path / "data"
+    with at_a_terminal(data, without=without) as person:
+        person.sees(HINT)
+        person.type("SESS:STAR LEFT,SEED=7\r")
+        person.sees("! answer number=3")
+        os.kill(firmware_among(children_of(person.process.pid)), signal.SIGKILL)
+        at = person.sees("the firmware was killed; started again")
+        person.sees("! session-over session=1", at)
+        person.type("\x04")
+        assert person.sees_the_end() == 0
+
+    assert replay_journal(data / JOURNAL).code == IDENTICAL
+    assert "Traceback" not in person.seen
+
+
+@pytest.mark.parametrize("how", ["SIGKILL", "SIGTERM", "SIGHUP", "hung up"])
+def test_a_bench_that_is_killed_leaves_nobody(tmp_path: Path, how: str) -> None:
+    with at_a_terminal(tmp_path, "--speed", "10") as person:
+        person.sees(HINT)
+        person.type("SESS:STAR LEFT,SEED=7\r")
+        person.sees("! answer number=3")
+        children = children_of(person.process.pid)
+        if how == "hung up":
+            person.hang_up()
+        else:
+            person.process.send_signal(signal.Signals[how])
+        person.process.wait(WAIT_S_MAX)
+        wait_for_the_end_of(children)
+
+    assert len(children) == 2
+    assert entry_of(tmp_path / JOURNAL).outcome == "unfinished"
+    assert "Traceback" not in person.seen
+
+
+# The cable
+
+
+@contextmanager
+def cable() -> Iterator[tuple[str, str]]:
+    with subprocess.Popen(
+        [sys.executable, "-c", MAIN, "cable"], cwd=REPO, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        ends = process.stdout.readline().strip(), process.stdout.readline().strip()
+        try:
+            yield ends
+        finally:
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=WAIT_S_MAX)
+    assert (process.returncode, errors) == (0, "a cable joins these two ports; end with ^C\n")
+
+
+def test_a_cable_carries_every_byte_both_ways_and_outlives_its_users() -> None:
+    every = bytes(range(256))
+    with cable() as (end, far):
+        for _ in range(2):
+            with (
+                serial.Serial(end, timeout=WAIT_S_MAX) as one,
+                serial.Serial(far, timeout=WAIT_S_MAX) as other,
+            ):
+                one.write(every)
+                assert other.read(256) == every
+                other.write(every[::-1])
+                assert one.read(256) == every[::-1]
+
+
+def test_what_is_too_much_for_a_cable_waits_and_is_not_lost() -> None:
+    much = os.urandom(1_000_000)
+    with cable() as (end, far), serial.Serial(end, write_timeout=0) as one:
+        sent, quiet_since_s = 0, time.monotonic()
+        with serial.Serial(far, timeout=WAIT_S_MAX) as other:
+            while sent < len(much) and time.monotonic() - quiet_since_s < 0.5:
+                if select.select([], [one], [], 0.1)[1]:
+                    taken = os.write(one.fileno(), much[sent : sent + 512])
+                    sent += taken
+                    quiet_since_s = time.monotonic()
+            assert 4096 <= sent < len(much), "nobody reads"
+            assert other.read(sent) == much[:sent]
+
+
+def test_by_hand_with_a_cable_as_the_workbench_says(tmp_path: Path) -> None:
+    """The four lines, each a process: no other program is needed."""
+    run = [sys.executable, "-m"]
+    with (
+        cable() as (end, far),
+        subprocess.Popen(
+            [*run, "host_tools.main", "simulate", "--audiogram", "S2", "--speed", "100"],
+            cwd=REPO, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        ) as board,
+    ):  # fmt: skip
+        assert board.stdout is not None
+        port = board.stdout.readline().strip()
+        with subprocess.Popen(
+            [*run, "firmware_py.main", "--tone-generator", port, "--console", end,
+             "--data", str(tmp_path), "--speed", "100"],
+            cwd=REPO, stdout=subprocess.PIPE, text=True,
+        ) as firmware:  # fmt: skip
+            assert firmware.stdout is not None
+            assert "ready" in firmware.stdout.readline()
+            done = subprocess.run(
+                [*run, "host_tools.main", "console", far, "--until", "session-over"],
+                cwd=REPO, input="SYST:EVEN ON\nSESS:STAR LEFT,SEED=7\n", text=True,
+                capture_output=True, timeout=WAIT_S_MAX, check=False,
+            )  # fmt: skip
+            assert (done.returncode, done.stderr) == (0, "")
+            done = subprocess.run(
+                [*run, "host_tools.main", "console", far], cwd=REPO, input="SYST:EXIT\n",
+                text=True, capture_output=True, timeout=WAIT_S_MAX, check=False,
+            )  # fmt: skip
+            assert done.stdout == "OK\n"
+            assert firmware.wait(WAIT_S_MAX) == 0
+        board.terminate()
+    assert replay_journal(tmp_path / JOURNAL).code == IDENTICAL
+
+
+def test_a_cable_takes_no_options(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["cable", "/dev/ttyS0"])
+    assert re.search(r"unrecognized arguments: /dev/ttyS0", capsys.readouterr().err)

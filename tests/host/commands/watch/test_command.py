@@ -1,0 +1,246 @@
+"""`gp-pta watch` on a growing journal, and at the console of a firmware that tests."""
+
+import os
+import select
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+from rich.console import Console
+
+from firmware_py.console.words import readable
+from host_tools.commands.watch.command import watch_of
+from host_tools.commands.watch.directory import DirectoryWatch, JournalWatch
+from host_tools.commands.watch.port import PortWatch
+from host_tools.commands.watch.screen import drawn
+from host_tools.errors import HostError
+from host_tools.main import main
+from host_tools.processes import ConsoleLine
+from host_tools.recorded import read_session
+from tests.firmware.rig import Rig
+
+GOLDEN: Final = Path(__file__).parents[2] / "golden"
+LEFT_S2: Final = GOLDEN / "left-ear-s2.journal"
+
+
+def test_a_growing_journal_is_followed_to_its_end(tmp_path: Path) -> None:
+    lines = LEFT_S2.read_bytes().splitlines(keepends=True)
+    journal = tmp_path / "session-000001.journal"
+    watch = DirectoryWatch(tmp_path)
+
+    assert watch.look().state == f"waiting for a test in {tmp_path}; there is no session yet"
+    counts = []
+    for upto in (40, 120, len(lines)):
+        journal.write_bytes(b"".join(lines[:upto]))
+        view = watch.look()
+        counts.append(len(view.answers))
+        assert view is watch.look(), "what has not grown is not read again"
+    trials = read_session(LEFT_S2).trials
+
+    assert 0 < counts[0] < counts[1] < counts[2] == len(trials)
+    assert view.over
+    assert view.state == "complete"
+    assert [a.heard for a in view.answers] == [trial.heard for trial in trials]
+    measured = [a for a in view.answers if a.purpose == "measure"]
+    assert all(0.0 < (a.information_bits or 0.0) <= 1.0 for a in measured)
+    assert measured[-1].half_width_db == pytest.approx(8.0, abs=2.0)
+
+
+def test_the_newest_session_is_the_one_to_see(tmp_path: Path) -> None:
+    (tmp_path / "session-000001.journal").write_bytes(LEFT_S2.read_bytes())
+    (tmp_path / "session-000002.journal").write_bytes((GOLDEN / "silent-ear.journal").read_bytes())
+    assert DirectoryWatch(tmp_path).look().name == "session-000002.journal"
+
+
+def test_a_journal_that_never_got_its_header_is_passed_over(tmp_path: Path) -> None:
+    first, second = (tmp_path / f"session-00000{number}.journal" for number in (1, 2))
+    second.touch()
+    watch = DirectoryWatch(tmp_path)
+    assert watch.look().state == (
+        f"waiting for a test in {tmp_path}; there is no session yet: nothing was recorded in the "
+        "journals that were begun"
+    )
+
+    first.write_bytes(LEFT_S2.read_bytes())
+    assert watch.look().name == first.name
+    second.write_bytes(LEFT_S2.read_bytes()[:20])
+    assert watch.look().name == first.name
+    second.write_bytes((GOLDEN / "silent-ear.journal").read_bytes())
+    assert watch.look().name == second.name
+    (tmp_path / "session-000003.journal").write_text("Dear sirs,\n")
+    with pytest.raises(HostError, match=r"session-000003\.journal: is no journal"):
+        watch.look()
+
+
+@pytest.mark.parametrize(
+    ("source", "options"),
+    [(lambda journal: journal, []), (lambda journal: journal.parent, ["--once"])],
+    ids=["journal", "once"],
+)
+def test_the_screen_shows_thresholds_answers_and_calibration(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    source: Callable[[Path], Path], options: list[str],
+) -> None:  # fmt: skip
+    monkeypatch.setenv("COLUMNS", "140")
+    journal = tmp_path / "session-000001.journal"
+    journal.write_bytes(LEFT_S2.read_bytes())
+    assert main(["watch", str(source(journal)), *options]) == 0
+    out = capsys.readouterr().out
+    (ear,) = read_session(LEFT_S2).result["ears"]
+
+    assert "session-000001.journal: complete   UNCALIBRATED: levels are nominal" in out
+    assert "X left" in out
+    assert f"left ear measured: {readable(ear['why'])}" in out
+    assert f"{ear['tones']} tones in" in out
+    assert all(len(line) <= 140 for line in out.splitlines())
+
+
+@contextmanager
+def cable(one: int) -> Iterator[str]:
+    """Carry bytes between a descriptor and a port that another program may open."""
+    other, stop = ConsoleLine(), threading.Event()
+
+    def carry() -> None:
+        ends = {one: other._master, other._master: one}
+        while not stop.is_set():
+            for come in select.select(list(ends), [], [], 0.02)[0]:
+                os.write(ends[come], os.read(come, 65536))
+
+    thread = threading.Thread(target=carry)
+    thread.start()
+    try:
+        yield other.port
+    finally:
+        stop.set()
+        thread.join()
+        other.close()
+
+
+def test_a_firmware_is_followed_at_its_console(tmp_path: Path) -> None:
+    with Rig(tmp_path / "data") as rig:
+        rig.start()
+        rig.begin()
+        with cable(rig.console._master) as port:
+            watch = PortWatch(port)
+            began = len(watch.look().answers)
+            rig.wait(lambda: watch.look().over)
+            view = watch.look()
+            watch.close()
+        session = read_session(rig.journal())
+
+    (ear,) = session.result["ears"]
+    assert view.state == "complete"
+    assert view.calibration == "UNCALIBRATED"
+    assert view.result["ears"][0]["thresholds"] == ear["thresholds"]
+    seen = view.answers[began:]
+    trials = {trial.number: trial for trial in session.trials}
+    assert len(seen) > 10
+    for answer in seen[1:]:
+        trial = trials[answer.number]
+        assert (answer.purpose, answer.heard) == (trial.purpose, trial.heard)
+        assert (answer.frequency_hz, answer.level_db_hl) == (
+            trial.frequency_hz, trial.level_db_hl,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("source", ["no/such/directory", "socket://127.0.0.1:9"])
+def test_where_there_is_nothing_is_named(source: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["watch", source]) == 2
+    assert source in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        (
+            "no/such/directory",
+            "'no/such/directory' is no directory, journal or port: it is not there",
+        ),
+        (__file__, f"{__file__}: is no journal"),
+        ("/dev/null", "cannot open '/dev/null'"),
+        ("long" * 100, "longlong' cannot be read: File name too long"),
+    ],
+)
+def test_what_is_no_directory_is_not_called_a_console(
+    source: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["watch", source]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_directory_that_cannot_be_read_is_no_empty_one(tmp_path: Path) -> None:
+    directory = tmp_path / "sessions"
+    directory.mkdir()
+    watch = DirectoryWatch(directory)
+    directory.rmdir()  # to forbid reading it would stop nobody who is root
+    with pytest.raises(HostError, match=f"'{directory}' cannot be read: No such file"):
+        watch.look()
+
+
+def test_before_a_test_the_next_one_is_waited_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a person sees it: words first, then the test, then the end."""
+    monkeypatch.setenv("COLUMNS", "200")
+    over, journal = (tmp_path / f"session-00000{number}.journal" for number in (3, 4))
+    over.write_bytes(LEFT_S2.read_bytes())
+    lines = (GOLDEN / "silent-ear.journal").read_bytes().splitlines(keepends=True)
+    pieces = iter((b"", b"".join(lines[:30]), b"".join(lines)))
+    monkeypatch.setattr("time.sleep", lambda _: journal.write_bytes(next(pieces, b"")))
+
+    assert main(["watch", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "session-000004.journal: complete" in out, "and nothing of the third"
+    assert [*pieces] == [], "it was followed as it grew"
+
+
+def test_what_is_waited_for_and_how_to_see_the_last_one_is_said(tmp_path: Path) -> None:
+    over, journal = (tmp_path / f"session-00000{number}.journal" for number in (3, 4))
+    over.write_bytes(LEFT_S2.read_bytes())
+    watch = DirectoryWatch(tmp_path, awaits_next=True)
+    words = (
+        f"waiting for a test in {tmp_path}; the last one, session 3, is over: gp-pta watch {over} "
+        "shows it"
+    )
+
+    assert watch.look().state == words
+    journal.touch()
+    assert watch.look().state == words, "it was not begun yet"
+    assert not watch.look().over
+    journal.write_bytes((GOLDEN / "silent-ear.journal").read_bytes())
+    assert (watch.look().name, watch.look().over) == (journal.name, True)
+    assert JournalWatch(over).look().state == "complete"
+
+
+def test_a_test_that_is_under_way_is_seen_to_its_end_and_so_is_the_first_of_all(
+    tmp_path: Path,
+) -> None:
+    lines = LEFT_S2.read_bytes().splitlines(keepends=True)
+    journal = tmp_path / "session-000001.journal"
+    journal.write_bytes(b"".join(lines[:60]))
+    watch = DirectoryWatch(tmp_path, awaits_next=True)
+    assert watch.look().name == journal.name
+    journal.write_bytes(b"".join(lines))
+    assert watch.look().over
+
+    (tmp_path / "empty").mkdir()
+    watch = DirectoryWatch(tmp_path / "empty", awaits_next=True)
+    assert "there is no session yet" in watch.look().state
+    (tmp_path / "empty" / journal.name).write_bytes(b"".join(lines))
+    assert watch.look().over
+
+
+def test_while_it_waits_only_words_are_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Console(width=300).print(drawn(DirectoryWatch(tmp_path, awaits_next=True).look()))
+    assert capsys.readouterr().out == (
+        f"waiting for a test in {tmp_path}; there is no session yet\n"
+    )
+
+
+def test_a_directory_is_watched_as_one(tmp_path: Path) -> None:
+    assert isinstance(watch_of(str(tmp_path)), DirectoryWatch)

@@ -1,0 +1,103 @@
+"""Simulated listeners for the methods, and how one is measured."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import special
+
+from firmware_py.inference.laplace.standard_audiograms import (
+    FREQUENCIES_HZ,
+    STANDARD_AUDIOGRAMS_DB_HL,
+)
+from host_tools.research.methods.interface import Array, Method, Task
+
+TONES_BOUND = 5000  # no method may go on for so long by itself
+
+
+@dataclass
+class Listener:
+    """An ear with a straight-line audiogram, who answers by a probit with lapses and false alarms.
+
+    The defaults hear at and above the threshold, and nothing below it.
+    """
+
+    frequencies_hz: Sequence[float]
+    thresholds_db_hl: Sequence[float]
+    noise_db: float = 0.0
+    lapse_rate: float = 0.0
+    false_alarm_rate: float = 0.0
+    random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(1))
+
+    def threshold_db_hl(self, frequency_hz: float) -> float:
+        octaves = np.log2(np.asarray(self.frequencies_hz, dtype=float))
+        return float(np.interp(np.log2(frequency_hz), octaves, self.thresholds_db_hl))
+
+    def hears(self, frequency_hz: float, level_db_hl: float) -> bool:
+        above_db = level_db_hl - self.threshold_db_hl(frequency_hz)
+        if self.noise_db == 0.0:
+            return above_db >= 0.0
+        attentive = 1.0 - self.false_alarm_rate - self.lapse_rate
+        p = self.false_alarm_rate + attentive * special.ndtr(above_db / self.noise_db)
+        return bool(self.random.random() < p)
+
+
+@dataclass(frozen=True)
+class Answered:
+    frequency_hz: float
+    level_db_hl: float
+    heard: bool
+
+
+def flat(level_db_hl: float) -> Listener:
+    """One sharp threshold everywhere."""
+    return Listener([1000.0], [level_db_hl])
+
+
+def measure(method: Method, listener: Listener, tones: int = TONES_BOUND) -> list[Answered]:
+    """Play tones until there are so many or the method ends, and return them all."""
+    answered: list[Answered] = []
+    for _ in range(tones):
+        stimulus = method.next_stimulus()
+        if stimulus is None:
+            return answered
+        tone = (stimulus.frequency_hz, stimulus.level_db_hl)
+        heard = listener.hears(*tone)
+        method.observe(*tone, heard)
+        answered.append(Answered(*tone, heard))
+    assert tones < TONES_BOUND, f"{type(method).__name__} still goes on after {tones} tones"
+    return answered
+
+
+def standard_errors_db(
+    make: Callable[[Task], Method], checkpoints: Sequence[int], seeds: int = 2
+) -> Array:
+    """Errors on the ten standard audiograms, noise 2 dB and rates of 1 %, which are told.
+
+    Shape: (checkpoints, ears, frequencies); a method that has ended keeps its result.
+    """
+    frequencies_hz = tuple(float(f) for f in FREQUENCIES_HZ)
+    errors_db = []
+    for audiogram in STANDARD_AUDIOGRAMS_DB_HL.values():
+        for seed in range(seeds):
+            method = make(Task(audiogram_frequencies_hz=frequencies_hz))
+            listener = Listener(
+                frequencies_hz, audiogram, 2.0, 0.01, 0.01, np.random.default_rng(seed)
+            )
+            errors_db.append(_errors_db(method, listener, checkpoints))
+    return np.array(errors_db).transpose(1, 0, 2)
+
+
+def rmse_db(errors_db: Array) -> list[float]:
+    """The mean over ears of each ear's RMSE, at every checkpoint."""
+    return [float(value) for value in np.sqrt((errors_db**2).mean(axis=2)).mean(axis=1)]
+
+
+def _errors_db(method: Method, listener: Listener, checkpoints: Sequence[int]) -> list[Array]:
+    played, errors_db = 0, []
+    for checkpoint in checkpoints:
+        played += len(measure(method, listener, checkpoint - played))
+        errors_db.append(
+            method.threshold(listener.frequencies_hz)[0] - np.array(listener.thresholds_db_hl)
+        )
+    return errors_db

@@ -1,0 +1,228 @@
+"""Barthelmé & Mamassian's method: its posterior and its next tone against brute force."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from host_tools.research.methods.barthelme_mamassian import (
+    LAPSE_FACTORS,
+    LAPSE_PROBABILITIES,
+    RATE_MIN,
+    SPREAD_FACTORS,
+    SPREAD_PROBABILITIES,
+    BarthelmeMamassian,
+)
+from host_tools.research.methods.interface import Array, Task
+from host_tools.research.methods.per_frequency import PRIOR_SD_DB, prior_mean_db_hl
+from tests.host.research.methods.listening import (
+    Answered,
+    Listener,
+    measure,
+    rmse_db,
+    standard_errors_db,
+)
+
+TASK = Task(
+    response_noise_db=3.0,
+    lapse_rate=0.02,
+    false_alarm_rate=0.03,
+    level_limits_db_hl=(0.0, 60.0),
+    audiogram_frequencies_hz=(500, 1000, 4000),
+)
+NOISY = Listener([500.0, 1000.0, 4000.0], [12.0, 33.0, 55.0], 3.0, 0.02, 0.03)
+
+
+class BruteForce:
+    """The posterior at one frequency: all sets of parameters, one by one, and Bayes' rule."""
+
+    def __init__(self, task: Task, frequency_hz: float) -> None:
+        low, high = task.level_limits_db_hl
+        self.false_alarm_rate = task.false_alarm_rate
+        rows, prior = [], []
+        for threshold_db_hl in np.arange(low - 20.0, high + 20.5):
+            density = stats.norm.pdf(threshold_db_hl, prior_mean_db_hl(frequency_hz), PRIOR_SD_DB)
+            spreads = zip(SPREAD_FACTORS, SPREAD_PROBABILITIES, strict=True)
+            lapses = zip(LAPSE_FACTORS, LAPSE_PROBABILITIES, strict=True)
+            for (spread, p_spread), (lapse, p_lapse) in itertools.product(spreads, lapses):
+                rows.append(
+                    (
+                        threshold_db_hl,
+                        task.response_noise_db * spread,
+                        max(task.lapse_rate * lapse, RATE_MIN),
+                    )
+                )
+                prior.append(density * p_spread * p_lapse)
+        self.threshold_db_hl, self.spread_db, self.lapse_rate = np.array(rows).T
+        self.weight = np.array(prior) / sum(prior)
+
+    def p_answer(self, level_db_hl: float, heard: bool) -> Array:
+        cdf = stats.norm.cdf(level_db_hl, self.threshold_db_hl, self.spread_db)
+        p = self.false_alarm_rate + (1.0 - self.false_alarm_rate - self.lapse_rate) * cdf
+        return p if heard else 1.0 - p
+
+    def observe(self, answered: list[Answered]) -> None:
+        for tone in answered:
+            self.weight = self.weight * self.p_answer(tone.level_db_hl, tone.heard)
+            self.weight = self.weight / self.weight.sum()
+
+    def moments(self) -> tuple[float, float]:
+        mean = np.average(self.threshold_db_hl, weights=self.weight)
+        variance = np.average((self.threshold_db_hl - mean) ** 2, weights=self.weight)
+        return float(mean), float(variance)
+
+    def expected_variance_db2(self, level_db_hl: float) -> float:
+        """Over both answers: its probability times the variance after it."""
+        before, expected = self.weight, 0.0
+        for heard in (True, False):
+            probability = float((before * self.p_answer(level_db_hl, heard)).sum())
+            self.observe([Answered(0.0, level_db_hl, heard)])
+            expected += probability * self.moments()[1]
+            self.weight = before
+        return expected
+
+
+@pytest.fixture(params=[0, 1, 12, 45], ids=lambda tones: f"{tones}-tones")
+def measured(request: pytest.FixtureRequest) -> tuple[BarthelmeMamassian, dict[float, BruteForce]]:
+    method = BarthelmeMamassian(TASK)
+    answered = measure(method, NOISY, request.param)
+    brute = {f: BruteForce(TASK, f) for f in method.frequencies_hz}
+    for frequency_hz, posterior in brute.items():
+        posterior.observe([tone for tone in answered if tone.frequency_hz == frequency_hz])
+    return method, brute
+
+
+def test_the_posterior_is_that_of_brute_force(
+    measured: tuple[BarthelmeMamassian, dict[float, BruteForce]],
+) -> None:
+    method, brute = measured
+
+    mean_db_hl, sd_db = method.threshold(list(brute))
+
+    expected = [posterior.moments() for posterior in brute.values()]
+    assert mean_db_hl == pytest.approx([mean for mean, _ in expected], abs=1e-8)
+    assert sd_db**2 == pytest.approx([variance for _, variance in expected], rel=1e-8)
+
+
+def test_the_next_tone_is_that_of_brute_force(
+    measured: tuple[BarthelmeMamassian, dict[float, BruteForce]],
+) -> None:
+    method, brute = measured
+    variance_db2 = {f: posterior.moments()[1] for f, posterior in brute.items()}
+    totals_db2 = {
+        (frequency_hz, level_db_hl): posterior.expected_variance_db2(level_db_hl)
+        + sum(other for f, other in variance_db2.items() if f != frequency_hz)
+        for frequency_hz, posterior in brute.items()
+        for level_db_hl in np.arange(0.0, 60.5)
+    }
+
+    stimulus = method.next_stimulus()
+
+    assert len(totals_db2) == 3 * 61
+    asked_db2 = totals_db2[(stimulus.frequency_hz, stimulus.level_db_hl)]
+    assert asked_db2 == pytest.approx(min(totals_db2.values()), rel=1e-9)
+    assert asked_db2 < np.median(list(totals_db2.values()))
+
+
+def expected_variances_db2(method: BarthelmeMamassian, frequency_hz: float) -> Array:
+    """What the method expects of a tone of each of its levels."""
+    expected_db2: Array = method._expected_db2[method.frequencies_hz.index(frequency_hz)]
+    return expected_db2
+
+
+def test_the_expected_variances_are_those_of_brute_force(
+    measured: tuple[BarthelmeMamassian, dict[float, BruteForce]],
+) -> None:
+    method, brute = measured
+
+    for frequency_hz, posterior in brute.items():
+        expected = [posterior.expected_variance_db2(h) for h in method.levels_db_hl]
+        assert expected_variances_db2(method, frequency_hz) == pytest.approx(expected, rel=1e-8)
+
+
+def test_no_tone_is_expected_to_make_the_threshold_less_certain() -> None:
+    """The law of total variance."""
+    method = BarthelmeMamassian(TASK)
+    for _ in range(30):
+        measure(method, NOISY, 1)
+        for frequency_hz, sd_db in zip(
+            method.frequencies_hz, method.threshold(method.frequencies_hz)[1], strict=True
+        ):
+            expected_db2 = expected_variances_db2(method, frequency_hz)
+            assert np.all(expected_db2 <= sd_db**2 * (1.0 + 1e-9))
+
+
+def test_the_levels_are_whole_db_and_both_limits() -> None:
+    method = BarthelmeMamassian(Task(level_limits_db_hl=(-3.5, 5.2)))
+
+    assert method.levels_db_hl.tolist() == [-3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 4.5, 5.2]
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.45])
+def test_answers_that_contradict_each_other_leave_a_posterior(rate: float) -> None:
+    task = Task(response_noise_db=0.1, lapse_rate=rate, false_alarm_rate=rate)
+    method = BarthelmeMamassian(task, frequencies_hz=[1000.0])
+    for heard, level_db_hl in [(False, 110.0)] * 150 + [(True, -10.0)] * 150:
+        method.observe(1000.0, level_db_hl, heard)
+
+    mean_db_hl, sd_db = method.threshold([1000.0])
+
+    assert np.all(np.isfinite([mean_db_hl, sd_db]))
+    assert -30.0 < mean_db_hl[0] < 140.0
+    assert sd_db[0] > 0.0
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.45])
+def test_misses_raise_the_threshold_however_careless_the_listener(rate: float) -> None:
+    task = Task(lapse_rate=rate, false_alarm_rate=rate)
+    method = BarthelmeMamassian(task, frequencies_hz=[1000.0])
+    before_db_hl = method.threshold([1000.0])[0]
+    for _ in range(20):
+        method.observe(1000.0, 90.0, False)
+
+    assert method.threshold([1000.0])[0] > before_db_hl + 20.0
+
+
+def test_a_miss_far_above_the_threshold_is_taken_for_a_lapse() -> None:
+    method = BarthelmeMamassian(TASK, frequencies_hz=[1000.0])
+    measure(method, Listener([1000.0], [30.0]), 12)
+    before_db_hl, sd_db = method.threshold([1000.0])
+
+    method.observe(1000.0, 55.0, False)
+
+    assert method.threshold([1000.0])[0][0] - before_db_hl[0] < sd_db[0]
+
+
+def test_the_standard_audiograms_are_approached_within_honest_bands() -> None:
+    error_db = rmse_db(standard_errors_db(BarthelmeMamassian, [5, 10, 20, 30, 40, 60]))
+
+    assert error_db == sorted(error_db, reverse=True)
+    assert error_db[2] < 7.5
+    assert error_db[3] < 4.6
+    assert error_db[5] < 2.2
+
+
+def test_the_95_percent_band_covers_as_often_as_it_says() -> None:
+    frequencies_hz = (500.0, 1000.0, 2000.0, 4000.0)
+    task = Task(audiogram_frequencies_hz=frequencies_hz)
+    random = np.random.default_rng(5)
+    covered = []
+    for _ in range(60):
+        # Ears from the method's own prior.
+        means_db_hl = [prior_mean_db_hl(f) for f in frequencies_hz]
+        ear_db_hl = np.clip(random.normal(means_db_hl, PRIOR_SD_DB), -10.0, 110.0)
+        method = BarthelmeMamassian(task)
+        measure(method, Listener(frequencies_hz, ear_db_hl.tolist(), 2.0, 0.01, 0.01, random), 20)
+        mean_db_hl, sd_db = method.threshold(frequencies_hz)
+        covered += (np.abs(mean_db_hl - ear_db_hl) <= 1.96 * sd_db).tolist()
+
+    # 240 thresholds: three standard errors are 0.042.
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.042)
+
+
+def test_the_method_refuses_by_name_what_is_not_allowed() -> None:
+    with pytest.raises(ValueError, match="prior_sd_db is 0; allowed is 1 to 1000"):
+        BarthelmeMamassian(TASK, prior_sd_db=0)
+    with pytest.raises(ValueError, match="frequency_hz is 2000; allowed are 500, 1000, 4000 Hz"):
+        BarthelmeMamassian(TASK).observe(2000.0, 30.0, True)

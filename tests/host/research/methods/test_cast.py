@@ -1,0 +1,412 @@
+"""CAST: its posterior and its next tone against brute force, and its patterns against k-means."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from firmware_py.inference.laplace.standard_audiograms import STANDARD_AUDIOGRAMS_DB_HL
+from host_tools.research.methods.cast import (
+    LEVEL_STEP_DB,
+    SPREAD_MIN_DB,
+    Cast,
+    Patterns,
+    clusters,
+    learn_patterns,
+    standard_patterns,
+)
+from host_tools.research.methods.interface import (
+    Array,
+    Task,
+    binary_entropy_bits,
+    interpolate,
+    tones_of,
+)
+from host_tools.research.methods.population import Population
+from tests.host.research.methods.listening import (
+    Answered,
+    Listener,
+    flat,
+    measure,
+    rmse_db,
+    standard_errors_db,
+)
+
+TASK = Task(
+    response_noise_db=3.0,
+    lapse_rate=0.02,
+    false_alarm_rate=0.05,
+    level_limits_db_hl=(-10.0, 90.0),
+    frequency_range_hz=(250.0, 6000.0),
+    audiogram_frequencies_hz=(500, 1000, 4000),
+)
+PATTERNS = Patterns(
+    frequencies_hz=np.array([500.0, 1000.0, 4000.0, 8000.0]),
+    thresholds_db_hl=np.array(
+        [[5.0, 10, 10, 20], [10, 15, 40, 60], [40, 45, 55, 60], [60, 60, 65, 70], [20, 40, 80, 90]]
+    ),
+    spread_db=np.array([[2.0, 2, 3, 4], [3, 3, 6, 6], [5, 5, 5, 5], [8, 4, 4, 8], [0, 0, 2, 2]]),
+    probability=np.array([0.5, 0.2, 0.15, 0.1, 0.05]),
+)
+NOISY = Listener([500.0, 1000.0, 4000.0], [12.0, 18.0, 37.0], 3.0, 0.02, 0.05)
+
+
+def p_heard(frequency_hz: float, level_db_hl: float) -> Array:
+    """The chance for each of `PATTERNS`, one by one."""
+    chances = []
+    for thresholds, spreads in zip(PATTERNS.thresholds_db_hl, PATTERNS.spread_db, strict=True):
+        threshold = interpolate(PATTERNS.frequencies_hz, thresholds, [frequency_hz])[0]
+        spread = interpolate(PATTERNS.frequencies_hz, spreads, [frequency_hz])[0]
+        honest = stats.norm.cdf(level_db_hl, threshold, np.sqrt(3.0**2 + spread**2))
+        chances.append(0.05 + (1.0 - 0.02 - 0.05) * honest)
+    return np.array(chances)
+
+
+def posterior(answered: list[Answered]) -> Array:
+    weight = PATTERNS.probability.copy()
+    for tone in answered:
+        p = p_heard(tone.frequency_hz, tone.level_db_hl)
+        weight = weight * (p if tone.heard else 1.0 - p)
+    return weight / weight.sum()
+
+
+def entropy_bits(probability: Array) -> float:
+    return float(special.entr(probability).sum() / np.log(2.0))
+
+
+@pytest.fixture(params=[0, 1, 5, 12], ids=lambda tones: f"{tones}-tones")
+def measured(request: pytest.FixtureRequest) -> tuple[Cast, list[Answered]]:
+    method = Cast(TASK, PATTERNS, criterion=None)
+    return method, measure(method, NOISY, request.param)
+
+
+# --- Bayes over patterns -------------------------------------------------------------------------
+
+
+def test_the_patterns_are_weighed_as_by_brute_force(measured: tuple[Cast, list[Answered]]) -> None:
+    method, answered = measured
+
+    assert method._probability == pytest.approx(posterior(answered), rel=1e-10)
+
+
+def test_any_tone_may_be_answered_between_and_beyond_the_frequencies_of_the_patterns() -> None:
+    method = Cast(TASK, PATTERNS)
+    answered = [Answered(700.0, 33.3, True), Answered(250.0, 7.0, False)]
+    for tone in answered:
+        method.observe(tone.frequency_hz, tone.level_db_hl, tone.heard)
+
+    assert method._probability == pytest.approx(posterior(answered), rel=1e-10)
+
+
+def test_the_next_tone_leaves_the_least_uncertain_pattern_to_be_expected(
+    measured: tuple[Cast, list[Answered]],
+) -> None:
+    """By both answers to every tone: their chance times the entropy of the patterns after them."""
+    method, answered = measured
+    prior = posterior(answered)
+    tones = [(f, h) for f in (500.0, 1000.0, 4000.0) for h in np.arange(-10.0, 91.0, 5.0)]
+    gain_bits = []
+    for frequency_hz, level_db_hl in tones:
+        p = p_heard(frequency_hz, level_db_hl)
+        expected = 0.0
+        for chance in (p, 1.0 - p):
+            joint = prior * chance
+            expected += joint.sum() * entropy_bits(joint / joint.sum())
+        gain_bits.append(entropy_bits(prior) - expected)
+    stimulus = method.next_stimulus()
+
+    assert stimulus is not None
+    assert method.information_bits == pytest.approx(gain_bits, abs=1e-12)
+    assert (stimulus.frequency_hz, stimulus.level_db_hl) == tones[int(np.argmax(gain_bits))]
+
+
+def test_the_threshold_is_that_of_the_ears_behind_the_patterns(
+    measured: tuple[Cast, list[Answered]],
+) -> None:
+    """Many ears are drawn, each from a pattern and its spread; tolerance: 5 standard errors."""
+    method, answered = measured
+    random, n = np.random.default_rng(4), 400_000
+    pattern = random.choice(5, n, p=posterior(answered))
+    ears = PATTERNS.thresholds_db_hl[pattern] + PATTERNS.spread_db[pattern] * random.normal(
+        size=(n, 1)
+    )
+
+    mean_db_hl, sd_db = method.threshold([500.0, 1000.0, 4000.0])
+
+    expected, spread = ears[:, :3].mean(axis=0), ears[:, :3].std(axis=0)
+    kurtosis = stats.kurtosis(ears[:, :3])
+    assert np.all(np.abs(mean_db_hl - expected) < 5.0 * spread / np.sqrt(n))
+    assert np.all(np.abs(sd_db / spread - 1.0) < 5.0 * np.sqrt((kurtosis + 2.0) / (4.0 * n)))
+
+
+@pytest.mark.parametrize("truth", range(8))
+def test_eight_distinct_patterns_are_told_apart_by_three_tones(truth: int) -> None:
+    """Each tone splits the patterns that are left evenly, so that 8 = 2^3 take 3 tones."""
+    level = np.arange(10.0, 81.0, 10.0)
+    patterns = Patterns(np.array([1000.0]), level[:, None], np.zeros((8, 1)), np.full(8, 0.125))
+    method = Cast(Task(response_noise_db=0.1, lapse_rate=0.0, false_alarm_rate=0.0), patterns)
+
+    answered = measure(method, flat(level[truth]))
+
+    assert len(answered) == 3
+    assert method.threshold([1000.0])[0] == pytest.approx(level[truth])
+
+
+def test_the_test_ends_when_a_pattern_passes_the_criterion_and_takes_no_more_answers() -> None:
+    method = Cast(TASK, PATTERNS, criterion=0.9)
+    history = []
+    for _ in range(100):
+        stimulus = method.next_stimulus()
+        if stimulus is None:
+            break
+        history.append(method._probability.max())
+        method.observe(stimulus.frequency_hz, stimulus.level_db_hl, stimulus.level_db_hl >= 62.0)
+
+    assert method.next_stimulus() is None
+    assert max(history) < 0.9 <= method._probability.max()
+    with pytest.raises(ValueError, match="the test has ended; no answer is allowed any more"):
+        method.observe(500.0, 50.0, True)
+
+
+def test_without_a_criterion_the_test_does_not_end() -> None:
+    method = Cast(TASK, PATTERNS, criterion=None)
+    measure(method, flat(62.0), 60)
+
+    assert method._probability.max() > 0.99
+    assert method.next_stimulus() is not None
+
+
+def test_the_same_answers_give_the_same_tones() -> None:
+    runs = [
+        measure(Cast(TASK, PATTERNS, criterion=None), replace(NOISY, random=generator), 12)
+        for generator in (np.random.default_rng(5), np.random.default_rng(5))
+    ]
+
+    assert runs[0] == runs[1]
+
+
+def test_an_answer_that_no_pattern_can_give_is_refused() -> None:
+    sure = Task(response_noise_db=0.1, lapse_rate=0.0, false_alarm_rate=0.0)
+    patterns = Patterns(np.array([1000.0]), np.array([[50.0]]), np.zeros((1, 1)), np.ones(1))
+    method = Cast(sure, patterns, criterion=None)
+
+    with pytest.raises(ValueError, match="heard at 1000 Hz, 0 dB HL is impossible for every pat"):
+        method.observe(1000.0, 0.0, True)
+
+
+# --- Tones and entropies -------------------------------------------------------------------------
+
+
+def test_tones_are_multiples_of_the_step_within_the_task() -> None:
+    task = Task(level_limits_db_hl=(-3.0, 11.0), frequency_range_hz=(250.0, 8000.0))
+
+    tones = tones_of(task, np.array([125.0, 250.0, 8000.0]), LEVEL_STEP_DB)
+
+    assert tones.tolist() == [[f, h] for f in (250, 8000) for h in (0, 5, 10)]
+    with pytest.raises(
+        ValueError, match=r"there is no tone at \[9000\.0\] Hz and multiples of 5 dB"
+    ):
+        tones_of(task, np.array([9000.0]), 5.0)
+    with pytest.raises(ValueError, match=r"dB within 250 to 8000 Hz .* and 1 to 4 dB HL"):
+        tones_of(replace(task, level_limits_db_hl=(1.0, 4.0)), np.array([500.0]), 5.0)
+
+
+def test_the_entropy_of_an_answer_is_that_of_scipy() -> None:
+    p = np.concatenate(
+        [[0.0, 1.0, 0.5, 1e-300], np.linspace(0.0, 1.0, 101), 10.0 ** -np.arange(16)]
+    )
+
+    expected = (special.entr(p) + special.entr(1.0 - p)) / np.log(2.0)
+    assert binary_entropy_bits(p) == pytest.approx(expected, rel=1e-10, abs=1e-15)
+
+
+# --- Patterns ------------------------------------------------------------------------------------
+
+
+def population(thresholds_db_hl: Array) -> Population:
+    n = len(thresholds_db_hl)
+    return Population(
+        frequencies_hz=np.array([500.0, 1000.0, 2000.0, 4000.0]),
+        thresholds_db_hl=thresholds_db_hl,
+        censored=np.zeros((n, 4), dtype=np.bool_),
+        person=tuple(str(i) for i in range(n)),
+        ear=("R",) * n,
+        age_years=np.full(n, np.nan),
+        sex=tuple("" for _ in range(n)),
+    )
+
+
+def three_groups(sizes: tuple[int, int, int]) -> Population:
+    random = np.random.default_rng(9)
+    centres = ([5.0, 5, 5, 10], [10.0, 20, 60, 90], [70.0, 70, 80, 80])
+    return population(
+        np.concatenate([random.normal(c, 2.0, (n, 4)) for c, n in zip(centres, sizes, strict=True)])
+    )
+
+
+def test_groups_of_ears_are_found_with_their_means_spreads_and_frequencies() -> None:
+    sizes = (500, 300, 200)
+    ears = three_groups(sizes)
+
+    patterns = learn_patterns(ears, 3, balanced=False)
+
+    order = np.argsort(patterns.thresholds_db_hl[:, 0])
+    groups = np.split(ears.thresholds_db_hl, np.cumsum(sizes)[:-1])
+    assert patterns.probability[order] == pytest.approx([0.5, 0.3, 0.2])
+    assert patterns.thresholds_db_hl[order] == pytest.approx(
+        np.array([group.mean(axis=0) for group in groups])
+    )
+    assert patterns.spread_db[order] == pytest.approx(
+        np.array([group.std(axis=0) for group in groups])
+    )
+
+
+def test_balanced_patterns_are_as_frequent_in_every_stratum() -> None:
+    patterns = learn_patterns(three_groups((900, 80, 20)), 3)
+
+    assert patterns.probability == pytest.approx([1 / 3] * 3)
+
+
+def test_k_means_comes_to_rest_where_no_ear_is_nearer_to_another_pattern() -> None:
+    """A fixed point: every centre is the weighted mean of the points that are nearest to it."""
+    random = np.random.default_rng(1)
+    points, weight = random.normal(0.0, 20.0, (600, 4)), random.uniform(0.5, 2.0, 600)
+
+    nearest = clusters(points, weight, 20, seed=2)
+
+    assert len(np.unique(nearest)) == 20
+    centres = np.array(
+        [np.average(points[nearest == k], axis=0, weights=weight[nearest == k]) for k in range(20)]
+    )
+    distance = ((points[:, None] - centres) ** 2).sum(axis=2)
+    assert distance.argmin(axis=1).tolist() == nearest.tolist()
+
+
+def test_k_means_starts_with_points_far_apart_so_that_small_groups_are_not_missed() -> None:
+    """k-means++: 20 tight groups, a large one among them, and 20 clusters that are those groups."""
+    random = np.random.default_rng(5)
+    sizes = [400] + [5] * 19
+    centres = 40.0 * random.permutation(np.array(np.meshgrid(*[range(3)] * 4)).reshape(4, -1).T)
+    points = np.repeat(centres[:20], sizes, axis=0) + random.normal(0.0, 0.5, (sum(sizes), 4))
+
+    nearest = clusters(points, np.ones(len(points)), 20, seed=1)
+
+    groups = np.split(nearest, np.cumsum(sizes)[:-1])
+    assert all(len(set(group.tolist())) == 1 for group in groups)
+    assert len({int(group[0]) for group in groups}) == 20
+
+
+def test_a_pattern_is_the_mean_of_its_ears_by_their_weight() -> None:
+    ears = three_groups((100, 10, 10))
+
+    pattern = learn_patterns(ears, 1)
+
+    weight = ears.balanced_weight
+    mean = np.average(ears.thresholds_db_hl, axis=0, weights=weight)
+    variance = np.average((ears.thresholds_db_hl - mean) ** 2, axis=0, weights=weight)
+    assert pattern.thresholds_db_hl[0] == pytest.approx(mean)
+    assert pattern.spread_db[0] == pytest.approx(np.sqrt(variance))
+
+
+def test_there_are_no_more_patterns_than_different_ears() -> None:
+    ears = np.repeat([[10.0, 10, 10, 10], [50, 50, 50, 50], [50, 50, 50, 70]], 4, axis=0)
+
+    patterns = learn_patterns(population(ears), 8)
+
+    assert sorted(patterns.thresholds_db_hl.tolist()) == np.unique(ears, axis=0).tolist()
+    assert np.all(patterns.spread_db == SPREAD_MIN_DB)
+
+
+def test_ears_that_are_not_complete_do_not_count() -> None:
+    ears = three_groups((30, 30, 30))
+    holed = population(ears.thresholds_db_hl.copy())
+    holed.thresholds_db_hl[60:, 2] = np.nan
+
+    patterns = learn_patterns(holed, 50)
+
+    assert patterns.thresholds_db_hl[:, 0].max() < 30.0
+    with pytest.raises(ValueError, match="3 patterns from 0 ears with all frequencies"):
+        learn_patterns(holed.select(range(60, 90)), 3)
+
+
+def test_patterns_are_the_same_for_a_seed() -> None:
+    ears = three_groups((100, 100, 100))
+    first, again, other = (learn_patterns(ears, 12, seed) for seed in (1, 1, 2))
+
+    assert np.array_equal(first.thresholds_db_hl, again.thresholds_db_hl)
+    assert not np.array_equal(first.thresholds_db_hl, other.thresholds_db_hl)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"thresholds_db_hl": np.zeros((5, 3))}, r"thresholds_db_hl has shape \(5, 3\)"),
+        ({"spread_db": np.full((5, 4), -1.0)}, "spread_db has -1 dB; allowed is 0 and more"),
+        ({"probability": np.full(5, 0.3)}, "probability sums to 1.5; allowed are numbers above 0"),
+        ({"probability": np.array([1.0, 0, 0, 0, 0])}, "allowed are numbers above 0, sum 1"),
+    ],
+)
+def test_patterns_that_are_none_are_refused(change: dict[str, Array], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        replace(PATTERNS, **change)
+
+
+def test_the_standard_audiograms_are_among_the_standard_patterns() -> None:
+    rows = standard_patterns().thresholds_db_hl.tolist()
+
+    assert all(list(audiogram) in rows for audiogram in STANDARD_AUDIOGRAMS_DB_HL.values())
+
+
+# --- Convergence ---------------------------------------------------------------------------------
+
+
+def test_the_ten_standard_audiograms_are_found_in_fifteen_tones() -> None:
+    """They are in the list (measured: 3.7, 0.5, 0.2 dB), so this says nothing of real ears."""
+    at_5, at_10, at_15 = rmse_db(standard_errors_db(Cast, (5, 10, 15)))
+
+    assert at_5 < 5.0
+    assert at_10 < 1.5
+    assert at_15 < 0.6
+
+
+def test_ears_between_the_patterns_are_found_as_well_as_the_patterns_allow() -> None:
+    """Random smooth ears, patterns learned from others of their kind; sd says how well."""
+    random = np.random.default_rng(3)
+    level = random.uniform(0.0, 70.0, (3000, 1)) + np.array([0, 0, 1, 2]) * random.uniform(
+        -2.0, 12.0, (3000, 1)
+    )
+    patterns = learn_patterns(population(level[100:]), 200)
+    task = Task(audiogram_frequencies_hz=(500, 1000, 2000, 4000))
+    errors_db, sds_db = [], []
+    for index in range(60):
+        method = Cast(task, patterns, criterion=None)
+        ear = Listener(
+            [500.0, 1000, 2000, 4000], level[index].tolist(), 2.0, 0.01, 0.01,
+            np.random.default_rng(index),
+        )  # fmt: skip
+        measure(method, ear, 30)
+        mean_db_hl, sd_db = method.threshold(ear.frequencies_hz)
+        errors_db.append(mean_db_hl - level[index])
+        sds_db.append(sd_db)
+
+    z = np.array(errors_db) / np.array(sds_db)
+    assert np.sqrt(np.mean(np.square(errors_db))) < 4.0
+    assert 0.3 < np.sqrt(np.mean(z**2)) < 1.2
+    assert np.mean(np.abs(z) < 1.96) > 0.93
+
+
+def test_what_is_outside_the_task_is_refused_and_leaves_no_trace() -> None:
+    method = Cast(TASK, PATTERNS)
+    before = method.next_stimulus()
+
+    with pytest.raises(ValueError, match=r"frequency_hz is 6001\.0; allowed is 250 to"):
+        method.observe(6001.0, 40.0, True)
+    with pytest.raises(ValueError, match=r"level_db_hl is 91\.0; allowed is -10 to"):
+        method.observe(1000.0, 91.0, True)
+    with pytest.raises(TypeError, match="heard is 1; allowed are True and False"):
+        method.observe(1000.0, 40.0, 1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"frequencies_hz is 6001\.0"):
+        method.threshold([1000.0, 6001.0])
+
+    assert method.next_stimulus() == before

@@ -1,0 +1,276 @@
+"""Populations of ears: what a table says, and who is on which side of a split."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from device.simulator.audiograms import audiogram_named
+from host_tools.research.methods.population import (
+    NO_STRATUM,
+    STRATA,
+    Population,
+    PopulationError,
+    read_population,
+    uniform,
+)
+
+TABLE = """\
+source,subject,ear,age,sex,t500,t1000,t1000_retest,t2000,t4000,t8000,no_response,mode
+A,1,R,43,M,10,5,15,10,15,10,,auto
+A,1,L,43,M,20,25,,,30,,8000,mixed
+
+B,1,L,,,110,120,,100,95,,1000_retest;8000,mixed
+A,2,R,7.5,f,15,,,,15,5,1000;1000_retest,auto
+A,3,R,60,F,20,,30,20,35,5,,auto
+"""
+NAN = np.nan
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "ears.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return written(tmp_path, TABLE)
+
+
+def made(people: int, pta4_db_hl: list[float], frequencies_hz: tuple[int, ...] = ()) -> Population:
+    """Two flat ears a person, whose PTA4 go through the list again and again."""
+    frequencies = np.array(frequencies_hz or (500, 1000, 2000, 4000), dtype=float)
+    n = 2 * people
+    level = np.resize(np.array(pta4_db_hl), n)
+    return Population(
+        frequencies_hz=frequencies,
+        thresholds_db_hl=np.repeat(level[:, None], len(frequencies), axis=1),
+        censored=np.zeros((n, len(frequencies)), dtype=np.bool_),
+        person=tuple(f"made/{i // 2}" for i in range(n)),
+        ear=("R", "L") * people,
+        age_years=np.full(n, NAN),
+        sex=tuple("" for _ in range(n)),
+    )
+
+
+# --- Reading -------------------------------------------------------------------------------------
+
+
+def test_a_table_is_read_as_it_stands(table: Path) -> None:
+    ears = read_population(table)
+
+    assert ears.frequencies_hz.tolist() == [500, 1000, 2000, 4000, 8000]
+    np.testing.assert_array_equal(
+        ears.thresholds_db_hl,
+        [
+            [10, 10, 10, 15, 10],  # two readings of 1 kHz: their mean
+            [20, 25, NAN, 30, 110],  # not heard: the limit at 8 kHz
+            [110, 120, 100, 95, 110],  # one of two readings was heard: that one
+            [15, 120, NAN, 15, 5],  # none of two was
+            [20, 30, 20, 35, 5],  # only the second is there
+        ],
+    )
+    assert np.argwhere(ears.censored).tolist() == [[1, 4], [2, 4], [3, 1]]
+    np.testing.assert_array_equal(ears.measured, ~np.isnan(ears.thresholds_db_hl))
+    assert ears.person == ("A/1", "A/1", "B/1", "A/2", "A/3")
+    assert ears.ear == ("R", "L", "L", "R", "R")
+    assert ears.sex == ("M", "M", "", "F", "F")
+    np.testing.assert_array_equal(ears.age_years, [43, 43, NAN, 7.5, 60])
+
+
+def test_the_simulated_listener_and_the_population_read_the_same_thresholds(table: Path) -> None:
+    ears = read_population(table)
+
+    for row in range(1, len(ears) + 1):
+        listener = audiogram_named(f"{table}:{row}")["right"]
+        for frequency_hz, threshold_db_hl in zip(
+            listener.frequencies_hz, listener.thresholds_db_hl, strict=True
+        ):
+            at = row - 1, int(np.flatnonzero(ears.frequencies_hz == frequency_hz)[0])
+            if np.isinf(threshold_db_hl):
+                assert ears.censored[at]
+            else:
+                assert ears.thresholds_db_hl[at] == threshold_db_hl
+        assert ears.measured[row - 1].sum() == len(listener.frequencies_hz)
+
+
+@pytest.mark.parametrize(("highest", "limit"), [(100, 120), (125, 125)])
+def test_the_limit_is_the_usual_one_or_the_highest_threshold(
+    tmp_path: Path, highest: int, limit: float
+) -> None:
+    path = written(tmp_path, f"t500,no_response\n{highest},\n,500\n")
+
+    ears = read_population(path)
+
+    assert ears.thresholds_db_hl[:, 0].tolist() == [highest, limit]
+    assert ears.censored[:, 0].tolist() == [False, True]
+
+
+def test_thresholds_alone_are_a_table_and_every_row_a_person(tmp_path: Path) -> None:
+    ears = read_population(written(tmp_path, "\ufefft250, t6000\n5,-10\n,45.5\n"))
+
+    assert ears.person == ("/row 1", "/row 2")
+    assert ears.ear == ("", "")
+    np.testing.assert_array_equal(ears.thresholds_db_hl, [[5, -10], [NAN, 45.5]])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is not a table of audiograms, its first line has no column tNNN"),
+        ("a,b\n1,2\n", "is not a table of audiograms, its first line has no column tNNN"),
+        ("t500,t500\n1,2\n", "column t500 comes twice, allowed is once"),
+        ("t500\n", "the table has no rows, wanted is at least one"),
+        ("t500,ear\n1,R\n1\n", "row 2: 1 cells, the header has 2 columns"),
+        ("t500\n1\n\nx\n", "row 2, column t500: 'x' is not a number of dB HL"),
+        ("t500\n141\n", "row 1, column t500: 141 dB HL, allowed are -30 to 140"),
+        ("t500\nnan\n", "row 1, column t500: nan dB HL, allowed are -30 to 140"),
+        ("t500,age\n5,-1\n", "row 1, column age: -1 years, allowed are 0 to 130"),
+        ("t500,age\n5,old\n", "row 1, column age: 'old' is not a number of years"),
+        ("t500,sex\n5,x\n", "row 1, column sex: 'X', allowed are F, M and an empty cell"),
+        ("t500,subject\n5,\n", "row 1, column subject: is empty, allowed is anything that tells"),
+        (
+            "t500,t1000,no_response\n5,,1000;750\n",
+            "row 1, column no_response: '750' is no frequency of the table, "
+            "allowed are 500, 1000, separated by ;",
+        ),
+        (
+            "t500,no_response\n5,500\n",
+            "row 1, column t500: 5 dB HL, and listed in column no_response; "
+            "allowed is one of the two",
+        ),
+        ('t500\n"5\n', "is not a CSV file in UTF-8"),
+    ],
+)
+def test_what_is_wrong_is_said_with_file_row_column_and_what_is_allowed(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    path = written(tmp_path, text)
+
+    with pytest.raises(PopulationError) as error:
+        read_population(path)
+
+    assert str(error.value).startswith(str(path))
+    assert words in str(error.value)
+
+
+def test_a_file_that_is_missing_or_no_text_is_named(tmp_path: Path) -> None:
+    binary = tmp_path / "binary.csv"
+    binary.write_bytes(b"t500\n\xff\n")
+
+    with pytest.raises(PopulationError, match=r"gone\.csv: cannot be read: No such file"):
+        read_population(tmp_path / "gone.csv")
+    with pytest.raises(PopulationError, match=r"binary\.csv: is not a CSV file in UTF-8"):
+        read_population(binary)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"frequencies_hz": np.array([500.0, 500.0])}, "allowed are rising ones above 0 Hz"),
+        ({"thresholds_db_hl": np.zeros((1, 2))}, r"\(1, 2\); allowed is \(2, 2\)"),
+        ({"censored": np.zeros((2, 3), dtype=np.bool_)}, r"\(2, 3\); allowed is \(2, 2\)"),
+        ({"ear": ("R",)}, "ear has 1 entries; allowed are 2"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(change: dict[str, object], words: str) -> None:
+    fields = vars(made(1, [10.0], (500, 1000)))
+
+    with pytest.raises(ValueError, match=words):
+        Population(**{**fields, **change})
+
+
+# --- Choosing ears -------------------------------------------------------------------------------
+
+
+def test_ears_are_selected_in_any_order_and_as_often_as_wanted(table: Path) -> None:
+    ears = read_population(table)
+
+    chosen = ears.select([4, 0, 4])
+
+    assert chosen.person == ("A/3", "A/1", "A/3")
+    assert chosen.thresholds_db_hl[:, 0].tolist() == [20, 10, 20]
+    assert ears.select(ears.age_years > 50.0).person == ("A/3",)
+    assert len(ears.select([])) == 0
+
+
+def test_complete_ears_are_measured_everywhere(table: Path) -> None:
+    ears = read_population(table)
+
+    assert ears.complete().person == ("A/1", "B/1", "A/3")
+    assert ears.complete(censored=False).person == ("A/1", "A/3")
+
+
+def test_the_strata_are_half_open_intervals_of_the_pta4() -> None:
+    pta4_db_hl = [-10.0, 19.9, 20.0, 39.9, 40.0, 59.9, 60.0, 120.0, NAN, 5.0]
+    ears = made(5, pta4_db_hl)
+
+    np.testing.assert_allclose(ears.pta4_db_hl, pta4_db_hl)
+    assert ears.stratum.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, NO_STRATUM, 0]
+
+
+def test_the_pta4_is_of_four_frequencies_only(table: Path) -> None:
+    ears = read_population(table)
+
+    np.testing.assert_allclose(ears.pta4_db_hl, [11.25, NAN, 106.25, NAN, 26.25])
+    with pytest.raises(PopulationError, match=r"no thresholds at 2000 Hz; .* needs 500, 1000, 2"):
+        _ = made(2, [10.0], (500, 1000, 4000)).pta4_db_hl
+
+
+def test_balanced_weights_give_every_stratum_with_ears_the_same() -> None:
+    ears = made(50, [10.0, 10.0, 10.0, 30.0, 70.0])  # nobody between 40 and 60 dB
+    weight = ears.balanced_weight
+
+    shares = [weight[ears.stratum == index].sum() for index in range(len(STRATA))]
+    assert shares == pytest.approx([1 / 3, 1 / 3, 0.0, 1 / 3])
+    assert len(np.unique(weight[ears.stratum == 0])) == 1
+    assert made(3, [10.0, NAN]).balanced_weight.tolist() == pytest.approx([1 / 3, 0] * 3)
+    with pytest.raises(PopulationError, match="no ear with a PTA4"):
+        _ = made(1, [NAN]).balanced_weight
+
+
+# --- Splitting by person -------------------------------------------------------------------------
+
+
+def test_nobody_is_on_both_sides_of_a_split_and_nobody_is_lost() -> None:
+    ears = made(2000, [10.0, 30.0, 50.0, 70.0])
+
+    first, second = ears.split(0.7, seed=3)
+
+    assert not set(first.person) & set(second.person)
+    assert sorted(first.person + second.person) == sorted(ears.person)
+    # 2000 people: the share is within 4 SD of 0.7.
+    assert len(first) / len(ears) == pytest.approx(0.7, abs=4 * np.sqrt(0.7 * 0.3 / 2000))
+
+
+def test_the_side_of_a_person_depends_on_nobody_else() -> None:
+    ears = made(300, [10.0, 30.0])
+    everyone = set(ears.split(0.5, seed=8)[0].person)
+
+    few = ears.select(ears.pta4_db_hl > 20.0).select(range(200))
+
+    assert set(few.split(0.5, seed=8)[0].person) == everyone & set(few.person)
+    assert set(ears.split(0.5, seed=9)[0].person) != everyone
+
+
+@pytest.mark.parametrize(("fraction", "persons"), [(0.0, 0), (1.0, 20)])
+def test_a_split_may_have_an_empty_side(fraction: float, persons: int) -> None:
+    first, second = made(20, [10.0]).split(fraction)
+
+    assert len(set(first.person)) == persons
+    assert len(set(second.person)) == 20 - persons
+
+
+@pytest.mark.parametrize("fraction", [-0.1, 1.1, NAN])
+def test_a_fraction_is_within_0_to_1(fraction: float) -> None:
+    with pytest.raises(ValueError, match="allowed is 0 to 1"):
+        made(1, [10.0]).split(fraction)
+
+
+def test_what_is_random_is_the_same_for_ever() -> None:
+    """Numbers noted when this was written: raw Philox words and digests do not change."""
+    ears = made(50, np.linspace(0.0, 80.0, 100).tolist())
+
+    assert len(ears.split(0.5, seed=1)[0]) == 64
+    assert uniform(1, 102, 2).tolist() == [0.06280114857227825, 0.2693515091316988]

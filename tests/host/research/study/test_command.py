@@ -1,0 +1,73 @@
+"""The command: what it refuses, what it loads, and what its help says."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from host_tools.extras import remedy
+from host_tools.main import main
+from host_tools.research.methods.names import METHODS
+
+
+def study(tmp_path: Path, *more: str) -> int:
+    return main(["study", "-o", str(tmp_path / "out"), *more])
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ([], "--audiograms is missing; allowed are a table of ears and bisgaard"),
+        (["--methods", "quest,kalman"], "--methods has 'kalman'; allowed are gp-pta"),
+        (["--methods", ","], "--methods is empty"),
+        (["--workers", "-1"], "--workers is -1; allowed are whole numbers 0 to 512"),
+        (["--workers", "2", "--dask", "tcp://x"], "--workers is for this machine; with --dask"),
+        (["--methods", "de-vries"], "give it some with --train FILE"),
+        (["--train", "nothing.csv"], "--train 'nothing.csv': No such file or directory"),
+        (["--noise", "nan"], "--noise is nan; allowed is 0.1 to 30 dB"),
+    ],
+)
+def test_what_is_not_allowed_is_refused_by_name(
+    more: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ears = ["--audiograms", "bisgaard"] if more else []
+
+    assert study(tmp_path, *ears, *more) == 2
+
+    assert words in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_the_extra_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+
+    assert study(tmp_path, "--audiograms", "bisgaard") == 2
+    said = f"gp-pta study needs pyarrow, not installed: {remedy(['pyarrow'], 'study')}"
+    assert said in capsys.readouterr().err
+    for wrong in (["nofile.csv"], ["bisgaard", "--methods", "foo"]):
+        assert study(tmp_path, "--audiograms", *wrong) == 2
+        err = capsys.readouterr().err
+        assert wrong[-1] in err
+        assert "pyarrow" not in err, "what is wrong with the arguments comes first"
+
+
+def test_the_other_commands_load_nothing_of_it() -> None:
+    code = (
+        "import sys; import host_tools.main as m; m.parser(); "
+        "print(*sorted({'numba', 'matplotlib', 'pyarrow', 'distributed'} & set(sys.modules)))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert out.stdout.strip() == ""
+
+
+def test_help_names_every_method(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["study", "--help"])
+
+    said = capsys.readouterr().out
+    assert [name for name in METHODS if name not in said] == []
+    assert "gp-pta study --audiograms bisgaard" in said

@@ -1,0 +1,205 @@
+"""The pictures and the paper's figures: they are there, the same every time, and legible."""
+
+import json
+import math
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from host_tools.drawing import apart
+from host_tools.main import main
+from host_tools.research.study.figures import STAGES, frequencies_hz, session
+from host_tools.research.study.listener import Ear
+from host_tools.research.study.pictures import coverage_figure, error_figure, tones_figure
+from tests.host.research.study.ears import CAREFUL
+
+EAR = Ear("N3", "", (250.0, 1000.0, 4000.0), (35.0, 40.0, 60.0))
+MAGIC = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF"}
+
+
+def figure(path: Path, *more: str) -> int:
+    return main(["study", "--profile", "gp-pta-2015", "-o", str(path), *more])
+
+
+@pytest.mark.parametrize(
+    ("name", "ending"),
+    [
+        ("posterior-evolution", ".svg"),
+        ("posterior-evolution", ".pdf"),
+        ("mean-bald", ".svg"),
+        ("mean-bald", ".png"),
+    ],
+)
+def test_a_figure_has_the_same_bytes_every_time(name: str, ending: str, tmp_path: Path) -> None:
+    first, second = tmp_path / f"1{ending}", tmp_path / f"2{ending}"
+    for path in (first, second):
+        assert figure(path, "--figure", name, "--trials", "6") == 0
+
+    assert first.read_bytes().startswith(MAGIC[ending])
+    assert first.read_bytes() == second.read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [first.name, second.name]
+
+
+def test_another_seed_makes_another_figure(tmp_path: Path) -> None:
+    for seed in ("1", "2"):
+        assert figure(tmp_path / f"{seed}.svg", "--figure", "mean-bald", "--seed", seed) == 0
+
+    assert (tmp_path / "1.svg").read_bytes() != (tmp_path / "2.svg").read_bytes()
+
+
+def test_the_stages_are_those_of_the_session() -> None:
+    stages = session("gp-pta-2015", EAR, 1, CAREFUL, STAGES[-1])
+
+    assert [len(stages[n].answers) for n in STAGES] == [0, 7, 14, 21]
+    assert [len(stage.answers) for stage in stages] == list(range(22))
+    for before, after in pairwise(stages):
+        last = after.answers[-1]
+        assert (last.frequency_hz, last.level_db_hl) == (
+            before.proposed.frequency_hz,
+            before.proposed.level_db_hl,
+        )
+    # The band of one SD of a Gaussian posterior.
+    assert stages[7].high_db_hl == pytest.approx(stages[7].mean_db_hl + stages[7].sd_db, rel=1e-4)
+    assert {a.heard for a in stages[-1].answers} == {True, False}
+
+
+def test_the_mean_objective_is_that_of_the_paper() -> None:
+    before, *_, after = session("gp-pta-2015", EAR, 1, CAREFUL, 20)
+
+    # Before the first answer the SD is 12 dB everywhere, and C = 2 sqrt(pi ln 2 / 2).
+    c = 2.0 * math.sqrt(math.pi * math.log(2.0) / 2.0)
+    assert before.mean_bald_bits == pytest.approx(1.0 - c / math.hypot(12.0, c), rel=1e-9)
+    assert 0.0 < after.mean_bald_bits < 0.5 * before.mean_bald_bits
+    steps = np.diff(6.0 * np.arcsinh(frequencies_hz() / 600.0))
+    assert steps == pytest.approx(np.full(len(steps), steps.mean()))
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--figure", "fig2"], "--figure is 'fig2'; allowed are posterior-evolution, mean-bald"),
+        (["--figure", "mean-bald", "--profile", "new"], "--profile is 'new'; allowed are default"),
+        (["--figure", "mean-bald", "--seed", "-1"], "--seed is -1; allowed are whole numbers"),
+        (["--figure", "mean-bald", "--trials", "0"], "--trials is 0; allowed are whole numbers"),
+        (["--figure", "mean-bald", "--audiogram", "N9"], "--audiogram: no audiogram is called"),
+        (["--figure", "mean-bald", "--audiograms", "bisgaard"], "--audiogram, not --audiograms"),
+    ],
+)
+def test_a_figure_refuses_by_name(
+    more: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert figure(tmp_path / "figure.svg", *more) == 2
+    assert words in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_figure_is_a_picture_and_overwrites_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = tmp_path / "there.svg"
+    there.write_text("mine", encoding="utf-8")
+    for path, words in (
+        (there, "is there already; it is not overwritten"),
+        (tmp_path / "figure.jpg", "allowed is a name in .svg, .pdf, .png, in a directory"),
+        (tmp_path / "no" / "figure.svg", "in a directory that is there"),
+    ):
+        assert figure(path, "--figure", "mean-bald") == 2
+        assert words in capsys.readouterr().err
+    assert there.read_text(encoding="utf-8") == "mine"
+
+
+def test_a_figure_says_what_is_in_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert figure(tmp_path / "f.svg", "--figure", "mean-bald", "--trials", "4", "--json") == 0
+
+    about = json.loads(capsys.readouterr().out)
+    assert about["tones"] == 4
+    assert len(about["mean_bald_bits"]) == 5
+
+
+# The pictures of a study
+
+
+class FakeResults:
+    """Eight methods that all end at nearly the same place; the last one has no bands."""
+
+    methods = tuple(f"method-{i}" for i in range(8))
+    tones = 12
+    weight = np.full(10, 0.1)
+
+    def metric(self, method: str, name: str) -> Any:
+        if method == self.methods[-1] and name != "rmse_db":
+            return np.full((10, 13), np.nan)
+        index = self.methods.index(method)
+        values = np.linspace(20.0, 2.0 + 0.01 * index, 13) + np.linspace(0.0, 2.0, 10)[:, None]
+        return values if name == "rmse_db" else 0.9 + values / 1000.0
+
+    def mean(self, method: str, name: str) -> Any:
+        return self.weight @ self.metric(method, name)
+
+    def quantiles(self, method: str, name: str, at: tuple[float, ...]) -> Any:
+        return np.quantile(self.metric(method, name), at, axis=0)
+
+    def tones_to(self, method: str, goal_db: float) -> Any:
+        return np.where(np.arange(10) < 4, np.inf, 10.0 - goal_db)
+
+
+@pytest.mark.parametrize("draw", [error_figure, coverage_figure, tones_figure])
+def test_no_two_words_of_a_picture_overlap(draw: Any) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
+
+    drawn = draw(FakeResults())
+    canvas: Any = FigureCanvasAgg(drawn)
+    canvas.draw()
+    boxes = [
+        # Of a label with a line to what it labels, the label.
+        (text.get_text(), Text.get_window_extent(text, canvas.get_renderer()))
+        for text in drawn.findobj(Text)
+        if text.get_visible() and text.get_text().strip()
+    ]
+    boxes = [(words, box) for words, box in boxes if box.width and box.height]
+
+    assert {"method-0", "method-6"} <= {words for words, _ in boxes}
+    assert [
+        (a, b)
+        for i, (a, box) in enumerate(boxes)
+        for b, other in boxes[i + 1 :]
+        if box.x0 < other.x1 and other.x0 < box.x1 and box.y0 < other.y1 and other.y0 < box.y1
+    ] == []
+
+
+def test_no_picture_of_coverage_without_bands() -> None:
+    class WithoutBands(FakeResults):
+        methods = FakeResults.methods[-1:]
+
+    WithoutBands.methods = ("method-7",)
+    assert coverage_figure(WithoutBands()) is None  # type: ignore[arg-type]
+
+
+@given(
+    wanted=st.lists(st.floats(0.0, 100.0), min_size=1, max_size=12),
+    least=st.floats(0.1, 20.0),
+)
+def test_labels_keep_apart_and_in_order(wanted: list[float], least: float) -> None:
+    places = apart(wanted, least, 0.0, 100.0)
+
+    order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
+    gap = min(least, 100.0 / max(len(wanted) - 1, 1))
+    assert all(places[b] - places[a] >= gap - 1e-9 for a, b in pairwise(order))
+    assert all(-1e-9 <= place <= 100.0 + 1e-9 for place in places)
+
+
+def test_labels_that_do_not_touch_stay_where_they_are() -> None:
+    assert apart([50.0, 10.0, 90.0], 5.0, 0.0, 100.0) == [50.0, 10.0, 90.0]
+    assert apart([50.0, 50.0], 10.0, 0.0, 100.0) == [45.0, 55.0]
+    assert apart([100.0, 99.0], 10.0, 0.0, 100.0) == [100.0, 90.0]
+
+
+def test_drawing_needs_no_screen() -> None:
+    assert "matplotlib.pyplot" not in sys.modules

@@ -1,0 +1,225 @@
+"""What a study is: its ears, who may learn from whom, and when two are the same."""
+
+import hashlib
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from host_tools.errors import HostError
+from host_tools.research.methods.population import STRATA, read_population
+from host_tools.research.study import plan as plans
+from host_tools.research.study.ears import (
+    SPLIT_SEED,
+    TRAIN_SHARE,
+    ears_of,
+    read_table,
+    unique_names,
+)
+from host_tools.research.study.plan import Options, Study, differences, planned
+from tests.host.research.study.ears import HEADER, write_table
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return write_table(tmp_path / "ears.csv")
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"trials": 0}, "--trials is 0; allowed are whole numbers 1 to 1000"),
+        ({"seeds": -1}, "--seeds is -1; allowed are whole numbers 1 to 1000000"),
+        ({"part": "half"}, "--part is 'half'; allowed are auto, all, train, held-out"),
+        ({"response_noise_db": 0.0}, "--noise is 0; allowed is 0.1 to 30 dB"),
+        ({"lapse_rate": 1.0}, "--lapse-rate is 1; allowed is 0 to less than 1"),
+        ({"false_alarm_rate": float("nan")}, "--false-alarm-rate is nan; allowed is 0 to less"),
+        ({"lapse_rate": 0.5, "false_alarm_rate": 0.5}, "are together 1 or more"),
+        ({"ears_per_stratum": 5}, "--ears is for a table of ears; of bisgaard all ten"),
+        ({"part": "all"}, "--part is for a table of ears"),
+        ({"jitter": False}, "--no-jitter is for a table of ears"),
+    ],
+)
+def test_options_are_refused_by_name(values: dict[str, Any], words: str) -> None:
+    with pytest.raises(HostError, match=re.escape(words)):
+        Options("bisgaard", **values)
+
+
+def test_the_standard_ears_are_measured_as_they_are() -> None:
+    study = planned(Options("bisgaard", methods=("quest",)))
+
+    assert " ".join(ear.name for ear in study.ears) == "N1 N2 N3 N4 N5 N6 N7 S1 S2 S3"
+    assert len({ear.stratum for ear in study.ears}) == 1
+    assert study.setting.jitter_db == 0.0
+    assert study.training is None
+
+
+def test_methods_that_learn_from_people_are_not_given_the_ears_they_are_to_find() -> None:
+    with pytest.raises(HostError, match="--methods has 'cast', which learns from people") as why:
+        planned(Options("bisgaard", methods=("quest", "cast")))
+    assert "--train FILE" in str(why.value)
+
+    study = planned(Options("bisgaard"))
+    assert not {"cast", "de-vries"} & set(study.methods)
+    assert "cast and de-vries left out" in study.remarks[0]
+
+
+def test_nobody_is_both_learned_from_and_measured(table: Path) -> None:
+    study = planned(Options(str(table), methods=("de-vries",), ears_per_stratum=0))
+    train, held_out = read_population(table).split(TRAIN_SHARE, SPLIT_SEED)
+
+    assert study.training is not None
+    assert study.training.person == train.person
+    measured = {ear.name.rsplit("/", 1)[0] for ear in study.ears}
+    assert measured <= set(held_out.person)
+    assert not measured & set(study.training.person)
+    assert study.plan["part"] == "held-out"
+    for part in ("all", "train"):
+        with pytest.raises(HostError, match=f"--part is '{part}', and de-vries would learn from"):
+            planned(Options(str(table), methods=("de-vries",), part=part))
+
+
+def test_the_same_table_under_another_name_is_no_other_table(table: Path, tmp_path: Path) -> None:
+    twin = tmp_path / "twin.csv"
+    twin.write_bytes(table.read_bytes())
+    options = Options(str(table), methods=("cast",), train=twin)
+
+    assert planned(options).plan == planned(replace(options, train=None)).plan
+    with pytest.raises(HostError, match="would learn from ears"):
+        planned(replace(options, part="all"))
+
+
+def test_another_table_is_learned_from_as_a_whole(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plans, "prior_was_learned_from", lambda _: False)
+    other = write_table(tmp_path / "other.csv", people=30)
+    study = planned(Options(str(table), methods=("cast",), train=other))
+
+    assert study.training is not None
+    assert len(study.training) == 60
+    assert study.plan["part"] == "all"
+
+
+def test_a_table_that_the_prior_was_learned_from_is_measured_where_it_was_held_out(
+    table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for learned, part in ((True, "held-out"), (False, "all")):
+        monkeypatch.setattr(plans, "prior_was_learned_from", lambda _, learned=learned: learned)
+        assert planned(Options(str(table), methods=("quest",))).plan["part"] == part
+
+
+def test_the_prior_says_what_it_was_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    prior = SimpleNamespace(provenance={"sources": [{"file": "ears.csv", "sha256": "ab12"}]})
+    monkeypatch.setattr(
+        "firmware_py.inference.mixture.population_prior.shipped_prior", lambda: prior
+    )
+
+    assert plans.prior_was_learned_from("ab12")
+    assert not plans.prior_was_learned_from("ab13")
+
+
+def test_ears_are_drawn_from_every_degree_of_loss_and_a_larger_draw_holds_the_smaller(
+    table: Path,
+) -> None:
+    population = read_population(table)
+    few, about = ears_of(population, 5)
+    more, _ = ears_of(population, 9)
+
+    assert [ear.stratum for ear in few] == [name for name in STRATA for _ in range(5)]
+    assert {ear.name for ear in few} < {ear.name for ear in more}
+    assert about == [
+        "2 of 120 ears left out: a threshold was not measured, or not found at the "
+        "audiometer's limit"
+    ]
+    everyone, _ = ears_of(population, 0)
+    assert len(everyone) == 118
+    assert "only" in ears_of(population, 100)[1][1]
+
+
+def test_two_ears_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "twice.csv"
+    row = "A,1,L,50,50,50,50,50,"
+    path.write_text("\n".join([HEADER, row, row]) + "\n", encoding="utf-8")
+
+    assert unique_names(read_population(path)) == ["A/1/L", "A/1/L#2"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "No such file or directory; allowed are a file and bisgaard"),
+        ("a,b\n1,2\n", "--audiograms: .*is not a table of audiograms"),
+        ("t500,t1000,t2000,t4000,t9000\n1,2,3,4,5\n", "has thresholds at 9000 Hz; allowed is 125"),
+        ("t500,t1000,t2000,t4000\n1,2,3,\n", "no ear is measured at every frequency"),
+    ],
+)
+def test_a_file_without_ears_is_refused(tmp_path: Path, content: str | None, words: str) -> None:
+    path = tmp_path / "ears.csv"
+    if content is not None:
+        path.write_text(content, encoding="utf-8")
+
+    with pytest.raises(HostError, match=words):
+        planned(Options(str(path), methods=("quest",), part="all"))
+
+
+def test_a_table_from_a_pipe_is_known_by_what_was_read(table: Path) -> None:
+    end, other_end = os.pipe()
+    os.write(other_end, table.read_bytes())
+    os.close(other_end)
+
+    piped = read_table(Path(f"/dev/fd/{end}"), "--audiograms")
+    os.close(end)
+
+    direct = read_table(table, "--audiograms")
+    assert piped.sha256 == direct.sha256 == hashlib.sha256(table.read_bytes()).hexdigest()
+    assert piped.population.person == direct.population.person
+
+
+@pytest.mark.parametrize(("seeds", "size", "last"), [(1, 8, 4), (20, 8, 8), (5000, 25, 25)])
+def test_every_session_is_in_one_chunk_and_a_large_study_has_no_more_chunks(
+    seeds: int, size: int, last: int
+) -> None:
+    study = planned(Options("bisgaard", methods=("quest", "song-gp"), seeds=seeds))
+    ranges = [study.numbers_in(index) for index in study.chunks]
+
+    assert study.chunk_sessions == size
+    assert len(ranges) <= 4096
+    assert [r.start for r in ranges[1:]] == [r.stop for r in ranges[:-1]]
+    assert (ranges[0].start, ranges[-1].stop) == (0, study.sessions)
+    assert len(ranges[-1]) == last
+
+
+def test_sessions_go_by_method_ear_and_seed() -> None:
+    study = planned(Options("bisgaard", methods=("quest", "song-gp"), seeds=3))
+    jobs = [study.job(number) for number in range(study.sessions)]
+
+    assert [(job.method, job.ear.name, job.seed) for job in jobs] == [
+        (method, ear.name, seed)
+        for method in ("quest", "song-gp")
+        for ear in study.ears
+        for seed in (1, 2, 3)
+    ]
+
+
+def test_the_plan_has_no_directory_in_it(table: Path) -> None:
+    study: Study = planned(Options(str(table), methods=("cast",)))
+
+    assert str(table.parent) not in str(study.plan)
+    assert table.name not in str(study.plan)
+
+
+def test_what_differs_between_two_plans_is_named() -> None:
+    before = {"trials": 40, "methods": ["quest"], "program": {"numpy": "2.0", "code": "a"}}
+    now = {"trials": 20, "methods": ["quest", "cast"], "program": {"numpy": "2.1", "code": "a"}}
+
+    assert differences(before, before) == []
+    assert differences(before, now) == [
+        "methods was quest and is quest,cast",
+        "numpy was 2.0 and is 2.1",
+        "trials was 40 and is 20",
+    ]

@@ -1,0 +1,151 @@
+"""What is noted of a session, against arithmetic by hand, and how sessions end."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+from host_tools.research.methods.interface import Array, Stimulus, Task
+from host_tools.research.methods.names import METHODS
+from host_tools.research.methods.registry import NOTHING_LEARNED
+from host_tools.research.study import session as sessions
+from host_tools.research.study.listener import Ear
+from host_tools.research.study.session import METRICS, Job, Setting, measured, run_session
+from tests.host.research.study.ears import CAREFUL, FLAT
+
+EAR = Ear("four", "some", (500.0, 1000.0, 2000.0, 4000.0), (10.0, 20.0, 30.0, 40.0))
+SETTING = Setting(CAREFUL, tones=6, jitter_db=0.0)
+
+
+@dataclass
+class Fake:
+    """Says what it was told to say, and ends or fails after so many tones."""
+
+    mean_db_hl: tuple[float, ...] = (13.0, 20.0, 30.0, 36.0)
+    sd_db: tuple[float, ...] = (1.0, 2.0, 4.0, 2.0)
+    ends_after: int = 1000
+    fails_after: int = 1000
+    heard: list[bool] = field(default_factory=list)
+
+    def next_stimulus(self) -> Stimulus | None:
+        return None if len(self.heard) >= self.ends_after else Stimulus(1000.0, 20.0)
+
+    def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
+        if len(self.heard) >= self.fails_after:
+            raise ArithmeticError("no posterior")
+        self.heard.append(heard)
+
+    def threshold(self, frequencies_hz: Iterable[float] | Array) -> tuple[Array, Array]:
+        return np.array(self.mean_db_hl) + len(self.heard), np.array(self.sd_db)
+
+
+class FakeBanded(Fake):
+    """With bands that are no multiples of its SD."""
+
+    def threshold_band(
+        self, frequencies_hz: Iterable[float] | Array, probability: float
+    ) -> tuple[Array, Array]:
+        mean_db_hl, _ = self.threshold(frequencies_hz)
+        return mean_db_hl - 10.0 * probability, mean_db_hl + 2.0 * probability
+
+
+def by_name(metrics: Array) -> dict[str, float]:
+    return dict(zip(METRICS, metrics.tolist(), strict=True))
+
+
+def test_metrics_are_those_of_arithmetic_by_hand() -> None:
+    # Errors 3, 0, 0, -4; the bands are 1.96 and 0.674 times 1, 2, 4, 2 dB.
+    found = by_name(measured(Fake(), EAR))
+
+    assert found == pytest.approx(
+        {
+            "rmse_db": 2.5,
+            "mean_error_db": -0.25,
+            "worst_error_db": 4.0,
+            "covered_95": 0.5,
+            "covered_50": 0.5,
+            "mean_sd_db": 2.25,
+            "mean_half_width_db": 1.959963984540054 * 2.25,
+        }
+    )
+
+
+def test_a_wider_band_covers_more() -> None:
+    assert by_name(measured(Fake(sd_db=(2.0, 2.0, 4.0, 2.0)), EAR))["covered_95"] == 0.75
+    assert by_name(measured(Fake(sd_db=(9.0, 9.0, 9.0, 9.0)), EAR))["covered_50"] == 1.0
+
+
+def test_a_truth_on_the_edge_of_a_band_is_covered() -> None:
+    # The 50 % band reaches 1 dB up and 5 dB down, the 95 % band 1.9 up and 9.5 down.
+    found = by_name(measured(FakeBanded(mean_db_hl=(9.0, 25.0, 28.2, 37.0)), EAR))
+
+    assert found["covered_50"] == 0.5
+    assert found["covered_95"] == 0.75
+    assert found["mean_half_width_db"] == pytest.approx(0.5 * (9.5 + 1.9))
+
+
+def test_a_method_without_sd_has_errors_only() -> None:
+    found = by_name(measured(Fake(sd_db=(np.nan,) * 4), EAR))
+
+    assert found["rmse_db"] == 2.5
+    assert np.isnan([found[name] for name in METRICS[3:]]).all()
+
+
+def run(monkeypatch: pytest.MonkeyPatch, fake: Fake) -> sessions.Session:
+    def make(name: str, task: Task, learned: Any) -> Fake:
+        assert name == "fake"
+        assert task == Task(audiogram_frequencies_hz=EAR.frequencies_hz, seed=9, tones_max=6)
+        return fake
+
+    monkeypatch.setattr(sessions, "make_method", make)
+    return run_session(Job("fake", EAR, 9), SETTING, NOTHING_LEARNED)
+
+
+def test_every_number_of_tones_has_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = run(monkeypatch, Fake())
+
+    assert session.metrics.shape == (7, len(METRICS))
+    assert session.metrics[:, 1].tolist() == pytest.approx([n - 0.25 for n in range(7)])
+    assert (session.ended_after, session.failed) == (None, False)
+
+
+@pytest.mark.parametrize(
+    ("fake", "ended_after", "failed"),
+    [
+        (Fake(ends_after=4), 4, False),
+        (Fake(ends_after=0), 0, False),
+        (Fake(fails_after=2), 2, True),
+    ],
+)
+def test_a_method_that_ends_or_fails_keeps_its_last_values(
+    monkeypatch: pytest.MonkeyPatch, fake: Fake, ended_after: int, failed: bool
+) -> None:
+    session = run(monkeypatch, fake)
+
+    assert (session.ended_after, session.failed) == (ended_after, failed)
+    expected = [min(n, ended_after) - 0.25 for n in range(7)]
+    assert session.metrics[:, 1].tolist() == pytest.approx(expected)
+
+
+def test_a_mistake_in_the_program_is_not_a_failure_of_the_method(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fake = Fake()
+    monkeypatch.setattr(fake, "observe", {}.__getitem__)
+
+    with pytest.raises(TypeError):
+        run(monkeypatch, fake)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_session_is_the_same_to_the_bit(method: str) -> None:
+    setting = Setting(CAREFUL, tones=4, jitter_db=2.5)
+    job = Job(method, FLAT, 3)
+
+    first, second = (run_session(job, setting, NOTHING_LEARNED) for _ in range(2))
+
+    assert first.metrics.tobytes() == second.metrics.tobytes()
+    other = run_session(Job(method, FLAT, 4), setting, NOTHING_LEARNED)
+    assert other.metrics.tobytes() != first.metrics.tobytes()

@@ -1,0 +1,169 @@
+"""The same bytes whoever does the work: this process, others, a Dask cluster, and after a kill."""
+
+import json
+import multiprocessing
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from host_tools.errors import HostError
+from host_tools.main import main
+from host_tools.research.methods.registry import Learned
+from host_tools.research.study import work
+from host_tools.research.study.plan import Chunk, Options, planned
+from host_tools.research.study.work import run_chunk, run_in_processes
+from tests.host.research.study.ears import write_table
+
+# Every kind of numerics: kernels, BLAS, and what was learned.
+METHODS = "gp-pta,cast,de-vries,song-gp,quest"
+ARGUMENTS = ["--methods", METHODS, "--ears", "1", "--seeds", "2", "--trials", "5"]
+OUTPUTS = ("study.parquet", "study.csv", "summary.csv", "study.json", "error.svg", "tones.png")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_table(tmp_path_factory.mktemp("ears") / "ears.csv")
+
+
+@pytest.fixture(scope="module")
+def alone(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The study run in this process."""
+    directory = tmp_path_factory.mktemp("alone")
+    assert study(table, directory, "--workers", "0") == 0
+    return directory
+
+
+def study(table: Path, directory: Path, *more: str) -> int:
+    return main(["study", "--audiograms", str(table), *ARGUMENTS, "-o", str(directory), *more])
+
+
+def assert_same(directory: Path, other: Path) -> None:
+    for name in OUTPUTS:
+        assert (directory / name).read_bytes() == (other / name).read_bytes(), name
+
+
+def test_two_processes_do_what_one_does(table: Path, alone: Path, tmp_path: Path) -> None:
+    assert study(table, tmp_path, "--workers", "2") == 0
+
+    assert_same(tmp_path, alone)
+    assert not multiprocessing.active_children()
+
+
+def test_a_dask_cluster_of_two_does_what_one_process_does(
+    table: Path, alone: Path, tmp_path: Path
+) -> None:
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address=None,
+        local_directory=str(tmp_path / "dask"),
+    ) as cluster:
+        assert study(table, tmp_path / "study", "--dask", cluster.scheduler_address) == 0
+
+    assert_same(tmp_path / "study", alone)
+
+
+def test_after_a_kill_the_same_command_goes_on(table: Path, alone: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "host_tools.main", "study", "--audiograms", str(table)]
+    command += [*ARGUMENTS, "-o", str(tmp_path), "--workers", "0"]
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    until_s = time.monotonic() + 60.0
+    while not list(tmp_path.glob("parts/*.parquet")) and time.monotonic() < until_s:
+        time.sleep(0.002)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    assert list(tmp_path.glob("parts/*.parquet"))
+
+    assert study(table, tmp_path, "--workers", "0") == 0
+    assert_same(tmp_path, alone)
+
+
+def test_an_interrupt_says_what_is_kept_and_the_same_command_goes_on(
+    table: Path,
+    alone: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupted(chunks: Iterator[Chunk]) -> Iterator[Any]:
+        for chunk in chunks:
+            if chunk.index == 3:
+                raise KeyboardInterrupt
+            yield run_chunk(chunk)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(work, "run_here", interrupted)
+        assert study(table, tmp_path, "--workers", "0") == 130
+    said = capsys.readouterr().err
+    assert f"interrupted; 24 of 40 sessions are kept in {str(tmp_path)!r}" in said
+    assert not (tmp_path / "study.csv").exists()
+
+    assert study(table, tmp_path, "--workers", "0") == 0
+    assert_same(tmp_path, alone)
+
+
+def test_what_is_finished_is_not_run_again(
+    table: Path, alone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {name: (alone / name).read_bytes() for name in OUTPUTS}
+    monkeypatch.setattr(work, "run_here", None)
+
+    assert study(table, alone, "--workers", "0", "--json") == 0
+
+    assert before == {name: (alone / name).read_bytes() for name in OUTPUTS}
+    about = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert about["sessions"] == 40
+    assert [line["method"] for line in about["methods"]] == METHODS.split(",")
+
+
+def test_an_iteration_that_is_left_ends_its_processes() -> None:
+    plan = planned(Options("bisgaard", methods=("quest",), trials=2, seeds=40))
+    runs = run_in_processes(plan.made(plan.chunks, Learned()), 1)
+    next(runs)
+    assert multiprocessing.active_children()
+
+    runs.close()
+
+    assert not multiprocessing.active_children()
+
+
+def test_a_worker_with_another_program_refuses() -> None:
+    plan = planned(Options("bisgaard", methods=("quest",), trials=2, seeds=1))
+    chunk = plan.chunk(0, Learned())
+    foreign = Chunk(chunk.index, chunk.jobs, chunk.setting, chunk.learned, "another")
+
+    with pytest.raises(HostError, match="a worker has another program than the one"):
+        run_chunk(foreign)
+
+
+def test_a_scheduler_that_is_not_there_is_named(
+    table: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("host_tools.research.study.cluster.CONNECT_S_MAX", 0.2)
+    for address in ("tcp://127.0.0.1:9", "nonsense://x"):
+        assert study(table, tmp_path, "--dask", address) == 2
+        assert f"--dask '{address}': there is no Dask scheduler" in capsys.readouterr().err
+
+
+def test_without_dask_installed_the_extra_is_named(
+    table: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert study(table, tmp_path, "--dask", "tcp://127.0.0.1:9") == 2
+    assert "[dask]'" in capsys.readouterr().err

@@ -1,0 +1,302 @@
+"""`gp-pta learn-prior`: the command, and the prior that ships."""
+
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from firmware_py.inference.mixture.population_prior import PopulationPrior, shipped_prior
+from host_tools.extras import remedy
+from host_tools.main import main
+
+NHANES = Path(__file__).parents[4] / "shared" / "data" / "nhanes_audiograms.csv"
+FREQUENCIES_HZ = (500, 1000, 2000, 4000, 8000)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Ears of 150 people of all degrees of loss, that get worse with age and towards 8 kHz."""
+    rng = np.random.default_rng(1)
+    lines = ["subject,ear,age,sex,t250," + ",".join(f"t{f}" for f in FREQUENCIES_HZ)]
+    lines[0] += ",no_response"
+    for person in range(150):
+        age = rng.integers(20, 85)
+        loss = max(0.0, 1.1 * (age - 30) + rng.normal(0, 15))
+        for ear in "RL":
+            levels = loss * np.linspace(0.5, 1.2, 5) + rng.normal(0, 5, 5)
+            rounded = np.clip(5 * np.round(levels / 5), -10, 110).astype(int)
+            cells = [str(level) for level in rounded]
+            gone = rounded[4] > 80
+            if gone:
+                cells[4] = ""
+            if person % 20 == 0:
+                cells[1] = ""
+            at_250 = "10" if person < 5 else ""
+            words = [str(person), ear, str(age), "FM"[person % 2], at_250, *cells]
+            lines.append(",".join([*words, "8000" if gone else ""]))
+    path = tmp_path / "ears.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def learned(table: Path, *options: str) -> int:
+    return main(["learn-prior", str(table), "-o", str(table.parent / "prior.json"), *options])
+
+
+def test_a_prior_is_learned_and_drawn(
+    table: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("host_tools.research.learn_prior.selecting.SIZES", (1, 2, 3))
+    monkeypatch.setattr("host_tools.research.learn_prior.selecting.PEOPLE_PER_COMPONENT_MIN", 5)
+
+    code = learned(table, "--json", "--licence", "CC0")
+
+    out = capsys.readouterr().out
+    text = (table.parent / "prior.json").read_text(encoding="utf-8")
+    prior = PopulationPrior.from_json(text, "prior.json")
+    about: dict[str, Any] = dict(prior.provenance)
+    assert code == 0
+    assert (table.parent / "prior.svg").stat().st_size > 10_000
+    said = json.loads(out.splitlines()[-1])
+    assert said["components_learned"] == about["components_learned"]
+    assert "held-out log density an ear" in out
+    assert "left out, measured in fewer than 50 people: 250 Hz" in out
+    assert str(table.parent) not in text
+    assert about["command"] == 'gp-pta learn-prior ears.csv -o prior.json --licence "CC0"'
+    assert about["learned_from"]["sha256"] == hashlib.sha256(table.read_bytes()).hexdigest()
+    assert about["learned_from"]["left_out_hz"] == [250.0]
+    assert [row["components"] for row in about["cross_validation"]] == [1, 2, 3]
+    counts = about["split"]
+    assert counts["taught"]["people"] + counts["unseen"]["people"] == 150
+    assert counts["taught"]["thresholds_censored"] > 0
+    assert len(prior.components) == about["components_learned"] + 1
+
+
+def test_from_a_pipe_the_prior_names_what_was_read(table: Path) -> None:
+    content = table.read_bytes()
+    end, other_end = os.pipe()
+    os.write(other_end, content)
+    os.close(other_end)
+
+    out = table.parent / "prior.json"
+    assert main(["learn-prior", f"/dev/fd/{end}", "-o", str(out), "--components", "1"]) == 0
+    os.close(end)
+
+    about = json.loads(out.read_text(encoding="utf-8"))["provenance"]
+    assert about["learned_from"]["sha256"] == hashlib.sha256(content).hexdigest()
+
+
+def test_the_same_command_writes_the_same_bytes(table: Path) -> None:
+    out = table.parent / "prior.json"
+    options = ("--components", "2", "--part", "1", "--standard-audiograms", "0", "--force")
+
+    assert learned(table, *options) == 0
+    first = out.read_bytes()
+    assert learned(table, *options) == 0
+
+    assert out.read_bytes() == first
+    prior = PopulationPrior.from_json(first.decode(), "prior.json")
+    assert len(prior.components) == 2
+    assert prior.provenance["split"]["unseen"]["ears"] == 0
+    assert prior.provenance["command"].endswith(
+        "-o prior.json --components 2 --part 1 --standard-audiograms 0"
+    )
+
+
+def test_ages_and_sexes_may_be_missing(table: Path) -> None:
+    lines = [line.split(",") for line in table.read_text(encoding="utf-8").splitlines()]
+    kept = [",".join(cells[:2] + cells[4:]) for cells in lines]
+    table.write_text("\n".join(kept) + "\n", encoding="utf-8")
+
+    assert learned(table, "--components", "2") == 0
+
+    prior = PopulationPrior.from_json((table.parent / "prior.json").read_text(), "prior.json")
+    told = prior.conditioned(25.0, "F")
+    for before, after in zip(prior.components, told.components, strict=True):
+        assert after.weight == pytest.approx(before.weight, abs=0.02)
+        assert after.mean_db_hl == pytest.approx(before.mean_db_hl, abs=1.0)
+
+
+def test_what_is_there_is_not_overwritten(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = table.parent / "prior.json"
+    out.write_text("mine", encoding="utf-8")
+
+    assert learned(table) == 2
+
+    assert "is there already; it is not overwritten without --force" in capsys.readouterr().err
+    assert out.read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--components", "0"], "--components is '0'; allowed are auto and whole numbers 1 to 48"),
+        (["--components", "six"], "--components is 'six'; allowed are auto and whole numbers"),
+        (["--part", "0"], "--part is 0; allowed is above 0 and at most 1"),
+        (["--seed", "-1"], "--seed is -1; allowed are whole numbers 0 to 2147483647"),
+        (["--standard-audiograms", "1"], "--standard-audiograms is 1; allowed is at least 0 and"),
+        (["--picture", "x.txt"], "--picture is 'x.txt'; allowed is a name in .svg"),
+        (["--picture", "/nowhere/x.svg"], "'/nowhere/x.svg'; allowed is a name in"),
+        (["-o", "."], "-o is '.'; allowed is a name in .json, in a directory that is there"),
+        (["-o", "/"], "-o is '/'; allowed is a name in .json, in a directory that is there"),
+        (["-o", ""], "-o is '.'; allowed is a name in .json, in a directory that is there"),
+        (["-o", "x.svg"], "-o is 'x.svg'; allowed is a name in .json"),
+        (["-o", f"{'long' * 100}.json"], "cannot be written: File name too long"),
+        (["--part", "0.1"], "people to learn from, of known degree of loss"),
+    ],
+)
+def test_a_wrong_option_is_refused(
+    table: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert learned(table, *options) == 2
+
+    assert message in capsys.readouterr().err
+    assert not (table.parent / "prior.json").exists()
+
+
+def test_a_directory_is_not_overwritten_either(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (table.parent / "prior.json").mkdir()
+
+    assert learned(table, "--components", "1", "--force") == 2
+
+    assert "is there already" in capsys.readouterr().err
+    assert not (table.parent / "prior.svg").exists()
+
+
+def test_one_component_is_learned_where_few_people_have_most_of_the_weight(
+    tmp_path: Path,
+) -> None:
+    table = tmp_path / "ears.csv"
+    rng = np.random.default_rng(3)
+    losses = np.r_[np.full(88, 5.0), 80.0, 85.0]  # two of ninety: half of the weight
+    levels = 5 * np.round((losses[:, None] + rng.normal(0, 6, (90, 5))) / 5)
+    rows = [f"{i}," + ",".join(f"{level:g}" for level in row) for i, row in enumerate(levels)]
+    header = "subject," + ",".join(f"t{f}" for f in FREQUENCIES_HZ)
+    table.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+
+    assert learned(table, "--part", "1") == 0
+
+    about = json.loads((tmp_path / "prior.json").read_text())["provenance"]
+    assert [row["components"] for row in about["cross_validation"]] == [1]
+
+
+def test_what_is_no_prior_in_the_end_is_named_and_not_written(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = table.read_text(encoding="utf-8").replace("t8000", "t25000").replace("8000\n", "25000\n")
+    table.write_text(text, encoding="utf-8")
+
+    assert learned(table, "--components", "1") == 2
+
+    assert (
+        "prior.json: knots_hz is 25000.0; allowed is a number from 20 to 20000; nothing was written"
+        in capsys.readouterr().err
+    )
+    assert not (table.parent / "prior.json").exists()
+
+
+def test_a_table_with_too_few_frequencies_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "ears.csv"
+    rows = [f"{i},{5 * (i % 9)},{5 * (i % 7)}" for i in range(200)]
+    table.write_text("subject,t500,t1000\n" + "\n".join(rows), encoding="utf-8")
+
+    assert learned(table) == 2
+
+    assert "2 frequencies were measured in 50 people or more; allowed are 3" in (
+        capsys.readouterr().err
+    )
+
+
+def test_a_table_that_cannot_be_read_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert learned(tmp_path / "gone.csv") == 2
+
+    assert capsys.readouterr().err.endswith("gone.csv': No such file or directory\n")
+
+
+def test_what_is_not_installed_is_named(
+    table: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+
+    assert learned(table) == 2
+
+    hint = remedy(["matplotlib", "pyarrow"], "learn-prior")
+    assert f"matplotlib, pyarrow, not installed: {hint}" in capsys.readouterr().err
+
+
+# --- The prior that ships ------------------------------------------------------------------------
+
+
+def mean_db_hl(prior: PopulationPrior) -> dict[float, float]:
+    """Of the whole mixture, at every knot."""
+    mean = np.array([c.weight for c in prior.components]) @ [c.mean_db_hl for c in prior.components]
+    return dict(zip(prior.knots_hz, mean.tolist(), strict=True))
+
+
+def test_the_shipped_prior_widens_and_is_positive_definite() -> None:
+    prior = shipped_prior()
+
+    for c in prior.components:
+        d = len(c.mean_db_hl)
+        joint = np.empty((d + 1, d + 1))
+        joint[:d, :d] = c.covariance_db2
+        joint[d, :d] = joint[:d, d] = c.age_covariance
+        joint[d, d] = c.age_sd_years**2
+        sd_db = dict(zip(prior.knots_hz, np.sqrt(np.diag(joint)[:d]), strict=True))
+        assert np.linalg.eigvalsh(joint).min() > 0.5
+        assert sd_db[125.0] > sd_db[250.0]
+        assert sd_db[16000.0] > sd_db[12000.0] > sd_db[8000.0]
+    assert sum(c.weight for c in prior.components) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_the_shipped_prior_is_of_the_file_it_names() -> None:
+    about = shipped_prior().provenance
+
+    assert about["split"]["part"] == 0.8
+    assert about["split"]["seed"] == 1
+    assert "/" not in about["learned_from"]["file"]
+    assert about["command"].startswith(f"gp-pta learn-prior {about['learned_from']['file']} -o ")
+    best = max(about["cross_validation"], key=lambda row: float(row["score"]))
+    chosen = about["components_learned"]
+    row = next(row for row in about["cross_validation"] if row["components"] == chosen)
+    assert best["score"] - row["score"] <= row["standard_error"] + 1e-4
+    if not NHANES.is_file():
+        pytest.skip("the table is not at hand")
+    digest = hashlib.sha256(NHANES.read_bytes()).hexdigest()
+    assert about["learned_from"]["sha256"] == digest
+
+
+def test_the_shipped_prior_is_honest_about_people_it_has_not_seen() -> None:
+    about = shipped_prior().provenance
+
+    density = about["log_density_an_unseen_ear"]
+    for which in ("thresholds_alone", "given_age_and_sex"):
+        assert density["learned"][which] > density["one_gaussian"][which] + 0.5
+        assert density["prior"][which] > density["one_gaussian"][which] + 0.4
+    for line in about["bands_of_unseen_ears"]:
+        assert line["within_95"] == pytest.approx(0.95, abs=0.025)
+        assert line["within_50"] == pytest.approx(0.50, abs=0.08)
+
+
+def test_age_and_sex_move_the_shipped_prior_the_way_they_move_people() -> None:
+    prior = shipped_prior()
+    by_age = [mean_db_hl(prior.conditioned(age, None)) for age in (20.0, 45.0, 75.0)]
+    woman, man = (mean_db_hl(prior.conditioned(60.0, sex)) for sex in ("F", "M"))
+
+    for frequency_hz in (4000.0, 6000.0, 8000.0):
+        levels = [mean[frequency_hz] for mean in by_age]
+        assert levels == sorted(levels)
+        assert levels[-1] - levels[0] > 20.0
+        assert man[frequency_hz] > woman[frequency_hz] + 1.0

@@ -1,0 +1,171 @@
+"""Is the posterior calibrated? Truths from the model's own prior, answers from its own likelihood.
+
+Over such sessions the posterior distribution function at the truth is uniform if the inference is
+exact (simulation-based calibration: Talts et al. 2018, arXiv 1804.06788), whatever is asked.
+`make sbc` draws many sessions and says by how much it is not.
+"""
+
+import argparse
+import multiprocessing
+import os
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+import numpy as np
+from scipy.special import ndtr
+from scipy.stats import chi2
+
+from firmware_py import ThresholdEstimator
+from firmware_py.inference.mixture.population_prior import shipped_prior
+from firmware_py.inference.profiles import PROFILES, LaplaceProfile, LogNormal
+from tests import reference
+from tests.inference.mixture.mixture_state import LISTENERS, between_db2, hypotheses_of
+from tests.inference.mixture.population import moments
+from tests.reference import FloatArray
+from tests.reference_mixture import AWAY_AT_THE_START, RETURNS, WANDERS_OFF, row_of
+
+SEED: Final = 20261201
+FREQUENCIES_HZ: Final = (500.0, 1000.0, 4000.0)  # knots of the prior
+BINS: Final = 10
+NOISE_DB, LAPSE_RATE, FALSE_ALARM_RATE = 2.0, 0.01, 0.01
+LENGTH_BARK, SD_DB = 4.0, 12.0  # of the profile that has no prior of them
+
+# Says whether a tone is heard, at Hz and dB HL.
+Ear = Callable[[float, float], bool]
+
+
+def ranks_of_default(tones: int, told: bool, seed: int) -> FloatArray:
+    """Return the posterior distribution function at the truth, at each of `FREQUENCIES_HZ`."""
+    rng = np.random.default_rng([SEED, seed])
+    prior = shipped_prior()
+    weight, mean, covariance = moments(prior)
+    k = rng.choice(len(weight), p=weight)
+    truth_db_hl = rng.multivariate_normal(mean[k], covariance[k])
+    noise_db, lapse_rate, false_alarm_rate = NOISE_DB, LAPSE_RATE, FALSE_ALARM_RATE
+    if not told:
+        who = LISTENERS[rng.choice(len(LISTENERS), p=[one.share for one in LISTENERS])]
+        noise_db, lapse_rate, false_alarm_rate = who[:3]
+    away = not told and rng.random() < AWAY_AT_THE_START
+
+    def hears(frequency_hz: float, level_db_hl: float) -> bool:
+        nonlocal away
+        g = row_of(frequency_hz, np.array(prior.knots_hz)) @ truth_db_hl
+        sd_db = np.hypot(noise_db, np.sqrt(between_db2(frequency_hz, prior)))
+        attends = ndtr((level_db_hl - g) / sd_db)
+        p = 0.5 if away else false_alarm_rate + (1.0 - lapse_rate - false_alarm_rate) * attends
+        heard = bool(rng.random() < p)
+        away = not told and bool(rng.random() < (1.0 - RETURNS if away else WANDERS_OFF))
+        return heard
+
+    known = {"response_noise_db": NOISE_DB, "lapse_rate": LAPSE_RATE,
+             "false_alarm_rate": FALSE_ALARM_RATE} if told else {}  # fmt: skip
+    estimator = ThresholdEstimator(max_trials=tones, **known)  # type: ignore[arg-type]
+    _ask(estimator, hears, tones)
+    share, means, covariances = hypotheses_of(estimator)
+    at = [prior.knots_hz.index(frequency_hz) for frequency_hz in FREQUENCIES_HZ]
+    sds = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
+    return np.asarray(share @ ndtr((truth_db_hl[at] - means[:, at]) / sds[:, at]))
+
+
+def ranks_of_laplace(profile: str, tones: int, seed: int) -> FloatArray:
+    """Return the same for a profile of one Gaussian process."""
+    rng = np.random.default_rng([SEED, seed])
+    known = PROFILES[profile]
+    assert isinstance(known, LaplaceProfile)
+    length = _drawn(known.length_bark, known.length_limits_bark, LENGTH_BARK, rng)
+    sd_db = _drawn(known.sd_db, known.sd_limits_db, SD_DB, rng)
+    grid_hz = np.geomspace(125.0, 8000.0, 129)
+    x = reference.warp(grid_hz)
+    intercept_db_hl, slope = reference.prior_mean_line()
+    k = reference.kernel(x, x, length, sd_db, known.offset_sd_db)
+    g = rng.multivariate_normal(intercept_db_hl + slope * x, k, method="eigh")
+
+    def threshold_db_hl(frequency_hz: float) -> float:
+        return float(np.interp(reference.warp(frequency_hz), x, g))
+
+    def hears(frequency_hz: float, level_db_hl: float) -> bool:
+        z = (level_db_hl - threshold_db_hl(frequency_hz)) / known.response_noise_db
+        return bool(rng.random() < ndtr(z))
+
+    estimator = ThresholdEstimator(profile, max_trials=tones)
+    _ask(estimator, hears, tones)
+    mean_db_hl, sd = estimator.threshold(FREQUENCIES_HZ)
+    truth_db_hl = np.array([threshold_db_hl(frequency_hz) for frequency_hz in FREQUENCIES_HZ])
+    return np.asarray(ndtr((truth_db_hl - mean_db_hl) / sd))
+
+
+def _ask(estimator: ThresholdEstimator, hears: Ear, tones: int) -> None:
+    for _ in range(tones):
+        tone = estimator.next_stimulus()
+        heard = hears(tone.frequency_hz, tone.level_db_hl)
+        estimator.observe(tone.frequency_hz, tone.level_db_hl, heard)
+
+
+def _drawn(
+    prior: LogNormal, limits: tuple[float, float], if_flat: float, rng: np.random.Generator
+) -> float:
+    """Draw a hyperparameter within its limits; a flat prior is none to draw from."""
+    if np.isinf(prior.log_sd):
+        return if_flat
+    while True:
+        value = float(prior.median * np.exp(prior.log_sd * rng.standard_normal()))
+        if limits[0] <= value <= limits[1]:
+            return value
+
+
+METHODS: Final[dict[str, Callable[[int, int], FloatArray]]] = {
+    "default, told the listener": lambda tones, seed: ranks_of_default(tones, True, seed),
+    "default": lambda tones, seed: ranks_of_default(tones, False, seed),
+    "annealed-laplace": partial(ranks_of_laplace, "annealed-laplace"),
+    "gp-pta-2015": partial(ranks_of_laplace, "gp-pta-2015"),
+}
+
+
+def ranks(method: str, tones: int, seeds: range) -> FloatArray:
+    """Return the ranks of many sessions, shape (seeds, frequencies)."""
+    return np.array([METHODS[method](tones, seed) for seed in seeds])
+
+
+def unlikeliness(rank: FloatArray) -> FloatArray:
+    """Return the p-value of Pearson's chi-square for uniform ranks, at each frequency."""
+    counts = np.array([np.histogram(of_one, BINS, (0.0, 1.0))[0] for of_one in rank.T])
+    expected = len(rank) / BINS
+    return np.asarray(chi2.sf(np.sum((counts - expected) ** 2 / expected, axis=1), BINS - 1))
+
+
+def cover(rank: FloatArray, probability: float) -> FloatArray:
+    """Return how often the central band of a probability holds the truth, at each frequency."""
+    return np.asarray(np.mean(np.abs(rank - 0.5) <= 0.5 * probability, axis=0))
+
+
+def distance(rank: FloatArray) -> FloatArray:
+    """Return how far the distribution of the ranks is from uniform at most, at each frequency."""
+    above = np.arange(1, len(rank) + 1)[:, None] / len(rank)
+    ordered = np.sort(rank, axis=0)
+    return np.asarray(np.max(np.maximum(above - ordered, ordered - above + 1 / len(rank)), axis=0))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the calibration of all profiles."""
+    p = argparse.ArgumentParser(description="Print the calibration of all profiles.")
+    p.add_argument("--sessions", type=int, default=2000, help="of each (default: 2000)")
+    p.add_argument("--tones", type=int, nargs="+", default=[5, 10, 20, 40])
+    p.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    a = p.parse_args(argv)
+    print(f"{a.sessions} sessions; at {', '.join(f'{f:g}' for f in FREQUENCIES_HZ)} Hz")
+    print(f"{'':28}tones  distance from uniform    p             cover of 50 %     95 %")
+    with multiprocessing.get_context("spawn").Pool(a.workers) as pool:
+        for method in METHODS:
+            for tones in a.tones:
+                parts = [range(n, min(n + 50, a.sessions)) for n in range(0, a.sessions, 50)]
+                rank = np.vstack(pool.map(partial(ranks, method, tones), parts))
+                figures = (distance(rank), unlikeliness(rank), cover(rank, 0.5), cover(rank, 0.95))
+                words = "   ".join(" ".join(f"{value:5.3f}" for value in row) for row in figures)
+                print(f"{method:28}{tones:5d}  {words}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

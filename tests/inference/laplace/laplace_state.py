@@ -1,0 +1,149 @@
+"""The Laplace kernels run on one data set, and random data sets to run them on."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from firmware_py.inference.laplace.posterior import (
+    VECTORS,
+    covariance,
+    evidence_gradient,
+    find_mode,
+    predict,
+    prepare,
+)
+from tests import reference
+from tests.reference import BoolArray, FloatArray, Posterior, Scale
+
+ROUNDING = 4.0 * float(
+    np.finfo(np.float64).eps
+)  # of a sum, relative to the sum of its terms' sizes
+RELATIVE = 1e-8
+
+
+class DataSet(NamedTuple):
+    """Answers and hyperparameters."""
+
+    scale: Scale
+    x: FloatArray
+    level_db_hl: FloatArray
+    heard: BoolArray
+    length: float
+    sd_db: float
+    noise_db: FloatArray
+    offset_sd_db: float
+
+    def mean_at(self, x: FloatArray) -> FloatArray:
+        intercept_db_hl, slope = reference.prior_mean_line(self.scale)
+        return intercept_db_hl + slope * x
+
+    def posterior(self) -> Posterior:
+        """What the reference makes of it."""
+        return reference.laplace(
+            self.x, self.level_db_hl, self.heard, self.mean_at,
+            self.length, self.sd_db, self.noise_db, self.offset_sd_db,
+        )  # fmt: skip
+
+
+class State(NamedTuple):
+    """What the kernels make of it."""
+
+    status: int
+    rank: int
+    mode_db: FloatArray
+    log_evidence: float
+    gradient: FloatArray
+    mean_db_hl: FloatArray
+    sd_db: FloatArray
+
+
+def random_data_set(
+    rng: np.random.Generator, trials: int, kind: str, scale: Scale, offset_sd_db: float
+) -> DataSet:
+    """Draw one; `kind` says what is bad about it."""
+    frequency_hz = np.exp(rng.uniform(np.log(125.0), np.log(8000.0), trials))
+    if kind == "repeated tones":
+        frequency_hz = rng.choice(frequency_hz[: max(1, trials // 8)], trials)
+    if kind == "one frequency":
+        frequency_hz[:] = frequency_hz[0]
+    x = reference.warp(frequency_hz, scale)
+    length_bark = np.exp(rng.uniform(np.log(0.5), np.log(40.0)))
+    sd_db = np.exp(rng.uniform(np.log(1.0), np.log(80.0)))
+    noise_db = np.full(trials, np.exp(rng.uniform(np.log(0.1), np.log(30.0))))
+    if kind == "noise of its own":
+        noise_db *= np.exp(rng.uniform(-1.0, 1.0, trials))
+    level_db_hl = rng.uniform(-10.0, 120.0, trials)
+    heard = rng.random(trials) < 0.5  # contradicts itself, and most of it lies far in the tails
+    if kind == "consistent":
+        intercept_db_hl, slope = reference.prior_mean_line(scale)
+        bump_db = 10.0 * np.sin(3.0 * np.log(frequency_hz)) + rng.normal(0.0, 20.0)
+        heard = level_db_hl > intercept_db_hl + slope * x + bump_db
+    if kind == "contradictory":
+        level_db_hl = np.where(heard, rng.uniform(-10.0, 40.0), rng.uniform(70.0, 120.0))
+    length = reference.length_in_units_of(scale, float(length_bark))
+    return DataSet(scale, x, level_db_hl, heard, length, float(sd_db), noise_db, offset_sd_db)
+
+
+def run_kernels(
+    data: DataSet, x_star: FloatArray, a_start: FloatArray | float = 0.0, dense: bool = False
+) -> State:
+    """Find the mode, differentiate the evidence, and predict at x_star.
+
+    With the smaller of the two matrices, or always with the dense one.
+    """
+    n = len(data.x)
+    k, b, b_inverse = (np.full((n, n), np.nan) for _ in range(3))
+    a, f_db = np.full(n, a_start), np.full(n, np.nan)
+    vectors = np.full((VECTORS, n), np.nan)
+    scratch = np.full((n, max(n, len(x_star))), np.nan)
+    log_evidence, gradient = np.full(1, np.nan), np.full(2, np.nan)
+    mean_db, sd_db = np.full_like(x_star, np.nan), np.full_like(x_star, np.nan)
+    label = np.where(data.heard, 1.0, -1.0)
+    residual_db = data.level_db_hl - data.mean_at(data.x)
+    hyperparameters = (data.length, data.sd_db, data.offset_sd_db)
+    low, high = reference.warp([125.0, 8000.0], data.scale)
+    interval = np.array([0.5 * (low + high), 0.5 * (high - low)])
+    rank = 0
+    if dense:
+        covariance(n, data.x, *hyperparameters, k)
+    else:
+        rank = prepare(n, data.x, *hyperparameters, interval, k, scratch)
+    status = find_mode(
+        n, rank, residual_db, label, data.noise_db, k, a, f_db, b, vectors, log_evidence
+    )
+    evidence_gradient(
+        n, rank, data.x, *hyperparameters, interval, k, a, b, vectors, scratch, b_inverse, gradient
+    )
+    predict(
+        n, rank, data.x, len(x_star), x_star, *hyperparameters, interval, k, a, b, vectors,
+        scratch, mean_db, sd_db,
+    )  # fmt: skip
+    mean_db_hl = mean_db + data.mean_at(x_star)
+    return State(status, rank, f_db, float(log_evidence[0]), gradient, mean_db_hl, sd_db)
+
+
+class Rounding(NamedTuple):
+    """How far two right answers may lie apart, beside a relative part.
+
+    With contradictory answers far out the terms of a sum are up to 1e15 times the sum; what they
+    leave of it is then not known any better, by the reference neither.
+    """
+
+    mode_db: FloatArray
+    log_evidence: float
+    gradient: FloatArray
+    mean_db_hl: FloatArray
+
+
+def rounding_of(data: DataSet, posterior: Posterior, x_star: FloatArray) -> Rounding:
+    """Sizes of the terms that the results are summed from, times the rounding of one."""
+    a = np.abs(posterior.weights_db)
+    smooth = reference.kernel(data.x, data.x, data.length, data.sd_db)
+    K = smooth + data.offset_sd_db**2
+    d = np.subtract.outer(data.x, data.x) / data.length
+    k_star = reference.kernel(data.x, x_star, data.length, data.sd_db, data.offset_sd_db)
+    evidence = float(a @ K @ a) + abs(posterior.log_evidence) + len(a)
+    gradient = np.array([a @ (smooth * d**2) @ a, 2.0 * a @ smooth @ a]) + 1e-13
+    return Rounding(
+        ROUNDING * (K @ a), ROUNDING * evidence, ROUNDING * gradient, ROUNDING * (k_star.T @ a)
+    )

@@ -1,0 +1,153 @@
+"""Laplace's approximation at given hyperparameters against the SciPy reference."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from firmware_py.inference.kernel import CONVERGED
+from firmware_py.inference.laplace.posterior import covariance, predict
+from tests import reference
+from tests.inference.laplace.laplace_state import (
+    RELATIVE,
+    DataSet,
+    State,
+    random_data_set,
+    rounding_of,
+    run_kernels,
+)
+from tests.reference import FloatArray, Posterior, Scale
+from tests.test_reference import CASES, PREDICT_AT, Case
+
+SCALES: list[Scale] = ["bark", "traunmuller", "mel", "log2"]
+KINDS = [
+    "random", "consistent", "repeated tones", "one frequency", "contradictory", "noise of its own",
+]  # fmt: skip
+SIZES = [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 128]
+STEPS = (4e-3, 2e-3)  # of the finite differences, in log length and log SD
+PREDICTED_HZ = np.array([125.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0, 8000.0])
+
+
+def _agrees(data: DataSet) -> None:
+    x_star = np.r_[reference.warp(PREDICTED_HZ, data.scale), data.x[:3]]
+    expected = data.posterior()
+    state = run_kernels(data, x_star)
+    _agree(data, x_star, state, expected)
+    if state.rank > 0:
+        _agree(data, x_star, run_kernels(data, x_star, dense=True), expected)
+
+
+def _agree(data: DataSet, x_star: FloatArray, state: State, expected: Posterior) -> None:
+    mean_db_hl, sd_db = expected.predict(x_star)
+    rounding = rounding_of(data, expected, x_star)
+    # A mode near 0 is as well known as the others beside it.
+    size_db = np.max(np.abs(expected.mode_db))
+
+    assert state.status == CONVERGED
+    difference_db = np.abs(state.mode_db - expected.mode_db)
+    assert np.all(difference_db <= RELATIVE * size_db + rounding.mode_db + 1e-200)
+    assert abs(state.log_evidence - expected.log_evidence) <= (
+        RELATIVE * abs(expected.log_evidence) + rounding.log_evidence
+    )
+    difference = np.abs(state.gradient - expected.gradient)
+    size = np.max(np.abs(expected.gradient))
+    assert np.all(difference <= RELATIVE * size + rounding.gradient)
+    difference_db = np.abs(state.mean_db_hl - mean_db_hl)
+    assert np.all(difference_db <= RELATIVE * np.abs(mean_db_hl) + rounding.mean_db_hl)
+    assert_allclose(state.sd_db, sd_db, rtol=RELATIVE)
+
+
+@pytest.mark.parametrize("offset_sd_db", [0.0, 28.0])
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_agrees_with_the_reference(kind: str, scale: Scale, offset_sd_db: float) -> None:
+    rng = np.random.default_rng([KINDS.index(kind), SCALES.index(scale), int(offset_sd_db)])
+    for trials in SIZES:
+        _agrees(random_data_set(rng, trials, kind, scale, offset_sd_db))
+
+
+def test_agrees_at_every_number_of_trials() -> None:
+    rng = np.random.default_rng(20260102)
+    for trials in range(1, 129):
+        kind, scale = KINDS[trials % len(KINDS)], SCALES[trials % len(SCALES)]
+        _agrees(random_data_set(rng, trials, kind, scale, (0.0, 28.0)[trials % 2]))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_agrees_with_60_digits(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cases, some far out on a cliff, that mpmath has computed for the reference."""
+    monkeypatch.setattr(reference, "prior_mean_line", lambda scale: (32.0, 2.5))
+    noise_db = np.full(len(case.x), case.response_noise_db)
+    data = DataSet(
+        "bark", np.array(case.x), np.array(case.level_db_hl), np.array(case.heard),
+        case.length, case.sd_db, noise_db, case.offset_sd_db,
+    )  # fmt: skip
+    state = run_kernels(data, np.array(PREDICT_AT))
+
+    assert state.status == CONVERGED
+    assert_allclose(state.mode_db, case.mode_db, rtol=1e-9, atol=1e-200)
+    assert_allclose(state.log_evidence, case.log_evidence, rtol=1e-9, atol=1e-14)
+    size = float(np.max(np.abs(case.gradient)))
+    assert_allclose(state.gradient, case.gradient, rtol=1e-9, atol=1e-9 * size + 1e-14)
+    assert_allclose(state.mean_db_hl, case.mean_db_hl, rtol=1e-9)
+    assert_allclose(state.sd_db, case.predicted_sd_db, rtol=1e-9)
+
+
+@pytest.mark.parametrize("offset_sd_db", [0.0, 28.0])
+@pytest.mark.parametrize("kind", ["consistent", "repeated tones", "noise of its own"])
+def test_gradient_is_that_of_the_evidence(kind: str, offset_sd_db: float) -> None:
+    rng = np.random.default_rng(20260103)
+    for trials in (1, 4, 16, 40):
+        data = random_data_set(rng, trials, kind, "bark", offset_sd_db)
+        data = data._replace(noise_db=np.maximum(data.noise_db, 1.0), length=4.0, sd_db=15.0)
+
+        def evidence(log_factors: FloatArray, data: DataSet = data) -> float:
+            length_factor, sd_factor = np.exp(log_factors)
+            moved = data._replace(length=data.length * length_factor, sd_db=data.sd_db * sd_factor)
+            return run_kernels(moved, np.zeros(1)).log_evidence
+
+        def slope(direction: FloatArray) -> float:  # central differences, Richardson once
+            d = [(evidence(h * direction) - evidence(-h * direction)) / (2.0 * h) for h in STEPS]
+            return (4.0 * d[1] - d[0]) / 3.0
+
+        gradient = run_kernels(data, np.zeros(1)).gradient
+        size = max(1.0, abs(data.posterior().log_evidence))
+        assert_allclose(gradient, [slope(e) for e in np.eye(2)], rtol=1e-6, atol=1e-9 * size)
+
+
+@pytest.mark.parametrize("offset_sd_db", [0.0, 28.0])
+def test_no_answers_leave_the_prior(offset_sd_db: float) -> None:
+    mean_db, sd_db = np.ones(3), np.ones(3)
+    empty, matrix = np.zeros(0), np.zeros((0, 0))
+    status = predict(
+        0, 0, empty, 3, np.array([1.0, 5.0, 20.0]), 4.0, 12.0, offset_sd_db,
+        np.array([10.0, 10.0]), matrix, empty, matrix, np.zeros((9, 0)), np.zeros((0, 3)),
+        mean_db, sd_db,
+    )  # fmt: skip
+
+    assert status == CONVERGED
+    assert_allclose(mean_db, 0.0)
+    assert_allclose(sd_db, np.hypot(12.0, offset_sd_db), rtol=1e-15)
+
+
+def test_covariance_is_symmetric_and_as_the_equation_says() -> None:
+    rng = np.random.default_rng(20260104)
+    x = rng.uniform(0.0, 20.0, 40)
+    k = np.full((41, 41), np.nan)
+    covariance(40, x, 3.0, 12.0, 28.0, k)
+
+    assert_allclose(k[:40, :40], reference.kernel(x, x, 3.0, 12.0, 28.0), rtol=1e-14)
+    assert np.array_equal(k[:40, :40], k[:40, :40].T)
+    assert np.all(np.isnan(k[40]) & np.isnan(k[:, 40]))
+
+
+def test_warm_start_ends_where_a_cold_one_does() -> None:
+    """A start from elsewhere with wild weights changes nothing."""
+    rng = np.random.default_rng(20260105)
+    for kind in KINDS:
+        data = random_data_set(rng, 30, kind, "bark", 28.0)._replace(noise_db=np.full(30, 2.0))
+        cold = run_kernels(data, np.zeros(1))
+        a_wild = rng.normal(size=30) * 10.0
+        warm = run_kernels(data, np.zeros(1), a_start=a_wild)
+        assert warm.status == CONVERGED
+        assert_allclose(warm.mode_db, cold.mode_db, rtol=1e-8, atol=1e-8)
+        assert_allclose(warm.log_evidence, cold.log_evidence, rtol=1e-9)

@@ -1,0 +1,163 @@
+"""The directory of the journals belongs to one firmware, and says what is wrong with it."""
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from firmware_py.journal import JournalError, JournalExistsError, JournalWriteError, JournalWriter
+from firmware_py.platform.data_directory import (
+    SESSION_NUMBER_MAX,
+    DataDirectory,
+    DataDirectoryError,
+)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Iterator[DataDirectory]:
+    data = DataDirectory(tmp_path / "data")
+    yield data
+    data.close()
+
+
+def test_it_is_made_and_its_first_session_is_number_1(data: DataDirectory) -> None:
+    assert data.path.is_dir()
+    assert data.journals() == []
+    assert data.next_number() == 1
+    assert data.journal_path(1).name == "session-000001.journal"
+
+
+def test_journals_are_in_the_order_of_their_numbers(data: DataDirectory) -> None:
+    for number in (7, 1_000_000, 999_999):
+        data.journal_path(number).touch()
+    for name in (
+        "session-1.journal",
+        "session-000001.journal.cut-7",
+        "notes",
+        "session-٠٠٠٠٠١.journal",
+    ):
+        (data.path / name).touch()
+    assert data.journals() == [data.journal_path(n) for n in (7, 999_999, 1_000_000)]
+    assert data.next_number() == 1_000_001
+
+
+def test_it_is_for_one_firmware(data: DataDirectory) -> None:
+    with pytest.raises(DataDirectoryError, match="is in use by another firmware"):
+        DataDirectory(data.path)
+    data.close()
+    again = DataDirectory(data.path)
+    data._lock = os.dup(again._lock)
+    again.close()
+
+
+def test_what_cannot_be_a_data_directory_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for path, why in (
+        (tmp_path / "file", "File exists"),
+        (tmp_path / "file" / "data", "Not a directory"),
+        (tmp_path / "none" / "data", "No such file or directory"),
+    ):
+        with pytest.raises(DataDirectoryError) as refusal:
+            DataDirectory(path)
+        assert str(refusal.value) == f"data directory {str(path)!r} cannot be written: {why}"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_data_directory_that_may_only_be_read_is_named(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(DataDirectoryError, match="cannot be written: Permission denied"):
+        DataDirectory(tmp_path)
+    tmp_path.chmod(0o700)
+
+
+# What somebody else has put there
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """Return a file that nothing here may change."""
+    path = tmp_path / "outside"
+    path.write_bytes(b"not yours\n")
+    return path
+
+
+@pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
+def test_the_self_test_writes_through_no_link(
+    data: DataDirectory, outside: Path, link: Callable[[Path, Path], None]
+) -> None:
+    link(data.path / "self-test.tmp", outside)
+    data.try_writing()
+    assert outside.read_bytes() == b"not yours\n"
+    assert [path.name for path in data.path.iterdir()] == ["firmware.lock"]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_the_lock_is_made_through_no_link(tmp_path: Path, outside: Path, there: bool) -> None:
+    if not there:
+        outside.unlink()
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "firmware.lock").symlink_to(outside)
+    with pytest.raises(DataDirectoryError, match="cannot be written: Too many levels of symbolic"):
+        DataDirectory(tmp_path / "data")
+    assert outside.exists() == there
+
+
+@pytest.mark.parametrize("target", ["outside", "nowhere", "/dev/zero", "/dev/tty", "."])
+def test_a_link_is_no_journal_and_its_number_is_not_used(
+    data: DataDirectory, outside: Path, target: str
+) -> None:
+    data.journal_path(7).symlink_to(outside if target == "outside" else target)
+    assert data.journals() == []
+    assert data.next_number() == 8
+    with pytest.raises(JournalExistsError):
+        JournalWriter.create(data.journal_path(7), {})
+    with pytest.raises(JournalWriteError, match="cannot be opened for writing"):
+        JournalWriter.resume(data.journal_path(7))
+    assert outside.read_bytes() == b"not yours\n"
+    assert not (data.path / "nowhere").exists()
+
+
+def test_pipes_sockets_and_directories_are_no_journals(
+    data: DataDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(data.journal_path(1))
+    data.journal_path(2).mkdir()
+    with closing(socket.socket(socket.AF_UNIX)) as listening:
+        monkeypatch.chdir(data.path)  # the path of a socket may have some hundred characters
+        listening.bind(data.journal_path(3).name)
+        data.journal_path(4).touch()
+        assert data.journals() == [data.journal_path(4)]
+    for number in (1, 2, 3):
+        with pytest.raises(JournalError, match="cannot be opened"):
+            JournalWriter.resume(data.journal_path(number))
+
+
+def test_a_file_with_a_second_name_is_not_changed_unless_it_is_a_journal(
+    data: DataDirectory, outside: Path
+) -> None:
+    data.journal_path(1).hardlink_to(outside)
+    with pytest.raises(JournalError, match="is no journal"):
+        JournalWriter.resume(data.journal_path(1))
+    assert outside.read_bytes() == b"not yours\n"
+
+
+def test_a_saved_cut_is_written_through_no_link(data: DataDirectory, outside: Path) -> None:
+    path = data.journal_path(1)
+    JournalWriter.create(path, {}).close()
+    whole, torn = path.stat().st_size, b'{"n": 1, "sy'
+    path.write_bytes(path.read_bytes() + torn)
+    path.with_name(f"{path.name}.part").symlink_to(outside)
+    path.with_name(f"{path.name}.cut-{whole}").symlink_to(outside)
+    journal, _ = JournalWriter.resume(path)
+    journal.close()
+    assert outside.read_bytes() == b"not yours\n"
+    assert path.with_name(f"{path.name}.cut-{whole}.2").read_bytes() == torn
+
+
+def test_after_the_last_number_there_is_none(data: DataDirectory) -> None:
+    data.journal_path(SESSION_NUMBER_MAX).touch()
+    with pytest.raises(DataDirectoryError, match=r"session-999999999\.journal', the last there"):
+        data.next_number()

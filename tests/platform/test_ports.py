@@ -1,0 +1,154 @@
+"""Serial ports over real ptys: what is wrong is named, and nobody is waited for."""
+
+import os
+import select
+import tty
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from firmware_py.platform.ports import UNSENT_BYTES_MAX, Port, PortError
+
+WAIT_S_MAX = 10.0  # for bytes on a very busy machine; usually microseconds
+
+
+@dataclass
+class Pty:
+    master: int
+    slave: int
+    name: str
+
+    def read(self) -> bytes:
+        assert select.select([self.master], [], [], WAIT_S_MAX)[0]
+        return os.read(self.master, 65536)
+
+    def hang_up(self) -> None:
+        for descriptor in (self.master, self.slave):
+            os.close(descriptor)
+        self.master = self.slave = -1
+
+
+@pytest.fixture
+def pty() -> Iterator[Pty]:
+    master, slave = os.openpty()
+    tty.setraw(slave)
+    pty = Pty(master, slave, os.ttyname(slave))
+    yield pty
+    if pty.master >= 0:
+        pty.hang_up()
+
+
+@pytest.fixture
+def port(pty: Pty) -> Iterator[Port]:
+    port = Port(pty.name, "console")
+    port.open()
+    yield port
+    port.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("/dev/there-is-none", "No such file or directory"),
+        ("", "No such file or directory"),
+        ("/etc/hostname", "it is no serial port"),
+        ("/dev/null", "it is no serial port"),
+        ("/tmp", "Is a directory"),
+        ("socket://127.0.0.1:1", "Connection refused"),
+        ("socket://127.0.0.1", "socket://127.0.0.1"),
+        ("carrier-pigeon://coop", "protocol 'carrier-pigeon' not known"),
+    ],
+)
+def test_a_port_that_cannot_be_opened_is_named_with_the_reason(url: str, why: str) -> None:
+    port = Port(url, "tone generator")
+    with pytest.raises(PortError) as refusal:
+        port.open()
+    assert str(refusal.value).startswith(f"tone generator: cannot open {url!r}: ")
+    assert why in str(refusal.value)
+    assert not port.is_open
+    assert port.read() == b""
+    port.write(b"nothing happens")
+
+
+def test_a_port_is_for_one_program(pty: Pty, port: Port) -> None:
+    with pytest.raises(PortError, match="another program has it open"):
+        Port(pty.name, "tone generator").open()
+
+
+def test_bytes_go_both_ways(pty: Pty, port: Port) -> None:
+    port.write(b"out\n")
+    assert pty.read() == b"out\n"
+    os.write(pty.master, b"in\n")
+    descriptor = port.fileno()
+    assert descriptor is not None
+    assert select.select([descriptor], [], [], WAIT_S_MAX)[0]
+    assert port.read() == b"in\n"
+    assert port.read() == b""
+
+
+def test_what_nobody_reads_is_kept_in_order_and_does_not_make_anybody_wait(
+    pty: Pty, port: Port
+) -> None:
+    lines = [b"line %05d\n" % number for number in range(2000)]
+    for line in lines:
+        port.write(line)
+    assert port.is_full
+
+    got = b""
+    while len(got) < sum(map(len, lines)):
+        got += pty.read()
+        port.write(b"")
+    assert got == b"".join(lines)
+    assert not port.is_full
+
+
+def test_what_nobody_ever_reads_is_no_port(pty: Pty, port: Port) -> None:
+    port.write(bytes(UNSENT_BYTES_MAX))
+    with pytest.raises(PortError, match=r"console: nobody reads at .*; \d+ bytes are lost"):
+        port.write(bytes(UNSENT_BYTES_MAX))
+    assert not port.is_open
+    assert not port.is_full
+
+
+def test_the_last_words_are_waited_for_as_long_as_said(pty: Pty, port: Port) -> None:
+    port.write(bytes(20_000))
+    port.drain(0.01)
+    assert port.is_full
+    port.close()
+    port.drain(WAIT_S_MAX)  # nothing is waited for any more
+
+
+def test_a_port_that_vanishes_is_named_once(pty: Pty, port: Port) -> None:
+    pty.hang_up()
+    with pytest.raises(PortError) as loss:
+        port.read()
+    assert f"console: {pty.name!r} is gone: " in str(loss.value)
+    assert not port.is_open
+    assert port.read() == b""
+
+
+def test_a_port_that_vanishes_while_it_is_written_to(pty: Pty, port: Port) -> None:
+    pty.hang_up()
+    with pytest.raises(PortError, match="is gone"):
+        port.write(b"hello\n")
+    port.close()
+    port.close()
+
+
+def test_a_port_without_a_descriptor_is_a_port_as_well() -> None:
+    port = Port("loop://", "console")
+    port.open()
+    port.write(b"round and round\n")
+    assert not port.is_full
+    assert port.read() == b"round and round\n"
+    port.close()
+
+
+def test_a_tap_shows_what_goes_over_the_wire(pty: Pty, capsys: pytest.CaptureFixture[str]) -> None:
+    port = Port(f"spy://{pty.name}", "tone generator")
+    port.open()
+    port.write(b"hello\n")
+    assert pty.read() == b"hello\n"
+    port.close()
+    assert "68 65 6C 6C 6F" in capsys.readouterr().err
