@@ -14,7 +14,6 @@ from typing import Self
 
 from firmware_py.journal.disk import Disk, RealDisk, write_all
 from firmware_py.journal.errors import (
-    JournalError,
     JournalExistsError,
     JournalLockedError,
     JournalReadError,
@@ -23,14 +22,14 @@ from firmware_py.journal.errors import (
     records_named,
     system_reason,
 )
-from firmware_py.journal.reader import Recovered, is_recovery_note, scan
+from firmware_py.journal.reader import scan
 from firmware_py.journal.records import (
     FORMAT_VERSION,
     JOURNAL_BYTES_MAX,
     UNSYNCED_BYTES_MAX,
-    Record,
     encode_line,
 )
+from firmware_py.journal.recovered import Record, Recovered, is_recovery_note
 from firmware_py.journal.recovery import cut_torn_end, missing_notes, saved_cuts
 from firmware_py.journal.seal import SealKey, first_broken, seal_of
 
@@ -143,14 +142,21 @@ class JournalWriter:
         path = Path(path)
         handle = _opened(disk, path)
         try:
-            recovered = _looked_through(disk, handle, path)
+            recovered = _found(disk, handle, path)
             seal_key, seal = _seals(disk, handle, recovered, seal_key)
-            _made_whole(disk, handle, recovered)
+            cut_torn_end(disk, handle, recovered)
+            notes = missing_notes(disk, recovered)
             writer = cls(disk, handle, recovered, seal_key, seal)
-            notes = _noted(disk, recovered)
             for note in notes:
                 writer._append(note)
             writer.sync()
+        except OSError as error:
+            disk.close(handle)
+            raise JournalWriteError(
+                path,
+                f"cannot be recovered: {system_reason(error)}; all that was recorded is still "
+                "there, see to the disk, then resume again",
+            ) from error
         except BaseException:
             disk.close(handle)
             raise
@@ -382,15 +388,12 @@ def _abandon(disk: Disk, handle: int, path: Path) -> None:
         disk.remove(path)
 
 
-def _looked_through(disk: Disk, handle: int, path: Path) -> Recovered:
-    """Return what is on the disk."""
-    try:
-        disk.fsync_directory(path.parent)  # a `create` that was cut short may not have done it
-        disk.fsync(handle)
-        disk.drop_cache(handle)  # after a failed fsync memory may hold what the disk does not
-        recovered = scan(disk, handle, path)
-    except OSError as error:
-        raise _recovery_error(path, error) from error
+def _found(disk: Disk, handle: int, path: Path) -> Recovered:
+    """Return what a journal holds on the disk, whatever the system has in memory."""
+    disk.fsync_directory(path.parent)  # a `create` that was cut short may not have done it
+    disk.fsync(handle)
+    disk.drop_cache(handle)  # after a failed fsync memory may hold what the disk does not
+    recovered = scan(disk, handle, path)
     if recovered.good_bytes + UNSYNCED_BYTES_MAX > JOURNAL_BYTES_MAX:
         raise JournalReadError(path, f"is full: it has {recovered.good_bytes} bytes")
     return recovered
@@ -407,34 +410,8 @@ def _seals(
         raise JournalReadError(
             recovered.path, f"is sealed with key {name}, which is not the one that is configured"
         )
-    try:
-        lines = [*io.BytesIO(disk.read(handle, 0, recovered.good_bytes))]
-    except OSError as error:
-        raise _recovery_error(recovered.path, error) from error
+    lines = [*io.BytesIO(disk.read(handle, 0, recovered.good_bytes))]
     broken = first_broken(seal_key, lines)
     if broken is not None:
         raise JournalReadError(recovered.path, f"its seal is broken at record {broken}")
     return seal_key, seal_of(lines[-1])
-
-
-def _made_whole(disk: Disk, handle: int, recovered: Recovered) -> None:
-    """Save the torn end and cut it off."""
-    try:
-        cut_torn_end(disk, handle, recovered)
-    except OSError as error:
-        raise _recovery_error(recovered.path, error) from error
-
-
-def _noted(disk: Disk, recovered: Recovered) -> list[Record]:
-    try:
-        return missing_notes(disk, recovered)
-    except OSError as error:
-        raise _recovery_error(recovered.path, error) from error
-
-
-def _recovery_error(path: Path, error: OSError) -> JournalError:
-    return JournalWriteError(
-        path,
-        f"cannot be recovered: {system_reason(error)}; all that was recorded is still there, "
-        "see to the disk, then resume again",
-    )

@@ -11,7 +11,7 @@ import pytest
 
 from firmware_py.inference.estimator import InferenceError, ThresholdEstimator, TrialLimitError
 from firmware_py.journal import JournalWriter, read_journal
-from firmware_py.journal.simulated_disk import Fault, SimulatedDisk
+from tests.journal.simulated_disk import Fault, SimulatedDisk
 from firmware_py.link.client import Client, Lost, Missed, Told
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.procedure import ear as ear_test

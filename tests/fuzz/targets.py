@@ -26,7 +26,7 @@ from firmware_py.inference.mixture.population_prior import (
 from firmware_py.journal import JournalError, JournalWriter, read_journal
 from firmware_py.journal.errors import JournalDamagedError, JournalRecordError
 from firmware_py.journal.records import RESERVED_KEYS, encode_line
-from firmware_py.journal.simulated_disk import SimulatedDisk
+from tests.journal.simulated_disk import SimulatedDisk
 from firmware_py.link.client import Client
 from firmware_py.link.frames import FrameError, LineReader, decode, encode
 from firmware_py.session import ReplayError, replay

@@ -23,7 +23,7 @@ from firmware_py.journal import (
     read_journal,
 )
 from firmware_py.journal.records import UNSYNCED_BYTES_MAX
-from firmware_py.journal.simulated_disk import Fault, SimulatedDisk
+from tests.journal.simulated_disk import Fault, SimulatedDisk
 
 PATH = Path("/data/s.jsonl")
 NOTE = {"kind": "note", "text": "n"}

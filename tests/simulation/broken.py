@@ -9,7 +9,7 @@ from firmware_py.console.grammar import SETTINGS_CONFLICT, ConsoleError
 from firmware_py.console.pin import WrongPinsUntilOff
 from firmware_py.firmware import Firmware, FirmwareError
 from firmware_py.journal import SealKey
-from firmware_py.journal.simulated_disk import SimulatedDisk
+from tests.journal.simulated_disk import SimulatedDisk
 from firmware_py.link.client import Notice, Told, Tone
 from firmware_py.platform.exit_codes import EXIT_TONE_GENERATOR
 from tests.firmware.world import S

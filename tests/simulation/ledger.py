@@ -11,7 +11,7 @@ import numpy as np
 
 from device.simulator.board import PlayedNoise, PlayedTone
 from firmware_py.calibration.calibration import NOMINAL_FULL_SCALE_DB_HL
-from firmware_py.journal.simulated_disk import SimulatedDisk
+from tests.journal.simulated_disk import SimulatedDisk
 from firmware_py.procedure.settings import STEP_UP_MAX_DB
 from tests.simulation.violation import Violation
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from firmware_py.firmware import Firmware, FirmwareError
 from firmware_py.journal import read_journal
-from firmware_py.journal.simulated_disk import PowerLostError, SimulatedDisk
+from tests.journal.simulated_disk import PowerLostError, SimulatedDisk
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError, session_number
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
 from firmware_py.session import replay

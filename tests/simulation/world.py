@@ -16,7 +16,7 @@ from firmware_py.calibration.calibration import NO_CALIBRATION, CalibrationOnFil
 from firmware_py.calibration.tone import ID_PREFIX as CALIBRATION_PREFIX
 from firmware_py.configuration import Configuration
 from firmware_py.firmware import Firmware
-from firmware_py.journal.simulated_disk import PowerLoss, PowerLostError, SimulatedDisk
+from tests.journal.simulated_disk import PowerLoss, PowerLostError, SimulatedDisk
 from firmware_py.manual_tone import ID_PREFIX
 from firmware_py.platform.ports import SerialLine
 from firmware_py.procedure.settings import LOUD_DB_HL
