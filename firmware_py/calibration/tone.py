@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from firmware_py.calibration.calibration import FREQUENCIES_HZ
+from firmware_py.calibration.levels import FREQUENCIES_HZ
 from firmware_py.link.client import Client, Lost, Notice, Refused, Told, Tone
 from firmware_py.procedure.settings import LEFT, RIGHT
 

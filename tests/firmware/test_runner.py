@@ -11,7 +11,6 @@ import pytest
 
 from firmware_py.inference.estimator import InferenceError, ThresholdEstimator, TrialLimitError
 from firmware_py.journal import JournalWriter, read_journal
-from tests.journal.simulated_disk import Fault, SimulatedDisk
 from firmware_py.link.client import Client, Lost, Missed, Told
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.procedure import ear as ear_test
@@ -36,6 +35,7 @@ from tests.firmware.world import (
     run_session,
     stimuli_of,
 )
+from tests.journal.simulated_disk import Fault, SimulatedDisk
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
