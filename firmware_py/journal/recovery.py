@@ -1,7 +1,7 @@
-"""Making a journal whole again: its torn end is saved, cut off and noted.
+"""Recovery: the torn end of a journal is saved in a file of its own, cut off, and noted.
 
-Each step may be the last one before the power goes; the next recovery then finds either the torn
-end as it was, or a saved cut without its note, and goes on from there.
+The power may go after any step. The next recovery then finds either the torn end as it was, or a
+saved cut without its note, and does the rest.
 """
 
 from __future__ import annotations
@@ -11,12 +11,34 @@ from pathlib import Path
 from typing import Final
 
 from firmware_py.journal.disk import Disk, opened, write_all
+from firmware_py.journal.errors import JournalReadError
+from firmware_py.journal.reader import scan
+from firmware_py.journal.records import JOURNAL_BYTES_MAX, UNSYNCED_BYTES_MAX
 from firmware_py.journal.recovered import Record, Recovered, is_recovery_note
 
 CUTS_PER_OFFSET_MAX: Final = 1000
 """Different torn ends at one place: each takes a power cut within a recovery."""
 
 _CUT_SUFFIX: Final = re.compile(r"cut-([0-9]{1,18})(?:\.([0-9]{1,4}))?")
+
+
+def found_on_disk(disk: Disk, handle: int, path: Path) -> Recovered:
+    """Return what an open journal has on the disk, whatever the system has of it in memory.
+
+    Raises
+    ------
+    JournalReadError
+        As of `read_journal`, or there is no room for another write.
+    OSError
+        The disk failed.
+    """
+    disk.fsync_directory(path.parent)  # a `create` that was cut short may not have done it
+    disk.fsync(handle)
+    disk.drop_cache(handle)  # after a failed fsync memory may hold what the disk does not
+    recovered = scan(disk, handle, path)
+    if recovered.good_bytes + UNSYNCED_BYTES_MAX > JOURNAL_BYTES_MAX:
+        raise JournalReadError(path, f"is full: it has {recovered.good_bytes} bytes")
+    return recovered
 
 
 def cut_torn_end(disk: Disk, handle: int, recovered: Recovered) -> None:

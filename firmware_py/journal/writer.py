@@ -1,4 +1,4 @@
-"""Writing a journal: what `sync` has returned for is on the disk."""
+"""Writing a journal. When `sync` has returned, all records are on the disk."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from firmware_py.journal.errors import (
     records_named,
     system_reason,
 )
-from firmware_py.journal.reader import scan
 from firmware_py.journal.records import (
     FORMAT_VERSION,
     JOURNAL_BYTES_MAX,
@@ -30,14 +29,14 @@ from firmware_py.journal.records import (
     encode_line,
 )
 from firmware_py.journal.recovered import Record, Recovered, is_recovery_note
-from firmware_py.journal.recovery import cut_torn_end, missing_notes, saved_cuts
+from firmware_py.journal.recovery import cut_torn_end, found_on_disk, missing_notes, saved_cuts
 from firmware_py.journal.seal import SealKey, first_broken, seal_of
 
 
 class JournalWriter:
     """The one writer of a journal, made by `create` or `resume`, for one thread.
 
-    As a context manager it closes itself, and thereby syncs, on leaving.
+    In a `with` statement it syncs and closes itself at the end.
     """
 
     def __init__(
@@ -102,10 +101,15 @@ class JournalWriter:
             writer = cls(disk, handle, Recovered(path, (), 0, ""), seal_key)
             writer._append(record)
             writer.sync()
-            _sync_name(disk, path)
-        except BaseException:
-            _abandon(disk, handle, path)
-            raise
+            disk.fsync_directory(path.parent)
+        except BaseException as error:
+            disk.close(handle)
+            with suppress(OSError):  # a file that stays has a torn header, and readers say so
+                disk.remove(path)
+            if not isinstance(error, OSError):
+                raise
+            reason = f"its directory cannot be synced: {system_reason(error)}"
+            raise JournalWriteError(path, reason, range(1)) from error
         return writer
 
     @classmethod
@@ -142,7 +146,7 @@ class JournalWriter:
         path = Path(path)
         handle = _opened(disk, path)
         try:
-            recovered = _found(disk, handle, path)
+            recovered = found_on_disk(disk, handle, path)
             seal_key, seal = _seals(disk, handle, recovered, seal_key)
             cut_torn_end(disk, handle, recovered)
             notes = missing_notes(disk, recovered)
@@ -229,7 +233,8 @@ class JournalWriter:
         self._check_usable()
         if not self._unsynced:
             return
-        self._refusal = "a sync was interrupted; resume the journal"  # if anything is raised
+        # It stays if anything but an OSError is raised, such as a KeyboardInterrupt.
+        self._refusal = "a sync was interrupted; resume the journal"
         try:
             write_all(self._disk, self._handle, bytes(self._unsynced))
             self._disk.fsync(self._handle)
@@ -370,33 +375,6 @@ def _lock(disk: Disk, handle: int, path: Path) -> None:
                 f"{path}: another writer has this journal open; close that one first"
             ) from error
         raise JournalWriteError(path, f"cannot be locked: {system_reason(error)}") from error
-
-
-def _sync_name(disk: Disk, path: Path) -> None:
-    try:
-        disk.fsync_directory(path.parent)
-    except OSError as error:
-        raise JournalWriteError(
-            path, f"its directory cannot be synced: {system_reason(error)}", range(1)
-        ) from error
-
-
-def _abandon(disk: Disk, handle: int, path: Path) -> None:
-    """Close and remove a file that `create` could not finish."""
-    disk.close(handle)
-    with suppress(OSError):  # it stays with a torn header, which every reader names as such
-        disk.remove(path)
-
-
-def _found(disk: Disk, handle: int, path: Path) -> Recovered:
-    """Return what a journal holds on the disk, whatever the system has in memory."""
-    disk.fsync_directory(path.parent)  # a `create` that was cut short may not have done it
-    disk.fsync(handle)
-    disk.drop_cache(handle)  # after a failed fsync memory may hold what the disk does not
-    recovered = scan(disk, handle, path)
-    if recovered.good_bytes + UNSYNCED_BYTES_MAX > JOURNAL_BYTES_MAX:
-        raise JournalReadError(path, f"is full: it has {recovered.good_bytes} bytes")
-    return recovered
 
 
 def _seals(

@@ -18,7 +18,7 @@ class KeyFileError(ValueError):
 
 
 def make_key_file(path: Path) -> None:
-    """Make a new key by chance, in a file that only its owner can read.
+    """Make a new random key, in a file that only its owner can read.
 
     Raises
     ------
