@@ -8,11 +8,7 @@ from typing import Any, Final
 
 from firmware_py import __version__
 from firmware_py.archive import ArchiveError, glance, recorded_result
-from firmware_py.calibration.calibration import (
-    NO_CALIBRATION,
-    CalibrationInForce,
-    CalibrationOnFile,
-)
+from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationInForce, CalibrationOnFile
 from firmware_py.configuration import Configuration
 from firmware_py.console.audiogram import draw_audiogram, legend
 from firmware_py.console.commands import Console

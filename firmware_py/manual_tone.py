@@ -8,7 +8,7 @@ console's unasked lines.
 
 from typing import Any, Final
 
-from firmware_py.calibration.calibration import CalibrationInForce
+from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.link.client import Client, Greeted, Lost, Notice, Refused, Told, Tone
 from firmware_py.procedure.cross_hearing import NO_NOISE, OTHER
 from firmware_py.procedure.settings import LEFT, RIGHT, STEP_UP_MAX_DB, SettingError, Settings

@@ -8,11 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.calibration.calibration import (
-    NO_CALIBRATION,
-    CalibrationInForce,
-    CalibrationOnFile,
-)
+from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationInForce, CalibrationOnFile
 from firmware_py.calibration.tone import CalibrationTone
 from firmware_py.journal import (
     JournalDamagedError,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from firmware_py import __version__
-from firmware_py.calibration.calibration import CalibrationInForce
+from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.journal import Disk, JournalError, JournalWriter, Record, SealKey
 from firmware_py.procedure.events import (

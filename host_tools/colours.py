@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_py.calibration.calibration import CALIBRATED
+from firmware_py.calibration.in_force import CALIBRATED
 from firmware_py.console.audiogram import draw_audiogram, legend
 from firmware_py.procedure.settings import LEFT, RIGHT
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from device.emulator.image import ImageError, find_image
-from firmware_py.platform.clock import BoardClock
+from firmware_py.platform.board_time import BoardClock
 from host_tools.commands.install_board import install
 from host_tools.errors import HostError
 from host_tools.extras import remedy

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from firmware_py.calibration.calibration import CalibrationInForce
+from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.journal import (
     JournalDamagedError,
     JournalError,

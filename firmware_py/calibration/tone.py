@@ -2,14 +2,15 @@
 
 from typing import Final
 
-from firmware_py.calibration.calibration import FREQUENCIES_HZ
+from firmware_py.calibration.levels import FREQUENCIES_HZ
 from firmware_py.link.client import Client, Lost, Notice, Refused, Told, Tone
 from firmware_py.procedure.settings import LEFT, RIGHT
 
-# Nobody wears the earphones then, but somebody might: not the last 6 dB. What was not measured is
-# not played to anybody either, so the limits of a test stay below, too.
+# Nobody should wear the earphones while levels are measured, but somebody might: the loudest 6 dB
+# are never played. A test never plays above the highest level that was measured, so it lacks them
+# too.
 DBFS_LIMITS: Final = (-80.0, -6.0)
-ON_MS: Final = 5000  # the longest pulse of the wire: the needle of a slow meter rests after 3 s
+ON_MS: Final = 5000  # the longest pulse of the wire; a slow meter settles in 3 s
 RISE_MS: Final = 25
 NUMBERS: Final = 10_000  # an id has at most 8 characters: "cal-9999"
 ID_PREFIX: Final = "cal-"

@@ -22,7 +22,7 @@ from firmware_py.journal import read_journal
 from firmware_py.platform import data_directory as data_module
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
-from firmware_py.platform.pseudonym import pseudonym
+from firmware_py.platform.keys import pseudonym
 from firmware_py.self_check import PARTS
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
 from tests.firmware.test_firmware import Device, told_by

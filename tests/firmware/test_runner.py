@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.inference.estimator import InferenceError, ThresholdEstimator, TrialLimitError
 from firmware_py.journal import JournalWriter, read_journal
-from firmware_py.journal.simulated_disk import Fault, SimulatedDisk
 from firmware_py.link.client import Client, Lost, Missed, Told
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.procedure import ear as ear_test
@@ -36,6 +36,7 @@ from tests.firmware.world import (
     run_session,
     stimuli_of,
 )
+from tests.journal.simulated_disk import Fault, SimulatedDisk
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
@@ -398,7 +399,8 @@ def test_the_longest_result_fits_into_a_record(tmp_path: Path) -> None:
 # Journals that are not what they should be
 
 
-HEADER = {"session": 1, "settings": ONE_EAR}
+NOMINAL = {"calibration": CalibrationInForce().as_record()}
+HEADER = {"session": 1, "settings": ONE_EAR, **NOMINAL}
 STARTED_INPUT = {"kind": "input", "at_us": 1, "event": {"what": "started"}}
 
 
@@ -418,7 +420,7 @@ FOREIGN: dict[str, Any] = {
     "zeros": (bytes(5000), "was never begun: nothing had been recorded"),
     "empty": (b"", "was never begun: nothing had been recorded"),
     "other header": (({"a": 1},), "the header is not of a session that firmware"),
-    "no session": (({"settings": ONE_EAR},), "the header names session None"),
+    "no session": (({"settings": ONE_EAR, **NOMINAL},), "the header names session None"),
     "session in words": (({**HEADER, "session": "1"},), "the header names session '1'"),
     "settings a list": (({**HEADER, "settings": [[1, 2, 3]]},), "the header is not of a session"),
     "other setting": (({**HEADER, "settings": {"ear": "left"}},), "'ear' is not a setting"),

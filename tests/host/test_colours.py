@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from device.simulator.audiograms import audiogram_named
-from firmware_py.calibration.calibration import CALIBRATED, OVERDUE, UNCALIBRATED
+from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
 from firmware_py.console.audiogram import SYMBOLS_BY_MASKING, draw_audiogram, legend
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.colours import (

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from firmware_py.firmware import Firmware, FirmwareError
 from firmware_py.journal import read_journal
-from firmware_py.journal.simulated_disk import PowerLostError, SimulatedDisk
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError, session_number
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
 from firmware_py.session import replay
 from tests.firmware.world import S
+from tests.journal.simulated_disk import PowerLostError, SimulatedDisk
 from tests.simulation.board import WatchedBoard
 from tests.simulation.given import check_seals
 from tests.simulation.story import CABLE, Story, Trouble

@@ -24,13 +24,8 @@ from device.calibration.retspl import (
     UnknownTransducerError,
     reference_levels,
 )
-from firmware_py.calibration.calibration import (
-    DUE_DAYS_MAX,
-    FREQUENCIES_HZ,
-    Calibration,
-    CalibrationError,
-    check_text,
-)
+from firmware_py.calibration.file import DUE_DAYS_MAX, CalibrationError, check_text
+from firmware_py.calibration.levels import FREQUENCIES_HZ, Calibration
 from firmware_py.calibration.tone import DBFS_LIMITS
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.commands.calibrate.readings import Readings, kept_beside

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware_py.archive import COMPLETE, UNFINISHED, ArchiveError, recorded_result
-from firmware_py.calibration.calibration import CalibrationError, CalibrationInForce
+from firmware_py.calibration.file import CalibrationError
+from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.journal import Record
 from firmware_py.procedure.outcomes import INCOMPLETE, MEASURED
 from firmware_py.procedure.settings import Settings

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py.archive import COMPLETE
-from firmware_py.calibration.calibration import CALIBRATED
+from firmware_py.calibration.in_force import CALIBRATED
 from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, NO_RESPONSE
 from firmware_py.procedure.settings import LEFT, RIGHT

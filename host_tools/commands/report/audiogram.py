@@ -9,7 +9,7 @@ from io import StringIO
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from firmware_py.calibration.calibration import CALIBRATED
+from firmware_py.calibration.in_force import CALIBRATED
 from firmware_py.procedure.outcomes import (
     FAMILIARISE,
     HEARS_ALL,

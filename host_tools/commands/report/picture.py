@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py import __version__
-from firmware_py.calibration.calibration import CALIBRATED
+from firmware_py.calibration.in_force import CALIBRATED
 from host_tools.bands import WIDE_SIGN
 from host_tools.commands.report import words
 from host_tools.commands.report.audiogram import (

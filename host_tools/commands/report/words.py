@@ -3,7 +3,7 @@
 from typing import Final
 
 from firmware_py.archive import UNFINISHED
-from firmware_py.calibration.calibration import CALIBRATED, OVERDUE
+from firmware_py.calibration.in_force import CALIBRATED, OVERDUE
 from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import (
     HEARS_ALL,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware_py.archive import COMPLETE, UNFINISHED
-from firmware_py.calibration.calibration import STATES
+from firmware_py.calibration.in_force import STATES
 from host_tools.commands.export.command import checked_format, export
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import FORMATS

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from host_tools.commands.export.examination import Examination, read_examination
-from tests.firmware.calibrations import MADE, on_file
+from tests.calibration.calibrations import MADE, on_file
 
 GOLDEN: Final = Path(__file__).parents[2] / "golden"
 JOURNALS: Final = sorted(GOLDEN.glob("*.journal"))
