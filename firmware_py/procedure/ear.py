@@ -21,7 +21,7 @@ unsure means outside the estimator:
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from firmware_py.inference.estimator import Stimulus, ThresholdEstimator
 from firmware_py.procedure.outcomes import (
@@ -34,6 +34,8 @@ from firmware_py.procedure.outcomes import (
     NO_RESPONSE,
     RETEST,
     UNRELIABLE,
+    Outcome,
+    Purpose,
 )
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.randomness import CATCH_STREAM, uniform
@@ -93,7 +95,7 @@ class Presentation:
     None of a tone that it did not choose.
     """
 
-    purpose: str
+    purpose: Purpose
     frequency_hz: float
     level_db_hl: float
     information_bits: float | None = field(default=None, compare=False)
@@ -167,8 +169,8 @@ class EarTest:
         self._settings = settings
         self._highest_db_hl = highest_db_hl
         self._limits_db_hl: dict[float, float] = {}  # what `limit_db_hl` has said
-        self.phase = FAMILIARISE
-        self.outcome = INCOMPLETE
+        self.phase: Purpose | Literal[""] = FAMILIARISE
+        self.outcome: Outcome = INCOMPLETE
         self.why = ""
         self.tones = 0
         self.tones_heard = 0
@@ -413,7 +415,7 @@ class EarTest:
         ]
         return min(limit_db_hl, max([self._last_level_db_hl, *known_db_hl]) + STEP_UP_MAX_DB)
 
-    def _tone(self, purpose: str, frequency_hz: float, level_db_hl: float) -> Presentation:
+    def _tone(self, purpose: Purpose, frequency_hz: float, level_db_hl: float) -> Presentation:
         """Round the level to the step of the audiometer, and keep it within every limit.
 
         What asks for the highest level gets it, and not the last whole step below it.
@@ -640,7 +642,7 @@ class EarTest:
         self.outcome = self._common_mark() or MEASURED  # the retest's answers count as well
         self.phase = ""
 
-    def _end(self, outcome: str, why: str) -> None:
+    def _end(self, outcome: Outcome, why: str) -> None:
         self.outcome = outcome
         self.why = why
         self.phase = ""
@@ -659,7 +661,7 @@ class EarTest:
             for f, mean, sd, low, high in figures
         ]
 
-    def _mark(self, frequency_hz: float, mean_db_hl: float, sd_db: float) -> str:
+    def _mark(self, frequency_hz: float, mean_db_hl: float, sd_db: float) -> Outcome:
         """Return the mark of a frequency.
 
         A threshold at the floor or below is not told apart from lower ones, and being wrong by a
@@ -672,31 +674,31 @@ class EarTest:
         asked = self._silent_at_limit.get(frequency_hz, 0) >= SILENT_AT_LIMIT_SURE
         return NO_RESPONSE if sure or asked else INCOMPLETE
 
-    def _common_mark(self) -> str:
-        """Return the mark of the ear if no frequency has a number, "" otherwise."""
+    def _common_mark(self) -> Outcome | None:
+        """Return the mark of the ear if no frequency has a number, None otherwise."""
         marks = {estimate.mark for estimate in self.estimates()}
         if marks <= {NO_RESPONSE, INCOMPLETE}:
             return INCOMPLETE if INCOMPLETE in marks else NO_RESPONSE
-        return HEARS_ALL if marks == {HEARS_ALL} else ""
+        return HEARS_ALL if marks == {HEARS_ALL} else None
 
-    def _common_side(self) -> str:
-        """Return on which side of the limits all audiogram frequencies lie, "" if they differ.
+    def _common_side(self) -> Outcome | None:
+        """Return on which side of the limits all audiogram frequencies lie, None if they differ.
 
         Of an ear that was silent at the limit again and again the means are sure enough.
         """
         mean_db_hl, _ = self.estimator.threshold(self.frequencies_hz)
         found = zip(self.frequencies_hz, mean_db_hl, strict=True)
         sides = {self._side(f, float(mean)) for f, mean in found}
-        return sides.pop() if len(sides) == 1 else ""
+        return sides.pop() if len(sides) == 1 else None
 
-    def _side(self, frequency_hz: float, threshold_db_hl: float) -> str:
+    def _side(self, frequency_hz: float, threshold_db_hl: float) -> Outcome:
         if threshold_db_hl >= self.limit_db_hl(frequency_hz):
             return NO_RESPONSE
         if threshold_db_hl <= self._settings.level_min_db_hl:
             return HEARS_ALL
         return MEASURED
 
-    def _limit_beyond(self, mark: str, frequency_hz: float, by_frequency: bool) -> float | None:
+    def _limit_beyond(self, mark: Outcome, frequency_hz: float, by_frequency: bool) -> float | None:
         """Return the limit that a threshold with this mark lies beyond, perhaps or surely."""
         if mark == HEARS_ALL:
             return self._settings.level_min_db_hl
@@ -727,7 +729,7 @@ class Estimate:
     """What is known of the threshold at an audiogram frequency, with its 95 % band."""
 
     frequency_hz: int
-    mark: str
+    mark: Outcome
     mean_db_hl: float
     sd_db: float
     low_db_hl: float

@@ -18,7 +18,7 @@ the window counts. Where there is no second button its presses mean nothing.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from firmware_py.procedure.cross_hearing import OTHER, CrossHearing
 from firmware_py.procedure.ear import (
@@ -56,11 +56,15 @@ from firmware_py.procedure.events import (
 )
 from firmware_py.procedure.masking import Earphones
 from firmware_py.procedure.outcomes import (
+    ABORTED,
     CATCH,
+    COMPLETE,
+    FAILED,
     FAMILIARISE,
     UNCERTAIN,
     UNRELIABLE,
     UNSURE,
+    SessionOutcome,
 )
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.randomness import PAUSE_STREAM, uniform
@@ -140,7 +144,7 @@ class HearingTest:
         self.ears = {ear: EarTest(ear, settings, self.person, highest_db_hl) for ear in ears}
         self.cross_hearing = CrossHearing(settings, self.ears, earphones)
         self.state = READY
-        self.outcome = ""
+        self.outcome: SessionOutcome | Literal[""] = ""
         self.number = 0  # of the presentation under way or due
         self.ear_under_test = ears[0]
         self.presentation: Presentation | None = None
@@ -214,7 +218,7 @@ class HearingTest:
             case Continued():
                 return self._continued(now_us)
             case Aborted(why):
-                return self._finish("aborted", why)
+                return self._finish(ABORTED, why)
 
     def _board_told(
         self,
@@ -401,7 +405,7 @@ class HearingTest:
         if ear is None:
             ear = next(filter(self.cross_hearing.ask_again, self.ears), None)
             if ear is None:
-                return self._finish("complete", "")
+                return self._finish(COMPLETE, "")
             told.append(Tell("ear-again", {"ear": ear, "why": CROSS_HEARD}))
         if ear != self.ear_under_test:
             self.noise = None
@@ -484,7 +488,7 @@ class HearingTest:
         if self._starts > STARTS_MAX:
             why = f": {self._void_why}" if self._void_why else ""
             words = f"the tone generator did not play tone {self.number}{why}"
-            return self._finish("failed", words)
+            return self._finish(FAILED, words)
         self._time_asked = False
         self.state = STARTING
         play = Play(
@@ -525,7 +529,7 @@ class HearingTest:
         told = Tell("void", {"number": self.number, "why": why})
         return [self._silence(), told, *self._pause_before(now_us)]
 
-    def _finish(self, outcome: str, why: str) -> list[Action]:
+    def _finish(self, outcome: SessionOutcome, why: str) -> list[Action]:
         self.state = FINISHED
         self.outcome = outcome
         self.noise = None

@@ -48,7 +48,7 @@ RULE_NAMES: Final = ("nal-r", "nal-rp", "camfit", "half-gain")
 CONFIGURATION: Final = ".cfg"
 OUTPUT_ENDINGS: Final = (*PICTURE_ENDINGS, ".json", CONFIGURATION)
 # Before the threshold and the gain.
-MARKS: Final = {NO_RESPONSE: ">=", HEARS_ALL: "<=", INCOMPLETE: "?"}
+MARKS: Final[dict[str, str]] = {NO_RESPONSE: ">=", HEARS_ALL: "<=", INCOMPLETE: "?"}
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:

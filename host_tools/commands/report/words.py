@@ -23,7 +23,7 @@ from host_tools.commands.report.findings import (
     Threshold,
 )
 
-OUTCOMES: Final = {
+OUTCOMES: Final[dict[str, str]] = {
     MEASURED: "measured",
     NO_RESPONSE: "no response",
     HEARS_ALL: "everything heard",
@@ -88,7 +88,7 @@ def threshold(found: Threshold) -> str:
         return f"{wide}{_number(found.threshold_db_hl)}{masking_sign(found)}"
     if found.limit_db_hl is None:
         return "-"
-    signs = {NO_RESPONSE: ">", HEARS_ALL: "≤"}
+    signs: dict[str, str] = {NO_RESPONSE: ">", HEARS_ALL: "≤"}
     sign = signs.get(found.mark, "?")
     return f"{sign} {_number(found.limit_db_hl)}{masking_sign(found)}"
 
