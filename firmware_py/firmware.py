@@ -29,15 +29,9 @@ from firmware_py.console.grammar import (
 from firmware_py.console.pin import PinLock
 from firmware_py.console.words import figure, readable
 from firmware_py.journal import Disk, JournalError
-from firmware_py.link.client import (
-    WIRE_VERSION,
-    Client,
-    Greeted,
-    Lost,
-    Notice,
-    Refused,
-    TimeTold,
-)
+from firmware_py.link.client import Client
+from firmware_py.link.messages import WIRE_VERSION
+from firmware_py.link.notices import Greeted, Lost, Notice, Refused, TimeTold
 from firmware_py.manual_tone import ManualTone
 from firmware_py.platform.clock import LoopClock
 from firmware_py.platform.data_directory import (

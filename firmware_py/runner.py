@@ -16,22 +16,12 @@ from firmware_py.journal import (
     JournalUnstartedError,
     read_journal,
 )
-from firmware_py.link.client import (
-    Client,
-    Greeted,
-    Lost,
-    Missed,
-    Notice,
-    Refused,
-    TimeTold,
-    Told,
-    Tone,
-)
-from firmware_py.link.frames import parse_whole
+from firmware_py.link import notices
+from firmware_py.link.client import Client, Tone
+from firmware_py.link.notices import Greeted, Lost, Missed, Notice, Refused, TimeTold, UnknownEvent
 from firmware_py.platform.clock import Clock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.procedure.events import (
-    HEARD_BUTTON,
     Aborted,
     Action,
     AskBoardTime,
@@ -273,8 +263,16 @@ class Runner:
         match notice:
             case Greeted():
                 self._greeted(notice)
-            case Told(number, verb, fields):
-                self._told(number, verb, fields)
+            case UnknownEvent(number, verb):
+                self._told_event = number
+                self._tell("foreign-event", {"verb": verb})
+            case (
+                notices.ToneStarted()
+                | notices.ToneEnded()
+                | notices.ButtonPressed()
+                | notices.ButtonReleased()
+            ):
+                self._told(notice)
             case TimeTold(us):
                 self.feed(BoardTime(us))
             case Refused("tone", "noise") if self._tone_is_asked():
@@ -321,31 +319,25 @@ class Runner:
         self.feed(BoardLost(f"{count} events of the tone generator are lost"))
         self.feed(BoardReady(False, self._client.can_mask), self._mark(event))
 
-    def _told(self, number: int, verb: str, fields: dict[str, str]) -> None:
-        self._told_event = number
-        try:
-            event = self._board_event(verb, fields)
-        except (KeyError, ValueError):
-            self._tell("foreign-event", {"verb": verb})
-            return
+    def _told(self, notice: notices.KnownEvent) -> None:
+        self._told_event = notice.event
+        event = self._board_event(notice)
         if event is not None:
-            self.feed(event, self._mark(number))
+            self.feed(event, self._mark(notice.event))
 
-    def _board_event(self, verb: str, fields: dict[str, str]) -> Event | None:
-        us = parse_whole(fields["us"])
-        if verb in ("button-down", "button-up"):
-            button = parse_whole(fields.get("button", str(HEARD_BUTTON)))
-            return (
-                ButtonPressed(us, button) if verb == "button-down" else ButtonReleased(us, button)
-            )
-        session_id, _, tone = fields["id"].partition("-")
-        if self.session is None or session_id != self._tone_id(0).partition("-")[0]:
+    def _board_event(self, notice: notices.KnownEvent) -> Event | None:
+        """Return what an event of the board is to the test; None: it is of another one's tone."""
+        match notice:
+            case notices.ButtonPressed(_, at_us, button):
+                return ButtonPressed(at_us, button)
+            case notices.ButtonReleased(_, at_us, button):
+                return ButtonReleased(at_us, button)
+        session_id, _, tone = notice.tone_id.partition("-")
+        if session_id != self._tone_id(0).partition("-")[0] or not tone.isdecimal():
             return None
-        if verb == "tone-on":
-            return ToneStarted(parse_whole(tone), us)
-        if verb == "tone-off":
-            return ToneEnded(parse_whole(tone), us, fields["cut"] == "1")
-        raise KeyError(verb)
+        if isinstance(notice, notices.ToneStarted):
+            return ToneStarted(int(tone), notice.at_us)
+        return ToneEnded(int(tone), notice.at_us, notice.cut)
 
     # Time
 

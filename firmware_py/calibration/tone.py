@@ -3,7 +3,8 @@
 from typing import Final
 
 from firmware_py.calibration.levels import FREQUENCIES_HZ
-from firmware_py.link.client import Client, Lost, Notice, Refused, Told, Tone
+from firmware_py.link.client import Client, Tone
+from firmware_py.link.notices import Lost, Notice, Refused, ToneEnded, ToneStarted
 from firmware_py.procedure.settings import LEFT, RIGHT
 
 # Nobody should wear the earphones while levels are measured, but somebody might: the loudest 6 dB
@@ -76,9 +77,9 @@ class CalibrationTone:
     def notice(self, notice: Notice) -> None:
         """Take in what came over the wire."""
         match notice:
-            case Told(_, "tone-on", {"id": self._id}) if self.sounds:
+            case ToneStarted(_, self._id) if self.sounds:
                 self.state = SOUNDING
-            case Told(_, "tone-off", {"id": self._id}) if self.sounds:
+            case ToneEnded(_, self._id) if self.sounds:
                 self.state = OVER
             case Refused("tone", code, name) if self.state == ASKED:
                 self.state = f"{REFUSED} {code} {name}".strip()

@@ -9,7 +9,8 @@ from firmware_py.console.grammar import SETTINGS_CONFLICT, ConsoleError
 from firmware_py.console.pin import WrongPinsUntilOff
 from firmware_py.firmware import Firmware, FirmwareError
 from firmware_py.journal import SealKey
-from firmware_py.link.client import Notice, Told, Tone
+from firmware_py.link.client import Tone
+from firmware_py.link.notices import BoardEvent, Notice
 from firmware_py.platform.exit_codes import EXIT_TONE_GENERATOR
 from tests.firmware.world import S
 from tests.journal.simulated_disk import SimulatedDisk
@@ -91,8 +92,8 @@ class HastyFirmware(Firmware):
 
     def _notice(self, notice: Notice) -> None:
         super()._notice(notice)
-        if isinstance(notice, Told):
-            self._client.acknowledge(notice.number)
+        if isinstance(notice, BoardEvent):
+            self._client.acknowledge(notice.event)
             self._carry()
 
 
