@@ -37,10 +37,14 @@ class ResultError(ValueError):
     """A result that no test can have found; the message has the field, its value, and the rule."""
 
 
-def _refusal(place: str, value: object, allowed: str) -> ResultError:
+def shown(value: object) -> str:
+    """Return a value that is refused for a message: in one line, and not too long."""
     text = repr(value)
-    shown = text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
-    return ResultError(f"{place} is {shown}; allowed {allowed}")
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
+
+
+def _refusal(place: str, value: object, allowed: str) -> ResultError:
+    return ResultError(f"{place} is {shown(value)}; allowed {allowed}")
 
 
 def _one_of(*allowed: object) -> Check:
@@ -70,8 +74,8 @@ def _count(place: str, value: Any) -> Any:
 
 
 def _text(place: str, value: object) -> object:
-    if not isinstance(value, str):
-        raise _refusal(place, value, "is a text")
+    if not isinstance(value, str) or not value.isprintable():
+        raise _refusal(place, value, "is a text that can be printed")
     return value
 
 
