@@ -1,8 +1,7 @@
 """The loop that joins ports, wire, procedure, journal and console. One thread, no callbacks."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -54,6 +53,7 @@ from firmware_py.procedure.events import Aborted, Continued, Paused
 from firmware_py.procedure.hearing import FINISHED, PAUSED, HearingTest
 from firmware_py.procedure.outcomes import NOT_MASKED
 from firmware_py.procedure.person import Person, composed
+from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
     BOTH,
@@ -541,27 +541,25 @@ class Firmware:
     def result(self, number: str | None) -> str:
         """Return the result as JSON."""
         result, calibration = self._result(number)
-        return json.dumps({**result, "calibration": calibration.state})
+        return json.dumps({**result.to_record(), "calibration": calibration.state})
 
     def threshold(self, ear: str | None, number: str | None) -> str:
         """Return thresholds as frequency, level, SD and mark, and what calibration they are of."""
         result, calibration = self._result(number)
-        with _as_this_version_writes_it(number):
-            chosen = _ears(result, ear)
-            words = [f"{e['ear']}=" + ";".join(map(_figures, e["thresholds"])) for e in chosen]
+        chosen = _ears(result, ear)
+        words = [f"{e.ear}=" + ";".join(map(_figures, e.thresholds)) for e in chosen]
         return " ".join([*words, f"calibration={calibration.state}"])
 
     def audiogram(self, number: str | None) -> Sequence[str]:
         """Return the audiogram in characters."""
         result, calibration = self._result(number)
-        with _as_this_version_writes_it(number):
-            found = {ear["ear"]: ear["thresholds"] for ear in result["ears"]}
-            courses = [readable(_course(ear)) for ear in result["ears"]]
-            remarks = [f"remark: {readable(remark)}" for remark in result["remarks"]]
-            drawn = [*draw_audiogram(found), legend(found)]
+        found = {ear.ear: ear.thresholds for ear in result.ears}
+        courses = [readable(_course(ear)) for ear in result.ears]
+        remarks = [f"remark: {readable(remark)}" for remark in result.remarks]
+        drawn = [*draw_audiogram(found), legend(found)]
         return [*drawn, *courses, *remarks, calibration.headline]
 
-    def _result(self, number: str | None) -> tuple[dict[str, Any], CalibrationInForce]:
+    def _result(self, number: str | None) -> tuple[SessionResult, CalibrationInForce]:
         """Return the result of the last test, or that of a session as it was recorded."""
         if number is None:
             return self._test().result(), self._runner.last_calibration
@@ -576,8 +574,8 @@ class Firmware:
             raise ConsoleError(ILLEGAL_PARAMETER, words)
         try:
             found = recorded_result(journal, self._data.disk)
-            return found.result, CalibrationInForce.from_record(found.calibration)
-        except (ArchiveError, ValueError) as error:
+            return found.result, found.header.calibration
+        except ArchiveError as error:
             raise ConsoleError(JOURNAL_DAMAGED, f"session {wanted}: {error}") from None
 
     def _journals(self) -> list[Path]:
@@ -688,9 +686,9 @@ def _held_us_max(settings: Settings) -> int:
     return 1000 * held_ms
 
 
-def _ears(result: dict[str, Any], name: str | None) -> list[dict[str, Any]]:
+def _ears(result: SessionResult, name: str | None) -> list[EarResult]:
     """Return the results of an ear, or of all that were tested."""
-    ears: dict[str, dict[str, Any]] = {ear["ear"]: ear for ear in result["ears"]}
+    ears = result.by_ear
     wanted = BOTH if name is None else name.lower()
     if wanted not in (BOTH, LEFT, RIGHT) or (wanted != BOTH and wanted not in ears):
         allowed = ", ".join(ear.upper() for ear in ears)
@@ -698,26 +696,13 @@ def _ears(result: dict[str, Any], name: str | None) -> list[dict[str, Any]]:
     return list(ears.values()) if wanted == BOTH else [ears[wanted]]
 
 
-@contextmanager
-def _as_this_version_writes_it(number: str | None) -> Iterator[None]:
-    """Refuse the result of an earlier session that has another shape; its record is whole."""
-    try:
-        yield
-    except (AttributeError, KeyError, TypeError, ValueError):
-        if number is None:  # it is our own
-            raise
-        words = f"session {number}: its result is not as this version writes it"
-        raise ConsoleError(JOURNAL_DAMAGED, words) from None
-
-
-def _course(ear: dict[str, Any]) -> str:
+def _course(ear: EarResult) -> str:
     """Say what came of an ear, after how many tones, and why it ended."""
-    unsure = f", {ear['tones_unsure']} unsure" if ear["tones_unsure"] else ""
-    heard = f"{ear['tones']} tones, {ear['tones_heard']} heard{unsure}"
-    masked = ear.get("tones_masked", 0)
-    heard += f", {masked} with noise in the other ear" if masked else ""
-    why = f"; {ear['why']}" if ear["why"] else ""
-    return f"{ear['ear']} ear: {ear['outcome']}, {heard}{why}"
+    unsure = f", {ear.tones_unsure} unsure" if ear.tones_unsure else ""
+    heard = f"{ear.tones} tones, {ear.tones_heard} heard{unsure}"
+    heard += f", {ear.tones_masked} with noise in the other ear" if ear.tones_masked else ""
+    why = f"; {ear.why}" if ear.why else ""
+    return f"{ear.ear} ear: {ear.outcome}, {heard}{why}"
 
 
 def _masking(test: HearingTest) -> str:
@@ -745,12 +730,11 @@ def _whole(name: str, text: str, largest: int) -> int:
     return number
 
 
-def _figures(threshold: dict[str, Any]) -> str:
-    mean, sd = threshold["threshold_db_hl"], threshold["sd_db"]
-    figures = f"{mean:.1f},{sd:.1f}" if mean is not None else "-,-"
-    masking = threshold.get("masking", NOT_MASKED)
-    marks = [threshold["mark"]] if masking == NOT_MASKED else [threshold["mark"], masking]
-    return f"{threshold['frequency_hz']},{figures},{','.join(marks)}"
+def _figures(found: ThresholdResult) -> str:
+    mean, sd = found.threshold_db_hl, found.sd_db
+    figures = "-,-" if mean is None else f"{mean:.1f},{sd:.1f}"
+    marks = [found.mark] if found.masking in (NOT_MASKED, None) else [found.mark, found.masking]
+    return f"{found.frequency_hz},{figures},{','.join(marks)}"
 
 
 def _number(text: str) -> float:

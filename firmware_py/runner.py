@@ -48,7 +48,8 @@ from firmware_py.procedure.events import (
 from firmware_py.procedure.hearing import READY, STARTING, HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.settings import Settings
-from firmware_py.session import NOT_CALIBRATED, BoardMark, ReplayError, Session, replay
+from firmware_py.session import BoardMark, ReplayError, Session, replay
+from firmware_py.session_record import SessionHeader
 
 SESSIONS_IN_TONE_ID: Final = 1000  # an id has at most 8 characters: "999-9999"
 
@@ -86,7 +87,7 @@ class Runner:
         self.calibration_tone = CalibrationTone(client)
         self.session: Session | None = None
         self.last_test: HearingTest | None = None
-        self.last_calibration = NOT_CALIBRATED  # of the last test
+        self.last_calibration = CalibrationInForce()  # of the last test
         self.last_resumed = 0  # how many times the last test was
         self._taken_up_after: int | None = None  # so many tones, by this firmware
         self._began_us = 0
@@ -145,7 +146,7 @@ class Runner:
         recovered = read_journal(path, disk=self._data.disk)
         if recovered.complete and not recovered.torn_bytes:
             state = replay(recovered.records)
-            self.last_test, self.last_calibration = state.test, state.calibration
+            self.last_test, self.last_calibration = state.test, state.header.calibration
             self.last_resumed = state.resumed
             return []
         data = self._data
@@ -199,16 +200,9 @@ class Runner:
         number = self._data.next_number()
         path = self._data.journal_path(number)
         in_force = self.calibration_today()
-        session = Session.begin(
-            path,
-            number,
-            settings,
-            person,
-            self._clock.date(),
-            in_force,
-            self._data.seal_key,
-            disk=self._data.disk,
-        )
+        started = self._clock.date().isoformat(timespec="seconds")
+        header = SessionHeader(number, settings, person, in_force, started)
+        session = Session.begin(path, header, self._data.seal_key, disk=self._data.disk)
         self.calibration_tone.stop()
         self._adopt(session)
         told = {"session": number, "journal": session.journal.path.name}

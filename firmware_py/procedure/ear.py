@@ -21,7 +21,7 @@ unsure means outside the estimator:
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from firmware_py.inference.estimator import Stimulus, ThresholdEstimator
 from firmware_py.procedure.outcomes import (
@@ -40,6 +40,7 @@ from firmware_py.procedure.outcomes import (
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.randomness import CATCH_STREAM, uniform
 from firmware_py.procedure.reach import Highest, unlimited
+from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
     FAMILIAR_FREQUENCY_HZ,
@@ -343,41 +344,35 @@ class EarTest:
         self.outcome, self.why = INCOMPLETE, ""
         self.phase = MEASURE
 
-    def result(self) -> dict[str, Any]:
-        """Return what was found, as JSON values.
-
-        A threshold beyond the limits is None; `limit_db_hl` is then the limit it lies beyond, or,
-        if it is incomplete, perhaps beyond.
-        """
+    def result(self) -> EarResult:
+        """Return what was found; nobody has looked at masking here."""
         by_frequency = self.outcome in (MEASURED, INCOMPLETE) and self.estimator.trial_count > 0
         thresholds = []
-        for estimate in self.estimates():
-            mark = estimate.mark if by_frequency else self.outcome
-            known = mark == MEASURED
-            thresholds.append(
-                {
-                    "frequency_hz": estimate.frequency_hz,
-                    "mark": mark,
-                    "threshold_db_hl": estimate.mean_db_hl if known else None,
-                    "sd_db": estimate.sd_db if known else None,
-                    "low_db_hl": estimate.low_db_hl if known else None,
-                    "high_db_hl": estimate.high_db_hl if known else None,
-                    "limit_db_hl": self._limit_beyond(mark, estimate.frequency_hz, by_frequency),
-                }
+        for each in self.estimates():
+            mark = each.mark if by_frequency else self.outcome
+            found = ThresholdResult(
+                each.frequency_hz,
+                mark,
+                each.mean_db_hl,
+                each.sd_db,
+                each.low_db_hl,
+                each.high_db_hl,
+                self._limit_beyond(mark, each.frequency_hz, by_frequency),
             )
-        return {
-            "ear": self.ear,
-            "outcome": self.outcome,
-            "why": self.why,
-            "thresholds": thresholds,
-            "tones": self.tones,
-            "tones_heard": self.tones_heard,
-            "tones_unsure": self.tones_unsure,
-            "catch_trials": self.catches,
-            "false_alarms": self.false_alarms,
-            "unsure_alarms": self.unsure_alarms,
-            "retest_difference_db": self.retest_difference_db,
-        }
+            thresholds.append(found if mark == MEASURED else found.without_numbers(mark))
+        return EarResult(
+            self.ear,
+            self.outcome,
+            self.why,
+            tuple(thresholds),
+            self.tones,
+            self.tones_heard,
+            self.tones_unsure,
+            self.catches,
+            self.false_alarms,
+            self.unsure_alarms,
+            self.retest_difference_db,
+        )
 
     def inattention(self) -> str:
         """Say in words what shows that the listener did not attend; "" if nothing does."""

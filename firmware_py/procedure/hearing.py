@@ -69,6 +69,7 @@ from firmware_py.procedure.outcomes import (
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.randomness import PAUSE_STREAM, uniform
 from firmware_py.procedure.reach import Highest, unlimited
+from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.settings import BETTER, BOTH, LEFT, RIGHT, Settings
 
 # States.
@@ -194,16 +195,16 @@ class HearingTest:
             case _:
                 return self._board_told(now_us, event)
 
-    def result(self) -> dict[str, Any]:
-        """Return the result so far as JSON values."""
-        return {
-            "outcome": self.outcome,
-            "ears": [self._ear_result(ear) for ear in self.ears.values()],
-            "presentations": self.number,
-            "stray_presses": self.stray_presses,
-            "response_time_mean_ms": self._response_times.mean_ms(),
-            "remarks": self._remarks(),
-        }
+    def result(self) -> SessionResult:
+        """Return the result so far."""
+        return SessionResult(
+            self.outcome,
+            tuple(self._ear_result(ear) for ear in self.ears.values()),
+            self.number,
+            self.stray_presses,
+            self._response_times.mean_ms(),
+            tuple(self._remarks()),
+        )
 
     # Events
 
@@ -542,18 +543,19 @@ class HearingTest:
         self._noise_plays = False
         return Silence()
 
-    def _ear_result(self, ear: EarTest) -> dict[str, Any]:
-        """Return the result of an ear, with the marks of masking if anybody looked for them."""
+    def _ear_result(self, ear: EarTest) -> EarResult:
+        """Return the result of an ear, with the marks of masking if the test looks for them."""
         result = ear.result()
         if not self.cross_hearing.watched:
             return result
         verdicts = self.cross_hearing.verdicts(ear.ear)
-        for threshold in result["thresholds"]:
-            verdict = verdicts[threshold["frequency_hz"]]
-            threshold["masking"] = verdict.mark
-            threshold["air_bone_gap_db"] = verdict.air_bone_gap_db
-        masked = [each for each in ear.observations if each.cover.noise_db_hl is not None]
-        return {**result, "tones_masked": len(masked)}
+        thresholds = []
+        for each in result.thresholds:
+            verdict = verdicts[each.frequency_hz]
+            gap_db = verdict.air_bone_gap_db
+            thresholds.append(replace(each, masking=verdict.mark, air_bone_gap_db=gap_db))
+        masked = sum(each.cover.noise_db_hl is not None for each in ear.observations)
+        return replace(result, thresholds=tuple(thresholds), tones_masked=masked)
 
     def _masking_doubts(self, ear: EarTest) -> list[str]:
         """Say where the other ear may have heard the tones, and why it could."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Audiogram
+from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.settings import AUTOMATIC, OFF
 from host_tools.commands import simulate
 from host_tools.commands.replay import command as replay
@@ -36,6 +37,7 @@ from host_tools.live import (
     show_result,
     show_verdict,
     teller,
+    told_result,
 )
 from host_tools.newest import DEMO_PREFIX, JOURNALS
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator, Simulator
@@ -139,7 +141,7 @@ def _picture(screen: "Console") -> str:
     return re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
 
 
-def _measure(arguments: argparse.Namespace, data: Path, screen: "Console") -> dict[str, Any]:
+def _measure(arguments: argparse.Namespace, data: Path, screen: "Console") -> SessionResult:
     """Start simulator and firmware, run a test over the console, and return its result."""
     screen.print(f"starting the {arguments.board} tone generator and the firmware ...")
     if arguments.board == EMULATED:
@@ -160,7 +162,7 @@ def time_of(board: str) -> Iterator[Path | None]:
 
 def _measure_with(
     arguments: argparse.Namespace, data: Path, screen: "Console", clock: Path | None
-) -> dict[str, Any]:
+) -> SessionResult:
     tell = teller(screen)
     simulator = Simulator(simulator_options(arguments, clock), tell)
     console = ConsoleLine()
@@ -173,7 +175,7 @@ def _measure_with(
         for line in follow(operator, console, firmware, screen, *board_work):
             if line:
                 killer.line_came()
-        result: dict[str, Any] = json.loads(operator.ask("SESS:RES?"))
+        result = told_result(operator.ask("SESS:RES?"))
         operator.ask("SYST:EXIT")
         firmware.wait()
     finally:
@@ -230,19 +232,16 @@ class _Killer:
             self._after_lines = self._draw()
 
 
-def _errors_db(ear: Mapping[str, Any], truth: Audiogram) -> Iterable[float]:
+def _errors_db(ear: EarResult, truth: Audiogram) -> Iterable[float]:
     """Return estimate minus truth at the audiogram frequencies the truth covers, within limits."""
-    for found in ear["thresholds"]:
-        frequency_hz = found["frequency_hz"]
-        if not truth.frequencies_hz[0] <= frequency_hz <= truth.frequencies_hz[-1]:
+    for found in ear.thresholds:
+        if not truth.frequencies_hz[0] <= found.frequency_hz <= truth.frequencies_hz[-1]:
             continue
-        true_db_hl = truth.threshold_db_hl(frequency_hz)
-        if found["threshold_db_hl"] is not None and math.isfinite(true_db_hl):
-            yield found["threshold_db_hl"] - true_db_hl
+        true_db_hl = truth.threshold_db_hl(found.frequency_hz)
+        if found.threshold_db_hl is not None and math.isfinite(true_db_hl):
+            yield found.threshold_db_hl - true_db_hl
 
 
-def _rmse_db(result: Mapping[str, Any], truth: Mapping[Any, Audiogram]) -> float:
-    squares = [
-        error_db**2 for ear in result["ears"] for error_db in _errors_db(ear, truth[ear["ear"]])
-    ]
+def _rmse_db(result: SessionResult, truth: Mapping[Any, Audiogram]) -> float:
+    squares = [error_db**2 for ear in result.ears for error_db in _errors_db(ear, truth[ear.ear])]
     return math.sqrt(sum(squares) / len(squares)) if squares else math.nan

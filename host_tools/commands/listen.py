@@ -21,6 +21,7 @@ from device.sound_card.output import SampledOutput
 from device.sound_card.wav import WavOutput
 from device.tone_generator.server import LEVEL_DBFS_RANGE
 from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
+from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import SettingError, Settings
 from host_tools.colours import WARNING_STYLE
 from host_tools.commands.replay import command as replay
@@ -36,6 +37,7 @@ from host_tools.live import (
     show_result,
     show_verdict,
     teller,
+    told_result,
 )
 from host_tools.newest import JOURNALS, LISTEN_PREFIX
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
@@ -243,7 +245,7 @@ def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) 
             "trials": verdict.tones,
             "replay_identical": verdict.identical,
             "seconds": round(time.monotonic() - began_s, 2),
-            "result": result,
+            "result": result.to_record(),
         }
         print(json.dumps(summary))
     return verdict.code
@@ -251,7 +253,7 @@ def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) 
 
 def _measure(
     arguments: argparse.Namespace, board: LocalBoard, data: Path, screen: "Console"
-) -> dict[str, Any]:
+) -> SessionResult:
     """Start the firmware, run a test over its console, and return the result."""
     stop = threading.Event()
     console = ConsoleLine()
@@ -264,7 +266,7 @@ def _measure(
             for _ in follow(operator, console, firmware, screen):
                 if carried.done():
                     carried.result()  # raises what ended it
-            result: dict[str, Any] = json.loads(operator.ask("SESS:RES?"))
+            result = told_result(operator.ask("SESS:RES?"))
             operator.ask("SYST:EXIT")
             firmware.wait()
         finally:

@@ -338,7 +338,7 @@ def test_a_session_under_way_is_not_an_earlier_one(tmp_path: Path) -> None:
 
 def test_every_golden_session_has_a_result_and_is_listed() -> None:
     for path in (Path(__file__).parents[1] / "golden").glob("*.journal"):
-        assert recorded_result(path).result == result_of(path)
+        assert recorded_result(path).result.to_record() == result_of(path)
         assert glance(path).outcome == result_of(path)["outcome"]
 
 

@@ -8,13 +8,11 @@ from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import (
     HEARS_ALL,
     INCOMPLETE,
-    MASKED,
     MEASURED,
     NO_RESPONSE,
-    NOT_MASKED,
+    UNCERTAIN,
     UNRELIABLE,
 )
-from host_tools.bands import WIDE_SIGN
 from host_tools.commands.report.findings import (
     BetterEar,
     EarFindings,
@@ -22,6 +20,7 @@ from host_tools.commands.report.findings import (
     MeanThreshold,
     Threshold,
 )
+from host_tools.drawing import WIDE_SIGN
 
 OUTCOMES: Final[dict[str, str]] = {
     MEASURED: "measured",
@@ -95,7 +94,7 @@ def threshold(found: Threshold) -> str:
 
 def masking_sign(found: Threshold) -> str:
     """Return the sign of a threshold that the other ear may have heard."""
-    return "" if found.masking in (NOT_MASKED, MASKED) else "*"
+    return "*" if found.masking == UNCERTAIN else ""
 
 
 def band(found: Threshold) -> str:
