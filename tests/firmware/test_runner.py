@@ -13,7 +13,7 @@ from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.inference.estimator import InferenceError, ThresholdEstimator, TrialLimitError
 from firmware_py.journal import JournalWriter, read_journal
 from firmware_py.link.client import Client
-from firmware_py.link.notices import Lost, Missed
+from firmware_py.link.notices import Lost, Missed, UnknownEvent
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.procedure import ear as ear_test
 from firmware_py.procedure.events import Aborted, ButtonPressed
@@ -279,7 +279,7 @@ def test_an_event_that_is_not_of_the_wire_is_told_and_not_recorded(tmp_path: Pat
     world.runner.notice(UnknownEvent(world.client.last_event + 1, "button-down"))
     world.runner.settle()
 
-    assert world.told[-1] == ("foreign-event", {"verb": verb})
+    assert world.told[-1] == ("foreign-event", {"verb": "button-down"})
     assert len(records_of(world.journal(), "input")) == before
     world.close()
 
