@@ -52,6 +52,7 @@ before, or with "quit". What was read is kept in calibration.toml.readings: the 
 with it.
 """
 
+NEEDS: Final[dict[str, tuple[str, ...]]] = {}
 SOFT_DBFS: Final = -30.0
 LOUD_DBFS: Final = -10.0
 SOFTER_DB: Final = 5.0  # at a time, where the loud tone is distorted

@@ -26,7 +26,7 @@ from host_tools.main import main, parser
 from host_tools.processes import Operator
 from tests.firmware.world import asked_again_though_answered, result_of
 
-REPO: Final = Path(__file__).parents[2]
+REPO: Final = Path(__file__).parents[3]
 WAIT_S_MAX: Final = 120.0  # on a very busy machine
 ANSWER: Final = re.compile(r"^ +\d+  (left|right) ", re.MULTILINE)
 
