@@ -37,7 +37,7 @@ def test_every_command_shows_an_example_that_it_takes(name: str) -> None:
     assert examples(name)
     for example in examples(name):
         arguments = parser().parse_args(shlex.split(example)[1:])
-        assert arguments.command.NAME == name
+        assert name == arguments.command.NAME
 
 
 def test_the_manual_is_what_the_parsers_say() -> None:
