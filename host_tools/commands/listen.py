@@ -61,7 +61,7 @@ not calibrated, and what the mixer, the amplifier and the earphones do comes on 
 volume turned down. device/sound_card/README.md says what is exact here and what is not.
 """
 
-MAY_NEED: Final = {"a sound card": ("sounddevice",)}
+NEEDS: Final = {"a sound card": ("sounddevice",)}
 LIMIT_DBFS: Final = -30.0  # 90 dB HL where 0 dBFS is the nominal 120; with most earphones less
 WITHOUT: Final = "gp-pta listen --wav FILE.wav writes what would be heard"
 UNCALIBRATED: Final = (
@@ -199,7 +199,7 @@ def _opened(device: str | None, wav: Path | None) -> SampledOutput:
 
 def _card(device: str | None) -> CardOutput:
     """Open the sound card, and say what is heard through it."""
-    need("a sound card", *MAY_NEED["a sound card"], use=NAME)
+    need("a sound card", *NEEDS["a sound card"], use=NAME)
     try:
         card = CardOutput(int(device) if device and device.isdecimal() else device)
     except NoSoundError as error:

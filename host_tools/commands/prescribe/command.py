@@ -42,7 +42,7 @@ from a threshold whose 95 % band is wider than the test wanted.
 exit codes: 0 prescribed, 2 nothing can be prescribed from this journal
 """
 
-MAY_NEED: Final = {"-o PICTURE": ("matplotlib",)}
+NEEDS: Final = {"-o PICTURE": ("matplotlib",)}
 RULE_NAMES: Final = ("nal-r", "nal-rp", "camfit", "half-gain")
 CONFIGURATION: Final = ".cfg"
 OUTPUT_ENDINGS: Final = (*PICTURE_ENDINGS, ".json", CONFIGURATION)
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     for path in arguments.out:
         check_name(path, "-o", OUTPUT_ENDINGS, arguments.force)
         if path.suffix in PICTURE_ENDINGS:
-            need(f"-o {path.name}", *MAY_NEED["-o PICTURE"], use=f"{NAME} -o")
+            need(f"-o {path.name}", *NEEDS["-o PICTURE"], use=f"{NAME} -o")
     session = read_true_session(journal_or_newest(arguments.journal))
     _check_ended(session, arguments.unfinished)
     ears = _prescribed(session, arguments)

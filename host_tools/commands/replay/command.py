@@ -41,7 +41,7 @@ not finished, 4 the journal is damaged, 5 with --key: its seal is broken, or it 
 such a key
 """
 
-MAY_NEED: Final = {"--picture": ("matplotlib",)}
+NEEDS: Final = {"--picture": ("matplotlib",)}
 IDENTICAL, DIFFERENT, UNFINISHED, DAMAGED, NOT_SEALED = 0, 1, 3, 4, 5
 
 
@@ -165,7 +165,7 @@ def _check_picture(asked: argparse.Namespace) -> None:
         raise HostError(
             "--picture draws two models; name the other with --profile, --prior, --noise"
         )
-    need("--picture", *MAY_NEED["--picture"], use=f"{NAME} --picture")
+    need("--picture", *NEEDS["--picture"], use=f"{NAME} --picture")
     from host_tools.drawing import PICTURE_ENDINGS
 
     check_name(asked.picture, "--picture", PICTURE_ENDINGS, asked.force)
