@@ -43,10 +43,10 @@ import numpy as np
 from firmware_py.inference.elementary import exp, log, normal_cdf
 from firmware_py.inference.kernel import (
     CONVERGED,
-    I8,
-    MATRIX,
     NOT_CONVERGED,
-    VECTOR,
+    Cube,
+    Matrix,
+    Vector,
     entry,
     kernel,
 )
@@ -237,9 +237,9 @@ def _log_evidence(answers: Array, sites: Array, matrices: Array, mu: Array, resu
     return evidence
 
 
-@entry(I8, MATRIX, MATRIX, MATRIX, "float64[:,:,::1]", VECTOR, VECTOR)
+@entry
 def propagate(
-    k: Array, answers: Array, sites: Array, matrices: Array, mu: Array, result: Array
+    k: Matrix, answers: Matrix, sites: Matrix, matrices: Cube, mu: Vector, result: Vector
 ) -> int:
     """Approximate the posterior of f - c under n answers by expectation propagation.
 
@@ -284,9 +284,9 @@ def propagate(
     return CONVERGED if change < EP_TOLERANCE else NOT_CONVERGED
 
 
-@entry(I8, I8, I8, VECTOR, MATRIX, VECTOR, MATRIX)
+@entry
 def _bald(
-    frequencies: int, levels: int, intercept: Array, covariance: Array, h: Array, bits: Array
+    frequencies: int, levels: int, intercept: Vector, covariance: Matrix, h: Vector, bits: Matrix
 ) -> int:
     """Write the mutual information between the answer and f at every tone, in bits.
 
