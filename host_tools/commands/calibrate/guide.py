@@ -6,10 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from firmware_py.calibration.calibration import FREQUENCIES_HZ
-
 from device.calibration.measurement import ImplausibleError, Point, Reading, point_of
 from device.calibration.retspl import ReferenceLevels
+from firmware_py.calibration.levels import FREQUENCIES_HZ
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.commands.calibrate.readings import Readings
 from host_tools.commands.console.command import Talk
