@@ -85,6 +85,8 @@ class World:
         How many times faster than the wire the test and the board run, as in a demonstration.
     calibration : CalibrationOnFile
         That the firmware was given.
+    board : SimulatedBoard, optional
+        Another board than the usual one.
     """
 
     def __init__(
@@ -94,9 +96,10 @@ class World:
         boot: int = 0xB007,
         speed: int = 1,
         calibration: CalibrationOnFile = NO_CALIBRATION,
+        board: SimulatedBoard | None = None,
     ) -> None:
         self.calibration = calibration
-        self.board = SimulatedBoard(listener, boot=boot, host_silence_us=speed * S)
+        self.board = board or SimulatedBoard(listener, boot=boot, host_silence_us=speed * S)
         self.clock = VirtualClock(speed)
         self.told: list[tuple[str, dict[str, Any]]] = []
         self.notices: list[Notice] = []
@@ -115,14 +118,21 @@ class World:
         self.wrong = self.runner.load_last()
         self.client.connect(self.clock.us)
 
-    def begin(self, settings: Settings, person: Person = UNKNOWN) -> None:
+    def begin(self, settings: Settings | None = None, person: Person = UNKNOWN) -> None:
         """Meet the board, and start a test."""
         self.until(lambda: self.client.connected)
-        self.runner.begin(settings, person)
+        self.runner.begin(settings or Settings(), person)
 
     def finish(self) -> None:
         """Go on until the test is over."""
         self.until(lambda: self.runner.session is None)
+
+    def live(self, changes: Mapping[str, Any] | None = None) -> Path:
+        """Run a whole session with these settings changed, close, and return the journal."""
+        self.begin(Settings.from_record(dict(changes or {})))
+        self.finish()
+        self.close()
+        return self.journal()
 
     def until(self, come: Callable[[], bool]) -> None:
         """Go on until something has come."""
@@ -237,12 +247,7 @@ def run_session(
     directory: Path, listener: Listener, changes: Mapping[str, Any] | None = None
 ) -> Path:
     """Run a whole session and return its journal."""
-    directory.mkdir(exist_ok=True)
-    world = World(directory, listener)
-    world.begin(Settings.from_record(dict(changes or {})))
-    world.finish()
-    world.close()
-    return world.journal()
+    return World(directory, listener).live(changes)
 
 
 def asked_again_though_answered(path: Path) -> list[int]:
