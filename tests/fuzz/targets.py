@@ -166,11 +166,7 @@ def session(data: bytes, _directory: Path) -> None:
 
 def _disk_with(content: bytes) -> SimulatedDisk:
     disk = SimulatedDisk()
-    handle = disk.create(JOURNAL)
-    disk.write(handle, content)
-    disk.fsync(handle)
-    disk.close(handle)
-    disk.fsync_directory(JOURNAL.parent)
+    disk.put(JOURNAL, content)
     return disk
 
 
