@@ -1,4 +1,4 @@
-"""A session with a calibration: what is told to the board, recorded, replayed and gone on with."""
+"""A session with a calibration: what the board is told, the record, the replay and resuming."""
 
 import datetime
 import math

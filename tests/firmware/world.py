@@ -35,7 +35,7 @@ EXCHANGES_MAX: Final = 100  # without time passing; a step has some five
 
 
 class VirtualClock:
-    """Time that passes when it is told to: that of the world, and faster that of the test."""
+    """A clock that the test moves; the time of the hearing test may go faster than the world's."""
 
     def __init__(self, speed: int) -> None:
         self.us = 0
@@ -59,7 +59,7 @@ def a_listener(
     false_alarm_rate: float = 0.0,
     unsure_half_width_db: float = 0.0,
 ) -> SimulatedListener:
-    """Somebody who neither lapses nor presses without a tone, unless told to."""
+    """Return a listener who neither lapses nor presses without a tone by default."""
     return SimulatedListener(
         audiogram_named(audiogram),
         response_noise_db=response_noise_db,
@@ -84,7 +84,7 @@ class World:
     speed : int
         How many times faster than the wire the test and the board run, as in a demonstration.
     calibration : CalibrationOnFile
-        That the firmware was given.
+        The calibration that the firmware is given.
     board : SimulatedBoard, optional
         Another board than the usual one.
     """
@@ -251,10 +251,10 @@ def run_session(
 
 
 def asked_again_though_answered(path: Path) -> list[int]:
-    """Return the numbers of tones that were played after they had an answer, from the events alone.
+    """Return the numbers of tones that were played again although they had an answer.
 
-    An answer is a press within the window, or the board's word that the window went by without one,
-    while the presentation was not disturbed.
+    Only the events are looked at. An answer is a press within the window, or an event that shows
+    that the window is over, while nothing disturbed the presentation.
     """
     records = read_journal(path).records
     settings = Settings.from_record(records[0]["settings"])

@@ -128,7 +128,7 @@ def console(data: bytes, _directory: Path) -> None:
 
 
 def journal(data: bytes, _directory: Path) -> None:
-    """What is read of a journal stays after it was gone on with."""
+    """What is read of a journal is still there after it was resumed."""
     disk = _disk_with(data)
     try:
         found = read_journal(JOURNAL, disk=disk)

@@ -3,8 +3,8 @@
 Method, after SQLite's crash tests: run a session on a disk in memory and let it fail at call
 1, 2, 3 ... until a run meets no fault.  After each failure look at every disk that may be left,
 recover, and demand: what a sync returned for is there, everything else whole or absent, no byte
-found is lost, the journal goes on and is sealed.  The canaries at the end break a promise on purpose; a sweep
-that does not notice would be worth nothing.
+found is lost, the journal goes on and is sealed.  The canaries at the end break a promise on
+purpose: they show that the sweeps notice.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ def test_a_call_failing_in_recovery_loses_nothing(for_ever: bool) -> None:
 
 
 def test_a_disk_that_takes_few_bytes_at_a_time_is_enough() -> None:
-    """Short writes are gone on with."""
+    """Short writes are completed."""
     session, disk = Session(), SimulatedDisk(write_bytes_max=7)
     session.run(disk)
 
