@@ -8,9 +8,10 @@ import pytest
 
 ROOT: Final = Path(__file__).parents[1]
 ROOMS: Final = ("bench", "device", "firmware_py", "host_tools", "tests")
+FIRST_PAGE: Final = ROOT / "README.md"
 README_LINES_MAX: Final = 120
 PAGES: Final = sorted(
-    [ROOT / "README.md", *(page for room in ROOMS for page in (ROOT / room).rglob("*.md"))]
+    [FIRST_PAGE, *(page for room in ROOMS for page in (ROOT / room).rglob("*.md"))]
 )
 PAGE_OF_THE_CODE: Final = ROOT / "firmware_py" / "README.md"
 
@@ -64,7 +65,16 @@ def test_every_page_begins_with_a_title_and_a_paragraph(page: Path) -> None:
 
 
 def test_the_first_page_is_short() -> None:
-    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= README_LINES_MAX
+    assert len(FIRST_PAGE.read_text("utf-8").splitlines()) <= README_LINES_MAX
+
+
+def test_the_page_of_each_audience_says_first_who_it_is_for() -> None:
+    audiences = re.findall(
+        r"^\| an? \*\*.*?\]\((.+?)\)", FIRST_PAGE.read_text("utf-8"), re.MULTILINE
+    )
+    assert len(audiences) == 6
+    for page in audiences:
+        assert "This page is for " in (ROOT / page).read_text("utf-8").split("\n\n")[1], page
 
 
 def test_every_name_in_the_way_of_one_trial_is_in_the_code() -> None:
