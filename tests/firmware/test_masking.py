@@ -69,7 +69,7 @@ def masks_of(journal: Path) -> list[dict[str, Any]]:
 
 
 def test_a_poor_ear_is_found_with_masking_and_hidden_without(masked: Path, shadow: Path) -> None:
-    """The table of firmware_py/procedure/README.md (`pytest -s` prints it)."""
+    """The table of bench/README.md (`pytest -s` prints it)."""
     for name, journal in (("automatic", masked), ("off", shadow)):
         found = (each["threshold_db_hl"] for each in ear_of(journal, LEFT)["thresholds"])
         print(name, ["none" if level is None else round(level) for level in found])
