@@ -51,17 +51,24 @@ from firmware_py.procedure.events import (
     NoiseRefused,
     Play,
     Silence,
-    Tell,
-    TestStarted,
+    Started,
     TimePassed,
     ToneEnded,
     ToneStarted,
     Unmask,
     Wait,
 )
-from firmware_py.procedure.hearing import READY, STARTING, HearingTest
+from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
+from firmware_py.procedure.presenter import READY, STARTING
 from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.tells import (
+    ForeignEventTold,
+    ResumeTold,
+    SessionOverTold,
+    SessionTold,
+    Tell,
+)
 from firmware_py.session import NOT_CALIBRATED, BoardMark, ReplayError, Session, replay
 
 SESSIONS_IN_TONE_ID: Final = 1000  # an id has at most 8 characters: "999-9999"
@@ -169,7 +176,7 @@ class Runner:
         if session.over:
             self._close()
         else:
-            self._taken_up_after = sum(ear.tones for ear in session.test.ears.values())
+            self._taken_up_after = sum(ear.tally.tones for ear in session.test.ears.values())
             self.tell_resumed()
         wrong = self._changed_calibration(path, session)
         if not torn_bytes:
@@ -183,8 +190,7 @@ class Runner:
     def tell_resumed(self) -> None:
         """Tell that a test under way was taken up again, if it was."""
         if self.session is not None and self._taken_up_after is not None:
-            told = {"session": self.session.number, "tones": self._taken_up_after}
-            self._tell("resumed", told)
+            self._tell_of(ResumeTold(self.session.number, self._taken_up_after))
 
     def resumed_words(self) -> str:
         """Say which test goes on, and after how many tones; empty: none was taken up again."""
@@ -225,8 +231,7 @@ class Runner:
         )
         self.calibration_tone.stop()
         self._adopt(session)
-        told = {"session": number, "journal": session.journal.path.name}
-        self._tell("session", {**told, "calibration": in_force.state})
+        self._tell_of(SessionTold(number, session.journal.path.name, in_force.state))
         self._start(self._client.last_event)
 
     def _adopt(self, session: Session) -> None:
@@ -237,7 +242,7 @@ class Runner:
         self._wait_until_us = None
 
     def _start(self, event: int) -> None:
-        self.feed(TestStarted(self._client.can_mask), self._mark(event))
+        self.feed(Started(self._client.can_mask), self._mark(event))
 
     def _mark(self, event: int) -> BoardMark:
         """Return that everything up to this event of the board is known.
@@ -260,7 +265,7 @@ class Runner:
         if self.session is not None:
             self.session.sync()
             self.session.close()
-            self._tell("session-over", {"session": self.session.number})
+            self._tell_of(SessionOverTold(self.session.number))
             self.session = None
             self._wait_until_us = None
 
@@ -330,7 +335,7 @@ class Runner:
         try:
             event = self._board_event(verb, fields)
         except (KeyError, ValueError):
-            self._tell("foreign-event", {"verb": verb})
+            self._tell_of(ForeignEventTold(verb))
             return
         if event is not None:
             self.feed(event, self._mark(number))
@@ -409,10 +414,13 @@ class Runner:
                 self._client.ask_time()
             case Wait(until_us):
                 self._wait_until_us = until_us
-            case Tell(what, about):
-                self._tell(what, about)
+            case Tell():
+                self._tell_of(action)
             case Finish():
                 self._wait_until_us = None
+
+    def _tell_of(self, told: Tell) -> None:
+        self._tell(told.WHAT, told.figures())
 
     def _play(self, play: Play) -> None:
         if not self._client.connected:

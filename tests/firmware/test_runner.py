@@ -16,8 +16,9 @@ from firmware_py.link.client import Client, Lost, Missed, Told
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.procedure import ear as ear_test
 from firmware_py.procedure.events import Aborted, ButtonPressed, Finish, as_record
-from firmware_py.procedure.hearing import PAUSE_BEFORE, HearingTest
+from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
+from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.runner import Runner
 from firmware_py.session import Session
@@ -332,28 +333,7 @@ def test_no_journal_is_begun_of_a_person_the_estimator_does_not_take(tmp_path: P
     assert world.runner.session is None
 
 
-# Journals of before
-
-
-def test_a_journal_without_what_came_later_is_replayed(tmp_path: Path, one_ear: Path) -> None:
-    """The button of an event, the second button's setting, and who was tested were not there."""
-    header, *records = read_journal(one_ear).records
-    header = {key: header[key] for key in header if key not in ("kind", "journal", "person")}
-    del header["settings"]["unsure_half_width_db"]
-    for record in records:
-        record.get("event", {}).pop("button", None)
-    old = tmp_path / "session-000001.journal"
-    a_journal(old, header, *records)
-
-    assert b'button":' not in old.read_bytes()
-    assert replay_journal(old).code == IDENTICAL
-    (tmp_path / "cut").mkdir()
-    cut = tmp_path / "cut" / old.name
-    cut.write_bytes(old.read_bytes()[: old.stat().st_size // 2])
-    world = World(cut.parent, a_listener("S2"), boot=0xB008)
-    world.finish()
-    world.close()
-    assert result_of(cut) == result_of(one_ear)
+# Journals of others
 
 
 @pytest.mark.parametrize(
@@ -399,7 +379,7 @@ def test_the_longest_result_fits_into_a_record(tmp_path: Path) -> None:
 
 
 HEADER = {"session": 1, "settings": ONE_EAR}
-STARTED_INPUT = {"kind": "input", "at_us": 1, "event": {"what": "started"}}
+STARTED_INPUT = {"kind": "input", "at_us": 1, "event": {"what": "started", "can_mask": False}}
 
 
 def a_journal(path: Path, header: dict[str, Any], *records: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from firmware_py.procedure.ear import BAND_PROBABILITY
+from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from firmware_py.procedure.outcomes import HEARS_ALL, NO_RESPONSE, UNRELIABLE
 from host_tools.bands import wide_db
 from host_tools.commands.prescribe.compression import Compression, compression
