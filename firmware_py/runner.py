@@ -5,7 +5,6 @@ the journal is on the disk; what the board reported is acknowledged only then.
 """
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final
 
 from firmware_py.calibration.calibration import (
@@ -14,12 +13,6 @@ from firmware_py.calibration.calibration import (
     CalibrationOnFile,
 )
 from firmware_py.calibration.tone import CalibrationTone
-from firmware_py.journal import (
-    JournalDamagedError,
-    JournalReadError,
-    JournalUnstartedError,
-    read_journal,
-)
 from firmware_py.link.client import (
     Client,
     Greeted,
@@ -29,11 +22,12 @@ from firmware_py.link.client import (
     Refused,
     TimeTold,
     Told,
-    Tone,
 )
 from firmware_py.link.frames import parse_whole
+from firmware_py.newest_journal import load_newest
 from firmware_py.platform.clock import Clock
 from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.procedure import tells, words
 from firmware_py.procedure.events import (
     HEARD_BUTTON,
     Aborted,
@@ -62,14 +56,8 @@ from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presenter import READY, STARTING
 from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.tells import (
-    ForeignEventTold,
-    ResumeTold,
-    SessionOverTold,
-    SessionTold,
-    Tell,
-)
-from firmware_py.session import NOT_CALIBRATED, BoardMark, ReplayError, Session, replay
+from firmware_py.session import NOT_CALIBRATED, BoardMark, Session
+from firmware_py.sounds import TooLoudError, play_noise, play_tone
 
 SESSIONS_IN_TONE_ID: Final = 1000  # an id has at most 8 characters: "999-9999"
 
@@ -123,86 +111,37 @@ class Runner:
     # Beginning, going on, ending
 
     def load_last(self) -> list[str]:
-        """Read the newest journal: go on with an unfinished test, show a finished one.
+        """Go on with an unfinished test, or show a finished one; see `load_newest`.
 
-        A journal that was never begun holds nothing; the one before it is the newest then.
-
-        Returns
-        -------
-        list of str
-            What is wrong with journals, in words; a damaged one is left as it is.
-
-        Raises
-        ------
-        JournalWriteError
-            If the disk fails.
-        DataDirectoryError
-            If the data directory cannot be read any more.
+        Returns what is wrong with journals, in words.
         """
-        wrong: list[str] = []
-        for path in reversed(self._data.journals()):
-            try:
-                return [*wrong, *self._load_patiently(path)]
-            except JournalUnstartedError:
-                wrong.append(f"{path.name} was never begun: nothing had been recorded")
-            except JournalDamagedError as error:
-                good = len(error.good.records) if error.good else 0
-                return [*wrong, f"{error}; its first {good} records are good; it is left as it is"]
-            except JournalReadError as error:
-                return [*wrong, f"{error}; it is left as it is"]
-            except ReplayError as error:
-                return [*wrong, f"{path.name}: {error}; it is left as it is"]
-        return wrong
-
-    def _load_patiently(self, path: Path) -> list[str]:
-        try:
-            return self._load(path)
-        except JournalReadError as error:
-            if not isinstance(error.__cause__, OSError):
-                raise
-        return self._load(path)  # a card that fails to read once often reads the next time
-
-    def _load(self, path: Path) -> list[str]:
-        recovered = read_journal(path, disk=self._data.disk)
-        if recovered.complete and not recovered.torn_bytes:
-            state = replay(recovered.records)
+        newest = load_newest(self._data, self._calibration.calibration)
+        if newest.finished is not None:
+            state = newest.finished
             self.last_test, self.last_calibration = state.test, state.calibration
             self.last_resumed = state.resumed
-            return []
-        data = self._data
-        session, torn_bytes = Session.resume(path, data.seal_key, disk=data.disk)
-        self._adopt(session)
-        self._client.remember(session.board.boot, session.board.event)
-        if session.over:
-            self._close()
-        else:
-            self._taken_up_after = sum(ear.tally.tones for ear in session.test.ears.values())
-            self.tell_resumed()
-        wrong = self._changed_calibration(path, session)
-        if not torn_bytes:
-            return wrong
-        return [
-            *wrong,
-            f"{path.name} had a torn end of {torn_bytes} bytes: cut off, and kept beside it; "
-            "all records before it are good",
-        ]
+        if newest.session is not None:
+            session = newest.session
+            self._adopt(session)
+            self._client.remember(session.board.boot, session.board.event)
+            if session.over:
+                self._close()
+            else:
+                ears = session.test.ears.values()
+                self._taken_up_after = sum(ear.tally.tones for ear in ears)
+                self.tell_resumed()
+        return newest.wrong
 
     def tell_resumed(self) -> None:
         """Tell that a test under way was taken up again, if it was."""
         if self.session is not None and self._taken_up_after is not None:
-            self._tell_of(ResumeTold(self.session.number, self._taken_up_after))
+            self._tell_of(tells.ResumeTold(self.session.number, self._taken_up_after))
 
     def resumed_words(self) -> str:
         """Say which test goes on, and after how many tones; empty: none was taken up again."""
         if self.session is None or self._taken_up_after is None:
             return ""
         return f"session {self.session.number} goes on, tones so far: {self._taken_up_after}"
-
-    def _changed_calibration(self, path: Path, session: Session) -> list[str]:
-        began, today = session.calibration.calibration, self._calibration.calibration
-        if session.over or began == today:
-            return []
-        return [f"{path.name} was begun with another calibration, and goes on with that one"]
 
     def begin(self, settings: Settings, person: Person = UNKNOWN) -> None:
         """Start a test.
@@ -216,22 +155,15 @@ class Runner:
         DataDirectoryError
             If the data directory cannot be read any more.
         """
-        number = self._data.next_number()
-        path = self._data.journal_path(number)
-        in_force = self.calibration_today()
+        data, today = self._data, self.calibration_today()
+        number = data.next_number()
+        path = data.journal_path(number)
         session = Session.begin(
-            path,
-            number,
-            settings,
-            person,
-            self._clock.date(),
-            in_force,
-            self._data.seal_key,
-            disk=self._data.disk,
+            path, number, settings, person, self._clock.date(), today, data.seal_key, disk=data.disk
         )
         self.calibration_tone.stop()
         self._adopt(session)
-        self._tell_of(SessionTold(number, session.journal.path.name, in_force.state))
+        self._tell_of(tells.SessionTold(number, path.name, today.state))
         self._start(self._client.last_event)
 
     def _adopt(self, session: Session) -> None:
@@ -265,7 +197,7 @@ class Runner:
         if self.session is not None:
             self.session.sync()
             self.session.close()
-            self._tell_of(SessionOverTold(self.session.number))
+            self._tell_of(tells.SessionOverTold(self.session.number))
             self.session = None
             self._wait_until_us = None
 
@@ -290,7 +222,7 @@ class Runner:
                 self.feed(NoiseEnded())
             case Refused("tone", code, name) if self._tone_is_asked():
                 what = f"{code} {name}".strip()
-                self.feed(Aborted(f"the tone generator refused a tone: {what}"))
+                self.feed(Aborted(words.tone_refused(what)))
             case Refused("mask", code, name):
                 self.feed(NoiseRefused(f"{code} {name}".strip()))
             case Missed(count, event):
@@ -327,34 +259,18 @@ class Runner:
 
     def _missed(self, count: int, event: int) -> None:
         """Ask again what is under way: nobody knows what became of it."""
-        self.feed(BoardLost(f"{count} events of the tone generator are lost"))
+        self.feed(BoardLost(words.events_lost(count)))
         self.feed(BoardReady(False, self._client.can_mask), self._mark(event))
 
     def _told(self, number: int, verb: str, fields: dict[str, str]) -> None:
         self._told_event = number
         try:
-            event = self._board_event(verb, fields)
+            event = _board_event(verb, fields, self._tone_id(0) if self.session else "")
         except (KeyError, ValueError):
-            self._tell_of(ForeignEventTold(verb))
+            self._tell_of(tells.ForeignEventTold(verb))
             return
         if event is not None:
             self.feed(event, self._mark(number))
-
-    def _board_event(self, verb: str, fields: dict[str, str]) -> Event | None:
-        us = parse_whole(fields["us"])
-        if verb in ("button-down", "button-up"):
-            button = parse_whole(fields.get("button", str(HEARD_BUTTON)))
-            return (
-                ButtonPressed(us, button) if verb == "button-down" else ButtonReleased(us, button)
-            )
-        session_id, _, tone = fields["id"].partition("-")
-        if self.session is None or session_id != self._tone_id(0).partition("-")[0]:
-            return None
-        if verb == "tone-on":
-            return ToneStarted(parse_whole(tone), us)
-        if verb == "tone-off":
-            return ToneEnded(parse_whole(tone), us, fields["cut"] == "1")
-        raise KeyError(verb)
 
     # Time
 
@@ -389,64 +305,74 @@ class Runner:
         JournalError
             If the disk fails; nothing was done.
         """
-        if self.session is not None:
-            self.session.sync()
-        actions, self._actions = self._actions, []
-        for action in actions:
-            self._do(action)
+        self._sync()
+        while self._actions:
+            actions, self._actions = self._actions, []
+            for action in actions:
+                self._do(action)
+            self._sync()
         if self._told_event:
             self._client.acknowledge(self._told_event)
             self._told_event = 0
         if self.session is not None and self.session.over:
             self._close()
 
+    def _sync(self) -> None:
+        if self.session is not None:
+            self.session.sync()
+
     def _do(self, action: Action) -> None:
         match action:
-            case Play():
-                self._play(action)
-            case Mask():
-                self._mask(action)
-            case Unmask():
-                self._unmask()
+            case Play() | Mask() | Unmask():
+                self._sound(action)
             case Silence():
                 self._client.silence()
             case AskBoardTime():
                 self._client.ask_time()
             case Wait(until_us):
                 self._wait_until_us = until_us
-            case Tell():
+            case tells.Tell():
                 self._tell_of(action)
             case Finish():
                 self._wait_until_us = None
 
-    def _tell_of(self, told: Tell) -> None:
+    def _sound(self, sound: Play | Mask | Unmask) -> None:
+        """Have the board sound; what is too loud ends the test instead, and its record is kept."""
+        if not self._client.connected:
+            return  # the board is lost; the tone and its noise are asked again when it is back
+        try:
+            match sound:
+                case Play(number):
+                    play_tone(self._client, self.last_calibration, self._tone_id(number), sound)
+                case Mask():
+                    play_noise(self._client, self.last_calibration, sound)
+                case Unmask():
+                    self._client.unmask()
+        except TooLoudError as error:
+            self.feed(Aborted(str(error)))
+
+    def _tell_of(self, told: tells.Tell) -> None:
         self._tell(told.WHAT, told.figures())
-
-    def _play(self, play: Play) -> None:
-        if not self._client.connected:
-            return  # the board is lost; the tone is asked again when it is back
-        in_force = self.last_calibration
-        assert play.level_db_hl <= in_force.highest_db_hl(play.ear, play.frequency_hz)
-        level_dbfs = in_force.level_dbfs(play.ear, play.frequency_hz, play.level_db_hl)
-        self._client.play(
-            Tone(
-                self._tone_id(play.number), play.ear, play.frequency_hz, level_dbfs,
-                play.on_ms, play.off_ms, play.pulses, play.rise_ms,
-            )
-        )  # fmt: skip
-
-    def _mask(self, mask: Mask) -> None:
-        if not self._client.connected:
-            return  # as for a tone: it comes with the presentation that is asked again
-        in_force = self.last_calibration
-        assert mask.level_db_hl <= in_force.highest_noise_db_hl(mask.ear, mask.frequency_hz)
-        level_dbfs = in_force.noise_dbfs(mask.ear, mask.frequency_hz, mask.level_db_hl)
-        self._client.mask(mask.ear, mask.frequency_hz, level_dbfs)
-
-    def _unmask(self) -> None:
-        if self._client.connected:
-            self._client.unmask()
 
     def _tone_id(self, number: int) -> str:
         session = self.session.number if self.session else 0
         return f"{session % SESSIONS_IN_TONE_ID}-{number}"
+
+
+def _board_event(verb: str, fields: dict[str, str], tone_id: str) -> Event | None:
+    """Return what the board told as an event; None of a tone of another session.
+
+    `tone_id` is that of any tone of the session, "" without one.
+    """
+    us = parse_whole(fields["us"])
+    if verb in ("button-down", "button-up"):
+        button = parse_whole(fields.get("button", str(HEARD_BUTTON)))
+        return ButtonPressed(us, button) if verb == "button-down" else ButtonReleased(us, button)
+    session, _, tone = fields["id"].partition("-")
+    if session != tone_id.partition("-")[0]:
+        return None
+    if verb == "tone-on":
+        return ToneStarted(parse_whole(tone), us)
+    if verb == "tone-off":
+        return ToneEnded(parse_whole(tone), us, fields["cut"] == "1")
+    raise KeyError(verb)

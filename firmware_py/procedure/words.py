@@ -179,6 +179,6 @@ def events_lost(count: int) -> str:
 def too_loud(what: str, level_db_hl: float, highest_db_hl: float) -> str:
     """Say that a sound was not played, for it is above what the calibration allows."""
     return (
-        f"{what} of {level_db_hl:g} dB HL is above the {highest_db_hl:g} dB HL that can be reached "
-        "with this calibration: it was not played"
+        f"{what} of {level_db_hl:g} dB HL was not played: it is above the {highest_db_hl:g} dB HL "
+        "that can be reached with this calibration"
     )

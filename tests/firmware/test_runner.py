@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from firmware_py.calibration.calibration import CalibrationInForce
 from firmware_py.inference.estimator import InferenceError, ThresholdEstimator, TrialLimitError
 from firmware_py.journal import JournalWriter, read_journal
 from firmware_py.journal.simulated_disk import Fault, SimulatedDisk
@@ -81,6 +82,25 @@ def test_no_tone_is_played_before_it_is_on_the_disk(tmp_path: Path) -> None:
         world.step()
     world.close()
     assert played > 10
+
+
+@pytest.mark.parametrize("highest", ["highest_db_hl", "highest_noise_db_hl"])
+def test_a_sound_above_what_can_be_reached_is_not_played_and_ends_the_test(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, highest: str
+) -> None:
+    world = World(tmp_path, a_listener("N1,N6"))
+    world.begin(Settings(first_ear="right"))
+    monkeypatch.setattr(CalibrationInForce, highest, lambda *_: -20.0)
+    world.finish()
+    world.close()
+    monkeypatch.undo()
+
+    assert bool(world.board.played) == ("noise" in highest)
+    assert all(tone.noise is None for tone in world.board.played)
+    why = records_of(world.journal(), "input")[-1]["why"]
+    assert why.endswith("it is above the -20 dB HL that can be reached with this calibration")
+    assert result_of(world.journal())["outcome"] == "aborted"
+    assert replay_journal(world.journal()).code == IDENTICAL
 
 
 def test_what_is_on_the_disk_is_acknowledged_and_nothing_before(tmp_path: Path) -> None:
