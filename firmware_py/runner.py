@@ -222,7 +222,7 @@ class Runner:
                 self.feed(NoiseEnded())
             case Refused("tone", code, name) if self._tone_is_asked():
                 what = f"{code} {name}".strip()
-                self.feed(Aborted(words.tone_refused(what)))
+                self.feed(Aborted(words.TONE_REFUSED.format(why=what)))
             case Refused("mask", code, name):
                 self.feed(NoiseRefused(f"{code} {name}".strip()))
             case Missed(count, event):
@@ -259,7 +259,7 @@ class Runner:
 
     def _missed(self, count: int, event: int) -> None:
         """Ask again what is under way: nobody knows what became of it."""
-        self.feed(BoardLost(words.events_lost(count)))
+        self.feed(BoardLost(words.EVENTS_LOST.format(count=count)))
         self.feed(BoardReady(False, self._client.can_mask), self._mark(event))
 
     def _told(self, number: int, verb: str, fields: dict[str, str]) -> None:

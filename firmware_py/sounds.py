@@ -6,7 +6,7 @@ The procedure keeps every level within the calibration's reach already; here it 
 from firmware_py.calibration.calibration import CalibrationInForce
 from firmware_py.link.client import Client, Tone
 from firmware_py.procedure.events import Mask, Play
-from firmware_py.procedure.words import too_loud
+from firmware_py.procedure.words import TOO_LOUD
 
 
 class TooLoudError(ValueError):
@@ -21,9 +21,7 @@ def play_tone(client: Client, calibration: CalibrationInForce, tone_id: str, pla
     TooLoudError
         If it is above what the calibration reaches.
     """
-    highest_db_hl = calibration.highest_db_hl(play.ear, play.frequency_hz)
-    if not play.level_db_hl <= highest_db_hl:
-        raise TooLoudError(too_loud("a tone", play.level_db_hl, highest_db_hl))
+    _check("a tone", play.level_db_hl, calibration.highest_db_hl(play.ear, play.frequency_hz))
     level_dbfs = calibration.level_dbfs(play.ear, play.frequency_hz, play.level_db_hl)
     client.play(
         Tone(
@@ -34,15 +32,14 @@ def play_tone(client: Client, calibration: CalibrationInForce, tone_id: str, pla
 
 
 def play_noise(client: Client, calibration: CalibrationInForce, mask: Mask) -> None:
-    """Play noise until told otherwise.
-
-    Raises
-    ------
-    TooLoudError
-        If it is above what the calibration reaches.
-    """
-    highest_db_hl = calibration.highest_noise_db_hl(mask.ear, mask.frequency_hz)
-    if not mask.level_db_hl <= highest_db_hl:
-        raise TooLoudError(too_loud("noise", mask.level_db_hl, highest_db_hl))
+    """Play noise until told otherwise; errors as of a tone."""
+    _check("noise", mask.level_db_hl, calibration.highest_noise_db_hl(mask.ear, mask.frequency_hz))
     level_dbfs = calibration.noise_dbfs(mask.ear, mask.frequency_hz, mask.level_db_hl)
     client.mask(mask.ear, mask.frequency_hz, level_dbfs)
+
+
+def _check(what: str, level_db_hl: float, highest_db_hl: float) -> None:
+    if not level_db_hl <= highest_db_hl:
+        raise TooLoudError(
+            TOO_LOUD.format(what=what, level_db_hl=level_db_hl, highest_db_hl=highest_db_hl)
+        )

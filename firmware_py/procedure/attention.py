@@ -18,9 +18,10 @@ def inattention(estimator: ThresholdEstimator, catch_trials: CatchTrials) -> str
     signs = []
     found = estimator.hyperparameters
     if found.lapse_rate > LAPSE_RATE_HIGH:
-        signs.append(words.misses(found.lapse_rate))
+        signs.append(words.MISSES.format(percent=100.0 * found.lapse_rate))
     if catch_trials.judgeable and catch_trials.alarm_share > CATCHES_ANSWERED_HIGH:
         signs.append(catch_trials.alarm_words())
     elif found.false_alarm_rate > FALSE_ALARM_RATE_HIGH:
-        signs.append(words.answers_the_inaudible(found.false_alarm_rate))
-    return words.inattentive(signs) if signs else ""
+        percent = 100.0 * found.false_alarm_rate
+        signs.append(words.ANSWERS_THE_INAUDIBLE.format(percent=percent))
+    return words.INATTENTIVE.format(signs=", ".join(signs)) if signs else ""

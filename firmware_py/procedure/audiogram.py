@@ -52,16 +52,16 @@ class Audiogram:
     ) -> None:
         low_hz, high_hz = settings.frequency_min_hz, settings.frequency_max_hz
         self.frequencies_hz = tuple(f for f in AUDIOGRAM_FREQUENCIES_HZ if low_hz <= f <= high_hz)
-        self._estimator = estimator
-        self._levels = levels
-        self._tally = tally
+        self.estimator = estimator
+        self.levels = levels
+        self.tally = tally
 
     def estimates(self) -> list[Estimate]:
         """Return what is known at each frequency."""
         figures = zip(
             self.frequencies_hz,
-            *self._estimator.threshold(self.frequencies_hz),
-            *self._estimator.threshold_band(self.frequencies_hz, BAND_PROBABILITY),
+            *self.estimator.threshold(self.frequencies_hz),
+            *self.estimator.threshold_band(self.frequencies_hz, BAND_PROBABILITY),
             strict=True,
         )
         return [
@@ -92,9 +92,9 @@ class Audiogram:
 
         Of an ear that was silent at the limit again and again the means are sure enough.
         """
-        mean_db_hl, _ = self._estimator.threshold(self.frequencies_hz)
+        mean_db_hl, _ = self.estimator.threshold(self.frequencies_hz)
         found = zip(self.frequencies_hz, mean_db_hl, strict=True)
-        sides = {self._levels.side(f, float(mean)) for f, mean in found}
+        sides = {self.levels.side(f, float(mean)) for f, mean in found}
         return sides.pop() if len(sides) == 1 else None
 
     def _mark(self, frequency_hz: float, mean_db_hl: float, sd_db: float) -> Outcome:
@@ -103,10 +103,10 @@ class Audiogram:
         A threshold at the floor or below is not told apart from lower ones, and being wrong by a
         few dB there harms nobody. To say that there is no response has to be sure.
         """
-        side = self._levels.side(frequency_hz, mean_db_hl)
+        side = self.levels.side(frequency_hz, mean_db_hl)
         if side != NO_RESPONSE:
             return side
-        limit_db_hl = self._levels.limit_db_hl(frequency_hz)
+        limit_db_hl = self.levels.limit_db_hl(frequency_hz)
         sure = mean_db_hl >= limit_db_hl + BEYOND_LIMIT_SDS * sd_db
-        asked = self._tally.silent_at_limit[frequency_hz] >= SILENT_AT_LIMIT_SURE
+        asked = self.tally.silent_at_limit[frequency_hz] >= SILENT_AT_LIMIT_SURE
         return NO_RESPONSE if sure or asked else INCOMPLETE

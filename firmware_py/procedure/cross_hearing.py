@@ -109,8 +109,11 @@ class CrossHearing:
             return Cover(why=str(error))
         return Cover(
             level_db_hl,
-            words.crosses(
-                presentation.level_db_hl, OTHER[ear], crossing_db_hl, other.cochlea_db_hl
+            words.CROSSES.format(
+                level_db_hl=presentation.level_db_hl,
+                ear=OTHER[ear],
+                crossing_db_hl=crossing_db_hl,
+                cochlea_db_hl=other.cochlea_db_hl,
             ),
         )
 
@@ -203,7 +206,7 @@ class CrossHearing:
             return suspect.cover.why
         other = self._other(ear, suspect.presentation.frequency_hz)
         if other is None:
-            return words.not_measured(OTHER[ear])
+            return words.NOT_MEASURED.format(ear=OTHER[ear])
         return self.cover(ear, suspect.presentation).why
 
     def _gap(self, estimate: Estimate, other: Threshold, noise_db_hl: float | None) -> float | None:

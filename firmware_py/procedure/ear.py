@@ -76,13 +76,9 @@ class EarTest:
         self.tally = Tally()
         self.catch_trials = CatchTrials(settings)
         self.audiogram = Audiogram(settings, self.estimator, self.levels, self.tally)
-        self._rule = StoppingRule(
-            settings, self.estimator, self.levels, self.tally, self.catch_trials, self.audiogram
-        )
+        self._rule = StoppingRule(settings, self.audiogram, self.catch_trials)
         self.familiarisation = Familiarisation(settings.familiar_level_db_hl, self.levels)
-        self.measurement = Measurement(
-            settings, self.estimator, self.levels, self.tally, self.audiogram, self._rule
-        )
+        self.measurement = Measurement(settings, self.audiogram, self._rule)
         self.retest: Retest | None = None
         self.phase: Purpose | None = FAMILIARISE  # None: there is nothing more to present
         self.outcome: Outcome = INCOMPLETE

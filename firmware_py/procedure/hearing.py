@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from firmware_py.procedure import words
+from firmware_py.procedure import tells, words
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.events import (
@@ -36,14 +36,6 @@ from firmware_py.procedure.presentation import NO_COVER, Presentation
 from firmware_py.procedure.presenter import FINISHED, PAUSED, READY, Answer, Presenter
 from firmware_py.procedure.reach import Highest, unlimited
 from firmware_py.procedure.settings import BETTER, BOTH, LEFT, RIGHT, Settings
-from firmware_py.procedure.tells import (
-    AnswerTold,
-    EarAgainTold,
-    EarOverTold,
-    EarTold,
-    FinishTold,
-    GoingOnTold,
-)
 
 RETEST_REPEATABLE_DB: Final = 5.0
 RETEST_ACCEPTED_DB: Final = 10.0
@@ -190,8 +182,8 @@ class HearingTest:
         if self.state != PAUSED:
             return []
         if self.presentation is None:  # paused before it began
-            return [GoingOnTold(), *self._next(now_us)]
-        return [GoingOnTold(), *self.presenter.go_on(now_us)]
+            return [tells.GoingOnTold(), *self._next(now_us)]
+        return [tells.GoingOnTold(), *self.presenter.go_on(now_us)]
 
     def _next(self, now_us: int, since_us: int | None = None) -> list[Action]:
         """Go on with the next presentation, the next ear, or the end.
@@ -204,11 +196,11 @@ class HearingTest:
             ear = next(filter(self.cross_hearing.ask_again, self.ears), None)
             if ear is None:
                 return self._finish(COMPLETE, "")
-            told.append(EarAgainTold(ear, words.CROSS_HEARD))
+            told.append(tells.EarAgainTold(ear, words.CROSS_HEARD))
         presentation = self.ears[ear].next_presentation(self.number + 1)
         if ear != self._told_ear:
             self._told_ear = ear
-            told.append(EarTold(ear))
+            told.append(tells.EarTold(ear))
         return [*told, *self.presenter.begin(now_us, ear, presentation, since_us)]
 
     def _answered(self, now_us: int, answer: Answer) -> list[Action]:
@@ -223,15 +215,17 @@ class HearingTest:
         if presentation.purpose not in (CATCH, FAMILIARISE):
             half_width_db = round(ear.widest().half_width_db, 2)
         told: list[Action] = [
-            AnswerTold(self.number, ear.ear, presentation.purpose, answer.heard, half_width_db)
+            tells.AnswerTold(
+                self.number, ear.ear, presentation.purpose, answer.heard, half_width_db
+            )
         ]
         if ear.over:
-            told.append(EarOverTold(ear.ear, ear.outcome, ear.why))
+            told.append(tells.EarOverTold(ear.ear, ear.outcome, ear.why))
         return [*told, *self._next(now_us, answer.at_us)]
 
     def _finish(self, outcome: SessionOutcome, why: str) -> list[Action]:
         self.outcome = outcome
-        return [self.presenter.end(), FinishTold(outcome, why), Finish(self.result())]
+        return [self.presenter.end(), tells.FinishTold(outcome, why), Finish(self.result())]
 
     def _ear_result(self, ear: EarTest) -> dict[str, Any]:
         """Return the result of an ear, with the marks of masking if anybody looked for them."""
@@ -253,8 +247,12 @@ class HearingTest:
             difference_db = ear.retest_difference_db
             if difference_db is not None and abs(difference_db) > RETEST_REPEATABLE_DB:
                 verdict = "rejected" if abs(difference_db) > RETEST_ACCEPTED_DB else "doubtful"
-                remarks.append(words.retest_differs(ear.ear, verdict, difference_db))
-            remarks += [words.of_ear(ear.ear, doubt) for doubt in _doubts(ear)]
+                remarks.append(
+                    words.RETEST_DIFFERS.format(
+                        ear=ear.ear, verdict=verdict, difference_db=difference_db
+                    )
+                )
+            remarks += [f"{ear.ear} ear: {doubt}" for doubt in _doubts(ear)]
             remarks += self._masking_doubts(ear)
         tallies = [ear.tally for ear in self.ears.values()]
         if any(tally.tones for tally in tallies) and not any(tally.answered for tally in tallies):
@@ -269,7 +267,11 @@ class HearingTest:
         for frequency_hz, verdict in self.cross_hearing.verdicts(ear.ear).items():
             if verdict.mark == UNCERTAIN:
                 found.setdefault(verdict.why, []).append(frequency_hz)
-        return [words.masking_uncertain(ear.ear, at_hz, why) for why, at_hz in found.items()]
+        sentence = words.MASKING_UNCERTAIN
+        return [
+            sentence.format(ear=ear.ear, frequencies_hz=", ".join(map(str, at_hz)), why=why)
+            for why, at_hz in found.items()
+        ]
 
 
 def next_ear(settings: Settings, ears: Iterable[EarTest]) -> str | None:
@@ -298,7 +300,7 @@ def _doubts(ear: EarTest) -> list[str]:
     doubts = []
     tally = ear.tally
     if tally.unsure > UNSURE_SHARE_HIGH * tally.answered:
-        doubts.append(words.mostly_unsure(tally.unsure, tally.answered))
+        doubts.append(words.MOSTLY_UNSURE.format(unsure=tally.unsure, answered=tally.answered))
     if ear.outcome != UNRELIABLE and ear.inattention():
         doubts.append(ear.inattention())
     return doubts

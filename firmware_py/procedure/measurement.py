@@ -4,14 +4,13 @@ import math
 from dataclasses import replace
 from typing import Final
 
-from firmware_py.inference.estimator import Stimulus, ThresholdEstimator
+from firmware_py.inference.estimator import Stimulus
 from firmware_py.procedure.audiogram import BAND_PROBABILITY, Audiogram
-from firmware_py.procedure.levels import Levels, near
+from firmware_py.procedure.levels import near
 from firmware_py.procedure.outcomes import CATCH, INCOMPLETE, MEASURE
 from firmware_py.procedure.presentation import Observation, Presentation
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, Settings
 from firmware_py.procedure.stopping import Stop, StoppingRule
-from firmware_py.procedure.tally import Tally
 
 # The profile whose band can be trusted to say that a frequency needs no more tones; the others are
 # too sure of themselves, and choose by information alone.
@@ -22,20 +21,12 @@ SAME_TONE_MAX: Final = 3  # the same tone at the limit unheard (at the floor hea
 class Measurement:
     """The estimator's tones of one ear, and the observations that count."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        estimator: ThresholdEstimator,
-        levels: Levels,
-        tally: Tally,
-        audiogram: Audiogram,
-        rule: StoppingRule,
-    ) -> None:
+    def __init__(self, settings: Settings, audiogram: Audiogram, rule: StoppingRule) -> None:
         self._settings = settings
-        self._estimator = estimator
-        self._levels = levels
-        self._tally = tally
         self._audiogram = audiogram
+        self._estimator = audiogram.estimator
+        self._levels = audiogram.levels
+        self._tally = audiogram.tally
         self._rule = rule
         self.observations: list[Observation] = []
         self._again_hz: tuple[float, ...] = ()  # what is asked again with noise

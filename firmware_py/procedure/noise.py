@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-from firmware_py.procedure import words
+from firmware_py.procedure import tells, words
 from firmware_py.procedure.cross_hearing import OTHER, CrossHearing
 from firmware_py.procedure.events import Action, Mask, Unmask
 from firmware_py.procedure.outcomes import CATCH
 from firmware_py.procedure.presentation import NO_COVER, Cover, Presentation
-from firmware_py.procedure.tells import UnmaskedTold
 
 
 class MaskingNoise:
@@ -57,10 +56,10 @@ class MaskingNoise:
         """
         if self.due is None:
             return []
-        refusal = words.noise_refused(why)
+        refusal = words.NOISE_REFUSED.format(why=why)
         self.due, self._plays = None, False
         self.cover = Cover(why=refusal)
-        return [Unmask(), UnmaskedTold(number, refusal)]
+        return [Unmask(), tells.UnmaskedTold(number, refusal)]
 
     def silenced(self) -> None:
         """Remember that none plays any more."""

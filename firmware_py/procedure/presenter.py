@@ -19,7 +19,7 @@ Where there is no second button its presses mean nothing.
 from dataclasses import dataclass
 from typing import Final
 
-from firmware_py.procedure import words
+from firmware_py.procedure import tells, words
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.events import (
     UNSURE_BUTTON,
@@ -44,14 +44,6 @@ from firmware_py.procedure.outcomes import CATCH
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.randomness import PAUSE_STREAM, uniform
 from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.tells import (
-    BoardLostTold,
-    BoardReadyTold,
-    CatchTold,
-    PauseTold,
-    ToneTold,
-    VoidTold,
-)
 
 # States.
 READY: Final = "ready"
@@ -147,7 +139,7 @@ class Presenter:
             return []
         self.state = PAUSED
         self.onset_us = None
-        return [self._silence(), PauseTold()]
+        return [self._silence(), tells.PauseTold()]
 
     def go_on(self, now_us: int) -> list[Action]:
         """Begin the presentation again that was under way."""
@@ -260,7 +252,7 @@ class Presenter:
             self.onset_us = max(self.onset_us, until_us)
             return self._stray_press(now_us)
         self.answer = Answer(heard, at_us)
-        return [CatchTold(self.number, self.ear)] if self.state == PAUSE_BEFORE else []
+        return [tells.CatchTold(self.number, self.ear)] if self.state == PAUSE_BEFORE else []
 
     def _early_press(self, now_us: int) -> list[Action]:
         """Ask the tone again after the first press that was too early; pass over the others."""
@@ -284,13 +276,13 @@ class Presenter:
             return []
         self._board_ready = False
         self.noise.silenced()  # the board falls silent by itself
-        return [BoardLostTold(why)]
+        return [tells.BoardLostTold(why)]
 
     def _board_is_ready(self, now_us: int, tone_known: bool, can_mask: bool) -> list[Action]:
         self._board_ready = True
         self.noise.silenced()
         self._cross_hearing.can_mask = can_mask
-        told = BoardReadyTold()
+        told = tells.BoardReadyTold()
         whole = tone_known and not self._is_catch() and self.noise.due is None
         if self.state in (STARTING, LISTENING) and whole:
             wait_us = START_TIMEOUT_US if self.state == STARTING else self._listening_us()
@@ -324,12 +316,13 @@ class Presenter:
             return self._begin_silence(now_us)
         self._starts += 1
         if self._starts > STARTS_MAX:
-            self.failure = words.not_played(self.number, self._void_why)
+            void_why = f": {self._void_why}" if self._void_why else ""
+            self.failure = words.NOT_PLAYED.format(number=self.number) + void_why
             return []
         self._time_asked = False
         self.state = STARTING
         noise, cover = self.noise.due, self.noise.cover
-        told = ToneTold(
+        told = tells.ToneTold(
             self.number, self.ear, tone.purpose, tone.frequency_hz, tone.level_db_hl,
             tone.information_bits,
             noise_db_hl=noise.level_db_hl if noise else None,
@@ -347,11 +340,11 @@ class Presenter:
             self.state = STARTING
             return self._ask_time(now_us)
         self.state = LISTENING
-        return [CatchTold(self.number, self.ear), *self._wait(now_us + self._listening_us())]
+        return [tells.CatchTold(self.number, self.ear), *self._wait(now_us + self._listening_us())]
 
     def _void(self, now_us: int, why: str) -> list[Action]:
         self._void_why = why
-        return [self._silence(), VoidTold(self.number, why), *self._pause_before(now_us)]
+        return [self._silence(), tells.VoidTold(self.number, why), *self._pause_before(now_us)]
 
     # Small things
 

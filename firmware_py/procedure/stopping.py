@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 from typing import Final
 
-from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure import words
 from firmware_py.procedure.attention import inattention
 from firmware_py.procedure.audiogram import Audiogram, Estimate
 from firmware_py.procedure.catch_trials import CatchTrials
-from firmware_py.procedure.levels import Levels
 from firmware_py.procedure.outcomes import (
     HEARS_ALL,
     INCOMPLETE,
@@ -19,7 +17,6 @@ from firmware_py.procedure.outcomes import (
 )
 from firmware_py.procedure.retest import RETEST_TONES_MAX
 from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.tally import Tally
 
 LIMIT_TONES: Final = 6  # nothing heard, so often at the limit (all heard, at the floor): it ends
 LIMIT_FREQUENCIES: Final = 4  # silent at so many of them: three say little about the others
@@ -44,21 +41,13 @@ class Stop:
 class StoppingRule:
     """Judges after every answer of an ear if there are enough."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        estimator: ThresholdEstimator,
-        levels: Levels,
-        tally: Tally,
-        catch_trials: CatchTrials,
-        audiogram: Audiogram,
-    ) -> None:
+    def __init__(self, settings: Settings, audiogram: Audiogram, catch_trials: CatchTrials) -> None:
         self._settings = settings
-        self._estimator = estimator
-        self._levels = levels
-        self._tally = tally
-        self._catch_trials = catch_trials
         self._audiogram = audiogram
+        self._estimator = audiogram.estimator
+        self._levels = audiogram.levels
+        self._tally = audiogram.tally
+        self._catch_trials = catch_trials
         self._tones_max = settings.tones_max
         self._kept = RETEST_TONES_MAX if settings.retest else 0  # tones for the retest
 
@@ -95,7 +84,7 @@ class StoppingRule:
                 return None
             if catches.unreliable:
                 return Stop(UNRELIABLE, catches.alarm_words())
-            return Stop(HEARS_ALL, words.all_heard(self._levels.floor_db_hl))
+            return Stop(HEARS_ALL, words.ALL_HEARD.format(floor_db_hl=self._levels.floor_db_hl))
         both_sides = self._tally.answered > 0 and self._tally.heard < self._tally.tones
         why = self._enough() if both_sides and self._estimator.trial_count else ""
         if not why:
@@ -130,7 +119,7 @@ class StoppingRule:
             return ""
         widest = self._audiogram.widest()
         if widest.half_width_db <= s.stop_half_width_db:
-            return words.narrow_enough(widest.half_width_db, widest.frequency_hz)
+            return _band(words.NARROW_ENOUGH, widest)
         if self.exhausted:
             cap = words.cap_reached(self._tones_max, self._tally.tones, self._kept)
             return self._short(cap, widest)
@@ -138,20 +127,22 @@ class StoppingRule:
             candidates_hz = self._estimator.candidate_frequencies_hz
             best = self._estimator.next_stimulus(self._levels.limits_db_hl(candidates_hz))
             if best.information_bits <= s.stop_information_bits:
-                return self._short(words.next_answer_tells(best.information_bits), widest)
+                return self._short(
+                    words.NEXT_ANSWER_TELLS.format(information_bits=best.information_bits), widest
+                )
         return ""
 
     def _short(self, end: str, widest: Estimate) -> str:
         """Say why the measurement ended short of what was wanted, and what it was short of."""
-        limits_db_hl = {
-            e.frequency_hz: self._levels.limit_db_hl(e.frequency_hz)
-            for e in self._audiogram.estimates()
-            if e.mark == INCOMPLETE
-        }
-        return words.short_of_wanted(
-            end,
-            words.plus_minus(widest.half_width_db, widest.frequency_hz),
-            self._settings.stop_half_width_db,
-            limits_db_hl,
-            inattention(self._estimator, self._catch_trials),
-        )
+        why = [end, _band(words.WIDE_STILL, widest, wanted_db=self._settings.stop_half_width_db)]
+        at_hz = [e.frequency_hz for e in self._audiogram.estimates() if e.mark == INCOMPLETE]
+        if at_hz:
+            limits_db_hl = self._levels.limits_db_hl(at_hz)
+            why.append(words.perhaps_beyond(dict(zip(at_hz, limits_db_hl, strict=True))))
+        doubt = inattention(self._estimator, self._catch_trials)
+        return "; ".join([*why, doubt] if doubt else why)
+
+
+def _band(sentence: str, widest: Estimate, **more: float) -> str:
+    half_width_db, frequency_hz = widest.half_width_db, widest.frequency_hz
+    return sentence.format(half_width_db=half_width_db, frequency_hz=frequency_hz, **more)

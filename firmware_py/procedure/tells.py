@@ -12,16 +12,19 @@ class Tell:
 
     WHAT: ClassVar[str]
 
+    def __init_subclass__(cls, what: str) -> None:
+        """Name the kind."""
+        cls.WHAT = what
+
     def figures(self) -> dict[str, Any]:
         """Return what the line says of it, by name; what is None is left out."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
-class ToneTold(Tell):
+class ToneTold(Tell, what="tone"):
     """A tone is about to be played; `unmasked`: why it has no noise though it needs it."""
 
-    WHAT = "tone"
     number: int
     ear: str
     purpose: Purpose
@@ -33,19 +36,17 @@ class ToneTold(Tell):
 
 
 @dataclass(frozen=True)
-class CatchTold(Tell):
+class CatchTold(Tell, what="catch"):
     """A silence begins."""
 
-    WHAT = "catch"
     number: int
     ear: str
 
 
 @dataclass(frozen=True)
-class AnswerTold(Tell):
+class AnswerTold(Tell, what="answer"):
     """A presentation has its answer; `half_width_db` is that of the widest band."""
 
-    WHAT = "answer"
     number: int
     ear: str
     purpose: Purpose
@@ -59,118 +60,101 @@ class AnswerTold(Tell):
 
 
 @dataclass(frozen=True)
-class VoidTold(Tell):
+class VoidTold(Tell, what="void"):
     """A presentation came to nothing and is asked again."""
 
-    WHAT = "void"
     number: int
     why: str
 
 
 @dataclass(frozen=True)
-class UnmaskedTold(Tell):
+class UnmaskedTold(Tell, what="unmasked"):
     """A presentation goes on without its noise."""
 
-    WHAT = "unmasked"
     number: int
     why: str
 
 
 @dataclass(frozen=True)
-class EarTold(Tell):
+class EarTold(Tell, what="ear"):
     """The test goes on with this ear."""
 
-    WHAT = "ear"
     ear: str
 
 
 @dataclass(frozen=True)
-class EarAgainTold(Tell):
+class EarAgainTold(Tell, what="ear-again"):
     """An ear that was over is asked again with noise."""
 
-    WHAT = "ear-again"
     ear: str
     why: str
 
 
 @dataclass(frozen=True)
-class EarOverTold(Tell):
+class EarOverTold(Tell, what="ear-over"):
     """An ear is over."""
 
-    WHAT = "ear-over"
     ear: str
     outcome: Outcome
     why: str
 
 
 @dataclass(frozen=True)
-class PauseTold(Tell):
+class PauseTold(Tell, what="paused"):
     """The test is paused."""
 
-    WHAT = "paused"
-
 
 @dataclass(frozen=True)
-class GoingOnTold(Tell):
+class GoingOnTold(Tell, what="continued"):
     """The test goes on after a pause."""
 
-    WHAT = "continued"
-
 
 @dataclass(frozen=True)
-class BoardLostTold(Tell):
+class BoardLostTold(Tell, what="board-lost"):
     """The tone generator is lost."""
 
-    WHAT = "board-lost"
     why: str
 
 
 @dataclass(frozen=True)
-class BoardReadyTold(Tell):
+class BoardReadyTold(Tell, what="board-ready"):
     """The tone generator is back."""
-
-    WHAT = "board-ready"
 
 
 @dataclass(frozen=True)
-class FinishTold(Tell):
+class FinishTold(Tell, what="finished"):
     """The test is over."""
 
-    WHAT = "finished"
     outcome: SessionOutcome
     why: str
 
 
 @dataclass(frozen=True)
-class SessionTold(Tell):
+class SessionTold(Tell, what="session"):
     """A session has begun, with this journal and a calibration in this state."""
 
-    WHAT = "session"
     session: int
     journal: str
     calibration: str
 
 
 @dataclass(frozen=True)
-class ResumeTold(Tell):
+class ResumeTold(Tell, what="resumed"):
     """A session was taken up again, after so many tones."""
 
-    WHAT = "resumed"
     session: int
     tones: int
 
 
 @dataclass(frozen=True)
-class SessionOverTold(Tell):
+class SessionOverTold(Tell, what="session-over"):
     """A session is over, and its journal is closed."""
 
-    WHAT = "session-over"
     session: int
 
 
 @dataclass(frozen=True)
-class ForeignEventTold(Tell):
+class ForeignEventTold(Tell, what="foreign-event"):
     """The tone generator told something that is of no use."""
 
-    WHAT = "foreign-event"
     verb: str
