@@ -7,19 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from firmware_py.procedure import tells, words
+from firmware_py.procedure import events, tells, words
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.events import (
-    Aborted,
-    Action,
-    Continued,
-    Event,
-    Finish,
-    Mask,
-    Paused,
-    Started,
-)
+from firmware_py.procedure.events import Action, Event
 from firmware_py.procedure.masking import Earphones
 from firmware_py.procedure.outcomes import (
     ABORTED,
@@ -122,7 +113,7 @@ class HearingTest:
         return self.presenter.presentation
 
     @property
-    def noise(self) -> Mask | None:
+    def noise(self) -> events.Mask | None:
         """Return the noise for this presentation; a silence has that of the last tone."""
         return self.presenter.noise.due
 
@@ -146,13 +137,13 @@ class HearingTest:
         if self.state == FINISHED:
             return []
         match event:
-            case Started(can_mask):
+            case events.Started(can_mask):
                 return self._started(now_us, can_mask)
-            case Paused():
+            case events.Paused():
                 return self.presenter.pause()
-            case Continued():
+            case events.Continued():
                 return self._continued(now_us)
-            case Aborted(why):
+            case events.Aborted(why):
                 return self._finish(ABORTED, why)
         actions = self.presenter.handle(now_us, event)
         if self.presenter.failure:
@@ -225,7 +216,7 @@ class HearingTest:
 
     def _finish(self, outcome: SessionOutcome, why: str) -> list[Action]:
         self.outcome = outcome
-        return [self.presenter.end(), tells.FinishTold(outcome, why), Finish(self.result())]
+        return [self.presenter.end(), tells.FinishTold(outcome, why), events.Finish(self.result())]
 
     def _ear_result(self, ear: EarTest) -> dict[str, Any]:
         """Return the result of an ear, with the marks of masking if anybody looked for them."""

@@ -19,26 +19,9 @@ Where there is no second button its presses mean nothing.
 from dataclasses import dataclass
 from typing import Final
 
-from firmware_py.procedure import tells, words
+from firmware_py.procedure import events, tells, words
 from firmware_py.procedure.cross_hearing import CrossHearing
-from firmware_py.procedure.events import (
-    UNSURE_BUTTON,
-    Action,
-    AskBoardTime,
-    BoardLost,
-    BoardReady,
-    BoardTime,
-    ButtonPressed,
-    Event,
-    NoiseEnded,
-    NoiseRefused,
-    Play,
-    Silence,
-    TimePassed,
-    ToneEnded,
-    ToneStarted,
-    Wait,
-)
+from firmware_py.procedure.events import UNSURE_BUTTON, Action, Event
 from firmware_py.procedure.noise import MaskingNoise
 from firmware_py.procedure.outcomes import CATCH
 from firmware_py.procedure.presentation import Presentation
@@ -146,7 +129,7 @@ class Presenter:
         self._starts = 0  # a pause is no failure of the board
         return self._pause_before(now_us)
 
-    def end(self) -> Silence:
+    def end(self) -> events.Silence:
         """Fall silent for ever."""
         self.state = FINISHED
         self.noise.due = None
@@ -156,23 +139,23 @@ class Presenter:
         """Take in what the board told, or that time has passed."""
         actions: list[Action] = []
         match event:
-            case TimePassed():
+            case events.TimePassed():
                 actions = self._time_passed(now_us)
-            case ToneStarted(number, onset_us):
+            case events.ToneStarted(number, onset_us):
                 actions = self._tone_started(now_us, number, onset_us)
-            case ToneEnded(number, offset_us, cut):
+            case events.ToneEnded(number, offset_us, cut):
                 actions = self._tone_ended(now_us, number, offset_us, cut)
-            case ButtonPressed(at_us, button):
+            case events.ButtonPressed(at_us, button):
                 actions = self._pressed(now_us, at_us, button)
-            case BoardTime(at_us):
+            case events.BoardTime(at_us):
                 actions = self._board_time(now_us, at_us)
-            case BoardLost(why):
+            case events.BoardLost(why):
                 actions = self._board_lost(why)
-            case BoardReady(tone_known, can_mask):
+            case events.BoardReady(tone_known, can_mask):
                 actions = self._board_is_ready(now_us, tone_known, can_mask)
-            case NoiseRefused(why):
+            case events.NoiseRefused(why):
                 actions = self.noise.refused(self.number, why)
-            case NoiseEnded() if self.state == STARTING and self.noise.due is not None:
+            case events.NoiseEnded() if self.state == STARTING and self.noise.due is not None:
                 actions = self._void(now_us, words.NOISE_ENDED)
         return actions
 
@@ -189,7 +172,7 @@ class Presenter:
 
     def _ask_time(self, now_us: int) -> list[Action]:
         self._time_asked = True
-        return [AskBoardTime(), *self._wait(now_us + TIME_TIMEOUT_US)]
+        return [events.AskBoardTime(), *self._wait(now_us + TIME_TIMEOUT_US)]
 
     def _board_time(self, now_us: int, at_us: int) -> list[Action]:
         if self.state == STARTING and self._time_asked:
@@ -328,7 +311,7 @@ class Presenter:
             noise_db_hl=noise.level_db_hl if noise else None,
             unmasked=cover.why or None if noise is None else None,
         )  # fmt: skip
-        play = Play(
+        play = events.Play(
             self.number, self.ear, tone.frequency_hz, tone.level_db_hl,
             s.pulse_on_ms, s.pulse_off_ms, s.pulses, s.rise_ms,
         )  # fmt: skip
@@ -348,13 +331,13 @@ class Presenter:
 
     # Small things
 
-    def _silence(self) -> Silence:
+    def _silence(self) -> events.Silence:
         self.noise.silenced()
-        return Silence()
+        return events.Silence()
 
     def _wait(self, until_us: int) -> list[Action]:
         self._deadline_us = until_us
-        return [Wait(until_us)]
+        return [events.Wait(until_us)]
 
     def _listening_us(self) -> int:
         return 1000 * (self._settings.tone_ms + self._settings.response_window_ms)
