@@ -50,9 +50,10 @@ from firmware_py.platform.supervisor import Supervisor
 from firmware_py.platform.waiting import POLL_S
 from firmware_py.platform.wrong_pins import WrongPinsOnDisk
 from firmware_py.procedure.events import Aborted, Continued, Paused
-from firmware_py.procedure.hearing import FINISHED, PAUSED, HearingTest
+from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import NOT_MASKED
 from firmware_py.procedure.person import Person, composed
+from firmware_py.procedure.presenter import FINISHED, PAUSED
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
@@ -525,8 +526,8 @@ class Firmware:
         state = f"{FINISHED} outcome={test.outcome}" if test.state == FINISHED else test.state
         widest = ear.widest()
         return (
-            f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tones} "
-            f"heard={ear.tones_heard} unsure={ear.tones_unsure} "
+            f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tally.tones} "
+            f"heard={ear.tally.heard} unsure={ear.tally.unsure} "
             f"half_width_db={widest.half_width_db:.1f} widest_hz={widest.frequency_hz} "
             f"masking={_masking(test)} resumed={self._runner.last_resumed} "
             f"calibration={self._runner.last_calibration.state}"

@@ -13,9 +13,9 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.board import PlayedTone, SimulatedBoard
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.calibration.levels import NOISE_CORRECTION
-from firmware_py.procedure.hearing import PAUSE_BEFORE
 from firmware_py.procedure.masking import INSERT, KINDS
 from firmware_py.procedure.outcomes import MASKED, NOT_MASKED, UNCERTAIN
+from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
 from tests.calibration.calibrations import CalibratedBoard, calibration, on_file

@@ -289,7 +289,7 @@ def test_a_test_that_goes_on_says_so_wherever_somebody_looks(rig: Rig, undisturb
         rig.until("! answer number=3" if life == 1 else "! answer number=6")
         assert rig.process is not None
         assert rig.process.kill()
-        tones = replay(read_journal(rig.journal()).records).test.ears["left"].tones
+        tones = replay(read_journal(rig.journal()).records).test.ears["left"].tally.tones
         ready = rig.start(config="[device]\nevents = true\n").first_line()
         assert f"; session 1 goes on, tones so far: {tones}; UNCALIBRATED" in ready
         rig.until(f"! resumed session=1 tones={tones}")

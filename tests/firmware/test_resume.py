@@ -10,7 +10,7 @@ import pytest
 
 from firmware_py.link.notices import ButtonPressed, Greeted
 from firmware_py.procedure.events import Continued, Paused
-from firmware_py.procedure.hearing import FINISHED, PAUSE_BEFORE
+from firmware_py.procedure.presenter import FINISHED, PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
 from tests.firmware.conftest import ONE_EAR
 from tests.firmware.world import (

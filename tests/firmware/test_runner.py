@@ -17,8 +17,9 @@ from firmware_py.link.notices import Lost, Missed, UnknownEvent
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.procedure import ear as ear_test
 from firmware_py.procedure.events import Aborted, ButtonPressed
-from firmware_py.procedure.hearing import PAUSE_BEFORE, HearingTest
+from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
+from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.runner import Runner
 from firmware_py.session import Session

@@ -61,7 +61,7 @@ def test_whoever_watches_sees_the_test_after_each_trial() -> None:
     seen: list[tuple[int, int]] = []
 
     def watch(test: HearingTest, trial: Trial) -> None:
-        seen.append((trial.number, test.ears[trial.ear].tones))
+        seen.append((trial.number, test.ears[trial.ear].tally.tones))
 
     session = read_session(GOLDEN, watch)
     tones = 0
