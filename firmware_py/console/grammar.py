@@ -27,6 +27,7 @@ ILLEGAL_PARAMETER: Final = -224
 TOO_MUCH_DATA: Final = -223
 HARDWARE_MISSING: Final = -241
 MASS_STORAGE: Final = -250
+SYSTEM_ERROR: Final = -310  # the firmware is at fault itself
 QUEUE_OVERFLOW: Final = -350
 TONE_GENERATOR_LOST: Final = 101
 JOURNAL_DAMAGED: Final = 102
@@ -73,12 +74,16 @@ class ErrorQueue:
         self._errors.clear()
 
 
+def short_form(header: str) -> str:
+    """Return the short form of a header, which is its capitals."""
+    return "".join(character for character in header if not character.islower())
+
+
 def header_pattern(header: str) -> re.Pattern[str]:
     """Return what matches a header, written with its short forms in capitals, in all its forms."""
     parts = []
     for mnemonic in header.rstrip("?").split(":"):
-        short = "".join(c for c in mnemonic if not c.islower())
-        parts.append(f"(?:{re.escape(short)}|{re.escape(mnemonic)})")
+        parts.append(f"(?:{re.escape(short_form(mnemonic))}|{re.escape(mnemonic)})")
     question = r"\?" if header.endswith("?") else ""
     return re.compile(":".join(parts) + question, re.IGNORECASE | re.ASCII)
 

@@ -16,7 +16,7 @@ from device.simulator.board import PlayedNoise
 from firmware_py import archive
 from firmware_py.archive import DAMAGED, UNFINISHED, ArchiveError, glance, recorded_result
 from firmware_py.configuration import Configuration
-from firmware_py.console.commands import Console
+from firmware_py.console.console import Console
 from firmware_py.console.pin import PinHash
 from firmware_py.journal import read_journal
 from firmware_py.platform import data_directory as data_module
@@ -66,7 +66,7 @@ def test_a_device_that_works_says_so_part_by_part(tmp_path: Path) -> None:
 
 def test_a_board_that_does_not_answer_is_at_fault(tmp_path: Path) -> None:
     device = Device(tmp_path)
-    code, parts = parts_of(device.firmware.self_test())
+    code, parts = parts_of(device.firmware._instrument.self_test())
 
     assert code == PARTS["wire"] + PARTS["board"], "no port is open yet"
     assert parts["board"] == "FAULT, does not answer"
@@ -79,12 +79,12 @@ def test_a_disk_that_is_full_or_gone_is_at_fault(
     device = Device(tmp_path / "data")
     device.tones.open()
     monkeypatch.setattr(data_module, "FREE_BYTES_MIN", 1 << 60)
-    code, parts = parts_of(device.firmware.self_test())
+    code, parts = parts_of(device.firmware._instrument.self_test())
     assert code & PARTS["disk"]
     assert "bytes left, journals want 1152921504606846976" in parts["disk"]
 
     shutil.rmtree(tmp_path / "data")
-    code, parts = parts_of(device.firmware.self_test())
+    code, parts = parts_of(device.firmware._instrument.self_test())
     assert code & PARTS["disk"]
     assert "cannot be written: No such file or directory" in parts["disk"]
     device.data.close()
@@ -137,14 +137,14 @@ def test_tones_by_hand_obey_the_limits_of_a_test(tmp_path: Path) -> None:
         answers,
         [
             "level is 41; allowed are -10 to 40 dB HL (the first tone in an ear)",
-            "ear is 'up'; allowed are left, right",
+            "ear is 'UP'; allowed are LEFT and RIGHT",
             "frequency is 100; allowed are 125 to 8000 Hz",
             "frequency is 8001; allowed are 125 to 8000 Hz",
             "level is -11; allowed are -10 to 40 dB HL",
             "frequency is nan; allowed are 125 to 8000 Hz",
             "level is nan; allowed are -10 to 40 dB HL",
             "frequency is 1e+09; allowed are 125 to 8000 Hz",
-            "'loud' is not a number",
+            "frequency is 'loud'; allowed are numbers in Hz",
             "level is inf; allowed are -10 to 40 dB HL",
         ],
         strict=False,
@@ -200,7 +200,10 @@ def test_a_tone_by_hand_may_have_noise_in_the_other_ear(tmp_path: Path) -> None:
         'ERROR -224,"noise is 61; allowed are -10 to 60 dB (20 dB above the tone); nothing was '
         'played"'
     )
-    assert answers[1:] == ["ERROR -224,\"'loud' is not a number; nothing was played\"", *["OK"] * 3]
+    assert answers[1:] == [
+        "ERROR -224,\"noise is 'loud'; allowed are numbers in dB; nothing was played\"",
+        *["OK"] * 3,
+    ]
     masked, plain = board.played
     assert masked.noise == PlayedNoise("right", 1000.0, 50.0 + 6.0 - 120.0)
     assert plain.noise is None

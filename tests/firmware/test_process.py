@@ -461,7 +461,7 @@ def test_no_test_is_begun_with_a_button_that_was_held_down_before(rig: Rig) -> N
     rig.start()
     rig.operator.greet()
     words = 'ERROR 106,"button 1 is held down; no test was begun"'
-    rig.wait(lambda: rig.operator.ask("SESS:STAR EAR=UP,SEED=3") == words)
+    rig.wait(lambda: rig.operator.ask("SESS:STAR ID=../x,SEED=3") == words)
     assert not [*rig.data.glob("*.journal")]
 
 

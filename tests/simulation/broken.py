@@ -12,6 +12,8 @@ from firmware_py.journal import SealKey
 from firmware_py.journal.simulated_disk import SimulatedDisk
 from firmware_py.link.client import Notice, Told, Tone
 from firmware_py.platform.exit_codes import EXIT_TONE_GENERATOR
+from firmware_py.procedure.events import Event, Paused
+from firmware_py.session import BoardMark
 from tests.firmware.world import S
 from tests.simulation.board import WatchedBoard
 from tests.simulation.clock import BEGAN_US
@@ -130,8 +132,16 @@ class SpinningFirmware(Firmware):
 class FaultyFirmware(Firmware):
     """Makes a mistake of its own."""
 
-    def pause(self) -> None:
-        raise ZeroDivisionError
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        feed = self._runner.feed
+
+        def faulty(event: Event, board: BoardMark | None = None) -> None:
+            if isinstance(event, Paused):
+                raise ZeroDivisionError
+            feed(event, board)
+
+        self._runner.feed = faulty  # type: ignore[method-assign]
 
 
 class CarelessFirmware(Firmware):
@@ -249,8 +259,13 @@ class UnreadyFirmware(Firmware):
 class LazyFirmware(Firmware):
     """Begins no test."""
 
-    def start(self, *arguments: Any) -> None:
-        raise ConsoleError(SETTINGS_CONFLICT, "not today")
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+
+        def refuse(*_: object) -> None:
+            raise ConsoleError(SETTINGS_CONFLICT, "not today")
+
+        self._runner.begin = refuse  # type: ignore[assignment, method-assign]
 
 
 class TiredFirmware(Firmware):

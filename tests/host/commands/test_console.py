@@ -16,7 +16,6 @@ import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
-from firmware_py.console.commands import Console
 from firmware_py.console.pin import PinHash, PinLock
 from host_tools.commands.console import command as console_module
 from host_tools.commands.console.command import history_path, is_pin, words_of
@@ -25,7 +24,7 @@ from host_tools.errors import HostError
 from host_tools.greeting import CONSOLE_WANTED
 from host_tools.main import INTERRUPTED, main
 from host_tools.processes import ConsoleLine
-from tests.console.instrument import PICTURE, FakeInstrument, connected
+from tests.console.instrument import PICTURE, Recorder, connected
 from tests.firmware.rig import REPO, Rig
 from tests.firmware.rig import Served as BoardServed
 from tests.firmware.world import a_listener
@@ -36,22 +35,17 @@ BLOCKER = "import sys; sys.modules['prompt_toolkit'] = None\n"
 MAIN = "import sys; from host_tools.main import main; sys.exit(main())"
 
 
-class Firmware(FakeInstrument):
+class Firmware(Recorder):
     """Says who it is, and whether it tells what happens, as the firmware does."""
 
     telling = "OFF"
 
-    def set_events(self, text: str) -> None:
-        super().set_events(text)
-        self.telling = text
-
-    def events(self) -> str:
-        super().events()
-        return self.telling
-
-    def identify(self) -> str:
-        super().identify()
-        return "GP-PTA,fitting device,0,0.1.0"
+    def called(self, name: str, *values: object) -> str:
+        super().called(name, *values)
+        if name == "set_events":
+            self.telling = "ON" if values[0] else "OFF"
+        answers = {"identify": "GP-PTA,fitting device,0,0.1.0", "events": self.telling}
+        return answers.get(name, name)
 
 
 class Served:
@@ -59,7 +53,7 @@ class Served:
 
     def __init__(self, lock: PinLock | None = None) -> None:
         self.instrument = Firmware()
-        self.console = Console(self.instrument, lock)
+        _, self.console = connected(lock, self.instrument)
         self.unasked: list[str] = []
         self.mute = False
         self._line = ConsoleLine()
@@ -119,7 +113,7 @@ def test_a_script_is_told_every_answer_and_nothing_else(served: Served) -> None:
     assert said == ["state", *PICTURE, "OK", "OK", "threshold"]
     assert errors == ""
     assert served.instrument.calls == [
-        ("identify",), ("state",), ("audiogram", None), ("abort",), ("threshold", "LEFT", None),
+        ("identify",), ("state",), ("audiogram", None), ("abort",), ("threshold", "left", None),
     ]  # fmt: skip
 
 
@@ -152,7 +146,7 @@ def test_whether_it_tells_what_happens_is_left_as_it_was_found(served: Served, f
     served.unasked += ["! session-over"]
     piped(served.port, f"SYST:EVEN {other}\n", "--until", "session-over")
     assert served.instrument.telling == found
-    assert ("set_events", other) in served.instrument.calls
+    assert ("set_events", other == "ON") in served.instrument.calls
 
     piped(served.port, f"SYST:EVEN {other}\n")
     assert served.instrument.telling == other, "who waits for nothing has set it"
