@@ -11,6 +11,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from firmware_py import __version__
+from firmware_py.platform import interpreter
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
 
 if TYPE_CHECKING:
@@ -150,6 +151,8 @@ class MakeKey(argparse.Action):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the firmware and return its exit code."""
+    if words := interpreter.refusal():
+        return _refuse(words)
     arguments = parser().parse_args(argv)
     if not 0.1 <= arguments.speed <= 1000.0:
         return _refuse(f"--speed is {arguments.speed:g}; allowed is 0.1 to 1000")

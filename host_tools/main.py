@@ -13,6 +13,7 @@ from typing import Final
 from device.simulator.audiograms import AudiogramError
 from firmware_py import __version__
 from firmware_py.inference.library import JIT, VARIABLE, LibraryError
+from firmware_py.platform import interpreter
 from host_tools.commands import (
     cable,
     demo,
@@ -140,6 +141,9 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
+    if words := interpreter.refusal():
+        print(f"gp-pta: {words}", file=sys.stderr)
+        return 2
     if isinstance(sys.stdout, io.TextIOWrapper):  # a name with bytes that are no text is spelt out
         sys.stdout.reconfigure(errors="backslashreplace")
     arguments = parser().parse_args(argv)
