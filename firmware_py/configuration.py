@@ -1,6 +1,6 @@
 """The firmware's configuration: one TOML file, every key known, every value within its limits."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,12 @@ from firmware_py.procedure.settings import SettingError, Settings
 FILE_BYTES_MAX = 32 * 1024  # every key with its longest value has not half of it
 RECONNECT_S_LIMITS = (3.0, 3600.0)  # it is tried every second, and a greeting takes time
 MEMORY_RESERVE_MB_LIMITS = (0, 4096)
+KEYS = {  # of every table
+    "console": ["pin"],
+    "device": ["calibration", "events", "memory_reserve_mb", "reconnect_s"],
+    "journal": ["pseudonym_key", "seal_key"],
+    "test": [field.name for field in fields(Settings)],
+}
 
 
 class ConfigurationError(ValueError):
@@ -81,32 +87,26 @@ def read_configuration(path: Path) -> Configuration:
 
 
 def _configuration(content: dict[str, Any], directory: Path) -> Configuration:
-    _refuse_unknown("table", content, ["console", "device", "journal", "test"])
+    _refuse_unknown("table", content, list(KEYS))
     for name, table in content.items():
         if not isinstance(table, dict):
             shown = "no table" if name == "console" else repr(table)  # it may be a PIN
             raise ConfigurationError(f"{name!r} is {shown}; it has to be a table, [{name}]")
-    console = content.get("console", {})
-    device, test = content.get("device", {}), content.get("test", {})
-    journal = content.get("journal", {})
-    _refuse_unknown("key", console, ["pin"], "[console] ")
-    _refuse_unknown(
-        "key", device, ["calibration", "events", "memory_reserve_mb", "reconnect_s"], "[device] "
-    )
-    _refuse_unknown("key", journal, ["pseudonym_key", "seal_key"], "[journal] ")
-    _refuse_unknown("key", test, list(Settings.__dataclass_fields__), "[test] ")
+        _refuse_unknown("key", table, KEYS[name], f"[{name}] ")
+    console, device, journal, test = (content.get(name, {}) for name in KEYS)
     try:
         settings = Settings.from_record(test)
     except SettingError as error:
         raise ConfigurationError(f"[test] {error}") from None
+    seal_key = _key("seal_key", journal, directory)
     return Configuration(
         settings,
-        _reconnect_s(device),
+        float(_number("reconnect_s", device, RECONNECT_S_LIMITS, "s")),
         _events(device),
         _path("[device] calibration", device.get("calibration"), directory, "a calibration"),
         _pin(console),
-        _memory_reserve_mb(device),
-        SealKey(secret) if (secret := _key("seal_key", journal, directory)) else None,
+        int(_number("memory_reserve_mb", device, MEMORY_RESERVE_MB_LIMITS, "MB", whole=True)),
+        None if seal_key is None else SealKey(seal_key),
         _key("pseudonym_key", journal, directory),
     )
 
@@ -117,24 +117,20 @@ def _refuse_unknown(kind: str, given: dict[str, Any], known: list[str], place: s
         raise ConfigurationError(f"{place}{name!r} is not a known {kind}; {hint}")
 
 
-def _reconnect_s(device: dict[str, Any]) -> float:
-    value = device.get("reconnect_s", Configuration.reconnect_s)
-    low, high = RECONNECT_S_LIMITS
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise ConfigurationError(
-            f"[device] reconnect_s is {value!r}; allowed are numbers from {low:g} to {high:g} s"
-        )
-    return float(value)
-
-
-def _memory_reserve_mb(device: dict[str, Any]) -> int:
-    value = device.get("memory_reserve_mb", Configuration.memory_reserve_mb)
-    low, high = MEMORY_RESERVE_MB_LIMITS
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ConfigurationError(
-            f"[device] memory_reserve_mb is {value!r}; allowed are whole numbers from {low} to "
-            f"{high} MB"
-        )
+def _number(
+    name: str,
+    device: dict[str, Any],
+    limits: tuple[float, float],
+    unit: str,
+    *,
+    whole: bool = False,
+) -> float:
+    value: object = device.get(name, getattr(Configuration, name))
+    low, high = limits
+    kinds = int if whole else int | float
+    if isinstance(value, bool) or not isinstance(value, kinds) or not low <= value <= high:
+        numbers = f"{'whole ' * whole}numbers from {low:g} to {high:g} {unit}"
+        raise ConfigurationError(f"[device] {name} is {value!r}; allowed are {numbers}")
     return value
 
 

@@ -70,6 +70,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--hash-pin",
         action=HashPin,
+        nargs=0,
         help="ask for an operator's PIN, print its line of the configuration, and end",
     )
     p.add_argument(
@@ -78,15 +79,12 @@ def parser() -> argparse.ArgumentParser:
         metavar="NEWFILE",
         help="make a key for seals or pseudonyms by chance, and end",
     )
-    p.add_argument("--version", action=Version, help="say what runs here, and end")
+    p.add_argument("--version", action=Version, nargs=0, help="say what runs here, and end")
     return p
 
 
 class Version(argparse.Action):
     """Says version, kernels and commit; looked up only when asked for."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
-        super().__init__(option_strings, dest, nargs=0, help=help)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         """Print one line and end."""
@@ -101,9 +99,6 @@ class Version(argparse.Action):
 
 class HashPin(argparse.Action):
     """Asks for a PIN, so that no list of processes and no history of a shell has it."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
-        super().__init__(option_strings, dest, nargs=0, help=help)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         """Print the line for the configuration and end; from a pipe the PIN is read once."""
