@@ -14,7 +14,6 @@ from firmware_py.console.arguments import Argument, Number
 from firmware_py.console.commands import Command, When, page_lines
 from firmware_py.console.console import OWN_COMMANDS, Console
 from firmware_py.console.grammar import (
-    ERRORS_MAX,
     LINE_CHARACTERS_MAX,
     SETTINGS_CONFLICT,
     ConsoleError,
@@ -98,13 +97,6 @@ def test_no_two_rows_answer_to_the_same_header() -> None:
             assert [other.header for other in TABLE if other.pattern.fullmatch(form)] == [
                 row.header
             ]
-
-
-@pytest.mark.parametrize("line", ["AUD", "audiogram", ":Aud"])
-def test_a_picture_comes_before_its_ok(line: str) -> None:
-    _, console = connected()
-
-    assert console.execute(line) == [*PICTURE, "OK"]
 
 
 @pytest.mark.parametrize(
@@ -277,175 +269,89 @@ def test_a_wrong_line_does_nothing_and_is_answered_with_what_is_right(
 
 
 @pytest.mark.parametrize("line", ["SESS:PAUS", "SESS:STAT?", "AUD", "SETT pulses,2"])
-def test_what_the_instrument_refuses_is_answered_and_kept(line: str) -> None:
+def test_what_the_instrument_refuses_is_answered_and_kept_until_it_is_read(line: str) -> None:
     instrument, console = connected()
     instrument.refusal = ConsoleError(SETTINGS_CONFLICT, "not now")
 
     assert console.execute(line) == ['ERROR -221,"not now"']
+    console.execute("NONSENSE")
     assert console.execute("SYST:ERR?") == ['-221,"not now"']
-
-
-def test_errors_are_read_one_by_one_and_forgotten_on_demand() -> None:
-    _, console = connected()
-    for line in ("A", "*IDN? 1", "SETT"):
-        console.execute(line)
-
-    assert console.execute("SYST:ERR?")[0].startswith("-113,")
-    assert console.execute("SYSTEM:ERROR?")[0].startswith("-108,")
     assert console.execute("*cls") == ["OK"]
-    assert console.execute("syst:err?") == ['0,"No error"']
-
-
-def test_more_errors_than_are_kept_are_said_to_be_so() -> None:
-    _, console = connected()
-    for _ in range(3 * ERRORS_MAX):
-        assert len(console.execute("X")) == 1
-
-    assert numbers(console) == [-113] * (ERRORS_MAX - 1) + [-350]
-
-
-@pytest.mark.parametrize("line", ["", " ", "   "])
-def test_an_empty_line_says_nothing(line: str) -> None:
-    _, console = connected()
-
-    assert console.execute(line) == []
-    assert numbers(console) == []
+    assert console.execute("SYSTEM:ERROR?") == ['0,"No error"']
 
 
 # --- Bytes ---------------------------------------------------------------------------------------
 
+ID = "SESS:STAR ID="
 
-@pytest.mark.parametrize("end", [b"\r", b"\n", b"\r\n", b"\n\r", b"\r\n\r\n"])
-def test_a_line_may_end_in_any_usual_way(end: bytes) -> None:
+
+def asked(*identifiers: str) -> list[Call]:
+    return [("start", *NONE * 3, identifier, None) for identifier in identifiers]
+
+
+IDENTITY: list[Call] = [("identify",)]
+NAMES = ("Zoë", "Иванов-3", "患者7", "𠮷野家", "محمد")
+ERASED: list[tuple[bytes, list[Call]]] = [  # backspace is <
+    (b"*IDX<N?X<\r", IDENTITY), (b"<<<<<*IDN?\r", IDENTITY), (b"ab<<\r", []),
+    *((f"{ID}a{last}<b\r".encode(), asked("ab")) for last in ("e", "ë", "患", "𠮷")),
+    (f"{ID}ë".encode()[:-1] + b"<b\r", asked("b")),
+]  # fmt: skip
+BYTES: list[tuple[bytes, list[Call]]] = [
+    *((b"*IDN?" + end + b"*IDN?" + end, IDENTITY * 2)
+      for end in (b"\r", b"\n", b"\r\n", b"\n\r", b"\r\n\r\n")),
+    *((line, []) for line in (b"SESS:ABOR", b"\r", b" \r", b"   \n")),
+    *((f"{ID}{name}\r".encode(), asked(name)) for name in NAMES),
+    *((typed.replace(b"<", erase), calls) for typed, calls in ERASED for erase in (b"\b", b"\x7f")),
+    *((begun + anew + b"*IDN?\r", IDENTITY)
+      for begun in (b"SESS:ABOR", b"X" * 500, b"ID=\xc3") for anew in (b"\x15", b"\x03")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("typed", "calls"), BYTES)
+def test_bytes_are_taken_in_one_by_one_and_done_when_their_line_ends(
+    typed: bytes, calls: list[Call]
+) -> None:
     instrument, console = connected()
+    answers = [answer for byte in typed for answer in console.receive(bytes([byte]))]
 
-    assert console.receive(b"*IDN?" + end + b"SESS:STAT?" + end) == ["identify", "state"]
-    assert instrument.calls == [("identify",), ("state",)]
+    assert instrument.calls == calls
+    assert answers == ["identify" if call in IDENTITY else "OK" for call in calls]
 
 
-def test_nothing_is_done_before_the_line_ends() -> None:
+def test_a_line_that_is_too_long_is_refused_and_counted_in_characters() -> None:
+    """What was beyond the limit is lost: to do the rest of it would be to do something else."""
+    name = "患" * (LINE_CHARACTERS_MAX - len(ID))
     instrument, console = connected()
-
-    assert console.receive(b"SESS:ABOR") == []
-    assert instrument.calls == []
-    assert console.receive(b"\r") == ["OK"]
-
-
-@pytest.mark.parametrize("erase", [b"\x08", b"\x7f"])
-def test_backspace_takes_back_a_character(erase: bytes) -> None:
-    instrument, console = connected()
-
-    assert console.receive(b"SESX" + erase + b"S:STATX" + erase + b"?\r") == ["state"]
-    assert console.receive(erase * 5 + b"*IDN?\r") == ["identify"]
-    assert console.receive(b"ab" + erase * 2 + b"\r") == []
-    assert instrument.calls == [("state",), ("identify",)]
-
-
-@pytest.mark.parametrize("anew", [b"\x15", b"\x03"])
-def test_control_u_and_control_c_begin_the_line_anew(anew: bytes) -> None:
-    instrument, console = connected()
-
-    assert console.receive(b"SESS:ABOR" + anew + b"*IDN?\r") == ["identify"]
-    assert console.receive(b"X" * 500 + anew + b"*IDN?\r") == ["identify"]
-    assert console.receive(b"SESS:ABOR" + anew + b"\r") == []
-    assert instrument.calls == [("identify",)] * 2
-
-
-def test_the_longest_line_is_taken_and_a_longer_one_refused() -> None:
-    instrument, console = connected()
-    name = b"n" * (LINE_CHARACTERS_MAX - len(b"SETT? "))
-
-    assert console.receive(b"SETT? " + name + b"\r") == ["setting"]
-    assert instrument.calls == [("setting", name.decode())]
-    for more in (1, 2, 5000):
-        assert console.receive(b"SETT? " + name + b"n" * more + b"\r") == [
+    for more in ("患", "患" * 5000, "患" * 300 + "\b" * 250):
+        assert console.receive(f"{ID}{name}{more}\r".encode()) == [
             'ERROR -223,"a line has at most 200 characters; nothing was done"'
         ]
-    assert len(instrument.calls) == 1
-
-
-def test_a_line_that_was_too_long_stays_so_whatever_is_taken_back() -> None:
-    """What was beyond the limit is lost: to do the rest of it would be to do something else."""
-    instrument, console = connected()
-
-    assert console.receive(b"SETT? " + b"n" * 300 + b"\x08" * 150 + b"\r")[0].startswith(
-        "ERROR -223,"
-    )
-    assert instrument.calls == []
-    assert console.receive(b"*IDN?\r") == ["identify"]
-
-
-@pytest.mark.parametrize("byte", [0x00, 0x01, 0x07, 0x09, 0x1B])
-def test_a_control_character_spoils_its_line_and_no_other(byte: int) -> None:
-    instrument, console = connected()
-    garbled = b"SESS:" + bytes([byte]) + b"ABOR\r"
-
-    assert console.receive(b"*IDN?\r" + garbled + b"*IDN?\r") == [
-        "identify",
-        f'ERROR -113,"{PRINTABLE}; U+{byte:04X} is none; nothing was done"',
-        "identify",
-    ]
-    assert ("abort",) not in instrument.calls
+    assert console.receive(f"{ID}{name}\r".encode()) == ["OK"]
+    assert instrument.calls == asked(name)
 
 
 @pytest.mark.parametrize(
-    ("garbled", "byte"),
+    ("garbled", "words"),
     [
-        (b"\x80", 0x80), (b"\xff", 0xFF), (b"\xc3", 0xC3), (b"\xc0\x80", 0xC0),
-        (b"\xed\xa0\x80", 0xED), (b"\xf4\x90\x80\x80", 0xF4), (b"\xe6\x82", 0xE6),
-        ("ë".encode()[::-1], 0xAB),
+        *((bytes([byte]), f"{PRINTABLE}; U+{byte:04X} is none") for byte in (0, 1, 7, 9, 0x1B)),
+        *(
+            (garbled, f"a line is UTF-8; the byte 0x{byte:02X} is none here")
+            for garbled, byte in (
+                (b"\x80", 0x80), (b"\xff", 0xFF), (b"\xc3", 0xC3), (b"\xc0\x80", 0xC0),
+                (b"\xed\xa0\x80", 0xED), (b"\xf4\x90\x80\x80", 0xF4), (b"\xe6\x82", 0xE6),
+                ("ë".encode()[::-1], 0xAB),
+            )
+        ),
     ],
 )  # fmt: skip
-def test_what_is_no_utf_8_spoils_its_line_and_no_other(garbled: bytes, byte: int) -> None:
+def test_what_is_no_text_spoils_its_line_and_no_other(garbled: bytes, words: str) -> None:
     for before, after in ((b"SESS:", b"ABOR\r"), (b"SESS:STAR ID=", b"\r")):
         instrument, console = connected()
 
         assert console.receive(b"*IDN?\r" + before + garbled + after + b"*IDN?\r") == [
-            "identify",
-            f'ERROR -113,"a line is UTF-8; the byte 0x{byte:02X} is none here; nothing was done"',
-            "identify",
-        ]
-        assert [name for name, *_ in instrument.calls] == ["identify"] * 2
-
-
-@pytest.mark.parametrize("name", ["Zoë", "Иванов-3", "患者7", "𠮷野家", "محمد"])
-def test_an_identifier_may_come_byte_by_byte(name: str) -> None:
-    instrument, console = connected()
-    answers = [console.receive(bytes([byte])) for byte in f"SESS:STAR ID={name}\r".encode()]
-
-    assert answers == [[]] * (len(answers) - 1) + [["OK"]]
-    assert instrument.calls == [("start", *NONE * 3, name, None)]
-
-
-@pytest.mark.parametrize("last", ["e", "ë", "患", "𠮷"])
-@pytest.mark.parametrize("erase", [b"\x08", b"\x7f"])
-def test_backspace_takes_back_a_whole_character_of_any_length(last: str, erase: bytes) -> None:
-    instrument, console = connected()
-
-    assert console.receive(f"SESS:STAR ID=a{last}".encode() + erase + b"b\r") == ["OK"]
-    assert instrument.calls == [("start", *NONE * 3, "ab", None)]
-
-
-def test_half_a_character_is_taken_back_too_and_begun_anew() -> None:
-    instrument, console = connected()
-    half = "SESS:STAR ID=ë".encode()[:-1]
-
-    assert console.receive(half + b"\x7f" + b"b\r") == ["OK"]
-    assert console.receive(half) == console.receive(b"\x15") == []
-    assert console.receive(b"*IDN?\r") == ["identify"]
-    assert instrument.calls == [("start", *NONE * 3, "b", None), ("identify",)]
-
-
-def test_the_longest_line_is_counted_in_characters() -> None:
-    instrument, console = connected()
-    name = "患" * (LINE_CHARACTERS_MAX - len("SESS:STAR ID="))
-
-    assert console.receive(f"SESS:STAR ID={name}\r".encode()) == ["OK"]
-    assert instrument.calls == [("start", *NONE * 3, name, None)]
-    assert console.receive(f"SESS:STAR ID={name}患\r".encode()) == [
-        'ERROR -223,"a line has at most 200 characters; nothing was done"'
-    ]
-    assert len(instrument.calls) == 1
+            "identify", f'ERROR -113,"{words}; nothing was done"', "identify",
+        ]  # fmt: skip
+        assert instrument.calls == IDENTITY * 2
 
 
 def test_however_much_comes_without_an_end_little_is_kept() -> None:
@@ -479,14 +385,6 @@ def test_a_script_is_answered_line_by_line() -> None:
         ("identify",), ("start", "left", None, None, "Zoë", None), ("state",),
         ("threshold", "right", None), ("set_setting", "pulses", "2"), ("audiogram", None),
     ]  # fmt: skip
-
-
-def test_a_script_may_be_split_at_any_byte() -> None:
-    for at in range(len(SCRIPT) + 1):
-        instrument, console = connected()
-        answers = console.receive(SCRIPT[:at]) + console.receive(SCRIPT[at:])
-
-        assert (answers, instrument.calls) == whole_script()
 
 
 @deterministic

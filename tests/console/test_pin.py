@@ -1,7 +1,6 @@
 """The PIN: what needs it, what wrong ones cost, and that it is never repeated."""
 
 import hmac
-import itertools
 
 import pytest
 from hypothesis import given, settings
@@ -132,6 +131,7 @@ def test_wrong_ones_cost_twice_as_much_every_time_up_to_a_limit() -> None:
     lock.enter(PIN)
     assert lock.state == UNLOCKED
     refusal_of(lock, "0000")
+    assert lock.state == LOCKED
     clock.s += 1.0
     lock.enter(PIN)
 
@@ -154,14 +154,6 @@ def test_the_time_that_it_takes_to_look_does_not_count(monkeypatch: pytest.Monke
     monkeypatch.setattr(PinHash, "is_of", slow)
     refusal_of(console.lock, "0000")
     assert "looked at in 1 s" in refusal_of(console.lock, PIN)
-
-
-def test_a_wrong_pin_locks_again() -> None:
-    lock = PinLock(STORED, Clock())
-    lock.enter(PIN)
-    refusal_of(lock, "0000")
-
-    assert lock.state == LOCKED
 
 
 def test_it_locks_again_when_nothing_needs_it_for_long() -> None:
@@ -270,17 +262,3 @@ def test_it_is_never_repeated_wherever_it_stands(before: str, after: str) -> Non
 
     if not before.strip(" :") or before.strip(" :").startswith(("SYST", "P")):
         assert PIN not in shown
-
-
-def test_a_million_guesses_get_nowhere_in_a_day() -> None:
-    clock = Clock()
-    lock = PinLock(STORED, clock)
-    looked_at = 0
-    for guess in itertools.count():
-        if clock.s > 1000.0 + 86_400.0:
-            break
-        words = refusal_of(lock, f"{guess:04d}")
-        looked_at += words.startswith("wrong")
-        clock.s += 1.0
-
-    assert looked_at < 160
