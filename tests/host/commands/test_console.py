@@ -25,7 +25,7 @@ from host_tools.greeting import CONSOLE_WANTED
 from host_tools.main import INTERRUPTED, main
 from host_tools.processes import ConsoleLine
 from tests.console.instrument import PICTURE, Recorder, connected
-from tests.firmware.rig import REPO, Rig
+from tests.firmware.rig import REPO
 from tests.firmware.rig import Served as BoardServed
 from tests.firmware.world import a_listener
 
@@ -269,36 +269,6 @@ def test_a_refusal_names_the_port_and_the_command_and_no_pin() -> None:
     finally:
         talk.close()
         served.stop()
-
-
-def script(rig: Rig, *lines: str) -> list[str]:
-    """Type these lines at a console and return the answers."""
-    return [rig.operator.ask(line) for line in lines]
-
-
-def test_a_whole_session_from_a_script(tmp_path: Path) -> None:
-    """The real processes: subject data behind the PIN, a test, its result, the end."""
-    stored = PinHash.of(PIN, b"0123456789abcdef")
-    with Rig(tmp_path / "data") as rig:
-        process = rig.start(config=f'[console]\npin = "{stored}"\n')
-        process.first_line()
-        said = script(rig, "*TST?", "SESS:STAR RIGHT,SEED=3,ID=P-17", f"SYST:PIN {PIN}")
-        assert said[0].startswith('0,"wire ok')
-        assert said[1].startswith("ERROR -203,")
-        assert said[2] == "OK"
-        said = script(rig, "SYST:EVEN ON", "TONE RIGHT,1000,40", "SESS:STAR RIGHT,SEED=3,ID=P-17")
-        assert said == ["OK"] * 3
-        rig.until("! session-over")
-        said = script(
-            rig, "SYST:EVEN OFF", "SESS:STAT?", "SESS:LIST?", "THR? RIGHT,1", "SYST:ERR?",
-            "SYST:EXIT",
-        )  # fmt: skip
-        assert said[1].startswith("state=finished outcome=complete ear=right")
-        assert said[2].startswith("1,complete,20")
-        assert said[2].endswith(",right,P-17")
-        assert said[3].startswith("right=250,")
-        assert said[4].startswith("-203,")
-        assert process.end_of() == (0, "")
 
 
 # People
