@@ -5,8 +5,8 @@ from typing import Final
 from firmware_py.calibration.calibration import FREQUENCIES_HZ
 from firmware_py.calibration.tone import DBFS_LIMITS
 from firmware_py.console.arguments import Argument, Choice, Number, Word
-from firmware_py.console.commands import Command, When, page_lines
 from firmware_py.console.console import OWN_COMMANDS
+from firmware_py.console.table import Command, When, page_lines
 from firmware_py.instrument import NOT_BEGUN, NOT_PLAYED, Instrument
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
 from firmware_py.procedure.person import AGE_YEARS_MAX, FEMALE, MALE

@@ -12,8 +12,8 @@ from firmware_py.platform.toml_file import TomlFileError, read_toml, unknown_key
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import SettingError, Settings
 
-FILE_BYTES_MAX = 32 * 1024  # every key with its longest value has not half of it
-RECONNECT_S_LIMITS = (3.0, 3600.0)  # it is tried every second, and a greeting takes time
+FILE_BYTES_MAX = 32 * 1024  # twice what all keys with their longest values take
+RECONNECT_S_LIMITS = (3.0, 3600.0)  # one try a second, and a greeting takes time
 MEMORY_RESERVE_MB_LIMITS = (0, 4096)
 KEYS = {  # of every table
     "console": ["pin"],
@@ -45,11 +45,11 @@ class Configuration:
         How much the process may still grow once it is ready, table `[device]`; 0: without limit.
         Only with an image: Numba loads what it needs when it needs it.
     pin : PinHash or None
-        Of the operator, table `[console]`; only its hash is told. None: none is needed.
+        The hash of the operator's PIN, table `[console]`. None: no PIN is needed.
     seal_key : SealKey or None
-        Every record of a journal is sealed with it, table `[journal]`. None: there are no seals.
+        Seals every record of a journal, table `[journal]`. None: there are no seals.
     pseudonym_key : bytes or None
-        With which identifiers are replaced by pseudonyms, table `[journal]`. None: they are not.
+        Replaces identifiers by pseudonyms, table `[journal]`. None: they are kept as they are.
     """
 
     test: Settings = field(default_factory=Settings)

@@ -140,7 +140,7 @@ class Firmware:
             self._last_words(EXIT_FAULT, SYSTEM_ERROR, f"{type(error).__name__}: {error}")
             raise
         finally:
-            self._stopping = True  # what tells it to end from here on is too late
+            self._stopping = True  # stop() comes too late from here on
             self._supervisor.ending(self._end)
             self._board.fall_silent(self._waiting)
             self._runner.close()

@@ -1,9 +1,9 @@
 """A tone played by hand while no test runs: to show the listener what to listen for.
 
-It obeys the rules of a test: its settings' range, the reach of the calibration, and no tone more
-than 20 dB above the one before it in that ear, the first of all at the level at which a test begins
-at most. It belongs to no session, so no journal has it; who wants to know what was played reads the
-console's unasked lines.
+It has the limits of a test: the range of the settings, the reach of the calibration, and at most
+20 dB more than the tone before it in that ear. The first tone in an ear is at most as loud as the
+first tone of a test. A tone by hand belongs to no session and is in no journal; the console's
+unasked lines tell what was played.
 """
 
 from typing import Any, Final
@@ -77,7 +77,7 @@ class ManualTone:
             self._asked = {}
 
     def forget(self) -> None:
-        """Stop, and begin softly again: somebody else may wear the earphones."""
+        """Stop, and begin again with a soft tone: somebody else may wear the earphones."""
         self.stop()
         self._last_level_db_hl = {}
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from firmware_py.console.arguments import Argument, Word
-from firmware_py.console.commands import Answer, Command, When, help_lines
 from firmware_py.console.grammar import (
     LINE_CHARACTERS_MAX,
     SETTINGS_CONFLICT,
@@ -16,6 +15,7 @@ from firmware_py.console.grammar import (
     parse_line,
 )
 from firmware_py.console.pin import PinLock
+from firmware_py.console.table import Answer, Command, When, help_lines
 
 ERASE: Final = "\x08\x7f"
 BEGIN_ANEW: Final = "\x03\x15"  # ^C, ^U

@@ -4,8 +4,8 @@ A line is a header, and after a space its arguments, separated by commas. A head
 mnemonics joined by colons, each in its short form (the capitals) or whole, in any case, with a `?`
 at the end for a query: `SESSion:STATe?` is `sess:stat?` or `SESSION:STATE?`.
 
-A line comes in UTF-8. A byte that is none stands in it as a lone surrogate (`surrogateescape` of
-Python), and has it refused.
+A line comes in UTF-8. A byte that is not UTF-8 becomes a lone surrogate (`surrogateescape` of
+Python), for which the line is refused.
 """
 
 import re
@@ -94,7 +94,7 @@ def parse_line(line: str) -> tuple[str, list[str]]:
     Raises
     ------
     ConsoleError
-        If the line is too long, or has what is no printable character.
+        If the line is too long, or has a character that is not printable.
     """
     if len(line) > LINE_CHARACTERS_MAX:
         raise ConsoleError(

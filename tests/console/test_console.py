@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from firmware_py.commands import COMMANDS
 from firmware_py.console import grammar
 from firmware_py.console.arguments import Argument, Number
-from firmware_py.console.commands import Command, When, page_lines
 from firmware_py.console.console import OWN_COMMANDS, Console
 from firmware_py.console.grammar import (
     LINE_CHARACTERS_MAX,
     SETTINGS_CONFLICT,
     ConsoleError,
 )
+from firmware_py.console.table import Command, When, page_lines
 from tests.console.instrument import PICTURE, Call, connected
 
 deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
