@@ -13,7 +13,7 @@ from firmware_py.console.grammar import (
 
 @dataclass(frozen=True)
 class Word:
-    """Any text, of the form that people are told; what is allowed is known where it is used."""
+    """Any text; what is allowed is checked where it is used."""
 
     form: str
     allowed: str = ""
@@ -23,7 +23,7 @@ class Word:
         return text
 
     def resembles(self, text: str) -> bool:
-        """Return whether a text can only be this argument: no text can."""
+        """Return False: no text shows that it is this argument."""
         return False
 
 
@@ -57,9 +57,9 @@ class Choice:
 
 @dataclass(frozen=True)
 class Number:
-    """A number, of this form and unit, from the lowest to the highest of its limits.
+    """A number with its unit, from the lowest to the highest of its limits.
 
-    Without limits they depend on more than the number, and are checked where it is used.
+    It has no limits here if they depend on more than the number: they are checked where it is used.
     """
 
     form: str
@@ -78,7 +78,7 @@ class Number:
 
     def value(self, text: str) -> float:
         """Return the number; `ValueError` if it is none, or beyond its limits."""
-        if self.whole and not text.isdigit():
+        if "_" in text or (self.whole and not text.isdigit()):  # Python takes 1_000
             raise ValueError(text)
         number = int(text) if self.whole else float(text)
         if self.limits is not None and not self.limits[0] <= number <= self.limits[1]:
@@ -86,7 +86,7 @@ class Number:
         return number
 
     def resembles(self, text: str) -> bool:
-        """Return whether it is made of digits, but for a sign and a point."""
+        """Return whether it consists of digits, a sign and a point."""
         return text.lstrip("+-").replace(".", "", 1).isdecimal()
 
 

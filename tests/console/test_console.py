@@ -235,6 +235,10 @@ def test_the_page_has_every_error_number() -> None:
         ),
         ("SESS:STAR SEX=X", "-224,\"SEX is 'X'; allowed are F and M; no test was begun\""),
         (
+            "SESS:STAR AGE=6_7",
+            "-224,\"AGE is '6_7'; allowed are numbers from 0 to 120 years; no test was begun\"",
+        ),
+        (
             "TONE LEFT,1000,loud",
             "-224,\"level is 'loud'; allowed are numbers in dB HL; nothing was played\"",
         ),
