@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bench.table import note
-from firmware_py.calibration.calibration import NO_CALIBRATION
+from firmware_py.calibration.in_force import NO_CALIBRATION
 from firmware_py.link.client import Client
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.procedure.events import Play

@@ -1,18 +1,19 @@
 """How the console's answers about tests, sessions and calibrations are written."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from firmware_py.archive import glance
-from firmware_py.calibration.calibration import CalibrationInForce
+from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console.audiogram import draw_audiogram, legend
 from firmware_py.console.words import readable
 from firmware_py.journal import Disk
 from firmware_py.platform.data_directory import session_number
 from firmware_py.procedure.hearing import FINISHED, HearingTest
 from firmware_py.procedure.outcomes import NOT_MASKED
+from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import OFF
 
 
@@ -45,36 +46,34 @@ def session_words(journal: Path, disk: Disk) -> str:
     return ",".join((str(session_number(journal)), *(word or "-" for word in words)))
 
 
-def threshold_words(ears: Sequence[Mapping[str, Any]], calibration: CalibrationInForce) -> str:
+def threshold_words(ears: Sequence[EarResult], calibration: CalibrationInForce) -> str:
     """Return frequency, level, SD and marks of every threshold of these ears."""
-    words = [f"{ear['ear']}=" + ";".join(map(_figures, ear["thresholds"])) for ear in ears]
+    words = [f"{ear.ear}=" + ";".join(map(_figures, ear.thresholds)) for ear in ears]
     return " ".join([*words, f"calibration={calibration.state}"])
 
 
-def _figures(threshold: Mapping[str, Any]) -> str:
-    mean, sd = threshold["threshold_db_hl"], threshold["sd_db"]
-    figures = f"{mean:.1f},{sd:.1f}" if mean is not None else "-,-"
-    masking = threshold.get("masking", NOT_MASKED)
-    marks = [threshold["mark"]] if masking == NOT_MASKED else [threshold["mark"], masking]
-    return f"{threshold['frequency_hz']},{figures},{','.join(marks)}"
+def _figures(found: ThresholdResult) -> str:
+    mean, sd = found.threshold_db_hl, found.sd_db
+    figures = "-,-" if mean is None else f"{mean:.1f},{sd:.1f}"
+    marks = [found.mark] if found.masking in (NOT_MASKED, None) else [found.mark, found.masking]
+    return f"{found.frequency_hz},{figures},{','.join(marks)}"
 
 
-def audiogram_lines(result: Mapping[str, Any], calibration: CalibrationInForce) -> list[str]:
+def audiogram_lines(result: SessionResult, calibration: CalibrationInForce) -> list[str]:
     """Return the audiogram in characters, and what came of each ear."""
-    found = {ear["ear"]: ear["thresholds"] for ear in result["ears"]}
-    courses = [readable(_course(ear)) for ear in result["ears"]]
-    remarks = [f"remark: {readable(remark)}" for remark in result["remarks"]]
+    found = {ear.ear: ear.thresholds for ear in result.ears}
+    courses = [readable(_course(ear)) for ear in result.ears]
+    remarks = [f"remark: {readable(remark)}" for remark in result.remarks]
     return [*draw_audiogram(found), legend(found), *courses, *remarks, calibration.headline]
 
 
-def _course(ear: Mapping[str, Any]) -> str:
+def _course(ear: EarResult) -> str:
     """Say what came of an ear, after how many tones, and why it ended."""
-    unsure = f", {ear['tones_unsure']} unsure" if ear["tones_unsure"] else ""
-    heard = f"{ear['tones']} tones, {ear['tones_heard']} heard{unsure}"
-    masked = ear.get("tones_masked", 0)
-    heard += f", {masked} with noise in the other ear" if masked else ""
-    why = f"; {ear['why']}" if ear["why"] else ""
-    return f"{ear['ear']} ear: {ear['outcome']}, {heard}{why}"
+    unsure = f", {ear.tones_unsure} unsure" if ear.tones_unsure else ""
+    heard = f"{ear.tones} tones, {ear.tones_heard} heard{unsure}"
+    heard += f", {ear.tones_masked} with noise in the other ear" if ear.tones_masked else ""
+    why = f"; {ear.why}" if ear.why else ""
+    return f"{ear.ear} ear: {ear.outcome}, {heard}{why}"
 
 
 def calibration_words(in_force: CalibrationInForce) -> str:

@@ -1,16 +1,22 @@
-"""What is known of earlier sessions: read from their journals, found by number and never by a name.
+"""Earlier sessions, as their journals recorded them: header and result, found by number.
 
-Nothing is computed again: a result is the one that was recorded. That keeps looking at an old
-session quick, and right whatever the present version would find.
+Nothing is computed again. So it is quick to look at an old session, and its result is the one that
+was found then, whatever this version would find.
 """
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from firmware_py.journal import Disk, JournalError, RealDisk, Record, read_journal
+from firmware_py.journal import Disk, JournalError, RealDisk, read_journal
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
+from firmware_py.procedure.results import SessionResult
+from firmware_py.session_record import (
+    SessionHeader,
+    SessionRecordError,
+    result_of_action,
+)
 
 TAIL_BYTES: Final = 32 * 1024  # a result has at most 12 KiB, and only some notes come after it
 
@@ -23,6 +29,10 @@ class ArchiveError(Exception):
     """A session of which nothing can be said, and why."""
 
 
+class UnfinishedError(ArchiveError):
+    """A session that has no result yet."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """One session, at a glance.
@@ -30,7 +40,7 @@ class Entry:
     Attributes
     ----------
     outcome : str
-        As in its result, or `UNFINISHED`, or `DAMAGED`: its beginning cannot be read.
+        As in its result, or `UNFINISHED`; or `DAMAGED`: header or result cannot be read.
     started : str
         ISO 8601.
     ears, identifier : str
@@ -44,39 +54,31 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Found:
-    """The recorded result of a session, and the header of its journal."""
-
-    result: dict[str, Any]
-    header: Record
-
-    @property
-    def calibration(self) -> dict[str, Any] | None:
-        """Return the record of the calibration under which it was found."""
-        calibration = self.header.get("calibration")
-        return calibration if isinstance(calibration, dict) else None
-
-
-@dataclass(frozen=True)
 class Ends:
-    """The beginning and the end of a journal.
+    """The beginning and the end of a session's journal.
 
     Attributes
     ----------
-    header : dict
-        Its first record.
-    result : dict or None
-        As recorded; None: there is none near the end.
+    header : SessionHeader
+    result : SessionResult or None
+        None: the session is not finished.
     """
 
-    header: Record
-    result: dict[str, Any] | None
+    header: SessionHeader
+    result: SessionResult | None
+
+
+@dataclass(frozen=True)
+class Found(Ends):
+    """The same of a session that is finished."""
+
+    result: SessionResult
 
 
 def read_ends(path: Path, disk: Disk | None = None) -> Ends:
     """Read the beginning and the end of a journal, whatever its size.
 
-    The records between are not checked: `recorded_result` does that. The file system is the
+    The records between are not checked: `read_whole` does that. The file system is the
     machine's own by default, here and below.
 
     Raises
@@ -84,7 +86,9 @@ def read_ends(path: Path, disk: Disk | None = None) -> Ends:
     OSError
         It cannot be read.
     LineError
-        Its first line is no header.
+        Its first line is no header of a journal.
+    SessionRecordError
+        Header or result are not those of a session.
     """
     disk = disk or RealDisk()
     handle = disk.open(path, writable=False)
@@ -97,57 +101,69 @@ def read_ends(path: Path, disk: Disk | None = None) -> Ends:
     finally:
         disk.close(handle)
     results = (_result(line) for line in reversed(tail.splitlines()))
-    return Ends(header, next(filter(None, results), None))
+    return Ends(SessionHeader.from_record(header), next(filter(None, results), None))
 
 
 def glance(path: Path, disk: Disk | None = None) -> Entry:
     """Look at the beginning and the end of a journal, whatever its size."""
     try:
         ends = read_ends(path, disk)
-    except (OSError, LineError):
+    except (OSError, LineError, SessionRecordError):
         return Entry(DAMAGED)
-    header, result = ends.header, ends.result or {}
-    person = header.get("person")
-    settings = header.get("settings")
+    header, result = ends.header, ends.result
     return Entry(
-        _text(result.get("outcome")) or UNFINISHED,
-        _text(header.get("started")),
-        _text(settings.get("ears") if isinstance(settings, dict) else None),
-        _text(person.get("identifier") if isinstance(person, dict) else None),
+        result.outcome if result else UNFINISHED,
+        header.started,
+        header.settings.ears,
+        header.person.identifier or "",
     )
 
 
-def recorded_result(path: Path, disk: Disk | None = None) -> Found:
-    """Read a whole journal, with every check, and return its result.
+def read_whole(path: Path, disk: Disk | None = None) -> Ends:
+    """Read a whole journal, with every check, and return its beginning and its end.
 
     Raises
     ------
+    JournalError
+        It cannot be read, or is damaged.
+    SessionRecordError
+        Header or result are not those of a session.
+    """
+    recovered = read_journal(path, disk=disk)
+    header = SessionHeader.from_record(recovered.header)
+    numbered = reversed([*enumerate(recovered.records)])
+    results = (result_of_action(number, record.get("action")) for number, record in numbered)
+    return Ends(header, next(filter(None, results), None))
+
+
+def recorded_result(path: Path, disk: Disk | None = None) -> Found:
+    """Return the header and the result of a journal that `read_whole` reads.
+
+    Raises
+    ------
+    UnfinishedError
+        There is no result.
     ArchiveError
-        If there is none, or the journal cannot be read or is damaged.
+        The journal cannot be read, is damaged, or is not of a session.
     """
     try:
-        recovered = read_journal(path, disk=disk)
+        ends = read_whole(path, disk)
     except JournalError as error:
         raise ArchiveError(str(error)) from None
-    for record in reversed(recovered.records):
-        action = record.get("action")
-        if isinstance(action, dict) and action.get("what") == "finish":
-            result = action.get("result")
-            if isinstance(result, dict) and isinstance(result.get("ears"), list):
-                return Found(result, recovered.header)
-    raise ArchiveError("it was not finished, so it has no result")
+    except SessionRecordError as error:
+        raise ArchiveError(f"{path}: {error}") from None
+    if ends.result is None:
+        raise UnfinishedError("it was not finished, so it has no result")
+    return Found(ends.header, ends.result)
 
 
-def _result(line: bytes) -> dict[str, Any] | None:
+def _result(line: bytes) -> SessionResult | None:
     """Return the result that a line tells, None if it tells none."""
     if b'"finish"' not in line:
         return None
     try:
-        result = json.loads(line)["action"]["result"]
-    except (ValueError, TypeError, KeyError):
+        record = json.loads(line)
+        number, action = record["n"], record["action"]
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    return result if isinstance(result, dict) else None
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    return result_of_action(number, action)

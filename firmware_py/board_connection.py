@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from firmware_py.link.client import Client, Lost, Notice
+from firmware_py.link.client import Client
+from firmware_py.link.notices import Lost, Notice
 from firmware_py.platform.clock import LoopClock
 from firmware_py.platform.ports import PortError, SerialLine
 from firmware_py.platform.waiting import POLL_S, Waiting

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from firmware_py.calibration.calibration import FREQUENCIES_HZ
+from firmware_py.calibration.levels import FREQUENCIES_HZ
 from firmware_py.calibration.tone import DBFS_LIMITS
 from firmware_py.console.arguments import Argument, Choice, Number, Word
 from firmware_py.console.console import OWN_COMMANDS

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from firmware_py.board_connection import BoardConnection, Reopening
-from firmware_py.calibration.calibration import NO_CALIBRATION, CalibrationOnFile
+from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.commands import COMMANDS
 from firmware_py.configuration import Configuration
 from firmware_py.console.console import Console
@@ -26,7 +26,8 @@ from firmware_py.console.pin import PinLock
 from firmware_py.console.words import figure, readable
 from firmware_py.instrument import Instrument
 from firmware_py.journal import JournalError
-from firmware_py.link.client import Client, Greeted, Lost, Notice, Refused, TimeTold
+from firmware_py.link.client import Client
+from firmware_py.link.notices import Greeted, Lost, Notice, Refused, TimeTold
 from firmware_py.manual_tone import ManualTone
 from firmware_py.platform.clock import LoopClock
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError

@@ -19,7 +19,7 @@ from firmware_py.answers import (
 )
 from firmware_py.archive import ArchiveError, recorded_result
 from firmware_py.board_connection import BoardConnection
-from firmware_py.calibration.calibration import CalibrationInForce
+from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.calibration.tone import ToneError
 from firmware_py.configuration import Configuration
 from firmware_py.console.grammar import (
@@ -32,13 +32,14 @@ from firmware_py.console.grammar import (
     ConsoleError,
 )
 from firmware_py.journal import JournalError
-from firmware_py.link.client import WIRE_VERSION
+from firmware_py.link.messages import WIRE_VERSION
 from firmware_py.manual_tone import ManualTone
 from firmware_py.platform.clock import LoopClock
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError, session_number
 from firmware_py.procedure.events import Aborted, Continued, Paused
 from firmware_py.procedure.hearing import PAUSED
 from firmware_py.procedure.person import Person, Sex, composed
+from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
     LEFT,
@@ -219,25 +220,23 @@ class Instrument:
     def result(self, number: int | None) -> str:
         """Return the result as JSON: of the last test, so far or final, or of a session."""
         result, calibration = self._result(number)
-        return json.dumps({**result, "calibration": calibration.state})
+        return json.dumps({**result.to_record(), "calibration": calibration.state})
 
     def threshold(self, ear: str | None, number: int | None) -> str:
         """Return the thresholds of an ear, or of all that were tested."""
         result, calibration = self._result(number)
-        with _as_this_version_writes_it(number):
-            chosen = [each for each in result["ears"] if ear in (None, each["ear"])]
-            if ear is not None and not chosen:
-                tested = ", ".join(each["ear"].upper() for each in result["ears"])
-                words = f"{ear.upper()!r} was not tested; allowed: {tested}"
-                raise ConsoleError(ILLEGAL_PARAMETER, words)
-            return threshold_words(chosen, calibration)
+        chosen = [found for found in result.ears if ear in (None, found.ear)]
+        if ear is not None and not chosen:
+            tested = ", ".join(found.ear.upper() for found in result.ears)
+            words = f"{ear.upper()!r} was not tested; allowed: {tested}"
+            raise ConsoleError(ILLEGAL_PARAMETER, words)
+        return threshold_words(chosen, calibration)
 
     def audiogram(self, number: int | None) -> list[str]:
         """Return the audiogram in characters, line by line."""
-        with _as_this_version_writes_it(number):
-            return audiogram_lines(*self._result(number))
+        return audiogram_lines(*self._result(number))
 
-    def _result(self, number: int | None) -> tuple[dict[str, Any], CalibrationInForce]:
+    def _result(self, number: int | None) -> tuple[SessionResult, CalibrationInForce]:
         """Return the result of the last test, or that of a session as it was recorded."""
         runner = self._runner
         if number is None:
@@ -254,8 +253,8 @@ class Instrument:
             raise ConsoleError(ILLEGAL_PARAMETER, words)
         try:
             found = recorded_result(journal, self._data.disk)
-            return found.result, CalibrationInForce.from_record(found.calibration)
-        except (ArchiveError, ValueError) as error:
+            return found.result, found.header.calibration
+        except ArchiveError as error:
             raise ConsoleError(JOURNAL_DAMAGED, f"session {number}: {error}") from None
 
     def _journals(self) -> list[Path]:
@@ -352,18 +351,6 @@ def _refusing(undone: str = "") -> Iterator[None]:
     else:
         return
     raise ConsoleError(number, f"{words}; {undone}" if undone else words)
-
-
-@contextmanager
-def _as_this_version_writes_it(number: int | None) -> Iterator[None]:
-    """Refuse the result of an earlier session that has another shape; its record is whole."""
-    try:
-        yield
-    except (AttributeError, KeyError, TypeError, ValueError):
-        if number is None:  # it is our own
-            raise
-        words = f"session {number}: its result is not as this version writes it"
-        raise ConsoleError(JOURNAL_DAMAGED, words) from None
 
 
 def _value(text: str) -> Any:

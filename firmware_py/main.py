@@ -133,7 +133,7 @@ class MakeKey(argparse.Action):
     ) -> None:
         """Make it, say what it is called, and end."""
         from firmware_py.journal import SealKey
-        from firmware_py.platform.key_file import KeyFileError, make_key_file, read_key_file
+        from firmware_py.platform.keys import KeyFileError, make_key_file, read_key_file
 
         path = Path(str(values))
         try:
@@ -182,7 +182,7 @@ def _run(arguments: argparse.Namespace) -> int:
     # Nothing uses BLAS: its threads would only take memory.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Imported late: --help and a wrong argument do not wait for the kernels.
-    from firmware_py.calibration.calibration import load_calibration
+    from firmware_py.calibration.in_force import load_calibration
     from firmware_py.configuration import Configuration, ConfigurationError, read_configuration
     from firmware_py.inference.library import LibraryError, runs_on
     from firmware_py.platform.board_time import BoardTimeError
@@ -256,8 +256,8 @@ def _clock(arguments: argparse.Namespace) -> "SteadyClock":
     BoardTimeError
         If there is no such time in the file that was named.
     """
-    from firmware_py.platform.board_time import BoardTime
-    from firmware_py.platform.clock import BoardClock, SteadyClock
+    from firmware_py.platform.board_time import BoardClock, BoardTime
+    from firmware_py.platform.clock import SteadyClock
 
     if arguments.clock is None:
         return SteadyClock(arguments.speed)

@@ -8,8 +8,9 @@ unasked lines tell what was played.
 
 from typing import Any, Final
 
-from firmware_py.calibration.calibration import CalibrationInForce
-from firmware_py.link.client import Client, Greeted, Lost, Notice, Refused, Told, Tone
+from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.link.client import Client, Tone
+from firmware_py.link.notices import Greeted, Lost, Notice, Refused, ToneEnded, ToneStarted
 from firmware_py.procedure.cross_hearing import NO_NOISE, OTHER
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, SettingError, Settings
 
@@ -84,12 +85,12 @@ class ManualTone:
     def notice(self, notice: Notice) -> tuple[str, dict[str, Any]] | None:
         """Take in what came over the wire; return what happened to a tone, if anything."""
         match notice:
-            case Told(_, "tone-on", {"id": tone_id}) if tone_id in self._asked:
+            case ToneStarted(_, tone_id) if tone_id in self._asked:
                 ear, frequency_hz, level_db_hl = self._asked[tone_id]
                 self._last_level_db_hl[ear] = level_db_hl
                 about = {"ear": ear, "frequency_hz": frequency_hz, "level_db_hl": level_db_hl}
                 return "manual-tone", about
-            case Told(_, "tone-off", {"id": tone_id}) if tone_id in self._asked:
+            case ToneEnded(_, tone_id) if tone_id in self._asked:
                 self._asked = {}
                 if self._noise:
                     self._client.unmask()

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from firmware_py.calibration.calibration import load_calibration
+from firmware_py.calibration.in_force import load_calibration
 from firmware_py.configuration import Configuration, ConfigurationError, read_configuration
 from firmware_py.platform.clock import Clock
 from firmware_py.platform.data_directory import (

@@ -8,11 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.calibration.calibration import (
-    NO_CALIBRATION,
-    CalibrationInForce,
-    CalibrationOnFile,
-)
+from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationInForce, CalibrationOnFile
 from firmware_py.calibration.tone import CalibrationTone
 from firmware_py.journal import (
     JournalDamagedError,
@@ -20,22 +16,12 @@ from firmware_py.journal import (
     JournalUnstartedError,
     read_journal,
 )
-from firmware_py.link.client import (
-    Client,
-    Greeted,
-    Lost,
-    Missed,
-    Notice,
-    Refused,
-    TimeTold,
-    Told,
-    Tone,
-)
-from firmware_py.link.frames import parse_whole
+from firmware_py.link import notices
+from firmware_py.link.client import Client, Tone
+from firmware_py.link.notices import Greeted, Lost, Missed, Notice, Refused, TimeTold, UnknownEvent
 from firmware_py.platform.clock import Clock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.procedure.events import (
-    HEARD_BUTTON,
     Aborted,
     Action,
     AskBoardTime,
@@ -62,7 +48,8 @@ from firmware_py.procedure.events import (
 from firmware_py.procedure.hearing import READY, STARTING, HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.settings import Settings
-from firmware_py.session import NOT_CALIBRATED, BoardMark, ReplayError, Session, replay
+from firmware_py.session import BoardMark, ReplayError, Session, replay
+from firmware_py.session_record import SessionHeader
 
 SESSIONS_IN_TONE_ID: Final = 1000  # an id has at most 8 characters: "999-9999"
 
@@ -100,7 +87,7 @@ class Runner:
         self.calibration_tone = CalibrationTone(client)
         self.session: Session | None = None
         self.last_test: HearingTest | None = None
-        self.last_calibration = NOT_CALIBRATED  # of the last test
+        self.last_calibration = CalibrationInForce()  # of the last test
         self.last_resumed = 0  # how many times the last test was
         self._taken_up_after: int | None = None  # so many tones, by this firmware
         self._began_us = 0
@@ -159,7 +146,7 @@ class Runner:
         recovered = read_journal(path, disk=self._data.disk)
         if recovered.complete and not recovered.torn_bytes:
             state = replay(recovered.records)
-            self.last_test, self.last_calibration = state.test, state.calibration
+            self.last_test, self.last_calibration = state.test, state.header.calibration
             self.last_resumed = state.resumed
             return []
         data = self._data
@@ -213,16 +200,9 @@ class Runner:
         number = self._data.next_number()
         path = self._data.journal_path(number)
         in_force = self.calibration_today()
-        session = Session.begin(
-            path,
-            number,
-            settings,
-            person,
-            self._clock.date(),
-            in_force,
-            self._data.seal_key,
-            disk=self._data.disk,
-        )
+        started = self._clock.date().isoformat(timespec="seconds")
+        header = SessionHeader(number, settings, person, in_force, started)
+        session = Session.begin(path, header, self._data.seal_key, disk=self._data.disk)
         self.calibration_tone.stop()
         self._adopt(session)
         told = {"session": number, "journal": session.journal.path.name}
@@ -277,8 +257,16 @@ class Runner:
         match notice:
             case Greeted():
                 self._greeted(notice)
-            case Told(number, verb, fields):
-                self._told(number, verb, fields)
+            case UnknownEvent(number, verb):
+                self._told_event = number
+                self._tell("foreign-event", {"verb": verb})
+            case (
+                notices.ToneStarted()
+                | notices.ToneEnded()
+                | notices.ButtonPressed()
+                | notices.ButtonReleased()
+            ):
+                self._told(notice)
             case TimeTold(us):
                 self.feed(BoardTime(us))
             case Refused("tone", "noise") if self._tone_is_asked():
@@ -325,31 +313,25 @@ class Runner:
         self.feed(BoardLost(f"{count} events of the tone generator are lost"))
         self.feed(BoardReady(False, self._client.can_mask), self._mark(event))
 
-    def _told(self, number: int, verb: str, fields: dict[str, str]) -> None:
-        self._told_event = number
-        try:
-            event = self._board_event(verb, fields)
-        except (KeyError, ValueError):
-            self._tell("foreign-event", {"verb": verb})
-            return
+    def _told(self, notice: notices.KnownEvent) -> None:
+        self._told_event = notice.event
+        event = self._board_event(notice)
         if event is not None:
-            self.feed(event, self._mark(number))
+            self.feed(event, self._mark(notice.event))
 
-    def _board_event(self, verb: str, fields: dict[str, str]) -> Event | None:
-        us = parse_whole(fields["us"])
-        if verb in ("button-down", "button-up"):
-            button = parse_whole(fields.get("button", str(HEARD_BUTTON)))
-            return (
-                ButtonPressed(us, button) if verb == "button-down" else ButtonReleased(us, button)
-            )
-        session_id, _, tone = fields["id"].partition("-")
-        if self.session is None or session_id != self._tone_id(0).partition("-")[0]:
+    def _board_event(self, notice: notices.KnownEvent) -> Event | None:
+        """Return what an event of the board is to the test; None: it is of another one's tone."""
+        match notice:
+            case notices.ButtonPressed(_, at_us, button):
+                return ButtonPressed(at_us, button)
+            case notices.ButtonReleased(_, at_us, button):
+                return ButtonReleased(at_us, button)
+        session_id, _, tone = notice.tone_id.partition("-")
+        if session_id != self._tone_id(0).partition("-")[0] or not tone.isdecimal():
             return None
-        if verb == "tone-on":
-            return ToneStarted(parse_whole(tone), us)
-        if verb == "tone-off":
-            return ToneEnded(parse_whole(tone), us, fields["cut"] == "1")
-        raise KeyError(verb)
+        if isinstance(notice, notices.ToneStarted):
+            return ToneStarted(int(tone), notice.at_us)
+        return ToneEnded(int(tone), notice.at_us, notice.cut)
 
     # Time
 

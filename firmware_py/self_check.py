@@ -4,10 +4,8 @@ import datetime
 from dataclasses import dataclass
 from typing import Final
 
-from firmware_py.link.client import Greeted, Missed, Notice, Told
-from firmware_py.link.frames import FrameError, parse_whole
+from firmware_py.link.notices import ButtonPressed, ButtonReleased, Greeted, Missed, Notice
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
-from firmware_py.procedure.events import HEARD_BUTTON
 
 # In the order of the answer. A part that is at fault adds its number to the code.
 PARTS: Final = {"wire": 1, "board": 2, "button": 4, "calibration": 8, "disk": 16, "clock": 32}
@@ -75,18 +73,13 @@ class ButtonWatch:
         match notice:
             case Greeted() | Missed():  # what happened in between may never be told
                 self._down_since_us.clear()
-            case Told(_, "button-down" | "button-up" as verb, fields):
-                try:
-                    button = parse_whole(fields.get("button", str(HEARD_BUTTON)))
-                    at_us = parse_whole(fields["us"])
-                except (KeyError, FrameError):
-                    return None
-                if verb == "button-down":
-                    self.presses += 1
-                    self._down_since_us[button] = at_us
-                else:
-                    self._down_since_us.pop(button, None)
-                return verb, button
+            case ButtonPressed(_, at_us, button):
+                self.presses += 1
+                self._down_since_us[button] = at_us
+                return "button-down", button
+            case ButtonReleased(_, _, button):
+                self._down_since_us.pop(button, None)
+                return "button-up", button
         return None
 
     def held(self, board_us: int, for_us: int) -> int | None:

@@ -6,8 +6,6 @@ another machine, they are fed through the procedure again, and the outputs have 
 same.
 """
 
-import datetime
-import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from firmware_py import __version__
-from firmware_py.calibration.calibration import CalibrationInForce
 from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.journal import Disk, JournalError, JournalWriter, Record, SealKey
 from firmware_py.procedure.events import (
@@ -26,12 +23,12 @@ from firmware_py.procedure.events import (
     is_recorded,
 )
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.person import Person
-from firmware_py.procedure.settings import OFF, Settings
+from firmware_py.procedure.results import SessionResult
+from firmware_py.procedure.settings import SettingError
+from firmware_py.session_record import SessionHeader, SessionRecordError, result_of_action
 
 SESSION_US_MAX: Final = 2**63 - 1
 RESUMED: Final = "resumed"  # a key of the first input after the firmware had ended
-NOT_CALIBRATED: Final = CalibrationInForce()
 
 
 class ReplayError(ValueError):
@@ -62,10 +59,10 @@ class Replay:
 
     Attributes
     ----------
+    header : SessionHeader
+        As recorded.
     test : HearingTest
         In the state after the last input.
-    calibration : CalibrationInForce
-        As it was at the start of the session.
     differences : list of Difference
         Empty if every output came out bit for bit.
     pending : list
@@ -76,21 +73,21 @@ class Replay:
         Up to where the board's events are recorded.
     tones, inputs : int
         How many tones were played, and how many inputs there are.
-    result : dict or None
-        As recorded.
+    result : SessionResult or None
+        As recorded; None: the session is not finished.
     resumed : int
         How many times the session was taken up again after the firmware had ended.
     """
 
+    header: SessionHeader
     test: HearingTest
-    calibration: CalibrationInForce = NOT_CALIBRATED
     differences: list[Difference] = field(default_factory=list)
     pending: list[dict[str, Any]] = field(default_factory=list)
     at_us: int = 0
     board: BoardMark = field(default_factory=BoardMark)
     tones: int = 0
     inputs: int = 0
-    result: dict[str, Any] | None = None
+    result: SessionResult | None = None
     resumed: int = 0
 
 
@@ -142,25 +139,19 @@ def _named_if_unforeseen(number: int) -> Iterator[None]:
         raise ReplayError(f"record {number}: {type(error).__name__}: {error}") from error
 
 
-def _beginning(header: Record) -> Replay:
+def _beginning(record: Record) -> Replay:
     try:
-        # Sessions of before had no masking.
-        settings = Settings.from_record({"masking": OFF, **header["settings"]})
-        calibration = CalibrationInForce.from_record(header.get("calibration"))
-        person = Person(**header.get("person", {}))
-        test = HearingTest(settings, person, calibration.highest_db_hl, calibration.earphones)
-        return Replay(test, calibration)
-    except (KeyError, TypeError, ValueError) as error:
-        raise ReplayError(
-            f"the header is not of a session that firmware {__version__} can follow: {error}"
-        ) from None
+        header = SessionHeader.from_record(record)
+        return Replay(header, _new_test(header))
+    except (SessionRecordError, SettingError) as error:
+        raise ReplayError(f"{error}; firmware {__version__} cannot follow this session") from None
 
 
-def _session_number(header: Record) -> int:
-    number = header.get("session")
-    if type(number) is not int:
-        raise ReplayError(f"the header names session {number!r}; a session has a whole number")
-    return number
+def _new_test(header: SessionHeader) -> HearingTest:
+    calibration = header.calibration
+    return HearingTest(
+        header.settings, header.person, calibration.highest_db_hl, calibration.earphones
+    )
 
 
 def _take_input(state: Replay, number: int, record: Record) -> tuple[Event, list[Action]]:
@@ -197,10 +188,17 @@ def _compare_output(state: Replay, number: int, record: Record) -> None:
     replayed = state.pending.pop(0) if state.pending else None
     if recorded != replayed:
         state.differences.append(Difference(number, recorded, replayed))
-    if isinstance(recorded, dict):
-        state.tones += recorded.get("what") == "play"
-        if recorded.get("what") == "finish":
-            state.result = recorded.get("result")
+    state.tones += isinstance(recorded, dict) and recorded.get("what") == "play"
+    try:
+        result = result_of_action(number, recorded)
+    except SessionRecordError as error:
+        raise ReplayError(str(error)) from None
+    if result is None:
+        return
+    if result.by_ear.keys() != state.test.ears.keys():
+        told, tested = (", ".join(ears) for ears in (result.by_ear, state.test.ears))
+        raise ReplayError(f"record {number}: result.ears are {told}; allowed are {tested}")
+    state.result = result
 
 
 def _leave_pending(state: Replay, record: int) -> None:
@@ -214,11 +212,11 @@ class Session:
     Made by `begin` or `resume`.
     """
 
-    def __init__(self, number: int, journal: JournalWriter, state: Replay) -> None:
-        self.number = number
+    def __init__(self, journal: JournalWriter, state: Replay) -> None:
+        self.number = state.header.session
         self.journal = journal
         self.test = state.test
-        self.calibration = state.calibration
+        self.calibration = state.header.calibration
         self.at_us = state.at_us
         self.board = state.board
         self.resumed = state.resumed
@@ -229,11 +227,7 @@ class Session:
     def begin(
         cls,
         path: Path,
-        number: int,
-        settings: Settings,
-        person: Person,
-        started: datetime.datetime,
-        calibration: CalibrationInForce = NOT_CALIBRATED,
+        header: SessionHeader,
         seal_key: SealKey | None = None,
         *,
         disk: Disk | None = None,
@@ -244,16 +238,8 @@ class Session:
         ----------
         path : Path
             The new journal.
-        number : int
-            Of the session.
-        settings : Settings
-            Of the test.
-        person : Person
-            Who is tested.
-        started : datetime
-            Date and time of day, with its zone, for people.
-        calibration : CalibrationInForce, optional
-            As judged today; it is recorded whole.
+        header : SessionHeader
+            Its first record: the number, settings, person and calibration of the session.
         seal_key : SealKey, optional
             With which the journal is sealed.
         disk : Disk, optional
@@ -266,19 +252,9 @@ class Session:
         JournalError
             If it cannot be written.
         """
-        test = HearingTest(settings, person, calibration.highest_db_hl, calibration.earphones)
-        header = {
-            "firmware": __version__,
-            "python": platform.python_version(),
-            "session": number,
-            "settings": settings.as_record(),
-            "person": person.as_record(),
-            "calibration": calibration.as_record(),
-            "seed": settings.seed,
-            "started": started.isoformat(timespec="seconds"),
-        }
-        journal = JournalWriter.create(path, header, disk=disk, seal_key=seal_key)
-        return cls(number, journal, Replay(test, calibration))
+        test = _new_test(header)
+        journal = JournalWriter.create(path, header.to_record(), disk=disk, seal_key=seal_key)
+        return cls(journal, Replay(header, test))
 
     @classmethod
     def resume(
@@ -303,7 +279,7 @@ class Session:
                     f"record {first.record} has {first.recorded}, this firmware "
                     f"({__version__}) gives {first.replayed}: it cannot be gone on with here"
                 )
-            session = cls(_session_number(recovered.header), journal, state)
+            session = cls(journal, state)
             if not recovered.complete:
                 session._record_outputs(state.pending)
                 session._finish_if_over()

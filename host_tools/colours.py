@@ -6,10 +6,11 @@ Rich leaves the colours out where there is no terminal, or NO_COLOR.
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from firmware_py.calibration.calibration import CALIBRATED
+from firmware_py.calibration.in_force import CALIBRATED
 from firmware_py.console.audiogram import draw_audiogram, legend
+from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.settings import LEFT, RIGHT
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
@@ -19,7 +20,7 @@ EAR_STYLES: Final = {RIGHT: "bold red", LEFT: "bold blue"}
 WARNING_STYLE: Final = "bold yellow"
 NO_BREAK: Final = "\u00a0"
 
-Ears = Mapping[str, Sequence[Mapping[str, Any]]]
+Ears = Mapping[str, Sequence[ThresholdResult]]
 
 
 def calibration_style(headline: str) -> str:

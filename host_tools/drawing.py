@@ -19,6 +19,8 @@ FONT: Final = "DejaVu Sans"  # it comes with Matplotlib
 REGULAR: Final = (400, "normal", "regular")  # weights
 PALE: Final = "#d9d9d9"
 RED: Final = "#c00020"
+WIDE_SIGN: Final = "~"  # before a threshold whose 95 % band is wider than the test wanted
+WIDE_MARKER: Final = r"$\sim$"  # the same, as Matplotlib takes it for a marker
 # As clinics draw them (ISO 8253-1).
 EAR_COLOURS: Final = {RIGHT: RED, LEFT: "#0047c0"}
 EAR_MARKERS: Final = {RIGHT: "o", LEFT: "x"}

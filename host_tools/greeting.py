@@ -3,8 +3,8 @@
 import secrets
 from typing import Final
 
-from firmware_py.link.client import WIRE_VERSION
 from firmware_py.link.frames import FrameError, decode, encode
+from firmware_py.link.messages import WIRE_VERSION
 
 IDENTIFY: Final = b"\x15\r*IDN?\r"  # ^U: the console forgets what somebody typed by half
 IDENTITY: Final = "GP-PTA,"  # how a firmware's answer begins

@@ -1,6 +1,7 @@
 """A test of a firmware in a process of ours, from its start to the picture of its result."""
 
 import argparse
+import json
 import math
 import shlex
 import tempfile
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 from device.simulator.listener import Audiogram
 from firmware_py.console.audiogram import TRUTH
 from firmware_py.console.words import readable
-from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, MEASURED, NO_RESPONSE, UNSURE
+from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, NO_RESPONSE, UNSURE
 from firmware_py.procedure.person import Person
+from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import SettingError, Settings
-from host_tools.bands import half_width_db
 from host_tools.colours import (
     EAR_STYLES,
     audiogram_in_colours,
@@ -249,13 +250,29 @@ def _answer_line(tone: Mapping[str, str], answer: Mapping[str, str]) -> str:
     return f"{answer['number']:>4}  {ear}  {stimulus}  {word}{width}{purpose}{noise}"
 
 
+def told_result(answer: str) -> SessionResult:
+    """Take the answer to SESS:RES?, in which the state of the calibration stands as well.
+
+    Raises
+    ------
+    HostError
+        It is not one of this version.
+    """
+    try:
+        told = json.loads(answer)
+        del told["calibration"]
+        return SessionResult.from_record(told, so_far=True)
+    except (KeyError, TypeError, ValueError) as error:
+        raise HostError(f"the firmware's answer to SESS:RES? is not understood: {error}") from None
+
+
 def show_result(
-    screen: "Console", result: Mapping[str, Any], truth: Mapping[Any, Audiogram] | None = None
+    screen: "Console", result: SessionResult, truth: Mapping[Any, Audiogram] | None = None
 ) -> None:
     """Draw what was found, ear beside ear where there is room, and the truth if it is known."""
     from rich.text import Text
 
-    panels = [_panel(ear, truth[ear["ear"]] if truth else None) for ear in result["ears"]]
+    panels = [_panel(ear, truth[ear.ear] if truth else None) for ear in result.ears]
     screen.print()
     if len(panels) == 2 and screen.width >= TERMINAL_COLUMNS_BESIDE:
         height = max(len(panel) for panel in panels)
@@ -265,11 +282,11 @@ def show_result(
     else:
         for line in (line for panel in panels for line in panel):
             screen.print(line)
-    found = {ear["ear"]: ear["thresholds"] for ear in result["ears"]}
+    found = {ear.ear: ear.thresholds for ear in result.ears}
     screen.print(legend_in_colours(found, screen.width))
     if truth is not None:
         screen.print(TRUTH_WORDS)
-    for remark in result["remarks"]:
+    for remark in result.remarks:
         screen.print(f"remark: {readable(remark)}", style="yellow", markup=False)
 
 
@@ -282,32 +299,31 @@ def show_verdict(screen: "Console", verdict: "Verdict") -> None:
         screen.print(line, style=style, markup=False, soft_wrap=not screen.is_terminal)
 
 
-def _panel(ear: Mapping[str, Any], truth: Audiogram | None) -> "list[Text]":
+def _panel(ear: EarResult, truth: Audiogram | None) -> "list[Text]":
     from rich.text import Text
 
     pairs = [*zip(truth.frequencies_hz, truth.thresholds_db_hl, strict=True)] if truth else []
-    unsure = f" ({ear['tones_unsure']} unsure)" if ear["tones_unsure"] else ""
-    heading = f"{ear['ear']} ear, {ear['tones']} tones{unsure}, {ear['outcome']}"
-    frequencies = [found["frequency_hz"] for found in ear["thresholds"]]
+    unsure = f" ({ear.tones_unsure} unsure)" if ear.tones_unsure else ""
+    heading = f"{ear.ear} ear, {ear.tones} tones{unsure}, {ear.outcome}"
+    frequencies = [found.frequency_hz for found in ear.thresholds]
     rows = {
         "Hz": [f"{f:5d}" for f in frequencies],
-        "found": [f"{_shown(found):>5}" for found in ear["thresholds"]],
-        "±": [_number(half_width_db(found), 1) for found in ear["thresholds"]],
+        "found": [f"{_shown(found):>5}" for found in ear.thresholds],
+        "±": [_number(found.half_width_db, 1) for found in ear.thresholds],
     }
     if truth:
         rows["true"] = [_number(truth.threshold_db_hl(f), 0) for f in frequencies]
     return [
-        Text(heading, EAR_STYLES[ear["ear"]]),
-        *audiogram_in_colours({ear["ear"]: ear["thresholds"]}, pairs),
+        Text(heading, EAR_STYLES[ear.ear]),
+        *audiogram_in_colours({ear.ear: ear.thresholds}, pairs),
         *(Text(f"{name:>6}{''.join(row)}") for name, row in rows.items()),
     ]
 
 
-def _shown(found: Mapping[str, Any]) -> str:
-    marks = {NO_RESPONSE: "none", HEARS_ALL: "all", INCOMPLETE: "?"}
-    if found["mark"] != MEASURED or found["threshold_db_hl"] is None:
-        return marks.get(found["mark"], "-")
-    return f"{found['threshold_db_hl']:.0f}"
+def _shown(found: ThresholdResult) -> str:
+    if found.threshold_db_hl is not None:
+        return f"{found.threshold_db_hl:.0f}"
+    return {NO_RESPONSE: "none", HEARS_ALL: "all", INCOMPLETE: "?"}.get(found.mark, "-")
 
 
 def _number(value: float | None, digits: int) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 
 from host_tools.extras import DISTRIBUTION, EXTRA_FOR
 from host_tools.main import COMMANDS, parser
+from host_tools.parser import CommandParser
 
 TITLE: Final = """\
 # gp-pta: the commands
@@ -19,13 +20,8 @@ Made by `python -m host_tools.manual` from what `gp-pta COMMAND --help` shows.
 
 def manual() -> str:
     """Return the page, in Markdown."""
-    (subparsers,) = (
-        action for action in parser()._actions if isinstance(action, argparse._SubParsersAction)
-    )
     parts = [TITLE, "\n".join(_contents()), "\n".join(_extras())]
-    parts += [
-        "\n".join(_command(command.NAME, subparsers.choices[command.NAME])) for command in COMMANDS
-    ]
+    parts += ["\n".join(_command(name, p)) for name, p in parser().commands.items()]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
@@ -49,16 +45,15 @@ def _extras() -> Iterator[str]:
         yield f"| `{DISTRIBUTION}[{extra}]` | {uses} |"
 
 
-def _command(name: str, p: argparse.ArgumentParser) -> Iterator[str]:
+def _command(name: str, p: CommandParser) -> Iterator[str]:
     yield f"## {name}"
     yield ""
     yield str(p.description)
     yield ""
     yield "| argument | |"
     yield "|---|---|"
-    for action in p._actions:
-        if not isinstance(action, argparse._HelpAction):
-            yield f"| {_names(action)} | {_cell(_words(action))} |"
+    for action in p.arguments:
+        yield f"| {_names(action)} | {_cell(_words(action))} |"
     yield ""
     yield "```"
     yield str(p.epilog).strip("\n")
@@ -66,15 +61,10 @@ def _command(name: str, p: argparse.ArgumentParser) -> Iterator[str]:
 
 
 def _names(action: argparse.Action) -> str:
-    takes_none = action.nargs == 0
-    metavar = action.metavar or (
-        ",".join(map(str, action.choices)) if action.choices else action.dest.upper()
-    )
-    if isinstance(metavar, tuple):
-        metavar = " ".join(metavar)
     if not action.option_strings:
         return _cell(f"`{action.metavar or action.dest.upper()}`")
-    value = "" if takes_none else f" {metavar}"
+    choices = ",".join(map(str, action.choices or ()))
+    value = "" if action.nargs == 0 else f" {action.metavar or choices or action.dest.upper()}"
     return _cell(f"`{', '.join(action.option_strings)}{value}`")
 
 

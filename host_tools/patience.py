@@ -1,13 +1,10 @@
 """How long to wait for a process: as long as it says something or works, and not for ever.
 
-A line that it says is a sign of life, and so is processor time that it uses: on a busy machine what
-takes a second takes a minute, and nobody can tell from outside how long a step may take. What does
-neither stands still.
+A line that it says is a sign of life, and so is processor time that it uses: on a busy machine a
+step of a second takes a minute. A process with neither stands still.
 """
 
 import os
-import re
-import subprocess
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -22,24 +19,23 @@ LONGEST_S: Final = 3600.0  # for one thing, whatever is said and done meanwhile
 # even where fifty share a processor.
 WORK_S: Final = 1.0
 LOOK_S: Final = 1.0  # from one look at the processor time to the next
+PROC: Final = Path("/proc")
 NEXT: Final = "run the command again, and report it if it stops there again"
-
-_PS_TIME: Final = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)")
 
 
 class Wait:
-    """One wait for one thing, which those have to do who work for it.
+    """One wait until processes have done one thing.
 
     Parameters
     ----------
     who, what : str
-        Who does not do what if it is given up, as in "the firmware", "answer '*IDN?'".
+        For the message, such as "the firmware" and "answer '*IDN?'".
     work_s : callable
-        Returns the processor time they have used so far.
+        Returns the processor time that the processes have used so far.
     tell : callable
-        Is called with a line where the only sign of life is that they work.
+        Is called with a line when they have said nothing for long, but work.
     silent_s_max, longest_s : float
-        How long they may stand still, and how long it may take in all.
+        How long they may do neither, and how long it may take in all.
     now_s : callable
         The time.
     """
@@ -64,23 +60,17 @@ class Wait:
         self._worked_s: float | None = None
 
     def said(self, line: str) -> None:
-        """Note that they said something."""
+        """Note that a process said something."""
         self._last_line = line
         self._said_s = self._told_s = self._alive_s = self._now_s()
 
     def check(self) -> None:
-        """See whether it is worth while to go on waiting.
-
-        Raises
-        ------
-        HostError
-            If it is not; the message is that of `in_vain`.
-        """
+        """Raise `HostError`, with the words of `in_vain`, if it makes no sense to go on waiting."""
         if why := self.in_vain():
             raise HostError(why)
 
     def in_vain(self) -> str:
-        """Return why not to wait any longer, what they said last, what to do; empty: go on."""
+        """Return why to wait no longer, what was said last, and what to do; "": go on waiting."""
         now_s = self._now_s()
         if now_s - self._looked_s >= min(LOOK_S, self._silent_s_max / 4):
             self._look(now_s)
@@ -93,7 +83,7 @@ class Wait:
     def _look(self, now_s: float) -> None:
         self._looked_s = now_s
         used_s = self._work_s()
-        if self._worked_s is None:  # who has not been looked at may have worked
+        if self._worked_s is None:  # it may have worked before the first look
             self._worked_s, self._alive_s = used_s, now_s
         self._worked_s = min(self._worked_s, used_s)  # one of them may have ended
         if used_s - self._worked_s < WORK_S:
@@ -126,32 +116,13 @@ def processor_s(pids: Iterable[int]) -> float:
 
 
 def _used_by_process() -> dict[int, tuple[int, float]]:
-    """Return parent and processor time by process."""
-    return _used_by_proc() if Path("/proc/self/stat").exists() else _used_by_ps()
-
-
-def _used_by_proc() -> dict[int, tuple[int, float]]:
+    """Return parent and processor time by process; empty where there is no /proc."""
     ticks_per_s = os.sysconf("SC_CLK_TCK")
     used = {}
-    for status in Path("/proc").glob("[0-9]*/stat"):
+    for status in PROC.glob("[0-9]*/stat"):
         with suppress(OSError):  # it has ended
             fields = status.read_text(errors="replace").rpartition(")")[2].split()
             # Its own in user and system mode, and that of its children which have ended.
             ticks = sum(map(int, fields[11:15]))
             used[int(status.parent.name)] = (int(fields[1]), ticks / ticks_per_s)
-    return used
-
-
-def _used_by_ps() -> dict[int, tuple[int, float]]:
-    command = ["ps", "-A", "-o", "pid=,ppid=,time="]
-    try:
-        listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return {}
-    used = {}
-    for line in listed.splitlines():
-        pid, parent, told = line.split()
-        if time_told := _PS_TIME.fullmatch(told):
-            days, hours, minutes, seconds = (float(part or 0.0) for part in time_told.groups())
-            used[int(pid)] = (int(parent), 60 * (60 * (24 * days + hours) + minutes) + seconds)
     return used

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import IO, Final
 
 from firmware_py.self_check import PARTS
-from host_tools.commands.simulate import SERVED
 from host_tools.errors import HostError
 from host_tools.patience import Wait, processor_s
 
+SERVED: Final = "a tone generator and a listener are at this port; end with ^C"
 END_SILENT_S_MAX: Final = 10.0  # of a process that was told to end, before it is killed
 END_S_MAX: Final = 60.0
 LAST_WORDS_S: Final = 1.0  # for what an ended process has said to be read

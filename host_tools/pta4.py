@@ -1,10 +1,11 @@
 """The four-frequency average by which hearing losses are sorted (WHO)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from firmware_py.procedure.outcomes import HEARS_ALL, MEASURED, NO_RESPONSE
+from firmware_py.procedure.outcomes import HEARS_ALL, NO_RESPONSE
+from firmware_py.procedure.results import ThresholdResult
 
 PTA4_FREQUENCIES_HZ: Final = (500.0, 1000.0, 2000.0, 4000.0)
 
@@ -24,22 +25,19 @@ class Pta4:
     at_least: bool
 
 
-def pta4_of(thresholds: Iterable[Mapping[str, Any]]) -> Pta4 | None:
+def pta4_of(thresholds: Iterable[ThresholdResult]) -> Pta4 | None:
     """Return the average of an ear's thresholds, as in the result of a test; None: not known.
 
     What lies beyond a limit for sure is counted as that limit.
     """
-    found = [t for t in thresholds if t["frequency_hz"] in PTA4_FREQUENCIES_HZ]
+    found = [t for t in thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ]
     levels_db_hl = [_level_db_hl(threshold) for threshold in found]
     known_db_hl = [level_db_hl for level_db_hl in levels_db_hl if level_db_hl is not None]
     if len(known_db_hl) < len(PTA4_FREQUENCIES_HZ):
         return None
-    beyond = any(threshold["mark"] == NO_RESPONSE for threshold in found)
+    beyond = any(threshold.mark == NO_RESPONSE for threshold in found)
     return Pta4(sum(known_db_hl) / len(known_db_hl), beyond)
 
 
-def _level_db_hl(threshold: Mapping[str, Any]) -> float | None:
-    mark = threshold["mark"]
-    if mark == MEASURED:
-        return threshold["threshold_db_hl"]  # type: ignore[no-any-return]  # JSON
-    return threshold["limit_db_hl"] if mark in (NO_RESPONSE, HEARS_ALL) else None
+def _level_db_hl(found: ThresholdResult) -> float | None:
+    return found.limit_db_hl if found.mark in (NO_RESPONSE, HEARS_ALL) else found.threshold_db_hl

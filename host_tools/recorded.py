@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from firmware_py.calibration.calibration import CalibrationInForce
+from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.journal import (
     JournalDamagedError,
     JournalError,
     JournalUnstartedError,
-    Record,
     Recovered,
     read_journal,
 )
@@ -33,8 +32,10 @@ from firmware_py.procedure.events import (
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import UNSURE
 from firmware_py.procedure.person import Person
+from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import Settings
 from firmware_py.session import Replay, ReplayError, replay
+from firmware_py.session_record import SessionHeader
 from host_tools.errors import HostError
 
 
@@ -110,9 +111,9 @@ class RecordedSession:
         return self.recovered.path
 
     @property
-    def header(self) -> Record:
-        """Return the journal's first record."""
-        return self.recovered.header
+    def header(self) -> SessionHeader:
+        """Return what the session said of itself at its start."""
+        return self.state.header
 
     @property
     def test(self) -> HearingTest:
@@ -132,7 +133,7 @@ class RecordedSession:
     @property
     def calibration(self) -> CalibrationInForce:
         """Return the calibration as it was at the start of the session."""
-        return self.state.calibration
+        return self.header.calibration
 
     @property
     def complete(self) -> bool:
@@ -140,7 +141,7 @@ class RecordedSession:
         return self.recovered.complete and not self.damage and not self.state.pending
 
     @property
-    def result(self) -> dict[str, Any]:
+    def result(self) -> SessionResult:
         """Return the result as recorded, or so far as it goes; its outcome is then ""."""
         return self.state.result or self.test.result()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware_py.journal import Recovered, SealKey, first_broken
-from firmware_py.platform.key_file import KeyFileError, read_key_file
+from firmware_py.platform.keys import KeyFileError, read_key_file
 from host_tools.errors import HostError
 
 

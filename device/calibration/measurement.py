@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from firmware_py.calibration.calibration import (
+from firmware_py.calibration.file import (
     FORMAT_VERSION,
     LEVEL_MAX_LIMITS_DB_SPL,
     REACH_MIN_DB_HL,
     SENSITIVITY_LIMITS_DB_SPL,
-    Calibration,
+    calibration_from,
 )
+from firmware_py.calibration.levels import Calibration
 from firmware_py.procedure.settings import LEFT, RIGHT
 
 LINEAR_DB: Final = 1.0  # a step of the generator and that of the reading differ by up to this
@@ -139,7 +140,7 @@ def calibration_of(
             "sensitivity_db_spl": {str(f): p.sensitivity_db_spl for f, p in found},
             "level_max_db_spl": {str(f): p.level_max_db_spl for f, p in found},
         }
-    return Calibration.from_record(content)
+    return calibration_from(content)
 
 
 def as_toml(calibration: Calibration) -> str:

@@ -7,7 +7,7 @@ in from the publications named with each; the calibration file carries the value
 from dataclasses import dataclass
 from typing import Final
 
-from firmware_py.calibration.calibration import FREQUENCIES_HZ, Curve
+from firmware_py.calibration.levels import FREQUENCIES_HZ, Curve
 from firmware_py.procedure.masking import CIRCUMAURAL, INSERT, SUPRA_AURAL
 
 

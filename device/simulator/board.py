@@ -22,7 +22,7 @@ from device.simulator.listener import (
     Noise,
     Press,
 )
-from firmware_py.calibration.calibration import FREQUENCIES_HZ, NOISE_CORRECTION, NOISE_DBFS_MAX
+from firmware_py.calibration.levels import FREQUENCIES_HZ, NOISE_CORRECTION, NOISE_DBFS_MAX
 from firmware_py.link.frames import (
     FrameError,
     LineReader,

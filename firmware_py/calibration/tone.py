@@ -2,14 +2,16 @@
 
 from typing import Final
 
-from firmware_py.calibration.calibration import FREQUENCIES_HZ
-from firmware_py.link.client import Client, Lost, Notice, Refused, Told, Tone
+from firmware_py.calibration.levels import FREQUENCIES_HZ
+from firmware_py.link.client import Client, Tone
+from firmware_py.link.notices import Lost, Notice, Refused, ToneEnded, ToneStarted
 from firmware_py.procedure.settings import LEFT, RIGHT
 
-# Nobody wears the earphones then, but somebody might: not the last 6 dB. What was not measured is
-# not played to anybody either, so the limits of a test stay below, too.
+# Nobody should wear the earphones while levels are measured, but somebody might: the loudest 6 dB
+# are never played. A test never plays above the highest level that was measured, so it lacks them
+# too.
 DBFS_LIMITS: Final = (-80.0, -6.0)
-ON_MS: Final = 5000  # the longest pulse of the wire: the needle of a slow meter rests after 3 s
+ON_MS: Final = 5000  # the longest pulse of the wire; a slow meter settles in 3 s
 RISE_MS: Final = 25
 NUMBERS: Final = 10_000  # an id has at most 8 characters: "cal-9999"
 ID_PREFIX: Final = "cal-"
@@ -75,9 +77,9 @@ class CalibrationTone:
     def notice(self, notice: Notice) -> None:
         """Take in what came over the wire."""
         match notice:
-            case Told(_, "tone-on", {"id": self._id}) if self.sounds:
+            case ToneStarted(_, self._id) if self.sounds:
                 self.state = SOUNDING
-            case Told(_, "tone-off", {"id": self._id}) if self.sounds:
+            case ToneEnded(_, self._id) if self.sounds:
                 self.state = OVER
             case Refused("tone", code, name) if self.state == ASKED:
                 self.state = f"{REFUSED} {code} {name}".strip()

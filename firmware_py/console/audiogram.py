@@ -5,17 +5,17 @@ One octave is as wide as 20 dB is high, taking a character to be twice as high a
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from firmware_py.procedure.outcomes import (
     HEARS_ALL,
     INCOMPLETE,
     MASKED,
-    MEASURED,
     NO_RESPONSE,
     NOT_MASKED,
     UNCERTAIN,
 )
+from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.settings import LEFT, RIGHT
 
 SYMBOLS: Final = {RIGHT: "O", LEFT: "X"}
@@ -39,7 +39,7 @@ OCTAVES: Final = 6
 
 
 def draw_audiogram(
-    ears: Mapping[str, Sequence[Mapping[str, Any]]],
+    ears: Mapping[str, Sequence[ThresholdResult]],
     truth: Sequence[tuple[float, float]] = (),
 ) -> list[str]:
     """Draw the thresholds of one or both ears.
@@ -47,8 +47,7 @@ def draw_audiogram(
     Parameters
     ----------
     ears : mapping of ear to its thresholds
-        As in the result of a test: ``frequency_hz``, ``mark``, ``threshold_db_hl``,
-        ``low_db_hl``, ``high_db_hl``, ``limit_db_hl``, and ``masking`` if it was looked at.
+        As in the result of a test.
     truth : sequence of (frequency_hz, threshold_db_hl)
         A simulated listener's thresholds, marked `+`.
 
@@ -69,14 +68,14 @@ def draw_audiogram(
     return [_frequency_labels(), *(_label(i) + "".join(row) for i, row in enumerate(rows))]
 
 
-def legend(ears: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+def legend(ears: Mapping[str, Sequence[ThresholdResult]]) -> str:
     """Return one line that explains the symbols used; `ears` as for `draw_audiogram`."""
     parts = [f"{SYMBOLS[ear]} {ear}" for ear in ears]
     for mark, words in MASKING_WORDS.items():
         marked = [
             f"{SYMBOLS_BY_MASKING[mark][ear]} {ear} {words}"
             for ear, thresholds in ears.items()
-            if any(each.get("masking") == mark for each in thresholds)
+            if any(each.masking == mark for each in thresholds)
         ]
         parts += marked
     parts += [": 95 % band", "v no response, ? perhaps", "^ all heard"]
@@ -95,26 +94,22 @@ def _grid() -> list[list[str]]:
     return rows
 
 
-def _draw_band(rows: list[list[str]], threshold: Mapping[str, Any], shift: int) -> None:
-    if threshold["mark"] != MEASURED or threshold["threshold_db_hl"] is None:
+def _draw_band(rows: list[list[str]], found: ThresholdResult, shift: int) -> None:
+    if found.low_db_hl is None or found.high_db_hl is None:
         return
-    first, last = _row(threshold["low_db_hl"]), _row(threshold["high_db_hl"])
-    for row in range(first, last + 1):
-        rows[row][_column(threshold["frequency_hz"], shift)] = ":"
+    for row in range(_row(found.low_db_hl), _row(found.high_db_hl) + 1):
+        rows[row][_column(found.frequency_hz, shift)] = ":"
 
 
-def _draw_threshold(
-    rows: list[list[str]], threshold: Mapping[str, Any], symbol: str, shift: int
-) -> None:
-    mark, mean = threshold["mark"], threshold["threshold_db_hl"]
-    if mark in ARROWS and threshold["limit_db_hl"] is not None:
-        _put(rows, threshold["frequency_hz"], threshold["limit_db_hl"], ARROWS[mark], shift)
-    elif mean is not None:
-        _put(rows, threshold["frequency_hz"], mean, symbol, shift)
+def _draw_threshold(rows: list[list[str]], found: ThresholdResult, symbol: str, shift: int) -> None:
+    if found.mark in ARROWS and found.limit_db_hl is not None:
+        _put(rows, found.frequency_hz, found.limit_db_hl, ARROWS[found.mark], shift)
+    elif found.threshold_db_hl is not None:
+        _put(rows, found.frequency_hz, found.threshold_db_hl, symbol, shift)
 
 
-def _symbol(ear: str, threshold: Mapping[str, Any]) -> str:
-    return SYMBOLS_BY_MASKING[threshold.get("masking", NOT_MASKED)][ear]
+def _symbol(ear: str, found: ThresholdResult) -> str:
+    return SYMBOLS_BY_MASKING[found.masking or NOT_MASKED][ear]
 
 
 def _put(

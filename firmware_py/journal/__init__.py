@@ -11,19 +11,14 @@ from firmware_py.journal.errors import (
     JournalUnstartedError,
     JournalWriteError,
 )
-from firmware_py.journal.reader import (
-    Recovered,
-    is_recovery_note,
-    is_unbroken,
-    read_journal,
-)
+from firmware_py.journal.reader import is_unbroken, read_journal
 from firmware_py.journal.records import (
     FORMAT_VERSION,
     HEADER_BYTES_MAX,
     JOURNAL_BYTES_MAX,
     RECORD_BYTES_MAX,
-    Record,
 )
+from firmware_py.journal.recovered import Record, Recovered, is_recovery_note
 from firmware_py.journal.seal import SECRET_BYTES, SealKey, first_broken
 from firmware_py.journal.writer import JournalWriter
 

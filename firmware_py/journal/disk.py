@@ -1,6 +1,6 @@
 """What the journal asks of a file system, and the real one.
 
-``simulated_disk.py`` beside this file is the one that loses power.
+The tests have another one in memory, which loses power: ``tests/journal/simulated_disk.py``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ import errno
 import fcntl
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -168,3 +169,13 @@ def open_or_create(disk: Disk, path: Path) -> int:
         return disk.open(path, writable=True)
     except FileNotFoundError:
         return disk.create(path)
+
+
+@contextmanager
+def opened(disk: Disk, path: Path) -> Iterator[int]:
+    """Have a file open to be read."""
+    handle = disk.open(path, writable=False)
+    try:
+        yield handle
+    finally:
+        disk.close(handle)

@@ -16,10 +16,8 @@ from __future__ import annotations
 
 import errno
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from firmware_py.journal.reader import Recovered
+from firmware_py.journal.recovered import Recovered
 
 
 class JournalError(Exception):

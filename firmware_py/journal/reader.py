@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -24,11 +23,11 @@ from firmware_py.journal.records import (
     TAIL_BYTES,
     UNSYNCED_BYTES_MAX,
     LineError,
-    Record,
     chained_crc,
     decode_line,
     line_bytes_max,
 )
+from firmware_py.journal.recovered import Record, Recovered
 
 HEADER_START: Final = b'{"n": 0, "synced": 0, "kind": "header", "journal": '
 _VERSION: Final = re.compile(re.escape(HEADER_START) + rb"(\d{1,9})[,}]")
@@ -39,57 +38,6 @@ _LATER_RECORD: Final = re.compile(
     rb'(?:\A|\n|"\}.)\{"n": (\d{1,18}), "synced": (\d{1,18}), "kind": ',
     re.DOTALL,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Recovered:
-    """What a journal holds.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    records : tuple of dict
-        All good records; record `n` is ``records[n]``, the header is ``records[0]``.
-    good_bytes : int
-        The size of the lines read, which do not include the notes that ``resume`` adds.
-    crc : str
-        The CRC of the last line read.
-    torn_bytes : int
-        How many bytes follow those lines; on return from ``resume`` they have been cut off.
-    torn_reason : str
-        What is wrong with those bytes; empty if there are none.
-    """
-
-    path: Path
-    records: tuple[Record, ...]
-    good_bytes: int
-    crc: str
-    torn_bytes: int = 0
-    torn_reason: str = ""
-
-    @property
-    def header(self) -> Record:
-        """Record 0."""
-        return self.records[0]
-
-    @property
-    def torn_offset(self) -> int | None:
-        """Where the torn bytes start (or started); None if there are none."""
-        return self.good_bytes if self.torn_bytes else None
-
-    @property
-    def complete(self) -> bool:
-        """Whether an "end" record is there, with at most notes of recoveries behind it."""
-        for record in reversed(self.records):
-            if not is_recovery_note(record):
-                return bool(record["kind"] == "end")
-        return False
-
-
-def is_recovery_note(record: Mapping[str, object]) -> bool:
-    """Return whether a record is the note of a recovery about bytes it cut off."""
-    return record.get("kind") == "note" and record.get("what") == "recovered"
 
 
 def read_journal(path: str | os.PathLike[str], *, disk: Disk | None = None) -> Recovered:

@@ -11,11 +11,10 @@ import re
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Final, NoReturn
 
 from firmware_py.journal.errors import JournalRecordError
-
-Record: TypeAlias = dict[str, Any]
+from firmware_py.journal.recovered import Record
 
 FORMAT_VERSION: Final = 1
 

@@ -1,7 +1,7 @@
-"""Making a journal whole again: its torn end is saved, cut off and noted.
+"""Recovery: the torn end of a journal is saved in a file of its own, cut off, and noted.
 
-Each step may be the last one before the power goes; the next recovery then finds either the torn
-end as it was, or a saved cut without its note, and goes on from there.
+The power may go after any step. The next recovery then finds either the torn end as it was, or a
+saved cut without its note, and does the rest.
 """
 
 from __future__ import annotations
@@ -10,14 +10,35 @@ import re
 from pathlib import Path
 from typing import Final
 
-from firmware_py.journal.disk import Disk, write_all
-from firmware_py.journal.reader import Recovered, is_recovery_note
-from firmware_py.journal.records import Record
+from firmware_py.journal.disk import Disk, opened, write_all
+from firmware_py.journal.errors import JournalReadError
+from firmware_py.journal.reader import scan
+from firmware_py.journal.records import JOURNAL_BYTES_MAX, UNSYNCED_BYTES_MAX
+from firmware_py.journal.recovered import Record, Recovered, is_recovery_note
 
 CUTS_PER_OFFSET_MAX: Final = 1000
 """Different torn ends at one place: each takes a power cut within a recovery."""
 
 _CUT_SUFFIX: Final = re.compile(r"cut-([0-9]{1,18})(?:\.([0-9]{1,4}))?")
+
+
+def found_on_disk(disk: Disk, handle: int, path: Path) -> Recovered:
+    """Return what an open journal has on the disk, whatever the system has of it in memory.
+
+    Raises
+    ------
+    JournalReadError
+        As of `read_journal`, or there is no room for another write.
+    OSError
+        The disk failed.
+    """
+    disk.fsync_directory(path.parent)  # a `create` that was cut short may not have done it
+    disk.fsync(handle)
+    disk.drop_cache(handle)  # after a failed fsync memory may hold what the disk does not
+    recovered = scan(disk, handle, path)
+    if recovered.good_bytes + UNSYNCED_BYTES_MAX > JOURNAL_BYTES_MAX:
+        raise JournalReadError(path, f"is full: it has {recovered.good_bytes} bytes")
+    return recovered
 
 
 def cut_torn_end(disk: Disk, handle: int, recovered: Recovered) -> None:
@@ -33,17 +54,13 @@ def cut_torn_end(disk: Disk, handle: int, recovered: Recovered) -> None:
 def missing_notes(disk: Disk, recovered: Recovered) -> list[Record]:
     """Return a note for every saved cut that the journal does not mention yet."""
     noted = {record.get("saved_as") for record in recovered.records if is_recovery_note(record)}
-    return [
-        {
-            "kind": "note",
-            "what": "recovered",
-            "offset": offset,
-            "bytes": _file_size(disk, cut_path(recovered.path, suffix)),
-            "saved_as": suffix,
-        }
-        for offset, suffix in saved_cuts(disk, recovered.path)
-        if suffix not in noted
-    ]
+    notes: list[Record] = []
+    for offset, suffix in saved_cuts(disk, recovered.path):
+        if suffix not in noted:
+            with opened(disk, cut_path(recovered.path, suffix)) as handle:
+                about = {"offset": offset, "bytes": disk.size(handle), "saved_as": suffix}
+            notes.append({"kind": "note", "what": "recovered", **about})
+    return notes
 
 
 def cut_path(path: Path, suffix: str) -> Path:
@@ -68,8 +85,9 @@ def _save(disk: Disk, path: Path, offset: int, torn: bytes) -> None:
         if suffix not in saved:
             _write_whole(disk, cut_path(path, suffix), torn)
             break
-        if _content(disk, cut_path(path, suffix), len(torn) + 1) == torn:
-            break  # a recovery before this one came so far
+        with opened(disk, cut_path(path, suffix)) as handle:
+            if disk.read(handle, 0, len(torn) + 1) == torn:
+                break  # an earlier recovery came so far
         suffix = f"cut-{offset}.{number}"
     else:
         raise OSError(f"more than {CUTS_PER_OFFSET_MAX} files {path.name}.cut-{offset}*")
@@ -87,19 +105,3 @@ def _write_whole(disk: Disk, path: Path, content: bytes) -> None:
     finally:
         disk.close(handle)
     disk.rename(part, path)
-
-
-def _content(disk: Disk, path: Path, bytes_max: int) -> bytes:
-    handle = disk.open(path, writable=False)
-    try:
-        return disk.read(handle, 0, bytes_max)
-    finally:
-        disk.close(handle)
-
-
-def _file_size(disk: Disk, path: Path) -> int:
-    handle = disk.open(path, writable=False)
-    try:
-        return disk.size(handle)
-    finally:
-        disk.close(handle)

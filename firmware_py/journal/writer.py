@@ -1,4 +1,4 @@
-"""Writing a journal: what `sync` has returned for is on the disk."""
+"""Writing a journal. When `sync` has returned, all records are on the disk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from typing import Self
 
 from firmware_py.journal.disk import Disk, RealDisk, write_all
 from firmware_py.journal.errors import (
-    JournalError,
     JournalExistsError,
     JournalLockedError,
     JournalReadError,
@@ -23,22 +22,21 @@ from firmware_py.journal.errors import (
     records_named,
     system_reason,
 )
-from firmware_py.journal.reader import Recovered, is_recovery_note, scan
 from firmware_py.journal.records import (
     FORMAT_VERSION,
     JOURNAL_BYTES_MAX,
     UNSYNCED_BYTES_MAX,
-    Record,
     encode_line,
 )
-from firmware_py.journal.recovery import cut_torn_end, missing_notes, saved_cuts
+from firmware_py.journal.recovered import Record, Recovered, is_recovery_note
+from firmware_py.journal.recovery import cut_torn_end, found_on_disk, missing_notes, saved_cuts
 from firmware_py.journal.seal import SealKey, first_broken, seal_of
 
 
 class JournalWriter:
     """The one writer of a journal, made by `create` or `resume`, for one thread.
 
-    As a context manager it closes itself, and thereby syncs, on leaving.
+    In a `with` statement it syncs and closes itself at the end.
     """
 
     def __init__(
@@ -103,10 +101,15 @@ class JournalWriter:
             writer = cls(disk, handle, Recovered(path, (), 0, ""), seal_key)
             writer._append(record)
             writer.sync()
-            _sync_name(disk, path)
-        except BaseException:
-            _abandon(disk, handle, path)
-            raise
+            disk.fsync_directory(path.parent)
+        except BaseException as error:
+            disk.close(handle)
+            with suppress(OSError):  # a file that stays has a torn header, and readers say so
+                disk.remove(path)
+            if not isinstance(error, OSError):
+                raise
+            reason = f"its directory cannot be synced: {system_reason(error)}"
+            raise JournalWriteError(path, reason, range(1)) from error
         return writer
 
     @classmethod
@@ -143,14 +146,21 @@ class JournalWriter:
         path = Path(path)
         handle = _opened(disk, path)
         try:
-            recovered = _looked_through(disk, handle, path)
+            recovered = found_on_disk(disk, handle, path)
             seal_key, seal = _seals(disk, handle, recovered, seal_key)
-            _made_whole(disk, handle, recovered)
+            cut_torn_end(disk, handle, recovered)
+            notes = missing_notes(disk, recovered)
             writer = cls(disk, handle, recovered, seal_key, seal)
-            notes = _noted(disk, recovered)
             for note in notes:
                 writer._append(note)
             writer.sync()
+        except OSError as error:
+            disk.close(handle)
+            raise JournalWriteError(
+                path,
+                f"cannot be recovered: {system_reason(error)}; all that was recorded is still "
+                "there, see to the disk, then resume again",
+            ) from error
         except BaseException:
             disk.close(handle)
             raise
@@ -223,7 +233,8 @@ class JournalWriter:
         self._check_usable()
         if not self._unsynced:
             return
-        self._refusal = "a sync was interrupted; resume the journal"  # if anything is raised
+        # It stays if anything but an OSError is raised, such as a KeyboardInterrupt.
+        self._refusal = "a sync was interrupted; resume the journal"
         try:
             write_all(self._disk, self._handle, bytes(self._unsynced))
             self._disk.fsync(self._handle)
@@ -366,36 +377,6 @@ def _lock(disk: Disk, handle: int, path: Path) -> None:
         raise JournalWriteError(path, f"cannot be locked: {system_reason(error)}") from error
 
 
-def _sync_name(disk: Disk, path: Path) -> None:
-    try:
-        disk.fsync_directory(path.parent)
-    except OSError as error:
-        raise JournalWriteError(
-            path, f"its directory cannot be synced: {system_reason(error)}", range(1)
-        ) from error
-
-
-def _abandon(disk: Disk, handle: int, path: Path) -> None:
-    """Close and remove a file that `create` could not finish."""
-    disk.close(handle)
-    with suppress(OSError):  # it stays with a torn header, which every reader names as such
-        disk.remove(path)
-
-
-def _looked_through(disk: Disk, handle: int, path: Path) -> Recovered:
-    """Return what is on the disk."""
-    try:
-        disk.fsync_directory(path.parent)  # a `create` that was cut short may not have done it
-        disk.fsync(handle)
-        disk.drop_cache(handle)  # after a failed fsync memory may hold what the disk does not
-        recovered = scan(disk, handle, path)
-    except OSError as error:
-        raise _recovery_error(path, error) from error
-    if recovered.good_bytes + UNSYNCED_BYTES_MAX > JOURNAL_BYTES_MAX:
-        raise JournalReadError(path, f"is full: it has {recovered.good_bytes} bytes")
-    return recovered
-
-
 def _seals(
     disk: Disk, handle: int, recovered: Recovered, seal_key: SealKey | None
 ) -> tuple[SealKey | None, str]:
@@ -407,34 +388,8 @@ def _seals(
         raise JournalReadError(
             recovered.path, f"is sealed with key {name}, which is not the one that is configured"
         )
-    try:
-        lines = [*io.BytesIO(disk.read(handle, 0, recovered.good_bytes))]
-    except OSError as error:
-        raise _recovery_error(recovered.path, error) from error
+    lines = [*io.BytesIO(disk.read(handle, 0, recovered.good_bytes))]
     broken = first_broken(seal_key, lines)
     if broken is not None:
         raise JournalReadError(recovered.path, f"its seal is broken at record {broken}")
     return seal_key, seal_of(lines[-1])
-
-
-def _made_whole(disk: Disk, handle: int, recovered: Recovered) -> None:
-    """Save the torn end and cut it off."""
-    try:
-        cut_torn_end(disk, handle, recovered)
-    except OSError as error:
-        raise _recovery_error(recovered.path, error) from error
-
-
-def _noted(disk: Disk, recovered: Recovered) -> list[Record]:
-    try:
-        return missing_notes(disk, recovered)
-    except OSError as error:
-        raise _recovery_error(recovered.path, error) from error
-
-
-def _recovery_error(path: Path, error: OSError) -> JournalError:
-    return JournalWriteError(
-        path,
-        f"cannot be recovered: {system_reason(error)}; all that was recorded is still there, "
-        "see to the disk, then resume again",
-    )

@@ -9,19 +9,25 @@ missing; what the board does not have any more is `Missed`.
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
-from firmware_py.link.frames import (
-    FrameError,
-    LineReader,
-    decimal,
-    decode,
-    encode,
-    parse_whole,
+from firmware_py.link.frames import FrameError, LineReader, decode, encode
+from firmware_py.link.messages import COMMANDS, EVENTS, WIRE_VERSION, read, write
+from firmware_py.link.notices import (
+    BoardEvent,
+    ButtonPressed,
+    ButtonReleased,
+    Greeted,
+    Lost,
+    Missed,
+    Notice,
+    Refused,
+    TimeTold,
+    ToneEnded,
+    ToneStarted,
+    UnknownEvent,
 )
-from firmware_py.procedure.settings import LEFT
 
-WIRE_VERSION: Final = 1
 ANSWER_TIMEOUT_US: Final = 200_000  # a command is answered within milliseconds
 REPEATS_MAX: Final = 8
 PING_INTERVAL_US: Final = 300_000  # the board falls silent after 1 s without a frame
@@ -29,69 +35,11 @@ SEQUENCE_RENEWAL: Final = 900_000  # a new nonce before 999999, see the wire pag
 QUEUE_MAX: Final = 16
 ASKS_MAX: Final = 5  # for the same events, before they count as missed
 SOUND_VERBS: Final = ("tone", "stop", "mask", "unmask")
+EARS: Final = ("left", "right")  # in the order of the wire's own
 
 
 class UnansweredError(ValueError):
     """More commands wait for the board than a session ever needs."""
-
-
-@dataclass(frozen=True)
-class Greeted:
-    """Who the board is, the last tone it knows, if it has noise; `serial` is empty if unknown.
-
-    Nothing up to `event` is told any more: it was before, or belongs to nothing here.
-    """
-
-    board: str
-    version: str
-    boot: str
-    tone_id: str
-    serial: str = ""
-    can_mask: bool = False
-    event: int = 0
-
-
-@dataclass(frozen=True)
-class Refused:
-    """The board refused a command; `code` as on the wire page."""
-
-    verb: str
-    code: str
-    name: str
-
-
-@dataclass(frozen=True)
-class Told:
-    """An event of the board, with its number."""
-
-    number: int
-    verb: str
-    fields: dict[str, str]
-
-
-@dataclass(frozen=True)
-class Missed:
-    """So many events, up to `event`, the board does not have any more."""
-
-    count: int
-    event: int
-
-
-@dataclass(frozen=True)
-class TimeTold:
-    """The board's time, microseconds; everything that happened there before it has been told."""
-
-    us: int
-
-
-@dataclass(frozen=True)
-class Lost:
-    """The board does not answer any more."""
-
-    why: str
-
-
-Notice = Greeted | Refused | Told | Missed | TimeTold | Lost
 
 
 @dataclass(frozen=True)
@@ -154,14 +102,13 @@ class Client:
     def __init__(self, nonce: Callable[[], str]) -> None:
         self._nonce = nonce
         self._reader = LineReader()
-        self._queue: deque[tuple[str, tuple[tuple[str, str | int], ...]]] = deque()
+        self._queue: deque[tuple[str, dict[str, Any]]] = deque()
         self._under_way: Command | None = None
         self._sequence = 0
         self._next_ping_us = 0
         self._outgoing = bytearray()
         self._board = Board()
         self._met: Greeted | None = None
-        self._newest_met = 0  # event
         self._time_wanted = False
         self._told_until_us = 0
         self._bytes_received = 0  # in this conversation
@@ -205,7 +152,7 @@ class Client:
         self._reader = LineReader()
         self._sequence = 0
         self._bytes_received = self._frames_received = 0
-        self._send("hello", (("wire", WIRE_VERSION), ("host", self._nonce())), now_us)
+        self._send("hello", {"wire": WIRE_VERSION, "host": self._nonce()}, now_us)
 
     def disconnect(self) -> None:
         """Forget the conversation, for a port that is gone."""
@@ -220,26 +167,25 @@ class Client:
         """Stop tone and noise before anything else is done, and play none that waits."""
         if self.connected:
             waiting = [command for command in self._queue if command[0] not in SOUND_VERBS]
-            self._queue = deque([("stop", ()), *waiting])
+            self._queue = deque([("stop", {}), *waiting])
 
     def play(self, tone: Tone) -> None:
         """Have a tone played."""
         self.request(
             "tone",
-            ("id", tone.tone_id),
-            ("ear", _ear(tone.ear)),
-            ("hz", decimal(tone.frequency_hz, 2)),
-            ("dbfs", decimal(tone.level_dbfs, 2)),
-            ("on", tone.on_ms),
-            ("off", tone.off_ms),
-            ("n", tone.pulses),
-            ("rise", tone.rise_ms),
+            id=tone.tone_id,
+            ear=EARS.index(tone.ear),
+            hz=tone.frequency_hz,
+            dbfs=tone.level_dbfs,
+            on=tone.on_ms,
+            off=tone.off_ms,
+            n=tone.pulses,
+            rise=tone.rise_ms,
         )
 
     def mask(self, ear: str, frequency_hz: float, level_dbfs: float) -> None:
         """Have narrow-band noise played in an ear until `unmask` or `silence`."""
-        hz, dbfs = decimal(frequency_hz, 2), decimal(level_dbfs, 2)
-        self.request("mask", ("ear", _ear(ear)), ("hz", hz), ("dbfs", dbfs))
+        self.request("mask", ear=EARS.index(ear), hz=frequency_hz, dbfs=level_dbfs)
 
     def unmask(self) -> None:
         """Have the noise fade."""
@@ -251,18 +197,18 @@ class Client:
         if not self._waits("ping"):
             self.request("ping")
 
-    def request(self, verb: str, *fields: tuple[str, str | int]) -> None:
-        """Queue a command."""
+    def request(self, verb: str, **values: Any) -> None:
+        """Queue a command with the values of its fields."""
         if len(self._queue) >= QUEUE_MAX:
             raise UnansweredError(f"{verb}: {QUEUE_MAX} commands wait for the board already")
-        self._queue.append((verb, fields))
+        self._queue.append((verb, values))
 
     def acknowledge(self, number: int) -> None:
         """Say that events up to this number are recorded."""
         if self.connected and number > self._board.acknowledged:
             self._board.acknowledged = number
             waiting = [command for command in self._queue if command[0] != "ack"]
-            self._queue = deque([*waiting, ("ack", (("event", number),))])
+            self._queue = deque([*waiting, ("ack", {"event": number})])
 
     def receive(self, data: bytes, now_us: int) -> list[Notice]:
         """Take in bytes from the port."""
@@ -294,12 +240,12 @@ class Client:
         elif not self.connected:
             return []
         elif self._queue:
-            verb, fields = self._queue.popleft()
-            self._send(verb, fields, now_us)
+            verb, values = self._queue.popleft()
+            self._send(verb, values, now_us)
         elif self._sequence >= SEQUENCE_RENEWAL:
             self.connect(now_us)
         elif now_us >= self._next_ping_us:
-            self._send("ping", (), now_us)
+            self._send("ping", {}, now_us)
         return []
 
     def transmit(self) -> bytes:
@@ -316,9 +262,9 @@ class Client:
             return None
         return 0 if self._queue else self._next_ping_us
 
-    def _send(self, verb: str, fields: tuple[tuple[str, str | int], ...], now_us: int) -> None:
+    def _send(self, verb: str, values: dict[str, Any], now_us: int) -> None:
         self._sequence += 1
-        line = encode(self._sequence, verb, fields)
+        line = encode(self._sequence, verb, write(COMMANDS[verb][0], values))
         self._under_way = Command(self._sequence, verb, line)
         self._transmit(self._under_way, now_us)
 
@@ -339,14 +285,14 @@ class Client:
         try:
             if verb == "error":
                 return self._refused(command, fields, now_us)
-            return self._accepted(command, fields, now_us)
+            return self._accepted(
+                command, read(COMMANDS[command.verb][1], fields, others=True), now_us
+            )
         except (KeyError, ValueError):
             return self._lost(f"the answer to {command.verb!r} is not of wire {WIRE_VERSION}")
 
     def _refused(self, command: Command, fields: dict[str, str], now_us: int) -> list[Notice]:
         code = fields["code"]
-        if command.verb == "serial" and code == "verb":  # a board from before there was one
-            return self._ask_for_noise("", now_us)
         if command.verb in ("hello", "serial") or code == "hello":
             why = f"the tone generator refused {command.verb!r}: {code}"
             if code == "version":
@@ -359,19 +305,22 @@ class Client:
             return self._lost(f"the tone generator refused {command.verb!r}: {code}")
         return [Refused(command.verb, code, fields.get("name", ""))]
 
-    def _accepted(self, command: Command, fields: dict[str, str], now_us: int) -> list[Notice]:
-        if command.verb == "hello":
-            self._met = Greeted(fields["board"], fields["version"], fields["boot"], fields["tone"])
-            self._newest_met = parse_whole(fields["event"])
-            self._send("serial", (), now_us)
-        if command.verb == "serial":
-            return self._ask_for_noise(fields["serial"], now_us)
-        if command.verb == "unmask" and not self.connected:
-            return self._greeted(can_mask=True)
-        if command.verb == "ping":
-            return self._pinged(parse_whole(fields["event"]), parse_whole(fields["us"]))
-        if command.verb == "events":
-            self._board.asks += 1
+    def _accepted(self, command: Command, answer: dict[str, Any], now_us: int) -> list[Notice]:
+        match command.verb:
+            case "hello":
+                who = (answer["board"], answer["version"], answer["boot"], answer["tone"])
+                self._met = Greeted(*who, serial="", event=answer["event"])
+                self._send("serial", {}, now_us)
+            case "serial" if self._met is not None:
+                # A board that knows `unmask` has noise, and none plays from then on.
+                self._met = replace(self._met, serial=answer["serial"])
+                self._send("unmask", {}, now_us)
+            case "unmask" if not self.connected:
+                return self._greeted(can_mask=True)
+            case "ping":
+                return self._pinged(answer["event"], answer["us"])
+            case "events":
+                self._board.asks += 1
         return []
 
     def _pinged(self, newest: int, us: int) -> list[Notice]:
@@ -390,16 +339,10 @@ class Client:
             notices.append(TimeTold(us))
         return notices
 
-    def _ask_for_noise(self, serial: str, now_us: int) -> list[Notice]:
-        """Go on greeting: a board that knows `unmask` has noise, and none plays from then on."""
-        assert self._met is not None
-        self._met = replace(self._met, serial=serial)
-        self._send("unmask", (), now_us)
-        return []
-
     def _greeted(self, can_mask: bool) -> list[Notice]:
-        assert self._met is not None
-        boot, newest = self._met.boot, self._newest_met
+        if self._met is None:
+            return []
+        boot, newest = self._met.boot, self._met.event
         self.connected = True
         self.can_mask = can_mask
         if boot != self._board.boot or newest < self._board.last_event:
@@ -422,7 +365,7 @@ class Client:
         notices = self._passed_over(missed) if missed else []
         board.last_event = number
         board.asks = 0
-        return [*notices, Told(number, verb, fields)]
+        return [*notices, _as_notice(number, verb, fields)]
 
     def _passed_over(self, count: int) -> list[Notice]:
         """Go on without events that the board does not have any more."""
@@ -433,7 +376,7 @@ class Client:
 
     def _ask_for_events(self) -> None:
         if not self._waits("events"):
-            self._queue.appendleft(("events", (("after", self._board.last_event),)))
+            self._queue.appendleft(("events", {"after": self._board.last_event}))
 
     def _waits(self, verb: str) -> bool:
         return any(waiting == verb for waiting, _ in self._queue)
@@ -451,5 +394,18 @@ class Client:
         return [Lost(why)]
 
 
-def _ear(ear: str) -> str:
-    return "l" if ear == LEFT else "r"
+def _as_notice(number: int, verb: str, fields: dict[str, str]) -> BoardEvent:
+    try:
+        values = read(EVENTS[verb], fields, others=True)
+    except (KeyError, ValueError):
+        return UnknownEvent(number, verb)
+    at_us: int = values["us"]
+    match verb:
+        case "tone-on":
+            return ToneStarted(number, values["id"], at_us)
+        case "tone-off":
+            return ToneEnded(number, values["id"], at_us, values["cut"] == 1)
+        case "button-down":
+            return ButtonPressed(number, at_us, values["button"])
+        case _:
+            return ButtonReleased(number, at_us, values["button"])

@@ -1,13 +1,24 @@
-"""The time of an emulated board in a file: its emulator writes it there, the firmware reads it."""
+"""The time of an emulated board: its emulator writes it to a file, which the firmware follows.
+
+A real board keeps time with the world. An emulated one falls behind where the machine is busy.
+"""
 
 import mmap
 import os
 import struct
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Self
 
+from firmware_py.platform.clock import SteadyClock
+from firmware_py.platform.waiting import POLL_S
+
+STANDSTILL_S_MAX: Final = 60.0  # of a board's time, before it counts as broken
+
 _TIME: Final = struct.Struct("=Q")  # microseconds
-# The second time is written last and read first: where both are the same, neither is half written.
+# The time stands in the file twice. The second is written last and read first: where both are the
+# same, neither is half written.
 _FIRST, _SECOND = 0, _TIME.size
 _BYTES: Final = 2 * _TIME.size
 
@@ -17,12 +28,12 @@ class BoardTimeError(Exception):
 
 
 class BoardTime:
-    """The time, as both see it who have the file; used in a `with` statement, or closed.
+    """The file of a board's time; used in a `with` statement, or closed.
 
     Parameters
     ----------
     memory : mmap
-        The file. `made` and `opened` have it.
+        The file, as `made` and `opened` map it.
     """
 
     def __init__(self, memory: mmap.mmap) -> None:
@@ -90,6 +101,53 @@ class BoardTime:
     def __exit__(self, *_: object) -> None:
         """Let go of the file."""
         self.close()
+
+
+class BoardClock(SteadyClock):
+    """A clock that goes as fast as the emulator of a board.
+
+    As much of the board's time has passed as its emulator has computed. By any other clock its
+    answers would seem late. Where the board's time stands still for `STANDSTILL_S_MAX`, this clock
+    goes on with the time of the world, so that timeouts find the board lost.
+
+    Parameters
+    ----------
+    board_us : callable
+        Returns the board's time, which is never faster than the world's.
+    world_s : callable
+        Returns that of the world.
+    """
+
+    def __init__(
+        self, board_us: Callable[[], float], world_s: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__()
+        self._board_us = board_us
+        self._world_s = world_s
+        self._told_us = board_us()
+        self._moved_s = world_s()
+        self._passed_us = 0.0
+
+    def now_us(self) -> int:
+        """Return the time."""
+        told_us, world_s = self._board_us(), self._world_s()
+        stood_s = world_s - self._moved_s
+        if told_us != self._told_us:
+            self._passed_us += max(told_us - self._told_us, 0.0)  # it may have begun anew
+            self._told_us, self._moved_s = told_us, world_s
+        elif stood_s > STANDSTILL_S_MAX:
+            self._passed_us += 1e6 * (stood_s - STANDSTILL_S_MAX)
+            self._moved_s = world_s - STANDSTILL_S_MAX
+        return int(self._passed_us)
+
+    def of_wire(self) -> "BoardClock":
+        """Return the clock of the wire: this one."""
+        return self
+
+    def seconds_until(self, at_us: int) -> float:
+        """Return how many seconds it will take at least; 0 only when the time has come."""
+        left_us = at_us - self.now_us()
+        return max(left_us / 1e6, POLL_S) if left_us > 0 else 0.0
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -1,7 +1,7 @@
 """The directory of the journals: their names, and a lock for the one firmware that writes them.
 
-Whatever somebody else has put there, nothing outside of it is written: a link is not followed, and
-what is no file is no journal.
+Other programs may have put anything there. So no link is followed, and only a regular file counts
+as a journal.
 """
 
 import re
@@ -34,7 +34,7 @@ class DataDirectory:
     path : Path
         Made if it does not exist; its parent has to.
     seal_key : SealKey, optional
-        With which the journals are sealed that are begun or gone on with here.
+        The key for the seals of the journals that are begun or resumed here.
     disk : Disk, optional
         The file system; the machine's own by default.
 
@@ -66,11 +66,11 @@ class DataDirectory:
             ) from None
 
     def close(self) -> None:
-        """Give the directory free."""
+        """Release the directory."""
         self.disk.close(self._lock)
 
     def journals(self) -> list[Path]:
-        """Return all journals, oldest first: the files among what has the name of one.
+        """Return all journals, oldest first: regular files with the name of one.
 
         Raises
         ------
@@ -80,12 +80,12 @@ class DataDirectory:
         return [path for path in self._named() if self.disk.is_file(path)]
 
     def next_number(self) -> int:
-        """Return the number of the next session, above all that are in a name here.
+        """Return the number of the next session: one above the highest in a name here.
 
         Raises
         ------
         DataDirectoryError
-            As of `journals`, or if there is none any more.
+            As of `journals`, or if no number is left.
         """
         named = self._named()
         number = session_number(named[-1]) + 1 if named else 1
@@ -97,7 +97,7 @@ class DataDirectory:
         return number
 
     def _named(self) -> list[Path]:
-        """Return what has the name of a journal, whatever it is, in the order of the numbers."""
+        """Return all paths with the name of a journal, files or not, by their numbers."""
         try:
             names = filter(JOURNAL_NAME.fullmatch, self.disk.names(self.path))
         except OSError as error:
@@ -133,7 +133,7 @@ class DataDirectory:
         """
         path = self.path / TRIAL_NAME
         try:
-            if path.name in self.disk.names(self.path):  # of a trial that was cut short
+            if path.name in self.disk.names(self.path):  # left over from a trial that was cut short
                 self.disk.remove(path)
             handle = self.disk.create(path)
             try:

@@ -1,4 +1,4 @@
-"""What the process ends with."""
+"""The exit codes of the firmware's process."""
 
 from typing import Final
 

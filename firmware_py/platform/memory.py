@@ -1,4 +1,4 @@
-"""A limit on the memory of the process: what grows is stopped at once, not by the system, later."""
+"""A limit on the memory of the process: a leak ends in a MemoryError, not in a frozen machine."""
 
 import resource
 import sys
@@ -12,12 +12,12 @@ def address_space_bytes() -> int:
 
 
 def limit_growth(reserve_mb: int) -> None:
-    """Let the process grow by so much from now on; beyond, whatever asks gets a MemoryError.
+    """Let the process grow by so much from now on; beyond that an allocation is a MemoryError.
 
     Parameters
     ----------
     reserve_mb : int
-        For all that is taken in a session: estimators, the journal, the console's answers.
+        Enough for all that a session takes: estimators, the journal, the console's answers.
     """
     if sys.platform == "linux":
         _, hard = resource.getrlimit(resource.RLIMIT_AS)

@@ -14,7 +14,7 @@ BAUD_RATE: Final = 115_200
 READ_BYTES_MAX: Final = 4096
 WRITE_BYTES_MAX: Final = 4096  # at once
 UNSENT_BYTES_MAX: Final = 65536  # some six seconds of the line; more, and nobody reads there
-WRITE_TIMEOUT_S: Final = 1.0  # of ports that cannot be asked whether they take more
+WRITE_TIMEOUT_S: Final = 1.0  # of ports that cannot tell whether they take more
 
 
 class PortError(Exception):
@@ -134,7 +134,7 @@ class Port:
             raise self._gone(error) from None
 
     def write(self, data: bytes) -> None:
-        """Send bytes, without waiting: what is not taken yet is kept, and goes first next time.
+        """Send bytes, without waiting; what the other end does not take yet is kept for later.
 
         Raises
         ------
@@ -162,7 +162,7 @@ class Port:
             self.write(b"")
 
     def _takes_more(self, seconds: float) -> bool:
-        """Wait until the other end takes more; without a descriptor nobody can tell, so it does."""
+        """Wait until the other end takes more; a port without a descriptor is taken to do so."""
         descriptor = self.fileno()
         return descriptor is None or bool(select.select([], [descriptor], [], seconds)[1])
 

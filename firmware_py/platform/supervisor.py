@@ -1,7 +1,7 @@
-"""Whoever started the firmware: told that it is ready, that it lives, what it does, and its end.
+"""What the firmware tells its supervisor, usually systemd: that it is ready, alive, or ending.
 
 systemd names a socket in the environment and takes datagrams of `NAME=value` lines there
-(sd_notify(3), systemd.service(5)). Where none is named, only the words for people are said.
+(sd_notify(3), systemd.service(5)). Where it names none, nothing is sent.
 """
 
 import math
@@ -12,30 +12,30 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Final
 
-ALIVE_PER_WATCHDOG: Final = 4  # so that some may come late
-WATCHDOG_US_MIN: Final = 4_000_000  # the idle loop looks around twice a second
+ALIVE_PER_WATCHDOG: Final = 4  # keep-alives per interval, so that some may come late
+WATCHDOG_US_MIN: Final = 4_000_000  # an idle loop turns twice a second
 
 
 class SupervisorError(ValueError):
-    """An environment that asks for what cannot be done."""
+    """A socket that cannot be reached, or an interval that cannot be kept."""
 
 
 class Supervisor:
-    """Tells whoever started the firmware how it is.
+    """Tells the program that started the firmware how the firmware is.
 
     Parameters
     ----------
     environment : mapping
-        Of the process: `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` count.
+        Of the process; `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` are read.
     say : callable, optional
-        Told in words, once, that the firmware is ready.
+        Called once, with words for people, when the firmware is ready.
     now_s : callable, optional
         Returns a time in seconds that never goes backwards.
 
     Raises
     ------
     SupervisorError
-        If the socket cannot be reached, or the keep-alive is wanted oftener than it can come.
+        If the socket cannot be reached, or the keep-alive is wanted more often than it can come.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Supervisor:
         if not self._address:
             return
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._socket.setblocking(False)  # nobody reads: a keep-alive is lost, and no time
+        self._socket.setblocking(False)  # if nobody reads, a keep-alive is lost, but no time
         try:
             self._send("starting")
         except OSError as error:
@@ -70,7 +70,7 @@ class Supervisor:
         self._try_to_send(words, "READY=1")
 
     def alive(self, status: str) -> None:
-        """Tell that the loop goes round, as often as it has to be told, and what it does."""
+        """Tell that the loop turns, as often as necessary, and what it does."""
         now_s = self._now_s()
         if status == self._status and now_s < self._due_s:
             return
@@ -82,13 +82,13 @@ class Supervisor:
         self._try_to_send(words, "STOPPING=1")
 
     def close(self) -> None:
-        """Tell nothing any more."""
+        """Close the socket; nothing is sent from now on."""
         if self._address:
             self._address = ""
             self._socket.close()
 
     def _try_to_send(self, status: str, *lines: str) -> None:
-        with suppress(OSError):  # the firmware goes on: its journal counts
+        with suppress(OSError):  # the firmware goes on: its journal matters more
             self._send(status, *lines)
 
     def _send(self, status: str, *lines: str) -> None:
@@ -99,7 +99,7 @@ class Supervisor:
 
 
 def _address(name: str) -> str:
-    """Return the address of a socket, "" for none; what begins with @ is no file."""
+    """Return the address of a socket, "" for none; a name after @ is an abstract one."""
     if name and name[0] not in "/@":
         raise SupervisorError(
             f"NOTIFY_SOCKET is {name!r}; allowed are an absolute path and a name after @"
@@ -108,7 +108,7 @@ def _address(name: str) -> str:
 
 
 def _interval_s(environment: Mapping[str, str]) -> float:
-    """Return how often to tell that the loop lives, infinity if nobody waits for it."""
+    """Return the seconds between two keep-alives, infinite if nobody waits for any."""
     wanted = environment.get("WATCHDOG_USEC", "")
     if not wanted or environment.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return math.inf

@@ -15,16 +15,16 @@ class Waiting(Protocol):
     """What the loop waits with."""
 
     def wait(self, ports: Sequence[SerialLine], seconds: float) -> None:
-        """Wait until a port has bytes, a full one takes more, the time is over, or it rang."""
+        """Wait until a port has bytes, a full one takes more, the time is over, or it is rung."""
 
     def sleep(self, seconds: float) -> None:
         """Let so much time pass, whatever happens."""
 
     def ring(self) -> None:
-        """End a wait, and every one from now on at once; a signal may call this."""
+        """End the wait, and every later one at once; a signal handler may call this."""
 
     def close(self) -> None:
-        """Give free what was taken to wait with."""
+        """Release the system's resources."""
 
 
 class SystemWaiting:
@@ -46,11 +46,11 @@ class SystemWaiting:
         time.sleep(seconds)
 
     def ring(self) -> None:
-        """End a wait, and every one from now on at once."""
+        """End the wait, and every later one at once."""
         os.write(self._bell, b"!")
 
     def close(self) -> None:
-        """Give the descriptors free."""
+        """Close the descriptors."""
         os.close(self._rung)
         os.close(self._bell)
 

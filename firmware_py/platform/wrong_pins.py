@@ -1,21 +1,21 @@
-"""How many wrong PINs there were since the last right one, whatever becomes of the power."""
+"""The number of wrong PINs since the last right one; a power cut does not reset it."""
 
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from firmware_py.journal import Disk, RealDisk
-from firmware_py.journal.disk import open_or_create
+from firmware_py.journal.disk import open_or_create, opened
 
-COUNT_MAX: Final = 64  # the delay has long been at its most
+COUNT_MAX: Final = 64  # the delay has long been the longest
 READ_TRIES: Final = 2  # a card that fails to read once often reads the next time
 
 
 class WrongPinsOnDisk:
-    """A file that has a byte for every wrong PIN: no torn write can leave it with fewer.
+    """A file with one byte for every wrong PIN: no torn write can leave it with fewer.
 
-    Where it cannot be written, as on a full card, the wrong ones since the start still count:
-    nobody is locked out of the results for that.
+    Where it cannot be written, as on a full card, the firmware counts from its start on; nobody is
+    locked out of the results for that.
 
     Parameters
     ----------
@@ -56,14 +56,11 @@ class WrongPinsOnDisk:
     def _size(self) -> int:
         if not self._disk.is_file(self._path):  # or it is a link to one
             return 0
-        handle = self._disk.open(self._path, writable=False)
-        try:
+        with opened(self._disk, self._path) as handle:
             return self._disk.size(handle)
-        finally:
-            self._disk.close(handle)
 
     def _put(self, more: bytes) -> None:
-        """Put these bytes after the others; none take the others away."""
+        """Append these bytes; without any, empty the file."""
         handle = open_or_create(self._disk, self._path)
         try:
             if more:

@@ -38,6 +38,7 @@ from firmware_py.procedure.outcomes import (
     RETEST,
     UNCERTAIN,
     UNRELIABLE,
+    MaskingMark,
 )
 from firmware_py.procedure.settings import AUTOMATIC, LEFT, RIGHT, Settings
 
@@ -51,7 +52,7 @@ class Verdict:
 
     Attributes
     ----------
-    mark : str
+    mark : MaskingMark
         `NOT_MASKED` (no need), `MASKED` or `UNCERTAIN`.
     why : str
         Of an uncertain one.
@@ -60,7 +61,7 @@ class Verdict:
         can be, or it is uncertain anyway.
     """
 
-    mark: str
+    mark: MaskingMark
     why: str = ""
     air_bone_gap_db: float | None = None
 

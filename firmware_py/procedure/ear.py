@@ -21,7 +21,7 @@ unsure means outside the estimator:
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final, Literal
 
 from firmware_py.inference.estimator import Stimulus, ThresholdEstimator
 from firmware_py.procedure.outcomes import (
@@ -34,10 +34,13 @@ from firmware_py.procedure.outcomes import (
     NO_RESPONSE,
     RETEST,
     UNRELIABLE,
+    Outcome,
+    Purpose,
 )
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.randomness import CATCH_STREAM, uniform
 from firmware_py.procedure.reach import Highest, unlimited
+from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
     FAMILIAR_FREQUENCY_HZ,
@@ -93,7 +96,7 @@ class Presentation:
     None of a tone that it did not choose.
     """
 
-    purpose: str
+    purpose: Purpose
     frequency_hz: float
     level_db_hl: float
     information_bits: float | None = field(default=None, compare=False)
@@ -167,8 +170,8 @@ class EarTest:
         self._settings = settings
         self._highest_db_hl = highest_db_hl
         self._limits_db_hl: dict[float, float] = {}  # what `limit_db_hl` has said
-        self.phase = FAMILIARISE
-        self.outcome = INCOMPLETE
+        self.phase: Purpose | Literal[""] = FAMILIARISE
+        self.outcome: Outcome = INCOMPLETE
         self.why = ""
         self.tones = 0
         self.tones_heard = 0
@@ -341,41 +344,35 @@ class EarTest:
         self.outcome, self.why = INCOMPLETE, ""
         self.phase = MEASURE
 
-    def result(self) -> dict[str, Any]:
-        """Return what was found, as JSON values.
-
-        A threshold beyond the limits is None; `limit_db_hl` is then the limit it lies beyond, or,
-        if it is incomplete, perhaps beyond.
-        """
+    def result(self) -> EarResult:
+        """Return what was found; nobody has looked at masking here."""
         by_frequency = self.outcome in (MEASURED, INCOMPLETE) and self.estimator.trial_count > 0
         thresholds = []
-        for estimate in self.estimates():
-            mark = estimate.mark if by_frequency else self.outcome
-            known = mark == MEASURED
-            thresholds.append(
-                {
-                    "frequency_hz": estimate.frequency_hz,
-                    "mark": mark,
-                    "threshold_db_hl": estimate.mean_db_hl if known else None,
-                    "sd_db": estimate.sd_db if known else None,
-                    "low_db_hl": estimate.low_db_hl if known else None,
-                    "high_db_hl": estimate.high_db_hl if known else None,
-                    "limit_db_hl": self._limit_beyond(mark, estimate.frequency_hz, by_frequency),
-                }
+        for each in self.estimates():
+            mark = each.mark if by_frequency else self.outcome
+            found = ThresholdResult(
+                each.frequency_hz,
+                mark,
+                each.mean_db_hl,
+                each.sd_db,
+                each.low_db_hl,
+                each.high_db_hl,
+                self._limit_beyond(mark, each.frequency_hz, by_frequency),
             )
-        return {
-            "ear": self.ear,
-            "outcome": self.outcome,
-            "why": self.why,
-            "thresholds": thresholds,
-            "tones": self.tones,
-            "tones_heard": self.tones_heard,
-            "tones_unsure": self.tones_unsure,
-            "catch_trials": self.catches,
-            "false_alarms": self.false_alarms,
-            "unsure_alarms": self.unsure_alarms,
-            "retest_difference_db": self.retest_difference_db,
-        }
+            thresholds.append(found if mark == MEASURED else found.without_numbers(mark))
+        return EarResult(
+            self.ear,
+            self.outcome,
+            self.why,
+            tuple(thresholds),
+            self.tones,
+            self.tones_heard,
+            self.tones_unsure,
+            self.catches,
+            self.false_alarms,
+            self.unsure_alarms,
+            self.retest_difference_db,
+        )
 
     def inattention(self) -> str:
         """Say in words what shows that the listener did not attend; "" if nothing does."""
@@ -413,7 +410,7 @@ class EarTest:
         ]
         return min(limit_db_hl, max([self._last_level_db_hl, *known_db_hl]) + STEP_UP_MAX_DB)
 
-    def _tone(self, purpose: str, frequency_hz: float, level_db_hl: float) -> Presentation:
+    def _tone(self, purpose: Purpose, frequency_hz: float, level_db_hl: float) -> Presentation:
         """Round the level to the step of the audiometer, and keep it within every limit.
 
         What asks for the highest level gets it, and not the last whole step below it.
@@ -640,7 +637,7 @@ class EarTest:
         self.outcome = self._common_mark() or MEASURED  # the retest's answers count as well
         self.phase = ""
 
-    def _end(self, outcome: str, why: str) -> None:
+    def _end(self, outcome: Outcome, why: str) -> None:
         self.outcome = outcome
         self.why = why
         self.phase = ""
@@ -659,7 +656,7 @@ class EarTest:
             for f, mean, sd, low, high in figures
         ]
 
-    def _mark(self, frequency_hz: float, mean_db_hl: float, sd_db: float) -> str:
+    def _mark(self, frequency_hz: float, mean_db_hl: float, sd_db: float) -> Outcome:
         """Return the mark of a frequency.
 
         A threshold at the floor or below is not told apart from lower ones, and being wrong by a
@@ -672,31 +669,31 @@ class EarTest:
         asked = self._silent_at_limit.get(frequency_hz, 0) >= SILENT_AT_LIMIT_SURE
         return NO_RESPONSE if sure or asked else INCOMPLETE
 
-    def _common_mark(self) -> str:
-        """Return the mark of the ear if no frequency has a number, "" otherwise."""
+    def _common_mark(self) -> Outcome | None:
+        """Return the mark of the ear if no frequency has a number, None otherwise."""
         marks = {estimate.mark for estimate in self.estimates()}
         if marks <= {NO_RESPONSE, INCOMPLETE}:
             return INCOMPLETE if INCOMPLETE in marks else NO_RESPONSE
-        return HEARS_ALL if marks == {HEARS_ALL} else ""
+        return HEARS_ALL if marks == {HEARS_ALL} else None
 
-    def _common_side(self) -> str:
-        """Return on which side of the limits all audiogram frequencies lie, "" if they differ.
+    def _common_side(self) -> Outcome | None:
+        """Return on which side of the limits all audiogram frequencies lie, None if they differ.
 
         Of an ear that was silent at the limit again and again the means are sure enough.
         """
         mean_db_hl, _ = self.estimator.threshold(self.frequencies_hz)
         found = zip(self.frequencies_hz, mean_db_hl, strict=True)
         sides = {self._side(f, float(mean)) for f, mean in found}
-        return sides.pop() if len(sides) == 1 else ""
+        return sides.pop() if len(sides) == 1 else None
 
-    def _side(self, frequency_hz: float, threshold_db_hl: float) -> str:
+    def _side(self, frequency_hz: float, threshold_db_hl: float) -> Outcome:
         if threshold_db_hl >= self.limit_db_hl(frequency_hz):
             return NO_RESPONSE
         if threshold_db_hl <= self._settings.level_min_db_hl:
             return HEARS_ALL
         return MEASURED
 
-    def _limit_beyond(self, mark: str, frequency_hz: float, by_frequency: bool) -> float | None:
+    def _limit_beyond(self, mark: Outcome, frequency_hz: float, by_frequency: bool) -> float | None:
         """Return the limit that a threshold with this mark lies beyond, perhaps or surely."""
         if mark == HEARS_ALL:
             return self._settings.level_min_db_hl
@@ -727,7 +724,7 @@ class Estimate:
     """What is known of the threshold at an audiogram frequency, with its 95 % band."""
 
     frequency_hz: int
-    mark: str
+    mark: Outcome
     mean_db_hl: float
     sd_db: float
     low_db_hl: float

@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
+from firmware_py.procedure.results import SessionResult
+
 HEARD_BUTTON: Final = 1
 UNSURE_BUTTON: Final = 2  # "perhaps": where there is a second button
 
@@ -198,7 +200,7 @@ class Tell:
 class Finish:
     """The test is over, with this result."""
 
-    result: dict[str, Any]
+    result: SessionResult
 
 
 Action = Play | Mask | Unmask | Silence | AskBoardTime | Wait | Tell | Finish
@@ -234,6 +236,8 @@ def is_recorded(action: Action) -> bool:
 
 def as_record(what: Event | Action) -> dict[str, Any]:
     """Return an event or a recorded action as JSON values, its name under "what"."""
+    if isinstance(what, Finish):
+        return {"what": _NAMES[Finish], "result": what.result.to_record()}
     return {"what": _NAMES[type(what)], **asdict(what)}
 
 

@@ -18,7 +18,7 @@ the window counts. Where there is no second button its presses mean nothing.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from firmware_py.procedure.cross_hearing import OTHER, CrossHearing
 from firmware_py.procedure.ear import (
@@ -56,15 +56,20 @@ from firmware_py.procedure.events import (
 )
 from firmware_py.procedure.masking import Earphones
 from firmware_py.procedure.outcomes import (
+    ABORTED,
     CATCH,
+    COMPLETE,
+    FAILED,
     FAMILIARISE,
     UNCERTAIN,
     UNRELIABLE,
     UNSURE,
+    SessionOutcome,
 )
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.randomness import PAUSE_STREAM, uniform
 from firmware_py.procedure.reach import Highest, unlimited
+from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.settings import BETTER, BOTH, LEFT, RIGHT, Settings
 
 # States.
@@ -140,7 +145,7 @@ class HearingTest:
         self.ears = {ear: EarTest(ear, settings, self.person, highest_db_hl) for ear in ears}
         self.cross_hearing = CrossHearing(settings, self.ears, earphones)
         self.state = READY
-        self.outcome = ""
+        self.outcome: SessionOutcome | Literal[""] = ""
         self.number = 0  # of the presentation under way or due
         self.ear_under_test = ears[0]
         self.presentation: Presentation | None = None
@@ -190,16 +195,16 @@ class HearingTest:
             case _:
                 return self._board_told(now_us, event)
 
-    def result(self) -> dict[str, Any]:
-        """Return the result so far as JSON values."""
-        return {
-            "outcome": self.outcome,
-            "ears": [self._ear_result(ear) for ear in self.ears.values()],
-            "presentations": self.number,
-            "stray_presses": self.stray_presses,
-            "response_time_mean_ms": self._response_times.mean_ms(),
-            "remarks": self._remarks(),
-        }
+    def result(self) -> SessionResult:
+        """Return the result so far."""
+        return SessionResult(
+            self.outcome,
+            tuple(self._ear_result(ear) for ear in self.ears.values()),
+            self.number,
+            self.stray_presses,
+            self._response_times.mean_ms(),
+            tuple(self._remarks()),
+        )
 
     # Events
 
@@ -214,7 +219,7 @@ class HearingTest:
             case Continued():
                 return self._continued(now_us)
             case Aborted(why):
-                return self._finish("aborted", why)
+                return self._finish(ABORTED, why)
 
     def _board_told(
         self,
@@ -401,7 +406,7 @@ class HearingTest:
         if ear is None:
             ear = next(filter(self.cross_hearing.ask_again, self.ears), None)
             if ear is None:
-                return self._finish("complete", "")
+                return self._finish(COMPLETE, "")
             told.append(Tell("ear-again", {"ear": ear, "why": CROSS_HEARD}))
         if ear != self.ear_under_test:
             self.noise = None
@@ -484,7 +489,7 @@ class HearingTest:
         if self._starts > STARTS_MAX:
             why = f": {self._void_why}" if self._void_why else ""
             words = f"the tone generator did not play tone {self.number}{why}"
-            return self._finish("failed", words)
+            return self._finish(FAILED, words)
         self._time_asked = False
         self.state = STARTING
         play = Play(
@@ -525,7 +530,7 @@ class HearingTest:
         told = Tell("void", {"number": self.number, "why": why})
         return [self._silence(), told, *self._pause_before(now_us)]
 
-    def _finish(self, outcome: str, why: str) -> list[Action]:
+    def _finish(self, outcome: SessionOutcome, why: str) -> list[Action]:
         self.state = FINISHED
         self.outcome = outcome
         self.noise = None
@@ -538,18 +543,19 @@ class HearingTest:
         self._noise_plays = False
         return Silence()
 
-    def _ear_result(self, ear: EarTest) -> dict[str, Any]:
-        """Return the result of an ear, with the marks of masking if anybody looked for them."""
+    def _ear_result(self, ear: EarTest) -> EarResult:
+        """Return the result of an ear, with the marks of masking if the test looks for them."""
         result = ear.result()
         if not self.cross_hearing.watched:
             return result
         verdicts = self.cross_hearing.verdicts(ear.ear)
-        for threshold in result["thresholds"]:
-            verdict = verdicts[threshold["frequency_hz"]]
-            threshold["masking"] = verdict.mark
-            threshold["air_bone_gap_db"] = verdict.air_bone_gap_db
-        masked = [each for each in ear.observations if each.cover.noise_db_hl is not None]
-        return {**result, "tones_masked": len(masked)}
+        thresholds = []
+        for each in result.thresholds:
+            verdict = verdicts[each.frequency_hz]
+            gap_db = verdict.air_bone_gap_db
+            thresholds.append(replace(each, masking=verdict.mark, air_bone_gap_db=gap_db))
+        masked = sum(each.cover.noise_db_hl is not None for each in ear.observations)
+        return replace(result, thresholds=tuple(thresholds), tones_masked=masked)
 
     def _masking_doubts(self, ear: EarTest) -> list[str]:
         """Say where the other ear may have heard the tones, and why it could."""

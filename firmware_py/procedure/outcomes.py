@@ -1,24 +1,72 @@
-"""The words for what a presentation is for, and for what came out of an ear or a frequency."""
+"""The words for what a presentation is for, and for what came out of an ear or a frequency.
 
+They are enumerations of text: in a record, and in a text, each is its own word.
+"""
+
+from enum import StrEnum
 from typing import Final
 
-# Purposes of a presentation.
-FAMILIARISE: Final = "familiarise"
-MEASURE: Final = "measure"
-RETEST: Final = "retest"
-CATCH: Final = "catch"
+
+class _Word(StrEnum):
+    """A word that looks like its text in messages, too."""
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+class Purpose(_Word):
+    """What a presentation is for."""
+
+    FAMILIARISE = "familiarise"
+    MEASURE = "measure"
+    RETEST = "retest"
+    CATCH = "catch"  # no tone: is the button pressed without one?
+
+
+class Outcome(_Word):
+    """What came out of an ear; the same words mark its frequencies."""
+
+    MEASURED = "measured"
+    NO_RESPONSE = "no-response"  # silent at the limit
+    HEARS_ALL = "hears-all"  # everything heard at the floor
+    UNRELIABLE = "unreliable"  # answers without tones
+    INCOMPLETE = "incomplete"  # of a frequency: beyond the limit perhaps, but not for sure
+
+
+class MaskingMark(_Word):
+    """What is known of the other ear's part in a threshold."""
+
+    NOT_MASKED = "none"  # there was no need
+    MASKED = "masked"  # the other ear had noise
+    UNCERTAIN = "uncertain"  # the other ear may have heard it
+
+
+class SessionOutcome(_Word):
+    """How a session ended."""
+
+    COMPLETE = "complete"
+    ABORTED = "aborted"  # by the operator
+    FAILED = "failed"  # the tone generator did not play
+
+
+FAMILIARISE: Final = Purpose.FAMILIARISE
+MEASURE: Final = Purpose.MEASURE
+RETEST: Final = Purpose.RETEST
+CATCH: Final = Purpose.CATCH
+
+MEASURED: Final = Outcome.MEASURED
+NO_RESPONSE: Final = Outcome.NO_RESPONSE
+HEARS_ALL: Final = Outcome.HEARS_ALL
+UNRELIABLE: Final = Outcome.UNRELIABLE
+INCOMPLETE: Final = Outcome.INCOMPLETE
+
+NOT_MASKED: Final = MaskingMark.NOT_MASKED
+MASKED: Final = MaskingMark.MASKED
+UNCERTAIN: Final = MaskingMark.UNCERTAIN
+
+COMPLETE: Final = SessionOutcome.COMPLETE
+ABORTED: Final = SessionOutcome.ABORTED
+FAILED: Final = SessionOutcome.FAILED
 
 # An answer is True: heard, False: silence, None: unsure, for which this is the word.
 UNSURE: Final = "unsure"
-
-# Outcomes of an ear, which also mark its frequencies.
-MEASURED: Final = "measured"
-NO_RESPONSE: Final = "no-response"  # silent at the limit
-HEARS_ALL: Final = "hears-all"  # everything heard at the floor
-UNRELIABLE: Final = "unreliable"  # answers without tones
-INCOMPLETE: Final = "incomplete"  # of a frequency: beyond the limit perhaps, but not for sure
-
-# Marks of masking of a frequency.
-NOT_MASKED: Final = "none"  # there was no need
-MASKED: Final = "masked"  # the other ear had noise
-UNCERTAIN: Final = "uncertain"  # the other ear may have heard it

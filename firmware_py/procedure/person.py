@@ -4,7 +4,7 @@ import math
 import unicodedata
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 from firmware_py.procedure.settings import SettingError
 
@@ -73,6 +73,20 @@ class Person:
     def as_record(self) -> dict[str, Any]:
         """Return the person as JSON values."""
         return asdict(self)
+
+    @classmethod
+    def from_record(cls, record: object) -> Self:
+        """Check what `as_record` wrote, and take it.
+
+        Raises
+        ------
+        SettingError
+            If a value is not allowed, is missing, or is one too many.
+        """
+        names = cls.__dataclass_fields__.keys()
+        if not isinstance(record, dict) or record.keys() != names:
+            raise SettingError(f"person is {record!r}; allowed is an object of {', '.join(names)}")
+        return cls(**record)
 
 
 UNKNOWN: Final = Person()  # nothing was told

@@ -24,12 +24,13 @@ much as a port holds, and then at the other. The ports stay when a program ends,
 cable.
 """
 
+NEEDS: Final[dict[str, tuple[str, ...]]] = {}
 STOP_S_MAX: Final = 0.1  # how late a stop is noticed at most
 BYTES_MAX: Final = 4096  # on the way in one direction
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
-    """There are no options."""
+    """Add no options: there are none."""
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -5,26 +5,17 @@ import json
 import math
 import random
 import re
-import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Audiogram
+from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.settings import AUTOMATIC, OFF
-from host_tools.commands import simulate
+from host_tools import simulation
 from host_tools.commands.replay import command as replay
-from host_tools.commands.simulate import (
-    EMULATED,
-    SIMULATED,
-    add_board_arguments,
-    check_speed,
-    faults_of,
-    listener_of,
-)
 from host_tools.errors import HostError
 from host_tools.files import check_name, write_text
 from host_tools.live import (
@@ -36,9 +27,18 @@ from host_tools.live import (
     show_result,
     show_verdict,
     teller,
+    told_result,
 )
 from host_tools.newest import DEMO_PREFIX, JOURNALS
-from host_tools.processes import ConsoleLine, FirmwareProcess, Operator, Simulator
+from host_tools.processes import FirmwareProcess, Operator
+from host_tools.simulation import (
+    EMULATED,
+    add_board_arguments,
+    add_speed_argument,
+    check_board,
+    settings_of,
+    started,
+)
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.console import Console
@@ -55,10 +55,7 @@ example:
   gp-pta demo --board emulated --ear left
 """
 
-MAY_NEED: Final = simulate.MAY_NEED
-SPEED: Final = {SIMULATED: 40.0, EMULATED: 0.25}
-# The emulator computes two seconds for one of a tone: single pulses, and no long pauses.
-BRIEF: Final[dict[str, float]] = {"pulses": 1, "pause_ms_min": 500, "pause_ms_max": 1000}
+NEEDS: Final = simulation.NEEDS
 EAR_MINUTES: Final = 1.1  # of such a test in real time
 INSTALL_MINUTES: Final = 0.5
 
@@ -72,11 +69,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--masking", choices=(AUTOMATIC, OFF), default=AUTOMATIC, help=f"default: {AUTOMATIC}"
     )
-    p.add_argument(
-        "--speed",
-        type=float,
-        help=f"1 is real time (default: {SPEED[SIMULATED]:g}, emulated {SPEED[EMULATED]:g})",
-    )
+    add_speed_argument(p)
     p.add_argument("--kill", type=int, default=0, metavar="N", help="kill -9 the firmware N times")
     p.add_argument("--picture", type=Path, metavar="FILE.svg", help="keep the screen as a picture")
     p.add_argument("--json", action="store_true", help="end with one line of JSON")
@@ -87,12 +80,10 @@ def run(arguments: argparse.Namespace) -> int:
     began_s = time.monotonic()
     screen = _screen(arguments.picture)
     truth = audiogram_named(arguments.audiogram)
-    listener_of(arguments)  # refuse a wrong option before anything is started
-    faults_of(arguments)
-    if arguments.speed is None:
-        arguments.speed = SPEED[arguments.board]
-    check_speed(arguments.speed, arguments.board)
-    _check_options(arguments)
+    check_board(arguments)
+    if arguments.kill < 0:
+        raise HostError(f"--kill is {arguments.kill}; allowed is 0 and more")
+    check_test(arguments, _settings(arguments))
     data = data_directory(arguments.out, DEMO_PREFIX)
     result = _measure(arguments, data, screen)
     journal = sorted(data.glob(JOURNALS))[-1]
@@ -118,12 +109,6 @@ def run(arguments: argparse.Namespace) -> int:
     return verdict.code
 
 
-def _check_options(arguments: argparse.Namespace) -> None:
-    if arguments.kill < 0:
-        raise HostError(f"--kill is {arguments.kill}; allowed is 0 and more")
-    check_test(arguments, _settings(arguments))
-
-
 def _screen(picture: Path | None) -> "Console":
     from rich.console import Console
 
@@ -139,47 +124,22 @@ def _picture(screen: "Console") -> str:
     return re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
 
 
-def _measure(arguments: argparse.Namespace, data: Path, screen: "Console") -> dict[str, Any]:
+def _measure(arguments: argparse.Namespace, data: Path, screen: "Console") -> SessionResult:
     """Start simulator and firmware, run a test over the console, and return its result."""
     screen.print(f"starting the {arguments.board} tone generator and the firmware ...")
     if arguments.board == EMULATED:
         screen.print(_how_long(arguments))
-    with time_of(arguments.board) as clock:
-        return _measure_with(arguments, data, screen, clock)
-
-
-@contextmanager
-def time_of(board: str) -> Iterator[Path | None]:
-    """Give a place for the time of a board that has its own; afterwards it is gone."""
-    if board != EMULATED:
-        yield None
-        return
-    with tempfile.TemporaryDirectory(prefix="gp-pta-") as directory:
-        yield Path(directory) / "board-time"
-
-
-def _measure_with(
-    arguments: argparse.Namespace, data: Path, screen: "Console", clock: Path | None
-) -> dict[str, Any]:
-    tell = teller(screen)
-    simulator = Simulator(simulator_options(arguments, clock), tell)
-    console = ConsoleLine()
-    firmware = FirmwareProcess(simulator.port, console.port, data, arguments.speed, clock, tell)
-    try:
-        operator = Operator(console, firmware)
+    with started(arguments, data, teller(screen)) as bench:
+        operator = Operator(bench.console, bench.firmware)
         begin(operator, arguments, _settings(arguments), screen)
-        killer = _Killer(arguments, firmware)
-        board_work = [simulator.work_s] if clock is not None else []
-        for line in follow(operator, console, firmware, screen, *board_work):
+        killer = _Killer(arguments, bench.firmware)
+        board_work = [bench.simulator.work_s] if arguments.board == EMULATED else []
+        for line in follow(operator, bench.console, bench.firmware, screen, *board_work):
             if line:
                 killer.line_came()
-        result: dict[str, Any] = json.loads(operator.ask("SESS:RES?"))
+        result = told_result(operator.ask("SESS:RES?"))
         operator.ask("SYST:EXIT")
-        firmware.wait()
-    finally:
-        firmware.end()
-        simulator.end()
-        console.close()
+        bench.firmware.wait()
     return result
 
 
@@ -192,22 +152,9 @@ def _how_long(arguments: argparse.Namespace) -> str:
     )
 
 
-def simulator_options(arguments: argparse.Namespace, clock: Path | None) -> list[str]:
-    """Return the options of `gp-pta simulate` that are among these arguments, and a clock's."""
-    names = ["board", "audiogram", "seed", "response_noise", "lapse_rate", "false_alarm_rate"]
-    names += ["response_time", "unsure_half_width", "interaural_attenuation", "speed", "faults"]
-    pairs = ((f"--{name.replace('_', '-')}", str(getattr(arguments, name))) for name in names)
-    told = [] if clock is None else ["--clock", str(clock)]
-    return [*(word for pair in pairs for word in pair), *told]
-
-
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    settings: dict[str, Any] = {**BRIEF} if arguments.board == EMULATED else {}
-    if arguments.masking != AUTOMATIC:
-        settings["masking"] = arguments.masking
-    if arguments.unsure_half_width != 0.0:
-        settings["unsure_half_width_db"] = arguments.unsure_half_width
-    return settings
+    masking = {} if arguments.masking == AUTOMATIC else {"masking": arguments.masking}
+    return {**settings_of(arguments), **masking}
 
 
 class _Killer:
@@ -230,19 +177,16 @@ class _Killer:
             self._after_lines = self._draw()
 
 
-def _errors_db(ear: Mapping[str, Any], truth: Audiogram) -> Iterable[float]:
+def _errors_db(ear: EarResult, truth: Audiogram) -> Iterable[float]:
     """Return estimate minus truth at the audiogram frequencies the truth covers, within limits."""
-    for found in ear["thresholds"]:
-        frequency_hz = found["frequency_hz"]
-        if not truth.frequencies_hz[0] <= frequency_hz <= truth.frequencies_hz[-1]:
+    for found in ear.thresholds:
+        if not truth.frequencies_hz[0] <= found.frequency_hz <= truth.frequencies_hz[-1]:
             continue
-        true_db_hl = truth.threshold_db_hl(frequency_hz)
-        if found["threshold_db_hl"] is not None and math.isfinite(true_db_hl):
-            yield found["threshold_db_hl"] - true_db_hl
+        true_db_hl = truth.threshold_db_hl(found.frequency_hz)
+        if found.threshold_db_hl is not None and math.isfinite(true_db_hl):
+            yield found.threshold_db_hl - true_db_hl
 
 
-def _rmse_db(result: Mapping[str, Any], truth: Mapping[Any, Audiogram]) -> float:
-    squares = [
-        error_db**2 for ear in result["ears"] for error_db in _errors_db(ear, truth[ear["ear"]])
-    ]
+def _rmse_db(result: SessionResult, truth: Mapping[Any, Audiogram]) -> float:
+    squares = [error_db**2 for ear in result.ears for error_db in _errors_db(ear, truth[ear.ear])]
     return math.sqrt(sum(squares) / len(squares)) if squares else math.nan

@@ -27,7 +27,8 @@ EXAMPLE = """\
 example:
   gp-pta install-board /dev/ttyACM0 --limit-left -25 --limit-right -25.5
 """
-NEEDS: Final = ("mpremote",)
+
+NEEDS: Final = {"": ("mpremote",)}
 
 # Same place on the board as here: what imports there is what imports here, file for file.
 MODULES: Final = (

@@ -20,7 +20,8 @@ from device.sound_card.keyboard import Keyboard
 from device.sound_card.output import SampledOutput
 from device.sound_card.wav import WavOutput
 from device.tone_generator.server import LEVEL_DBFS_RANGE
-from firmware_py.calibration.calibration import NOMINAL_FULL_SCALE_DB_HL
+from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
+from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import SettingError, Settings
 from host_tools.colours import WARNING_STYLE
 from host_tools.commands.replay import command as replay
@@ -36,6 +37,7 @@ from host_tools.live import (
     show_result,
     show_verdict,
     teller,
+    told_result,
 )
 from host_tools.newest import JOURNALS, LISTEN_PREFIX
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
@@ -59,7 +61,7 @@ not calibrated, and what the mixer, the amplifier and the earphones do comes on 
 volume turned down. device/sound_card/README.md says what is exact here and what is not.
 """
 
-MAY_NEED: Final = {"a sound card": ("sounddevice",)}
+NEEDS: Final = {"a sound card": ("sounddevice",)}
 LIMIT_DBFS: Final = -30.0  # 90 dB HL where 0 dBFS is the nominal 120; with most earphones less
 WITHOUT: Final = "gp-pta listen --wav FILE.wav writes what would be heard"
 UNCALIBRATED: Final = (
@@ -197,7 +199,7 @@ def _opened(device: str | None, wav: Path | None) -> SampledOutput:
 
 def _card(device: str | None) -> CardOutput:
     """Open the sound card, and say what is heard through it."""
-    need("a sound card", *MAY_NEED["a sound card"], use=NAME)
+    need("a sound card", *NEEDS["a sound card"], use=NAME)
     try:
         card = CardOutput(int(device) if device and device.isdecimal() else device)
     except NoSoundError as error:
@@ -243,7 +245,7 @@ def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) 
             "trials": verdict.tones,
             "replay_identical": verdict.identical,
             "seconds": round(time.monotonic() - began_s, 2),
-            "result": result,
+            "result": result.to_record(),
         }
         print(json.dumps(summary))
     return verdict.code
@@ -251,7 +253,7 @@ def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) 
 
 def _measure(
     arguments: argparse.Namespace, board: LocalBoard, data: Path, screen: "Console"
-) -> dict[str, Any]:
+) -> SessionResult:
     """Start the firmware, run a test over its console, and return the result."""
     stop = threading.Event()
     console = ConsoleLine()
@@ -264,7 +266,7 @@ def _measure(
             for _ in follow(operator, console, firmware, screen):
                 if carried.done():
                     carried.result()  # raises what ended it
-            result: dict[str, Any] = json.loads(operator.ask("SESS:RES?"))
+            result = told_result(operator.ask("SESS:RES?"))
             operator.ask("SYST:EXIT")
             firmware.wait()
         finally:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from pyrage import x25519
 
 NAME = "protect"
-NEEDS = ("pyrage",)
 SUMMARY = "encrypt journals to a public key, with age"
 EXAMPLE = """\
 example:
@@ -25,6 +24,7 @@ JOURNAL.age is written beside each, as age and rage read it. JOURNAL itself stay
 there is a copy of the other. --make-identity writes a secret key, prints its recipient, and ends.
 """
 
+NEEDS: Final = {"": ("pyrage",)}
 ENDING: Final = ".age"
 FILE_BYTES_MAX: Final = JOURNAL_BYTES_MAX + 1024 * 1024  # an encrypted one is somewhat longer
 

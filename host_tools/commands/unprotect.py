@@ -2,7 +2,7 @@
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from host_tools.commands.protect import ENDING, read_bytes, write_private
 from host_tools.errors import HostError
@@ -11,12 +11,13 @@ if TYPE_CHECKING:
     from pyrage import x25519
 
 NAME = "unprotect"
-NEEDS = ("pyrage",)
 SUMMARY = "decrypt journals with a secret key of age"
 EXAMPLE = """\
 example:
   gp-pta unprotect sessions/session-000001.journal.age -i clinic.agekey
 """
+
+NEEDS: Final = {"": ("pyrage",)}
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:

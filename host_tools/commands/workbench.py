@@ -15,7 +15,7 @@ from device.simulator.serve import at_first_signal
 from firmware_py.archive import UNFINISHED
 from firmware_py.console.grammar import header_pattern
 from firmware_py.platform.ports import PortError
-from host_tools.commands import simulate
+from host_tools import simulation
 from host_tools.commands.console import command as console
 from host_tools.commands.console.command import (
     EXIT_DONE,
@@ -24,19 +24,19 @@ from host_tools.commands.console.command import (
     typed_by_a_script,
     typed_by_people,
 )
-from host_tools.commands.demo import BRIEF, SPEED, simulator_options, time_of
 from host_tools.commands.sessions.entry import entry_of
-from host_tools.commands.simulate import (
-    EMULATED,
-    SIMULATED,
-    add_board_arguments,
-    check_speed,
-    faults_of,
-    listener_of,
-)
 from host_tools.errors import HostError
 from host_tools.live import IDLE_STATES
-from host_tools.processes import ConsoleLine, FirmwareProcess, Operator, Simulator
+from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
+from host_tools.simulation import (
+    SPEED,
+    add_board_arguments,
+    add_speed_argument,
+    check_board,
+    options_of,
+    settings_of,
+    started,
+)
 
 NAME = "workbench"
 SUMMARY = "simulated board, firmware and the operator's console, together in this terminal"
@@ -56,7 +56,7 @@ what the console says goes to standard output then.
 exit codes: 0 ended, 1 a line was answered with an error, 2 it could not start or go on
 """
 
-MAY_NEED: Final = {**console.MAY_NEED, **simulate.MAY_NEED}
+NEEDS: Final = {**console.NEEDS, **simulation.NEEDS}
 EXIT_HEADER: Final = header_pattern("SYSTem:EXIT")
 WAITING_STATES: Final = (*IDLE_STATES, "state=paused")  # for an operator
 POLL_S: Final = 0.2
@@ -65,11 +65,7 @@ POLL_S: Final = 0.2
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     add_board_arguments(p)
-    p.add_argument(
-        "--speed",
-        type=float,
-        help=f"1 is real time (default: {SPEED[SIMULATED]:g}, emulated {SPEED[EMULATED]:g})",
-    )
+    add_speed_argument(p)
     p.add_argument(
         "--data",
         type=Path,
@@ -81,63 +77,51 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Open the bench, and close it when the operator has gone."""
-    listener_of(arguments)  # refuse a wrong option before anything is started
-    faults_of(arguments)
-    if arguments.speed is None:
-        arguments.speed = SPEED[arguments.board]
-    check_speed(arguments.speed, arguments.board)
-    with _ended_by_signals(), _Bench(arguments) as bench:
-        return bench.serve()
+    check_board(arguments)
+    before = _sizes(arguments.data)
+    with _ended_by_signals(), ExitStack() as stack:
+        _say(f"starting the {arguments.board} tone generator and the firmware ...")
+        parts = stack.enter_context(started(arguments, arguments.data, _say))
+        board, port = parts.simulator.port, parts.console.port
+        _say(f"board and listener at {board}, the firmware's console at {port}")
+        for line in _by_hand(arguments):
+            _say(line)
+        bench = _Bench(arguments, parts.console, parts.firmware)
+        try:
+            return bench.serve()
+        finally:
+            bench.leaving = True
+            stack.close()
+            if bench.greeted:
+                _say_what_stays(arguments, before)
 
 
 class _Bench:
-    """Board and firmware, and the operator's end of the cable between."""
+    """The operator's end of the cable to a firmware, and what is typed there."""
 
-    def __init__(self, arguments: argparse.Namespace) -> None:
+    def __init__(
+        self, arguments: argparse.Namespace, cable: ConsoleLine, firmware: FirmwareProcess
+    ) -> None:
         self._arguments = arguments
+        self._cable = cable
+        self._firmware = firmware
         self._interactive = sys.stdin.isatty() and sys.stdout.isatty()
-        self._before = _sizes(arguments.data)
-        self._greeted = False
-        self._leaving = False
-
-    def __enter__(self) -> "_Bench":
-        a = self._arguments
-        _say(f"starting the {a.board} tone generator and the firmware ...")
-        with ExitStack() as stack:
-            clock = stack.enter_context(time_of(a.board))
-            simulator = Simulator(simulator_options(a, clock), _say)
-            stack.callback(simulator.end)
-            self._cable = stack.enter_context(closing(ConsoleLine()))
-            self._firmware = FirmwareProcess(
-                simulator.port, self._cable.port, a.data, a.speed, clock, _say
-            )
-            stack.callback(self._firmware.end)
-            self._stack = stack.pop_all()
-        _say(
-            f"board and listener at {simulator.port}, the firmware's console at {self._cable.port}"
-        )
-        for line in _by_hand(a):
-            _say(line)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._leaving = True
-        self._stack.close()
-        if self._greeted:
-            _say_what_stays(self._arguments, self._before)
+        self.greeted = False
+        self.leaving = False
 
     def serve(self) -> int:
         """Talk until the operator has gone; a firmware that was killed is started again."""
         while True:
             operator = Operator(self._cable, self._firmware)
             state = operator.greet()
-            for line in _settings(self._arguments):
+            for name, value in settings_of(self._arguments).items():
+                line = f"SETT {name},{value:g}"
                 _say(f"{line}: {operator.ask(line)}")
             if not state.startswith(IDLE_STATES):
                 _say(f"going on with the unfinished test in {self._arguments.data}")
-            if self._interactive and not self._greeted:
+            if self._interactive and not self.greeted:
                 _say("HELP lists the commands, SESS:STAR starts a test, ^D ends")
-            self._greeted = True
+            self.greeted = True
             try:
                 return self._talk()
             except (HostError, KeyboardInterrupt):
@@ -163,24 +147,24 @@ class _Bench:
 
     def _until_exit(self, lines: Iterator[str]) -> Iterator[str]:
         for line in lines:
-            self._leaving = EXIT_HEADER.fullmatch(line.strip().removeprefix(":")) is not None
+            self.leaving = EXIT_HEADER.fullmatch(line.strip().removeprefix(":")) is not None
             yield line
-            if self._leaving:
+            if self.leaving:
                 return
 
     def _wait_for_the_test(self, talk: Talk) -> None:
-        while not self._leaving and not talk.insist("SESS:STAT?").startswith(WAITING_STATES):
+        while not self.leaving and not talk.insist("SESS:STAT?").startswith(WAITING_STATES):
             time.sleep(POLL_S)
 
     def _close(self, talk: Talk) -> None:
-        if not self._leaving:
-            self._leaving = True
+        if not self.leaving:
+            self.leaving = True
             talk.insist("SYST:EXIT")
         self._firmware.wait()
 
     def _wake_operator(self) -> None:
         """Have a prompt that waits for a line look up: the firmware is gone."""
-        if not self._leaving:
+        if not self.leaving:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
@@ -237,19 +221,11 @@ def _ended_by_signals() -> Iterator[None]:
         yield
 
 
-def _settings(arguments: argparse.Namespace) -> list[str]:
-    """Return the lines that set what this board and this listener need."""
-    settings = {**BRIEF} if arguments.board == EMULATED else {}
-    if arguments.unsure_half_width != 0.0:
-        settings["unsure_half_width_db"] = arguments.unsure_half_width
-    return [f"SETT {name},{value:g}" for name, value in settings.items()]
-
-
 def _by_hand(arguments: argparse.Namespace) -> Iterator[str]:
     """Say what to type for the same in several terminals, and to look on."""
     speed = f"--speed {arguments.speed:g}"
     data = shlex.quote(str(arguments.data))
-    board = f"  {shlex.join(['gp-pta', 'simulate', *_told(arguments)])} {speed}"
+    board = f"  {shlex.join(['gp-pta', 'simulate', *options_of(arguments, unusual=True)])} {speed}"
     cable = "  gp-pta cable"
     columns = max(len(board), len(cable))
     yield "The same by hand, each in a terminal of its own:"
@@ -258,18 +234,6 @@ def _by_hand(arguments: argparse.Namespace) -> Iterator[str]:
     yield f"  gp-pta-device --tone-generator BOARD --console END --data {data} {speed}"
     yield "  gp-pta console FAR_END"
     yield f"To look on from another terminal: gp-pta watch {data}"
-
-
-def _told(arguments: argparse.Namespace) -> Iterator[str]:
-    """Yield the options of the board that are not as they would be untold."""
-    untold = argparse.ArgumentParser()
-    add_board_arguments(untold)
-    usual = vars(untold.parse_args([]))
-    options = iter(simulator_options(arguments, None))
-    for option, value in zip(options, options, strict=True):
-        name = option.removeprefix("--").replace("-", "_")
-        if name in usual and getattr(arguments, name) != usual[name]:
-            yield from (option, value)
 
 
 def _sizes(data: Path) -> dict[Path, int]:
@@ -296,7 +260,7 @@ def _the_same(arguments: argparse.Namespace) -> str:
     usual = arguments.speed == SPEED[arguments.board]
     speed = [] if usual else ["--speed", f"{arguments.speed:g}"]
     data = ["--data", str(arguments.data)]
-    return shlex.join(["gp-pta", NAME, *_told(arguments), *speed, *data])
+    return shlex.join(["gp-pta", NAME, *options_of(arguments, unusual=True), *speed, *data])
 
 
 def _show(line: str) -> None:

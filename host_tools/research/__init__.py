@@ -1,1 +1,1 @@
-"""Comparing methods and learning priors: `gp-pta study`, `gp-pta learn-prior`."""
+"""Methods of measuring a threshold curve: what compares them, and what learns the prior."""

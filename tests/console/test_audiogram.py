@@ -1,13 +1,16 @@
 """The audiogram in characters: what is where, nothing outside, a picture to compare with."""
 
 import math
-from typing import Any
+from dataclasses import replace
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware_py.console.audiogram import draw_audiogram, legend
+from firmware_py.procedure.outcomes import MEASURED, MaskingMark, Outcome
+from firmware_py.procedure.results import ThresholdResult
 
 deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
 
@@ -16,27 +19,18 @@ LINES = 28  # the frequencies, and -10 to 120 dB HL by 5 dB
 MARKS = ("measured", "no-response", "hears-all", "unreliable", "incomplete")
 
 
-def found(frequency_hz: float, level_db_hl: float, sd_db: float = 0.0) -> dict[str, Any]:
+def found(frequency_hz: float, level_db_hl: float, sd_db: float = 0.0) -> ThresholdResult:
     """A threshold that was measured."""
-    return {
-        "frequency_hz": frequency_hz,
-        "mark": "measured",
-        "threshold_db_hl": level_db_hl,
-        "low_db_hl": level_db_hl - 1.96 * sd_db,
-        "high_db_hl": level_db_hl + 1.96 * sd_db,
-    }
+    low_db_hl, high_db_hl = level_db_hl - 1.96 * sd_db, level_db_hl + 1.96 * sd_db
+    return ThresholdResult(
+        cast(int, frequency_hz), MEASURED, level_db_hl, sd_db, low_db_hl, high_db_hl, None
+    )
 
 
-def marked(frequency_hz: float, mark: str) -> dict[str, Any]:
+def marked(frequency_hz: float, mark: str) -> ThresholdResult:
     """A frequency without a number."""
-    return {
-        "frequency_hz": frequency_hz,
-        "mark": mark,
-        "threshold_db_hl": None,
-        "low_db_hl": None,
-        "high_db_hl": None,
-        "limit_db_hl": {"no-response": 120.0, "hears-all": -10.0}.get(mark),
-    }
+    limit_db_hl = {"no-response": 120.0, "hears-all": -10.0}.get(mark)
+    return replace(found(frequency_hz, 0.0).without_numbers(Outcome(mark)), limit_db_hl=limit_db_hl)
 
 
 def column(frequency_hz: float) -> int:
@@ -59,7 +53,7 @@ def difference(drawn: list[str]) -> dict[tuple[int, int], str]:
     }
 
 
-def one_ear(ear: str, *thresholds: dict[str, Any]) -> dict[tuple[int, int], str]:
+def one_ear(ear: str, *thresholds: ThresholdResult) -> dict[tuple[int, int], str]:
     return difference(draw_audiogram({ear: thresholds}))
 
 
@@ -138,7 +132,7 @@ def test_a_band_goes_as_far_as_95_percent() -> None:
 
 
 def test_a_band_need_not_be_the_same_to_both_sides() -> None:
-    drawn = one_ear("left", {**found(1000, 40.0), "low_db_hl": 35.0, "high_db_hl": 50.0})
+    drawn = one_ear("left", replace(found(1000, 40.0), low_db_hl=35.0, high_db_hl=50.0))
 
     assert drawn == {
         (line(level), column(1000)): "X" if level == 40 else ":" for level in (35, 40, 45, 50)
@@ -146,7 +140,7 @@ def test_a_band_need_not_be_the_same_to_both_sides() -> None:
 
 
 def test_what_is_perhaps_beyond_the_limit_has_a_question_mark_there() -> None:
-    perhaps = {**marked(8000, "incomplete"), "limit_db_hl": 100.0}
+    perhaps = replace(marked(8000, "incomplete"), limit_db_hl=100.0)
 
     assert one_ear("left", perhaps) == {(line(100), column(8000)): "?"}
     assert one_ear("left", marked(8000, "incomplete")) == {}, "not asked at all"
@@ -207,7 +201,7 @@ def test_masked_and_uncertain_thresholds_have_the_symbols_of_clinics() -> None:
     """A triangle and a square, and small ones where the other ear may have heard it."""
     marks = {500: "none", 1000: "masked", 2000: "uncertain"}
     ears = {
-        ear: [{**found(f, 40.0), "masking": mark} for f, mark in marks.items()]
+        ear: [replace(found(f, 40.0), masking=MaskingMark(mark)) for f, mark in marks.items()]
         for ear in ("right", "left")
     }
     row = draw_audiogram(ears)[line(40)]
@@ -236,7 +230,7 @@ thresholds = st.builds(found, st.floats(1.0, 1e5), numbers, st.floats(0.0, 1e4))
     st.lists(st.tuples(st.floats(1.0, 1e5), st.floats())),
 )
 def test_whatever_is_drawn_is_so_many_lines_of_ascii(
-    ears: dict[str, list[dict[str, Any]]], truth: list[tuple[float, float]]
+    ears: dict[str, list[ThresholdResult]], truth: list[tuple[float, float]]
 ) -> None:
     drawn = draw_audiogram(ears, truth)
 

@@ -1,6 +1,5 @@
-"""Recorded sessions to cut, and a disk that does not make the tests wait."""
+"""Recorded sessions to cut."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -14,12 +13,6 @@ TWO_BUTTONS = {
     "stop_half_width_db": 2.0,
     "unsure_half_width_db": 4.0,
 }
-
-
-@pytest.fixture
-def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do not wait for the disk: these processes are killed in thought only."""
-    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
 
 
 @pytest.fixture(scope="session")

@@ -27,7 +27,7 @@ from firmware_py.journal import (
     first_broken,
     read_journal,
 )
-from firmware_py.platform.key_file import make_key_file, read_key_file
+from firmware_py.platform.keys import make_key_file, read_key_file
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
 from tests.firmware.rig import Rig
 from tests.firmware.world import (

@@ -21,7 +21,7 @@ from firmware_py.console.pin import PinHash
 from firmware_py.journal import read_journal
 from firmware_py.platform import data_directory as data_module
 from firmware_py.platform.clock import SteadyClock
-from firmware_py.platform.pseudonym import pseudonym
+from firmware_py.platform.keys import pseudonym
 from firmware_py.self_check import PARTS
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
 from tests.firmware.test_firmware import Device, told_by
@@ -341,7 +341,7 @@ def test_a_session_under_way_is_not_an_earlier_one(tmp_path: Path) -> None:
 
 def test_every_golden_session_has_a_result_and_is_listed() -> None:
     for path in (Path(__file__).parents[1] / "golden").glob("*.journal"):
-        assert recorded_result(path).result == result_of(path)
+        assert recorded_result(path).result.to_record() == result_of(path)
         assert glance(path).outcome == result_of(path)["outcome"]
 
 

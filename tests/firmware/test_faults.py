@@ -14,7 +14,8 @@ from unittest.mock import ANY
 import pytest
 
 from device.simulator.faults import FaultCounts, FaultRates, FaultyBoard
-from firmware_py.link.client import Counters, Missed
+from firmware_py.link.client import Counters
+from firmware_py.link.notices import Missed
 from firmware_py.procedure.settings import Settings
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
 from tests.firmware.rig import REPO

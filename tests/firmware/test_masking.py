@@ -11,14 +11,14 @@ import pytest
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.board import PlayedTone, SimulatedBoard
-from firmware_py.calibration.calibration import NOISE_CORRECTION, CalibrationInForce
-from firmware_py.journal import read_journal
+from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.calibration.levels import NOISE_CORRECTION
 from firmware_py.procedure.hearing import PAUSE_BEFORE
 from firmware_py.procedure.masking import INSERT, KINDS
 from firmware_py.procedure.outcomes import MASKED, NOT_MASKED, UNCERTAIN
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT, Settings
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
-from tests.firmware.calibrations import CalibratedBoard, calibration, on_file
+from tests.calibration.calibrations import CalibratedBoard, calibration, on_file
 from tests.firmware.world import (
     S,
     World,
@@ -29,7 +29,6 @@ from tests.firmware.world import (
     run_session,
     stimuli_of,
 )
-from tests.host.journals import write_again
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
@@ -94,17 +93,6 @@ def test_every_masked_tone_is_in_the_journal_and_comes_out_again(masked: Path) -
         assert mask["why"].startswith(f"{tone['level_db_hl']:g} dB HL reaches the right ear at")
     assert replay_journal(masked).code == IDENTICAL
     assert asked_again_though_answered(masked) == []
-
-
-def test_a_session_of_before_masking_is_followed_without(tmp_path: Path, shadow: Path) -> None:
-    """Its header has no such setting, and nobody asked its board for noise."""
-    header, *records = read_journal(shadow).records
-    del header["settings"]["masking"]
-    (started,) = (r["event"] for r in records if r.get("event", {}).get("what") == "started")
-    del started["can_mask"]
-    write_again(tmp_path / "old.journal", header, records)
-
-    assert replay_journal(tmp_path / "old.journal").code == IDENTICAL
 
 
 @pytest.mark.parametrize("at_number", [50, 58])
@@ -302,9 +290,9 @@ def test_the_highest_noise_is_within_limit_and_wire(ear: str, frequency_hz: floa
         assert -12.0 < level_dbfs <= -10.0
 
 
-@pytest.mark.parametrize("kind", [*KINDS, None])
-def test_the_kind_of_earphones_is_that_of_the_calibration(kind: str | None) -> None:
-    in_force = on_file({"transducer.kind": kind} if kind else {}).judged(calibration().date)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_kind_of_earphones_is_that_of_the_calibration(kind: str) -> None:
+    in_force = on_file({"transducer.kind": kind}).judged(calibration().date)
     earphones = CalibrationInForce.from_record(in_force.as_record()).earphones
 
     assert earphones.attenuation_db(500.0) == (55.0 if kind == INSERT else 40.0)

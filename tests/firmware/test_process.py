@@ -23,7 +23,7 @@ from firmware_py.link.frames import FrameError, decode, encode
 from firmware_py.session import replay
 from host_tools.commands.replay.command import IDENTICAL, UNFINISHED, replay_journal
 from host_tools.processes import ConsoleLine
-from tests.firmware.calibrations import calibration, content
+from tests.calibration.calibrations import calibration, content
 from tests.firmware.crash import assert_like_undisturbed
 from tests.firmware.rig import Peer, Process, Rig
 from tests.firmware.world import (

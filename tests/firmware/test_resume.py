@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from firmware_py.journal import read_journal
-from firmware_py.link.client import Greeted, Told
+from firmware_py.link.notices import ButtonPressed, Greeted
 from firmware_py.procedure.hearing import FINISHED, PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
 from tests.firmware.conftest import ONE_EAR
@@ -152,7 +152,7 @@ def greet_with_a_press(world: World) -> int:
     world.board._happened("button-down", {"us": pressed_us})
     world._take(world.client.receive(world.board.transmit(), world.clock.us))
     world.runner.settle()
-    assert [type(notice) for notice in world.notices[-2:]] == [Greeted, Told]
+    assert [type(notice) for notice in world.notices[-2:]] == [Greeted, ButtonPressed]
     return pressed_us
 
 

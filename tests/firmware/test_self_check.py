@@ -1,6 +1,6 @@
 """The watch over the buttons: what is held down for ever, by the board's time alone."""
 
-from firmware_py.link.client import Greeted, Missed, Told
+from firmware_py.link.notices import ButtonPressed, ButtonReleased, Greeted, Missed
 from firmware_py.self_check import STUCK_US, ButtonWatch
 
 S = 1_000_000
@@ -8,8 +8,7 @@ S = 1_000_000
 
 def watch_with_button_down(at_us: int, button: int = 1) -> ButtonWatch:
     watch = ButtonWatch()
-    which = {} if button == 1 else {"button": str(button)}
-    moved = watch.notice(Told(1, "button-down", {"us": str(at_us), **which}))
+    moved = watch.notice(ButtonPressed(1, at_us, button))
     assert moved == ("button-down", button)
     return watch
 
@@ -26,20 +25,13 @@ def test_a_button_is_held_as_long_as_the_board_has_not_said_otherwise() -> None:
 def test_a_release_that_is_told_late_was_no_later_for_that() -> None:
     watch = watch_with_button_down(7 * S)
     assert watch.held(7 * S, 2 * S) is None, "nobody knows yet what came after"
-    watch.notice(Told(2, "button-up", {"us": str(7 * S + 150_000)}))
+    watch.notice(ButtonReleased(2, 7 * S + 150_000, 1))
 
     assert watch.held(99 * S, 2 * S) is None
 
 
 def test_of_a_button_whose_release_may_be_lost_nothing_is_known() -> None:
-    for lost in (Missed(1, 2), Greeted("sim", "1", "00000001", "-")):
+    for lost in (Missed(1, 2), Greeted("sim", "1", "00000001", "-", "51b0")):
         watch = watch_with_button_down(7 * S)
         watch.notice(lost)
         assert watch.held(99 * S, 2 * S) is None
-
-
-def test_an_event_that_cannot_be_read_is_passed_over() -> None:
-    watch = ButtonWatch()
-    for fields in ({}, {"us": "soon"}, {"us": "1", "button": "left"}):
-        assert watch.notice(Told(1, "button-down", fields)) is None
-    assert watch.presses == 0

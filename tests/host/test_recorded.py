@@ -15,14 +15,14 @@ GOLDEN: Final = Path(__file__).parents[1] / "golden" / "left-ear-s2.journal"
 
 def test_the_trials_are_those_that_the_result_counts() -> None:
     session = read_session(GOLDEN)
-    (ear,) = session.result["ears"]
+    (ear,) = session.result.ears
     tones = [trial for trial in session.trials if trial.frequency_hz is not None]
     catches = [trial for trial in session.trials if trial.purpose == "catch"]
 
     assert session.complete
-    assert len(tones) == ear["tones"]
-    assert sum(trial.heard is True for trial in tones) == ear["tones_heard"]
-    assert len(catches) == ear["catch_trials"]
+    assert len(tones) == ear.tones
+    assert sum(trial.heard is True for trial in tones) == ear.tones_heard
+    assert len(catches) == ear.catch_trials
     assert session.trials_of("left") == session.trials
     assert session.trials_of("right") == []
 
@@ -76,8 +76,8 @@ def test_half_a_session_has_a_result_so_far(tmp_path: Path) -> None:
     session = read_session(half)
 
     assert not session.complete
-    assert session.result["outcome"] == ""
-    assert session.result["ears"][0]["tones"] == len(
+    assert session.result.outcome == ""
+    assert session.result.ears[0].tones == len(
         [trial for trial in session.trials if trial.frequency_hz is not None]
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from firmware_py.journal import JournalWriter
-from firmware_py.journal.simulated_disk import SimulatedDisk
+from tests.journal.simulated_disk import SimulatedDisk
 
 
 @pytest.fixture(scope="session")

@@ -29,7 +29,7 @@ from firmware_py.journal import (
     recovery,
 )
 from firmware_py.journal.recovery import cut_path, saved_cuts
-from firmware_py.journal.simulated_disk import Fault, PowerLoss, PowerLostError, SimulatedDisk
+from tests.journal.simulated_disk import Fault, PowerLoss, PowerLostError, SimulatedDisk
 
 PATH = Path("/data/s.jsonl")
 FAULTS_MAX = 100

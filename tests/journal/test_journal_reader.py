@@ -25,7 +25,7 @@ from firmware_py.journal.records import (
     chained_crc,
     encode_line,
 )
-from firmware_py.journal.simulated_disk import SimulatedDisk
+from tests.journal.simulated_disk import SimulatedDisk
 
 PATH = Path("/data/s.jsonl")
 

@@ -21,7 +21,7 @@ from firmware_py.journal import (
     is_recovery_note,
     read_journal,
 )
-from firmware_py.journal.simulated_disk import SimulatedDisk
+from tests.journal.simulated_disk import SimulatedDisk
 
 ROOT = Path(__file__).parents[2]
 NOTE = {"kind": "note", "text": "n"}

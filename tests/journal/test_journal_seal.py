@@ -19,7 +19,7 @@ from firmware_py.journal import (
     read_journal,
 )
 from firmware_py.journal.records import TAIL_BYTES, chained_crc
-from firmware_py.journal.simulated_disk import Fault, PowerLoss, PowerLostError, SimulatedDisk
+from tests.journal.simulated_disk import Fault, PowerLoss, PowerLostError, SimulatedDisk
 
 KEY = SealKey(bytes(range(32)))
 OTHER = SealKey(bytes(32))

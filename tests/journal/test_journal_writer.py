@@ -23,7 +23,7 @@ from firmware_py.journal import (
     read_journal,
 )
 from firmware_py.journal.records import UNSYNCED_BYTES_MAX
-from firmware_py.journal.simulated_disk import Fault, SimulatedDisk
+from tests.journal.simulated_disk import Fault, SimulatedDisk
 
 PATH = Path("/data/s.jsonl")
 NOTE = {"kind": "note", "text": "n"}
@@ -364,8 +364,8 @@ def test_a_full_journal_is_named_stays_readable_and_is_not_gone_on_with(
 ) -> None:
     """What was appended before is recorded, and what a writer may write a reader reads."""
     bytes_max = 3 * UNSYNCED_BYTES_MAX
-    monkeypatch.setattr("firmware_py.journal.writer.JOURNAL_BYTES_MAX", bytes_max)
-    monkeypatch.setattr("firmware_py.journal.reader.JOURNAL_BYTES_MAX", bytes_max)
+    for module in ("writer", "reader", "recovery"):
+        monkeypatch.setattr(f"firmware_py.journal.{module}.JOURNAL_BYTES_MAX", bytes_max)
     disk = SimulatedDisk()
     writer = JournalWriter.create(PATH, {}, disk=disk)
 

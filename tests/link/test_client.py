@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,16 +15,24 @@ from firmware_py.link.client import (
     QUEUE_MAX,
     REPEATS_MAX,
     Client,
+    Tone,
+    UnansweredError,
+)
+from firmware_py.link.frames import decode, encode
+from firmware_py.link.notices import (
+    BoardEvent,
+    ButtonPressed,
+    ButtonReleased,
     Greeted,
     Lost,
     Missed,
     Notice,
     Refused,
     TimeTold,
-    Told,
-    UnansweredError,
+    ToneEnded,
+    ToneStarted,
+    UnknownEvent,
 )
-from firmware_py.link.frames import decode, encode
 
 STEP_US = 5_000
 
@@ -78,14 +87,11 @@ class Line:
             self.notices += self.client.receive(incoming, self.now_us)
         return self.notices[fresh:]
 
-    def told(self) -> list[Told]:
-        return [notice for notice in self.notices if isinstance(notice, Told)]
+    def told(self) -> list[BoardEvent]:
+        return [notice for notice in self.notices if isinstance(notice, BoardEvent)]
 
 
-TONE = (
-    ("id", "1-1"), ("ear", "l"), ("hz", "1000.00"), ("dbfs", "-60.00"),
-    ("on", 225), ("off", 225), ("n", 3), ("rise", 25),
-)  # fmt: skip
+TONE = Tone("1-1", "left", 1000.0, -60.0, on_ms=225, off_ms=225, pulses=3, rise_ms=25)
 
 
 def test_a_tone_is_played_once_and_its_events_come_in_order() -> None:
@@ -94,16 +100,12 @@ def test_a_tone_is_played_once_and_its_events_come_in_order() -> None:
     greeted = line.run(50_000)
     assert [type(notice) for notice in greeted] == [Greeted]
 
-    line.client.request("tone", *TONE)
+    line.client.play(TONE)
     line.run(3_000_000)
 
-    assert [told.verb for told in line.told()] == [
-        "tone-on",
-        "button-down",
-        "button-up",
-        "tone-off",
-    ]
-    assert [told.number for told in line.told()] == [1, 2, 3, 4]
+    events = [ToneStarted, ButtonPressed, ButtonReleased, ToneEnded]
+    assert [type(told) for told in line.told()] == events
+    assert [told.event for told in line.told()] == [1, 2, 3, 4]
     assert len(line.board.played) == 1
 
 
@@ -115,11 +117,11 @@ def test_faults_on_the_line_change_nothing(fault_rate: float) -> None:
         line.client.connect(0)
         line.run(2_000_000)
         for number in range(1, 6):
-            line.client.request("tone", ("id", f"1-{number}"), *TONE[1:])
+            line.client.play(replace(TONE, tone_id=f"1-{number}"))
             line.run(6_000_000)
     assert faulty.client.counters.repeats > 0
-    assert [t.verb for t in faulty.told()] == [t.verb for t in clean.told()]
-    assert [t.number for t in faulty.told()] == list(range(1, len(clean.told()) + 1))
+    assert [type(t) for t in faulty.told()] == [type(t) for t in clean.told()]
+    assert [t.event for t in faulty.told()] == list(range(1, len(clean.told()) + 1))
     assert len(faulty.board.played) == 5
 
 
@@ -129,22 +131,20 @@ def test_events_of_both_buttons_come_whole_and_in_order(fault_rate: float) -> No
     line = Line(make_client(), make_board(unsure_half_width_db=6.0), fault_rate)
     line.client.connect(0)
     line.run(2_000_000)
-    for number, level_dbfs in enumerate(("-60.00", "-100.00", "-60.00", "-100.00"), 1):
-        line.client.request(
-            "tone", ("id", f"1-{number}"), *TONE[1:3], ("dbfs", level_dbfs), *TONE[4:]
-        )
+    for number, level_dbfs in enumerate((-60.0, -100.0, -60.0, -100.0), 1):
+        line.client.play(replace(TONE, tone_id=f"1-{number}", level_dbfs=level_dbfs))
         line.run(6_000_000)
 
-    buttons = [t.fields.get("button", "1") for t in line.told() if t.verb.startswith("button")]
-    assert buttons == ["1", "1", "2", "2"] * 2
-    assert [t.number for t in line.told()] == list(range(1, 17))
+    buttons = [t.button for t in line.told() if isinstance(t, ButtonPressed | ButtonReleased)]
+    assert buttons == [1, 1, 2, 2] * 2
+    assert [t.event for t in line.told()] == list(range(1, 17))
     assert (line.client.counters.repeats > 0) == (fault_rate > 0.0)
 
 
 def test_the_board_is_kept_alive_and_falls_silent_without_its_host() -> None:
     line = Line(make_client(), make_board())
     line.client.connect(0)
-    line.client.request("tone", *TONE[:4], ("on", 5000), ("off", 0), ("n", 1), ("rise", 25))
+    line.client.play(replace(TONE, on_ms=5000, off_ms=0, pulses=1))
     line.run(2_000_000)
     assert not line.board.played[0].cut
     line.client.disconnect()
@@ -221,7 +221,7 @@ def test_an_answer_of_another_language_is_lost_and_not_an_exception() -> None:
 def test_a_level_above_the_limit_of_the_board_is_refused_and_not_played() -> None:
     line = Line(make_client(), make_board(output_limit_dbfs=-70))
     line.client.connect(0)
-    line.client.request("tone", *TONE)
+    line.client.play(TONE)
     notices = line.run(1_000_000)
     assert Refused("tone", "limit", "") in notices
     assert line.board.played == []
@@ -231,7 +231,7 @@ def test_what_is_recorded_is_not_told_again_and_the_rest_is() -> None:
     board = make_board()
     first = Line(make_client(), board)
     first.client.connect(0)
-    first.client.request("tone", *TONE)
+    first.client.play(TONE)
     first.run(2_000_000)
     boot = first.client.boot
 
@@ -241,7 +241,7 @@ def test_what_is_recorded_is_not_told_again_and_the_rest_is() -> None:
     second.client.connect(second.now_us)
     second.run(1_000_000)
 
-    assert [told.number for told in second.told()] == [3, 4]
+    assert [told.event for told in second.told()] == [3, 4]
 
 
 def test_a_board_that_started_anew_begins_its_events_anew() -> None:
@@ -250,15 +250,15 @@ def test_a_board_that_started_anew_begins_its_events_anew() -> None:
     line = Line(client, make_board())
     client.connect(0)
     line.run(50_000)
-    client.request("tone", *TONE)
+    client.play(TONE)
     line.run(2_000_000)
-    assert [told.number for told in line.told()] == [1, 2, 3, 4]
+    assert [told.event for told in line.told()] == [1, 2, 3, 4]
 
 
 def test_acknowledged_events_are_forgotten_by_the_board() -> None:
     line = Line(make_client(), make_board())
     line.client.connect(0)
-    line.client.request("tone", *TONE)
+    line.client.play(TONE)
     line.run(2_000_000)
     line.client.acknowledge(3)
     line.run(100_000)
@@ -270,7 +270,7 @@ def test_acknowledged_events_are_forgotten_by_the_board() -> None:
 def test_what_happened_before_a_board_was_met_is_not_told() -> None:
     line = Line(make_client(), make_board())
     line.client.connect(0)
-    line.client.request("tone", *TONE)
+    line.client.play(TONE)
     line.run(2_000_000)
     other = Line(Client(lambda: "0000ffff"), line.board)
     other.now_us = line.now_us
@@ -311,7 +311,9 @@ def test_how_far_the_board_has_told_is_known_only_when_no_event_is_missing() -> 
         line.run(STEP_US)
     line.run(300_000)
 
-    assert line.client.told_until_us > int(line.told()[0].fields["us"])
+    (pressed,) = line.told()
+    assert isinstance(pressed, ButtonPressed)
+    assert line.client.told_until_us > pressed.at_us
     line.client.disconnect()
     assert line.client.told_until_us == 0
 
@@ -319,7 +321,7 @@ def test_how_far_the_board_has_told_is_known_only_when_no_event_is_missing() -> 
 def test_a_tone_can_be_stopped_however_much_waits() -> None:
     line = Line(make_client(), make_board())
     line.client.connect(0)
-    line.client.request("tone", *TONE)
+    line.client.play(TONE)
     line.run(100_000)
     for _ in range(QUEUE_MAX):
         line.client.request("ping")
@@ -336,7 +338,7 @@ def test_events_that_the_board_does_not_have_any_more_are_missed_and_not_waited_
     board = make_board()
     first = Line(make_client(), board)
     first.client.connect(0)
-    first.client.request("tone", *TONE)
+    first.client.play(TONE)
     first.run(2_000_000)
     for _ in range(presses):  # two events each, of which the board keeps 64
         board._happened("button-down", {"us": board._now_us})
@@ -354,7 +356,7 @@ def test_events_that_the_board_does_not_have_any_more_are_missed_and_not_waited_
     assert [n for n in second.notices if isinstance(n, Missed)] == [
         Missed(newest - 64 - 2, newest - 64)
     ]
-    assert [told.number for told in second.told()] == list(range(newest - 63, newest + 1))
+    assert [told.event for told in second.told()] == list(range(newest - 63, newest + 1))
     assert [type(notice) for notice in notices] == [TimeTold]
 
 
@@ -362,7 +364,7 @@ def test_events_that_another_host_had_forgotten_are_missed_and_not_waited_for() 
     board = make_board()
     first = Line(make_client(), board)
     first.client.connect(0)
-    first.client.request("tone", *TONE)
+    first.client.play(TONE)
     first.run(2_000_000)
     board.receive(encode(1000, "ack", (("event", 4),)), first.now_us)
 
@@ -383,7 +385,7 @@ def test_a_greeting_says_up_to_which_event_all_was_told_whatever_comes_with_it()
     board = make_board()
     first = Line(make_client(), board)
     first.client.connect(0)
-    first.client.request("tone", *TONE)
+    first.client.play(TONE)
     first.run(3_000_000)
     newest = first.client.last_event
     assert newest == len(first.told()) > 0
@@ -398,19 +400,18 @@ def test_a_greeting_says_up_to_which_event_all_was_told_whatever_comes_with_it()
         greeted, told = client.receive(board.transmit(), first.now_us)
 
         assert isinstance(greeted, Greeted)
-        assert isinstance(told, Told)
-        assert (greeted.event, told.number) == (newest, newest + 1)
+        assert isinstance(told, ButtonPressed)
+        assert (greeted.event, told.event) == (newest, newest + 1)
         newest += 1
 
 
-def test_a_board_says_which_it_is_and_one_from_before_does_not() -> None:
-    for serial in ("e66123456789abcd", ""):
-        client = make_client()
-        line = Line(client, make_board(serial=serial))
-        client.connect(0)
-        (greeted,) = [n for n in line.run(100_000) if isinstance(n, Greeted)]
-        assert (greeted.board, greeted.serial, client.serial) == ("sim", serial, serial)
-        assert client.connected
+def test_a_board_says_which_it_is() -> None:
+    client = make_client()
+    line = Line(client, make_board(serial="e66123456789abcd"))
+    client.connect(0)
+    (greeted,) = [n for n in line.run(100_000) if isinstance(n, Greeted)]
+    assert (greeted.board, greeted.serial) == ("sim", "e66123456789abcd")
+    assert client.serial == greeted.serial
 
 
 def test_a_board_that_never_says_which_it_is_is_lost() -> None:
@@ -425,3 +426,33 @@ def test_a_board_that_never_says_which_it_is_is_lost() -> None:
         )
         notices = client.receive(answer, 0)
     assert notices == [Lost("the answer to 'serial' is not of wire 1")]
+
+
+@pytest.mark.parametrize(
+    ("verb", "fields"),
+    [
+        ("button-down", {"us": "5", "button": "3"}),
+        ("button-up", {"us": "5", "button": "0"}),
+        ("button-down", {"us": "5", "button": "left"}),
+        ("button-down", {"button": "2"}),
+        ("tone-on", {"us": "soon", "id": "1-1"}),
+        ("tone-off", {"us": "5", "id": "1-1", "cut": "2"}),
+        ("lamp-on", {"us": "5"}),
+    ],
+)
+def test_an_event_that_is_not_on_the_page_is_told_as_unknown(
+    verb: str, fields: dict[str, str]
+) -> None:
+    line = Line(make_client(), make_board())
+    line.client.connect(0)
+    line.run(50_000)
+    assert line.client.receive(encode(1, verb, fields), line.now_us) == [UnknownEvent(1, verb)]
+
+
+def test_a_field_that_is_not_on_the_page_is_passed_over() -> None:
+    line = Line(make_client(), make_board())
+    line.client.connect(0)
+    line.run(50_000)
+    fields = {"id": "1-1", "us": "5", "colour": "red"}
+    told = line.client.receive(encode(1, "tone-on", fields), line.now_us)
+    assert told == [ToneStarted(1, "1-1", 5)]

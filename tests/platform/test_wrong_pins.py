@@ -9,8 +9,8 @@ import pytest
 
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.pin import DELAY_S_MAX, PinHash, PinLock
-from firmware_py.journal.simulated_disk import Fault, PowerLoss, PowerLostError, SimulatedDisk
 from firmware_py.platform.wrong_pins import COUNT_MAX, WrongPinsOnDisk
+from tests.journal.simulated_disk import Fault, PowerLoss, PowerLostError, SimulatedDisk
 
 PIN = "271828"
 STORED = PinHash.of(PIN, b"0123456789abcdef")

@@ -293,7 +293,7 @@ class Driver:
     @property
     def result(self) -> dict[str, Any]:
         (finish,) = (action for action in self.actions if isinstance(action, Finish))
-        return finish.result
+        return finish.result.to_record()
 
     def ear(self, name: str) -> dict[str, Any]:
         """The result of an ear."""

@@ -36,6 +36,7 @@ from firmware_py.procedure.events import (
     event_from_record,
     is_recorded,
 )
+from firmware_py.procedure.results import SessionResult
 
 deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
 
@@ -81,12 +82,13 @@ MASK_RECORD = {
     "level_db_hl": 45.0,
     "why": "why",
 }
+RESULT = SessionResult("complete", (), 0, 0, None, ())
 ACTION_RECORDS: list[tuple[Action, dict[str, Any]]] = [
     (PLAY, PLAY_RECORD),
     (MASK, MASK_RECORD),
     (Unmask(), {"what": "unmask"}),
     (Silence(), {"what": "silence"}),
-    (Finish({"outcome": "complete"}), {"what": "finish", "result": {"outcome": "complete"}}),
+    (Finish(RESULT), {"what": "finish", "result": RESULT.to_record()}),
 ]
 
 BUTTONS = (ButtonPressed, ButtonReleased)
@@ -186,7 +188,7 @@ def test_what_is_no_event_is_refused_in_words(record: Any) -> None:
         (MASK, True),
         (Unmask(), True),
         (Silence(), True),
-        (Finish({}), True),
+        (Finish(RESULT), True),
         (Wait(5), False),
         (Tell("ear", {}), False),
         (AskBoardTime(), False),

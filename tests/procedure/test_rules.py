@@ -365,7 +365,7 @@ def led(path: str, *events: Event) -> tuple[HearingTest, int]:
 def test_two_events_of_any_kind_in_any_state_do_no_harm(path: str) -> None:
     for first, second in itertools.product(every_event(1), repeat=2):
         test, _ = led(path, first, second)
-        check_result(test.result(), BRIEF)
+        check_result(test.result().to_record(), BRIEF)
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -504,7 +504,7 @@ class AnyEvents(RuleBasedStateMachine):
         finishes = [action for action in self.actions if isinstance(action, Finish)]
         plays = [action for action in self.actions if isinstance(action, Play)]
 
-        check_result(self.test.result(), self.settings)
+        check_result(self.test.result().to_record(), self.settings)
         assert (self.test.state == FINISHED) == (self.test.outcome != "") == (len(finishes) == 1)
         for ear in self.test.ears:
             once = dict.fromkeys(play for play in plays if play.ear == ear)

@@ -188,8 +188,8 @@ def test_an_unsure_silence_is_half_a_false_alarm(
     ear = judged(*answers)
 
     assert (ear.outcome == UNRELIABLE) == unreliable
-    assert ear.result()["false_alarms"] == answers.count(True)
-    assert ear.result()["unsure_alarms"] == answers.count(None)
+    assert ear.result().false_alarms == answers.count(True)
+    assert ear.result().unsure_alarms == answers.count(None)
     if unreliable and None in answers:
         alarms = answers.count(True) + answers.count(None)
         assert ear.why == (

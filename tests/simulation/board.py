@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from device.simulator.board import PlayedNoise, PlayedTone, SimulatedBoard
 from device.simulator.listener import Ear, Listener, Noise, Press
-from firmware_py.calibration.calibration import Calibration
+from firmware_py.calibration.levels import Calibration
 from tests.simulation.violation import Violation
 
 HOST_SILENCE_US: Final = 1_000_000  # the wire page: silent after one second without the host

@@ -4,17 +4,18 @@ from dataclasses import replace
 from typing import Any
 
 from device.simulator.board import PlayedTone
-from firmware_py.calibration.calibration import NOMINAL_FULL_SCALE_DB_HL
+from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
 from firmware_py.console.grammar import SETTINGS_CONFLICT, ConsoleError
 from firmware_py.console.pin import WrongPinsUntilOff
 from firmware_py.firmware import Firmware, FirmwareError
 from firmware_py.journal import SealKey
-from firmware_py.journal.simulated_disk import SimulatedDisk
-from firmware_py.link.client import Notice, Told, Tone
+from firmware_py.link.client import Tone
+from firmware_py.link.notices import BoardEvent, Notice
 from firmware_py.platform.exit_codes import EXIT_TONE_GENERATOR
 from firmware_py.procedure.events import Event, Paused
 from firmware_py.session import BoardMark
 from tests.firmware.world import S
+from tests.journal.simulated_disk import SimulatedDisk
 from tests.simulation.board import WatchedBoard
 from tests.simulation.clock import BEGAN_US
 from tests.simulation.lock import PIN
@@ -93,8 +94,8 @@ class HastyFirmware(Firmware):
 
     def _notice(self, notice: Notice) -> None:
         super()._notice(notice)
-        if isinstance(notice, Told):
-            self._client.acknowledge(notice.number)
+        if isinstance(notice, BoardEvent):
+            self._client.acknowledge(notice.event)
             self._carry()
 
 

@@ -5,9 +5,9 @@ import json
 import re
 from typing import Final
 
-from firmware_py.calibration.calibration import NO_CALIBRATION, CalibrationOnFile
+from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.journal import SealKey
-from tests.firmware.calibrations import on_file
+from tests.calibration.calibrations import on_file
 from tests.simulation.story import Story
 from tests.simulation.violation import Violation
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from device.simulator.board import PlayedNoise, PlayedTone
-from firmware_py.calibration.calibration import NOMINAL_FULL_SCALE_DB_HL
-from firmware_py.journal.simulated_disk import SimulatedDisk
+from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
 from firmware_py.procedure.settings import STEP_UP_MAX_DB
+from tests.journal.simulated_disk import SimulatedDisk
 from tests.simulation.violation import Violation
 
 MET_ANEW = ("started", "board-ready")  # events before it are of no test, or are asked again

@@ -10,11 +10,12 @@ from typing import Any, Final
 
 from firmware_py.firmware import Firmware, FirmwareError
 from firmware_py.journal import read_journal
-from firmware_py.journal.simulated_disk import PowerLostError, SimulatedDisk
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError, session_number
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
+from firmware_py.procedure.results import SessionResult
 from firmware_py.session import replay
 from tests.firmware.world import S
+from tests.journal.simulated_disk import PowerLostError, SimulatedDisk
 from tests.simulation.board import WatchedBoard
 from tests.simulation.given import check_seals
 from tests.simulation.story import CABLE, Story, Trouble
@@ -42,14 +43,14 @@ class Outcome:
         How often each kind of trouble happened.
     """
 
-    results: dict[int, dict[str, Any]] = field(default_factory=dict)
+    results: dict[int, SessionResult] = field(default_factory=dict)
     lives: int = 0
     simulated_s: float = 0.0
     lines: int = 0
     met: Counter[str] = field(default_factory=Counter)
 
     def __str__(self) -> str:
-        ends = ", ".join(f"{number} {result['outcome']}" for number, result in self.results.items())
+        ends = ", ".join(f"{number} {result.outcome}" for number, result in self.results.items())
         return (
             f"sessions {ends}; {self.lives} starts, {self.lines} lines typed, "
             f"{self.simulated_s:.1f} s; {dict(+self.met)}"
@@ -248,11 +249,11 @@ def check(story: Story, board: type[WatchedBoard] = WatchedBoard) -> Outcome:
     return outcome
 
 
-def _compare(result: dict[str, Any], undisturbed: dict[str, Any]) -> None:
+def _compare(result: SessionResult, undisturbed: SessionResult) -> None:
     """Check that a result is that without trouble, as far as it came."""
-    if result["outcome"] != undisturbed["outcome"]:
+    if result.outcome != undisturbed.outcome:
         return
     for key in ("ears", "presentations"):
-        if result[key] != undisturbed[key]:
-            words = f"{key} of session 1 are {result[key]}, and without trouble {undisturbed[key]}"
-            raise Violation(words)
+        told, wanted = getattr(result, key), getattr(undisturbed, key)
+        if told != wanted:
+            raise Violation(f"{key} of session 1 are {told}, and without trouble {wanted}")

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from device.simulator.listener import Press
-from firmware_py.journal.simulated_disk import Fault, PowerLoss
+from tests.journal.simulated_disk import Fault, PowerLoss
 from tests.simulation.board import ANSWERS_EVERYTHING, ASLEEP, AWAKE
 from tests.simulation.clock import microseconds
 from tests.simulation.given import SEAL_KEYS

@@ -12,16 +12,16 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.board import SERIAL, PlayedTone
 from device.simulator.faults import FaultCounts, FaultRates, FaultyBoard
 from device.simulator.listener import SimulatedListener
-from firmware_py.calibration.calibration import NO_CALIBRATION, CalibrationOnFile
+from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.calibration.tone import ID_PREFIX as CALIBRATION_PREFIX
 from firmware_py.configuration import Configuration
 from firmware_py.firmware import Firmware
-from firmware_py.journal.simulated_disk import PowerLoss, PowerLostError, SimulatedDisk
 from firmware_py.manual_tone import ID_PREFIX
 from firmware_py.platform.ports import SerialLine
 from firmware_py.procedure.settings import LOUD_DB_HL
 from firmware_py.session import Session
 from tests.firmware.world import S
+from tests.journal.simulated_disk import PowerLoss, PowerLostError, SimulatedDisk
 from tests.simulation.board import AWAKE, MoodyListener, WatchedBoard
 from tests.simulation.clock import BEGAN_US, SimulatedClock, microseconds
 from tests.simulation.given import ON_FILE, Given

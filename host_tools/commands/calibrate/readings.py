@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from device.calibration.measurement import Point
-from firmware_py.calibration.calibration import FREQUENCIES_HZ
+from firmware_py.calibration.levels import FREQUENCIES_HZ
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.errors import HostError
 from host_tools.files import write_text

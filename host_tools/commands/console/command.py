@@ -12,13 +12,13 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.console.grammar import header_pattern
 from firmware_py.platform.ports import Port, PortError, SerialLine
+from host_tools.commands.console.lines import PIN_HEADER, is_pin, words_of
 from host_tools.errors import HostError
 from host_tools.files import user_directory
 from host_tools.greeting import CONSOLE_WANTED, IDENTITY, answer_to_hello, hello
@@ -32,7 +32,7 @@ example:
 exit codes: 0 every line was done, 1 a line was answered with an error, 2 there was no answer
 """
 
-MAY_NEED: Final = {"completion and history": ("prompt_toolkit",)}
+NEEDS: Final = {"completion and history": ("prompt_toolkit",)}
 ANSWER_TIMEOUT_S: Final = 30.0  # it answers within a second whatever it does; on a busy host, some
 WAKE_TIMEOUT_S: Final = 5.0
 HELLO_TIMEOUT_S: Final = 1.0  # of a tone generator, at the wrong port
@@ -43,8 +43,6 @@ WAKE: Final = "*IDN?"
 UNASKED: Final = "!"
 PROMPT: Final = "> "
 
-# Of the console's grammar; the line that has the PIN is kept nowhere.
-PIN_HEADER: Final = header_pattern("SYSTem:PIN")
 QUERY: Final = re.compile(r"\S+\?")
 
 EXIT_DONE: Final = 0
@@ -340,41 +338,6 @@ def _prompts(talk: Talk) -> tuple[Callable[[], str], Callable[[], str], Any]:
         lambda: secret.prompt("PIN: ", is_password=True),
         patch_stdout(),
     )
-
-
-def is_pin(line: str) -> bool:
-    """Tell whether a line has, or should have, the PIN."""
-    header = line.strip().removeprefix(":").partition(" ")[0]
-    return PIN_HEADER.fullmatch(header) is not None
-
-
-def words_of(help_lines: Sequence[str]) -> dict[str, str]:
-    """Return the commands that a HELP lists, in their short form, each with its words.
-
-    They come from the firmware, so that a new command needs no change here.
-    """
-    words = {}
-    for line in help_lines:
-        usage, _, meaning = line.partition("  ")
-        header = usage.split(" ")[0]
-        form = re.fullmatch(r"(?:\*?[A-Z][A-Za-z]*)(?::[A-Z][A-Za-z]*)*\??", header)
-        if form and header not in ("OK", "Capitals"):
-            short = re.sub("[a-z]", "", header)
-            words[short] = f"{usage.removeprefix(header).strip()}  {meaning.strip()}".strip()
-    return words
-
-
-def named_of(about: str) -> dict[str, list[str]]:
-    """Return the arguments that are written NAME=VALUE, each with the values there are.
-
-    Parameters
-    ----------
-    about : str
-        Of a command, as `words_of` gives it.
-    """
-    usage = about.partition("  ")[0]
-    named = re.findall(r"\[,?([A-Z]+)=([^\]]+)\]", usage)
-    return {name: form.split("|") if "|" in form else [] for name, form in named}
 
 
 def history_path() -> Path:

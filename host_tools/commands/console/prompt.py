@@ -7,7 +7,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
-from host_tools.commands.console.command import is_pin, named_of
+from host_tools.commands.console.lines import is_pin, named_of
 
 
 class CommandCompleter(Completer):

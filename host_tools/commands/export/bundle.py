@@ -5,13 +5,13 @@ say with a number it says in its value's comparator, its interpretation or its n
 is in the note of every one of them, so that none is read without it.
 """
 
-import datetime
 import json
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, MEASURED, NO_RESPONSE
+from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.commands.export.examination import Examination, marks_of
 
@@ -69,21 +69,23 @@ class _Writer:
     def __init__(self, examination: Examination) -> None:
         self._of = examination
         # Nothing random: a session has the same names whenever it is exported.
-        self._name = json.dumps([examination.journal, examination.header], sort_keys=True)
+        self._name = json.dumps(
+            [examination.journal, examination.header.to_record()], sort_keys=True
+        )
         self._device = self._made_device()
 
     def resources(self) -> Iterable[Resource]:
         """Return the device, the thresholds, and the panel that has them as its members."""
         thresholds = [
             self._threshold(ear, threshold)
-            for ear in self._of.result["ears"]
-            for threshold in ear["thresholds"]
+            for ear in self._of.result.ears
+            for threshold in ear.thresholds
         ]
         return [self._device, *thresholds, self._panel(thresholds)]
 
     def _made_device(self) -> Resource:
-        firmware = str(self._of.header.get("firmware"))
-        calibration = self._of.calibration.calibration
+        firmware = self._of.header.firmware
+        calibration = self._of.header.calibration.calibration
         about = calibration.content["calibration"] if calibration else {}
         serial = about.get("tone_generator_serial")
         return {
@@ -95,20 +97,21 @@ class _Writer:
         }
 
     def _panel(self, members: Iterable[Resource]) -> Resource:
-        ears = [f"{ear['ear']} ear: {ear['outcome']}" for ear in self._of.result["ears"]]
-        why = [f"; {ear['why']}" if ear["why"] else "" for ear in self._of.result["ears"]]
-        notes = [ear + reason for ear, reason in zip(ears, why, strict=True)]
+        result = self._of.result
+        notes = [
+            f"{ear.ear} ear: {ear.outcome}" + (f"; {ear.why}" if ear.why else "")
+            for ear in result.ears
+        ]
         return {
             **self._observation("panel", _concept(LOINC, *PANEL)),
-            "note": _notes([f"session {self._of.outcome}", *notes, *self._of.result["remarks"]])
+            "note": _notes([f"session {self._of.outcome}", *notes, *result.remarks])
             + self._calibration_note(),
             "hasMember": [_reference(member) for member in members],
         }
 
-    def _threshold(self, ear: Mapping[str, Any], threshold: Mapping[str, Any]) -> Resource:
-        frequency_hz = threshold["frequency_hz"]
-        name = f"Hearing threshold Ear - {ear['ear']} --{frequency_hz} Hz"
-        code = _concept(LOINC, CODES[ear["ear"]][frequency_hz], name)
+    def _threshold(self, ear: EarResult, threshold: ThresholdResult) -> Resource:
+        name = f"Hearing threshold Ear - {ear.ear} --{threshold.frequency_hz} Hz"
+        code = _concept(LOINC, CODES[ear.ear][threshold.frequency_hz], name)
         return {
             **self._observation(name, code),
             **_value(threshold),
@@ -116,8 +119,7 @@ class _Writer:
         }
 
     def _observation(self, name: str, code: Resource) -> Resource:
-        identifier = self._of.person["identifier"]
-        started = _instant(self._of.header.get("started"))
+        identifier = self._of.header.person.identifier
         subject = {"type": "Patient", "identifier": {"value": identifier}}
         return {
             "resourceType": "Observation",
@@ -126,37 +128,36 @@ class _Writer:
             "category": [_concept(f"{_TERMS}/observation-category", "exam", "Exam")],
             "code": code,
             **({"subject": subject} if identifier else {}),
-            **({"effectiveDateTime": started} if started else {}),
+            "effectiveDateTime": self._of.header.started,
             "device": _reference(self._device),
         }
 
     def _calibration_note(self) -> list[Resource]:
-        return _notes([self._of.calibration.headline])
+        return _notes([self._of.header.calibration.headline])
 
 
-def _value(threshold: Mapping[str, Any]) -> Resource:
+def _value(found: ThresholdResult) -> Resource:
     """Return the value of a threshold, or why there is none."""
-    mark = threshold["mark"]
-    if mark == MEASURED and threshold["threshold_db_hl"] is not None:
+    if found.threshold_db_hl is not None:
         band = [
-            {"code": {"text": text}, "valueQuantity": _quantity(threshold[end])}
+            {"code": {"text": text}, "valueQuantity": _quantity(getattr(found, end))}
             for end, text in BAND.items()
         ]
-        return {"valueQuantity": _quantity(threshold["threshold_db_hl"]), "component": band}
-    if mark in BEYOND:
-        comparator, meaning = BEYOND[mark]
-        value = {"comparator": comparator, **_quantity(threshold["limit_db_hl"])}
+        return {"valueQuantity": _quantity(found.threshold_db_hl), "component": band}
+    if found.mark in BEYOND and found.limit_db_hl is not None:
+        comparator, meaning = BEYOND[found.mark]
+        value = {"comparator": comparator, **_quantity(found.limit_db_hl)}
         return {"valueQuantity": value, "interpretation": [_interpretation(*meaning)]}
     reason = _concept(f"{_TERMS}/data-absent-reason", "unknown", "Unknown")
     return {"dataAbsentReason": reason, "interpretation": [_interpretation(*INDETERMINATE)]}
 
 
-def _words(ear: Mapping[str, Any], threshold: Mapping[str, Any]) -> list[str]:
-    words = marks_of(threshold)
-    if threshold["mark"] == INCOMPLETE and threshold["limit_db_hl"] is not None:
-        words.append(f"perhaps beyond the limit of {threshold['limit_db_hl']:g} dB HL")
-    if threshold["mark"] not in (MEASURED, *BEYOND) and ear["why"]:
-        words.append(ear["why"])
+def _words(ear: EarResult, found: ThresholdResult) -> list[str]:
+    words = marks_of(found)
+    if found.mark == INCOMPLETE and found.limit_db_hl is not None:
+        words.append(f"perhaps beyond the limit of {found.limit_db_hl:g} dB HL")
+    if found.mark not in (MEASURED, *BEYOND) and ear.why:
+        words.append(ear.why)
     return words
 
 
@@ -178,12 +179,3 @@ def _notes(texts: Iterable[str]) -> list[Resource]:
 
 def _reference(resource: Resource) -> Resource:
     return {"reference": f"urn:uuid:{resource['id']}"}
-
-
-def _instant(text: object) -> str:
-    """Return a time of day that FHIR takes, which has its zone; "" if this is none."""
-    try:
-        started = datetime.datetime.fromisoformat(str(text))
-    except ValueError:
-        return ""
-    return started.isoformat(timespec="seconds") if started.tzinfo else ""

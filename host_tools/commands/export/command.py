@@ -27,7 +27,7 @@ obtained. json has a schema. fhir is an HL7 FHIR R4 bundle. parquet has a thresh
 
 STANDARD_OUTPUT: Final = Path("-")
 
-MAY_NEED: Final = {
+NEEDS: Final = {
     f"--format {name}": format.libraries for name, format in FORMATS.items() if format.libraries
 }
 

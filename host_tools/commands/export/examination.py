@@ -1,30 +1,24 @@
 """What is exported of a session: its recorded result, and what has to be known to read it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.archive import COMPLETE, UNFINISHED, ArchiveError, recorded_result
-from firmware_py.calibration.calibration import CalibrationError, CalibrationInForce
-from firmware_py.journal import Record
-from firmware_py.procedure.outcomes import INCOMPLETE, MEASURED
-from firmware_py.procedure.settings import Settings
-from host_tools.bands import is_wide
+from firmware_py.archive import (
+    COMPLETE,
+    UNFINISHED,
+    ArchiveError,
+    UnfinishedError,
+    recorded_result,
+)
+from firmware_py.procedure.outcomes import INCOMPLETE, MEASURED, NOT_MASKED
+from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult, as_json
+from firmware_py.session_record import SessionHeader
 from host_tools.errors import HostError
 from host_tools.pta4 import pta4_of
 
-# What every threshold has; anything else in it is a mark, such as of masking.
-THRESHOLD_KEYS: Final = (
-    "frequency_hz", "mark", "threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl", "limit_db_hl",
-)  # fmt: skip
-_NO_NUMBER: Final = dict.fromkeys(("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl"))
-NOTHING: Final = (None, False, "", "none")  # to say of a mark
-
-
-# Of an ear whose test did not end, a band wider than so many times what was wanted is not of what
-# it answered but of what is known of other people.
+# The test of an ear may not have ended. A band of it that is so many times wider than was wanted
+# tells what is known of other people, and not what this ear answered.
 GUESS_WIDTHS: Final = 2.0
 
 
@@ -36,56 +30,39 @@ class Examination:
     ----------
     journal : str
         Its name, without the directory.
-    header : dict
-        The journal's first record.
-    result : dict
+    header : SessionHeader
+    result : SessionResult
         As recorded, or so far as an unfinished session goes; of ears whose test did not end,
         without the thresholds that are guesses (`without_guesses`).
     """
 
     journal: str
-    header: Record
-    result: dict[str, Any]
+    header: SessionHeader
+    result: SessionResult
 
     @property
     def outcome(self) -> str:
         """Return what came of the session, in a word."""
-        return self.result["outcome"] or UNFINISHED
+        return self.result.outcome or UNFINISHED
 
     @property
     def final(self) -> bool:
         """Return whether the session came to its own end."""
         return self.outcome == COMPLETE
 
-    @property
-    def person(self) -> Mapping[str, Any]:
-        """Return who was tested: `identifier`, `age_years`, `sex`; what is not there is None."""
-        told = self.header.get("person") or {}
-        return {key: told.get(key) for key in ("identifier", "age_years", "sex")}
-
-    @property
-    def ears(self) -> dict[str, dict[str, Any]]:
-        """Return what was found, by ear."""
-        return {ear["ear"]: ear for ear in self.result["ears"]}
-
-    @cached_property
-    def calibration(self) -> CalibrationInForce:
-        """Return the calibration under which it was found."""
-        return CalibrationInForce.from_record(self.header.get("calibration"))
-
     def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON values, in the form of the schema."""
+        header, calibration = self.header.to_record(), self.header.calibration
+        found = self.result.to_record()
         return {
             "journal": self.journal,
-            "session": self.header.get("session"),
-            "started": self.header.get("started"),
-            "firmware": self.header.get("firmware"),
+            **{key: header[key] for key in ("session", "started", "firmware")},
             "outcome": self.outcome,
-            "person": dict(self.person),
-            "calibration": {"state": self.calibration.state, "words": self.calibration.headline},
-            "settings": self.header.get("settings"),
-            **{key: value for key, value in self.result.items() if key not in ("outcome", "ears")},
-            "ears": [_ear_as_json(ear) for ear in self.result["ears"]],
+            "person": {key: header["person"][key] for key in ("identifier", "age_years", "sex")},
+            "calibration": {"state": calibration.state, "words": calibration.headline},
+            "settings": header["settings"],
+            **{name: found[name] for name in found if name not in ("outcome", "ears")},
+            "ears": [_ear_as_json(ear) for ear in self.result.ears],
         }
 
 
@@ -108,42 +85,41 @@ def read_examination(path: Path, unfinished: bool = False) -> Examination:
     """
     try:
         found = recorded_result(path)
-        examination = _examination(path, found.header, found.result)
-        _ = examination.calibration
-    except ArchiveError as error:
+    except UnfinishedError as error:
         if unfinished:
             return _so_far(path)
-        raise HostError(_named(path, str(error), "--unfinished exports what is known")) from None
-    except CalibrationError as error:
-        raise HostError(f"{path}: its calibration is not one of this version: {error}") from None
-    return examination
+        raise HostError(f"{path}: {error}; --unfinished exports what is known") from None
+    except ArchiveError as error:
+        raise HostError(str(error)) from None
+    return _examination(path, found.header, found.result)
 
 
-def without_guesses(ear: Mapping[str, Any], wanted_db: float) -> dict[str, Any]:
+def without_guesses(ear: EarResult, wanted_db: float) -> EarResult:
     """Mark as incomplete the thresholds of an ear that its answers say little about.
 
     Parameters
     ----------
-    ear : dict
-        Of a result. One whose test came to its end is left as it is, however wide its bands.
+    ear : EarResult
+        One whose test came to its end is left as it is, however wide its bands.
     wanted_db : float
         How far a 95 % band was to reach to either side.
     """
-    if ear["outcome"] != INCOMPLETE:
-        return dict(ear)
+    if ear.outcome != INCOMPLETE:
+        return ear
     thresholds = [
-        {**t, **_NO_NUMBER, "mark": INCOMPLETE} if is_wide(t, GUESS_WIDTHS * wanted_db) else t
-        for t in ear["thresholds"]
+        t.without_numbers(INCOMPLETE) if t.is_wider_than(GUESS_WIDTHS * wanted_db) else t
+        for t in ear.thresholds
     ]
-    return {**ear, "thresholds": thresholds}
+    return replace(ear, thresholds=tuple(thresholds))
 
 
-def marks_of(threshold: Mapping[str, Any]) -> list[str]:
-    """Return what is to be said of a threshold beside its level: its mark, and any other."""
-    marks = [] if threshold["mark"] == MEASURED else [str(threshold["mark"])]
-    for name, value in threshold.items():
-        if name not in THRESHOLD_KEYS and value not in NOTHING:
-            marks.append(name if value is True else f"{name}: {value}")
+def marks_of(found: ThresholdResult) -> list[str]:
+    """Return what is to be said of a threshold beside its level, in words."""
+    marks = [] if found.mark == MEASURED else [str(found.mark)]
+    if found.masking not in (NOT_MASKED, None):
+        marks.append(f"masking: {found.masking}")
+    if found.air_bone_gap_db is not None:
+        marks.append(f"air_bone_gap_db: {found.air_bone_gap_db}")
     return marks
 
 
@@ -155,26 +131,18 @@ def _so_far(path: Path) -> Examination:
     return _examination(path, session.header, session.result)
 
 
-def _examination(path: Path, header: Record, result: dict[str, Any]) -> Examination:
-    settings = header.get("settings") or {}
-    wanted_db = settings.get("stop_half_width_db", Settings.stop_half_width_db)
-    ears = [without_guesses(ear, wanted_db) for ear in result["ears"]]
+def _examination(path: Path, header: SessionHeader, result: SessionResult) -> Examination:
+    wanted_db = header.settings.stop_half_width_db
+    ears = tuple(without_guesses(ear, wanted_db) for ear in result.ears)
     # A byte that is not UTF-8 is spelt out, as every format is.
     name = path.name.encode(errors="backslashreplace").decode()
-    return Examination(name, header, {**result, "ears": ears})
+    return Examination(name, header, replace(result, ears=ears))
 
 
-def _named(path: Path, error: str, remedy: str) -> str:
-    """Return an error that names the file once; what is not finished can be helped."""
-    if error.startswith(str(path)):
-        return error
-    return f"{path}: {error}; {remedy}"
-
-
-def _ear_as_json(ear: Mapping[str, Any]) -> dict[str, Any]:
-    average = pta4_of(ear["thresholds"])
+def _ear_as_json(ear: EarResult) -> dict[str, Any]:
+    average = pta4_of(ear.thresholds)
     return {
-        **ear,
+        **as_json(ear),
         "pta4_db_hl": average and average.db_hl,
         "pta4_at_least": average is not None and average.at_least,
     }

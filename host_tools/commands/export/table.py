@@ -2,12 +2,13 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator import nhanes
 from device.simulator.listener import EARS
-from firmware_py.procedure.outcomes import HEARS_ALL, MEASURED, NO_RESPONSE
+from firmware_py.procedure.outcomes import HEARS_ALL, NO_RESPONSE
+from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
 from host_tools.commands.export.examination import Examination, marks_of
 from host_tools.pta4 import pta4_of
@@ -50,22 +51,23 @@ def as_parquet(examinations: Sequence[Examination]) -> bytes:
 
 
 def _row(examination: Examination) -> dict[str, Any]:
-    person = examination.person
+    person = examination.header.person
     row = {
         **_about(examination),
-        nhanes.AGE_YEARS: person["age_years"],
-        nhanes.SEX: nhanes.SEXES.get(person["sex"], ""),
+        nhanes.AGE_YEARS: person.age_years,
+        nhanes.SEX: nhanes.SEXES[person.sex] if person.sex else "",
     }
     for name in EARS:
-        ear = examination.ears.get(name)
+        ear = examination.result.by_ear.get(name)
         if ear is None:
             continue
-        for threshold in ear["thresholds"]:
-            row[nhanes.variable(name, threshold["frequency_hz"])] = _cell(threshold)
-        retest_db = ear["retest_difference_db"]
+        for found in ear.thresholds:
+            row[nhanes.variable(name, found.frequency_hz)] = _cell(found)
+        retest_db = ear.retest_difference_db
         told = {
-            **ear,
-            "marks": _marks(ear["thresholds"]),
+            "outcome": ear.outcome,
+            "marks": _marks(ear.thresholds),
+            "tones": ear.tones,
             "retest_difference_db": "" if retest_db is None else f"{retest_db:.1f}",
         }
         row |= {f"{column}_{name}": told[column] for column in OF_EAR}
@@ -73,57 +75,56 @@ def _row(examination: Examination) -> dict[str, Any]:
 
 
 def _about(examination: Examination) -> dict[str, Any]:
+    header = examination.header
     return {
         "journal": examination.journal,
-        "session": examination.header.get("session"),
-        "started": examination.header.get("started"),
-        "firmware": examination.header.get("firmware"),
+        "session": header.session,
+        "started": header.started,
+        "firmware": header.firmware,
         "outcome": examination.outcome,
-        "calibration": examination.calibration.state,
-        "identifier": examination.person["identifier"],
+        "calibration": header.calibration.state,
+        "identifier": header.person.identifier,
     }
 
 
-def _cell(threshold: Mapping[str, Any]) -> str:
+def _cell(found: ThresholdResult) -> str:
     """Return a level, or the code of NHANES; hearing at the floor has the floor, as there."""
-    mark = threshold["mark"]
-    if mark == NO_RESPONSE:
+    if found.mark == NO_RESPONSE:
         return str(nhanes.NO_RESPONSE)
-    level_db_hl = threshold["limit_db_hl" if mark == HEARS_ALL else "threshold_db_hl"]
-    if mark not in (MEASURED, HEARS_ALL) or level_db_hl is None:
-        return str(nhanes.COULD_NOT_OBTAIN)
-    return f"{level_db_hl:.1f}"
+    level_db_hl = found.limit_db_hl if found.mark == HEARS_ALL else found.threshold_db_hl
+    return str(nhanes.COULD_NOT_OBTAIN) if level_db_hl is None else f"{level_db_hl:.1f}"
 
 
-def _marks(thresholds: Iterable[Mapping[str, Any]]) -> str:
+def _marks(thresholds: Iterable[ThresholdResult]) -> str:
     """Return such as "4000 incomplete 100; 6000 no-response >100", the limits in dB HL."""
     told = []
-    for threshold in thresholds:
-        words = marks_of(threshold)
-        if words and threshold["limit_db_hl"] is not None:
-            words[0] += f" {BEYOND.get(threshold['mark'], '')}{threshold['limit_db_hl']:g}"
+    for found in thresholds:
+        words = marks_of(found)
+        if words and found.limit_db_hl is not None:
+            words[0] += f" {BEYOND.get(found.mark, '')}{found.limit_db_hl:g}"
         if words:
-            told.append(f"{threshold['frequency_hz']} {', '.join(words)}")
+            told.append(f"{found.frequency_hz} {', '.join(words)}")
     return "; ".join(told)
 
 
 def _long_rows(examination: Examination) -> Iterable[dict[str, Any]]:
+    person = examination.header.person
     about = {
         **_about(examination),
-        "age_years": examination.person["age_years"],
-        "sex": examination.person["sex"],
-        "calibration_words": examination.calibration.headline,
+        "age_years": person.age_years,
+        "sex": person.sex,
+        "calibration_words": examination.header.calibration.headline,
     }
-    for ear in examination.result["ears"]:
-        average = pta4_of(ear["thresholds"])
+    for ear in examination.result.ears:
+        average = pta4_of(ear.thresholds)
         of_ear = {
-            "ear": ear["ear"],
-            "ear_outcome": ear["outcome"],
-            "tones": ear["tones"],
+            "ear": ear.ear,
+            "ear_outcome": ear.outcome,
+            "tones": ear.tones,
             "pta4_db_hl": average and average.db_hl,
         }
-        for threshold in ear["thresholds"]:
-            yield {**about, **of_ear, **threshold, "marks": marks_of(threshold)}
+        for found in ear.thresholds:
+            yield {**about, **of_ear, **vars(found), "marks": marks_of(found)}
 
 
 def _long_schema() -> "pa.Schema":

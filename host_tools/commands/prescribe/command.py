@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py.archive import COMPLETE
-from firmware_py.calibration.calibration import CALIBRATED
+from firmware_py.calibration.in_force import CALIBRATED
 from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, NO_RESPONSE
 from firmware_py.procedure.settings import LEFT, RIGHT
-from host_tools.bands import WIDE_SIGN
-from host_tools.drawing import PICTURE_ENDINGS
+from host_tools.drawing import PICTURE_ENDINGS, WIDE_SIGN
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
@@ -43,12 +42,12 @@ from a threshold whose 95 % band is wider than the test wanted.
 exit codes: 0 prescribed, 2 nothing can be prescribed from this journal
 """
 
-MAY_NEED: Final = {"-o PICTURE": ("matplotlib",)}
+NEEDS: Final = {"-o PICTURE": ("matplotlib",)}
 RULE_NAMES: Final = ("nal-r", "nal-rp", "camfit", "half-gain")
 CONFIGURATION: Final = ".cfg"
 OUTPUT_ENDINGS: Final = (*PICTURE_ENDINGS, ".json", CONFIGURATION)
 # Before the threshold and the gain.
-MARKS: Final = {NO_RESPONSE: ">=", HEARS_ALL: "<=", INCOMPLETE: "?"}
+MARKS: Final[dict[str, str]] = {NO_RESPONSE: ">=", HEARS_ALL: "<=", INCOMPLETE: "?"}
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
@@ -74,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     for path in arguments.out:
         check_name(path, "-o", OUTPUT_ENDINGS, arguments.force)
         if path.suffix in PICTURE_ENDINGS:
-            need(f"-o {path.name}", *MAY_NEED["-o PICTURE"], use=f"{NAME} -o")
+            need(f"-o {path.name}", *NEEDS["-o PICTURE"], use=f"{NAME} -o")
     session = read_true_session(journal_or_newest(arguments.journal))
     _check_ended(session, arguments.unfinished)
     ears = _prescribed(session, arguments)
@@ -100,7 +99,7 @@ def as_json(session: "RecordedSession", ears: "Sequence[EarPrescription]") -> di
         "rule": ears[0].rule,
         "source": rule_named(ears[0].rule).source,
         "calibration": session.calibration.headline,
-        "outcome": session.result["outcome"],
+        "outcome": session.result.outcome,
         "ears": [_ear_as_json(ear) for ear in ears],
     }
 
@@ -132,7 +131,7 @@ def _ear_as_json(ear: "EarPrescription") -> dict[str, Any]:
 
 
 def _check_ended(session: "RecordedSession", unfinished_allowed: bool) -> None:
-    outcome = session.result["outcome"]
+    outcome = session.result.outcome
     if (session.complete and outcome == COMPLETE) or unfinished_allowed:
         return
     state = f"the session was {outcome}" if outcome else "it is not finished"
@@ -166,7 +165,7 @@ def _check_configuration(out: Sequence[Path], ears: "Sequence[EarPrescription]")
 
 
 def _asked(session: "RecordedSession", arguments: argparse.Namespace) -> list[str]:
-    return [arguments.ear] if arguments.ear else [e["ear"] for e in session.result["ears"]]
+    return [arguments.ear] if arguments.ear else [*session.result.by_ear]
 
 
 def _print(
@@ -217,7 +216,7 @@ def remarks(session: "RecordedSession", ears: "Sequence[EarPrescription]") -> li
     said = []
     if session.calibration.state != CALIBRATED:
         said.append(session.calibration.headline)
-    if session.result["outcome"] != COMPLETE:
+    if session.result.outcome != COMPLETE:
         said.append("from a session that came to no end")
     marks = {mark for ear in ears for mark in ear.marks}
     if NO_RESPONSE in marks:
@@ -229,7 +228,7 @@ def remarks(session: "RecordedSession", ears: "Sequence[EarPrescription]") -> li
         wide = ", ".join(f"{f} Hz ±{half_db:.0f} dB" for f, half_db in ear.wide_db.items())
         if wide:
             said.append(f"{WIDE_SIGN}: {ear.ear} ear wide, ±{wanted_db:g} dB wanted: {wide}")
-    said += map(readable, session.result["remarks"])
+    said += map(readable, session.result.remarks)
     said.append("Air conduction only; a start for a fitting, to be verified on the ear.")
     return said
 
@@ -248,7 +247,7 @@ def _write(
         from host_tools.commands.prescribe.picture import draw_prescription
 
         warning = "" if session.calibration.state == CALIBRATED else session.calibration.headline
-        day = str(session.header.get("started", ""))[:10]
+        day = session.header.started[:10]
         title = ", ".join(filter(None, [figures["rule"], day]))
         draw_prescription(ears, title, warning, path)
 

@@ -1,14 +1,14 @@
 """What a recorded ear prescribes: gains with their bands, from thresholds with theirs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from firmware_py.procedure.ear import BAND_PROBABILITY
 from firmware_py.procedure.outcomes import HEARS_ALL, NO_RESPONSE, UNRELIABLE
-from host_tools.bands import wide_db
+from firmware_py.procedure.results import EarResult, ThresholdResult
 from host_tools.commands.prescribe.compression import Compression, compression
 from host_tools.commands.prescribe.rules import (
     THRESHOLD_LIMITS_DB_HL,
@@ -74,8 +74,8 @@ def prescribe_ear(session: RecordedSession, ear: str, rule: str) -> EarPrescript
         not span what the rule needs.
     """
     found = _result_of(session, ear)
-    thresholds = found["thresholds"]
-    frequencies_hz = [threshold["frequency_hz"] for threshold in thresholds]
+    thresholds = found.thresholds
+    frequencies_hz = [threshold.frequency_hz for threshold in thresholds]
     estimator = session.test.ears[ear].estimator
     mean_db_hl, _ = estimator.threshold(frequencies_hz)
     point_db_hl = np.array(
@@ -93,27 +93,27 @@ def prescribe_ear(session: RecordedSession, ear: str, rule: str) -> EarPrescript
     tail = 0.5 * (1.0 - BAND_PROBABILITY)
     low_db, high_db = np.quantile(gains_db, (tail, 1.0 - tail), axis=0)
     return EarPrescription(
-        ear, rule, tuple(frequencies_hz), tuple(threshold["mark"] for threshold in thresholds),
+        ear, rule, tuple(frequencies_hz), tuple(threshold.mark for threshold in thresholds),
         point_db_hl, gain_db, low_db, high_db, compression(frequencies_hz, gain_db),
         _wide_db(thresholds, session.settings.stop_half_width_db),
     )  # fmt: skip
 
 
-def _wide_db(thresholds: Iterable[Mapping[str, Any]], wanted_db: float) -> dict[int, float]:
-    by_frequency = {t["frequency_hz"]: wide_db(t, wanted_db) for t in thresholds}
-    return {f: half_db for f, half_db in by_frequency.items() if half_db is not None}
+def _wide_db(thresholds: Iterable[ThresholdResult], wanted_db: float) -> dict[int, float]:
+    widths_db = {found.frequency_hz: found.half_width_db for found in thresholds}
+    return {f: half_db for f, half_db in widths_db.items() if half_db and half_db > wanted_db}
 
 
-def _result_of(session: RecordedSession, ear: str) -> Mapping[str, Any]:
-    by_ear = {found["ear"]: found for found in session.result["ears"]}
+def _result_of(session: RecordedSession, ear: str) -> EarResult:
+    by_ear = session.result.by_ear
     if ear not in by_ear:
         raise NothingToPrescribeError(
             f"{session.path}: the {ear} ear was not tested; tested: {', '.join(by_ear)}"
         )
-    found: Mapping[str, Any] = by_ear[ear]
-    if found["outcome"] == UNRELIABLE or not session.test.ears[ear].estimator.trial_count:
-        why = found["why"] or "no tone was measured"
-        raise NothingToPrescribeError(f"{session.path}: {ear} ear {found['outcome']}: {why}")
+    found = by_ear[ear]
+    if found.outcome == UNRELIABLE or not session.test.ears[ear].estimator.trial_count:
+        why = found.why or "no tone was measured"
+        raise NothingToPrescribeError(f"{session.path}: {ear} ear {found.outcome}: {why}")
     return found
 
 
@@ -129,20 +129,19 @@ def _draws(weight: FloatArray, mean_db_hl: FloatArray, covariance_db2: FloatArra
     )
 
 
-def _point_db_hl(mean_db_hl: float, threshold: Mapping[str, Any]) -> float:
+def _point_db_hl(mean_db_hl: float, found: ThresholdResult) -> float:
     """Return the threshold to take the gain from: the limit, where it lies beyond that."""
-    if threshold["limit_db_hl"] is None:
+    if found.limit_db_hl is None:
         return mean_db_hl
-    limit_db_hl = float(threshold["limit_db_hl"])
-    beyond = threshold["mark"] in (NO_RESPONSE, HEARS_ALL)
-    return limit_db_hl if beyond else min(mean_db_hl, limit_db_hl)
+    beyond = found.mark in (NO_RESPONSE, HEARS_ALL)
+    return found.limit_db_hl if beyond else min(mean_db_hl, found.limit_db_hl)
 
 
-def _beyond(draws_db_hl: FloatArray, threshold: Mapping[str, Any]) -> FloatArray:
+def _beyond(draws_db_hl: FloatArray, found: ThresholdResult) -> FloatArray:
     """Keep drawn thresholds on the side of the limit on which the threshold is known to lie."""
     low_db_hl, high_db_hl = THRESHOLD_LIMITS_DB_HL
-    if threshold["mark"] == NO_RESPONSE:
-        low_db_hl = float(threshold["limit_db_hl"])
-    elif threshold["mark"] == HEARS_ALL:
-        high_db_hl = float(threshold["limit_db_hl"])
+    if found.limit_db_hl is not None and found.mark == NO_RESPONSE:
+        low_db_hl = found.limit_db_hl
+    elif found.limit_db_hl is not None and found.mark == HEARS_ALL:
+        high_db_hl = found.limit_db_hl
     return np.clip(draws_db_hl, low_db_hl, high_db_hl)

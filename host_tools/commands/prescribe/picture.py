@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from firmware_py.procedure.outcomes import MEASURED
-from host_tools.bands import WIDE_MARKER, WIDE_SIGN
 from host_tools.commands.prescribe.compression import CONVERSATION_DB_SPL
 from host_tools.commands.prescribe.ears import EarPrescription
 from host_tools.drawing import (
@@ -16,6 +15,8 @@ from host_tools.drawing import (
     GREY,
     INK,
     RED,
+    WIDE_MARKER,
+    WIDE_SIGN,
     in_style,
     new_figure,
     save,

@@ -18,6 +18,7 @@ from host_tools.newest import add_journal_argument, journal_or_newest
 from host_tools.seals import NO_SEALS, Seals, read_keys, seals_of
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
+    from firmware_py.procedure.results import SessionResult
     from firmware_py.session import Difference
     from host_tools.commands.replay.what_if.comparison import Comparison
     from host_tools.recorded import RecordedSession
@@ -40,7 +41,7 @@ not finished, 4 the journal is damaged, 5 with --key: its seal is broken, or it 
 such a key
 """
 
-MAY_NEED: Final = {"--picture": ("matplotlib",)}
+NEEDS: Final = {"--picture": ("matplotlib",)}
 IDENTICAL, DIFFERENT, UNFINISHED, DAMAGED, NOT_SEALED = 0, 1, 3, 4, 5
 
 
@@ -56,7 +57,7 @@ class Verdict:
     unsure: int = 0
     differences: "list[Difference]" = field(default_factory=list)
     damage: str = ""
-    result: dict[str, Any] | None = None
+    result: "SessionResult | None" = None
     calibration: str = ""
     seals: Seals = NO_SEALS
 
@@ -164,7 +165,7 @@ def _check_picture(asked: argparse.Namespace) -> None:
         raise HostError(
             "--picture draws two models; name the other with --profile, --prior, --noise"
         )
-    need("--picture", *MAY_NEED["--picture"], use=f"{NAME} --picture")
+    need("--picture", *NEEDS["--picture"], use=f"{NAME} --picture")
     from host_tools.drawing import PICTURE_ENDINGS
 
     check_name(asked.picture, "--picture", PICTURE_ENDINGS, asked.force)
@@ -181,7 +182,7 @@ def as_json(verdict: Verdict) -> dict[str, Any]:
         "torn_bytes": verdict.torn_bytes,
         "damage": verdict.damage,
         "differences": [vars(difference) for difference in verdict.differences],
-        "result": verdict.result,
+        "result": verdict.result.to_record() if verdict.result else None,
         "calibration": verdict.calibration,
         "seals": vars(verdict.seals),
     }

@@ -9,7 +9,7 @@ from io import StringIO
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from firmware_py.calibration.calibration import CALIBRATED
+from firmware_py.calibration.in_force import CALIBRATED
 from firmware_py.procedure.outcomes import (
     FAMILIARISE,
     HEARS_ALL,
@@ -31,7 +31,6 @@ from host_tools.audiogram_paper import (
     in_octaves,
     octaves,
 )
-from host_tools.bands import WIDE_MARKER, WIDE_SIGN
 from host_tools.commands.report import words
 from host_tools.commands.report.curves import curve_of, frequencies_hz
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
@@ -43,6 +42,8 @@ from host_tools.drawing import (
     GREY,
     INK,
     MASKED_MARKERS,
+    WIDE_MARKER,
+    WIDE_SIGN,
     in_style,
     new_figure,
 )

@@ -37,7 +37,7 @@ exit codes: 0 written, and the record is whole; 2 nothing was written; otherwise
 damaged
 """
 
-MAY_NEED: Final = {"-o": ("matplotlib",)}
+NEEDS: Final = {"-o": ("matplotlib",)}
 ENDINGS: Final = (".html", ".png", ".svg", ".pdf")
 PAGE: Final = ".html"
 # Of the record, by the exit code.
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         out = Path(journal.stem + PAGE)
     if out is not None:
         check_name(out, "-o", ENDINGS, arguments.force)
-        need(f"-o {out}", *MAY_NEED["-o"], use=NAME)
+        need(f"-o {out}", *NEEDS["-o"], use=NAME)
 
     from host_tools.commands.report.findings import findings_of
     from host_tools.commands.report.history import History

@@ -15,11 +15,10 @@ from firmware_py.procedure.outcomes import (
     INCOMPLETE,
     MEASURED,
     NO_RESPONSE,
-    NOT_MASKED,
     UNRELIABLE,
 )
+from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.settings import RIGHT
-from host_tools.bands import is_wide
 from host_tools.commands.report.grades import (
     Spread,
     better_above,
@@ -35,19 +34,12 @@ from host_tools.recorded import RecordedSession
 NORM_SHARES: Final = (0.1, 0.5, 0.9)
 
 
-@dataclass(frozen=True)
-class Threshold:
-    """Of one frequency, as in the result of a test, with what is usual at that age.
+@dataclass(frozen=True, kw_only=True)
+class Threshold(ThresholdResult):
+    """What was found at one frequency, with what is usual at that age.
 
     Attributes
     ----------
-    mark : str
-        A word of `firmware_py.procedure.outcomes`, or one that a later version knows.
-    threshold_db_hl, sd_db, low_db_hl, high_db_hl : float or None
-        None: beyond the limit `limit_db_hl`, surely or perhaps, or not found.
-    masking : str
-        Of the other ear: "none" (no need, or nobody looked), "masked", or "uncertain", with which
-        the other ear may have heard it; or a word that a later version knows.
     wide : bool
         Its 95 % band reaches further to either side than the test wanted.
     norm_db_hl : list of three floats, or None
@@ -56,39 +48,23 @@ class Threshold:
         Of these people, those with a lower threshold.
     """
 
-    frequency_hz: int
-    mark: str
-    threshold_db_hl: float | None
-    sd_db: float | None
-    low_db_hl: float | None
-    high_db_hl: float | None
-    limit_db_hl: float | None
-    masking: str
     wide: bool
     norm_db_hl: list[float] | None
     norm_share_better: float | None
 
     @classmethod
-    def of(cls, found: Mapping[str, Any], wanted_db: float, norm: AgeNorm | None) -> Self:
+    def of(cls, found: ThresholdResult, wanted_db: float, norm: AgeNorm | None) -> Self:
         """Take a threshold of a result."""
-        frequency_hz, threshold_db_hl = found["frequency_hz"], found["threshold_db_hl"]
         usual = share = None
-        if norm is not None and frequency_hz in norm.frequencies_hz:
-            usual = [norm.threshold_db_hl(frequency_hz, part) for part in NORM_SHARES]
-            if threshold_db_hl is not None:
-                share = norm.share_better(frequency_hz, threshold_db_hl)
+        if norm is not None and found.frequency_hz in norm.frequencies_hz:
+            usual = [norm.threshold_db_hl(found.frequency_hz, part) for part in NORM_SHARES]
+            if found.threshold_db_hl is not None:
+                share = norm.share_better(found.frequency_hz, found.threshold_db_hl)
         return cls(
-            frequency_hz,
-            found["mark"],
-            threshold_db_hl,
-            found["sd_db"],
-            found["low_db_hl"],
-            found["high_db_hl"],
-            found["limit_db_hl"],
-            found.get("masking", NOT_MASKED),
-            is_wide(found, wanted_db),
-            usual,
-            share,
+            **vars(found),
+            wide=found.is_wider_than(wanted_db),
+            norm_db_hl=usual,
+            norm_share_better=share,
         )
 
 
@@ -209,26 +185,26 @@ def findings_of(session: RecordedSession) -> Findings:
     norm = norm_of(session.person)
     result = session.result
     # The right one first, as it stands on paper, whichever was tested first.
-    ears = sorted(result["ears"], key=lambda found: found["ear"] != RIGHT)
-    spreads = {found["ear"]: _pta4_spread(found, session.test.ears[found["ear"]]) for found in ears}
+    ears = sorted(result.ears, key=lambda found: found.ear != RIGHT)
+    spreads = {found.ear: _pta4_spread(found, session.test.ears[found.ear]) for found in ears}
     return Findings(
         journal=Path(session.path).name,
-        session=session.header.get("session"),
-        started=str(session.header.get("started", "")),
-        firmware=str(session.header.get("firmware", "")),
+        session=session.header.session,
+        started=session.header.started,
+        firmware=session.header.firmware,
         profile=session.settings.profile,
         person=session.person.as_record(),
         calibration_state=session.calibration.state,
         calibration=session.calibration.headline,
-        status=result["outcome"] or UNFINISHED,
+        status=result.outcome or UNFINISHED,
         warnings=_warnings(session),
-        remarks=list(result["remarks"]),
+        remarks=list(result.remarks),
         ears=[_ear_findings(session, found, spreads, norm) for found in ears],
         better_ear=_better_ear(spreads),
         norm_title=norm.title if norm else "",
         norm_missing=why_no_norm(session.person),
-        presentations=result["presentations"],
-        stray_presses=result["stray_presses"],
+        presentations=result.presentations,
+        stray_presses=result.stray_presses,
         duration_s=session.state.at_us / 1e6,
     )
 
@@ -248,13 +224,13 @@ def _warnings(session: RecordedSession) -> list[str]:
     return warnings
 
 
-def _pta4_spread(found: Mapping[str, Any], ear: EarTest) -> Spread | None:
+def _pta4_spread(found: EarResult, ear: EarTest) -> Spread | None:
     return None if _why_no_pta4(found, ear) else pta4_posterior(ear.estimator)
 
 
-def _why_no_pta4(found: Mapping[str, Any], ear: EarTest) -> str:
+def _why_no_pta4(found: EarResult, ear: EarTest) -> str:
     """Say why an ear has no mean threshold, "" if it has one."""
-    if found["outcome"] == UNRELIABLE:
+    if found.outcome == UNRELIABLE:
         return "the answers were not reliable"
     if ear.estimator.trial_count == 0:
         return "nothing was measured"
@@ -265,19 +241,19 @@ def _why_no_pta4(found: Mapping[str, Any], ear: EarTest) -> str:
 
 def _ear_findings(
     session: RecordedSession,
-    found: Mapping[str, Any],
+    found: EarResult,
     spreads: Mapping[str, Spread | None],
     norm: AgeNorm | None,
 ) -> EarFindings:
-    ear = session.test.ears[found["ear"]]
+    ear = session.test.ears[found.ear]
     wanted_db = session.settings.stop_half_width_db
-    thresholds = [Threshold.of(threshold, wanted_db, norm) for threshold in found["thresholds"]]
-    short = found["outcome"] == MEASURED and ear.widest().half_width_db > wanted_db
+    thresholds = [Threshold.of(threshold, wanted_db, norm) for threshold in found.thresholds]
+    short = found.outcome == MEASURED and ear.widest().half_width_db > wanted_db
     spread = spreads[ear.ear]
     return EarFindings(
         ear.ear,
-        found["outcome"],
-        found["why"],
+        found.outcome,
+        found.why,
         wanted_db if short else None,
         thresholds,
         None if spread is None else _mean_threshold(found, spread),
@@ -286,14 +262,14 @@ def _ear_findings(
     )
 
 
-def _mean_threshold(found: Mapping[str, Any], spread: Spread) -> MeanThreshold:
-    four = [t for t in found["thresholds"] if t["frequency_hz"] in PTA4_FREQUENCIES_HZ]
+def _mean_threshold(found: EarResult, spread: Spread) -> MeanThreshold:
+    four = [t for t in found.thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ]
     average = pta4_of(four)
     return MeanThreshold(
         spread.mean_db_hl,
         *spread.band_db_hl(),
         grade_probabilities(spread.above),
-        [t["frequency_hz"] for t in four if t["mark"] in (NO_RESPONSE, HEARS_ALL, INCOMPLETE)],
+        [t.frequency_hz for t in four if t.mark in (NO_RESPONSE, HEARS_ALL, INCOMPLETE)],
         average.db_hl if average is not None and average.at_least else None,
     )
 

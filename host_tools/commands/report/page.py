@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from firmware_py import __version__
-from firmware_py.calibration.calibration import CALIBRATED
+from firmware_py.calibration.in_force import CALIBRATED
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.audiogram_paper import GRID
 from host_tools.commands.report import audiogram, words

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py import __version__
-from firmware_py.calibration.calibration import CALIBRATED
-from host_tools.bands import WIDE_SIGN
+from firmware_py.calibration.in_force import CALIBRATED
 from host_tools.commands.report import words
 from host_tools.commands.report.audiogram import (
     PANEL_HEIGHT_INCH,
@@ -17,7 +16,16 @@ from host_tools.commands.report.audiogram import (
     panels_of,
 )
 from host_tools.commands.report.findings import Findings
-from host_tools.drawing import EAR_COLOURS, GREY, INK, drawable, in_style, new_figure, save
+from host_tools.drawing import (
+    EAR_COLOURS,
+    GREY,
+    INK,
+    WIDE_SIGN,
+    drawable,
+    in_style,
+    new_figure,
+    save,
+)
 from host_tools.recorded import RecordedSession
 
 if TYPE_CHECKING:

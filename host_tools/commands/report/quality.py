@@ -1,15 +1,16 @@
 """How good the test of an ear was: answers to silence, response times, retest, missed tones."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import mean, median, quantiles
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from firmware_py.inference.kernel import Array
 from firmware_py.procedure.ear import EarTest, Presentation
 from firmware_py.procedure.hearing import RETEST_ACCEPTED_DB, RETEST_REPEATABLE_DB
 from firmware_py.procedure.outcomes import CATCH, INCOMPLETE, MEASURE, MEASURED, RETEST
+from firmware_py.procedure.results import EarResult
 from host_tools.recorded import Trial
 
 # A tone so far above the threshold is heard by whoever attends: 2.5 SD of the usual noise.
@@ -73,21 +74,21 @@ class Quality:
     false_alarm_rate: float
 
 
-def quality_of(found: Mapping[str, Any], ear: EarTest, trials: Sequence[Trial]) -> Quality:
+def quality_of(found: EarResult, ear: EarTest, trials: Sequence[Trial]) -> Quality:
     """Return how good the test of an ear was; `found`: its recorded result."""
-    sds = [t["sd_db"] for t in found["thresholds"] if t["sd_db"] is not None]
+    sds = [t.sd_db for t in found.thresholds if t.sd_db is not None]
     clear = _clear_tones(found, ear, trials)
     listener = ear.estimator.hyperparameters
-    difference_db = found["retest_difference_db"]
+    difference_db = found.retest_difference_db
     seconds = [(b.at_us - a.at_us) / 1e6 for a, b in pairwise(trials) if b.number == a.number + 1]
     return Quality(
-        tones=found["tones"],
-        tones_heard=found["tones_heard"],
-        tones_unsure=found.get("tones_unsure", 0),
+        tones=found.tones,
+        tones_heard=found.tones_heard,
+        tones_unsure=found.tones_unsure,
         tones_set_aside=_counting(trials) - _counting(o.presentation for o in ear.observations),
-        catch_trials=found["catch_trials"],
-        false_alarms=found["false_alarms"],
-        unsure_alarms=found.get("unsure_alarms", 0),
+        catch_trials=found.catch_trials,
+        false_alarms=found.false_alarms,
+        unsure_alarms=found.unsure_alarms,
         response_times=ResponseTimes.of(trials),
         retest_difference_db=difference_db,
         retest_verdict=_retest_verdict(difference_db),
@@ -107,10 +108,10 @@ def _counting(presented: Iterable[Trial | Presentation]) -> int:
     return sum(each.purpose in (MEASURE, RETEST) for each in presented)
 
 
-def _clear_tones(found: Mapping[str, Any], ear: EarTest, trials: Sequence[Trial]) -> list[Trial]:
+def _clear_tones(found: EarResult, ear: EarTest, trials: Sequence[Trial]) -> list[Trial]:
     """Return the tones clearly above the threshold that was found at their frequency."""
     tones = [t for t in trials if t.purpose != CATCH]
-    if found["outcome"] not in (MEASURED, INCOMPLETE) or ear.estimator.trial_count == 0:
+    if found.outcome not in (MEASURED, INCOMPLETE) or ear.estimator.trial_count == 0:
         return []
     thresholds_db_hl: Array = ear.estimator.threshold([_number(t.frequency_hz) for t in tones])[0]
     return [

@@ -3,18 +3,16 @@
 from typing import Final
 
 from firmware_py.archive import UNFINISHED
-from firmware_py.calibration.calibration import CALIBRATED, OVERDUE
+from firmware_py.calibration.in_force import CALIBRATED, OVERDUE
 from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import (
     HEARS_ALL,
     INCOMPLETE,
-    MASKED,
     MEASURED,
     NO_RESPONSE,
-    NOT_MASKED,
+    UNCERTAIN,
     UNRELIABLE,
 )
-from host_tools.bands import WIDE_SIGN
 from host_tools.commands.report.findings import (
     BetterEar,
     EarFindings,
@@ -22,8 +20,9 @@ from host_tools.commands.report.findings import (
     MeanThreshold,
     Threshold,
 )
+from host_tools.drawing import WIDE_SIGN
 
-OUTCOMES: Final = {
+OUTCOMES: Final[dict[str, str]] = {
     MEASURED: "measured",
     NO_RESPONSE: "no response",
     HEARS_ALL: "everything heard",
@@ -88,14 +87,14 @@ def threshold(found: Threshold) -> str:
         return f"{wide}{_number(found.threshold_db_hl)}{masking_sign(found)}"
     if found.limit_db_hl is None:
         return "-"
-    signs = {NO_RESPONSE: ">", HEARS_ALL: "≤"}
+    signs: dict[str, str] = {NO_RESPONSE: ">", HEARS_ALL: "≤"}
     sign = signs.get(found.mark, "?")
     return f"{sign} {_number(found.limit_db_hl)}{masking_sign(found)}"
 
 
 def masking_sign(found: Threshold) -> str:
     """Return the sign of a threshold that the other ear may have heard."""
-    return "" if found.masking in (NOT_MASKED, MASKED) else "*"
+    return "*" if found.masking == UNCERTAIN else ""
 
 
 def band(found: Threshold) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware_py.archive import COMPLETE, UNFINISHED
-from firmware_py.calibration.calibration import STATES
+from firmware_py.calibration.in_force import STATES
 from host_tools.commands.export.command import checked_format, export
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import FORMATS
@@ -31,7 +31,7 @@ What was read is kept in an index under ~/.cache/gp-pta (or $XDG_CACHE_HOME/gp-p
 removed at any time; journals are never changed. PTA4 is the mean at 0.5, 1, 2 and 4 kHz.
 """
 
-MAY_NEED: Final = {"--export FILE.parquet": FORMATS["parquet"].libraries}
+NEEDS: Final = {"--export FILE.parquet": FORMATS["parquet"].libraries}
 OUTCOMES: Final = (COMPLETE, "aborted", "failed", UNFINISHED, *BROKEN)
 NAMED_MAX: Final = 10  # of sessions that could not be exported
 

@@ -1,27 +1,19 @@
 """One file of a directory of journals, at a glance that raises nothing."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from firmware_py.archive import (
-    DAMAGED,
-    UNFINISHED,
-    ArchiveError,
-    Ends,
-    read_ends,
-    recorded_result,
-)
+from firmware_py.archive import DAMAGED, UNFINISHED, Ends, read_ends, read_whole
 from firmware_py.journal import (
     JournalDamagedError,
     JournalReadError,
     JournalUnstartedError,
     is_unbroken,
-    read_journal,
 )
 from firmware_py.journal.records import LineError
 from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.session_record import SessionRecordError
 from host_tools.pta4 import pta4_of
 
 # In the place of an outcome, beside those of the archive.
@@ -97,8 +89,8 @@ def entry_of(path: Path) -> Entry:
         return Entry(path.name, DAMAGED, f"line {error.line_number}: {error.reason}")
     except JournalReadError as error:
         return Entry(path.name, FOREIGN, _reason(path, error))
-    except (AttributeError, KeyError, TypeError):
-        return Entry(path.name, FOREIGN, "is not of a session that this version knows")
+    except SessionRecordError as error:
+        return Entry(path.name, FOREIGN, str(error))
 
 
 def _ends(path: Path) -> Ends:
@@ -106,37 +98,28 @@ def _ends(path: Path) -> Ends:
         ends = read_ends(path)
         if is_unbroken(path):
             return ends
-    except LineError:
-        pass  # what it is then, the reader of journals knows
-    header = read_journal(path).header
-    try:
-        return Ends(header, recorded_result(path).result)
-    except ArchiveError:
-        return Ends(header, None)
+    except (LineError, SessionRecordError):
+        pass  # what it is then, is told by who reads all of it
+    return read_whole(path)
 
 
 def _told(name: str, ends: Ends) -> Entry:
-    header, result = ends.header, ends.result or {"outcome": UNFINISHED, "ears": []}
-    averages = {ear["ear"]: pta4_of(ear["thresholds"]) for ear in result["ears"]}
+    header, ears = ends.header, ends.result.ears if ends.result else ()
+    averages = {ear.ear: pta4_of(ear.thresholds) for ear in ears}
     pta4 = {ear: average for ear, average in averages.items() if average is not None}
     return Entry(
         name,
-        str(result["outcome"]),
-        session=header["session"],
-        started=str(header.get("started", "")),
-        ears=str(header["settings"]["ears"]),
-        identifier=_of(header, "person", "identifier"),
-        calibration=_of(header, "calibration", "state") or "UNCALIBRATED",
+        ends.result.outcome if ends.result else UNFINISHED,
+        session=header.session,
+        started=header.started,
+        ears=header.settings.ears,
+        identifier=header.person.identifier or "",
+        calibration=header.calibration.state,
         pta4_right_db_hl=pta4[RIGHT].db_hl if RIGHT in pta4 else None,
         pta4_left_db_hl=pta4[LEFT].db_hl if LEFT in pta4 else None,
         at_least=" ".join(ear for ear, average in pta4.items() if average.at_least),
-        tones=sum(ear["tones"] for ear in result["ears"]),
+        tones=sum(ear.tones for ear in ears),
     )
-
-
-def _of(header: Mapping[str, Any], table: str, key: str) -> str:
-    """Return a text out of a table that journals of before lack."""
-    return str((header.get(table) or {}).get(key) or "")
 
 
 def _reason(path: Path, error: JournalReadError) -> str:

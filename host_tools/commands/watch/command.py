@@ -29,6 +29,7 @@ journal.
 exit codes: 0 the session is over, 2 there is nothing to look at, 130 ended by ^C
 """
 
+NEEDS: Final[dict[str, tuple[str, ...]]] = {}
 LOOK_S: Final = 0.25
 
 

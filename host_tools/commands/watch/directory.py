@@ -20,7 +20,8 @@ from host_tools.recorded import RecordedSession, Trial, UnstartedError, read_ses
 class DirectoryWatch:
     """Follows the newest journal of a directory.
 
-    One that was begun and never got its header is passed over, as by the firmware.
+    One that was begun and never got its header is passed over, as by the firmware. Of one that
+    cannot be read it is said why, until there is a newer one.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ class DirectoryWatch:
         Raises
         ------
         HostError
-            If the directory, or the journal, cannot be read.
+            If the directory cannot be read.
         """
         journals = self._newest_first()
         for journal in journals:
@@ -63,7 +64,7 @@ class DirectoryWatch:
         if journal == self._passed_over:
             return self._waiting(journal)
         if self._journal is None or self._journal.path != journal:
-            self._journal = JournalWatch(journal)
+            self._journal = JournalWatch(journal, tells_errors=True)
         view = self._journal.look()
         awaits_next, self._awaits_next = self._awaits_next, False
         if awaits_next and view.over:
@@ -96,10 +97,13 @@ class JournalWatch:
     Parameters
     ----------
     path : Path
+    tells_errors : bool
+        Whether what is wrong with the journal is shown in a view, and not raised.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, tells_errors: bool = False) -> None:
         self.path = path
+        self._tells_errors = tells_errors
         self._seen: tuple[int, View] | None = None
 
     def look(self) -> View:
@@ -115,8 +119,18 @@ class JournalWatch:
         except OSError as error:
             raise cannot_be_read(self.path, error) from None
         if self._seen is None or self._seen[0] != size:
-            self._seen = size, view_of(self.path)
+            self._seen = size, self._view()
         return self._seen[1]
+
+    def _view(self) -> View:
+        try:
+            return view_of(self.path)
+        except UnstartedError:
+            raise
+        except HostError as error:
+            if not self._tells_errors:
+                raise
+            return View("", str(error))
 
     def close(self) -> None:
         """Do nothing: nothing is held open."""
@@ -139,7 +153,7 @@ def view_of(journal: Path) -> View:
         calibration=session.calibration.headline,
         result=session.result,
         answers=answers,
-        limits=Limits.of(session.settings.as_record()),
+        limits=Limits.of(session.settings),
         elapsed_s=session.state.at_us / 1e6,
         over=session.test.outcome != "",
         resumed=session.state.resumed,

@@ -8,8 +8,10 @@ from contextlib import ExitStack
 from typing import Any
 
 from firmware_py.procedure.outcomes import CATCH, UNSURE
+from firmware_py.procedure.settings import Settings
 from host_tools.commands.console.command import Talk, events_as_found
 from host_tools.commands.watch.view import Answered, Limits, View
+from host_tools.live import told_result
 
 HEARD: dict[str, bool | None] = {"true": True, "false": False, UNSURE: None}
 
@@ -67,16 +69,17 @@ class PortWatch:
         about = dict(word.split("=", 1) for word in shlex.split(self._talk.insist("SESS:STAT?")))
         if about["state"] == "idle":
             return View(self._url, "no session yet", about["calibration"])
-        result = json.loads(self._talk.insist("SESS:RES?"))
+        found = told_result(self._talk.insist("SESS:RES?"))
+        settings = Settings.from_record(json.loads(self._talk.insist("SETT?")))
         return View(
             name=self._url,
-            state=result["outcome"] or f"{about['state']}, {about['ear']} ear",
+            state=found.outcome or f"{about['state']}, {about['ear']} ear",
             calibration=about["calibration"],
-            result=result,
+            result=found,
             answers=list(self._answers),
-            limits=Limits.of(json.loads(self._talk.insist("SETT?"))),
+            limits=Limits.of(settings),
             elapsed_s=time.monotonic() - self._began_s,
-            over=bool(result["outcome"]),
+            over=found.outcome != "",
             resumed=int(about.get("resumed", 0)),
         )
 

@@ -95,11 +95,11 @@ def _status(view: View) -> Text:
     remaining_s = view.remaining_s()
     if remaining_s is not None:
         text.append(f", about {_minutes(remaining_s)} to go")
-    for ear in view.result.get("ears", ()):
-        if ear["why"]:
-            text.append(f"\n{ear['ear']} ear {ear['outcome']}", EAR_STYLES[ear["ear"]])
-            text.append(f": {readable(ear['why'])}")
-    for remark in view.result.get("remarks", ()):
+    for ear in view.ears:
+        if ear.why:
+            text.append(f"\n{ear.ear} ear {ear.outcome}", EAR_STYLES[ear.ear])
+            text.append(f": {readable(ear.why)}")
+    for remark in view.result.remarks if view.result else ():
         text.append(f"\nremark: {readable(remark)}", style="yellow")
     return text
 

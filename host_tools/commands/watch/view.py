@@ -1,11 +1,13 @@
 """What there is to see of a running session, wherever it comes from."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Self
 
 from firmware_py.inference.model import on_line
 from firmware_py.procedure.outcomes import CATCH, MEASURE, RETEST
+from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.procedure.settings import Settings
 
 RETEST_TONES: Final = 3  # one ascent from 10 dB below in 5 dB steps: heard at the third, as a rule
 WIDTHS_LOOKED_AT: Final = 12  # answers from which it is told how the band narrows
@@ -57,9 +59,9 @@ class Limits:
     retest: bool
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> "Limits":
-        """Take them from the settings of a test, as JSON values."""
-        return cls(settings["stop_half_width_db"], settings["tones_max"], bool(settings["retest"]))
+    def of(cls, settings: Settings) -> Self:
+        """Take them from the settings of a test."""
+        return cls(settings.stop_half_width_db, settings.tones_max, settings.retest)
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,8 @@ class View:
         What is going on, in words.
     calibration : str
         In one line.
-    result : mapping
-        Of the test so far, as `HearingTest.result` has it; empty: there is no test.
+    result : SessionResult or None
+        So far; None: there is no test.
     answers : sequence of Answered
         The oldest first.
     limits : Limits or None
@@ -89,17 +91,22 @@ class View:
     name: str
     state: str
     calibration: str = ""
-    result: Mapping[str, Any] = field(default_factory=dict)
+    result: SessionResult | None = None
     answers: Sequence[Answered] = ()
     limits: Limits | None = None
     elapsed_s: float = 0.0
     over: bool = False
     resumed: int = 0
 
-    def thresholds(self) -> dict[str, list[Mapping[str, Any]]]:
+    @property
+    def ears(self) -> Sequence[EarResult]:
+        """Return what was found of each ear so far."""
+        return self.result.ears if self.result else ()
+
+    def thresholds(self) -> dict[str, Sequence[ThresholdResult]]:
         """Return the thresholds of the ears that were begun."""
         begun = {answer.ear for answer in self.answers if answer.purpose == MEASURE}
-        return {e["ear"]: e["thresholds"] for e in self.result.get("ears", ()) if e["ear"] in begun}
+        return {found.ear: found.thresholds for found in self.ears if found.ear in begun}
 
     def remaining_s(self) -> float | None:
         """Estimate the time to go, None where there is nothing yet to estimate it from."""
@@ -110,7 +117,7 @@ class View:
 
     def _ears_to_come(self) -> int:
         """Return how many ears have not been begun."""
-        return len(self.result.get("ears", ())) - len(self.thresholds())
+        return len(self.ears) - len(self.thresholds())
 
 
 def presentations_to_go(

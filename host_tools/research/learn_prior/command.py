@@ -2,11 +2,13 @@
 
 import argparse
 import json
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from firmware_py.inference.library import JIT, VARIABLE
 from host_tools.errors import HostError
 from host_tools.files import check_name, write_text
 
@@ -34,8 +36,7 @@ SEED_MAX: Final = 2**31 - 1
 STANDARD_WEIGHT: Final = 0.35
 COMPONENTS_MAX: Final = 48
 PEOPLE_MIN: Final = 50  # to learn from; a frequency measured in fewer is left out
-NEEDS: Final = ("matplotlib", "numba", "pyarrow", "threadpoolctl")
-UNDER_NUMBA: Final = True  # it simulates as `study` does
+NEEDS: Final = {"": ("matplotlib", "numba", "pyarrow", "threadpoolctl")}
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
@@ -83,6 +84,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Learn, check, write, draw."""
+    os.environ[VARIABLE] = JIT  # some of its arithmetic is written as kernels that no library has
     components = _checked(arguments)
     picture = _check_output(arguments.out, arguments.picture, arguments.force)
     return _learn(arguments, components, picture)

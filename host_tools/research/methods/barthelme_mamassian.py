@@ -5,15 +5,13 @@ psychophysics", arXiv 0809.0387 (2008): any parametric psychometric function wit
 stimulus minimises the expected entropy or variance, after the answer, of whatever is of interest.
 """
 
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
 from firmware_py.inference.elementary import normal_cdf
-from host_tools.research.methods.interface import Array, Stimulus, Task, checked_number
+from host_tools.research.methods.interface import Array, Stimulus, Task
 from host_tools.research.methods.per_frequency import (
-    PRIOR_SD_DB,
     PerFrequency,
     normal_prior,
     prior_mean_db_hl,
@@ -48,26 +46,10 @@ class BarthelmeMamassian(PerFrequency):
     task : Task
         What is told to every method; the priors of spread and lapse rate are put around its
         `response_noise_db` and `lapse_rate`.
-    frequencies_hz : sequence of float, optional
-        Frequencies to measure, if not the conventional ones of the task.
-    prior_sd_db : float
-        SD of the normal prior of a threshold, around `prior_mean_db_hl`.
-
-    Raises
-    ------
-    ValueError
-        A value is not allowed; the message names it and what is.
     """
 
-    def __init__(
-        self,
-        task: Task,
-        *,
-        frequencies_hz: Sequence[float] | None = None,
-        prior_sd_db: float = PRIOR_SD_DB,
-    ) -> None:
-        super().__init__(task, frequencies_hz)
-        sd_db = checked_number("prior_sd_db", prior_sd_db, 1.0, 1000.0)
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
         self._grid_db_hl = threshold_grid_db_hl(task, GRID_DB)
         self._spreads_db = task.response_noise_db * np.array(SPREAD_FACTORS)
         self._lapse_rates = self._possible_lapse_rates()
@@ -76,7 +58,7 @@ class BarthelmeMamassian(PerFrequency):
         self.levels_db_hl = _levels_db_hl(*task.level_limits_db_hl)
         self._p_heard = np.array([self._probability_heard(h) for h in self.levels_db_hl])
         self._powers = np.array([self._threshold_db_hl**k for k in range(3)])
-        self._weights = np.array([self._prior(f, sd_db) for f in self.frequencies_hz])
+        self._weights = np.array([self._prior(f) for f in self.frequencies_hz])
         self._expected_db2 = np.array([self._expected_variances_db2(w) for w in self._weights])
 
     def next_stimulus(self) -> Stimulus:
@@ -138,8 +120,8 @@ class BarthelmeMamassian(PerFrequency):
         possible: Array = np.clip(rates, RATE_MIN, LAPSE_MAX_OF_REST * rest)
         return possible
 
-    def _prior(self, frequency_hz: float, sd_db: float) -> Array:
-        threshold = normal_prior(self._grid_db_hl, prior_mean_db_hl(frequency_hz), sd_db)
+    def _prior(self, frequency_hz: float) -> Array:
+        threshold = normal_prior(self._grid_db_hl, prior_mean_db_hl(frequency_hz))
         spread, lapse_rate = np.array(SPREAD_PROBABILITIES), np.array(LAPSE_PROBABILITIES)
         joint: Array = threshold[:, None, None] * spread[:, None] * lapse_rate
         return joint.ravel()

@@ -44,6 +44,7 @@ LEVEL_STEP_DB: Final = 5.0
 SPREAD_MIN_DB: Final = 1.5  # that of the rounding to 5 dB, 5 / sqrt(12), so of one ear alone
 SPREAD_OF_STANDARD_DB: Final = 5.0  # half the step between the standard patterns, and rough ears
 STANDARD_SHIFTS_DB: Final = (-20.0, -10.0, 0.0, 10.0, 20.0)
+START_SEED: Final = 1  # of k-means++
 _START_STREAM: Final = 103  # of the Philox key, beside the seed
 SWEEPS_MAX: Final = 100  # k-means has come to rest after 20 to 60
 
@@ -89,11 +90,11 @@ class Patterns:
             raise ValueError(f"spread_db has {np.min(self.spread_db):g} dB; allowed is 0 and more")
 
 
-def standard_patterns(shifts_db: Iterable[float] = STANDARD_SHIFTS_DB) -> Patterns:
+def standard_patterns() -> Patterns:
     """Return the ten standard audiograms, moved up and down, all as frequent."""
     moved = [
         [threshold_db_hl + shift_db for threshold_db_hl in audiogram]
-        for shift_db in shifts_db
+        for shift_db in STANDARD_SHIFTS_DB
         for audiogram in STANDARD_AUDIOGRAMS_DB_HL.values()
     ]
     return Patterns(
@@ -105,7 +106,7 @@ def standard_patterns(shifts_db: Iterable[float] = STANDARD_SHIFTS_DB) -> Patter
 
 
 def learn_patterns(
-    population: Population, count: int = PATTERNS_USUAL, seed: int = 1, *, balanced: bool = True
+    population: Population, count: int = PATTERNS_USUAL, *, balanced: bool = True
 ) -> Patterns:
     """Find patterns in a population by k-means.
 
@@ -115,8 +116,6 @@ def learn_patterns(
         Only ears measured at all frequencies are used; a limit counts as a threshold.
     count : int
         How many patterns; fewer are returned if there are fewer different ears.
-    seed : int
-        Of the start (k-means++).
     balanced : bool
         Give every stratum of the PTA4 the same weight, so that severe losses are not rare.
 
@@ -133,7 +132,7 @@ def learn_patterns(
     weight = ears.balanced_weight if balanced else np.full(len(ears), 1.0 / len(ears))
     ears, weight = ears.select(weight > 0.0), weight[weight > 0.0]
     thresholds_db_hl = ears.thresholds_db_hl
-    nearest = clusters(thresholds_db_hl, weight, count, seed)
+    nearest = clusters(thresholds_db_hl, weight, count)
     means, spread_db, probability = [], [], []
     for pattern in range(int(nearest.max()) + 1):
         members = nearest == pattern
@@ -164,8 +163,6 @@ class Cast:
         The list; without one, that of `standard_patterns`. Tones have its frequencies.
     criterion : float or None
         The test ends when a pattern is so probable; None: never.
-    level_step_db : float
-        Levels are multiples of it.
 
     Raises
     ------
@@ -179,12 +176,11 @@ class Cast:
         patterns: Patterns | None = None,
         *,
         criterion: float | None = CRITERION_USUAL,
-        level_step_db: float = LEVEL_STEP_DB,
     ) -> None:
         self._task = task
         self._patterns = patterns if patterns is not None else standard_patterns()
         self._criterion = criterion
-        self._tones = tones_of(task, self._patterns.frequencies_hz, level_step_db)
+        self._tones = tones_of(task, self._patterns.frequencies_hz, LEVEL_STEP_DB)
         self._probability = self._patterns.probability.copy()
         self._heard, self._entropy_bits = self._answers(self._tones)
 
@@ -244,12 +240,12 @@ class Cast:
         return heard, binary_entropy_bits(heard)
 
 
-def clusters(points: Array, weight: Array, count: int, seed: int) -> Integers:
+def clusters(points: Array, weight: Array, count: int) -> Integers:
     """Group points (n, m) of a weight (n,) by k-means; return for every point its cluster's number.
 
     Clusters may be left without points, and there are no more than there are different points.
     """
-    centres = _spread_centres(points, weight, count, seed)
+    centres = _spread_centres(points, weight, count)
     nearest = _nearest(points, centres)
     for _ in range(SWEEPS_MAX):
         before = nearest
@@ -268,12 +264,12 @@ def _nearest(points: Array, centres: Array) -> Integers:
     return nearest
 
 
-def _spread_centres(points: Array, weight: Array, count: int, seed: int) -> Array:
+def _spread_centres(points: Array, weight: Array, count: int) -> Array:
     # k-means++ (Arthur & Vassilvitskii 2007): the next centre is a point, drawn with a chance in
     # proportion to its squared distance from the centres so far.
     distance = np.ones(len(points))
     centres: list[Array] = []
-    for number in uniform(seed, _START_STREAM, count):
+    for number in uniform(START_SEED, _START_STREAM, count):
         cumulated = np.cumsum(weight * distance)
         if not cumulated[-1] > 0.0:
             break  # every point is a centre already

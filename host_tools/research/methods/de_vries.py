@@ -130,11 +130,7 @@ def standard_mixture() -> Mixture:
 
 
 def learn_mixture(
-    population: Population,
-    components: int = COMPONENTS_USUAL,
-    seed: int = 1,
-    *,
-    balanced: bool = True,
+    population: Population, components: int = COMPONENTS_USUAL, *, balanced: bool = True
 ) -> Mixture:
     """Learn a mixture from a population by expectation maximisation.
 
@@ -143,8 +139,6 @@ def learn_mixture(
     population : Population
         Only ears measured at all frequencies are used; a limit counts as a threshold.
     components : int
-    seed : int
-        Of the start (k-means).
     balanced : bool
         Give every stratum of the PTA4 the same weight, so that severe losses are not rare.
 
@@ -162,7 +156,7 @@ def learn_mixture(
     weight = ears.balanced_weight if balanced else np.full(len(ears), 1.0 / len(ears))
     ears, weight = ears.select(weight > 0.0), weight[weight > 0.0]
     points = ears.thresholds_db_hl
-    nearest = clusters(points, weight, components, seed)
+    nearest = clusters(points, weight, components)
     member = (nearest[:, None] == np.unique(nearest)).astype(float)
     mixture = _maximise(ears.frequencies_hz, points, weight, member)
     before = -math.inf
@@ -188,8 +182,6 @@ class DeVries:
         The noise and the rates are taken as true.
     mixture : Mixture, optional
         The prior; without one, that of `standard_mixture`. Tones have its frequencies.
-    level_step_db : float
-        Levels are multiples of it.
 
     Raises
     ------
@@ -197,13 +189,11 @@ class DeVries:
         No frequency of the mixture, or no level, lies within the task.
     """
 
-    def __init__(
-        self, task: Task, mixture: Mixture | None = None, *, level_step_db: float = LEVEL_STEP_DB
-    ) -> None:
+    def __init__(self, task: Task, mixture: Mixture | None = None) -> None:
         self._task = task
         prior = mixture if mixture is not None else standard_mixture()
         self._frequencies_hz = prior.frequencies_hz
-        self._tones = tones_of(task, prior.frequencies_hz, level_step_db)
+        self._tones = tones_of(task, prior.frequencies_hz, LEVEL_STEP_DB)
         self._tone_frequencies_hz, column = np.unique(self._tones[:, 0], return_inverse=True)
         self._tone_column = column.astype(np.int64)
         self._weight = prior.weight.copy()

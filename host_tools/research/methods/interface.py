@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 import numpy as np
 
 from firmware_py import Stimulus
-from firmware_py.inference.mixture.population_prior import AGE_LIMITS_YEARS, Sex
+from firmware_py.inference.mixture.population_prior import Sex
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
 
 __all__ = [
@@ -27,8 +27,6 @@ __all__ = [
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 RESPONSE_NOISE_LIMITS_DB: Final = (0.1, 30.0)
-LEVEL_LIMITS_DB_HL: Final = (-30.0, 130.0)
-FREQUENCY_LIMITS_HZ: Final = (20.0, 20000.0)
 SEED_MAX: Final = 2**64 - 1
 TONES_MAX: Final = 1000  # three hours and more: nobody listens for so long
 
@@ -109,29 +107,24 @@ class Banded(Protocol):
 
 @dataclass(frozen=True)
 class Task:
-    """What every method is told before the first tone.
+    """What every method is told before the first tone; a study has checked it (`Options`).
 
     Attributes
     ----------
     response_noise_db : float
-        SD of the probit psychometric function, dB; 0.1 to 30.
+        SD of the probit psychometric function.
     lapse_rate, false_alarm_rate : float
-        Shares of tones missed, or answered, whatever their level; 0 to 1, together below 1.
+        Shares of tones missed, or answered, whatever their level; together below 1.
     level_limits_db_hl, frequency_range_hz : (low, high)
-        What may be asked, within -30 to 130 dB HL and 20 to 20000 Hz.
+        What may be asked.
     audiogram_frequencies_hz : tuple of float
         Where the threshold is wanted; rising, within the range.
     seed : int
-        Of whatever a method draws at random; 0 to 2**64 - 1.
+        Of whatever a method draws at random.
     tones_max : int
-        So many tones are played at most; 1 to 1000.
+        So many tones are played at most.
     age_years, sex : float and "F" or "M", optional
-        Of the listener, if known; age 0 to 120.
-
-    Raises
-    ------
-    ValueError
-        A value is not allowed; the message names it and what is.
+        Of the listener, if known.
     """
 
     response_noise_db: float = 2.0
@@ -144,36 +137,6 @@ class Task:
     tones_max: int = 128
     age_years: float | None = None
     sex: Sex | None = None
-
-    def __post_init__(self) -> None:
-        """Check every value and the relations between them."""
-        checked_number("response_noise_db", self.response_noise_db, *RESPONSE_NOISE_LIMITS_DB)
-        checked_number("lapse_rate", self.lapse_rate, 0.0, 1.0)
-        checked_number("false_alarm_rate", self.false_alarm_rate, 0.0, 1.0)
-        if self.lapse_rate + self.false_alarm_rate >= 1.0:
-            raise ValueError(
-                f"lapse_rate {self.lapse_rate:g} and false_alarm_rate {self.false_alarm_rate:g} "
-                "are together 1 or more; allowed is less than 1"
-            )
-        _check_interval("level_limits_db_hl", self.level_limits_db_hl, LEVEL_LIMITS_DB_HL)
-        _check_interval("frequency_range_hz", self.frequency_range_hz, FREQUENCY_LIMITS_HZ)
-        self._check_audiogram_frequencies()
-        _check_whole("seed", self.seed, 0, SEED_MAX)
-        _check_whole("tones_max", self.tones_max, 1, TONES_MAX)
-        if self.age_years is not None:
-            checked_number("age_years", self.age_years, *AGE_LIMITS_YEARS)
-        if self.sex not in (None, "F", "M"):
-            raise ValueError(f"sex is {self.sex!r}; allowed are 'F', 'M' and None")
-
-    def _check_audiogram_frequencies(self) -> None:
-        frequencies = self.audiogram_frequencies_hz
-        low_hz, high_hz = self.frequency_range_hz
-        rising = bool(frequencies) and sorted(set(frequencies)) == list(frequencies)
-        if not rising or not low_hz <= frequencies[0] <= frequencies[-1] <= high_hz:
-            raise ValueError(
-                f"audiogram_frequencies_hz is {frequencies!r}; allowed are rising frequencies, "
-                f"at least one, from {low_hz:g} to {high_hz:g} Hz (frequency_range_hz)"
-            )
 
     def checked_answer(
         self, frequency_hz: float, level_db_hl: float, heard: bool
@@ -285,21 +248,3 @@ def checked_number(name: str, value: float, low: float, high: float) -> float:
     if not low <= number <= high:
         raise ValueError(f"{name} is {value!r}; allowed is {low:g} to {high:g}")
     return number
-
-
-def _check_whole(name: str, value: int, low: int, high: int) -> None:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or not low <= value <= high:
-        raise ValueError(f"{name} is {value!r}; allowed are whole numbers {low} to {high}")
-
-
-def _check_interval(name: str, value: tuple[float, float], limits: tuple[float, float]) -> None:
-    try:
-        low, high = (checked_number(name, bound, *limits) for bound in value)
-    except (TypeError, ValueError):
-        low, high = math.nan, math.nan
-    if not low < high:
-        raise ValueError(
-            f"{name} is {value!r}; allowed is (low, high) with "
-            f"{limits[0]:g} <= low < high <= {limits[1]:g}"
-        )

@@ -1,7 +1,7 @@
 """What the methods that measure a few frequencies, each by itself, have in common."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -21,37 +21,16 @@ PRIOR_SD_DB: Final = 30.0
 THRESHOLD_MARGIN_DB: Final = 20.0  # a threshold may lie so far outside the levels that can be asked
 
 
-def frequencies_to_measure(
-    task: Task, frequencies_hz: Sequence[float] | None = None
-) -> tuple[float, ...]:
-    """Return the frequencies that are measured, in clinical order.
+def frequencies_to_measure(task: Task) -> tuple[float, ...]:
+    """Return the conventional frequencies of a task's audiogram, in clinical order.
 
-    Parameters
-    ----------
-    task : Task
-        What is wanted.
-    frequencies_hz : sequence of float, optional
-        The frequencies, if they shall not be the task's audiogram frequencies without the
-        unconventional ones (375, 750, 1500 Hz ...), which are interpolated.
-
-    Returns
-    -------
-    tuple of float
-        1 kHz (or the next above it, or else the highest) and upwards, then from there downwards.
-
-    Raises
-    ------
-    ValueError
-        There is no frequency, or one is named twice or outside the range of the task.
+    The others (375, 750, 1500 Hz ...) are interpolated; if there are no conventional ones, all are
+    measured. The order: 1 kHz (or the next above it, or else the highest) and upwards, then from
+    there downwards.
     """
-    if frequencies_hz is None:
-        wanted = task.audiogram_frequencies_hz
-        frequencies_hz = [f for f in wanted if f in CONVENTIONAL_FREQUENCIES_HZ] or list(wanted)
-    rising = sorted(task.checked_frequencies(frequencies_hz).tolist())
-    if not rising or len(set(rising)) != len(rising):
-        raise ValueError(
-            f"frequencies_hz is {list(frequencies_hz)!r}; allowed is at least one, each once"
-        )
+    wanted = task.audiogram_frequencies_hz
+    chosen = [f for f in wanted if f in CONVENTIONAL_FREQUENCIES_HZ] or wanted
+    rising = [float(f) for f in chosen]
     first = min(FIRST_FREQUENCY_HZ, rising[-1])
     return tuple([f for f in rising if f >= first] + [f for f in rising[::-1] if f < first])
 
@@ -87,8 +66,8 @@ def threshold_grid_db_hl(task: Task, step_db: float) -> Array:
     return grid
 
 
-def normal_prior(grid_db_hl: Array, mean_db_hl: float, sd_db: float) -> Array:
-    """Return the probabilities of grid points under a normal distribution; they sum to 1.
+def normal_prior(grid_db_hl: Array, mean_db_hl: float) -> Array:
+    """Return the probabilities of grid points under a normal distribution of `PRIOR_SD_DB`.
 
     Parameters
     ----------
@@ -96,7 +75,7 @@ def normal_prior(grid_db_hl: Array, mean_db_hl: float, sd_db: float) -> Array:
         Evenly spaced.
     """
     # As a ratio to the point next to the mean, lest all of them underflow.
-    squares = ((grid_db_hl - mean_db_hl) / sd_db) ** 2
+    squares = ((grid_db_hl - mean_db_hl) / PRIOR_SD_DB) ** 2
     weight = np.exp(-0.5 * (squares - squares.min()))
     probability: Array = weight / weight.sum()
     return probability
@@ -109,13 +88,11 @@ class PerFrequency(ABC):
     ----------
     task : Task
         What is told to every method.
-    frequencies_hz : sequence of float, optional
-        As in `frequencies_to_measure`.
     """
 
-    def __init__(self, task: Task, frequencies_hz: Sequence[float] | None) -> None:
+    def __init__(self, task: Task) -> None:
         self.task = task
-        self.frequencies_hz = frequencies_to_measure(task, frequencies_hz)
+        self.frequencies_hz = frequencies_to_measure(task)
 
     @abstractmethod
     def _moments(self) -> tuple[Array, Array]:

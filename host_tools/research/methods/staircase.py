@@ -12,7 +12,7 @@ dB give 2.2 to 3.0 dB.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,8 +34,8 @@ ISO_FAMILIAR_DB_HL: Final = 40.0
 ISO_FAMILIAR_DOWN_DB: Final = 20.0
 
 ASHA_HEARD: Final = 2  # ascending presentations heard at a level, and half of them there
-ISO_EQUAL: Final = (3, 5)  # ascents that end at one level, of at most so many
-ISO_EQUAL_SHORTENED: Final = (2, 3)
+ISO_EQUAL: Final = 3  # ascents that end at one level
+ISO_ASCENTS: Final = 5  # of at most so many
 ISO_RESTART_DB: Final = 10.0
 # At one frequency. A listener with a response noise of 2 dB needs some 9 (ASHA) or 14 (ISO); by
 # ISO's criterion, which counts anew and anew, one of 5 dB gets here less than once in 100.
@@ -54,8 +54,6 @@ INTER_OCTAVES_HZ: Final = {
     3000.0: (2000.0, 4000.0),
     6000.0: (4000.0, 8000.0),
 }
-
-assert SILENT_AT_LIMIT < TONES_MAX
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ class _Limited:
 
 
 class _Familiarisation(ABC):
-    """The first tones at 1 kHz: they show the task, and where to start."""
+    """The first tones at 1 kHz, which show the task, and where to start."""
 
     def __init__(self, level_db_hl: float, limits_db_hl: tuple[float, float]) -> None:
         self.tone = _Limited(level_db_hl, limits_db_hl)
@@ -207,64 +205,66 @@ class _RunAsha(_Run):
 class _RunIso(_Run):
     """Until three of at most five ascents end at one level; else 10 dB up, and count anew."""
 
-    equal, at_most = ISO_EQUAL
-
     def _met(self, level_db_hl: float) -> bool:
-        return self.ascents_db_hl.count(level_db_hl) >= self.equal
+        return self.ascents_db_hl.count(level_db_hl) >= ISO_EQUAL
 
     def _step_db(self, heard: bool, ascending: bool) -> float:
-        if heard and ascending and len(self.ascents_db_hl) == self.at_most:
+        if heard and ascending and len(self.ascents_db_hl) == ISO_ASCENTS:
             self.ascents_db_hl.clear()
             return ISO_RESTART_DB
         return super()._step_db(heard, ascending)
 
 
-class _RunIsoShortened(_RunIso):
-    """The shortened version: two of at most three."""
-
-    equal, at_most = ISO_EQUAL_SHORTENED
-
-
-class _Staircase:
+class Staircase:
     """The course of an audiogram by staircases: which frequency, from which level, and the end.
 
     1 kHz after a familiarisation there, the frequencies above it upwards, 1 kHz again, those below
     it downwards, and last what lies between two octaves whose thresholds differ by 20 dB or more.
     Each frequency but the first begins 10 dB above the threshold of the nearest one that is known.
+
+    Parameters
+    ----------
+    task : Task
+        What is told to every method; noise and rates are not used.
+    subtract_bias : bool
+        Subtract the 2.5 dB by which an ascending staircase lies above the 50 % point.
+
+    Attributes
+    ----------
+    findings : dict
+        Frequency in Hz to `Finding`, for every frequency that is done.
+    retest_difference_db : float or None
+        Second result at 1 kHz minus the first one; what to do about 10 dB and more (ISO 8253-1 has
+        further frequencies repeated) is left to the reader.
+
+    Raises
+    ------
+    ValueError
+        1000 Hz is not among the frequencies.
     """
 
     familiarisation: type[_Familiarisation]
     run: type[_Run]
     first_level_db_hl: float
 
-    def __init__(
-        self,
-        task: Task,
-        frequencies_hz: Sequence[float] | None,
-        subtract_bias: bool,
-    ) -> None:
+    def __init__(self, task: Task, *, subtract_bias: bool = False) -> None:
         self._task = task
         self._bias_db = ASCENDING_BIAS_DB if subtract_bias else 0.0
-        order = frequencies_to_measure(task, frequencies_hz)
+        order = frequencies_to_measure(task)
         if order[0] != FIRST_FREQUENCY_HZ:
             raise ValueError(
-                f"frequencies_hz is {sorted(order)}; allowed is what has 1000 Hz in it, where "
-                "a staircase begins"
+                f"audiogram_frequencies_hz is {sorted(order)}; allowed is what has 1000 Hz in it, "
+                "where a staircase begins"
             )
         above = [f for f in order if f > FIRST_FREQUENCY_HZ]
         below = [f for f in order if f < FIRST_FREQUENCY_HZ]
         self._plan = [FIRST_FREQUENCY_HZ, *above, FIRST_FREQUENCY_HZ, *below]
         self._inter_octaves_planned = False
-        self._findings: dict[float, Finding] = {}
+        self.findings: dict[float, Finding] = {}
         self.retest_difference_db: float | None = None
         limits = task.level_limits_db_hl
         self._familiar = self.familiarisation(self.first_level_db_hl, limits)
         self._run = self.run(self.first_level_db_hl, limits)
-
-    @property
-    def findings(self) -> dict[float, Finding]:
-        """Return what was found so far: frequency in Hz to level and outcome, as measured."""
-        return dict(self._findings)
 
     def next_stimulus(self) -> Stimulus | None:
         """Return the tone to play next, as in `Method`; None once all frequencies are measured."""
@@ -323,7 +323,7 @@ class _Staircase:
         known = {
             frequency_hz: found.level_db_hl
             - (self._bias_db if found.outcome in (SETTLED, UNSETTLED) else 0.0)
-            for frequency_hz, found in self._findings.items()
+            for frequency_hz, found in self.findings.items()
         }
         running = self._plan[0] if self._plan else FIRST_FREQUENCY_HZ
         if running not in known and (self._run.tones or not known):
@@ -337,11 +337,11 @@ class _Staircase:
     def _found(self, finding: Finding) -> None:
         """Note what was found at the frequency under way and begin with the next."""
         frequency_hz = self._plan.pop(0)
-        first = self._findings.get(frequency_hz)
+        first = self.findings.get(frequency_hz)
         if first is not None:
             self.retest_difference_db = finding.level_db_hl - first.level_db_hl
             finding = min(first, finding, key=lambda found: found.level_db_hl)
-        self._findings[frequency_hz] = finding
+        self.findings[frequency_hz] = finding
         self._familiar.over = True
         if not self._plan and not self._inter_octaves_planned:
             self._inter_octaves_planned = True
@@ -353,109 +353,43 @@ class _Staircase:
     def _needed(self, frequency_hz: float) -> bool:
         """Return whether an inter-octave frequency is to be measured."""
         low_hz, high_hz = self._task.frequency_range_hz
-        if frequency_hz in self._findings or not low_hz <= frequency_hz <= high_hz:
+        if frequency_hz in self.findings or not low_hz <= frequency_hz <= high_hz:
             return False
-        octaves = [self._findings.get(f) for f in INTER_OCTAVES_HZ[frequency_hz]]
+        octaves = [self.findings.get(f) for f in INTER_OCTAVES_HZ[frequency_hz]]
         levels = [found.level_db_hl for found in octaves if found is not None]
         return len(levels) == 2 and abs(levels[1] - levels[0]) >= INTER_OCTAVE_DB
 
     def _nearest_db_hl(self, frequency_hz: float) -> float:
-        nearest = min(self._findings, key=lambda f: abs(math.log2(f / frequency_hz)))
-        return self._findings[nearest].level_db_hl
+        nearest = min(self.findings, key=lambda f: abs(math.log2(f / frequency_hz)))
+        return self.findings[nearest].level_db_hl
 
 
-class StaircaseAsha(_Staircase):
+class StaircaseAsha(Staircase):
     """The staircase of ASHA 2005, after Carhart & Jerger 1959.
 
     Familiarisation at 1 kHz with 30 dB HL, if not heard 50 dB HL and 10 dB more each time. From 10
     dB below what was heard: 5 dB up when not heard, 10 dB down when heard. Only ascending
     presentations count. The threshold is the lowest level heard in at least half of them, and at
     least twice.
-
-    Parameters
-    ----------
-    task : Task
-        What is told to every method; noise and rates are not used.
-    frequencies_hz : sequence of float, optional
-        Frequencies to measure, 1000 Hz among them, if not the conventional ones of the task.
-    subtract_bias : bool
-        Subtract the 2.5 dB by which an ascending staircase lies above the 50 % point.
-
-    Attributes
-    ----------
-    findings : dict
-        Frequency in Hz to `Finding`, for every frequency that is done.
-    retest_difference_db : float or None
-        Second result at 1 kHz minus the first one.
-
-    Raises
-    ------
-    ValueError
-        The frequencies are not allowed.
     """
 
     familiarisation = _FamiliarisationAsha
     run = _RunAsha
     first_level_db_hl = ASHA_FAMILIAR_DB_HL[0]
 
-    def __init__(
-        self,
-        task: Task,
-        *,
-        frequencies_hz: Sequence[float] | None = None,
-        subtract_bias: bool = False,
-    ) -> None:
-        super().__init__(task, frequencies_hz, subtract_bias)
 
-
-class StaircaseIso(_Staircase):
+class StaircaseIso(Staircase):
     """The ascending method of ISO 8253-1.
 
     Familiarisation at 1 kHz with 40 dB HL, 20 dB down until not heard, 10 dB up until heard. From
     10 dB below that: 5 dB up until heard, 10 dB down until not heard, and so on, until three of at
     most five ascents end at the same level; otherwise 10 dB up and five more. The threshold is that
     level, which is heard in more than half of the ascents.
-
-    Parameters
-    ----------
-    task : Task
-        What is told to every method; noise and rates are not used.
-    frequencies_hz : sequence of float, optional
-        Frequencies to measure, 1000 Hz among them, if not the conventional ones of the task.
-    subtract_bias : bool
-        Subtract the 2.5 dB by which an ascending staircase lies above the 50 % point.
-    shortened : bool
-        The standard's shortened version: two of at most three ascents.
-
-    Attributes
-    ----------
-    findings : dict
-        Frequency in Hz to `Finding`, for every frequency that is done.
-    retest_difference_db : float or None
-        Second result at 1 kHz minus the first one; what to do about 10 dB and more (the standard
-        has further frequencies repeated) is left to the reader.
-
-    Raises
-    ------
-    ValueError
-        The frequencies are not allowed.
     """
 
     familiarisation = _FamiliarisationIso
     run = _RunIso
     first_level_db_hl = ISO_FAMILIAR_DB_HL
-
-    def __init__(
-        self,
-        task: Task,
-        *,
-        frequencies_hz: Sequence[float] | None = None,
-        subtract_bias: bool = False,
-        shortened: bool = False,
-    ) -> None:
-        if shortened:
-            self.run = _RunIsoShortened
-        super().__init__(task, frequencies_hz, subtract_bias)
 
 
 def _words(frequency_hz: float, level_db_hl: float) -> str:

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from firmware_py.inference.library import JIT, VARIABLE
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.research.methods.names import METHODS_FURTHER, METHODS_USUAL
@@ -36,11 +37,9 @@ number of workers, and on a cluster of machines of one kind.
 """
 
 FIGURES: Final = ("posterior-evolution", "mean-bald")
-# Asked for after the arguments are known to be right, so not under the name NEEDS.
+# Looked for after the arguments are known to be right, so not needed by the command as a whole.
 LIBRARIES: Final = ("matplotlib", "numba", "pyarrow", "threadpoolctl")
-UNDER_NUMBA: Final = True  # the methods to compare with have kernels of their own, in no library
-
-MAY_NEED: Final = {
+NEEDS: Final = {
     "--audiograms": LIBRARIES,
     "--figure": ("matplotlib",),
     "--dask": ("distributed",),
@@ -109,6 +108,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the study, or draw the figure."""
+    os.environ[VARIABLE] = JIT  # the other methods have kernels of their own, in no library
     if arguments.figure is not None:
         return _figure(arguments)
     if arguments.audiograms is None:
@@ -121,7 +121,7 @@ def _figure(arguments: argparse.Namespace) -> int:
         raise HostError(f"--figure is {arguments.figure!r}; allowed are {', '.join(FIGURES)}")
     if arguments.audiograms is not None:
         raise HostError("--figure has one ear: --audiogram, not --audiograms")
-    need(f"gp-pta {NAME} --figure", *MAY_NEED["--figure"], use=NAME)
+    need(f"gp-pta {NAME} --figure", *NEEDS["--figure"], use=NAME)
     from host_tools.research.study.figures import draw_figure
 
     numbers = draw_figure(

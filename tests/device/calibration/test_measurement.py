@@ -15,8 +15,9 @@ from device.calibration.measurement import (
     point_of,
 )
 from device.calibration.retspl import reference_levels
-from firmware_py.calibration.calibration import FREQUENCIES_HZ, Calibration
-from tests.firmware.calibrations import content
+from firmware_py.calibration.file import calibration_from
+from firmware_py.calibration.levels import FREQUENCIES_HZ
+from tests.calibration.calibrations import content
 
 
 def test_two_readings_make_a_point() -> None:
@@ -82,5 +83,5 @@ def test_what_is_plausible_makes_a_good_file(full_scale: float, error_db: float)
 def test_every_text_that_is_allowed_comes_back(text: str) -> None:
     if not text.strip():
         return
-    made = Calibration.from_record(content({"calibration.meter": text}))
+    made = calibration_from(content({"calibration.meter": text}))
     assert tomllib.loads(as_toml(made))["calibration"]["meter"] == text

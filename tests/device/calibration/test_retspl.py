@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from device.calibration.retspl import TABLES, UnknownTransducerError, reference_levels
-from firmware_py.calibration.calibration import FREQUENCIES_HZ, RETSPL_LIMITS_DB_SPL
+from firmware_py.calibration.file import RETSPL_LIMITS_DB_SPL
+from firmware_py.calibration.levels import FREQUENCIES_HZ
 
 # The project's collection of quotations lies beside it where it is developed.
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "retspl.csv"

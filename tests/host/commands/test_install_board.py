@@ -24,7 +24,7 @@ from tests.console.instrument import Recorder, connected
 from tests.firmware.rig import Peer, Served
 from tests.firmware.world import a_listener
 
-REPO = Path(__file__).parents[2]
+REPO = Path(__file__).parents[3]
 SETTINGS = {"output": "i2s", "limit_dbfs_left": -20.0, "limit_dbfs_right": -25.5, "pins": {}}
 
 

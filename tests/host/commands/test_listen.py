@@ -33,7 +33,7 @@ from host_tools.main import main
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from tests.firmware.world import records_of
 
-REPO: Final = Path(__file__).parents[2]
+REPO: Final = Path(__file__).parents[3]
 WAIT_S_MAX: Final = 240.0  # on a very busy machine
 SPEED: Final = 3.0
 THRESHOLD_DB_HL: Final = 50.0  # of whoever presses here

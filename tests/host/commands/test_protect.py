@@ -10,7 +10,7 @@ from pyrage import x25519
 
 from host_tools.main import main
 
-GOLDEN: Final = Path(__file__).parents[1] / "golden" / "left-ear-s2.journal"
+GOLDEN: Final = Path(__file__).parents[2] / "golden" / "left-ear-s2.journal"
 
 
 @pytest.fixture

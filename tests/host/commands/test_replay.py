@@ -10,7 +10,7 @@ import pytest
 
 from firmware_py.journal import JournalWriter, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc
-from firmware_py.platform.key_file import make_key_file, read_key_file
+from firmware_py.platform.keys import make_key_file, read_key_file
 from host_tools.main import main
 from tests.host.journals import rewrite, write_again
 

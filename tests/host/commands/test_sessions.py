@@ -76,14 +76,14 @@ def test_a_recorded_session_is_listed_as_it_was_recorded(path: Path) -> None:
     result, header = recorded_result(path).result, read_journal(path).header
     entry = entry_of(path)
 
-    assert (entry.outcome, entry.started) == (result["outcome"], header["started"])
+    assert (entry.outcome, entry.started) == (result.outcome, header["started"])
     assert (entry.session, entry.ears) == (header["session"], header["settings"]["ears"])
-    assert entry.tones == sum(ear["tones"] for ear in result["ears"])
-    for ear in result["ears"]:
-        levels = {t["frequency_hz"]: t["threshold_db_hl"] for t in ear["thresholds"]}
-        four = [levels[f] for f in (500, 1000, 2000, 4000)]
-        if None not in four:
-            assert entry.pta4_db_hl[ear["ear"]] == pytest.approx(sum(four) / 4)
+    assert entry.tones == sum(ear.tones for ear in result.ears)
+    for ear in result.ears:
+        levels = {t.frequency_hz: t.threshold_db_hl for t in ear.thresholds}
+        four = [level for f in (500, 1000, 2000, 4000) if (level := levels[f]) is not None]
+        if len(four) == 4:
+            assert entry.pta4_db_hl[ear.ear] == pytest.approx(sum(four) / 4)
 
 
 def test_a_silent_ear_has_its_limit_and_an_unreliable_one_nothing() -> None:

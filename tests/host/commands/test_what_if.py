@@ -61,7 +61,7 @@ def test_another_model_is_told_every_answer_in_its_order() -> None:
 
 def test_what_a_model_has_no_use_for_is_left_out_and_said(tmp_path: Path) -> None:
     session = read_session(TWO_BUTTONS)
-    unsure = session.result["ears"][0]["tones_unsure"]
+    unsure = session.result.ears[0].tones_unsure
     comparison = Comparison.of(session, Supposition(profile="annealed-laplace"))
     assert comparison.remarks == [
         f"annealed-laplace has no use for the {unsure} unsure answers; they are left out"
@@ -199,8 +199,8 @@ def test_the_picture_has_the_symbols_of_masking_and_two_bands_to_tell_apart() ->
     shapes = {"right": ("o", "^"), "left": ("x", "s")}
     drawn_masked = 0
     for axes, ear in zip(figure.axes, comparison.ears, strict=True):
-        found = {e["ear"]: e["thresholds"] for e in session.result["ears"]}[ear.ear]
-        masked = [t["masking"] == "masked" for t in found]
+        found = session.result.by_ear[ear.ear].thresholds
+        masked = [t.masking == "masked" for t in found]
         markers = [
             line.get_marker()
             for line in axes.lines

@@ -21,7 +21,7 @@ from host_tools.commands.sessions.entry import entry_of
 from host_tools.main import main
 from tests.host.commands.test_demo import children_of, wait_for_the_end_of
 
-REPO: Final = Path(__file__).parents[2]
+REPO: Final = Path(__file__).parents[3]
 WAIT_S_MAX: Final = 120.0  # on a very busy machine
 MAIN: Final = "import sys; from host_tools.main import main; sys.exit(main())"
 BLOCKER: Final = "import sys; sys.modules['prompt_toolkit'] = None\n"

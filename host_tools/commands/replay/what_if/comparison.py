@@ -143,8 +143,8 @@ def _ear(session: RecordedSession, ear: EarTest, supposed: ThresholdEstimator) -
         strict=True,
     )
     floor_db_hl = session.settings.level_min_db_hl
-    (found,) = (each for each in session.result["ears"] if each["ear"] == ear.ear)
-    masked_hz = {t["frequency_hz"] for t in found["thresholds"] if t.get("masking") == MASKED}
+    found = session.result.by_ear[ear.ear]
+    masked_hz = {t.frequency_hz for t in found.thresholds if t.masking == MASKED}
     rows = [
         Row(f, floor_db_hl, ear.limit_db_hl(f), recorded, other, f in masked_hz)
         for f, recorded, other in pairs

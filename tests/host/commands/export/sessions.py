@@ -1,12 +1,22 @@
 """Sessions to export: those that were recorded, and one with every mark there is."""
 
-import copy
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from firmware_py.procedure.outcomes import (
+    HEARS_ALL,
+    INCOMPLETE,
+    NO_RESPONSE,
+    NOT_MASKED,
+    UNCERTAIN,
+    Outcome,
+)
+from firmware_py.procedure.person import Person
+from firmware_py.procedure.results import ThresholdResult
 from host_tools.commands.export.examination import Examination, read_examination
-from tests.firmware.calibrations import MADE, on_file
+from tests.calibration.calibrations import MADE, on_file
 
 GOLDEN: Final = Path(__file__).parents[2] / "golden"
 JOURNALS: Final = sorted(GOLDEN.glob("*.journal"))
@@ -19,26 +29,32 @@ def marked() -> Examination:
     """Return a session of both ears, known by name and calibrated, with every mark of a threshold.
 
     At the right ear: 6000 Hz perhaps beyond 90 dB HL, 8000 Hz surely, 250 Hz at the floor, and
-    3000 and 4000 Hz with marks that are not in every result.
+    4000 Hz perhaps heard by the other ear.
     """
     examination = read_examination(BOTH)
-    header = copy.deepcopy(examination.header)
-    header["person"] = {"identifier": "患者7", "age_years": 67.0, "sex": "F"}
-    header["calibration"] = on_file().judged(MADE).as_record()
-    result = copy.deepcopy(examination.result)
-    for threshold in (t for ear in result["ears"] for t in ear["thresholds"]):
-        threshold.update(_UNMASKED)
-    for threshold in result["ears"][0]["thresholds"]:
-        threshold.update(CHANGES.get(threshold["frequency_hz"], {}))
-    return replace(examination, header=header, result=result)
+    header = replace(
+        examination.header,
+        person=Person(67.0, "F", "患者7"),
+        calibration=on_file().judged(MADE),
+    )
+    right, left = examination.result.ears
+    thresholds = tuple(CHANGES.get(t.frequency_hz, _unmasked)(t) for t in right.thresholds)
+    others = tuple(map(_unmasked, left.thresholds))
+    ears = replace(right, thresholds=thresholds), replace(left, thresholds=others)
+    return replace(examination, header=header, result=replace(examination.result, ears=ears))
 
 
-_NO_NUMBER: Final = dict.fromkeys(("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl"))
-_UNMASKED: Final = {"masking": "none", "air_bone_gap_db": None}
-CHANGES: Final[dict[int, dict[str, Any]]] = {
-    250: {**_NO_NUMBER, "mark": "hears-all", "limit_db_hl": -10.0},
-    3000: {"masking": "none", "air_bone_gap_db": None},
-    4000: {"masking": "uncertain", "air_bone_gap_db": 25.5, "checked": True},
-    6000: {**_NO_NUMBER, "mark": "incomplete", "limit_db_hl": 90.0},
-    8000: {**_NO_NUMBER, "mark": "no-response", "limit_db_hl": 90.0},
+def _unmasked(found: ThresholdResult) -> ThresholdResult:
+    return replace(found, masking=NOT_MASKED, air_bone_gap_db=None)
+
+
+def _beyond(mark: Outcome, limit_db_hl: float) -> Callable[[ThresholdResult], ThresholdResult]:
+    return lambda found: replace(_unmasked(found).without_numbers(mark), limit_db_hl=limit_db_hl)
+
+
+CHANGES: Final = {
+    250: _beyond(HEARS_ALL, -10.0),
+    4000: lambda found: replace(found, masking=UNCERTAIN, air_bone_gap_db=25.5),
+    6000: _beyond(INCOMPLETE, 90.0),
+    8000: _beyond(NO_RESPONSE, 90.0),
 }

@@ -5,6 +5,7 @@ observations and a device is made of is the same in both.
 """
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -58,15 +59,15 @@ def test_left_and_right_have_their_own_codes() -> None:
 
 def test_a_threshold_has_its_unit_and_its_band() -> None:
     examination = read_examination(BOTH)
-    (threshold,) = [t for t in examination.ears["right"]["thresholds"] if t["frequency_hz"] == 3000]
+    (threshold,) = [t for t in examination.result.ears[0].thresholds if t.frequency_hz == 3000]
     found = observation(resources_of(examination), right(3000))
     quantity = found["valueQuantity"]
 
     assert (quantity["system"], quantity["code"]) == ("http://unitsofmeasure.org", "dB")
-    assert quantity["value"] == pytest.approx(threshold["threshold_db_hl"], abs=0.05)
+    assert quantity["value"] == pytest.approx(threshold.threshold_db_hl, abs=0.05)
     low, high = (part["valueQuantity"]["value"] for part in found["component"])
-    assert low == pytest.approx(threshold["low_db_hl"], abs=0.05)
-    assert high == pytest.approx(threshold["high_db_hl"], abs=0.05)
+    assert low == pytest.approx(threshold.low_db_hl, abs=0.05)
+    assert high == pytest.approx(threshold.high_db_hl, abs=0.05)
 
 
 def test_what_has_no_number_says_so() -> None:
@@ -102,8 +103,8 @@ def test_the_person_is_an_identifier_and_nothing_else() -> None:
 def test_only_a_session_that_came_to_its_end_is_final() -> None:
     examination = marked()
     assert {r["status"] for r in resources_of(examination)[1:]} == {"final"}
-    examination.result["outcome"] = ""
-    assert {r["status"] for r in resources_of(examination)[1:]} == {"preliminary"}
+    so_far = replace(examination, result=replace(examination.result, outcome=""))
+    assert {r["status"] for r in resources_of(so_far)[1:]} == {"preliminary"}
 
 
 def test_the_same_sessions_give_the_same_bytes() -> None:

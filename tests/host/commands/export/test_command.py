@@ -1,10 +1,12 @@
 """`gp-pta export` writes what was asked for, or says what is wrong and writes nothing."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from firmware_py.procedure.outcomes import INCOMPLETE
 from host_tools.commands.export.examination import read_examination, without_guesses
 from host_tools.main import main
 from host_tools.recorded import read_session
@@ -106,34 +108,30 @@ def test_of_an_ear_that_did_not_end_what_is_guessed_is_no_measurement(
     half.write_bytes(BOTH.read_bytes()[:60_000])
     session = read_session(half)
     wanted_db = session.settings.stop_half_width_db
-    (recorded,) = [ear for ear in session.result["ears"] if ear["outcome"] == "incomplete"]
-    guessed = {
-        t["frequency_hz"]
-        for t in recorded["thresholds"]
-        if t["mark"] == "measured" and t["high_db_hl"] - t["low_db_hl"] > 4.0 * wanted_db
-    }
+    (recorded,) = [ear for ear in session.result.ears if ear.outcome == "incomplete"]
+    guessed = {t.frequency_hz for t in recorded.thresholds if t.is_wider_than(2.0 * wanted_db)}
     out = exported(capsys, half, "--format", "json", "--unfinished")[1]
     ears = {ear["ear"]: ear for ear in json.loads(out)["sessions"][0]["ears"]}
-    thresholds = {t["frequency_hz"]: t for t in ears[recorded["ear"]]["thresholds"]}
+    thresholds = {t["frequency_hz"]: t for t in ears[recorded.ear]["thresholds"]}
 
     assert guessed
     assert len(guessed) < len(thresholds)
-    for threshold in recorded["thresholds"]:
-        found = thresholds[threshold["frequency_hz"]]
-        if threshold["frequency_hz"] in guessed:
+    for threshold in recorded.thresholds:
+        found = thresholds[threshold.frequency_hz]
+        if threshold.frequency_hz in guessed:
             assert (found["mark"], found["threshold_db_hl"]) == ("incomplete", None)
         else:
-            assert found == threshold
+            assert found == vars(threshold)
     row = exported(capsys, half, "--format", "csv", "--unfinished")[1].splitlines()[1].split(",")
     assert row.count("888") == len(guessed)
 
 
 def test_an_ear_that_ended_keeps_its_numbers_however_wide() -> None:
     examination = read_examination(BOTH)
-    for ear in examination.result["ears"]:
+    for ear in examination.result.ears:
         assert without_guesses(ear, 0.1) == ear
-        unended = without_guesses({**ear, "outcome": "incomplete"}, 0.1)
-        assert {t["mark"] for t in unended["thresholds"]} == {"incomplete"}
+        unended = without_guesses(replace(ear, outcome=INCOMPLETE), 0.1)
+        assert {t.mark for t in unended.thresholds} == {"incomplete"}
 
 
 @pytest.mark.parametrize("option", [(), ("--unfinished",)])

@@ -2,12 +2,14 @@
 
 import copy
 import json
+from dataclasses import replace
 from typing import Any
 
 import jsonschema
 import pytest
 
 from firmware_py.archive import recorded_result
+from firmware_py.procedure.outcomes import NO_RESPONSE
 from host_tools.commands.export.document import as_json, schema_text
 from host_tools.commands.export.examination import read_examination
 from tests.host.commands.export.sessions import BOTH, JOURNALS, marked
@@ -29,7 +31,9 @@ def test_every_session_fits_the_schema(validator: Any) -> None:
 
 def test_thresholds_are_those_recorded_to_the_bit() -> None:
     (session,) = json.loads(as_json([read_examination(BOTH)]))["sessions"]
-    for ear, recorded in zip(session["ears"], recorded_result(BOTH).result["ears"], strict=True):
+    for ear, recorded in zip(
+        session["ears"], recorded_result(BOTH).result.to_record()["ears"], strict=True
+    ):
         assert ear["thresholds"] == recorded["thresholds"]
         levels = {t["frequency_hz"]: t["threshold_db_hl"] for t in recorded["thresholds"]}
         average_db_hl = sum(levels[f] for f in (500, 1000, 2000, 4000)) / 4
@@ -39,15 +43,16 @@ def test_thresholds_are_those_recorded_to_the_bit() -> None:
 
 def test_what_is_unknown_is_kept_and_a_silent_limit_is_in_the_average() -> None:
     examination = marked()
-    ear = examination.result["ears"][0]
-    ear["thresholds"][7] |= {"mark": "no-response", "threshold_db_hl": None, "limit_db_hl": 90.0}
-    (session,) = json.loads(as_json([examination]))["sessions"]
-    found = session["ears"][0]
+    ear = examination.result.ears[0]
+    silent = replace(ear.thresholds[7].without_numbers(NO_RESPONSE), limit_db_hl=90.0)
+    thresholds = (*ear.thresholds[:7], silent, *ear.thresholds[8:])
+    result = replace(examination.result, ears=(replace(ear, thresholds=thresholds),))
+    (session,) = json.loads(as_json([replace(examination, result=result)]))["sessions"]
+    (found,) = session["ears"]
 
     assert found["thresholds"][7]["masking"] == "uncertain"
-    others = [t["threshold_db_hl"] for t in ear["thresholds"] if t["frequency_hz"] in (500, 1000)]
-    others.append(ear["thresholds"][5]["threshold_db_hl"])
-    assert found["pta4_db_hl"] == pytest.approx((sum(others) + 90.0) / 4)
+    four = {t.frequency_hz: t.threshold_db_hl or 90.0 for t in thresholds}
+    assert found["pta4_db_hl"] == pytest.approx(sum(four[f] for f in (500, 1000, 2000, 4000)) / 4)
     assert found["pta4_at_least"] is True
 
 

@@ -3,7 +3,7 @@
 import json
 import re
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 import pytest
@@ -35,14 +35,13 @@ def figures(*words: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 def test_gain_is_the_rules_at_the_recorded_thresholds(
     rule: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (recorded,) = read_session(LEFT_S2).result["ears"]
+    (recorded,) = read_session(LEFT_S2).result.ears
     (ear,) = figures(str(LEFT_S2), "--rule", rule, capsys=capsys)["ears"]
-    thresholds = recorded["thresholds"]
+    thresholds = recorded.thresholds
     expected = insertion_gain(
         rule,
-        [t["frequency_hz"] for t in thresholds],
-        [t["limit_db_hl"] if t["threshold_db_hl"] is None else t["threshold_db_hl"]
-         for t in thresholds],
+        [t.frequency_hz for t in thresholds],
+        [cast(float, t.threshold_db_hl or t.limit_db_hl) for t in thresholds],
     )  # fmt: skip
     assert [band["gain_db"] for band in ear["bands"]] == pytest.approx(expected, abs=0.006)
     for band in ear["bands"]:
@@ -53,8 +52,8 @@ def test_the_band_of_a_half_gain_is_half_the_band_of_the_threshold() -> None:
     session = read_session(LEFT_S2)
     ear = prescribe_ear(session, "left", "half-gain")
     low_db_hl, high_db_hl = session.test.ears["left"].estimator.threshold_band(ear.frequencies_hz)
-    (recorded,) = session.result["ears"]
-    inside = [t["mark"] == "measured" and t["low_db_hl"] > 0.0 for t in recorded["thresholds"]]
+    (recorded,) = session.result.ears
+    inside = [t.mark == "measured" and (t.low_db_hl or 0.0) > 0.0 for t in recorded.thresholds]
 
     assert sum(inside) >= 5
     half_width_db = 0.25 * (high_db_hl - low_db_hl)
@@ -204,10 +203,9 @@ def test_a_threshold_less_sure_than_the_test_wanted_is_marked(
     half.write_bytes(LEFT_S2.read_bytes()[:20_000])
     session = read_session(half)
     wide = {
-        t["frequency_hz"]: 0.5 * (t["high_db_hl"] - t["low_db_hl"])
-        for t in session.result["ears"][0]["thresholds"]
-        if t["mark"] == "measured"
-        and t["high_db_hl"] - t["low_db_hl"] > 2.0 * session.settings.stop_half_width_db
+        t.frequency_hz: t.half_width_db
+        for t in session.result.ears[0].thresholds
+        if t.is_wider_than(session.settings.stop_half_width_db)
     }
     assert wide
     (ear,) = figures(str(half), "--unfinished", capsys=capsys)["ears"]

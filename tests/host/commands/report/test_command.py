@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -60,7 +61,9 @@ def test_a_page_is_one_small_file_that_names_nothing_outside(tmp_path: Path) -> 
 
 def test_what_is_told_of_a_person_cannot_become_a_part_of_the_page(tmp_path: Path) -> None:
     session = read_session(LEFT_S2)
-    session.result["ears"][0]["why"] = "</script><b>loud</b>"
+    (ear,) = session.result.ears
+    loud = replace(ear, why="</script><b>loud</b>")
+    session.state.result = replace(session.result, ears=(loud,))
     from host_tools.commands.report.history import History
     from host_tools.commands.report.page import page_of
 

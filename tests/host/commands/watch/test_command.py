@@ -89,12 +89,12 @@ def test_the_screen_shows_thresholds_answers_and_calibration(
     journal.write_bytes(LEFT_S2.read_bytes())
     assert main(["watch", str(source(journal)), *options]) == 0
     out = capsys.readouterr().out
-    (ear,) = read_session(LEFT_S2).result["ears"]
+    (ear,) = read_session(LEFT_S2).result.ears
 
     assert "session-000001.journal: complete   UNCALIBRATED: levels are nominal" in out
     assert "X left" in out
-    assert f"left ear measured: {readable(ear['why'])}" in out
-    assert f"{ear['tones']} tones in" in out
+    assert f"left ear measured: {readable(ear.why)}" in out
+    assert f"{ear.tones} tones in" in out
     assert all(len(line) <= 140 for line in out.splitlines())
 
 
@@ -131,10 +131,10 @@ def test_a_firmware_is_followed_at_its_console(tmp_path: Path) -> None:
             watch.close()
         session = read_session(rig.journal())
 
-    (ear,) = session.result["ears"]
+    (ear,) = session.result.ears
     assert view.state == "complete"
     assert view.calibration == "UNCALIBRATED"
-    assert view.result["ears"][0]["thresholds"] == ear["thresholds"]
+    assert view.ears[0].thresholds == ear.thresholds
     seen = view.answers[began:]
     trials = {trial.number: trial for trial in session.trials}
     assert len(seen) > 10

@@ -1,7 +1,6 @@
 """What every method is told and offers: refusals by name, interpolation, and one contract."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +9,11 @@ from hypothesis import strategies as st
 
 from device.simulator.listener import Audiogram
 from host_tools.research.methods.barthelme_mamassian import BarthelmeMamassian
-from host_tools.research.methods.interface import Method, Task, checked_number, interpolate
+from host_tools.research.methods.cast import Cast
+from host_tools.research.methods.de_vries import DeVries
+from host_tools.research.methods.interface import Method, Task, interpolate
 from host_tools.research.methods.quest import Quest
+from host_tools.research.methods.song_gp import SongGp
 from host_tools.research.methods.staircase import StaircaseAsha, StaircaseIso
 from tests.host.research.methods.listening import Answered, Listener, measure
 
@@ -20,52 +22,13 @@ METHODS: dict[str, Callable[[Task], Method]] = {
     "staircase-iso": StaircaseIso,
     "quest": Quest,
     "barthelme-mamassian": BarthelmeMamassian,
+    "cast": lambda task: Cast(task, criterion=None),
+    "de-vries": DeVries,
+    "song-gp": SongGp,
 }
 SLOPING = Listener([250.0, 1000.0, 8000.0], [15.0, 30.0, 70.0])
 
 every_method = pytest.mark.parametrize("make", METHODS.values(), ids=METHODS.keys())
-
-
-# The task
-
-
-@pytest.mark.parametrize(
-    ("values", "words"),
-    [
-        ({"response_noise_db": 0.05}, "response_noise_db is 0.05; allowed is 0.1 to 30"),
-        ({"response_noise_db": "2 dB"}, "response_noise_db is '2 dB'; allowed is 0.1 to 30"),
-        ({"lapse_rate": -0.1}, "lapse_rate is -0.1; allowed is 0 to 1"),
-        ({"false_alarm_rate": float("nan")}, "false_alarm_rate is nan; allowed is 0 to 1"),
-        ({"lapse_rate": 0.5, "false_alarm_rate": 0.5}, "are together 1 or more"),
-        ({"level_limits_db_hl": (50.0, 50.0)}, "level_limits_db_hl is (50.0, 50.0); allowed is"),
-        ({"level_limits_db_hl": (-10.0, 131.0)}, "-30 <= low < high <= 130"),
-        ({"frequency_range_hz": (10.0, 8000.0)}, "20 <= low < high <= 20000"),
-        ({"frequency_range_hz": (250.0,)}, "frequency_range_hz is (250.0,); allowed is"),
-        ({"audiogram_frequencies_hz": ()}, "at least one, from 125 to 8000 Hz"),
-        ({"audiogram_frequencies_hz": (500, 500)}, "allowed are rising frequencies"),
-        ({"audiogram_frequencies_hz": (500, 9000)}, "from 125 to 8000 Hz (frequency_range_hz)"),
-        ({"seed": -1}, "seed is -1; allowed are whole numbers 0 to 18446744073709551615"),
-        ({"seed": True}, "seed is True; allowed are whole numbers"),
-        ({"seed": 1.0}, "seed is 1.0; allowed are whole numbers"),
-        ({"tones_max": 0}, "tones_max is 0; allowed are whole numbers 1 to 1000"),
-    ],
-)
-def test_a_task_refuses_by_name_what_is_not_allowed(values: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValueError, match="allowed") as refusal:
-        Task(**values)
-
-    assert words in str(refusal.value)
-
-
-def test_a_task_takes_everything_at_its_limits() -> None:
-    task = Task(0.1, 0.0, 0.0, (-30.0, 130.0), (20.0, 20000.0), (20.0, 20000.0), 2**64 - 1)
-
-    assert task.checked_answer(20.0, 130.0, True) == (20.0, 130.0, True)
-
-
-def test_a_number_that_is_none_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="beta is None; allowed is 1 to 2"):
-        checked_number("beta", None, 1.0, 2.0)  # type: ignore[arg-type]
 
 
 # Interpolation
@@ -140,7 +103,7 @@ def test_a_method_asks_only_what_the_task_allows(make: Callable[[Task], Method])
     )
     answered = measure(make(task), SLOPING, 80)
 
-    assert {tone.frequency_hz for tone in answered} <= {500, 750, 1000, 1500, 2000, 3000, 4000}
+    assert all(500.0 <= tone.frequency_hz <= 4000.0 for tone in answered)
     assert all(3.0 <= tone.level_db_hl <= 41.0 for tone in answered)
     assert 41.0 in {tone.level_db_hl for tone in answered}  # 4 kHz is worse than that
 

@@ -10,6 +10,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
 )
 from host_tools.research.methods.interface import Task
 from host_tools.research.methods.per_frequency import (
+    PRIOR_SD_DB,
     frequencies_to_measure,
     normal_prior,
     prior_mean_db_hl,
@@ -35,16 +36,6 @@ def test_the_conventional_frequencies_come_in_clinical_order(
     assert frequencies_to_measure(Task(audiogram_frequencies_hz=wanted_hz)) == order_hz
 
 
-def test_frequencies_that_are_named_are_the_ones_measured() -> None:
-    assert frequencies_to_measure(Task(), [700.0, 1000.0, 250.0]) == (1000.0, 700.0, 250.0)
-
-
-@pytest.mark.parametrize("frequencies_hz", [[], [500.0, 500.0]])
-def test_no_frequency_and_one_named_twice_are_refused(frequencies_hz: list[float]) -> None:
-    with pytest.raises(ValueError, match="allowed is at least one, each once"):
-        frequencies_to_measure(Task(), frequencies_hz)
-
-
 def test_the_prior_mean_is_the_regression_line_of_the_standard_audiograms_in_bark() -> None:
     bark = 6.0 * np.arcsinh(np.array(FREQUENCIES_HZ) / 600.0)
     mean_db_hl = np.mean(list(STANDARD_AUDIOGRAMS_DB_HL.values()), axis=0)
@@ -58,10 +49,10 @@ def test_the_prior_mean_is_the_regression_line_of_the_standard_audiograms_in_bar
 @pytest.mark.parametrize("mean_db_hl", [40.0, -400.0])
 def test_the_prior_is_normal_even_far_from_the_grid(mean_db_hl: float) -> None:
     grid = threshold_grid_db_hl(Task(), 0.5)
-    log_density = stats.norm.logpdf(grid, mean_db_hl, 7.0)
+    log_density = stats.norm.logpdf(grid, mean_db_hl, PRIOR_SD_DB)
     expected = np.exp(log_density - log_density.max())
 
-    prior = normal_prior(grid, mean_db_hl, 7.0)
+    prior = normal_prior(grid, mean_db_hl)
 
     assert prior == pytest.approx(expected / expected.sum(), rel=1e-9, abs=1e-300)
 

@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,11 +9,10 @@ from scipy import integrate, optimize, stats
 
 from host_tools.research.methods.interface import Array, Task
 from host_tools.research.methods.per_frequency import PRIOR_SD_DB, prior_mean_db_hl
-from host_tools.research.methods.quest import PLACEMENTS, Quest
+from host_tools.research.methods.quest import Quest, probability_heard
 from tests.host.research.methods.listening import (
     Answered,
     Listener,
-    flat,
     measure,
     rmse_db,
     standard_errors_db,
@@ -55,15 +53,14 @@ SLOPING = Listener([250.0, 1000.0, 8000.0], [15.0, 30.0, 70.0])
 
 
 def test_the_psychometric_function_is_the_weibull_of_amplitudes() -> None:
-    quest = Quest(Task())
     above_db = np.linspace(-40.0, 40.0, 33)
 
-    assert quest.probability_heard(0.0) == pytest.approx(0.5)
-    assert quest.probability_heard(above_db) == pytest.approx(
+    assert probability_heard(0.0) == pytest.approx(0.5)
+    assert probability_heard(above_db) == pytest.approx(
         weibull(HALF * 10.0 ** (above_db / 20.0)), abs=1e-12
     )
-    assert quest.probability_heard(-300.0) == pytest.approx(GAMMA)
-    assert quest.probability_heard(300.0) == pytest.approx(1.0 - DELTA * (1.0 - GAMMA))
+    assert probability_heard(-300.0) == pytest.approx(GAMMA)
+    assert probability_heard(300.0) == pytest.approx(1.0 - DELTA * (1.0 - GAMMA))
 
 
 def test_its_slope_is_that_of_a_response_noise_of_3_2_db() -> None:
@@ -87,52 +84,15 @@ def test_the_posterior_is_that_of_a_dense_integration(tones: int) -> None:
 
 
 def test_answers_that_contradict_each_other_leave_a_posterior() -> None:
-    quest = Quest(Task(), frequencies_hz=[1000.0])
+    quest = Quest(Task(audiogram_frequencies_hz=(1000.0,)))
     for _ in range(200):
         quest.observe(1000.0, 120.0, False)
         quest.observe(1000.0, -10.0, True)
 
-    grid_db_hl, posterior = quest.posterior(1000.0)
-
-    assert posterior.sum() == pytest.approx(1.0)
     assert np.all(np.isfinite(quest.threshold([1000.0])))
-    assert len(grid_db_hl) == len(posterior)
 
 
 # Where the next tone is
-
-
-@pytest.mark.parametrize("placement", PLACEMENTS)
-def test_the_next_tone_is_at_the_mean_mode_or_quantile_of_the_posterior(placement: str) -> None:
-    quest = Quest(Task(), frequencies_hz=[1000.0], placement=placement)
-    measure(quest, flat(37.0), 3)
-    grid_db_hl, posterior = quest.posterior(1000.0)
-    expected = {
-        "mean": np.average(grid_db_hl, weights=posterior),
-        "mode": grid_db_hl[np.argmax(posterior)],
-        "quantile": np.interp(quest.quantile_order, np.cumsum(posterior), grid_db_hl),
-    }
-
-    stimulus = quest.next_stimulus()
-
-    assert len({round(float(level), 1) for level in expected.values()}) == 3
-    assert stimulus.frequency_hz == 1000.0
-    assert stimulus.level_db_hl == pytest.approx(expected[placement])
-
-
-@pytest.mark.parametrize(("delta", "gamma"), [(0.01, 0.01), (0.01, 0.2), (0.3, 0.01)])
-def test_the_quantile_is_the_one_that_tells_most_about_a_step(delta: float, gamma: float) -> None:
-    quest = Quest(Task(), delta=delta, gamma=gamma)
-    low, high = quest.probability_heard(-300.0), quest.probability_heard(300.0)
-
-    def minus_information(order: float) -> float:
-        heard = low + order * (high - low)
-        given = (1.0 - order) * stats.bernoulli.entropy(low)
-        return float(given + order * stats.bernoulli.entropy(high) - stats.bernoulli.entropy(heard))
-
-    best = optimize.minimize_scalar(minus_information, bounds=(0.01, 0.99), method="bounded")
-
-    assert quest.quantile_order == pytest.approx(best.x, abs=1e-4)
 
 
 def test_the_frequency_with_the_largest_sd_is_next() -> None:
@@ -146,14 +106,6 @@ def test_the_frequency_with_the_largest_sd_is_next() -> None:
             assert stimulus.frequency_hz == quest.frequencies_hz[int(np.argmax(sd_db))]
         measure(quest, SLOPING, 1)
     assert clear > 5
-
-
-def test_in_turn_every_frequency_is_asked_once_a_round() -> None:
-    quest = Quest(Task(), order="round-robin")
-
-    asked_hz = [tone.frequency_hz for tone in measure(quest, SLOPING, 24)]
-
-    assert asked_hz == list(quest.frequencies_hz) * 3
 
 
 def test_a_frequency_that_is_not_heard_at_the_limit_does_not_get_all_tones() -> None:
@@ -179,34 +131,8 @@ def test_the_standard_audiograms_are_approached_with_every_tone() -> None:
     assert error_db[5] < 2.2
 
 
-def test_the_mean_is_a_better_place_than_the_mode() -> None:
-    """King-Smith et al. 1994."""
-    mean = rmse_db(standard_errors_db(Quest, [30]))
-    mode = rmse_db(standard_errors_db(lambda task: Quest(task, placement="mode"), [30]))
-
-    assert mean[0] < 0.8 * mode[0]
-
-
-@pytest.mark.parametrize(
-    ("values", "words"),
-    [
-        ({"placement": "median"}, "placement is 'median'; allowed are mean, mode, quantile"),
-        ({"order": "random"}, "order is 'random'; allowed are largest-sd, round-robin"),
-        ({"prior_sd_db": 0.5}, "prior_sd_db is 0.5; allowed is 1 to 1000"),
-        ({"beta": 0.0}, "beta is 0.0; allowed is 0.1 to 20"),
-        ({"delta": 0.0}, "delta is 0.0; allowed is 1e-06 to 0.4"),
-        ({"gamma": 0.5}, "gamma is 0.5; allowed is 1e-06 to 0.4"),
-    ],
-)
-def test_quest_refuses_by_name_what_is_not_allowed(values: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValueError, match="allowed") as refusal:
-        Quest(Task(), **values)
-
-    assert str(refusal.value) == words
-
-
 def test_quest_refuses_a_frequency_it_does_not_measure() -> None:
-    quest = Quest(Task(), frequencies_hz=[4000.0, 500.0])
+    quest = Quest(Task(audiogram_frequencies_hz=(500.0, 4000.0)))
 
     with pytest.raises(ValueError, match="frequency_hz is 1000; allowed are 500, 4000 Hz"):
         quest.observe(1000.0, 30.0, True)

@@ -410,28 +410,3 @@ def test_the_ten_standard_audiograms_are_found(
     at_20, at_32 = rmse_db(errors_db)
     assert at_20 < limits_db[0]
     assert at_32 < limits_db[1]
-
-
-def test_the_same_answers_give_the_same_tones() -> None:
-    runs = [
-        measure(SongGp(TASK), replace(SLOPING, random=np.random.default_rng(5)), 12)
-        for _ in range(2)
-    ]
-
-    assert runs[0] == runs[1]
-
-
-def test_what_is_outside_the_task_is_refused_and_leaves_no_trace() -> None:
-    method = SongGp(TASK)
-    before = method.next_stimulus()
-
-    with pytest.raises(ValueError, match=r"frequency_hz is 8001\.0; allowed is 250 to"):
-        method.observe(8001.0, 40.0, True)
-    with pytest.raises(ValueError, match=r"level_db_hl is 111\.0; allowed is -10 to"):
-        method.observe(1000.0, 111.0, True)
-    with pytest.raises(TypeError, match="heard is 1; allowed are True and False"):
-        method.observe(1000.0, 40.0, 1)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"frequencies_hz is 8001\.0"):
-        method.threshold([1000.0, 8001.0])
-
-    assert method.next_stimulus() == before

@@ -8,7 +8,9 @@ from device.calibration.measurement import as_toml
 from device.calibration.retspl import reference_levels
 from device.simulator.board import PlayedNoise, PlayedTone, SimulatedBoard
 from device.simulator.listener import Listener
-from firmware_py.calibration.calibration import FREQUENCIES_HZ, Calibration, CalibrationOnFile
+from firmware_py.calibration.file import calibration_from
+from firmware_py.calibration.in_force import CalibrationOnFile
+from firmware_py.calibration.levels import FREQUENCIES_HZ, Calibration
 
 MADE: Final = datetime.date(2026, 1, 2)  # the day on which `world` begins its sessions
 DUE: Final = datetime.date(2026, 12, 31)
@@ -32,6 +34,7 @@ _CONTENT: Final[dict[str, Any]] = {
     },
     "transducer": {
         "name": "TDH39",
+        "kind": "supra-aural",
         "serial_left": "L-1",
         "serial_right": "R-1",
         "coupler": "IEC 60318-3",
@@ -72,7 +75,7 @@ def content(changes: dict[str, Any] | None = None) -> dict[str, Any]:
 
 def calibration(changes: dict[str, Any] | None = None) -> Calibration:
     """Return a good calibration, with changes."""
-    return Calibration.from_record(content(changes))
+    return calibration_from(content(changes))
 
 
 def on_file(changes: dict[str, Any] | None = None) -> CalibrationOnFile:

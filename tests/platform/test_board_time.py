@@ -13,8 +13,12 @@ import pytest
 
 from device.simulator.board import SimulatedBoard
 from device.simulator.serve import serve
-from firmware_py.platform.board_time import BoardTime, BoardTimeError
-from firmware_py.platform.clock import STANDSTILL_S_MAX, BoardClock
+from firmware_py.platform.board_time import (
+    STANDSTILL_S_MAX,
+    BoardClock,
+    BoardTime,
+    BoardTimeError,
+)
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from tests.firmware.world import a_listener
 

@@ -9,23 +9,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware_py.calibration.calibration import (
-    CALIBRATED,
+from firmware_py.calibration.file import (
     FILE_BYTES_MAX,
-    FREQUENCIES_HZ,
-    NO_CALIBRATION,
-    OVERDUE,
     POINTS_MAX,
-    UNCALIBRATED,
-    Calibration,
     CalibrationError,
-    CalibrationInForce,
-    Curve,
-    load_calibration,
+    calibration_from,
     read_calibration,
 )
+from firmware_py.calibration.in_force import (
+    CALIBRATED,
+    NO_CALIBRATION,
+    OVERDUE,
+    UNCALIBRATED,
+    CalibrationInForce,
+    load_calibration,
+)
+from firmware_py.calibration.levels import FREQUENCIES_HZ, Curve
 from firmware_py.configuration import ConfigurationError, read_configuration
-from tests.firmware.calibrations import DUE, MADE, calibration, content, file_text, on_file
+from tests.calibration.calibrations import DUE, MADE, calibration, content, file_text, on_file
 
 DAY = datetime.timedelta(days=1)
 EXAMPLE = Path(__file__).parents[2] / "device" / "calibration" / "example.toml"
@@ -89,6 +90,8 @@ def test_no_level_within_the_limit_is_told_above_the_maximum(
         ({"left": 3}, "'left' is 3; it has to be a table"),
         ({"lefd": {}}, "'lefd' is not known; did you mean 'left'?"),
         ({"calibration.due": None}, "[calibration] 'due' is missing"),
+        ({"transducer.kind": None}, "[transducer] 'kind' is missing"),
+        ({"transducer.kind": "round"}, "[transducer] kind is 'round'; allowed are supra-aural, "),
         ({"calibration.tecnician": "x"}, "[calibration] 'tecnician' is not known; did you mean"),
         ({"calibration.meter": ""}, "[calibration] meter is ''; allowed are 1 to 80 printable"),
         ({"calibration.meter": "x" * 81}, "allowed are 1 to 80 printable ASCII characters"),
@@ -133,7 +136,7 @@ def test_no_level_within_the_limit_is_told_above_the_maximum(
 )
 def test_what_is_wrong_is_named_with_what_is_allowed(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(CalibrationError) as refusal:
-        Calibration.from_record(content(changes))
+        calibration_from(content(changes))
     assert words in str(refusal.value)
 
 
@@ -216,16 +219,17 @@ def test_without_one_levels_are_nominal_and_it_says_so(tmp_path: Path) -> None:
     assert "none.toml: cannot be read" in bad.headline
 
 
-@pytest.mark.parametrize("today", [MADE, DUE + DAY])
-def test_what_is_recorded_is_all_there_is(today: datetime.date) -> None:
-    in_force = on_file().judged(today)
+@pytest.mark.parametrize(
+    "in_force",
+    [
+        on_file().judged(MADE),
+        on_file().judged(DUE + DAY),
+        CalibrationInForce(),
+        CalibrationInForce(why="x.toml: is not TOML"),
+    ],
+)
+def test_what_is_recorded_is_all_there_is(in_force: CalibrationInForce) -> None:
     assert CalibrationInForce.from_record(in_force.as_record()) == in_force
-
-
-def test_a_header_without_a_calibration_is_uncalibrated() -> None:
-    assert CalibrationInForce.from_record(None) == CalibrationInForce()
-    bad = CalibrationInForce(why="x.toml: is not TOML")
-    assert CalibrationInForce.from_record(bad.as_record()) == bad
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from firmware_py.journal import SealKey
 from firmware_py.main import main
-from firmware_py.platform.key_file import KeyFileError, make_key_file, read_key_file
+from firmware_py.platform.keys import KeyFileError, make_key_file, read_key_file
 
 
 def test_a_new_key_is_for_its_owner_alone_and_no_other_is_like_it(tmp_path: Path) -> None:

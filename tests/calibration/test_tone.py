@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from firmware_py.calibration.tone import ON_MS, ToneError
-from firmware_py.link.client import Refused
+from firmware_py.link.notices import Refused
 from firmware_py.procedure.hearing import PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
 from tests.firmware.world import MS, World, a_listener, result_of, run_session

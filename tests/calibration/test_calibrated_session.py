@@ -8,21 +8,20 @@ from typing import Any
 import pytest
 
 from device.simulator.listener import SimulatedListener
-from firmware_py.calibration.calibration import CalibrationInForce, CalibrationOnFile
+from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.journal import read_journal
 from firmware_py.procedure.outcomes import INCOMPLETE, NO_RESPONSE
 from firmware_py.procedure.settings import Settings
 from firmware_py.session import ReplayError, replay
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
-from tests.firmware.calibrations import DUE, CalibratedBoard, calibration, on_file
+from tests.calibration.calibrations import DUE, CalibratedBoard, calibration, on_file
 from tests.firmware.world import STARTED, World, a_listener, result_of, stimuli_of
 from tests.host.journals import write_again
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
 LEFT = {"ears": "left", "seed": 3}
-# What the golden sessions of before have in their headers.
-OF_BEFORE = {"state": "UNCALIBRATED", "full_scale_db_hl": 120.0}
+NOMINAL = {"state": "UNCALIBRATED", "full_scale_db_hl": 120.0}
 
 
 def world_with(
@@ -113,16 +112,10 @@ def test_a_bad_file_is_journaled_and_the_session_is_uncalibrated(tmp_path: Path)
     fault = "c.toml: [left.sensitivity_db_spl] lacks 3000 Hz"
     journal = run(world_with(tmp_path / "data", CalibrationOnFile(fault=fault)))
 
-    assert header_of(journal)["calibration"] == OF_BEFORE | {"why": fault}
+    assert header_of(journal)["calibration"] == NOMINAL | {"why": fault}
     verdict = replay_journal(journal)
     assert verdict.code == IDENTICAL
     assert verdict.calibration == f"UNCALIBRATED: levels are nominal ({fault})"
-
-
-def test_without_one_the_header_is_that_of_before(tmp_path: Path) -> None:
-    assert header_of(run(world_with(tmp_path / "d", CalibrationOnFile())))["calibration"] == (
-        OF_BEFORE
-    )
 
 
 def test_a_session_goes_on_with_the_calibration_it_began_with(tmp_path: Path) -> None:
@@ -141,32 +134,16 @@ def test_a_session_goes_on_with_the_calibration_it_began_with(tmp_path: Path) ->
     assert any("another calibration" in words for words in other.wrong)
 
 
-def test_a_journal_without_the_key_is_uncalibrated(tmp_path: Path) -> None:
-    journal = run(world_with(tmp_path / "data", CalibrationOnFile()))
-    bare = _rewritten(journal, tmp_path / "bare.journal", None)
-
-    assert "calibration" not in header_of(bare)
-    verdict = replay_journal(bare)
-    assert verdict.code == IDENTICAL
-    assert verdict.calibration == CalibrationInForce().headline
-
-
 def test_a_calibration_that_was_tampered_with_is_refused(tmp_path: Path) -> None:
     journal = run(world_with(tmp_path / "data", on_file()))
     calibration_told = header_of(journal)["calibration"]
     calibration_told["content"]["left"]["level_max_db_spl"]["1000"] = 120.9
-    spoilt = _rewritten(journal, tmp_path / "spoilt.journal", calibration_told)
+    header, *records = read_journal(journal).records
+    spoilt = tmp_path / "spoilt.journal"
+    write_again(spoilt, header | {"calibration": calibration_told}, records)
 
     with pytest.raises(ReplayError, match="its digest is not that of its content"):
         replay(read_journal(spoilt).records)
-
-
-def _rewritten(journal: Path, path: Path, told: dict[str, Any] | None) -> Path:
-    """Write a journal again with another calibration in its header, None: with none."""
-    header, *records = read_journal(journal).records
-    del header["calibration"]
-    write_again(path, header if told is None else header | {"calibration": told}, records)
-    return path
 
 
 def test_a_tone_beyond_the_limit_is_never_sent(tmp_path: Path) -> None:

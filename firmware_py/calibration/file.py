@@ -1,0 +1,204 @@
+"""The calibration file: reading it, and refusing what it may not say.
+
+The file is self-contained: it carries the RETSPL values with their source, so that neither the
+firmware nor a replay needs a table.
+"""
+
+import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from firmware_py.calibration.levels import FREQUENCIES_HZ, ROUNDING_DB, Calibration, Curve
+from firmware_py.platform.toml_file import TomlFileError, read_toml, unknown_key
+from firmware_py.procedure.masking import KINDS
+from firmware_py.procedure.settings import LEFT, RIGHT
+
+FORMAT_VERSION: Final = 1
+FILE_BYTES_MAX: Final = 32 * 1024  # it is recorded whole in a journal's header of 64 KiB
+TEXT_CHARACTERS_MAX: Final = 80
+POINTS_MAX: Final = 64  # of a curve: every third of a semitone, more than anybody measures
+
+RETSPL_LIMITS_DB_SPL: Final = (-5.0, 60.0)  # the published tables have -3.5 to 47.5
+SENSITIVITY_LIMITS_DB_SPL: Final = (60.0, 145.0)  # of a tone at 0 dBFS
+LEVEL_MAX_LIMITS_DB_SPL: Final = (40.0, 140.0)  # 140: no audiometer goes above, and no ear should
+# A lower limit would leave no room above the highest floor a test may have, 20 dB HL.
+REACH_MIN_DB_HL: Final = 25.0
+DUE_DAYS_MAX: Final = 731  # two years; a year is usual
+LOWEST_DBFS: Final = -160.0  # that the wire can carry
+
+assert -10.0 + RETSPL_LIMITS_DB_SPL[0] - SENSITIVITY_LIMITS_DB_SPL[1] >= LOWEST_DBFS
+
+_DATES: Final = ("date", "due")
+_TEXTS: Final = {
+    "calibration": ("technician", "meter", "meter_serial", "tone_generator_serial"),
+    "transducer": ("name", "serial_left", "serial_right", "coupler", "retspl_source"),
+}
+
+
+class CalibrationError(ValueError):
+    """A calibration that cannot be read, or says something that is not allowed."""
+
+
+def read_calibration(path: Path) -> Calibration:
+    """Read a calibration file, TOML.
+
+    Raises
+    ------
+    CalibrationError
+        If the file cannot be read or is not allowed; the message names file, key, value, and what
+        is allowed.
+    """
+    try:
+        content = read_toml(path, FILE_BYTES_MAX)
+    except TomlFileError as error:
+        raise CalibrationError(str(error)) from None
+    about = content.get("calibration")
+    if isinstance(about, dict):
+        for key in _DATES:
+            if isinstance(about.get(key), datetime.date):
+                about[key] = about[key].isoformat()
+    try:
+        return calibration_from(content)
+    except CalibrationError as error:
+        raise CalibrationError(f"{path}: {error}") from None
+
+
+def calibration_from(content: dict[str, Any]) -> Calibration:
+    """Return the calibration that a file, or a journal's header, has; check all of it.
+
+    Raises
+    ------
+    CalibrationError
+        If something is missing, unknown or not allowed; the message names table, key and value.
+    """
+    _check_keys("", content, ("format", "calibration", "transducer", LEFT, RIGHT))
+    if type(content["format"]) is not int or content["format"] != FORMAT_VERSION:
+        raise CalibrationError(
+            f"format is {content['format']!r}; this firmware knows {FORMAT_VERSION}"
+        )
+    about, transducer, *ears = (
+        _table("", content, name) for name in ("calibration", "transducer", LEFT, RIGHT)
+    )
+    _check_keys("[calibration] ", about, (*_DATES, *_TEXTS["calibration"]))
+    _check_keys("[transducer] ", transducer, (*_TEXTS["transducer"], "kind", "retspl_db_spl"))
+    for name, table in (("calibration", about), ("transducer", transducer)):
+        for key in _TEXTS[name]:
+            check_text(f"[{name}] {key}", table[key])
+    date, due = (_date(f"[calibration] {key}", about[key]) for key in _DATES)
+    _check_due(date, due)
+    if transducer["kind"] not in KINDS:
+        raise CalibrationError(
+            f"[transducer] kind is {transducer['kind']!r}; allowed are {', '.join(KINDS)}"
+        )
+    retspl = _curve("transducer", transducer, "retspl_db_spl", RETSPL_LIMITS_DB_SPL)
+    sensitivity: dict[str, Curve] = {}
+    level_max: dict[str, Curve] = {}
+    for ear, table in zip((LEFT, RIGHT), ears, strict=True):
+        _check_keys(f"[{ear}] ", table, ("sensitivity_db_spl", "level_max_db_spl"))
+        sensitivity[ear] = _curve(ear, table, "sensitivity_db_spl", SENSITIVITY_LIMITS_DB_SPL)
+        level_max[ear] = _curve(ear, table, "level_max_db_spl", LEVEL_MAX_LIMITS_DB_SPL)
+        _check_levels(ear, retspl, sensitivity[ear], level_max[ear])
+    return Calibration(content, date, due, transducer["kind"], retspl, sensitivity, level_max)
+
+
+def check_text(place: str, value: object) -> None:
+    """Refuse what is no text for a calibration file.
+
+    Raises
+    ------
+    CalibrationError
+        The message names the place, the value and what is allowed.
+    """
+    good = isinstance(value, str) and value.isascii() and value.isprintable()
+    if not good or not 0 < len(str(value).strip()) <= len(str(value)) <= TEXT_CHARACTERS_MAX:
+        raise CalibrationError(
+            f"{place} is {value!r}; allowed are 1 to {TEXT_CHARACTERS_MAX} printable ASCII "
+            "characters"
+        )
+
+
+def _check_keys(place: str, table: dict[str, Any], wanted: tuple[str, ...]) -> None:
+    if unknown := unknown_key(table, wanted):
+        name, hint = unknown
+        raise CalibrationError(f"{place}{name!r} is not known; {hint}")
+    for name in wanted:
+        if name not in table:
+            raise CalibrationError(f"{place}{name!r} is missing")
+
+
+def _table(place: str, content: dict[str, Any], name: str) -> dict[str, Any]:
+    table = content[name]
+    if not isinstance(table, dict):
+        raise CalibrationError(f"{place}{name!r} is {table!r}; it has to be a table")
+    return table
+
+
+def _date(place: str, value: object) -> datetime.date:
+    try:
+        date = datetime.date.fromisoformat(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        date = None
+    if date is None or date.isoformat() != value:
+        raise CalibrationError(f"{place} is {value!r}; allowed is a date such as 2026-01-31")
+    return date
+
+
+def _check_due(date: datetime.date, due: datetime.date) -> None:
+    days = (due - date).days
+    if not 0 < days <= DUE_DAYS_MAX:
+        raise CalibrationError(
+            f"[calibration] due is {due}; allowed is a date after {date} (date) by up to "
+            f"{DUE_DAYS_MAX} days"
+        )
+
+
+def _curve(owner: str, table: dict[str, Any], name: str, limits_db: tuple[float, float]) -> Curve:
+    place = f"[{owner}.{name}]"
+    points = _table(f"[{owner}] ", table, name)
+    if len(points) > POINTS_MAX:
+        raise CalibrationError(f"{place} has {len(points)} frequencies; allowed are {POINTS_MAX}")
+    levels_db: dict[float, float] = {}
+    low_hz, high_hz = FREQUENCIES_HZ[0], FREQUENCIES_HZ[-1]
+    for key, value in points.items():
+        # No sign, point or leading zero: 1000 and 01000 would be one frequency twice.
+        whole = key.isascii() and key.isdecimal() and not key.startswith("0") and len(key) <= 5
+        if not whole or not low_hz <= int(key) <= high_hz:
+            raise CalibrationError(
+                f"{place} {key!r} is not a frequency; allowed are whole numbers from {low_hz} to "
+                f"{high_hz} Hz"
+            )
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not limits_db[0] <= value <= limits_db[1]:
+            raise CalibrationError(
+                f"{place} {key} Hz is {value!r}; allowed are numbers from {limits_db[0]:g} to "
+                f"{limits_db[1]:g} dB SPL"
+            )
+        levels_db[float(key)] = float(value)
+    missing = [str(f) for f in FREQUENCIES_HZ if float(f) not in levels_db]
+    if missing:
+        raise CalibrationError(
+            f"{place} lacks {', '.join(missing)} Hz; needed are "
+            f"{', '.join(map(str, FREQUENCIES_HZ))} Hz"
+        )
+    rising = sorted(levels_db)
+    return Curve(tuple(rising), tuple(levels_db[f] for f in rising))
+
+
+def _check_levels(ear: str, *curves: Curve) -> None:
+    """Check RETSPL, sensitivity and highest level of an ear against each other.
+
+    To look at every point is enough: between points the curves are straight.
+    """
+    for frequency_hz in sorted({f for curve in curves for f in curve.frequencies_hz}):
+        retspl, full_scale, level_max = (curve.at(frequency_hz) for curve in curves)
+        place = f"[{ear}.level_max_db_spl] {frequency_hz:g} Hz is {level_max:g} dB SPL"
+        if level_max > full_scale + ROUNDING_DB:
+            raise CalibrationError(
+                f"{place}; allowed is up to full scale, {full_scale:g} dB SPL there "
+                f"([{ear}.sensitivity_db_spl])"
+            )
+        if level_max - retspl < REACH_MIN_DB_HL - ROUNDING_DB:
+            raise CalibrationError(
+                f"{place}, {level_max - retspl:g} dB HL; allowed is {REACH_MIN_DB_HL:g} dB HL "
+                f"and more, {REACH_MIN_DB_HL + retspl:g} dB SPL there"
+            )

@@ -1,0 +1,166 @@
+"""The calibration that holds today, or that held when a session began.
+
+Without a good calibration tests still run, at nominal levels, and everything says UNCALIBRATED.
+"""
+
+import datetime
+import math
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Self
+
+from firmware_py.calibration.file import CalibrationError, calibration_from, read_calibration
+from firmware_py.calibration.levels import NOISE_CORRECTION, NOISE_DBFS_MAX, Calibration
+from firmware_py.procedure.masking import Earphones, attenuation_db
+
+NOMINAL_FULL_SCALE_DB_HL: Final = 120.0  # of 0 dBFS at every frequency, where nothing is measured
+
+CALIBRATED: Final = "CALIBRATED"
+OVERDUE: Final = "OVERDUE"
+UNCALIBRATED: Final = "UNCALIBRATED"
+STATES: Final = (CALIBRATED, OVERDUE, UNCALIBRATED)
+
+
+@dataclass(frozen=True)
+class CalibrationInForce:
+    """The calibration of one session, its state judged at the start; all a replay needs.
+
+    Attributes
+    ----------
+    state : str
+        CALIBRATED, OVERDUE or UNCALIBRATED.
+    calibration : Calibration or None
+        None if UNCALIBRATED.
+    judged_on : str
+        Date by which the state was judged, ISO 8601; "" if UNCALIBRATED.
+    why : str
+        What makes it not CALIBRATED, in words; "" if the device was given no calibration.
+    """
+
+    state: str = UNCALIBRATED
+    calibration: Calibration | None = None
+    judged_on: str = ""
+    why: str = ""
+
+    def level_dbfs(self, ear: str, frequency_hz: float, level_db_hl: float) -> float:
+        """Return what the tone generator is told for a level in dB HL."""
+        if self.calibration is None:
+            return level_db_hl - NOMINAL_FULL_SCALE_DB_HL
+        return self.calibration.level_dbfs(ear, frequency_hz, level_db_hl)
+
+    def highest_db_hl(self, ear: str, frequency_hz: float) -> float:
+        """Return the highest level that can be reached; uncalibrated nobody knows, infinite."""
+        if self.calibration is None:
+            return math.inf
+        return self.calibration.highest_db_hl(ear, frequency_hz)
+
+    def noise_dbfs(self, ear: str, frequency_hz: float, level_db_hl: float) -> float:
+        """Return what the tone generator is told for noise of an effective masking level."""
+        level_db_hl += NOISE_CORRECTION.at(frequency_hz)
+        return min(self.level_dbfs(ear, frequency_hz, level_db_hl), NOISE_DBFS_MAX)
+
+    def highest_noise_db_hl(self, ear: str, frequency_hz: float) -> float:
+        """Return the highest effective masking level that can be reached, whole dB."""
+        full_scale_db_hl = -self.level_dbfs(ear, frequency_hz, 0.0)
+        reach_db_hl = min(self.highest_db_hl(ear, frequency_hz), full_scale_db_hl + NOISE_DBFS_MAX)
+        return float(math.floor(reach_db_hl - NOISE_CORRECTION.at(frequency_hz)))
+
+    @property
+    def earphones(self) -> Earphones:
+        """Return what masking has to know; of earphones of unknown kind the least attenuation."""
+        kind = self.calibration.kind if self.calibration else ""
+        return Earphones(partial(attenuation_db, kind), self.highest_noise_db_hl)
+
+    @property
+    def headline(self) -> str:
+        """Return one line for every screen and report, the state first."""
+        if self.calibration is None:
+            return f"{UNCALIBRATED}: levels are nominal" + (f" ({self.why})" if self.why else "")
+        if self.state == OVERDUE:
+            return f"{OVERDUE}: {self.why}"
+        date, due = self.calibration.date, self.calibration.due
+        return f"{CALIBRATED}: {date.isoformat()}, due {due.isoformat()}"
+
+    def as_record(self) -> dict[str, Any]:
+        """Return it as JSON values for a journal's header."""
+        why = {"why": self.why} if self.why else {}
+        if self.calibration is None:
+            return {"state": self.state, "full_scale_db_hl": NOMINAL_FULL_SCALE_DB_HL, **why}
+        return {
+            "state": self.state,
+            **why,
+            "judged_on": self.judged_on,
+            "digest": self.calibration.digest,
+            "content": self.calibration.content,
+        }
+
+    @classmethod
+    def from_record(cls, record: object) -> Self:
+        """Return what `as_record` wrote.
+
+        Raises
+        ------
+        CalibrationError
+            If the record is not one of this version.
+        """
+        told = record if isinstance(record, dict) else {}
+        state, why = told.get("state"), str(told.get("why", ""))
+        if state not in STATES:
+            raise CalibrationError(f"its state is {state!r}; allowed are {', '.join(STATES)}")
+        if state == UNCALIBRATED:
+            if told.get("full_scale_db_hl") != NOMINAL_FULL_SCALE_DB_HL:
+                raise CalibrationError(
+                    f"its nominal full scale is {told.get('full_scale_db_hl')!r} dB HL; this "
+                    f"firmware knows {NOMINAL_FULL_SCALE_DB_HL:g}"
+                )
+            return cls(why=why)
+        content = told.get("content")
+        if not isinstance(content, dict):
+            raise CalibrationError(f"its content is {content!r}; it has to be a table")
+        calibration = calibration_from(content)
+        if told.get("digest") != calibration.digest:
+            raise CalibrationError("its digest is not that of its content")
+        return cls(state, calibration, str(told.get("judged_on", "")), why)
+
+
+@dataclass(frozen=True)
+class CalibrationOnFile:
+    """What the firmware was given: a good calibration, or none and why.
+
+    Attributes
+    ----------
+    calibration : Calibration or None
+        The good one.
+    fault : str
+        What is wrong with the file, in words; "" if it is good, or there is none.
+    """
+
+    calibration: Calibration | None = None
+    fault: str = ""
+
+    def judged(self, today: datetime.date) -> CalibrationInForce:
+        """Return the calibration as it is in force on a day."""
+        made = self.calibration
+        if made is None:
+            return CalibrationInForce(why=self.fault)
+        state, why, date = CALIBRATED, "", made.date.isoformat()
+        if today > made.due:
+            state, why = OVERDUE, f"calibrated {date}, was due {made.due.isoformat()}"
+        elif today < made.date:
+            state = OVERDUE
+            why = f"calibrated {date}, but the clock says {today.isoformat()}: is it right?"
+        return CalibrationInForce(state, made, today.isoformat(), why)
+
+
+NO_CALIBRATION: Final = CalibrationOnFile()
+
+
+def load_calibration(path: Path | None) -> CalibrationOnFile:
+    """Read the calibration file, if there is one; what is wrong with it is kept in words."""
+    if path is None:
+        return NO_CALIBRATION
+    try:
+        return CalibrationOnFile(read_calibration(path))
+    except CalibrationError as error:
+        return CalibrationOnFile(fault=str(error))

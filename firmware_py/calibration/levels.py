@@ -1,0 +1,115 @@
+"""From dB HL to what the tone generator is told, by ear and frequency, and how loud it may be.
+
+dB SPL = dB HL + RETSPL(f), the reference threshold of the transducer on its coupler (ISO 389), and
+dBFS = dB SPL - sensitivity(ear, f), the measured level of a tone at full scale. Both curves are
+linear over log frequency between the points of the calibration file.
+"""
+
+import datetime
+import json
+import math
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import Any, Final
+
+from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
+
+# All a test may ask lies within the first and the last, so nothing is ever extrapolated.
+FREQUENCIES_HZ: Final = (125, *AUDIOGRAM_FREQUENCIES_HZ)
+NOISE_DBFS_MAX: Final = -10.0  # of the wire: peaks of noise are higher than those of a tone
+ROUNDING_DB: Final = 1e-9  # what is a whole number but for rounding counts as whole
+_HUNDREDTHS: Final = 100  # the wire has two digits
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A level over frequency, linear over log frequency between its points.
+
+    Attributes
+    ----------
+    frequencies_hz : tuple of float
+        Rising.
+    levels_db : tuple of float
+        One for each frequency, dB, of what the curve is of.
+    """
+
+    frequencies_hz: tuple[float, ...]
+    levels_db: tuple[float, ...]
+
+    def at(self, frequency_hz: float) -> float:
+        """Return the level at a frequency.
+
+        Raises
+        ------
+        ValueError
+            If it lies outside the first and last point.
+        """
+        low_hz, high_hz = self.frequencies_hz[0], self.frequencies_hz[-1]
+        if not low_hz <= frequency_hz <= high_hz:
+            raise ValueError(
+                f"frequency_hz is {frequency_hz:g}; allowed is {low_hz:g} to {high_hz:g}"
+            )
+        right = bisect_left(self.frequencies_hz, frequency_hz)
+        if self.frequencies_hz[right] == frequency_hz:
+            return self.levels_db[right]
+        left = right - 1
+        octaves = math.log2(self.frequencies_hz[right] / self.frequencies_hz[left])
+        share = math.log2(frequency_hz / self.frequencies_hz[left]) / octaves
+        return self.levels_db[left] + share * (self.levels_db[right] - self.levels_db[left])
+
+
+# A band of noise a third of an octave wide is so much louder than the tone that it just masks
+# (ISO 389-4:1994). The tone generator's band is a fifth wider, so 0.8 dB of its noise lie outside;
+# the safety margin of the masking rule covers them.
+NOISE_CORRECTION: Final = Curve(
+    tuple(map(float, FREQUENCIES_HZ)), (4.0, 4.0, 4.0, 5.0, 6.0, 6.0, 6.0, 6.0, 5.0, 5.0, 5.0)
+)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The levels of a tone generator with its earphones, as somebody measured them.
+
+    `read_calibration` and `calibration_from` make it, and check it first.
+
+    Attributes
+    ----------
+    content : dict
+        All that its file says, as JSON values; dates are ISO 8601.
+    date, due : datetime.date
+        When it was made, and the last day on which it holds.
+    kind : str
+        Of the transducer, one of `KINDS`.
+    retspl_db_spl : Curve
+        Reference threshold of the transducer.
+    sensitivity_db_spl, level_max_db_spl : dict of ear to Curve
+        Level of a tone at 0 dBFS, and the highest level that may be played.
+    """
+
+    content: dict[str, Any]
+    date: datetime.date
+    due: datetime.date
+    kind: str
+    retspl_db_spl: Curve
+    sensitivity_db_spl: dict[str, Curve]
+    level_max_db_spl: dict[str, Curve]
+
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 of the content, which tells two calibrations apart."""
+        text = json.dumps(self.content, sort_keys=True, separators=(",", ":"))
+        import hashlib  # 4 MB that a device without a calibration does not need
+
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def level_dbfs(self, ear: str, frequency_hz: float, level_db_hl: float) -> float:
+        """Return the digital level of a tone, rounded down so that it is never above its limit."""
+        level_db_spl = level_db_hl + self.retspl_db_spl.at(frequency_hz)
+        level_dbfs = level_db_spl - self.sensitivity_db_spl[ear].at(frequency_hz)
+        return math.floor(level_dbfs * _HUNDREDTHS + ROUNDING_DB) / _HUNDREDTHS
+
+    def highest_db_hl(self, ear: str, frequency_hz: float) -> float:
+        """Return the highest level that can be reached, whole dB HL."""
+        level_max_db_spl = self.level_max_db_spl[ear].at(frequency_hz)
+        reach_db_hl = level_max_db_spl - self.retspl_db_spl.at(frequency_hz)
+        return float(math.floor(reach_db_hl + ROUNDING_DB))

@@ -1,0 +1,61 @@
+"""What a journal holds, as its reader returns it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+Record: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What a journal holds.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    records : tuple of dict
+        All good records; record `n` is ``records[n]``, the header is ``records[0]``.
+    good_bytes : int
+        The size of the lines read, which do not include the notes that ``resume`` adds.
+    crc : str
+        The CRC of the last line read.
+    torn_bytes : int
+        How many bytes follow those lines; on return from ``resume`` they have been cut off.
+    torn_reason : str
+        What is wrong with those bytes; empty if there are none.
+    """
+
+    path: Path
+    records: tuple[Record, ...]
+    good_bytes: int
+    crc: str
+    torn_bytes: int = 0
+    torn_reason: str = ""
+
+    @property
+    def header(self) -> Record:
+        """Record 0."""
+        return self.records[0]
+
+    @property
+    def torn_offset(self) -> int | None:
+        """Where the torn bytes start (or started); None if there are none."""
+        return self.good_bytes if self.torn_bytes else None
+
+    @property
+    def complete(self) -> bool:
+        """Whether an "end" record is there, with at most notes of recoveries behind it."""
+        for record in reversed(self.records):
+            if not is_recovery_note(record):
+                return bool(record["kind"] == "end")
+        return False
+
+
+def is_recovery_note(record: Mapping[str, object]) -> bool:
+    """Return whether a record is the note of a recovery about bytes it cut off."""
+    return record.get("kind") == "note" and record.get("what") == "recovered"

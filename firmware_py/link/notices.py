@@ -1,0 +1,103 @@
+"""What the client of the wire has to say: every notice is of one of these classes."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Greeted:
+    """A conversation has begun: who the board is, the last tone it knows, if it has noise.
+
+    Events up to `event` are not told any more: they are recorded already, or were before this host
+    met the board.
+    """
+
+    board: str
+    version: str
+    boot: str
+    tone_id: str
+    serial: str
+    can_mask: bool = False
+    event: int = 0
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The board refused a command; `code` and `name` as on the wire page."""
+
+    verb: str
+    code: str
+    name: str
+
+
+@dataclass(frozen=True)
+class ToneStarted:
+    """The board began a tone at `at_us` of its own time; `event` is the number of this event."""
+
+    event: int
+    tone_id: str
+    at_us: int
+
+
+@dataclass(frozen=True)
+class ToneEnded:
+    """The board ended a tone at `at_us` of its own time; `cut`: before its end."""
+
+    event: int
+    tone_id: str
+    at_us: int
+    cut: bool
+
+
+@dataclass(frozen=True)
+class ButtonPressed:
+    """A button went down at `at_us` of the board's time; `button` is 1 (heard) or 2 (perhaps)."""
+
+    event: int
+    at_us: int
+    button: int
+
+
+@dataclass(frozen=True)
+class ButtonReleased:
+    """A button came up at `at_us` of the board's time."""
+
+    event: int
+    at_us: int
+    button: int
+
+
+@dataclass(frozen=True)
+class UnknownEvent:
+    """The board told an event that is not on the wire page, or not as the page has it."""
+
+    event: int
+    verb: str
+
+
+KnownEvent = ToneStarted | ToneEnded | ButtonPressed | ButtonReleased
+BoardEvent = KnownEvent | UnknownEvent
+
+
+@dataclass(frozen=True)
+class Missed:
+    """So many events, up to `event`, are lost: the board does not keep them any more."""
+
+    count: int
+    event: int
+
+
+@dataclass(frozen=True)
+class TimeTold:
+    """The board's time, microseconds; everything that happened there before it has been told."""
+
+    us: int
+
+
+@dataclass(frozen=True)
+class Lost:
+    """The board does not answer any more."""
+
+    why: str
+
+
+Notice = Greeted | Refused | BoardEvent | Missed | TimeTold | Lost

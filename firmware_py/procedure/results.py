@@ -1,0 +1,293 @@
+"""What a hearing test found: at a frequency, of an ear, and of the whole session.
+
+`to_record` gives the JSON values that a journal keeps. `from_record` is the one check of a result
+that comes from elsewhere, such as a file: it refuses what no test can have found. What a field may
+be stands beside the field.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Annotated, Any, Final, Self
+
+from firmware_py.procedure.outcomes import (
+    HEARS_ALL,
+    MEASURED,
+    NO_RESPONSE,
+    MaskingMark,
+    Outcome,
+    SessionOutcome,
+)
+from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
+
+# Wide bounds, for no test comes near them: they only keep nonsense out.
+LEVEL_DB_MAX: Final = 1000.0
+RESPONSE_MS_MAX: Final = 60_000.0
+COUNT_MAX: Final = 2**31 - 1
+REMARKS_MAX: Final = 100
+SHOWN_CHARACTERS: Final = 60  # of a value that is refused
+
+# Takes the place of a value and the value; returns the value, or raises `ResultError`.
+Check = Callable[[str, Any], Any]
+
+
+class ResultError(ValueError):
+    """A result that no test can have found; the message has the field, its value, and the rule."""
+
+
+def shown(value: object) -> str:
+    """Return a value that is refused for a message: in one line, and not too long."""
+    text = repr(value)
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
+
+
+def _refusal(place: str, value: object, allowed: str) -> ResultError:
+    return ResultError(f"{place} is {shown(value)}; allowed {allowed}")
+
+
+def _one_of(*allowed: object) -> Check:
+    def check(place: str, value: object) -> object:
+        if value not in allowed:
+            raise _refusal(place, value, f"are {', '.join(map(str, allowed))}")
+        return allowed[allowed.index(value)]
+
+    return check
+
+
+def _number_or_none(low: float, high: float, unit: str) -> Check:
+    def check(place: str, value: Any) -> Any:
+        # NaN is not between two numbers, and True is no number here.
+        number = type(value) in (int, float) and low <= value <= high
+        if not number and value is not None:
+            raise _refusal(place, value, f"are numbers from {low:g} to {high:g} {unit} and null")
+        return value
+
+    return check
+
+
+def _count(place: str, value: Any) -> Any:
+    if type(value) is not int or not 0 <= value <= COUNT_MAX:
+        raise _refusal(place, value, f"are whole numbers from 0 to {COUNT_MAX}")
+    return value
+
+
+def _text(place: str, value: object) -> object:
+    if not isinstance(value, str) or not value.isprintable():
+        raise _refusal(place, value, "is a text that can be printed")
+    return value
+
+
+def _several(check: Check, at_least: int, at_most: int, key: str = "") -> Check:
+    """Check each of a list; no two may have the same value of the field `key`."""
+
+    def check_all(place: str, value: Any) -> Any:
+        if not isinstance(value, list) or not at_least <= len(value) <= at_most:
+            raise _refusal(place, value, f"is a list of {at_least} to {at_most}")
+        checked = [check(f"{place}[{number}]", each) for number, each in enumerate(value)]
+        for number, each in enumerate(checked):
+            if key and any(getattr(each, key) == getattr(one, key) for one in checked[:number]):
+                raise _refusal(f"{place}[{number}].{key}", getattr(each, key), "is each one once")
+        return tuple(checked)
+
+    return check_all
+
+
+def _checked(kind: type, place: str, record: Any) -> dict[str, Any]:
+    """Return the values of the fields of a dataclass, each as its annotation allows it."""
+    checks: dict[str, Check] = {f.name: f.type.__metadata__[0] for f in fields(kind)}  # type: ignore[union-attr]
+    if not isinstance(record, dict) or record.keys() != checks.keys():
+        told = list(record) if isinstance(record, dict) else record
+        raise _refusal(place, told, f"is an object of {', '.join(checks)}")
+    return {name: check(f"{place}.{name}", record[name]) for name, check in checks.items()}
+
+
+_LEVEL: Final = _number_or_none(-LEVEL_DB_MAX, LEVEL_DB_MAX, "dB")
+_SPREAD: Final = _number_or_none(0.0, LEVEL_DB_MAX, "dB")
+_OUTCOME: Final = _one_of(*Outcome)
+
+
+@dataclass(frozen=True)
+class ThresholdResult:
+    """What was found at one frequency.
+
+    Attributes
+    ----------
+    frequency_hz : int
+        Of the audiogram.
+    mark : Outcome
+        How sure it is.
+    threshold_db_hl, sd_db, low_db_hl, high_db_hl : float or None
+        Posterior mean and standard deviation, and the 95 % band. All are numbers if the mark is
+        `MEASURED`, and None if it is another.
+    limit_db_hl : float or None
+        The threshold lies beyond this limit (`NO_RESPONSE`, `HEARS_ALL`), or perhaps does
+        (`INCOMPLETE`); otherwise None.
+    masking : MaskingMark or None
+        `NOT_MASKED` (no need), `MASKED` or `UNCERTAIN`; None: the test did not look.
+    air_bone_gap_db : float or None
+        An air-bone gap of the other ear from here on could have changed the threshold; None: no
+        possible gap could.
+    """
+
+    frequency_hz: Annotated[int, _one_of(*AUDIOGRAM_FREQUENCIES_HZ)]
+    mark: Annotated[Outcome, _OUTCOME]
+    threshold_db_hl: Annotated[float | None, _LEVEL]
+    sd_db: Annotated[float | None, _SPREAD]
+    low_db_hl: Annotated[float | None, _LEVEL]
+    high_db_hl: Annotated[float | None, _LEVEL]
+    limit_db_hl: Annotated[float | None, _LEVEL]
+    masking: Annotated[MaskingMark | None, _one_of(*MaskingMark, None)] = None
+    air_bone_gap_db: Annotated[float | None, _LEVEL] = None
+
+    @property
+    def half_width_db(self) -> float | None:
+        """Return how far the 95 % band reaches to either side; None: there is no band."""
+        if self.low_db_hl is None or self.high_db_hl is None:
+            return None
+        return 0.5 * (self.high_db_hl - self.low_db_hl)
+
+    def is_wider_than(self, wanted_db: float) -> bool:
+        """Tell whether the 95 % band reaches further to either side than was wanted."""
+        return self.half_width_db is not None and self.half_width_db > wanted_db
+
+    def without_numbers(self, mark: Outcome) -> Self:
+        """Return it under a mark that has no threshold and no band."""
+        return replace(
+            self, mark=mark, threshold_db_hl=None, sd_db=None, low_db_hl=None, high_db_hl=None
+        )
+
+    @classmethod
+    def from_record(cls, place: str, record: object) -> Self:
+        """Check a record of a threshold, and take it; `place` is for the message.
+
+        Raises
+        ------
+        ResultError
+            If it is not what a test finds.
+        """
+        found = cls(**_checked(cls, place, record))
+        for name in ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl"):
+            value = getattr(found, name)
+            if (value is None) == (found.mark == MEASURED):
+                allowed = "is a number" if found.mark == MEASURED else "is null"
+                raise _refusal(f"{place}.{name}", value, f"{allowed} of a mark {found.mark}")
+        if found.mark in (NO_RESPONSE, HEARS_ALL) and found.limit_db_hl is None:
+            raise _refusal(f"{place}.limit_db_hl", None, f"is a number of a mark {found.mark}")
+        return found
+
+
+@dataclass(frozen=True)
+class EarResult:
+    """What was found of one ear.
+
+    Attributes
+    ----------
+    ear : str
+        "left" or "right".
+    outcome : Outcome
+    why : str
+        Why its test ended, in words; "": it did not.
+    thresholds : sequence of ThresholdResult
+        From the lowest frequency on.
+    tones, tones_heard, tones_unsure : int
+        All tones, and those answered with either button.
+    catch_trials, false_alarms, unsure_alarms : int
+        Presentations without a tone, and those answered with either button.
+    retest_difference_db : float or None
+        Retest at 1 kHz minus the threshold before it; None: there was none.
+    tones_masked : int
+        Tones that count, with noise in the other ear.
+    """
+
+    ear: Annotated[str, _one_of(LEFT, RIGHT)]
+    outcome: Annotated[Outcome, _OUTCOME]
+    why: Annotated[str, _text]
+    thresholds: Annotated[
+        Sequence[ThresholdResult],
+        _several(ThresholdResult.from_record, 1, len(AUDIOGRAM_FREQUENCIES_HZ), key="frequency_hz"),
+    ]
+    tones: Annotated[int, _count]
+    tones_heard: Annotated[int, _count]
+    tones_unsure: Annotated[int, _count]
+    catch_trials: Annotated[int, _count]
+    false_alarms: Annotated[int, _count]
+    unsure_alarms: Annotated[int, _count]
+    retest_difference_db: Annotated[float | None, _LEVEL]
+    tones_masked: Annotated[int, _count] = 0
+
+    @classmethod
+    def from_record(cls, place: str, record: object) -> Self:
+        """Check a record of an ear, and take it; `place` is for the message.
+
+        Raises
+        ------
+        ResultError
+            If it is not what a test finds.
+        """
+        return cls(**_checked(cls, place, record))
+
+
+@dataclass(frozen=True)
+class SessionResult:
+    """What a session found.
+
+    Attributes
+    ----------
+    outcome : SessionOutcome or ""
+        "": the session is not over, and this is the result so far.
+    ears : sequence of EarResult
+        Those that are tested, in the order of the test.
+    presentations : int
+        With a tone or without one.
+    stray_presses : int
+        Presses without a tone.
+    response_time_mean_ms : float or None
+        None: nothing was answered.
+    remarks : sequence of str
+        What makes the result less than sure, in words.
+    """
+
+    outcome: Annotated[str, _one_of(*SessionOutcome, "")]
+    ears: Annotated[Sequence[EarResult], _several(EarResult.from_record, 1, 2, key="ear")]
+    presentations: Annotated[int, _count]
+    stray_presses: Annotated[int, _count]
+    response_time_mean_ms: Annotated[float | None, _number_or_none(0.0, RESPONSE_MS_MAX, "ms")]
+    remarks: Annotated[Sequence[str], _several(_text, 0, REMARKS_MAX)]
+
+    @property
+    def by_ear(self) -> dict[str, EarResult]:
+        """Return what was found, by ear."""
+        return {found.ear: found for found in self.ears}
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the result as JSON values."""
+        return asdict(self, dict_factory=_json_object)
+
+    @classmethod
+    def from_record(cls, record: object, *, so_far: bool = False) -> Self:
+        """Check what `to_record` wrote, and take it.
+
+        Parameters
+        ----------
+        record : object
+            JSON values.
+        so_far : bool
+            Whether the session may not be over yet.
+
+        Raises
+        ------
+        ResultError
+            If it is not what a test finds.
+        """
+        found = cls(**_checked(cls, "result", record))
+        if not found.outcome and not so_far:
+            raise _refusal("result.outcome", found.outcome, f"are {', '.join(SessionOutcome)}")
+        return found
+
+
+def as_json(found: EarResult) -> dict[str, Any]:
+    """Return the result of an ear as JSON values, as they are in that of its session."""
+    return asdict(found, dict_factory=_json_object)
+
+
+def _json_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in pairs}

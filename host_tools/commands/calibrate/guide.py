@@ -1,0 +1,230 @@
+"""Guides a technician through the measurement: which tone sounds, and what the meter reads."""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from device.calibration.measurement import ImplausibleError, Point, Reading, point_of
+from device.calibration.retspl import ReferenceLevels
+from firmware_py.calibration.levels import FREQUENCIES_HZ
+from firmware_py.procedure.settings import LEFT, RIGHT
+from host_tools.commands.calibrate.readings import Readings
+from host_tools.commands.console.command import Talk
+from host_tools.errors import HostError
+
+SOFT_DBFS: Final = -30.0
+LOUD_DBFS: Final = -10.0
+SOFTER_DB: Final = 5.0  # at a time, where the loud tone is distorted
+APART_MIN_DB: Final = 10.0  # between the two levels: nearer, and they show nothing
+BEGIN_TIMEOUT_S: Final = 5.0  # from the command to the tone
+POLL_S: Final = 0.02
+
+Ask = Callable[[str], str]
+Say = Callable[[str], None]
+
+
+class BackError(Exception):
+    """The technician wants the frequency before again."""
+
+
+class QuitError(Exception):
+    """The technician ends the session."""
+
+
+class Instrument:
+    """The console of a firmware at a serial port.
+
+    Parameters
+    ----------
+    url : str
+        The port, or any URL that pyserial knows.
+    ask_secret : callable
+        Asked for the operator's PIN, if the firmware wants one.
+    """
+
+    def __init__(self, url: str, ask_secret: Ask) -> None:
+        self._url = url
+        self._ask_secret = ask_secret
+        self._pin = ""
+
+    def __enter__(self) -> "Instrument":
+        """Open the port, and find a firmware there; unasked lines are dropped."""
+        self._talk = Talk(self._url, lambda _: None)
+        try:
+            self._talk.wake()
+        except HostError:
+            self._talk.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Have the tone end, and close the port."""
+        with suppress(HostError):  # it is gone already
+            self.stop()
+        self._talk.close()
+
+    def unlock(self) -> None:
+        """Enter the PIN, if the firmware wants it: the first time, or after a long pause."""
+        if self._talk.insist("SYST:PIN?") != "LOCKED":
+            return
+        if not self._pin:
+            self._pin = self._ask_secret("operator's PIN: ").strip()
+        self._talk.insist(f"SYST:PIN {self._pin}")
+
+    def play(self, ear: str, frequency_hz: int, level_dbfs: float) -> bool:
+        """Play a tone, and return when it sounds; False if the board's output limit is lower.
+
+        Raises
+        ------
+        HostError
+            If it does not.
+        """
+        self.unlock()
+        self._talk.insist(f"CAL:TONE {ear.upper()},{frequency_hz},{level_dbfs:g}")
+        until_s = time.monotonic() + BEGIN_TIMEOUT_S
+        while (state := self._talk.insist("CAL:TONE?")) == "asked" and time.monotonic() < until_s:
+            time.sleep(POLL_S)
+        if state == "refused limit":
+            return False
+        if state not in ("sounding", "over"):
+            raise HostError(
+                f"the tone of {frequency_hz} Hz at {level_dbfs:g} dBFS did not sound: {state}"
+            )
+        return True
+
+    def stop(self) -> None:
+        """End the tone."""
+        self._talk.insist("CAL:STOP")
+
+
+@dataclass
+class Guide:
+    """Leads through the measurement.
+
+    Parameters
+    ----------
+    instrument : Instrument
+        Plays the tones.
+    ask, say : callable
+        Asks the technician a question and returns the answer; shows a line.
+    readings : Readings
+        What is known already, and what is measured.
+    keep : callable
+        Called after every frequency that was measured.
+    soft_dbfs, loud_dbfs : float
+        The two levels.
+    """
+
+    instrument: Instrument
+    ask: Ask
+    say: Say
+    readings: Readings
+    keep: Callable[[], None]
+    soft_dbfs: float = SOFT_DBFS
+    loud_dbfs: float = LOUD_DBFS
+
+    def measure(self, reference: ReferenceLevels) -> None:
+        """Measure both ears at every frequency that is not measured yet.
+
+        Raises
+        ------
+        QuitError
+            If the technician ends it.
+        HostError
+            If a tone cannot be played.
+        """
+        for ear in (LEFT, RIGHT):
+            number = len(self.readings.points[ear])
+            if number == len(FREQUENCIES_HZ):
+                continue
+            where = f"the coupler ({reference.coupler})"
+            answer_of(self.ask, f"put the {ear} earphone on {where}; return: ")
+            while number < len(FREQUENCIES_HZ):
+                try:
+                    self._measure_one(ear, number, reference)
+                except BackError:
+                    number = max(number - 1, 0)
+                else:
+                    number += 1
+                    self.keep()
+
+    def _measure_one(self, ear: str, number: int, reference: ReferenceLevels) -> None:
+        frequency_hz = FREQUENCIES_HZ[number]
+        retspl_db_spl = reference.levels_db_spl[frequency_hz]
+        points = self.readings.points[ear]
+        before = points[FREQUENCIES_HZ[number - 1]] if number else None
+        point = self._point(ear, frequency_hz, before, retspl_db_spl)
+        points[frequency_hz] = point
+        self.say(
+            f"{ear} {frequency_hz} Hz: 0 dBFS is {point.sensitivity_db_spl:.1f} dB SPL; up to "
+            f"{point.level_max_db_spl - retspl_db_spl:.1f} dB HL"
+        )
+
+    def _point(
+        self, ear: str, frequency_hz: int, before: Point | None, retspl_db_spl: float
+    ) -> Point:
+        """Measure one frequency of one ear until it can be true."""
+        loud_dbfs = self.loud_dbfs
+        while True:
+            try:
+                soft = self._reading(ear, frequency_hz, self.soft_dbfs)
+                loud = self._reading(ear, frequency_hz, loud_dbfs)
+                if soft is not None and loud is not None:
+                    return point_of(soft, loud, before, retspl_db_spl)
+                loud_dbfs = self._softer(loud_dbfs)
+            except ImplausibleError as error:
+                self.say(f"cannot be right: {error}; both again")
+
+    def _softer(self, loud_dbfs: float) -> float:
+        if loud_dbfs - SOFTER_DB < self.soft_dbfs + APART_MIN_DB:
+            raise ImplausibleError(
+                f"{loud_dbfs:g} dBFS is the softest loud tone, {APART_MIN_DB:g} dB above the soft "
+                "one at least"
+            )
+        return loud_dbfs - SOFTER_DB
+
+    def _reading(self, ear: str, frequency_hz: int, level_dbfs: float) -> Reading | None:
+        """Play a tone until there is a reading; None: it is to be softer."""
+        while True:
+            if not self.instrument.play(ear, frequency_hz, level_dbfs):
+                if level_dbfs == self.soft_dbfs:
+                    raise HostError(
+                        f"the tone generator's output limit is below --soft, {level_dbfs:g} dBFS"
+                    )
+                self.say(f"{level_dbfs:g} dBFS is above the tone generator's output limit")
+                return None
+            words = answer_of(self.ask, f"{ear} {frequency_hz} Hz at {level_dbfs:g} dBFS, dB SPL: ")
+            self.instrument.stop()
+            if words == "softer":
+                return None
+            if words == "back":
+                raise BackError
+            if not words:
+                continue
+            try:
+                return Reading(level_dbfs, float(words.replace(",", ".")))
+            except ImplausibleError as error:
+                self.say(f"cannot be right: {error}; again")
+            except ValueError:
+                self.say(
+                    f"{words!r} is no number; allowed are a number, return, softer, back, quit"
+                )
+
+
+def answer_of(ask: Ask, question: str) -> str:
+    """Return what the technician answers, in small letters.
+
+    Raises
+    ------
+    QuitError
+        If that is the end.
+    """
+    try:
+        words = ask(question).strip().lower()
+    except EOFError:
+        raise QuitError from None
+    if words == "quit":
+        raise QuitError
+    return words

@@ -1,1 +1,0 @@
-"""`gp-pta completion`."""

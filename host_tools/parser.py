@@ -1,0 +1,125 @@
+"""The parser of the command line: one command in it for each module that offers one."""
+
+import argparse
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from itertools import takewhile
+from typing import Protocol
+
+from firmware_py import __version__
+
+
+class Command(Protocol):
+    """What a module offers that is a command of `gp-pta`, named as the command is.
+
+    Attributes
+    ----------
+    NAME, SUMMARY, EXAMPLE : str
+        As `gp-pta --help` and the command's own help show them.
+    NEEDS : mapping of str to tuple of str
+        Third-party modules, by what needs them: the words of an option, or "" for the command
+        as a whole, which is refused without them.
+    """
+
+    @property
+    def NAME(self) -> str: ...  # noqa: D102, N802
+    @property
+    def SUMMARY(self) -> str: ...  # noqa: D102, N802
+    @property
+    def EXAMPLE(self) -> str: ...  # noqa: D102, N802
+    @property
+    def NEEDS(self) -> Mapping[str, tuple[str, ...]]: ...  # noqa: D102, N802
+
+    def add_arguments(self, p: argparse.ArgumentParser, /) -> None:
+        """Add the options of this command."""
+
+    def run(self, arguments: argparse.Namespace, /) -> int:
+        """Do it, and return the exit code."""
+        ...
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser that answers what it does not know with its own usage, and with what it may mean.
+
+    Attributes
+    ----------
+    commands : dict of str to CommandParser
+        The parser of each command; empty for that of a command itself.
+    """
+
+    def __init__(self, **options: object) -> None:
+        super().__init__(**options)  # type: ignore[arg-type]  # handed on as they come
+        self.commands: dict[str, CommandParser] = {}
+
+    @property
+    def arguments(self) -> list[argparse.Action]:
+        """Return the options and arguments, without --help."""
+        return [action for action in self._actions if action.dest != "help"]
+
+    def parse_known_args(  # type: ignore[override]  # one signature of three
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse, and refuse what is left over."""
+        self._check_options(sys.argv[1:] if args is None else args)
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return known, unknown
+
+    def _check_options(self, args: Sequence[str]) -> None:
+        """Name a mistyped option before the required one that is missing because of it."""
+        known = self._option_string_actions
+        for word in takewhile(lambda word: not self.commands or word[:1] == "-", args):
+            name = word.partition("=")[0]
+            if name == "--":
+                return
+            if name.startswith("--") and not any(option.startswith(name) for option in known):
+                meant = _meant(name, known)
+                if meant:
+                    self.error(f"{name} is no option{meant}")
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Refuse a value that is none of the choices."""
+        if action.choices is None or value in action.choices:
+            return
+        choices = [str(choice) for choice in action.choices]
+        meant, allowed = _meant(str(value), choices), ", ".join(choices)
+        if self.commands:
+            self.error(f"{value} is no command{meant or f'; commands are {allowed}'}")
+        name = action.option_strings[-1] if action.option_strings else action.dest
+        self.error(f"{name} is {value!r}; allowed are {allowed}{meant}")
+
+
+def parser_of(commands: Iterable[Command]) -> CommandParser:
+    """Return the parser of the command line.
+
+    What it returns of a command line has, beside the options, `command` (the module), `commands`
+    (all of them) and `parser` (this one).
+    """
+    p = CommandParser(
+        prog="gp-pta",
+        description="Host tools of the GP-PTA fitting device.",
+        epilog="gp-pta COMMAND --help shows an example of each.",
+    )
+    p.add_argument("--version", action="version", version=f"gp-pta {__version__}")
+    chooser = p.add_subparsers(metavar="COMMAND", required=True)
+    for command in commands:
+        sub = chooser.add_parser(
+            command.NAME,
+            help=command.SUMMARY,
+            description=command.SUMMARY[0].upper() + command.SUMMARY[1:] + ".",
+            epilog=command.EXAMPLE,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_arguments(sub)
+        sub.set_defaults(command=command, commands=commands, parser=p)
+        p.commands[command.NAME] = sub
+    return p
+
+
+def _meant(typed: str, known: Iterable[str]) -> str:
+    """Return a question whether the nearest name was meant; "" if none is near."""
+    names = {name.lstrip("-"): name for name in known}  # that both begin with dashes is no likeness
+    near = get_close_matches(typed.lstrip("-"), names, n=1)
+    return f"; did you mean {names[near[0]]}?" if near else ""
