@@ -4,6 +4,7 @@ The calls are recorded where Python makes them: the name of each kernel, and cop
 just before. The program maps the file of all arrays to memory and makes the same calls.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +16,7 @@ from numba.core.dispatcher import Dispatcher
 
 from firmware_py.inference.laplace import hyperparameters
 from firmware_py.inference.laplace import model as laplace_model
+from firmware_py.inference.library import kernel_name
 from firmware_py.inference.mixture import model as mixture_model
 
 _ALIGNMENT_BYTES: Final = 64
@@ -50,7 +52,7 @@ int main(int argc, char **argv)
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a kernel: the kernel, and copies of its arguments."""
+    """One call of a kernel: the kernel, and copies of its arguments, of groups their fields."""
 
     kernel: Dispatcher
     arguments: tuple[Any, ...]
@@ -58,13 +60,18 @@ class Call:
     @property
     def name(self) -> str:
         """Return the name the kernel has in a library."""
-        function = self.kernel.py_func
-        return f"{function.__module__.rpartition('.')[2]}_{function.__name__}"
+        return kernel_name(self.kernel.py_func)
 
     @property
     def types(self) -> tuple[Any, ...]:
         """Return Numba's types of the arguments."""
-        return tuple(self.kernel.nopython_signatures[0].args)
+        return tuple(_fields(self.kernel.nopython_signatures[0].args, types.BaseTuple))
+
+
+def _fields(arguments: Any, group: Any) -> Iterator[Any]:
+    """Yield what a library is passed for arguments, some of which are groups."""
+    for argument in arguments:
+        yield from argument if isinstance(argument, group) else (argument,)
 
 
 def record(trial: Any) -> list[Call]:
@@ -73,7 +80,8 @@ def record(trial: Any) -> list[Call]:
 
     def noting(kernel: Dispatcher) -> Any:
         def call(*arguments: Any) -> Any:
-            copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+            fields = _fields(arguments, tuple)
+            copies = [a.copy() if isinstance(a, np.ndarray) else a for a in fields]
             calls.append(Call(kernel, tuple(copies)))
             return kernel(*arguments)
 

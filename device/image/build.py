@@ -20,7 +20,7 @@ from firmware_py import __version__
 from firmware_py.inference.library import BESIDE
 
 DEVICES: Final = [target.name for target in TARGETS.values() if target.is_for_devices]
-STACK_BYTES_MAX: Final = 8192  # the smallest stack a thread may have is twice as large
+STACK_BYTES_MAX: Final = 8192  # half of the smallest stack that a thread may have
 LAUNCHER: Final = """\
 #!/usr/bin/env python3
 import sys
@@ -72,7 +72,7 @@ def _write_checksums(directory: Path) -> None:
 
 
 def _pack(directory: Path) -> Path:
-    """Write a tar of the directory that has the same bytes whoever makes it, and when."""
+    """Write a reproducible tar of the directory: the same files give the same bytes."""
     packed = directory.with_name(f"{directory.name}.tar.gz")
     with (
         packed.open("wb") as file,

@@ -1,8 +1,7 @@
 """From LLVM's text of the kernels to a shared library for one target.
 
-The library needs nothing from anybody: the linker adds the few helpers that a processor without
-64-bit division wants from its own runtime. The same text and versions give the same
-bytes.
+The library depends on no other: the linker adds the few helpers that a processor without 64-bit
+division needs. The same text and versions give the same bytes.
 """
 
 import re
@@ -60,8 +59,8 @@ def _with_description(text: str, about: dict[str, str]) -> str:
     """Add a function that returns what the library was made from and for."""
     words = " ".join(f"{key}={value}" for key, value in about.items()).encode("ascii")
     if any(not 32 < byte < 127 or byte in b'"\\' for byte in words.replace(b" ", b"")):
-        raise BuildError(f"the description {words!r} has characters that LLVM's text has not")
-    # A loop that writes zeros stays one: as a call of memset it would want somebody to have that.
+        raise BuildError(f"the description {words!r} has characters that LLVM's text cannot hold")
+    # A loop that writes zeros stays a loop: as a call of memset the library would depend on libc.
     text = DEFINE.sub(r'\g<0> "no-builtins"', text)
     return (
         text.replace("@sqrt(", "@llvm.sqrt.f64(").replace("@floor(", "@llvm.floor.f64(")

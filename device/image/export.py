@@ -1,8 +1,9 @@
 """From the entries that Numba compiled to one LLVM module of functions that C could call.
 
-An entry takes its arrays as pointers to descriptions (`firmware_py.inference.library`), puts them
-together as Numba wants them, and calls the kernel. Run in a process of its own, with Numba told to
-compile for no processor in particular: see `kernels.COMPILE_ENVIRONMENT`.
+The function of an entry takes arrays as pointers to descriptions (`firmware_py.inference.library`)
+and groups of arrays as their fields, makes Numba's arrays and tuples of them, and calls the kernel.
+This runs in a process of its own, in which Numba compiles for no processor in particular: see
+`kernels.COMPILE_ENVIRONMENT`.
 """
 
 import gc
@@ -60,18 +61,28 @@ def _wrap(module: ir.Module, name: str, overload: Any) -> None:
     """Add a function of this name that calls a kernel."""
     context, signature = cpu_target.target_context, overload.signature
     scalar = {types.float64: ir.DoubleType(), types.int64: _INT64}
-    passed = [scalar.get(kind, _POINTER) for kind in signature.args]
+    passed = [scalar.get(kind, _POINTER) for group in signature.args for kind in _fields(group)]
     wrapper = ir.Function(module, ir.FunctionType(scalar[signature.return_type], passed), name)
     builder = ir.IRBuilder(wrapper.append_basic_block())
-    arguments = [
-        value if kind in scalar else _array(context, builder, kind, value)
-        for kind, value in zip(signature.args, wrapper.args, strict=True)
-    ]
+    values = iter(wrapper.args)
+
+    def argument(kind: Any) -> Any:
+        if isinstance(kind, types.BaseTuple):
+            return context.make_tuple(builder, kind, [argument(field) for field in kind.types])
+        value = next(values)
+        return value if kind in scalar else _array(context, builder, kind, value)
+
+    arguments = [argument(kind) for kind in signature.args]
     kernel = context.declare_function(module, overload.fndesc)
     _, result = context.call_conv.call_function(
         builder, kernel, signature.return_type, signature.args, arguments
     )
     builder.ret(result)
+
+
+def _fields(kind: Any) -> tuple[Any, ...]:
+    """Return the types of a group's fields, or of the one argument."""
+    return tuple(kind.types) if isinstance(kind, types.BaseTuple) else (kind,)
 
 
 def export(modules: Iterable[str]) -> str:

@@ -1,6 +1,6 @@
 """The library of kernels; `python -m device.image.kernels` makes this checkout's own.
 
-It is made in a few seconds, where the one that is there is for another machine or of other kernels.
+It is made if there is none, or if the one there is for another machine or of other kernels.
 """
 
 import fcntl
@@ -34,13 +34,13 @@ from firmware_py.inference.library import (
 
 ROOT: Final = Path(__file__).parents[2]
 LIBRARY_BYTES_MAX: Final = 200_000
-# The modules that have entries, in two parts that take about as long: a process each.
+# The modules that have entries, in two parts of about the same duration: a process each.
 PARTS: Final = (
-    ("elementary", "mixture.posterior", "mixture.selection"),
+    ("elementary", "mixture.posterior", "mixture.prediction", "mixture.selection"),
     ("laplace.posterior", "laplace.hyperparameters", "laplace.selection"),
 )
-# The same text on every machine that builds: for no processor in particular, not yet optimised,
-# because that is for the target to do, and with sets and dictionaries of names in one order.
+# They make the text the same on every machine that builds: for no processor in particular, not yet
+# optimised (that is done for the target), and with sets and dictionaries in one order.
 COMPILE_ENVIRONMENT: Final = {
     VARIABLE: JIT_EXPORT,
     "NUMBA_CPU_NAME": "generic",
@@ -101,7 +101,7 @@ def _export_part(modules: Sequence[str], text: Path, tell: Callable[[str], None]
 
 
 def make_library(text: str, target: Target, path: Path, source_commit: str) -> dict[str, str]:
-    """Make the library of one target, and return what it says of itself.
+    """Make the library of one target, and return its description.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def make_library(text: str, target: Target, path: Path, source_commit: str) -> d
         content = file.read()
         if content.startswith(ELF):
             file.write(check_sum(content))
-        os.fsync(file.fileno())  # a power cut leaves the one that was there, or this one
+        os.fsync(file.fileno())  # after a power cut there is the old library, or this one
     refuse_more("the library has", part.stat().st_size, LIBRARY_BYTES_MAX)
     part.replace(path)
     return about
@@ -144,7 +144,7 @@ def refuse_more(what: str, size_bytes: int, most_bytes: int) -> None:
 
 
 def made_by() -> dict[str, str]:
-    """Return what a library is made by: of another it would have other bytes."""
+    """Return the versions of everything that determines the bytes of a library."""
     sources = (Path(__file__).with_name(f"{name}.py") for name in ("compile", "export", "targets"))
     return {
         "numba": version("numba"),
@@ -160,7 +160,7 @@ def is_as_made_now() -> bool:
 
 
 def make_beside(tell: Callable[[str], None]) -> None:
-    """Make the library of this checkout if it is not there; of two processes the second waits.
+    """Make the library of this checkout if it is not there; a second process waits.
 
     Parameters
     ----------

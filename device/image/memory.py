@@ -1,8 +1,8 @@
-"""`python -m device.image.memory`: what memory is taken when, as a table in Markdown.
+"""`python -m device.image.memory`: a table, in Markdown, of the memory that is allocated.
 
-After the start nothing is taken from one answer to the next: a workspace is taken when the test of
-an ear begins, and its size depends on the number of answers there is room for, N, alone. (With one
-Gaussian process and fewer than 128 answers it is a little more than its formula says.)
+A workspace is allocated when the test of an ear begins. Its size depends only on the number of
+answers that it has room for, N. From one answer to the next nothing is allocated. (With one
+Gaussian process and fewer than 128 answers the workspace is a little larger than the formula.)
 """
 
 from typing import Final

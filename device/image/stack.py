@@ -1,4 +1,4 @@
-"""How much stack a kernel takes at most: the frames LLVM gave its functions, along the calls."""
+"""The most stack that a kernel takes: the sum of LLVM's frames along the deepest calls."""
 
 import re
 import subprocess
@@ -24,7 +24,7 @@ def deepest(frame_bytes: Mapping[str, int], calls: Mapping[str, set[str]], name:
     Raises
     ------
     BuildError
-        If a function calls itself, on whatever way: then there is no bound.
+        If a function calls itself, directly or not: then there is no bound.
     """
 
     def depth(function: str, above: tuple[str, ...]) -> int:
@@ -40,7 +40,7 @@ def deepest(frame_bytes: Mapping[str, int], calls: Mapping[str, set[str]], name:
 def stack_bytes(text: str, target: Target) -> dict[str, int]:
     """Return the most stack each kernel takes on this target, bytes.
 
-    LLVM warns of every frame larger than asked for, on standard error only: hence the process.
+    LLVM reports the frames as warnings, on standard error only: hence the process.
     """
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "kernels.ll"

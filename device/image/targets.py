@@ -65,7 +65,7 @@ TARGETS: Final = {
             "armhf", "armv7-unknown-linux-gnueabihf", "generic", "+vfp3d16,-neon",
             "arm-linux-gnueabihf", "generic+v7a+vfp3d16", _on_linux("armv7l"),
         ),
-        # Built, and tried by nobody yet.
+        # Built, and not tested yet.
         Target(
             "macos-x86-64", "x86_64-apple-macosx11.0.0", "x86-64-v2", "", "x86_64-macos.11.0",
             "x86_64_v2", "macosx_11_0_x86_64",

@@ -1,8 +1,8 @@
 """What hatch runs when it builds a wheel: the library of kernels goes into it.
 
-`pip install .` makes the library for this machine, `make wheels` for each that there is a target
-for. A checkout that is installed to be edited has the library beside the kernels. Where there is no
-target for a machine, its wheel has no library, and asks for Numba.
+`pip install .` makes the library for this machine, and `make wheels` one for each target. An
+editable installation has the library beside the kernels. A wheel for a machine without a target has
+no library and depends on Numba.
 """
 
 import os
@@ -13,23 +13,23 @@ from typing import Any, Final
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-# A library to take, in a directory that has the name of its target; else one for this machine.
+# Path of a ready library, in a directory named as its target; if unset, one is made.
 LIBRARY_VARIABLE: Final = "GP_PTA_WHEEL_LIBRARY"
-EXTRA: Final = "kernels"  # what makes a library, and runs kernels where there is none
+EXTRA: Final = "kernels"  # the packages that make a library, or run the kernels without one
 
 
 class KernelsHook(BuildHookInterface[Any]):
     """Adds the library of kernels to a wheel."""
 
     def dependencies(self) -> list[str]:
-        """Return what a build takes: nothing beside hatch if the library is made already."""
+        """Return what a build needs: nothing beside hatch if the library is made already."""
         sys.path.insert(0, self.root)
         from firmware_py.inference.library import is_made
 
         return [] if is_made() else self._of_extra()
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Make the library and name the machines the wheel is for, or ask for Numba.
+        """Make the library and name the machines the wheel is for, or depend on Numba.
 
         Raises
         ------
@@ -56,7 +56,7 @@ class KernelsHook(BuildHookInterface[Any]):
     def _make_beside(self) -> None:
         from firmware_py.inference.library import VARIABLE, is_made
 
-        if os.environ.get(VARIABLE) or is_made():  # told what runs the kernels, nobody waits for it
+        if os.environ.get(VARIABLE) or is_made():
             return
         from device.image.kernels import make_beside
 

@@ -1,8 +1,8 @@
-"""`python -m device.image.wheels`: a wheel for each machine that there is a target for, in dist.
+"""`python -m device.image.wheels`: a wheel for each target, in dist.
 
-The wheel for this machine is installed into a new environment, with what it asks for and nothing
-else, and a demonstration is run there: without a compiler, and without this checkout. The others
-are tried under emulation by `make test-arm`, but for those of macOS, which nobody has tried.
+The wheel for this machine is installed into a new environment with its dependencies only, and a
+demonstration runs there, without a compiler and without this checkout. `make test-arm` tests the
+wheels for ARM under emulation. The wheels for macOS are untested.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""What an answer says about the threshold, when listeners lapse, press for nothing, or are unsure.
+"""The probability of an answer, of listeners who lapse, give false alarms, or are unsure.
 
 With u = level - threshold + noise, noise normal with SD sigma, a listener who attends has heard
 above +d, is unsure within +-d, and has heard nothing below -d: an ordinal probit with a dead zone,
-d = `unsure_half_width_db` (0: there is no such answer). Not everyone attends always:
+d = `unsure_half_width_db` (0: there is no such answer). With lapses and false alarms:
 
 P(heard)  = gamma  + c Phi((h - d - g) / sigma)
 P(unsure) = gamma' + c [Phi((h + d - g) / sigma) - Phi((h - d - g) / sigma)]
@@ -22,26 +22,26 @@ HEARD: Final = 1
 UNSURE: Final = 0
 SILENT: Final = -1
 
-# Nobody is a machine: with rates of exactly 0 one slip of the hand would rule out the truth.
+# With rates of exactly 0 one slip of the hand would rule out the true threshold.
 RATE_MIN: Final = 1e-4
 
 
 @kernel
 def normal_from(z: float, scaled_tail: float, bell: float) -> tuple[float, float]:
-    """Return Phi(z) and phi(z), from erfcx(|z| / sqrt 2) and exp(-z**2 / 2)."""
+    """`Phi(z)` and `phi(z)`, from erfcx(|z| / sqrt 2) and exp(-z**2 / 2)."""
     beyond = 0.5 * scaled_tail * bell
     return beyond if z < 0.0 else 1.0 - beyond, INV_SQRT_2PI * bell
 
 
 @kernel
 def normal(z: float) -> tuple[float, float]:
-    """Return Phi(z) and phi(z)."""
+    """`Phi(z)` and `phi(z)`, of the standard normal distribution."""
     return normal_from(z, erfcx(abs(z) * SQRT_HALF), exp(-0.5 * z * z))
 
 
 @kernel
 def attention(lapse_rate: float, false_alarm_rate: float, unsure_half_width_db: float) -> float:
-    """Return c, the share of answers that depend on the tone."""
+    """`c = 1 - lambda - gamma - gamma'`: share of the answers that depend on the tone."""
     presses = 2.0 if unsure_half_width_db > 0.0 else 1.0
     return 1.0 - lapse_rate - presses * false_alarm_rate
 
@@ -55,7 +55,7 @@ def expected_answer(
     false_alarm_rate: float,
     unsure_half_width_db: float,
 ) -> tuple[float, float, float]:
-    """Return the probability of an answer, and two derivatives, for a normal threshold.
+    """`p = E[P(answer | g)]`, dp/dm and d2p/dm2, for a normal threshold g of mean m.
 
     Parameters
     ----------

@@ -4,9 +4,9 @@ The C library's `erfc`, and in the last bit its `exp` and `log`, differ between 
 made of additions, multiplications, divisions and square roots only, which IEEE 754 fixes to the
 bit. Their error against exact values is stated and tested (tests/inference/test_elementary.py).
 
-Arguments are numbers in the stated domain. Outside it, at infinity and at NaN nothing is raised and
-the result means nothing (`exp` alone keeps to its limits): the estimator lets no such
-number in, and the kernels make none.
+Arguments must be numbers in the stated domain. Outside it, at infinity and at NaN nothing is raised
+and the result means nothing (`exp` alone keeps to its limits). The estimator accepts no such number
+and the kernels compute none.
 """
 
 import math
@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from firmware_py.inference.kernel import F8, entry, kernel
+from firmware_py.inference.kernel import entry, kernel
 
 SQRT_HALF: Final = math.sqrt(0.5)
 SQRT_2_OVER_PI: Final = math.sqrt(2.0 / math.pi)
@@ -70,9 +70,9 @@ _ERFCX_ODD: Final = (
 )
 
 
-@entry(F8, F8)
+@entry
 def exp(x: float) -> float:
-    """Return e**x; 0 below -708, e**709 above 709. Relative error between below 3e-16.
+    """`e**x`; 0 below -708, e**709 above 709. The relative error is below 3e-16 between them.
 
     Without a branch, so that loops over it can be vectorised.
     """
@@ -88,9 +88,9 @@ def exp(x: float) -> float:
     return p * power if x >= _EXP_LOW else 0.0
 
 
-@entry(F8, F8)
+@entry
 def log(x: float) -> float:
-    """Return the natural logarithm of a normal positive x. Error below 1 unit in the last place."""
+    """`log x` of a normal positive x. Error below 1 unit in the last place."""
     bits = np.float64(x).view(np.int64)
     k = (bits >> 52) - 1023
     m = np.int64((bits & 0x000FFFFFFFFFFFFF) | 0x3FF0000000000000).view(np.float64)
@@ -111,7 +111,7 @@ def log(x: float) -> float:
 
 @kernel
 def log1p(x: float) -> float:
-    """Return log(1 + x) for x > -1, exact for tiny x too. Relative error below 5e-16."""
+    """`log(1 + x)` for x > -1, exact for tiny x too. Relative error below 5e-16."""
     u = 1.0 + x
     if u == 1.0:
         return x
@@ -120,7 +120,7 @@ def log1p(x: float) -> float:
 
 @kernel
 def erfcx(t: float) -> float:
-    """Return exp(t**2) erfc(t) for finite t >= 0. Relative error below 1e-15."""
+    """`exp(t**2) erfc(t)` for finite t >= 0. Relative error below 1e-15."""
     u = (t - _ERFCX_CENTRE) / (t + _ERFCX_CENTRE)
     u2 = u * u
     even = 0.0
@@ -134,7 +134,7 @@ def erfcx(t: float) -> float:
 
 @kernel
 def erfc(t: float) -> float:
-    """Return the complementary error function, 0 beyond t = 26.6. Relative error below 2e-13.
+    """`erfc t`, the complementary error function, 0 beyond t = 26.6. Relative error below 2e-13.
 
     Most of it comes from rounding t**2 far out; up to t = 1 it is below 1e-15.
     """
@@ -143,9 +143,9 @@ def erfc(t: float) -> float:
     return erfcx(t) * exp(-t * t)
 
 
-@entry(F8, F8)
+@entry
 def normal_cdf(z: float) -> float:
-    """Return the standard normal distribution function, 0 below -37.6.
+    """`Phi(z)`, the standard normal distribution function, 0 below -37.6.
 
     Relative error below 5e-13 far out on the left, and below 2e-15 from -1 on.
     """
@@ -154,7 +154,7 @@ def normal_cdf(z: float) -> float:
 
 @kernel
 def binary_entropy(p: float) -> float:
-    """Return H2(p) in bits, without loss for p near 0."""
+    """`-p log2 p - (1 - p) log2(1 - p)`, without loss of digits for p near 0."""
     q = min(p, 1.0 - p)
     if q <= 0.0:
         return 0.0

@@ -1,45 +1,29 @@
-"""The threshold estimator: one thin object that checks what it is told and owns the model."""
+"""The threshold estimator: one thin object that checks its arguments and owns the model."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Final
 
 import numpy as np
 
 from firmware_py.inference.answers import HEARD, SILENT, UNSURE
+from firmware_py.inference.checks import integer, interval, number, numbers
+from firmware_py.inference.construction import Frequencies, Given, frequency_weights, make_model
 from firmware_py.inference.kernel import CONVERGED, Array
-from firmware_py.inference.mixture.population_prior import (
-    AGE_LIMITS_YEARS,
-    PopulationPrior,
-    Sex,
-    shipped_prior,
-)
+from firmware_py.inference.mixture.population_prior import PopulationPrior, Sex
 from firmware_py.inference.model import (
     FREQUENCY_LIMITS_HZ,
     LEVEL_LIMITS_DB_HL,
     Hyperparameters,
-    Model,
     Points,
-    on_line,
-    spread,
 )
-from firmware_py.inference.profiles import (
-    LaplaceProfile,
-    Listener,
-    MixtureProfile,
-    profile_named,
-)
+from firmware_py.inference.profiles import profile_named
 from firmware_py.inference.scales import scale_named
 
 TRIALS_MAX: Final = 1024  # of `max_trials`; the paper's workspace is some 32 bytes times its square
-CANDIDATES: Final = 128  # frequencies a next tone may have; 0.18 Bark apart at 125-8000 Hz
 CANDIDATES_MAX: Final = 512
-RESPONSE_NOISE_LIMITS_DB: Final = (0.1, 30.0)
-RATE_MAX: Final = 0.45  # of lapses, and of false alarms: beyond, answers tell next to nothing
 UNSURE_HALF_WIDTH_LIMITS_DB: Final = (0.0, 20.0)
-WEIGHT_MAX: Final = 1e6  # of a frequency; only the ratios of weights matter
 
 
 class TrialLimitError(RuntimeError):
@@ -52,9 +36,9 @@ class InferenceError(RuntimeError):
 
 @dataclass(frozen=True)
 class Stimulus:
-    """A pure tone: frequency in Hz, level in dB HL; and what its answer is expected to tell, bits.
+    """A pure tone: frequency in Hz, level in dB HL, and the information expected from its answer.
 
-    Two of the same tone are equal, whatever is expected of them.
+    Two stimuli of the same tone are equal, whatever information is expected.
     """
 
     frequency_hz: float
@@ -127,48 +111,29 @@ class ThresholdEstimator:
         candidates: int | None = None,
     ) -> None:
         self._profile = profile_named(profile)
-        self._scale = scale_named(scale)
-        self.max_trials = _integer("max_trials", max_trials, 1, TRIALS_MAX)
-        self.level_limits_db_hl = _interval(
+        self.max_trials = integer("max_trials", max_trials, 1, TRIALS_MAX)
+        self.level_limits_db_hl = interval(
             "level_limits_db_hl", level_limits_db_hl, LEVEL_LIMITS_DB_HL
         )
-        self.frequency_range_hz = _interval(
+        self.frequency_range_hz = interval(
             "frequency_range_hz", frequency_range_hz, FREQUENCY_LIMITS_HZ
         )
-        self.unsure_half_width_db = _number(
+        self.unsure_half_width_db = number(
             "unsure_half_width_db", unsure_half_width_db, *UNSURE_HALF_WIDTH_LIMITS_DB
         )
-        noise_db, noise_curve = _noise(response_noise_db)
-        count = candidates
-        if count is not None:
-            count = _integer("candidates", count, 2, CANDIDATES_MAX)
-        self._model: Model
-        if isinstance(self._profile, LaplaceProfile):
-            unused = {
-                "lapse_rate": None if _is_zero(lapse_rate) else lapse_rate,
-                "false_alarm_rate": None if _is_zero(false_alarm_rate) else false_alarm_rate,
-                "unsure_half_width_db": unsure_half_width_db or None,
-                "response_noise_db": noise_curve and response_noise_db,
-                "age_years": age_years,
-                "sex": sex,
-                "prior": prior,
-            }
-            self._model = self._laplace_model(self._profile, noise_db, count, unused)
-        else:
-            # Only what is used is loaded: every model has kernels of its own.
-            from firmware_py.inference.mixture.model import MixtureModel
-
-            given = _prior_of(prior, age_years, sex).within(*self.frequency_range_hz)
-            self._model = MixtureModel(
-                given,
-                _listeners(self._profile, noise_db, lapse_rate, false_alarm_rate, self._dead_zone),
-                lapse_rate is None and false_alarm_rate is None,
-                noise_curve,
-                self.unsure_half_width_db,
-                self.max_trials,
-                self._mixture_candidates(given, count),
-            )
-        self._weight = self._interpolate_weight(frequency_weight)
+        if candidates is not None:
+            candidates = integer("candidates", candidates, 2, CANDIDATES_MAX)
+        asked = Frequencies(self.frequency_range_hz, scale_named(scale), candidates)
+        given = Given(
+            response_noise_db, lapse_rate, false_alarm_rate, self.unsure_half_width_db, age_years,
+            sex, prior,
+        )  # fmt: skip
+        self._model = make_model(self._profile, given, asked, self.max_trials)
+        self._weight = frequency_weights(
+            self._profile.frequency_weight if frequency_weight is None else frequency_weight,
+            self._model.candidates_hz,
+            asked,
+        )
         self._ceilings_db_hl = np.empty_like(self._weight)
         self.reset()
 
@@ -204,12 +169,12 @@ class ThresholdEstimator:
 
     @property
     def attended(self) -> Array:
-        """Return (trial_count,) how likely each answer was given with attention, not by chance."""
+        """Return (trial_count,) the probability that each answer was given with attention."""
         return self._model.attended(self.trial_count)
 
     @property
     def converged(self) -> bool:
-        """Tell whether the last inference settled; if not, the bands are less exact."""
+        """Return whether the last inference converged; if not, the bands are less exact."""
         return self._model.converged
 
     @property
@@ -232,7 +197,7 @@ class ThresholdEstimator:
         ValueError
             If frequency or level lie outside the ranges of this estimator.
         TypeError
-            If `heard` is none of these: the labels +1 and -1 of the paper would both be true.
+            If `heard` is neither bool nor None: the labels +1 and -1 of the paper are both truthy.
         TrialLimitError
             If there is no room for another answer; nothing is changed.
         InferenceError
@@ -244,8 +209,8 @@ class ThresholdEstimator:
                 f"answer {n + 1} does not fit: this estimator was made for max_trials = {n}"
             )
         answer = self._answer(heard)
-        frequency_hz = _number("frequency_hz", frequency_hz, *self.frequency_range_hz)
-        level_db_hl = _number("level_db_hl", level_db_hl, *self.level_limits_db_hl)
+        frequency_hz = number("frequency_hz", frequency_hz, *self.frequency_range_hz)
+        level_db_hl = number("level_db_hl", level_db_hl, *self.level_limits_db_hl)
         self.trial_count = n + 1
         status = self._model.observe(n, frequency_hz, level_db_hl, answer)
         if status != CONVERGED:
@@ -287,18 +252,17 @@ class ThresholdEstimator:
             them, or what is excluded is not a collection of frequencies.
         """
         weight = self._weight
-        excluded = _numbers("exclude_hz", exclude_hz, Collection, *FREQUENCY_LIMITS_HZ)
+        excluded = numbers("exclude_hz", exclude_hz, Collection, *FREQUENCY_LIMITS_HZ)
         if excluded:
             weight = np.where(np.isin(self._model.candidates_hz, excluded), 0.0, weight)
             weight = weight if weight.any() else self._weight
-        choice = self._model.choose(
-            weight, self.level_limits_db_hl[0], self._ceilings(level_max_db_hl)
-        )
+        ceilings = _ceilings(level_max_db_hl, self.level_limits_db_hl, self._ceilings_db_hl)
+        choice = self._model.choose(weight, self.level_limits_db_hl[0], ceilings)
         frequency_hz = float(self._model.candidates_hz[choice.candidate])
         return Stimulus(frequency_hz, choice.level_db_hl, choice.information_bits)
 
     def objective(self, levels_db_hl: Sequence[float] | Array) -> Array:
-        """Return what `next_stimulus` makes the most of, for pictures of it.
+        """Return the objective that `next_stimulus` maximises, for pictures of it.
 
         Parameters
         ----------
@@ -310,7 +274,7 @@ class ThresholdEstimator:
             The information expected from the answer to each tone, in bits, times the weight of its
             frequency; a row for each of `candidate_frequencies_hz`.
         """
-        levels = _numbers("levels_db_hl", levels_db_hl, Sequence, *LEVEL_LIMITS_DB_HL)
+        levels = numbers("levels_db_hl", levels_db_hl, Sequence, *LEVEL_LIMITS_DB_HL)
         objective: Array = self._weight[:, None] * self._model.information(np.array(levels))
         return objective
 
@@ -328,7 +292,7 @@ class ThresholdEstimator:
         self, frequencies_hz: Sequence[float] | Array, probability: float = 0.95
     ) -> tuple[Array, Array]:
         """Return the central band (low, high), dB HL, with this probability of the threshold."""
-        probability = _number("probability", probability, 1e-6, 1.0 - 1e-6)
+        probability = number("probability", probability, 1e-6, 1.0 - 1e-6)
         return self._model.band(self._checked_frequencies(frequencies_hz), probability)
 
     def joint_threshold(
@@ -355,217 +319,38 @@ class ThresholdEstimator:
 
     def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
         """Return the probability that this tone would be heard (paper, equation 9)."""
-        frequency_hz = _number("frequency_hz", frequency_hz, *self.frequency_range_hz)
-        level_db_hl = _number("level_db_hl", level_db_hl, *LEVEL_LIMITS_DB_HL)
+        frequency_hz = number("frequency_hz", frequency_hz, *self.frequency_range_hz)
+        level_db_hl = number("level_db_hl", level_db_hl, *LEVEL_LIMITS_DB_HL)
         return self._model.probability_heard(frequency_hz, level_db_hl)
 
-    def _ceilings(self, level_max_db_hl: float | Sequence[float] | None) -> Array:
-        """Return the highest level at each candidate, from one for all or one for each."""
-        low, high = self.level_limits_db_hl
-        ceilings = self._ceilings_db_hl
-        ceilings[:] = high
-        if level_max_db_hl is None:
-            return ceilings
-        if isinstance(level_max_db_hl, str) or not isinstance(level_max_db_hl, Sequence):
-            ceiling = _number("level_max_db_hl", level_max_db_hl, low, math.inf)
-            ceilings[:] = min(high, ceiling)
-            return ceilings
-        told = _numbers("level_max_db_hl", level_max_db_hl, Sequence, low, math.inf)
-        if len(told) != len(ceilings):
-            raise ValueError(
-                f"level_max_db_hl has {len(told)} ceilings; allowed is one, or one for each of the "
-                f"{len(ceilings)} candidate frequencies"
-            )
-        return np.minimum(told, high, out=ceilings)
-
-    @property
-    def _dead_zone(self) -> bool:
-        return self.unsure_half_width_db > 0.0
-
     def _answer(self, heard: bool | None) -> int:
-        if heard is None and self._dead_zone:
+        dead_zone = self.unsure_half_width_db > 0.0
+        if heard is None and dead_zone:
             return UNSURE
         if not isinstance(heard, bool | np.bool_):
-            unsure = ", and None for unsure" if self._dead_zone else ""
+            unsure = ", and None for unsure" if dead_zone else ""
             raise TypeError(f"heard is {heard!r}; allowed are True and False{unsure}")
         return HEARD if heard else SILENT
 
     def _checked_frequencies(self, frequencies_hz: Sequence[float] | Array) -> Array:
         return np.array(
-            _numbers("frequencies_hz", frequencies_hz, Sequence, *self.frequency_range_hz)
+            numbers("frequencies_hz", frequencies_hz, Sequence, *self.frequency_range_hz)
         )
 
-    def _laplace_model(
-        self,
-        profile: LaplaceProfile,
-        noise_db: float | None,
-        candidates: int | None,
-        unused: Mapping[str, object],
-    ) -> Model:
-        from firmware_py.inference.laplace.model import LaplaceModel
 
-        for name, value in unused.items():
-            if value is not None:
-                raise ValueError(
-                    f"{name} is {value!r}; profile {profile.name!r} makes no use of it: "
-                    f"allowed is {UNUSED_ALLOWED.get(name, 'None')}"
-                )
-        return LaplaceModel(
-            profile,
-            self.max_trials,
-            profile.response_noise_db if noise_db is None else noise_db,
-            self._scale,
-            spread(self.frequency_range_hz, candidates or CANDIDATES, self._scale),
-        )
-
-    def _mixture_candidates(self, prior: PopulationPrior, count: int | None) -> list[float]:
-        low_hz, high_hz = self.frequency_range_hz
-        knots = [f for f in prior.knots_hz if low_hz <= f <= high_hz]
-        if count is None and len(knots) > 1:
-            return knots
-        return spread(self.frequency_range_hz, count or 2, self._scale)
-
-    def _interpolate_weight(self, pairs: Points | None) -> Array:
-        if pairs is None:
-            pairs = self._profile.frequency_weight
-        try:
-            points = [
-                (
-                    _number("frequency_weight", frequency_hz, *FREQUENCY_LIMITS_HZ),
-                    _number("frequency_weight", weight, 0.0, WEIGHT_MAX),
-                )
-                for frequency_hz, weight in pairs
-            ]
-        except (TypeError, ValueError):
-            points = []
-        curve = [(self._scale.warp(frequency_hz), weight) for frequency_hz, weight in points]
-        at = [self._scale.warp(float(f)) for f in self._model.candidates_hz]
-        weights = [on_line(curve, x) for x in at] if _rising(points) else [0.0]
-        if max(weights) <= 0.0:
-            low_hz, high_hz = self.frequency_range_hz
-            raise ValueError(
-                f"frequency_weight is {pairs!r}; allowed are (frequency_hz, weight) pairs of "
-                f"rising frequency from {FREQUENCY_LIMITS_HZ[0]:g} to {FREQUENCY_LIMITS_HZ[1]:g}, "
-                f"with weights from 0 to {WEIGHT_MAX:g} that leave something of {low_hz:g} to "
-                f"{high_hz:g} Hz"
-            )
-        return np.array(weights)
-
-
-# What a profile without such a thing may be told all the same.
-UNUSED_ALLOWED: Final = {
-    "lapse_rate": "None or 0",
-    "false_alarm_rate": "None or 0",
-    "unsure_half_width_db": "0",
-    "response_noise_db": "None or a number",
-}
-
-
-def _rising(points: Points) -> bool:
-    frequencies = [frequency_hz for frequency_hz, _ in points]
-    return bool(points) and sorted(set(frequencies)) == frequencies
-
-
-def _noise(told: float | Points | None) -> tuple[float | None, Points | None]:
-    """Return the response noise, and its curve over frequency as factors of it."""
-    low, high = RESPONSE_NOISE_LIMITS_DB
-    if told is None:
-        return None, None
-    try:
-        points = list(told)  # type: ignore[arg-type]
-    except TypeError:
-        return _number("response_noise_db", told, low, high), None  # type: ignore[arg-type]
-    try:
-        curve = [
-            (
-                _number("response_noise_db", frequency_hz, *FREQUENCY_LIMITS_HZ),
-                _number("response_noise_db", noise_db, low, high),
-            )
-            for frequency_hz, noise_db in points
-        ]
-    except (TypeError, ValueError):
-        curve = []
-    if not _rising(curve):
+def _ceilings(
+    told: float | Sequence[float] | None, limits_db_hl: tuple[float, float], out: Array
+) -> Array:
+    """Write the highest level at each candidate, from one for all or one for each."""
+    low, high = limits_db_hl
+    if told is None or isinstance(told, str) or not isinstance(told, Sequence):
+        ceiling = high if told is None else number("level_max_db_hl", told, low, math.inf)
+        out[:] = min(high, ceiling)
+        return out
+    each = numbers("level_max_db_hl", told, Sequence, low, math.inf)
+    if len(each) != len(out):
         raise ValueError(
-            f"response_noise_db is {told!r}; allowed is {low:g} to {high:g}, or (frequency_hz, "
-            f"response_noise_db) pairs of rising frequency with such values"
+            f"level_max_db_hl has {len(each)} ceilings; allowed is one, or one for each of the "
+            f"{len(out)} candidate frequencies"
         )
-    return 1.0, curve
-
-
-def _prior_of(
-    prior: PopulationPrior | None, age_years: float | None, sex: str | None
-) -> PopulationPrior:
-    if prior is not None and not isinstance(prior, PopulationPrior):
-        raise ValueError(f"prior is {prior!r}; allowed is a PopulationPrior, or None")
-    if age_years is not None:
-        age_years = _number("age_years", age_years, *AGE_LIMITS_YEARS)
-    if sex not in (None, "F", "M"):
-        raise ValueError(f"sex is {sex!r}; allowed are 'F', 'M' and None")
-    given: Sex | None = "F" if sex == "F" else "M" if sex == "M" else None
-    return (prior or shipped_prior()).conditioned(age_years, given)
-
-
-def _listeners(
-    profile: MixtureProfile,
-    noise_db: float | None,
-    lapse_rate: float | None,
-    false_alarm_rate: float | None,
-    dead_zone: bool,
-) -> list[Listener]:
-    if lapse_rate is not None:
-        lapse_rate = _number("lapse_rate", lapse_rate, 0.0, RATE_MAX)
-    if false_alarm_rate is not None:
-        # With two buttons each is pressed at this rate.
-        most = 0.5 * RATE_MAX if dead_zone else RATE_MAX
-        false_alarm_rate = _number("false_alarm_rate", false_alarm_rate, 0.0, most)
-    return profile.listeners(noise_db, lapse_rate, false_alarm_rate)
-
-
-def _number(name: str, value: float, low: float, high: float) -> float:
-    """Return value as a float, or say which argument is not a number in [low, high]."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not low <= value <= high:
-        raise ValueError(f"{name} is {value!r}; allowed is {low:g} to {high:g}")
-    return float(value)
-
-
-def _numbers(
-    name: str, values: Collection[float] | Array, kind: type, low: float, high: float
-) -> list[float]:
-    """Return values as floats, or say what is not in [low, high] or no collection of this kind."""
-    single = isinstance(values, str) or (isinstance(values, np.ndarray) and values.ndim == 0)
-    if single or not isinstance(values, kind | np.ndarray):
-        raise ValueError(
-            f"{name} is {values!r}; allowed is a {kind.__name__.lower()} of numbers from {low:g} "
-            f"to {high:g}"
-        )
-    return [_number(name, value, low, high) for value in values]
-
-
-def _is_zero(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and value == 0
-
-
-def _integer(name: str, value: int, low: int, high: int) -> int:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | np.integer)
-        or not low <= value <= high
-    ):
-        raise ValueError(f"{name} is {value!r}; allowed are whole numbers from {low} to {high}")
-    return int(value)
-
-
-def _interval(
-    name: str, value: tuple[float, float], limits: tuple[float, float]
-) -> tuple[float, float]:
-    try:
-        low, high = (_number(name, bound, *limits) for bound in value)
-    except (TypeError, ValueError):
-        low, high = math.nan, math.nan
-    if not low < high:
-        raise ValueError(
-            f"{name} is {value!r}; allowed is (low, high) with "
-            f"{limits[0]:g} <= low < high <= {limits[1]:g}"
-        )
-    return low, high
+    return np.minimum(each, high, out=out)

@@ -4,7 +4,7 @@
 error. There is no fastmath and no contraction, because results must have the same bits on every
 machine.
 
-Compiling takes a minute and more, so it says kernel by kernel, on standard error, what it is doing.
+Compiling takes more than a minute, so each kernel is announced on standard error.
 """
 
 import fcntl
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO, Any, Final, TypeVar
 
 import numba
+from numba.core.sigutils import normalize_signature
 
 from firmware_py.inference.library import (
     COMPILING,
@@ -31,6 +32,7 @@ from firmware_py.inference.library import (
     VARIABLE,
     entry_count,
     kernel_name,
+    passed_as,
     source_digest,
 )
 
@@ -71,18 +73,18 @@ def _cache_directory() -> str | None:
 
 
 def _keep_nothing(why: str) -> None:
-    """Have this process, and those it starts, compile without a cache."""
+    """Make this process, and those it starts, compile without a cache."""
     _say(f"{why}: compiled kernels are not kept, and every start compiles them")
     os.environ[VARIABLE] = JIT_UNCACHED
     _cache_directory.cache_clear()
 
 
 def compile_apart() -> None:
-    """Have another process compile the kernels if they are not in the cache yet.
+    """Compile the kernels in another process if they are not in the cache yet.
 
-    Compiling takes half as much memory again as everything else the firmware does, and it would be
-    kept for good. A cache that a power cut left torn is thrown away, and made once more. Of two
-    processes that start at once one compiles, and the other waits.
+    Compiling takes half as much memory again as everything else the firmware does, and this process
+    would keep it. A cache that a power cut damaged is removed and made once more. Of two processes
+    that start at once one compiles, and the other waits.
     """
     directory = _cache_directory()
     if directory is None or (Path(directory) / _COMPLETE).exists():
@@ -108,7 +110,7 @@ def _compile_all() -> int:
 
 
 def _clear(directory: Path) -> None:
-    """Remove all but the lock: who waits for it has to find it."""
+    """Remove all but the lock, which another process may be waiting for."""
     for path in directory.iterdir():
         if path.name == _LOCK:
             continue
@@ -119,7 +121,7 @@ def _clear(directory: Path) -> None:
 
 
 def _wait_for(lock: IO[str]) -> None:
-    """Lock a file when nobody else has it, and say now and then what is waited for."""
+    """Lock a file as soon as no other process does, and say now and then that this one waits."""
     for second in count():
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -132,7 +134,7 @@ def _wait_for(lock: IO[str]) -> None:
 
 
 def mark_complete() -> None:
-    """Note that all kernels are in the cache, and on the disk: the note vouches for them."""
+    """Note that all kernels are in the cache, once they are on the disk."""
     directory = _cache_directory()
     if directory is not None:
         os.sync()
@@ -141,7 +143,7 @@ def mark_complete() -> None:
 
 @contextmanager
 def _kernels_cached_in(directory: str | None) -> Any:
-    """Point Numba's cache at `directory` while one kernel is declared, and put it back."""
+    """Use `directory` as Numba's cache while one kernel is declared."""
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = directory or before
     try:
@@ -156,7 +158,21 @@ def _is_kept(function: Callable[..., Any], directory: str | None) -> bool:
     return directory is not None and any(Path(directory).rglob(kept))
 
 
-def compiled(function: AnyFunction, *signatures: str) -> AnyFunction:
+def _numba_type(annotation: Any) -> Any:
+    if hasattr(annotation, "_fields"):
+        fields = [_numba_type(field) for field in annotation.__annotations__.values()]
+        return numba.types.BaseTuple.from_types(fields, annotation)
+    ((kind,), _) = normalize_signature(f"void({passed_as(annotation)[0]})")
+    return kind
+
+
+def signature_of(function: Callable[..., Any]) -> Any:
+    """Return Numba's signature of a function from its annotations."""
+    *arguments, result = (_numba_type(each) for each in function.__annotations__.values())
+    return result(*arguments)
+
+
+def compiled(function: AnyFunction, *signatures: Any) -> AnyFunction:
     """Compile a function for these signatures now, or without any when another kernel calls it."""
     directory = _cache_directory()
     if signatures and not _is_kept(function, directory):
@@ -171,7 +187,7 @@ def compiled(function: AnyFunction, *signatures: str) -> AnyFunction:
         return _compiled(function, None, *signatures)
 
 
-def _compiled(function: AnyFunction, directory: str | None, *signatures: str) -> AnyFunction:
+def _compiled(function: AnyFunction, directory: str | None, *signatures: Any) -> AnyFunction:
     with _kernels_cached_in(directory):
         dispatcher: AnyFunction = numba.njit(
             *signatures,

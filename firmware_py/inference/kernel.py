@@ -1,28 +1,27 @@
-"""What a kernel is, and what it is run by: in one place, the same for all of them.
+"""What a kernel is, and what runs it: in one place, the same for all kernels.
 
-A kernel is a free function on floats and arrays: inputs first, scratch and outputs last, a status
-returned where something can go wrong. Those that Python calls, the entries, have explicit
-signatures: they come, with all that they call, out of a library that was compiled ahead of time if
-there is one (`library`), or are compiled or loaded by Numba when their module is imported (`jit`),
-so that nothing compiles in the middle of a session. The others are not loaded by themselves.
+A kernel is a free function on numbers, arrays and groups of arrays (a `NamedTuple` each): inputs
+first, scratch and outputs last. It returns a status where something can go wrong. The entries are
+the kernels that Python calls. Their annotations are their signatures, so they are compiled before
+a session begins and nothing compiles in the middle of one. They come, with all that they call, from
+a library that was compiled ahead of time if there is one (`library`). Otherwise Numba compiles or
+loads them when their module is imported (`jit`).
 """
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import numpy as np
 
 from firmware_py.inference.library import REMEDY, LibraryError, chosen_library, kernel_name
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
-Indices = np.ndarray[Any, np.dtype[np.int64]]
 
-F8: Final = "float64"
-I8: Final = "int64"
-VECTOR: Final = "float64[::1]"
-MATRIX: Final = "float64[:,::1]"
-CUBE: Final = "float64[:,:,::1]"
-INDICES: Final = "int64[::1]"
+# Types of an entry's arguments, and of the fields of a group. Beside them: int and float.
+Vector = Annotated[Array, "float64[::1]"]
+Matrix = Annotated[Array, "float64[:,::1]"]
+Cube = Annotated[Array, "float64[:,:,::1]"]
+Indices = Annotated[np.ndarray[Any, np.dtype[np.int64]], "int64[::1]"]
 
 # What a kernel reports.
 CONVERGED: Final = 0
@@ -36,7 +35,7 @@ LIBRARY: Final = chosen_library()
 
 if LIBRARY is None:
     try:
-        from firmware_py.inference.jit import compile_apart, compiled
+        from firmware_py.inference.jit import compile_apart, compiled, signature_of
     except ModuleNotFoundError as error:
         raise LibraryError(
             "there is no library of kernels beside the firmware, and "
@@ -45,7 +44,7 @@ if LIBRARY is None:
 
 
 def prepare() -> None:
-    """Have the kernels compiled, in a process apart, if there is no library and they are not."""
+    """Compile the kernels in another process, if there is no library and they are not compiled."""
     if LIBRARY is None:
         compile_apart()
 
@@ -55,19 +54,9 @@ def kernel(function: AnyFunction) -> AnyFunction:
     return function if LIBRARY else compiled(function)
 
 
-def entry(result: str, *arguments: str) -> Callable[[AnyFunction], AnyFunction]:
-    """Compile a kernel that Python calls, with this result and these argument types.
-
-    Parameters
-    ----------
-    result, *arguments : str
-        Numba type names, `F8`, `I8`, `VECTOR`, `MATRIX`, `CUBE` or `INDICES` above.
-    """
-
-    def declare(function: AnyFunction) -> AnyFunction:
-        if LIBRARY:
-            found: Any = LIBRARY.entry(kernel_name(function), result, *arguments)
-            return found  # type: ignore[no-any-return]
-        return compiled(function, f"{result}({', '.join(arguments)})")
-
-    return declare
+def entry(function: AnyFunction) -> AnyFunction:
+    """Compile a kernel that Python calls, for the types it is annotated with."""
+    if LIBRARY:
+        found: Any = LIBRARY.entry(kernel_name(function), *function.__annotations__.values())
+        return found  # type: ignore[no-any-return]
+    return compiled(function, signature_of(function))

@@ -1,9 +1,9 @@
 """Kernels compiled ahead of time: a shared library beside them, called through ctypes.
 
-`device/image` makes the library. Its functions take floats and integers as they are, and an array
-as a pointer to what it is: where its data lie, and its shape. An array is looked at when it is
-first passed, and the pointer is kept for as long as it lives: those of a workspace are looked at
-once.
+`device/image` makes the library. Its functions take numbers by value, an array as a pointer to its
+description (the address of its data, and its shape), and a group of arrays as its fields one after
+the other. An array is described when it is first passed, and the description is kept for as long as
+the array lives: the arrays of a workspace are described once.
 """
 
 import ctypes
@@ -36,16 +36,16 @@ class LibraryError(Exception):
 
 
 class _ArrayDescription(ctypes.Structure):
-    """What a kernel is told of an array."""
+    """The description of an array that a kernel gets."""
 
     _fields_ = (("data", ctypes.c_void_p), ("shape", ctypes.c_int64 * DIMENSIONS_MAX))
 
 
 class Converter(Protocol):
-    """What ctypes asks of the type of an argument."""
+    """The type of an argument, as ctypes asks for it."""
 
     def from_param(self, value: Any, /) -> Any:
-        """Return what is passed for this value."""
+        """Return the object that is passed for this value."""
         ...
 
 
@@ -142,19 +142,37 @@ class Library:
                 f"here ({source_digest()})"
             )
 
-    def entry(self, name: str, result: str, *arguments: str) -> Callable[..., Any]:
-        """Return a kernel by its name and types; called as under the JIT."""
+    def entry(self, name: str, *annotations: Any) -> Callable[..., Any]:
+        """Return a kernel by its name and annotations, the result's last; called as under Numba."""
         try:
             function = self._functions[name]
         except AttributeError:
             raise LibraryError(f"the library of kernels has no {name}") from None
-        function.restype = SCALARS[result]
-        function.argtypes = [CONVERTERS[argument] for argument in arguments]  # type: ignore[misc]
-        return function
+        *arguments, result = annotations
+        (function.restype,) = (SCALARS[kind] for kind in passed_as(result))
+        kinds = [kind for argument in arguments for kind in passed_as(argument)]
+        function.argtypes = [CONVERTERS[kind] for kind in kinds]  # type: ignore[misc]
+        if len(kinds) == len(arguments):
+            return function
+
+        def call(*values: Any) -> Any:
+            fields = [f for v in values for f in (v if isinstance(v, tuple) else (v,))]
+            return function(*fields)
+
+        return call
+
+
+def passed_as(annotation: Any) -> list[str]:
+    """Return Numba's name of the type that is passed for an annotation; of a group, all names."""
+    if annotation in (int, float):
+        return [f"{annotation.__name__}64"]
+    if hasattr(annotation, "_fields"):
+        return [name for field in annotation.__annotations__.values() for name in passed_as(field)]
+    return [annotation.__metadata__[0]]
 
 
 def check_sum(content: bytes) -> bytes:
-    """Return what stands at the end of a library with this content: to load half of one crashes."""
+    """Return the end of a library with this content. Loading half a library would crash."""
     return f"\ncrc32={zlib.crc32(content):08x}".encode("ascii")
 
 
@@ -175,7 +193,7 @@ def kernel_name(function: Callable[..., Any]) -> str:
 
 
 def runs_on() -> str:
-    """Say in words what the kernels run on; errors as of `chosen_library`."""
+    """Return in words what runs the kernels; errors as of `chosen_library`."""
     library = chosen_library()
     if library is None:
         return f"kernels compiled here by Numba for {os.uname().machine}"
@@ -183,13 +201,13 @@ def runs_on() -> str:
 
 
 def sources() -> list[Path]:
-    """Return the files that the kernels are written in, and what is beside them."""
+    """Return the source files of the kernels, and those beside them."""
     return sorted(Path(__file__).parent.rglob("*.py"))
 
 
 @cache
 def source_digest() -> str:
-    """Return a check sum of all kernels as they are written here."""
+    """Return a check sum of the source of all kernels."""
     digest = 0
     for source in sources():
         digest = zlib.crc32(source.read_bytes(), digest)
@@ -199,7 +217,7 @@ def source_digest() -> str:
 @cache
 def entry_count() -> int:
     """Return how many kernels Python calls."""
-    return sum(path.read_text("utf-8").count("\n@entry(") for path in sources())
+    return sum(path.read_text("utf-8").count("\n@entry\n") for path in sources())
 
 
 def is_made() -> bool:
@@ -215,8 +233,8 @@ def is_made() -> bool:
 def chosen_library() -> Library | None:
     """Return the library to use, or None for the JIT: the one place that decides.
 
-    A library beside this module that cannot be used is replaced by Numba where Numba is, and that
-    is said: whoever changes a kernel has such a library until the next `make`.
+    Where a library beside this module cannot be used and Numba is installed, Numba is used instead,
+    with a message. That is so after a change of a kernel, until the next `make`.
 
     Raises
     ------
@@ -234,5 +252,7 @@ def chosen_library() -> Library | None:
         if find_spec("numba") is None:
             raise LibraryError(f"{error}; {REMEDY}") from None
         print(f"gp-pta: {error}; Numba is used instead", file=sys.stderr)
-        os.environ[VARIABLE] = JIT  # the processes started from here do not say it again
+        os.environ[VARIABLE] = (
+            JIT  # so that the processes started from here do not repeat the message
+        )
         return None

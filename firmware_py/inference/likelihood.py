@@ -15,7 +15,7 @@ from firmware_py.inference.elementary import (
     log,
     log1p,
 )
-from firmware_py.inference.kernel import Array, kernel
+from firmware_py.inference.kernel import CONVERGED, Vector, kernel
 
 # Below this z the differences below lose digits to cancellation, and a continued fraction is used.
 _TAIL_Z = -5.0
@@ -24,7 +24,7 @@ _TAIL_TERMS = 32  # enough for 1e-14 of both at _TAIL_Z
 
 @kernel
 def log_cdf_and_ratio(z: float, scaled_tail: float, bell: float) -> tuple[float, float]:
-    """Return log Phi(z) and r(z), from erfcx(|z| / sqrt 2) and exp(-z**2 / 2)."""
+    """`log Phi(z)` and `r(z) = phi(z) / Phi(z)`, from erfcx(|z| / sqrt 2) and exp(-z**2 / 2)."""
     if z < 0.0:
         return log(0.5 * scaled_tail) - 0.5 * z * z, SQRT_2_OVER_PI / scaled_tail
     tail = 0.5 * scaled_tail * bell
@@ -33,19 +33,19 @@ def log_cdf_and_ratio(z: float, scaled_tail: float, bell: float) -> tuple[float,
 
 @kernel
 def log_normal_cdf(z: float) -> float:
-    """Return log Phi(z)."""
+    """`log Phi(z)`."""
     return log_cdf_and_ratio(z, erfcx(abs(z) * SQRT_HALF), exp(-0.5 * z * z))[0]
 
 
 @kernel
 def ratio(z: float) -> float:
-    """Return r(z) = phi(z) / Phi(z), the derivative of log Phi."""
+    """r(z) = phi(z) / Phi(z), the derivative of log Phi."""
     return log_cdf_and_ratio(z, erfcx(abs(z) * SQRT_HALF), exp(-0.5 * z * z))[1]
 
 
 @kernel
 def differences(z: float, r: float) -> tuple[float, float]:
-    """Return s = r(z) + z and s (r + s) - 1, both positive, without cancellation.
+    """`s = r(z) + z` and `s (r + s) - 1`, both positive, without cancellation.
 
     r is `ratio(z)`. In the lower tail, with a = -z, r - a = 1/(a + 2/(a + 3/(a + ...))), the
     continued fraction of Mills' ratio; with p and q the parts of it below, s (a + 2 p) = 1 and
@@ -66,17 +66,10 @@ def differences(z: float, r: float) -> tuple[float, float]:
 
 @kernel
 def probit(
-    n: int,
-    residual_db: Array,
-    label: Array,
-    f_db: Array,
-    noise_db: Array,
-    log_p: Array,
-    gradient: Array,
-    weight: Array,
-    third: Array,
-) -> int:
-    """Evaluate log P of n answers and its first three derivatives with respect to f = g - m(x).
+    n: int, residual_db: Vector, label: Vector, f_db: Vector, noise_db: Vector, log_p: Vector,
+    gradient: Vector, weight: Vector, third: Vector,
+) -> int:  # fmt: skip
+    """`log Phi(y (h - m - f) / sigma)` of n answers, and three derivatives by f = g - m(x).
 
     Parameters
     ----------
@@ -103,4 +96,4 @@ def probit(
         gradient[i] = -slope * r
         weight[i] = slope * slope * r * s
         third[i] = -slope * slope * slope * r * t
-    return 0
+    return CONVERGED

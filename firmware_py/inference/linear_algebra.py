@@ -8,7 +8,7 @@ import math
 from typing import Final
 
 from firmware_py.inference.elementary import log
-from firmware_py.inference.kernel import CONVERGED, NOT_POSITIVE_DEFINITE, Array, kernel
+from firmware_py.inference.kernel import CONVERGED, NOT_POSITIVE_DEFINITE, Matrix, Vector, kernel
 
 # Of a long product the logarithm is added to a sum before it leaves these bounds.
 PRODUCT_MIN: Final = 1e-150
@@ -16,8 +16,8 @@ PRODUCT_MAX: Final = 1e150
 
 
 @kernel
-def cholesky(n: int, a: Array) -> int:
-    """Overwrite the upper triangle of A with U, where A = U^T U.
+def cholesky(n: int, a: Matrix) -> int:
+    """`U^T U = A`: overwrite the upper triangle of A with U.
 
     Row i of U is row i of A less u[k, i] times each row k above it, over the root of its pivot;
     four rows are taken at a time, because row i is then read and written once for all four. Returns
@@ -48,8 +48,8 @@ def cholesky(n: int, a: Array) -> int:
 
 
 @kernel
-def solve(n: int, u: Array, b: Array) -> int:
-    """Overwrite b with A^-1 b, given the factor U of A = U^T U."""
+def solve(n: int, u: Matrix, b: Vector) -> int:
+    """A^-1 b overwrites b, given the factor U of A = U^T U."""
     for k in range(n):
         b[k] /= u[k, k]
         for j in range(k + 1, n):
@@ -63,8 +63,8 @@ def solve(n: int, u: Array, b: Array) -> int:
 
 
 @kernel
-def solve_lower(n: int, columns: int, u: Array, b: Array) -> int:
-    """Overwrite the n x columns block of B with U^-T B."""
+def solve_lower(n: int, columns: int, u: Matrix, b: Matrix) -> int:
+    """U^-T B overwrites B, which is n x columns."""
     for i in range(n):
         for k in range(i):
             c = u[k, i]
@@ -77,7 +77,7 @@ def solve_lower(n: int, columns: int, u: Array, b: Array) -> int:
 
 
 @kernel
-def inverse(n: int, u: Array, scratch: Array, a_inverse: Array) -> int:
+def inverse(n: int, u: Matrix, scratch: Matrix, a_inverse: Matrix) -> int:
     """Write the lower triangle of A^-1 = (U^-T)^T (U^-T), given the factor U; scratch gets U^-T."""
     for i in range(n):
         for j in range(i):
@@ -102,8 +102,8 @@ def inverse(n: int, u: Array, scratch: Array, a_inverse: Array) -> int:
 
 
 @kernel
-def invert(n: int, a: Array, scratch: Array, a_inverse: Array) -> float:
-    """Write the whole of A^-1; return half of log det A, NaN if A is not positive definite.
+def invert(n: int, a: Matrix, scratch: Matrix, a_inverse: Matrix) -> float:
+    """A^-1, the whole of it; return log det(A) / 2, NaN if A is not positive definite.
 
     Overwrites the upper triangle of A with its factor.
     """
@@ -122,8 +122,8 @@ def invert(n: int, a: Array, scratch: Array, a_inverse: Array) -> float:
 
 
 @kernel
-def multiply(n: int, a: Array, b: Array, out: Array) -> int:
-    """Write A b for a full symmetric A."""
+def multiply(n: int, a: Matrix, b: Vector, out: Vector) -> int:
+    """`sum_k A_jk b_k` for a full symmetric A."""
     for j in range(n):
         out[j] = 0.0
     for k in range(n):

@@ -1,7 +1,7 @@
-"""What the estimator asks of a model, and the words both use."""
+"""The interface between the estimator and its models, and the types of both."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -17,7 +17,7 @@ Points = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """What was inferred beside the threshold.
+    """The hyperparameters that were inferred with the threshold.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Hyperparameters:
 
 @dataclass(frozen=True)
 class Choice:
-    """The next tone: which candidate, at which level, and what its answer is expected to tell."""
+    """The next tone: which candidate, at which level, and the information expected from it."""
 
     candidate: int
     level_db_hl: float
@@ -44,16 +44,21 @@ class Choice:
 
 
 class Memory:
-    """The arrays of a model, all of them attributes, allocated once."""
+    """The arrays of a model, allocated once: its attributes are arrays, or groups of them."""
+
+    def arrays(self) -> Iterator[Array]:
+        """Yield every array."""
+        for value in vars(self).values():
+            yield from value if isinstance(value, tuple) else (value,)
 
     @property
     def nbytes(self) -> int:
         """Return the size of all arrays in bytes."""
-        return sum(array.nbytes for array in vars(self).values())
+        return sum(array.nbytes for array in self.arrays())
 
     def claim(self) -> None:
         """Write every array: the system gives memory when it is written, and not before."""
-        for array in vars(self).values():
+        for array in self.arrays():
             array.fill(0)
 
 
@@ -70,7 +75,7 @@ class Model(Protocol):
 
     @property
     def hyperparameters(self) -> Hyperparameters:
-        """Return what was inferred beside the threshold."""
+        """Return the hyperparameters that were inferred with the threshold."""
         ...
 
     @property
@@ -79,7 +84,7 @@ class Model(Protocol):
         ...
 
     def attended(self, n: int) -> Array:
-        """Return how likely each of the first n answers was given with attention."""
+        """Return the probability that each of the first n answers was given with attention."""
         ...
 
     def reset(self) -> None:
@@ -91,7 +96,7 @@ class Model(Protocol):
         ...
 
     def observe_silence(self, answered: bool) -> None:
-        """Take in that nothing was played, and whether it was answered all the same."""
+        """Take in a catch trial: nothing was played, and it was answered all the same or not."""
         ...
 
     def predict(self, frequencies_hz: Array) -> tuple[Array, Array]:
@@ -111,7 +116,7 @@ class Model(Protocol):
         ...
 
     def information(self, levels_db_hl: Array) -> Array:
-        """Return (candidates, levels) what the answer to each tone is expected to tell, in bits."""
+        """Return (candidates, levels) the information expected from each answer, bits."""
         ...
 
     def choose(self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array) -> Choice:

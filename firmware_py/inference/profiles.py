@@ -48,7 +48,7 @@ class MixtureProfile:
     ----------
     noises_db : (response_noise_db, share) pairs
     rates : (lapse_rate, false_alarm_rate, share) triples
-        Together the listeners thought possible, where nothing is told about them.
+        Together the kinds of listeners, where noise and rates are not given.
     frequency_weight : (frequency_hz, weight) pairs
     """
 
@@ -63,7 +63,7 @@ class MixtureProfile:
         lapse_rate: float | None,
         false_alarm_rate: float | None,
     ) -> list[Listener]:
-        """Return the listeners that are left when some of this is told."""
+        """Return the kinds of listeners when some of noise and rates are given."""
         noises = self.noises_db if response_noise_db is None else ((response_noise_db, 1.0),)
         shares: dict[tuple[float, float], float] = {}
         for lapse, false_alarm, share in self.rates:
@@ -114,14 +114,14 @@ class LaplaceProfile:
 
 
 PROFILES: Final[dict[str, LaplaceProfile | MixtureProfile]] = {
-    # The prior learned from people, a likelihood that knows lapses: what measures best.
+    # The prior learned from people and a likelihood with lapses: the smallest errors measured.
     "default": MixtureProfile(
         name="default",
         noises_db=((1.7, 0.33), (3.0, 0.37), (6.0, 0.30)),
         # Attentive; misses some; presses too easily; hardly there.
         rates=((0.01, 0.01, 0.55), (0.06, 0.02, 0.15), (0.02, 0.06, 0.10), (0.15, 0.15, 0.20)),
-        # What hearing aids are fitted by counts in full. 750 and 1500 Hz follow from their
-        # neighbours, and the borders must not take the tones of the middle.
+        # The frequencies that hearing aids are fitted by count in full. 750 and 1500 Hz follow from
+        # their neighbours, and the borders must not take tones from the middle.
         frequency_weight=(
             (125.0, 0.1),
             (250.0, 0.7),
@@ -134,7 +134,7 @@ PROFILES: Final[dict[str, LaplaceProfile | MixtureProfile]] = {
             (12000.0, 0.5),
         ),
     ),
-    # One Gaussian process that knows no population, with an annealed response noise.
+    # One Gaussian process without a population, with an annealed response noise.
     "annealed-laplace": LaplaceProfile(
         name="annealed-laplace",
         length_bark=LogNormal(median=4.0, log_sd=0.5),

@@ -1,4 +1,4 @@
-"""Seals: whoever does not have the key can neither change a sealed journal nor make one up.
+"""Seals: without the key nobody can change a sealed journal or make one up.
 
 The seal of a line is the HMAC-SHA256 of the seal before it and of the line, so that it holds for
 all that stands before it too. The CRC beside it is against accidents, and needs no key.

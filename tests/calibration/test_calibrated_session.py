@@ -1,4 +1,4 @@
-"""A session with a calibration: what is told to the board, recorded, replayed and gone on with."""
+"""A session with a calibration: what the board is told, the record, the replay and resuming."""
 
 import datetime
 import math
@@ -15,7 +15,7 @@ from firmware_py.procedure.settings import Settings
 from firmware_py.session import ReplayError, replay
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
 from tests.calibration.calibrations import DUE, CalibratedBoard, calibration, on_file
-from tests.firmware.world import STARTED, World, a_listener, result_of, stimuli_of
+from tests.firmware.world import STARTED, World, a_listener, result_of, run_session, stimuli_of
 from tests.host.journals import write_again
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
@@ -28,19 +28,9 @@ def world_with(
     directory: Path, on_disk: CalibrationOnFile, listener: SimulatedListener | None = None
 ) -> World:
     """Return a world whose board is as loud as its calibration says."""
-    directory.mkdir()
     listener = listener or a_listener("S2")
-    world = World(directory, listener, calibration=on_disk)
-    world.board = CalibratedBoard(listener, on_disk.calibration or calibration())
-    return world
-
-
-def run(world: World, settings: dict[str, Any] | None = None) -> Path:
-    """Run a session to its end and return its journal."""
-    world.begin(Settings.from_record(settings or LEFT))
-    world.finish()
-    world.close()
-    return world.journal()
+    board = CalibratedBoard(listener, on_disk.calibration or calibration())
+    return World(directory, listener, calibration=on_disk, board=board)
 
 
 def header_of(path: Path) -> dict[str, Any]:
@@ -50,11 +40,9 @@ def header_of(path: Path) -> dict[str, Any]:
 def test_a_calibrated_session_is_that_of_a_nominal_board(tmp_path: Path) -> None:
     """Dial the same levels: RETSPL and sensitivity there and back again."""
     far = {f"left.level_max_db_spl.{f}": level for f, level in _full_scale("left").items()}
-    world = world_with(tmp_path / "calibrated", on_file(far))
-    journal = run(world, LEFT | {"level_max_db_hl": 80.0})
-    plain = world_with(tmp_path / "plain", CalibrationOnFile())
-    plain.board = type(plain.board).__mro__[1](a_listener("S2"), boot=0xB007)
-    nominal = run(plain, LEFT | {"level_max_db_hl": 80.0})
+    settings = LEFT | {"level_max_db_hl": 80.0}
+    journal = world_with(tmp_path / "calibrated", on_file(far)).live(settings)
+    nominal = run_session(tmp_path / "nominal", a_listener("S2"), settings)
 
     assert stimuli_of(journal) == stimuli_of(nominal)
     assert result_of(journal) == result_of(nominal)
@@ -70,7 +58,7 @@ def test_the_board_is_never_told_more_than_was_measured(tmp_path: Path) -> None:
     board = world.board
     assert isinstance(board, CalibratedBoard)
 
-    result = result_of(run(world, {"seed": 2}))
+    result = result_of(world.live({"seed": 2}))
 
     assert len(board.played) > 30
     for tone in board.played:
@@ -97,7 +85,7 @@ def test_the_board_is_never_told_more_than_was_measured(tmp_path: Path) -> None:
 def test_a_replay_needs_no_file_and_no_date(
     tmp_path: Path, changes: dict[str, Any], state: str
 ) -> None:
-    journal = run(world_with(tmp_path / "data", on_file(changes)))
+    journal = world_with(tmp_path / "data", on_file(changes)).live(LEFT)
     recorded = header_of(journal)["calibration"]
 
     assert (recorded["state"], recorded["judged_on"]) == (state, STARTED.date().isoformat())
@@ -110,7 +98,7 @@ def test_a_replay_needs_no_file_and_no_date(
 
 def test_a_bad_file_is_journaled_and_the_session_is_uncalibrated(tmp_path: Path) -> None:
     fault = "c.toml: [left.sensitivity_db_spl] lacks 3000 Hz"
-    journal = run(world_with(tmp_path / "data", CalibrationOnFile(fault=fault)))
+    journal = world_with(tmp_path / "data", CalibrationOnFile(fault=fault)).live(LEFT)
 
     assert header_of(journal)["calibration"] == NOMINAL | {"why": fault}
     verdict = replay_journal(journal)
@@ -120,7 +108,7 @@ def test_a_bad_file_is_journaled_and_the_session_is_uncalibrated(tmp_path: Path)
 
 def test_a_session_goes_on_with_the_calibration_it_began_with(tmp_path: Path) -> None:
     """The plug is pulled, and somebody puts another file in place meanwhile."""
-    undisturbed = run(world_with(tmp_path / "undisturbed", on_file()))
+    undisturbed = world_with(tmp_path / "undisturbed", on_file()).live(LEFT)
     world = world_with(tmp_path / "data", on_file())
     world.begin(Settings.from_record(LEFT))
     world.run(30_000_000)
@@ -135,7 +123,7 @@ def test_a_session_goes_on_with_the_calibration_it_began_with(tmp_path: Path) ->
 
 
 def test_a_calibration_that_was_tampered_with_is_refused(tmp_path: Path) -> None:
-    journal = run(world_with(tmp_path / "data", on_file()))
+    journal = world_with(tmp_path / "data", on_file()).live(LEFT)
     calibration_told = header_of(journal)["calibration"]
     calibration_told["content"]["left"]["level_max_db_spl"]["1000"] = 120.9
     header, *records = read_journal(journal).records

@@ -16,7 +16,6 @@ pytestmark = pytest.mark.usefixtures("quick_disk")
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    (tmp_path / "data").mkdir()
     world = World(tmp_path / "data", a_listener("S2"))
     world.until(lambda: world.client.connected)
     yield world

@@ -250,21 +250,6 @@ def small_disks_can_be_mounted() -> bool:
         return False
 
 
-def pull_both_cables(plan: Plan, directory: Path) -> None:
-    """Take the tone generator's pty away, then the console's, and put them back."""
-    with Rig(directory, a_listener(plan.audiogram), SPEED) as rig:
-        rig.start()
-        rig.operator.greet()
-        assert rig.operator.ask(plan.command) == "OK"
-        rig.until("! tone number=4")
-        rig.new_board()
-        rig.until("! board-ready")
-        rig.until("! tone number=7")
-        rig.new_console()
-        rig.wait(lambda: _newest(rig.data).complete)
-        assert_like_undisturbed(rig.journal(), plan.undisturbed)
-
-
 # The campaign
 
 
@@ -304,8 +289,6 @@ def main() -> int:
         plan = Plan.of(directory, "N2", "left", 11)
         stop_and_go_on(plan, directory / "stopped", arguments.stopped)
         print(f"stopped for {arguments.stopped:g} s: as undisturbed")
-        pull_both_cables(plan, directory / "pulled")
-        print("tone generator and console pulled: as undisturbed")
         if small_disks_can_be_mounted():
             found_room = fill_disk(plan, directory / "full", kib=32)
             print(f"disk full after {found_room} records: as undisturbed")

@@ -26,6 +26,7 @@ from tests.firmware.world import (
 from tests.host.journals import write_again
 
 ABSENT: Final = "(absent)"
+CHANGES_SHOWN: Final = 20  # of a result
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 
 
@@ -190,31 +191,5 @@ def difference(name: str, old: Path, new: Path) -> list[str]:
         f"{name}: {len(before)} tones -> {len(after)}, {changed} of them changed; "
         f"{records[0]} records -> {records[1]}"
     ]
-    for ear, ear_before in _by_ear(old).items():
-        ear_after = _by_ear(new)[ear]
-        lines += [
-            f"    {ear} {key}: {ear_before[key]} -> {ear_after[key]}"
-            for key in ear_before
-            if key != "thresholds" and ear_before[key] != ear_after[key]
-        ]
-        lines += _thresholds_changed(ear, ear_before["thresholds"], ear_after["thresholds"])
-    return lines
-
-
-def _by_ear(journal: Path) -> dict[str, dict[str, Any]]:
-    return {ear["ear"]: ear for ear in result_of(journal)["ears"]}
-
-
-def _thresholds_changed(
-    ear: str, before: list[dict[str, Any]], after: list[dict[str, Any]]
-) -> list[str]:
-    pairs = [(a, b) for a, b in zip(before, after, strict=False) if a != b]
-    if not pairs:
-        return []
-    shifts_db = [
-        abs(a["threshold_db_hl"] - b["threshold_db_hl"])
-        for a, b in pairs
-        if None not in (a["threshold_db_hl"], b["threshold_db_hl"])
-    ]
-    most = f", by {max(shifts_db):.2g} dB at most" if shifts_db else ""
-    return [f"    {ear} thresholds: {len(pairs)} of {len(before)} changed{most}"]
+    changes = [*differing("", result_of(old), result_of(new))]
+    return lines + [f"    {change}" for change in changes[:CHANGES_SHOWN]]

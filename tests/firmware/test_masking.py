@@ -16,7 +16,7 @@ from firmware_py.calibration.levels import NOISE_CORRECTION
 from firmware_py.procedure.hearing import PAUSE_BEFORE
 from firmware_py.procedure.masking import INSERT, KINDS
 from firmware_py.procedure.outcomes import MASKED, NOT_MASKED, UNCERTAIN
-from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT, Settings
+from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
 from tests.calibration.calibrations import CalibratedBoard, calibration, on_file
 from tests.firmware.world import (
@@ -99,9 +99,8 @@ def test_every_masked_tone_is_in_the_journal_and_comes_out_again(masked: Path) -
 def test_a_killed_firmware_goes_on_with_the_noise(
     tmp_path: Path, masked: Path, at_number: int
 ) -> None:
-    (tmp_path / "data").mkdir()
     world = World(tmp_path / "data", a_listener(EARS))
-    world.begin(Settings())
+    world.begin()
     world.until(lambda: world.runner.session is not None
                 and world.runner.session.test.number == at_number
                 and world.board.noise is not None)  # fmt: skip
@@ -117,9 +116,8 @@ def test_a_killed_firmware_goes_on_with_the_noise(
 
 
 def test_a_lost_host_leaves_no_noise(tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
     world = World(tmp_path / "data", a_listener(EARS))
-    world.begin(Settings())
+    world.begin()
     world.until(lambda: world.board.noise is not None)
     world.wire_cut = True
     world.run(2 * S)
@@ -141,9 +139,8 @@ def test_no_tone_goes_without_its_noise_when_the_host_stands_still_between_them(
     tmp_path: Path, masked: Path
 ) -> None:
     """A slow card is enough: the board ends the noise after a second, and nobody is told."""
-    (tmp_path / "data").mkdir()
     world = World(tmp_path / "data", a_listener(EARS))
-    world.begin(Settings())
+    world.begin()
     stood_still: set[int] = set()
     while (session := world.runner.session) is not None:
         test = session.test
@@ -184,12 +181,9 @@ def test_a_board_that_always_says_that_its_noise_has_ended_is_not_asked_for_ever
 
 
 def test_a_board_without_noise_is_known_by_its_answer_and_marked(tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
-    world = World(tmp_path / "data", a_listener(EARS))
-    world.board = SimulatedBoard(a_listener(EARS), boot=0xB007, has_noise=False)
-    world.begin(Settings())
-    world.finish()
-    world.close()
+    board = SimulatedBoard(a_listener(EARS), boot=0xB007, has_noise=False)
+    world = World(tmp_path / "data", a_listener(EARS), board=board)
+    world.live()
     remarks = result_of(world.journal())["remarks"]
 
     assert world.client.counters.garbled == world.client.counters.repeats == 0
@@ -219,12 +213,9 @@ class ModestNoise(WeakNoise):
 
 def with_board(directory: Path, kind: type[SimulatedBoard]) -> World:
     """Run a whole session with a board of this kind."""
-    directory.mkdir()
-    world = World(directory, a_listener(EARS))
-    world.board = kind(a_listener(EARS), boot=0xB007)
-    world.begin(Settings())
-    world.finish()
-    world.close()
+    listener = a_listener(EARS)
+    world = World(directory, listener, board=kind(listener, boot=0xB007))
+    world.live()
     return world
 
 
@@ -254,30 +245,23 @@ def test_a_tone_whose_noise_is_refused_has_none_and_not_that_of_the_tone_before(
 def test_calibrated_noise_is_as_loud_as_it_has_to_be_and_within_what_was_measured(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "data").mkdir()
-    world = World(tmp_path / "data", a_listener(EARS), calibration=on_file())
     truth = calibration()
-    board = world.board = CalibratedBoard(a_listener(EARS), truth)
-    world.begin(Settings())
-    world.finish()
-    world.close()
+    board = CalibratedBoard(a_listener(EARS), truth)
+    world = World(tmp_path / "data", a_listener(EARS), calibration=on_file(), board=board)
+    world.live()
     masks = {action["number"]: action for action in masks_of(world.journal())}
     tones = [tone for tone in board.played if tone.noise is not None]
 
     assert len(tones) > 20
     for tone in tones:
-        level_db_spl = noise_db_spl(board, tone)
+        assert tone.noise is not None
+        assert tone.noise.ear == "right"
+        level_db_spl = board.level_db_spl(tone.noise)
         frequency_hz = tone.frequency_hz
         wanted_db_hl = masks[number_of(tone)]["level_db_hl"]
         wanted_db_spl = truth.retspl_db_spl.at(frequency_hz) + NOISE_CORRECTION.at(frequency_hz)
         assert level_db_spl == pytest.approx(wanted_db_hl + wanted_db_spl, abs=0.02)
         assert level_db_spl <= truth.level_max_db_spl["right"].at(frequency_hz) + 1e-6
-
-
-def noise_db_spl(board: CalibratedBoard, tone: PlayedTone) -> float:
-    assert tone.noise is not None
-    assert tone.noise.ear == "right"
-    return board.level_db_spl(tone.noise)
 
 
 @pytest.mark.parametrize("ear", [LEFT, RIGHT])

@@ -36,7 +36,7 @@ EXCHANGES_MAX: Final = 100  # without time passing; a step has some five
 
 
 class VirtualClock:
-    """Time that passes when it is told to: that of the world, and faster that of the test."""
+    """A clock that the test moves; the time of the hearing test may go faster than the world's."""
 
     def __init__(self, speed: int) -> None:
         self.us = 0
@@ -60,7 +60,7 @@ def a_listener(
     false_alarm_rate: float = 0.0,
     unsure_half_width_db: float = 0.0,
 ) -> SimulatedListener:
-    """Somebody who neither lapses nor presses without a tone, unless told to."""
+    """Return a listener who neither lapses nor presses without a tone by default."""
     return SimulatedListener(
         audiogram_named(audiogram),
         response_noise_db=response_noise_db,
@@ -85,7 +85,9 @@ class World:
     speed : int
         How many times faster than the wire the test and the board run, as in a demonstration.
     calibration : CalibrationOnFile
-        That the firmware was given.
+        The calibration that the firmware is given.
+    board : SimulatedBoard, optional
+        Another board than the usual one.
     """
 
     def __init__(
@@ -95,9 +97,10 @@ class World:
         boot: int = 0xB007,
         speed: int = 1,
         calibration: CalibrationOnFile = NO_CALIBRATION,
+        board: SimulatedBoard | None = None,
     ) -> None:
         self.calibration = calibration
-        self.board = SimulatedBoard(listener, boot=boot, host_silence_us=speed * S)
+        self.board = board or SimulatedBoard(listener, boot=boot, host_silence_us=speed * S)
         self.clock = VirtualClock(speed)
         self.told: list[tuple[str, dict[str, Any]]] = []
         self.notices: list[Notice] = []
@@ -116,14 +119,21 @@ class World:
         self.wrong = self.runner.load_last()
         self.client.connect(self.clock.us)
 
-    def begin(self, settings: Settings, person: Person = UNKNOWN) -> None:
+    def begin(self, settings: Settings | None = None, person: Person = UNKNOWN) -> None:
         """Meet the board, and start a test."""
         self.until(lambda: self.client.connected)
-        self.runner.begin(settings, person)
+        self.runner.begin(settings or Settings(), person)
 
     def finish(self) -> None:
         """Go on until the test is over."""
         self.until(lambda: self.runner.session is None)
+
+    def live(self, changes: Mapping[str, Any] | None = None) -> Path:
+        """Run a whole session with these settings changed, close, and return the journal."""
+        self.begin(Settings.from_record(dict(changes or {})))
+        self.finish()
+        self.close()
+        return self.journal()
 
     def until(self, come: Callable[[], bool]) -> None:
         """Go on until something has come."""
@@ -238,19 +248,14 @@ def run_session(
     directory: Path, listener: Listener, changes: Mapping[str, Any] | None = None
 ) -> Path:
     """Run a whole session and return its journal."""
-    directory.mkdir(exist_ok=True)
-    world = World(directory, listener)
-    world.begin(Settings.from_record(dict(changes or {})))
-    world.finish()
-    world.close()
-    return world.journal()
+    return World(directory, listener).live(changes)
 
 
 def asked_again_though_answered(path: Path) -> list[int]:
-    """Return the numbers of tones that were played after they had an answer, from the events alone.
+    """Return the numbers of tones that were played again although they had an answer.
 
-    An answer is a press within the window, or the board's word that the window went by without one,
-    while the presentation was not disturbed.
+    Only the events are looked at. An answer is a press within the window, or an event that shows
+    that the window is over, while nothing disturbed the presentation.
     """
     records = read_journal(path).records
     settings = Settings.from_record(records[0]["settings"])

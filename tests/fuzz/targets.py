@@ -127,7 +127,7 @@ def console(data: bytes, _directory: Path) -> None:
 
 
 def journal(data: bytes, _directory: Path) -> None:
-    """What is read of a journal stays after it was gone on with."""
+    """What is read of a journal is still there after it was resumed."""
     disk = _disk_with(data)
     try:
         found = read_journal(JOURNAL, disk=disk)
@@ -165,11 +165,7 @@ def session(data: bytes, _directory: Path) -> None:
 
 def _disk_with(content: bytes) -> SimulatedDisk:
     disk = SimulatedDisk()
-    handle = disk.create(JOURNAL)
-    disk.write(handle, content)
-    disk.fsync(handle)
-    disk.close(handle)
-    disk.fsync_directory(JOURNAL.parent)
+    disk.put(JOURNAL, content)
     return disk
 
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from firmware_py import ThresholdEstimator
-from firmware_py.inference.laplace import hyperparameters as search
+from firmware_py.inference.laplace.arrays import EVALUATIONS
 from firmware_py.inference.laplace.model import LaplaceModel
 from firmware_py.inference.mixture.model import MixtureModel
 from firmware_py.inference.profiles import PROFILES as NAMED
@@ -34,4 +34,4 @@ def length_and_sd_of(estimator: ThresholdEstimator) -> tuple[float, float]:
 
 def evaluations_of(estimator: ThresholdEstimator) -> float:
     """Return how often the last answer had the evidence evaluated."""
-    return float(laplace_of(estimator)._workspace.search[search.EVALUATIONS])
+    return float(laplace_of(estimator).workspace.search[EVALUATIONS])

@@ -356,14 +356,14 @@ def test_one_trial_too_many_is_refused_and_changes_nothing(profile: str) -> None
     estimator.observe(1000.0, 40.0, True)
 
 
-def _arrays(estimator: ThresholdEstimator) -> dict[str, Any]:
+def _arrays(estimator: ThresholdEstimator) -> dict[Any, Any]:
     if estimator.profile == "default":
-        return vars(mixture_of(estimator)._workspace)
+        return dict(enumerate(mixture_of(estimator).workspace.arrays()))
     model = laplace_of(estimator)
     own = {name: v for name, v in vars(model).items() if isinstance(v, np.ndarray)}
     # Neither holds what is inferred; both are small, and fixed with the profile and the range.
     del own["candidates_hz"], own["_box"]
-    return {**vars(model._workspace), **own}
+    return {**dict(enumerate(model.workspace.arrays())), **own}
 
 
 @pytest.mark.parametrize("profile", PROFILES)

@@ -37,9 +37,9 @@ KERNELS = {
 ENTRIES = {
     "elementary.exp", "elementary.log", "elementary.normal_cdf",
     "laplace.hyperparameters.fit", "laplace.posterior.predict", "laplace.selection.select",
-    "mixture.posterior.infer", "mixture.posterior.invert_prior", "mixture.posterior.predict",
-    "mixture.posterior.probability_of", "mixture.posterior.quantile",
-    "mixture.posterior.sum_out_listeners", "mixture.posterior.weigh",
+    "mixture.posterior.infer", "mixture.posterior.invert_prior",
+    "mixture.posterior.sum_out_listeners", "mixture.posterior.weigh", "mixture.prediction.predict",
+    "mixture.prediction.probability_of", "mixture.prediction.quantile",
     "mixture.selection.select_from_mixture",
 }  # fmt: skip
 # Of the libraries, what IEEE 754 fixes to the bit.

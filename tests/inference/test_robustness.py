@@ -22,32 +22,32 @@ SD_DB_MAX = math.hypot(80.0, 28.0)  # that of the prior, with the SD at its uppe
 
 def _assert_sane_mixture(estimator: ThresholdEstimator) -> None:
     """Weights and variances of every hypothesis, and what they bound."""
-    w = mixture_of(estimator)._workspace
-    components = len(w.log_component)
+    w = mixture_of(estimator).workspace
+    components = len(w.prior.log_weight)
     variance, prior_variance = (
-        np.diagonal(c, axis1=1, axis2=2) for c in (w.covariance, w.prior_covariance)
+        np.diagonal(c, axis1=1, axis2=2) for c in (w.hypotheses.covariance, w.prior.covariance)
     )
-    ratio = variance / np.tile(prior_variance, (len(w.log_listener), 1))
-    means = w.component_mean_db_hl
-    bound = np.max(np.diagonal(w.component_covariance, axis1=1, axis2=2), axis=0)
+    ratio = variance / np.tile(prior_variance, (len(w.listeners.log_share), 1))
+    means = w.mixture.mean_db_hl
+    bound = np.max(np.diagonal(w.mixture.covariance, axis1=1, axis2=2), axis=0)
     bound += 0.25 * np.ptp(means, axis=0) ** 2  # Popoviciu's, of the spread of the means
     _, sd_db = mixture_of(estimator).predict(mixture_of(estimator).candidates_hz)
     n = estimator.trial_count
 
-    assert np.all(np.isfinite(w.mean))
-    assert np.all(np.isfinite(w.nu[:, :n]))
-    assert np.all((w.tau[:, :n] >= 0.0) & np.isfinite(w.tau[:, :n]))
+    assert np.all(np.isfinite(w.hypotheses.mean))
+    assert np.all(np.isfinite(w.hypotheses.nu[:, :n]))
+    assert np.all((w.hypotheses.tau[:, :n] >= 0.0) & np.isfinite(w.hypotheses.tau[:, :n]))
     # No answer makes a hypothesis less certain than its prior is.
     assert np.all((ratio > 0.0) & (ratio <= 1.0 + 1e-9))
     assert np.max(sd_db**2) <= np.max(bound) * (1.0 + 1e-9)
-    assert np.all(w.weight >= 0.0)
-    assert np.sum(w.weight) == pytest.approx(1.0, rel=1e-12)
-    assert np.sum(w.component_weight) == pytest.approx(1.0, rel=1e-12)
-    assert len(w.component_weight) == components
-    rates = w.listener[:, 1:]
+    assert np.all(w.hypotheses.weight >= 0.0)
+    assert np.sum(w.hypotheses.weight) == pytest.approx(1.0, rel=1e-12)
+    assert np.sum(w.mixture.weight) == pytest.approx(1.0, rel=1e-12)
+    assert len(w.mixture.weight) == components
+    rates = w.listeners.table[:, 1:]
     found = estimator.hyperparameters
-    assert np.min(w.listener[:, 0]) * (1.0 - 1e-12) <= found.response_noise_db
-    assert found.response_noise_db <= np.max(w.listener[:, 0]) * (1.0 + 1e-12)
+    assert np.min(w.listeners.table[:, 0]) * (1.0 - 1e-12) <= found.response_noise_db
+    assert found.response_noise_db <= np.max(w.listeners.table[:, 0]) * (1.0 + 1e-12)
     assert min(found.lapse_rate, found.false_alarm_rate) > 0.0
     assert max(found.lapse_rate, found.false_alarm_rate) <= np.max(rates) * (1.0 + 1e-12)
 

@@ -1,4 +1,4 @@
-"""A small journal, as bytes."""
+"""A small journal, as bytes, and how to read one from bytes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,17 @@ from typing import Any
 
 import pytest
 
-from firmware_py.journal import JournalWriter
+from firmware_py.journal import JournalWriter, Recovered, read_journal
 from tests.journal.simulated_disk import SimulatedDisk
+
+PATH = Path("/data/s.jsonl")
+
+
+def read(content: bytes) -> Recovered:
+    """Read a journal of these bytes."""
+    disk = SimulatedDisk()
+    disk.put(PATH, content)
+    return read_journal(PATH, disk=disk)
 
 
 @pytest.fixture(scope="session")
@@ -27,11 +36,11 @@ def sample_records() -> list[dict[str, Any]]:
 @pytest.fixture(scope="session")
 def sample(sample_records: list[dict[str, Any]]) -> bytes:
     """Return a journal of the six records, each synced by itself."""
-    path, disk = Path("/data/sample.jsonl"), SimulatedDisk()
-    with JournalWriter.create(path, {"seed": 1}, disk=disk) as writer:
+    disk = SimulatedDisk()
+    with JournalWriter.create(PATH, {"seed": 1}, disk=disk) as writer:
         for record in sample_records:
             writer.append(record)
             writer.sync()
-    content = disk.content(path)
+    content = disk.content(PATH)
     assert content is not None
     return content

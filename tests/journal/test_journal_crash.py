@@ -3,8 +3,8 @@
 Method, after SQLite's crash tests: run a session on a disk in memory and let it fail at call
 1, 2, 3 ... until a run meets no fault.  After each failure look at every disk that may be left,
 recover, and demand: what a sync returned for is there, everything else whole or absent, no byte
-found is lost, the journal goes on.  The canaries at the end break a promise on purpose; a sweep
-that does not notice would be worth nothing.
+found is lost, the journal goes on and is sealed.  The canaries at the end break a promise on
+purpose: they show that the sweeps notice.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from firmware_py.journal import (
     JournalReadError,
     JournalWriteError,
     JournalWriter,
+    SealKey,
+    first_broken,
     is_recovery_note,
     recovery,
 )
@@ -39,7 +41,11 @@ BATCHES: list[list[dict[str, Any]]] = [
     [{"kind": "input", "what": "button-down", "us": us} for us in (81250113, 81250999, 81251777)],
     [{"kind": "end"}],
 ]
-GIVEN = [{"kind": "header", "journal": 1, "seed": 1}, *itertools.chain(*BATCHES)]
+KEY = SealKey(bytes(range(32)))
+GIVEN = [
+    {"kind": "header", "journal": 1, "seal_key": KEY.name, "seed": 1},
+    *itertools.chain(*BATCHES),
+]
 
 DiskMaker = Callable[[Fault], SimulatedDisk]
 
@@ -52,7 +58,7 @@ class Session:
 
     def run(self, disk: SimulatedDisk) -> None:
         """Write the journal."""
-        with JournalWriter.create(PATH, {"seed": 1}, disk=disk) as writer:
+        with JournalWriter.create(PATH, {"seed": 1}, disk=disk, seal_key=KEY) as writer:
             self.acknowledged = 1
             for batch in BATCHES:
                 for record in batch:
@@ -76,7 +82,7 @@ def check(disk: SimulatedDisk, acknowledged: int, where: object) -> None:
     """Recover, demand all promises, go on, and demand them again."""
     before = disk.content(PATH)
     try:
-        writer, recovered = JournalWriter.resume(PATH, disk=disk)
+        writer, recovered = JournalWriter.resume(PATH, disk=disk, seal_key=KEY)
     except JournalDamagedError as error:
         raise AssertionError(f"{where}: a power loss is no damage") from error
     except JournalReadError:
@@ -110,12 +116,13 @@ def check_going_on(
         records = [*records, AFTER]
     writer.close()
     rebooted = disk.after_power_loss(PowerLoss.DROPPED)
-    paths, content = rebooted.paths(), rebooted.content(PATH)
-    again, recovered = JournalWriter.resume(PATH, disk=rebooted)
+    paths, content = rebooted.paths(), rebooted.content(PATH) or b""
+    again, recovered = JournalWriter.resume(PATH, disk=rebooted, seal_key=KEY)
     again.close()
     assert list(recovered.records) == records, where
     assert recovered.torn_bytes == 0, where
     assert (rebooted.paths(), rebooted.content(PATH)) == (paths, content), where
+    assert first_broken(KEY, content.splitlines(keepends=True)) is None, where
 
 
 def sweep_power(make: DiskMaker = SimulatedDisk, *, again: bool = False) -> int:
@@ -143,7 +150,7 @@ def sweep_recovery(disk: SimulatedDisk, loss: PowerLoss, seed: int, acknowledged
         second = disk.after_power_loss(loss, seed, Fault(at))
         found = second.content(PATH)
         try:
-            JournalWriter.resume(PATH, disk=second)
+            JournalWriter.resume(PATH, disk=second, seal_key=KEY)
         except PowerLostError:
             pass
         except JournalReadError:
@@ -204,7 +211,7 @@ def test_a_call_failing_in_recovery_loses_nothing(for_ever: bool) -> None:
         found = disk.content(PATH)
         failed = False
         try:
-            JournalWriter.resume(PATH, disk=disk)[0].close()
+            JournalWriter.resume(PATH, disk=disk, seal_key=KEY)[0].close()
         except JournalError:
             failed = True
         assert failed == disk.fault_met, disk.calls
@@ -219,7 +226,7 @@ def test_a_call_failing_in_recovery_loses_nothing(for_ever: bool) -> None:
 
 
 def test_a_disk_that_takes_few_bytes_at_a_time_is_enough() -> None:
-    """Short writes are gone on with."""
+    """Short writes are completed."""
     session, disk = Session(), SimulatedDisk(write_bytes_max=7)
     session.run(disk)
 

@@ -25,16 +25,7 @@ from firmware_py.journal.records import (
     chained_crc,
     encode_line,
 )
-from tests.journal.simulated_disk import SimulatedDisk
-
-PATH = Path("/data/s.jsonl")
-
-
-def read(content: bytes) -> Recovered:
-    """Read a journal of these bytes."""
-    disk = SimulatedDisk()
-    disk.put(PATH, content)
-    return read_journal(PATH, disk=disk)
+from tests.journal.conftest import PATH, read
 
 
 def verdict(content: bytes) -> Recovered | JournalReadError:

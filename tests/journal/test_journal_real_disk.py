@@ -158,7 +158,9 @@ def test_a_second_writer_in_the_same_process_is_refused(tmp_path: Path) -> None:
         with pytest.raises(JournalExistsError, match="exists already"):
             JournalWriter.create(path, {})
         assert read_journal(path).header["journal"] == 1
-    JournalWriter.resume(path)[0].close()
+    resumed, _ = JournalWriter.resume(path)
+    with resumed, pytest.raises(JournalLockedError):
+        JournalWriter.resume(path)
 
 
 def test_paths_that_cannot_be_written_are_named(tmp_path: Path) -> None:

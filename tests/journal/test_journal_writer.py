@@ -14,7 +14,6 @@ from firmware_py.journal import (
     RECORD_BYTES_MAX,
     JournalDamagedError,
     JournalExistsError,
-    JournalLockedError,
     JournalReadError,
     JournalRecordError,
     JournalUnstartedError,
@@ -23,6 +22,7 @@ from firmware_py.journal import (
     read_journal,
 )
 from firmware_py.journal.records import UNSYNCED_BYTES_MAX
+from tests.journal.conftest import read
 from tests.journal.simulated_disk import Fault, SimulatedDisk
 
 PATH = Path("/data/s.jsonl")
@@ -152,7 +152,7 @@ def test_every_cut_is_saved_cut_off_and_noted(sample: bytes) -> None:
             "saved_as": f"cut-{good_bytes}",
         }
         notes = (note,) if torn else ()
-        assert after.records == (*read_content(sample).records[:good_count], *notes, NOTE)
+        assert after.records == (*read(sample).records[:good_count], *notes, NOTE)
         assert after.records[:-1] == recovered.records
         assert after.torn_bytes == 0
         assert number == good_count + len(notes)
@@ -162,13 +162,6 @@ def test_every_cut_is_saved_cut_off_and_noted(sample: bytes) -> None:
         )
         assert disk.content(saved) == (torn or None)
         assert disk.paths() == ([PATH, saved] if torn else [PATH])
-
-
-def read_content(content: bytes) -> Any:
-    """Read a journal of these bytes."""
-    disk = SimulatedDisk()
-    disk.put(PATH, content)
-    return read_journal(PATH, disk=disk)
 
 
 def test_another_torn_end_at_the_same_place_gets_another_name(sample: bytes) -> None:
@@ -253,21 +246,6 @@ def test_a_refused_header_leaves_no_file(header: dict[str, Any], words: str) -> 
         JournalWriter.create(PATH, header, disk=disk)
 
     assert disk.calls == []
-
-
-def test_a_second_writer_is_refused_until_the_first_closes() -> None:
-    """Whichever way it comes; a reader is welcome."""
-    disk = SimulatedDisk()
-    writer = JournalWriter.create(PATH, {}, disk=disk)
-    with pytest.raises(JournalLockedError, match="another writer has this journal open; close"):
-        JournalWriter.resume(PATH, disk=disk)
-    assert read_journal(PATH, disk=disk).torn_bytes == 0
-    writer.close()
-
-    resumed, _ = JournalWriter.resume(PATH, disk=disk)
-    with pytest.raises(JournalLockedError):
-        JournalWriter.resume(PATH, disk=disk)
-    resumed.close()
 
 
 def test_closing_syncs_and_a_closed_writer_refuses() -> None:

@@ -1,4 +1,4 @@
-"""Key files: made by chance, read by few, and what is none is refused without telling it."""
+"""Key files: keys are random, few may read them, and an error does not tell a secret."""
 
 import os
 import stat

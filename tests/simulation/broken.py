@@ -1,24 +1,25 @@
-"""Firmwares, boards and disks that break a promise each, to see that it is noticed."""
+"""Boards, disks and firmwares that break a promise each, to see that it is noticed."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from device.simulator.board import PlayedTone
-from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
+from firmware_py.calibration.in_force import NO_CALIBRATION, NOMINAL_FULL_SCALE_DB_HL
 from firmware_py.console.grammar import SETTINGS_CONFLICT, ConsoleError
 from firmware_py.console.pin import WrongPinsUntilOff
 from firmware_py.firmware import Firmware, FirmwareError
 from firmware_py.journal import SealKey
 from firmware_py.link.client import Tone
-from firmware_py.link.notices import BoardEvent, Notice
+from firmware_py.link.notices import BoardEvent
 from firmware_py.platform.exit_codes import EXIT_TONE_GENERATOR
-from firmware_py.procedure.events import Event, Paused
-from firmware_py.session import BoardMark
+from firmware_py.procedure.events import Paused
 from tests.firmware.world import S
 from tests.journal.simulated_disk import SimulatedDisk
 from tests.simulation.board import WatchedBoard
 from tests.simulation.clock import BEGAN_US
-from tests.simulation.lock import PIN
+
+# --- boards and disks
 
 
 class LyingDisk(SimulatedDisk):
@@ -60,128 +61,164 @@ class ForgetfulBoard(WatchedBoard):
         return super()._play(fields)
 
 
-class LoudFirmware(Firmware):
-    """Has tones whose ids begin so played louder than it was told."""
+# --- firmwares: what is done to one that was just made
 
-    MORE_DB = 10.0
-    BEGIN = ""
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        play = self._client.play
-
-        def louder(tone: Tone) -> None:
-            more_db = self.MORE_DB if tone.tone_id.startswith(self.BEGIN) else 0.0
-            play(replace(tone, level_dbfs=min(tone.level_dbfs + more_db, 0.0)))
-
-        self._client.play = louder  # type: ignore[method-assign]
+Spoil = Callable[[Any], None]
 
 
-class LoudByHand(LoudFirmware):
-    """Has tones by hand played as loud as can be."""
+def spoilt(spoil: Spoil) -> type[Firmware]:
+    """Return a kind of firmware to which this is done when it is made."""
 
-    MORE_DB, BEGIN = 120.0, "man-"
+    class SpoiltFirmware(Firmware):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            spoil(self)
+
+    return SpoiltFirmware
 
 
-class LoudForTheMeter(LoudFirmware):
-    """Has calibration tones played as loud as can be."""
+def have(thing: Any, **changes: Any) -> None:
+    """Give an object other attributes or methods."""
+    vars(thing).update(changes)
 
-    MORE_DB, BEGIN = 120.0, "cal-"
+
+def wrapped(thing: Any, name: str, *, before: Any = None, after: Any = None) -> None:
+    """Have something done before or after a method, with its arguments."""
+    method = getattr(thing, name)
+
+    def do_all(*arguments: Any) -> None:
+        for each in (before, method, after):
+            if each is not None:
+                each(*arguments)
+
+    have(thing, **{name: do_all})
 
 
-class HastyFirmware(Firmware):
-    """Acknowledges what is not on the disk yet."""
+def played(firmware: Any, other: Callable[[Tone], float]) -> None:
+    """Have tones played at other levels, dBFS."""
+    play = firmware._client.play
+    have(firmware._client, play=lambda tone: play(replace(tone, level_dbfs=min(other(tone), 0.0))))
 
-    def _notice(self, notice: Notice) -> None:
-        super()._notice(notice)
+
+def louder(more_db: float, begin: str = "") -> Spoil:
+    """Have tones whose ids begin so played louder than was told."""
+
+    def level_dbfs(tone: Tone) -> float:
+        return tone.level_dbfs + more_db * tone.tone_id.startswith(begin)
+
+    return lambda firmware: played(firmware, level_dbfs)
+
+
+def nominal(firmware: Any) -> None:
+    """Play at nominal levels whatever the calibration is said to be."""
+
+    def level_dbfs(tone: Tone) -> float:
+        known = firmware._runner.last_calibration.calibration
+        level_db_hl = tone.level_dbfs - known.level_dbfs(tone.ear, tone.frequency_hz, 0.0)
+        return float(level_db_hl - NOMINAL_FULL_SCALE_DB_HL)
+
+    played(firmware, level_dbfs)
+
+
+def hasty(firmware: Any) -> None:
+    """Acknowledge what is not on the disk yet."""
+
+    def acknowledge(notice: Any) -> None:
         if isinstance(notice, BoardEvent):
-            self._client.acknowledge(notice.event)
-            self._carry()
+            firmware._client.acknowledge(notice.event)
+            firmware._carry()
+
+    wrapped(firmware, "_notice", after=acknowledge)
 
 
-class SilentFirmware(Firmware):
-    """Does not answer everything."""
+def silent(firmware: Any) -> None:
+    """Do not answer everything."""
 
-    def _flush_console(self) -> None:
-        self._told = [line for line in self._told if "state=waiting" not in line]
-        super()._flush_console()
+    def swallow() -> None:
+        have(firmware, _told=[line for line in firmware._told if "state=waiting" not in line])
 
-
-class TalkativeFirmware(Firmware):
-    """Answers more than it was asked."""
-
-    def _flush_console(self) -> None:
-        self._told += ["OK"] * ("OK" in self._told)
-        super()._flush_console()
+    wrapped(firmware, "_flush_console", before=swallow)
 
 
-class HoardingFirmware(Firmware):
-    """Keeps what it does not need."""
+def talkative(firmware: Any) -> None:
+    """Answer more than was asked."""
 
-    def step(self) -> None:
-        self.__dict__.setdefault("kept", []).extend([1] * 10)
-        super().step()
+    def add() -> None:
+        have(firmware, _told=firmware._told + ["OK"] * ("OK" in firmware._told))
 
-
-class SpinningFirmware(Firmware):
-    """Never waits."""
-
-    def _wait(self) -> None:
-        self._waiting.wait([], 0.0)
+    wrapped(firmware, "_flush_console", before=add)
 
 
-class FaultyFirmware(Firmware):
-    """Makes a mistake of its own."""
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        feed = self._runner.feed
-
-        def faulty(event: Event, board: BoardMark | None = None) -> None:
-            if isinstance(event, Paused):
-                raise ZeroDivisionError
-            feed(event, board)
-
-        self._runner.feed = faulty  # type: ignore[method-assign]
+def hoarding(firmware: Any) -> None:
+    """Keep what is not needed."""
+    have(firmware, kept=[])
+    wrapped(firmware, "step", after=lambda: firmware.kept.extend([1] * 10))
 
 
-class CarelessFirmware(Firmware):
-    """Does what needs the PIN without it."""
+def faulty(firmware: Any) -> None:
+    """Make a mistake at a pause."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self._console.lock.require = lambda: None  # type: ignore[method-assign]
+    def fail(event: object, *_: object) -> None:
+        if isinstance(event, Paused):
+            raise ZeroDivisionError
 
-
-class StubbornFirmware(Firmware):
-    """Forgets at once that it was given the PIN."""
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        require = self._console.lock.require
-
-        def once() -> None:
-            require()
-            self._console.lock.lock()
-
-        self._console.lock.require = once  # type: ignore[method-assign]
+    wrapped(firmware._runner, "feed", before=fail)
 
 
-class HurriedFirmware(Firmware):
-    """Looks at one PIN after the other."""
+def tired(firmware: Any) -> None:
+    """End without a cause after a few seconds."""
 
-    def _serve_console(self) -> None:
-        self._console.lock._wait_until_s = 0.0
-        super()._serve_console()
+    def end() -> None:
+        if firmware._clock.world_s() > BEGAN_US / S + 5.0:
+            raise FirmwareError(EXIT_TONE_GENERATOR, "enough")
+
+    wrapped(firmware, "step", after=end)
 
 
-class ForgetfulFirmware(Firmware):
-    """Counts wrong PINs only until it is switched off."""
+def lazy(firmware: Any) -> None:
+    """Begin no test."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self._console.lock._wrong = WrongPinsUntilOff()
-        self._console.lock._wait_until_s = 0.0
+    def refuse(*_: object) -> None:
+        raise ConsoleError(SETTINGS_CONFLICT, "not today")
+
+    have(firmware._runner, begin=refuse)
+
+
+def spinning(firmware: Any) -> None:
+    """Never wait."""
+    have(firmware, _wait=lambda: firmware._waiting.wait([], 0.0))
+
+
+def unprotected(firmware: Any) -> None:
+    """Do without the PIN what needs it."""
+    have(firmware._console.lock, require=lambda: None)
+
+
+def locked_at_once(firmware: Any) -> None:
+    """Forget at once that the PIN was given."""
+    lock = firmware._console.lock
+    wrapped(lock, "require", after=lock.lock)
+
+
+def taking_any_pin_for(pin: str) -> Spoil:
+    """Take any PIN for this one."""
+
+    def spoil(firmware: Any) -> None:
+        enter = firmware._console.lock.enter
+        have(firmware._console.lock, enter=lambda _typed: enter(pin))
+
+    return spoil
+
+
+def hurried(firmware: Any) -> None:
+    """Look at one PIN after the other."""
+    lock = firmware._console.lock
+    wrapped(firmware, "_serve_console", before=lambda: have(lock, _wait_until_s=0.0))
+
+
+def forgetful(firmware: Any) -> None:
+    """Count wrong PINs only until the power goes."""
+    have(firmware._console.lock, _wrong=WrongPinsUntilOff(), _wait_until_s=0.0)
 
 
 class LooseKey(SealKey):
@@ -191,105 +228,21 @@ class LooseKey(SealKey):
         return super().seal("", body)
 
 
-class LooseFirmware(Firmware):
-    """Seals every line for itself."""
-
-    def __init__(self, *arguments: Any) -> None:
-        data = arguments[3]
-        data.seal_key = LooseKey(data.seal_key.secret)
-        super().__init__(*arguments)
+def loosely_sealed(firmware: Any) -> None:
+    """Seal every line for itself."""
+    have(firmware._data, seal_key=LooseKey(firmware._data.seal_key.secret))
 
 
-class UncalibratedFirmware(Firmware):
-    """Says what its calibration is, and plays at nominal levels."""
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        play = self._client.play
-
-        def nominal(tone: Tone) -> None:
-            known = self._runner.last_calibration.calibration
-            assert known is not None
-            zero_dbfs = known.level_dbfs(tone.ear, tone.frequency_hz, 0.0)
-            level_db_hl = tone.level_dbfs - zero_dbfs
-            play(replace(tone, level_dbfs=level_db_hl - NOMINAL_FULL_SCALE_DB_HL))
-
-        self._client.play = nominal  # type: ignore[method-assign]
+def unsealed(firmware: Any) -> None:
+    """Seal nothing, whatever key is given."""
+    have(firmware._data, seal_key=None)
 
 
-class OpenFirmware(Firmware):
-    """Takes any PIN for the right one."""
-
-    TAKEN = PIN
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        enter = self._console.lock.enter
-        self._console.lock.enter = lambda pin: enter(self.TAKEN)  # type: ignore[method-assign]
+def uncalibrated(firmware: Any) -> None:
+    """Play and say nominal levels, whatever calibration is given."""
+    have(firmware._runner, _calibration=NO_CALIBRATION)
 
 
-class ClosedFirmware(OpenFirmware):
-    """Takes any PIN for a wrong one."""
-
-    TAKEN = "0000"
-
-
-class PlainFirmware(Firmware):
-    """Seals nothing, whatever it is given."""
-
-    def __init__(self, *arguments: Any) -> None:
-        arguments[3].seal_key = None
-        super().__init__(*arguments)
-
-
-class NominalFirmware(Firmware):
-    """Plays and says nominal levels, whatever it is given."""
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments[:-1])
-
-
-class UnreadyFirmware(Firmware):
-    """Never tells its supervisor that it is ready."""
-
-    def run(self) -> None:
-        self._supervisor.ready = lambda words: None  # type: ignore[method-assign]
-        super().run()
-
-
-class LazyFirmware(Firmware):
-    """Begins no test."""
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-
-        def refuse(*_: object) -> None:
-            raise ConsoleError(SETTINGS_CONFLICT, "not today")
-
-        self._runner.begin = refuse  # type: ignore[assignment, method-assign]
-
-
-class TiredFirmware(Firmware):
-    """Ends by itself after a few seconds."""
-
-    def step(self) -> None:
-        super().step()
-        if self._clock.world_s() > BEGAN_US / S + 5.0:
-            raise FirmwareError(EXIT_TONE_GENERATOR, "enough")
-
-
-class MutedFirmware(Firmware):
-    """Tells its supervisor once that it lives, and never again."""
-
-    def run(self) -> None:
-        self._supervisor.alive("begins")
-        self._supervisor.alive = lambda status: None  # type: ignore[method-assign]
-        super().run()
-
-
-class LeavingFirmware(Firmware):
-    """Ends without a word to its supervisor."""
-
-    def run(self) -> None:
-        self._supervisor.ending = lambda words: None  # type: ignore[method-assign]
-        super().run()
+def untold(word: str) -> Spoil:
+    """Never tell the supervisor this: `ready`, `alive` or `ending`."""
+    return lambda firmware: have(firmware._supervisor, **{word: lambda _words: None})

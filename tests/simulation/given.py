@@ -1,4 +1,4 @@
-"""What a device is started with: a calibration, and a key for the seals of its journals."""
+"""The calibrations and seal keys that a device may be started with."""
 
 import hmac
 import json
@@ -8,7 +8,6 @@ from typing import Final
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.journal import SealKey
 from tests.calibration.calibrations import on_file
-from tests.simulation.story import Story
 from tests.simulation.violation import Violation
 
 SEAL_KEYS: Final = (SealKey(b"of this device, 32 bytes of them"), SealKey(bytes(32)))
@@ -22,24 +21,6 @@ ON_FILE: Final = {
 }
 
 SEAL: Final = re.compile(rb'(.*), "seal": "([0-9a-f]{64})", "crc": "[0-9a-f]{8}"}')
-
-
-class Given:
-    """What the next start of a device is given.
-
-    Attributes
-    ----------
-    calibration : str
-    seal_key : SealKey or None
-    """
-
-    def __init__(self, story: Story) -> None:
-        self.calibration = story.calibration
-        self.seal_key = SEAL_KEYS[0] if story.sealed else None
-
-    def on_file(self) -> CalibrationOnFile:
-        """Return the calibration as it is loaded."""
-        return ON_FILE[self.calibration]
 
 
 def check_seals(name: str, content: bytes) -> None:

@@ -1,4 +1,4 @@
-"""What the disk is bound to keep of the journals, and what has to be in them by when."""
+"""What the disk must keep of the journals, and what must be in them before a tone sounds."""
 
 import json
 import math
@@ -11,13 +11,16 @@ import numpy as np
 
 from device.simulator.board import PlayedNoise, PlayedTone
 from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
-from firmware_py.procedure.settings import STEP_UP_MAX_DB
+from firmware_py.calibration.tone import ID_PREFIX as CALIBRATION_PREFIX
+from firmware_py.manual_tone import ID_PREFIX as MANUAL_PREFIX
+from firmware_py.procedure.settings import LOUD_DB_HL, STEP_UP_MAX_DB
 from tests.journal.simulated_disk import SimulatedDisk
 from tests.simulation.violation import Violation
 
 MET_ANEW = ("started", "board-ready")  # events before it are of no test, or are asked again
 BOARD_GONE = ("board-lost", "board-ready")
 ROUNDING_DB = 0.011
+CALIBRATION_TONE_MAX_DBFS = -6.0  # somebody might wear the earphones
 # By how much a band of noise is above the tone it just masks (ISO 389-4).
 NOISE_CORRECTION_DB = {
     "125": 4.0, "250": 4.0, "500": 4.0, "750": 5.0, "1000": 6.0, "1500": 6.0, "2000": 6.0,
@@ -32,13 +35,13 @@ class Page:
     Attributes
     ----------
     content : bytes
-        That was on the disk at some time, and so has to stay.
+        Was on the disk at some time, and so has to stay.
     marks : list of (boot, event number, what)
         Of inputs, in order.
     plays, noises : dict
         By number of the presentation: the tone, and the noise it has to have, if any.
     noise : dict or None
-        That is to sound now; a board that was lost has ended it.
+        Is to sound now; a board that was lost has ended it.
     """
 
     content: bytes = b""
@@ -51,7 +54,7 @@ class Page:
     complete: bool = False
 
     def read(self, content: bytes) -> None:
-        """Take in what has been added, up to the first line that is none."""
+        """Read what has been added, up to the first torn line."""
         end = len(self.content)
         try:
             for line in content[end:].splitlines(keepends=True):
@@ -152,7 +155,7 @@ class Ledger:
     Attributes
     ----------
     given : list of (name of a seal key, content of a calibration)
-        With which the firmware was started so far; "" and None for none.
+        One for each start of the firmware; "" and None for none.
     """
 
     def __init__(self) -> None:
@@ -181,10 +184,24 @@ class Ledger:
         found = [p for p in self.pages.values() if p.header.get("session", -1) % 1000 == session]
         return found[-1] if found else None
 
-    def check_tone(self, tone: PlayedTone) -> None:
+    def check_tone(self, tone: PlayedTone, calibration: dict[str, Any] | None) -> None:
+        """Check a tone that begins to sound; with this calibration the device was started."""
+        if tone.tone_id.startswith(MANUAL_PREFIX):
+            loudness = Loudness(calibration)
+            loudness.check_limits(tone)
+            if loudness.level_db_hl(tone) > LOUD_DB_HL + ROUNDING_DB:
+                raise Violation(f"{tone} was played by hand, above {LOUD_DB_HL} dB HL")
+        elif tone.tone_id.startswith(CALIBRATION_PREFIX):
+            if tone.level_dbfs > CALIBRATION_TONE_MAX_DBFS:
+                limit = f"{CALIBRATION_TONE_MAX_DBFS} dBFS"
+                raise Violation(f"{tone} is a calibration tone above {limit}")
+        else:
+            self._check_of_session(tone)
+
+    def _check_of_session(self, tone: PlayedTone) -> None:
         """Check that a tone of a session was on the disk before it is heard, as it is heard."""
         session, _, number = tone.tone_id.partition("-")
-        page = self.page_of(int(session))
+        page = self.page_of(int(session)) if session.isdigit() else None
         play = page.plays.get(int(number)) if page else None
         if play is None:
             raise Violation(f"tone {tone.tone_id} sounds, and is in no journal")

@@ -27,7 +27,7 @@ DELAY_S_MAX: Final = 600
 
 
 class Lock:
-    """Sees to it that nothing protected is done without the PIN, and that guesses cost time.
+    """Checks that nothing protected is done without the PIN, and that guesses cost time.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Lock:
 
     def __init__(self, disk_keeps: bool) -> None:
         self._disk_keeps = disk_keeps
-        self._wrong = self._next_us = 0  # before then none is looked at
+        self._wrong = self._next_us = 0  # until then no PIN may be looked at
         self._open_until_us = 0
         self.is_open = False
 

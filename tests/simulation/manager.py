@@ -1,4 +1,4 @@
-"""Whoever starts the firmware, as systemd does, and what it is told."""
+"""The supervisor of the firmware, as systemd is one, and what it is told."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Somebody at the console, who counts the answers."""
+"""The operator at the console, who counts the answers."""
 
 import random
 from collections import deque

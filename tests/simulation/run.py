@@ -1,4 +1,4 @@
-"""A device's life in a simulated world, and what has to be true of it."""
+"""One run: a device lives through a story, and is judged by what has to be true of it."""
 
 import itertools
 from collections import Counter, deque
@@ -58,7 +58,7 @@ class Outcome:
 
 
 class Run:
-    """One device in one world, from its first start until it has proven that it is well.
+    """One device in one world, from its first start until it has finished a session in good health.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Run:
     firmware : type of Firmware, optional
     board : type of WatchedBoard, optional
     disk : type of SimulatedDisk, optional
-        Others, for the tests of these tests.
+        Broken ones, to see that it is noticed.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class Run:
         """Run the firmware as its process does; return exit code and words, -1 without power."""
         world = self.world
         try:
-            data = DataDirectory(DATA, world.given.seal_key, world.disk)
+            data = DataDirectory(DATA, world.seal_key, world.disk)
             world.firmware = self._firmware_type(
                 world.configuration(), world.tones, world.console, data, world.clock,
                 self._nonces.__next__, world.supervisor(), world.calibration(),

@@ -9,7 +9,6 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
 
 from tests.simulation.run import Outcome, check
@@ -22,25 +21,6 @@ SEEDS_A_LINE: Final = 500
 FAILURES_MAX: Final = 5  # more of them teach nothing
 
 
-@dataclass
-class Sum:
-    """What many runs came to."""
-
-    seeds: int = 0
-    sessions: int = 0
-    lives: int = 0
-    lines: int = 0
-    simulated_s: float = 0.0
-
-    def add(self, outcome: Outcome) -> None:
-        """Take in a run."""
-        self.seeds += 1
-        self.sessions += len(outcome.results)
-        self.lives += outcome.lives
-        self.lines += outcome.lines
-        self.simulated_s += outcome.simulated_s
-
-
 def outcome_of(seed: int) -> tuple[int, Outcome | str]:
     """Return what came of a seed: an outcome, or why it failed."""
     try:
@@ -51,17 +31,21 @@ def outcome_of(seed: int) -> tuple[int, Outcome | str]:
 
 def soak(seeds: Iterable[int], workers: int) -> int:
     """Live through all these stories, or until ^C; return how many failed."""
-    began_s, total, met, failures = time.monotonic(), Sum(), Counter[str](), 0
+    began_s, total, met, failures = time.monotonic(), Counter[str](), Counter[str](), 0
     with (
         multiprocessing.get_context("spawn").Pool(workers, _leave_control_c) as pool,
         suppress(KeyboardInterrupt),
     ):
         for seed, outcome in pool.imap_unordered(outcome_of, seeds, SEEDS_AT_ONCE):
             if isinstance(outcome, Outcome):
-                total.add(outcome)
+                total["seeds"] += 1
+                total["sessions"] += len(outcome.results)
+                total["starts"] += outcome.lives
+                total["lines"] += outcome.lines
+                total["seconds"] += round(outcome.simulated_s)
                 met.update(outcome.met)
-                if total.seeds % SEEDS_A_LINE == 0:
-                    print(f"{total.seeds} seeds, {failures} failed", flush=True)
+                if total["seeds"] % SEEDS_A_LINE == 0:
+                    print(f"{total['seeds']} seeds, {failures} failed", flush=True)
                 continue
             failures += 1
             report(drawn(seed), outcome)
@@ -69,9 +53,9 @@ def soak(seeds: Iterable[int], workers: int) -> int:
                 break
     took_s = time.monotonic() - began_s
     print(
-        f"{total.seeds} seeds lived through, {failures} failed; {total.sessions} sessions, "
-        f"{total.lives} starts of the firmware, {total.lines} lines typed; "
-        f"{total.simulated_s / 3600.0:.1f} h in {took_s:.0f} s on {workers} processors"
+        f"{total['seeds']} seeds lived through, {failures} failed; {total['sessions']} sessions, "
+        f"{total['starts']} starts of the firmware, {total['lines']} lines typed; "
+        f"{total['seconds'] / 3600.0:.1f} h in {took_s:.0f} s on {workers} processors"
     )
     print("; ".join(f"{kind} {count}" for kind, count in met.most_common()))
     return failures

@@ -7,37 +7,8 @@ import pytest
 
 from firmware_py.procedure import ear as ear_test
 from firmware_py.procedure.ear import EarTest
-from tests.simulation.broken import (
-    AmnesiacDisk,
-    CarelessFirmware,
-    ClosedFirmware,
-    FaultyFirmware,
-    FickleBoard,
-    ForgetfulBoard,
-    ForgetfulFirmware,
-    HastyFirmware,
-    HoardingFirmware,
-    HurriedFirmware,
-    LazyFirmware,
-    LeavingFirmware,
-    LooseFirmware,
-    LoudByHand,
-    LoudFirmware,
-    LoudForTheMeter,
-    LyingDisk,
-    MutedFirmware,
-    NominalFirmware,
-    OpenFirmware,
-    PlainFirmware,
-    SilentFirmware,
-    SpinningFirmware,
-    StubbornBoard,
-    StubbornFirmware,
-    TalkativeFirmware,
-    TiredFirmware,
-    UncalibratedFirmware,
-    UnreadyFirmware,
-)
+from tests.simulation import broken
+from tests.simulation.lock import PIN
 from tests.simulation.run import Run, check
 from tests.simulation.stories import ONCE_BAD, QUIET
 from tests.simulation.story import Story, Trouble
@@ -57,6 +28,8 @@ METER: Final = replace(QUIET, troubles=(Trouble("operator plays a calibration to
 DEAF: Final = replace(QUIET, listener={**QUIET.listener, "audiogram": "N7"})
 CUT: Final = replace(QUIET, troubles=(Trouble("power cut", 8.0, 0.0, 1),))
 LOCKED: Final = replace(QUIET, pin=True)
+SEALED: Final = replace(QUIET, sealed=True)
+CALIBRATED: Final = replace(QUIET, calibration="good")
 UNPLUGGED: Final = (
     Trouble("console gone", 5.0, 0.5, 1),
     *(Trouble("operator changes settings", 7.0, 0.0, n) for n in range(4)),
@@ -64,61 +37,63 @@ UNPLUGGED: Final = (
 GUESSES: Final = tuple(Trouble("operator types PINs", 0.5 * n, 0.0, n) for n in range(60))
 KILLED: Final = (*GUESSES[:26], Trouble("killed", 13.0, 0.0, 1), *GUESSES[26:])
 
-ALARMS: Final[dict[str, tuple[Story, dict[str, Any]]]] = {
-    "and is in no journal": (QUIET, {"disk": LyingDisk}),
-    "us after its host's word": (LONG_TONES, {"board": StubbornBoard}),
-    "sounds, and the journal has": (QUIET, {"firmware": LoudFirmware}),
-    "is acknowledged and in no journal": (QUIET, {"firmware": HastyFirmware}),
-    "was not answered": (QUIET, {"firmware": SilentFirmware}),
-    "nobody asked for": (QUIET, {"firmware": TalkativeFirmware}),
-    "entries": (QUIET, {"firmware": HoardingFirmware}),
-    "turns of the loop": (QUIET, {"firmware": SpinningFirmware}),
-    "the firmware is at fault: ZeroDivisionError": (PAUSED, {"firmware": FaultyFirmware}),
-    "has lost some of its": (CUT, {"disk": AmnesiacDisk}),
-    "None sounds with a tone, and the journal has": (
-        ONCE_BAD["noise ended by itself while the host stood still, and its tone came without"],
-        {"board": ForgetfulBoard},
+NOISE_LOST: Final = ONCE_BAD[
+    "noise ended by itself while the host stood still, and its tone came without"
+]
+
+# By the words of the violation: a story, and how the firmware is spoilt in it.
+FIRMWARES: Final[dict[str, tuple[Story, broken.Spoil]]] = {
+    "sounds, and the journal has": (QUIET, broken.louder(10.0)),
+    "is acknowledged and in no journal": (QUIET, broken.hasty),
+    "was not answered": (QUIET, broken.silent),
+    "nobody asked for": (QUIET, broken.talkative),
+    "entries": (QUIET, broken.hoarding),
+    "turns of the loop": (QUIET, broken.spinning),
+    "the firmware is at fault: ZeroDivisionError": (PAUSED, broken.faulty),
+    "was played by hand, above 100": (HANDS, broken.louder(120.0, "man-")),
+    "is a calibration tone above -6": (METER, broken.louder(120.0, "cal-")),
+    "has finished no session in 600 s": (QUIET, broken.lazy),
+    "a healthy device ended with": (replace(QUIET, safety_s=1.0), broken.tired),
+    "has opened the lock": (
+        replace(LOCKED, troubles=GUESSES[:9]),
+        broken.taking_any_pin_for(PIN),
     ),
-    "was played by hand, above 100": (HANDS, {"firmware": LoudByHand}),
-    "is a calibration tone above -6": (METER, {"firmware": LoudForTheMeter}),
-    "has finished no session in 600 s": (QUIET, {"firmware": LazyFirmware}),
-    "a healthy device ended with": (replace(QUIET, safety_s=1.0), {"firmware": TiredFirmware}),
-    "has opened the lock": (replace(LOCKED, troubles=GUESSES[:9]), {"firmware": OpenFirmware}),
-    "the right PIN was called wrong": (LOCKED, {"firmware": ClosedFirmware}),
-    "has a seal key or a calibration it was not given": (
-        replace(QUIET, sealed=True),
-        {"firmware": PlainFirmware},
-    ),
-    "not given": (replace(QUIET, calibration="good"), {"firmware": NominalFirmware}),
-    "was not told of any readiness": (QUIET, {"firmware": UnreadyFirmware}),
-    "was done without the PIN": (
-        replace(LOCKED, troubles=UNPLUGGED),
-        {"firmware": CarelessFirmware},
-    ),
-    "was refused in spite of the PIN": (LOCKED, {"firmware": StubbornFirmware}),
+    "the right PIN was called wrong": (LOCKED, broken.taking_any_pin_for("0000")),
+    "has a seal key or a calibration it was not given": (SEALED, broken.unsealed),
+    "not given": (CALIBRATED, broken.uncalibrated),
+    "was not told of any readiness": (QUIET, broken.untold("ready")),
+    "was done without the PIN": (replace(LOCKED, troubles=UNPLUGGED), broken.unprotected),
+    "was refused in spite of the PIN": (LOCKED, broken.locked_at_once),
     "s too early after 1 wrong ones": (
         replace(LOCKED, troubles=GUESSES, safety_s=35.0),
-        {"firmware": HurriedFirmware},
+        broken.hurried,
     ),
     "s too early after [4-9] wrong ones": (
         replace(LOCKED, troubles=KILLED, safety_s=35.0),
-        {"firmware": ForgetfulFirmware},
+        broken.forgetful,
     ),
-    "has another seal than it should": (replace(QUIET, sealed=True), {"firmware": LooseFirmware}),
-    "dbfs=.* sounds, and the journal has": (
-        replace(QUIET, calibration="good"),
-        {"firmware": UncalibratedFirmware},
-    ),
-    "did not say that it lives": (QUIET, {"firmware": MutedFirmware}),
-    "was not told that the firmware ends": (QUIET, {"firmware": LeavingFirmware}),
+    "has another seal than it should": (SEALED, broken.loosely_sealed),
+    "dbfs=.* sounds, and the journal has": (CALIBRATED, broken.nominal),
+    "did not say that it lives": (QUIET, broken.untold("alive")),
+    "was not told that the firmware ends": (QUIET, broken.untold("ending")),
+}
+ALARMS: Final[dict[str, tuple[Story, dict[str, Any]]]] = {
+    "and is in no journal": (QUIET, {"disk": broken.LyingDisk}),
+    "us after its host's word": (LONG_TONES, {"board": broken.StubbornBoard}),
+    "has lost some of its": (CUT, {"disk": broken.AmnesiacDisk}),
+    "None sounds with a tone, and the journal has": (NOISE_LOST, {"board": broken.ForgetfulBoard}),
+    **{
+        words: (story, {"firmware": broken.spoilt(spoil)})
+        for words, (story, spoil) in FIRMWARES.items()
+    },
 }
 
 
 @pytest.mark.parametrize("words", ALARMS)
 def test_the_alarm_rings(words: str) -> None:
-    story, broken = ALARMS[words]
+    story, others = ALARMS[words]
     with pytest.raises(Violation, match=words):
-        Run(story, **broken).live()
+        Run(story, **others).live()
     Run(story).live()
 
 
@@ -139,5 +114,5 @@ def test_the_alarm_rings_when_a_rule_of_the_procedure_is_another(
 
 def test_the_alarm_rings_when_a_result_depends_on_what_went_wrong() -> None:
     with pytest.raises(Violation, match=r"of session 1 are .*, and without trouble"):
-        check(RESET, board=FickleBoard)
+        check(RESET, board=broken.FickleBoard)
     check(RESET)

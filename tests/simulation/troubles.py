@@ -1,4 +1,4 @@
-"""How each kind of trouble befalls a world."""
+"""What each kind of trouble does to a world."""
 
 import datetime
 import errno
@@ -11,7 +11,7 @@ from device.simulator.listener import Press
 from tests.journal.simulated_disk import Fault, PowerLoss
 from tests.simulation.board import ANSWERS_EVERYTHING, ASLEEP, AWAKE
 from tests.simulation.clock import microseconds
-from tests.simulation.given import SEAL_KEYS
+from tests.simulation.given import ON_FILE, SEAL_KEYS
 from tests.simulation.lines import SimulatedLine
 from tests.simulation.lock import PIN
 from tests.simulation.operator import RESET
@@ -27,7 +27,7 @@ JUMP_DAYS: Final = 20_000  # either way: to 1971, or to 2080
 
 
 def befall(world: World, trouble: Trouble) -> None:
-    """Have a trouble happen now, and be over after its time."""
+    """Have a trouble happen now, and end after its time."""
     DEEDS[trouble.kind](world, trouble, random.Random(trouble.chance))
 
 
@@ -155,11 +155,11 @@ def _not_scheduled(world: World, trouble: Trouble, _chance: random.Random) -> No
 
 
 def _other_calibration(world: World, _trouble: Trouble, chance: random.Random) -> None:
-    world.given.calibration = chance.choice(CALIBRATIONS)
+    world.on_file = ON_FILE[chance.choice(CALIBRATIONS)]
 
 
 def _other_seal_key(world: World, _trouble: Trouble, chance: random.Random) -> None:
-    world.given.seal_key = chance.choice((None, *SEAL_KEYS))
+    world.seal_key = chance.choice((None, *SEAL_KEYS))
 
 
 def _operator_says(*lines: str) -> "Deed":

@@ -16,7 +16,8 @@ import math
 from typing import Final
 
 from firmware_py.inference.elementary import exp
-from firmware_py.inference.kernel import CONVERGED, Array, kernel
+from firmware_py.inference.kernel import CONVERGED, Matrix, Vector, kernel
+from firmware_py.inference.laplace.arrays import Covariance, Interval
 
 # Functions that are smaller than this everywhere, squared and of the variance, are left out: less
 # than the rounding of the sum of the others.
@@ -24,13 +25,10 @@ TAIL: Final = 1e-16
 # t is near the one of the fewest functions if it is r / (r + this) for a half width of r lengths.
 _HALF_WIDTH_OF_HALF: Final = 12.0
 
-# Entries of `interval`.
-CENTRE, HALF_WIDTH = range(2)
-
 
 @kernel
 def warp(length: float, half_width: float) -> tuple[float, float]:
-    """Return t, and u over x - centre."""
+    """`t = r / (r + 12)` for a half width of r lengths, and u / (x - centre)."""
     ratio = half_width / length
     t = ratio / (ratio + _HALF_WIDTH_OF_HALF)
     return t, math.sqrt((1.0 - t * t) / (2.0 * t)) / length
@@ -38,9 +36,9 @@ def warp(length: float, half_width: float) -> tuple[float, float]:
 
 @kernel
 def functions_needed(length: float, half_width: float, most: int) -> int:
-    """Return how many functions there are above `TAIL`; 0 if they are more than `most`.
+    """`min k: phi_k(x)**2 < TAIL` on the whole interval; 0 if that is above `most`.
 
-    The last of them are largest at the ends of the interval. One may be 0 there, but not two in
+    The last functions are largest at the ends of the interval. One may be 0 there, but not two in
     succession, and the first ones rise.
     """
     t, scale = warp(length, half_width)
@@ -59,33 +57,33 @@ def functions_needed(length: float, half_width: float, most: int) -> int:
 
 @kernel
 def evaluate_functions(
-    points: int, x: Array, functions: int, length: float, sd_db: float, interval: Array, phi: Array
+    x: Vector, functions: int, covariance: Covariance, interval: Interval, phi: Matrix
 ) -> int:
-    """Write sd phi_k(x_j) to phi[k, j], for k below `functions`."""
-    t, scale = warp(length, interval[HALF_WIDTH])
-    first = sd_db * math.sqrt(math.sqrt(1.0 - t * t))
+    """`s phi_k(x_j)` is written to phi[k, j], for k below `functions`."""
+    t, scale = warp(covariance.length, interval.half_width)
+    first = covariance.sd_db * math.sqrt(math.sqrt(1.0 - t * t))
     decay = -t / (1.0 + t)
-    for j in range(points):
-        u = scale * (x[j] - interval[CENTRE])
+    for j in range(len(x)):
+        u = scale * (x[j] - interval.centre)
         phi[0, j] = first * exp(decay * u * u)
     for k in range(functions - 1):
         now, after, before = phi[k], phi[k + 1], phi[max(k - 1, 0)]
         rise, fall = math.sqrt(2.0 * t / (k + 1)) * scale, t * math.sqrt(k / (k + 1))
-        for j in range(points):
-            after[j] = rise * (x[j] - interval[CENTRE]) * now[j] - fall * before[j]
+        for j in range(len(x)):
+            after[j] = rise * (x[j] - interval.centre) * now[j] - fall * before[j]
     return CONVERGED
 
 
 @kernel
 def differentiate_functions(
-    points: int, x: Array, functions: int, length: float, interval: Array, phi: Array, slope: Array
+    x: Vector, functions: int, length: float, interval: Interval, phi: Matrix, slope: Matrix
 ) -> int:
-    """Write d phi_k(x_j) / d log l to slope[k, j], -u d phi_k / du; phi as evaluated."""
-    t, scale = warp(length, interval[HALF_WIDTH])
+    """-u d phi_k / du = d phi_k(x_j) / d log l is written to slope[k, j]; phi as evaluated."""
+    t, scale = warp(length, interval.half_width)
     for k in range(functions):
         now, before, out = phi[k], phi[max(k - 1, 0)], slope[k]
         decay, rise = 2.0 * t / (1.0 + t) * scale * scale, math.sqrt(2.0 * t * k) * scale
-        for j in range(points):
-            d = x[j] - interval[CENTRE]
+        for j in range(len(x)):
+            d = x[j] - interval.centre
             out[j] = d * (decay * d * now[j] - rise * before[j])
     return CONVERGED

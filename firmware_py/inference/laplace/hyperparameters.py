@@ -9,14 +9,23 @@ the last optimum with the last curvature, so that a trial costs three or four ev
 from firmware_py.inference.elementary import exp
 from firmware_py.inference.kernel import (
     CONVERGED,
-    F8,
-    I8,
-    MATRIX,
     NOT_CONVERGED,
-    VECTOR,
-    Array,
+    Matrix,
+    Vector,
     entry,
     kernel,
+)
+from firmware_py.inference.laplace.arrays import (
+    CURVATURE,
+    EVALUATIONS,
+    LOG_EVIDENCE,
+    OBJECTIVE,
+    RANK,
+    Covariance,
+    Interval,
+    State,
+    Steps,
+    Trials,
 )
 from firmware_py.inference.laplace.posterior import evidence_gradient, find_mode, prepare
 
@@ -30,15 +39,11 @@ CURVATURE_MAX = 1000.0  # ... up to this; then it is forgotten
 
 # Columns of `box`, which is (4, 2): for each of theta its bounds, prior median and prior precision.
 LOW, HIGH, MEDIAN, PRECISION = range(4)
-# Entries of `search`: what is kept between trials (theta, inverse curvature) and reported.
-CURVATURE = 2  # ... to 4: the inverse Hessian's 00, 01, 11
-OBJECTIVE, LOG_EVIDENCE, EVALUATIONS, RANK = 5, 6, 7, 8
-SEARCH_ENTRIES = 9
 
 
 @kernel
-def log_prior(theta: Array, box: Array) -> float:
-    """Return the log prior of theta, without its constant; precision 0 is a flat prior."""
+def log_prior(theta: Vector, box: Matrix) -> float:
+    """-sum_i precision_i (theta_i - median_i)**2 / 2; precision 0 is a flat prior."""
     total = 0.0
     for i in range(2):
         d = theta[i] - box[MEDIAN, i]
@@ -48,16 +53,14 @@ def log_prior(theta: Array, box: Array) -> float:
 
 @kernel
 def evaluate(
-    n: int, x: Array, residual_db: Array, label: Array, noise_db: Array, offset_sd_db: float,
-    interval: Array, box: Array, theta: Array, k: Array, a: Array, f_db: Array, b: Array,
-    vectors: Array, scratch: Array, search: Array,
+    trials: Trials, offset_sd_db: float, interval: Interval, box: Matrix, theta: Vector,
+    state: State, search: Vector,
 ) -> int:  # fmt: skip
-    """Write the objective at theta to `search`, leaving the Laplace state of theta behind."""
-    rank = prepare(n, x, exp(theta[0]), exp(theta[1]), offset_sd_db, interval, k, scratch)
+    """`log Z(theta) + log prior(theta)` goes to `search`, and the state belongs to theta."""
+    covariance = Covariance(exp(theta[0]), exp(theta[1]), offset_sd_db)
+    rank = prepare(trials.x, covariance, interval, state)
     search[RANK] = rank
-    status = find_mode(
-        n, rank, residual_db, label, noise_db, k, a, f_db, b, vectors, search[LOG_EVIDENCE:]
-    )
+    status = find_mode(rank, trials, state, search[LOG_EVIDENCE:])
     search[OBJECTIVE] = search[LOG_EVIDENCE] + log_prior(theta, box)
     search[EVALUATIONS] += 1.0
     return status
@@ -65,15 +68,12 @@ def evaluate(
 
 @kernel
 def objective_gradient(
-    n: int, x: Array, offset_sd_db: float, interval: Array, box: Array, theta: Array, k: Array,
-    a: Array, b: Array, vectors: Array, scratch: Array, b_inverse: Array, search: Array,
-    gradient: Array,
+    x: Vector, offset_sd_db: float, interval: Interval, box: Matrix, theta: Vector, state: State,
+    search: Vector, gradient: Vector,
 ) -> int:  # fmt: skip
-    """Write the gradient of the objective at theta, where `evaluate` has left the Laplace state."""
-    evidence_gradient(
-        n, int(search[RANK]), x, exp(theta[0]), exp(theta[1]), offset_sd_db, interval, k, a, b,
-        vectors, scratch, b_inverse, gradient,
-    )  # fmt: skip
+    """`d objective / d theta`, where `evaluate` has left the state of theta."""
+    covariance = Covariance(exp(theta[0]), exp(theta[1]), offset_sd_db)
+    evidence_gradient(int(search[RANK]), x, covariance, interval, state, gradient)
     for i in range(2):
         gradient[i] -= box[PRECISION, i] * (theta[i] - box[MEDIAN, i])
     return CONVERGED
@@ -81,9 +81,9 @@ def objective_gradient(
 
 @kernel
 def ascent_direction(
-    theta: Array, gradient: Array, box: Array, search: Array, direction: Array
+    theta: Vector, gradient: Vector, box: Matrix, search: Vector, direction: Vector
 ) -> int:
-    """Write the quasi-Newton direction; a coordinate that would leave the box is held.
+    """`d = H g`, H the inverse Hessian; a coordinate that would leave the box is held.
 
     With one held, the step of the other divides by its own entry of the Hessian, which is not the
     inverse of its entry of the inverse Hessian.
@@ -116,8 +116,8 @@ def ascent_direction(
 
 
 @kernel
-def reset_curvature(search: Array) -> int:
-    """Set the inverse Hessian to a diagonal typical of these posteriors."""
+def reset_curvature(search: Vector) -> int:
+    """H = diag(1/4, 1/4), typical of these posteriors: forget the inverse Hessian."""
     search[CURVATURE] = 0.25
     search[CURVATURE + 1] = 0.0
     search[CURVATURE + 2] = 0.25
@@ -125,11 +125,11 @@ def reset_curvature(search: Array) -> int:
 
 
 @kernel
-def update_curvature(step: Array, change: Array, search: Array) -> int:
-    """Apply the BFGS update of the inverse Hessian of -objective; `change` is minus the gradient's.
+def update_curvature(step: Vector, change: Vector, search: Vector) -> int:
+    """H y = s by BFGS, y = `change` minus that of the gradient: update the inverse Hessian.
 
-    Where the objective is not concave along a step there is nothing to update; a longer step would
-    have done better, and the next one is.
+    Where the objective is not concave along a step there is nothing to update: a longer step would
+    have done better, so the next one is longer.
     """
     sy = step[0] * change[0] + step[1] * change[1]
     if not sy > 1e-10:
@@ -150,26 +150,63 @@ def update_curvature(step: Array, change: Array, search: Array) -> int:
     return CONVERGED
 
 
-@entry(
-    I8, I8, VECTOR, VECTOR, VECTOR, VECTOR, F8, VECTOR, MATRIX, MATRIX, VECTOR, VECTOR, MATRIX,
-    MATRIX, MATRIX, MATRIX, MATRIX, VECTOR,
-)  # fmt: skip
+@kernel
+def climb(
+    attempts: int, required: float, trials: Trials, offset_sd_db: float, interval: Interval,
+    box: Matrix, theta: Vector, state: State, steps: Steps, search: Vector,
+) -> tuple[bool, int]:  # fmt: skip
+    """`theta + d / 2**j`, in the box, with the least j that rises enough (Armijo).
+
+    Returns
+    -------
+    accepted, status : whether one of `attempts` rose, by at least `required`; status of the last.
+    """
+    best = search[OBJECTIVE]
+    fraction, status = 1.0, CONVERGED
+    for _ in range(attempts):
+        gain = 0.0
+        for i in range(2):
+            steps.trial[i] = theta[i] + fraction * steps.direction[i]
+            steps.trial[i] = min(max(steps.trial[i], box[LOW, i]), box[HIGH, i])
+            steps.step[i] = steps.trial[i] - theta[i]
+            gain += steps.step[i] * steps.gradient[i]
+        status = evaluate(trials, offset_sd_db, interval, box, steps.trial, state, search)
+        if status == CONVERGED and search[OBJECTIVE] >= best + max(ARMIJO * gain, required):
+            return True, status
+        fraction *= 0.5
+    return False, status
+
+
+@kernel
+def lengthen(direction: Vector) -> bool:
+    """STEP_MAX d / |d| along a bound, where one coordinate of d is 0; False elsewhere.
+
+    Along a bound the evidence may be next to flat and yet rise in the end: with an SD at its lowest
+    the length hardly matters. One step of full length tells.
+    """
+    largest = max(abs(direction[0]), abs(direction[1]))
+    if min(abs(direction[0]), abs(direction[1])) > 0.0 or largest == 0.0:
+        return False
+    direction[0] *= STEP_MAX / largest
+    direction[1] *= STEP_MAX / largest
+    return True
+
+
+@entry
 def fit(
-    n: int, x: Array, residual_db: Array, label: Array, noise_db: Array, offset_sd_db: float,
-    interval: Array, box: Array, k: Array, a: Array, f_db: Array, b: Array, vectors: Array,
-    scratch: Array, b_inverse: Array, points: Array, search: Array,
+    n: int, room: Trials, offset_sd_db: float, interval: Interval, box: Matrix, state: State,
+    steps: Steps, search: Vector,
 ) -> int:  # fmt: skip
-    """Maximise the objective over theta, starting from and ending in ``search[:2]``.
+    """`argmax log Z(theta) + log prior(theta)`, starting from and ending in ``search[:2]``.
 
     Parameters
     ----------
-    n, x, residual_db, label, noise_db : the data.
+    n, room : the trials are the first n.
     offset_sd_db : SD of the common offset, which is fixed.
-    interval : (2,) what the basis covers, see `basis`.
+    interval : what the basis covers.
     box : (4, 2) bounds and prior of theta.
-    k, a, f_db, b, vectors : Laplace's state, which belongs to the optimum afterwards.
-    scratch, b_inverse : n x n scratch.
-    points : (5, 2) scratch: trial point, gradient, direction, new gradient, step.
+    state : Laplace's approximation, which belongs to the optimum afterwards.
+    steps : scratch.
     search : (SEARCH_ENTRIES,) in and out.
 
     Returns
@@ -178,72 +215,35 @@ def fit(
         The status of the Laplace approximation at the optimum. Ending by the bound on steps is not
         an error: the point reached is the best one seen, and the next trial goes on from it.
     """
-    theta = search[:2]
-    trial = points[0]
-    gradient = points[1]
-    direction = points[2]
-    gradient_new = points[3]
-    step = points[4]
+    trials = Trials(room.x[:n], room.residual_db[:n], room.label[:n], room.noise_db[:n])
+    theta, gradient, direction = search[:2], steps.gradient, steps.direction
     search[EVALUATIONS] = 0.0
-    status = evaluate(
-        n, x, residual_db, label, noise_db, offset_sd_db, interval, box, theta, k, a, f_db, b,
-        vectors, scratch, search,
-    )  # fmt: skip
+    status = evaluate(trials, offset_sd_db, interval, box, theta, state, search)
     if status != CONVERGED:
         return status
-    objective_gradient(
-        n, x, offset_sd_db, interval, box, theta, k, a, b, vectors, scratch, b_inverse, search,
-        gradient,
-    )  # fmt: skip
+    objective_gradient(trials.x, offset_sd_db, interval, box, theta, state, search, gradient)
     for _ in range(SEARCH_STEPS_MAX):
         ascent_direction(theta, gradient, box, search, direction)
         gain = direction[0] * gradient[0] + direction[1] * gradient[1]
         if gain < 0.0:
             reset_curvature(search)
             continue
-        required = 0.0
-        attempts = HALVINGS_MAX
+        required, attempts = 0.0, HALVINGS_MAX
         if gain < GAIN_TOLERANCE_NATS:
-            largest = max(abs(direction[0]), abs(direction[1]))
-            if min(abs(direction[0]), abs(direction[1])) > 0.0 or largest == 0.0:
+            if not lengthen(direction):
                 break
-            # Along a bound the evidence may be next to flat and yet rise in the end: with an SD at
-            # its lowest the length hardly matters. One step of full length tells.
-            direction[0] *= STEP_MAX / largest
-            direction[1] *= STEP_MAX / largest
-            required = GAIN_TOLERANCE_NATS
-            attempts = 1
-        best = search[OBJECTIVE]
-        accepted = False
-        fraction = 1.0
-        for _ in range(attempts):
-            gain = 0.0
-            for i in range(2):
-                trial[i] = theta[i] + fraction * direction[i]
-                trial[i] = min(max(trial[i], box[LOW, i]), box[HIGH, i])
-                step[i] = trial[i] - theta[i]
-                gain += step[i] * gradient[i]
-            status = evaluate(
-                n, x, residual_db, label, noise_db, offset_sd_db, interval, box, trial, k, a, f_db,
-                b, vectors, scratch, search,
-            )  # fmt: skip
-            if status == CONVERGED and search[OBJECTIVE] >= best + max(ARMIJO * gain, required):
-                accepted = True
-                break
-            fraction *= 0.5
+            required, attempts = GAIN_TOLERANCE_NATS, 1
+        accepted, status = climb(
+            attempts, required, trials, offset_sd_db, interval, box, theta, state, steps, search
+        )
         if not accepted:
-            return evaluate(
-                n, x, residual_db, label, noise_db, offset_sd_db, interval, box, theta, k, a, f_db,
-                b, vectors, scratch, search,
-            )  # fmt: skip
-        theta[0] = trial[0]
-        theta[1] = trial[1]
+            return evaluate(trials, offset_sd_db, interval, box, theta, state, search)
+        theta[0], theta[1] = steps.trial[0], steps.trial[1]
         objective_gradient(
-            n, x, offset_sd_db, interval, box, theta, k, a, b, vectors, scratch, b_inverse, search,
-            gradient_new,
-        )  # fmt: skip
+            trials.x, offset_sd_db, interval, box, theta, state, search, steps.gradient_new
+        )
         for i in range(2):
-            direction[i] = gradient[i] - gradient_new[i]
-            gradient[i] = gradient_new[i]
-        update_curvature(step, direction, search)
+            direction[i] = gradient[i] - steps.gradient_new[i]
+            gradient[i] = steps.gradient_new[i]
+        update_curvature(steps.step, direction, search)
     return status

@@ -8,44 +8,20 @@ from firmware_py.inference.answers import HEARD
 from firmware_py.inference.elementary import exp, log, normal_cdf
 from firmware_py.inference.kernel import CONVERGED, Array
 from firmware_py.inference.laplace import hyperparameters as search
-from firmware_py.inference.laplace.basis import CENTRE, HALF_WIDTH
-from firmware_py.inference.laplace.posterior import VECTORS, WEIGHT, predict
+from firmware_py.inference.laplace.arrays import (
+    LOG_EVIDENCE,
+    RANK,
+    WEIGHT,
+    Covariance,
+    Interval,
+    Workspace,
+)
+from firmware_py.inference.laplace.posterior import predict
 from firmware_py.inference.laplace.prior import mean_line
 from firmware_py.inference.laplace.selection import bald, select
-from firmware_py.inference.model import Choice, Hyperparameters, Memory
+from firmware_py.inference.model import Choice, Hyperparameters
 from firmware_py.inference.profiles import LaplaceProfile, units_per_bark
 from firmware_py.inference.scales import Scale
-
-
-class Workspace(Memory):
-    """All arrays of the inference, allocated once.
-
-    Parameters
-    ----------
-    trials : int
-        Trials there is room for.
-    points : int
-        Frequencies that can be predicted in one call.
-    """
-
-    def __init__(self, trials: int, points: int) -> None:
-        wide = max(trials, points)
-        self.x: Array = np.zeros(trials)
-        self.residual_db: Array = np.zeros(trials)
-        self.label: Array = np.zeros(trials)
-        self.noise_db: Array = np.zeros(trials)
-        self.a: Array = np.zeros(trials)
-        self.f_db: Array = np.zeros(trials)
-        self.k: Array = np.zeros((trials, trials))
-        self.b: Array = np.zeros((trials, trials))
-        self.b_inverse: Array = np.zeros((trials, trials))
-        self.scratch: Array = np.zeros((trials, wide))
-        self.vectors: Array = np.zeros((VECTORS, trials))
-        self.points: Array = np.zeros((5, 2))
-        self.interval: Array = np.zeros(2)
-        self.search: Array = np.zeros(search.SEARCH_ENTRIES)
-        self.choice: Array = np.zeros(3)
-        self.claim()
 
 
 class LaplaceModel:
@@ -68,10 +44,9 @@ class LaplaceModel:
         self._candidates_x = self._warp(self.candidates_hz)
         self._prior_mean_db_hl = self._intercept_db_hl + self._slope * self._candidates_x
         self._box = _search_box(profile, units_per_bark(scale.name))
-        self._workspace = Workspace(max_trials, len(candidates_hz))
+        self.workspace = Workspace(max_trials, len(candidates_hz))
         low, high = float(self._candidates_x[0]), float(self._candidates_x[-1])
-        self._workspace.interval[CENTRE] = 0.5 * (low + high)
-        self._workspace.interval[HALF_WIDTH] = 0.5 * (high - low)
+        self._interval = Interval(0.5 * (low + high), 0.5 * (high - low))
         self._mean_db_hl = np.zeros_like(self.candidates_hz)
         self._sd_db = np.zeros_like(self.candidates_hz)
         self.reset()
@@ -79,22 +54,22 @@ class LaplaceModel:
     @property
     def log_evidence(self) -> float:
         """Return the log evidence of the answers at the present hyperparameters, nats."""
-        return float(self._workspace.search[search.LOG_EVIDENCE])
+        return float(self.workspace.search[LOG_EVIDENCE])
 
     @property
     def hyperparameters(self) -> Hyperparameters:
         """Return the present hyperparameters."""
-        theta = self._workspace.search
+        theta = self.workspace.search
         return Hyperparameters(exp(theta[0]), exp(theta[1]), self._noise_db)
 
     @property
     def nbytes(self) -> int:
         """Return the size of the workspace in bytes."""
         own = (self._candidates_x, self._prior_mean_db_hl, self._mean_db_hl, self._sd_db)
-        return self._workspace.nbytes + sum(array.nbytes for array in own)
+        return self.workspace.nbytes + sum(array.nbytes for array in own)
 
     def attended(self, n: int) -> Array:
-        """Return ones: this model knows no other listeners."""
+        """Return ones: this model has no lapses of attention."""
         return np.ones(n)
 
     def reset(self) -> None:
@@ -102,35 +77,34 @@ class LaplaceModel:
         self._n = 0
         self.converged = True
         self._noise_db = self._profile.noise_db(self._response_noise_db, 0)
-        w = self._workspace
-        w.a[:] = 0.0
+        w = self.workspace
+        w.state.a[:] = 0.0
         w.search[:2] = self._box[search.MEDIAN]
-        w.search[search.LOG_EVIDENCE] = 0.0
-        w.search[search.RANK] = 0.0
+        w.search[LOG_EVIDENCE] = 0.0
+        w.search[RANK] = 0.0
         search.reset_curvature(w.search)
         self._predict_candidates()
 
     def observe(self, n: int, frequency_hz: float, level_db_hl: float, answer: int) -> int:
         """Take in answer number n, counted from 0, and refit; return a status."""
-        w = self._workspace
-        w.x[n] = self._scale.warp(frequency_hz)
-        w.residual_db[n] = level_db_hl - (self._intercept_db_hl + self._slope * w.x[n])
-        w.label[n] = 1.0 if answer == HEARD else -1.0
-        w.a[n] = 0.0
+        w, trials = self.workspace, self.workspace.trials
+        trials.x[n] = self._scale.warp(frequency_hz)
+        trials.residual_db[n] = level_db_hl - (self._intercept_db_hl + self._slope * trials.x[n])
+        trials.label[n] = 1.0 if answer == HEARD else -1.0
+        w.state.a[n] = 0.0
         self._n = n + 1
         self._noise_db = self._profile.noise_db(self._response_noise_db, n + 1)
-        w.noise_db[: n + 1] = self._noise_db
+        trials.noise_db[: n + 1] = self._noise_db
         status = search.fit(
-            self._n, w.x, w.residual_db, w.label, w.noise_db,
-            self._profile.offset_sd_db, w.interval, self._box, w.k, w.a, w.f_db, w.b,
-            w.vectors, w.scratch, w.b_inverse, w.points, w.search,
+            self._n, trials, self._profile.offset_sd_db, self._interval, self._box, w.state,
+            w.steps, w.search,
         )  # fmt: skip
         if status == CONVERGED:
             self._predict_candidates()
         return status
 
     def observe_silence(self, answered: bool) -> None:
-        """Do nothing: this model knows no false alarms."""
+        """Do nothing: this model has no false alarms."""
 
     def predict(self, frequencies_hz: Array) -> tuple[Array, Array]:
         """Return mean (dB HL) and SD (dB) of the threshold."""
@@ -153,11 +127,11 @@ class LaplaceModel:
 
     def joint(self, frequencies_hz: Array) -> tuple[Array, Array, Array]:
         """Return weight, mean (dB HL) and covariance (dB^2) of the one Gaussian (algorithm 3.2)."""
-        w, n = self._workspace, self._n
-        x = self._warp(frequencies_hz)
-        root = np.sqrt(w.vectors[WEIGHT, :n])
-        b = np.eye(n) + root[:, np.newaxis] * self._kernel(w.x[:n], w.x[:n]) * root
-        to_trials = root[:, np.newaxis] * self._kernel(w.x[:n], x)
+        w, n = self.workspace, self._n
+        x, x_trials = self._warp(frequencies_hz), w.trials.x[:n]
+        root = np.sqrt(w.state.vectors[WEIGHT, :n])
+        b = np.eye(n) + root[:, np.newaxis] * self._kernel(x_trials, x_trials) * root
+        to_trials = root[:, np.newaxis] * self._kernel(x_trials, x)
         covariance_db2 = self._kernel(x, x) - to_trials.T @ np.linalg.solve(b, to_trials)
         mean_db_hl, _ = self.predict(frequencies_hz)
         return np.ones(1), mean_db_hl[np.newaxis], covariance_db2[np.newaxis]
@@ -169,7 +143,7 @@ class LaplaceModel:
         return float(normal_cdf((level_db_hl - float(mean_db_hl[0])) / spread_db))
 
     def information(self, levels_db_hl: Array) -> Array:
-        """Return (candidates, levels) what the answer to each tone is expected to tell, in bits."""
+        """Return (candidates, levels) the information expected from each answer, bits."""
         bits = np.empty((len(self.candidates_hz), len(levels_db_hl)))
         for j, i in np.ndindex(bits.shape):
             level_db_hl = float(levels_db_hl[i])
@@ -179,10 +153,10 @@ class LaplaceModel:
 
     def choose(self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array) -> Choice:
         """Return the best tone; each candidate has a weight on its objective, and a ceiling."""
-        choice = self._workspace.choice
+        choice = self.workspace.choice
         select(
-            len(self.candidates_hz), self._mean_db_hl, self._sd_db, self._noise_db, weight,
-            level_min_db_hl, level_max_db_hl, choice,
+            self._mean_db_hl, self._sd_db, self._noise_db, weight, level_min_db_hl,
+            level_max_db_hl, choice,
         )  # fmt: skip
         return Choice(int(choice[0]), float(choice[1]), float(choice[2]))
 
@@ -191,19 +165,20 @@ class LaplaceModel:
         self._mean_db_hl += self._prior_mean_db_hl
 
     def _predict(self, x: Array, f_mean_db: Array, f_sd_db: Array) -> None:
-        w = self._workspace
-        length, sd_db = exp(w.search[0]), exp(w.search[1])
+        w = self.workspace
         predict(
-            self._n, int(w.search[search.RANK]), w.x, len(x), x, length, sd_db,
-            self._profile.offset_sd_db, w.interval, w.k, w.a, w.b, w.vectors, w.scratch,
+            self._n, int(w.search[RANK]), w.trials, x, self._covariance(), self._interval, w.state,
             f_mean_db, f_sd_db,
         )  # fmt: skip
 
+    def _covariance(self) -> Covariance:
+        theta = self.workspace.search
+        return Covariance(exp(theta[0]), exp(theta[1]), self._profile.offset_sd_db)
+
     def _kernel(self, x: Array, other_x: Array) -> Array:
-        w = self._workspace
-        length, sd_db = exp(w.search[0]), exp(w.search[1])
+        length, sd_db, offset_sd_db = self._covariance()
         correlation = np.exp(-0.5 * np.subtract.outer(x, other_x) ** 2 / length**2)
-        covariance: Array = sd_db**2 * correlation + self._profile.offset_sd_db**2
+        covariance: Array = sd_db**2 * correlation + offset_sd_db**2
         return covariance
 
     def _warp(self, frequencies_hz: Array) -> Array:

@@ -12,32 +12,24 @@ import math
 from typing import Final
 
 from firmware_py.inference.elementary import binary_entropy, exp, normal_cdf
-from firmware_py.inference.kernel import (
-    CONVERGED,
-    F8,
-    I8,
-    NONE_ALLOWED,
-    VECTOR,
-    Array,
-    entry,
-    kernel,
-)
+from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED, Vector, entry, kernel
 
 HALF_PI_LN2: Final = 0.5 * math.pi * math.log(2.0)
 
 
 @kernel
 def binary_entropy_of_normal(z: float) -> float:
-    """Return H2(Phi(z)) in bits, without loss in the tails."""
+    """H2(Phi(z)) in bits, without loss in the tails."""
     return binary_entropy(normal_cdf(-abs(z)))  # the smaller of the two probabilities
 
 
 @kernel
 def bald(mean_db_hl: float, sd_db: float, level_db_hl: float, noise_db: float) -> float:
-    """Return the information about the threshold expected from one answer, in bits.
+    """H2(Phi(d / sqrt(sigma**2 + s**2))) - C / sqrt(s**2 + C**2) exp(-d**2 / (2 (s**2 + C**2))).
 
-    Houlsby's exponential stands for an entropy and is a little too large far from mu, where the
-    difference would be negative; it is 0 there.
+    That is the information about the threshold expected from one answer, in bits, d = h - mu.
+    Houlsby's exponential approximates an entropy and is a little too large far from mu, where the
+    difference would be negative: there the result is 0.
     """
     d = level_db_hl - mean_db_hl
     variance = sd_db * sd_db
@@ -47,29 +39,23 @@ def bald(mean_db_hl: float, sd_db: float, level_db_hl: float, noise_db: float) -
     return max(total - expected, 0.0)
 
 
-@entry(I8, I8, VECTOR, VECTOR, F8, VECTOR, F8, VECTOR, VECTOR)
+@entry
 def select(
-    points: int,
-    mean_db_hl: Array,
-    sd_db: Array,
-    noise_db: float,
-    weight: Array,
-    level_min_db_hl: float,
-    level_max_db_hl: Array,
-    choice: Array,
-) -> int:
-    """Find the stimulus of the largest weighted objective over x and the allowed levels.
+    mean_db_hl: Vector, sd_db: Vector, noise_db: float, weight: Vector, level_min_db_hl: float,
+    level_max_db_hl: Vector, choice: Vector,
+) -> int:  # fmt: skip
+    """`argmax weight(x) BALD(x, h)` over x and h: the best candidate and its best allowed level.
 
     Parameters
     ----------
-    points, mean_db_hl, sd_db : candidates and the posterior there.
+    mean_db_hl, sd_db : the posterior at each candidate.
     noise_db : response noise.
-    weight : (points,) factor on the objective; 0 forbids a candidate.
-    level_min_db_hl, level_max_db_hl : lowest allowed level, and (points,) the highest at each.
+    weight : factor on the objective of each; 0 forbids a candidate.
+    level_min_db_hl, level_max_db_hl : lowest allowed level, and the highest at each candidate.
     choice : (3,) out: index of the candidate, level in dB HL, information in bits (not weighted).
     """
     best = -1.0
-    for j in range(points):
+    for j in range(len(weight)):
         if weight[j] <= 0.0:
             continue
         level = min(max(mean_db_hl[j], level_min_db_hl), level_max_db_hl[j])

@@ -1,31 +1,41 @@
 """Laplace's approximation with K = Phi Phi^T, in as many dimensions as Phi has columns.
 
-`phi` is Phi, n x rank; A = I + Phi^T W Phi, and `a` keeps its factor U, A = U^T U. Arrays whose
-name ends in `_rows` are transposed, rank x n, so that loops run over the trials.
+Phi, n x rank, is `State.k`; A = I + Phi^T W Phi, and `State.b` keeps its factor U, A = U^T U.
+Arrays whose name ends in `_rows` are transposed, rank x n, so that loops run over the trials.
 """
 
 import math
 
-from firmware_py.inference.kernel import CONVERGED, Array, kernel
+from firmware_py.inference.kernel import CONVERGED, Matrix, Vector, kernel
+from firmware_py.inference.laplace.arrays import (
+    DERIVATIVE,
+    DIRECTION,
+    GRADIENT,
+    THIRD,
+    WEIGHT,
+    WORK,
+    Covariance,
+    Interval,
+    State,
+)
 from firmware_py.inference.laplace.basis import differentiate_functions, evaluate_functions
 from firmware_py.inference.linear_algebra import cholesky, solve, solve_lower
 
 
 @kernel
 def features(
-    points: int, x: Array, rank: int, length: float, sd_db: float, offset_sd_db: float,
-    interval: Array, phi_rows: Array,
-) -> int:  # fmt: skip
-    """Write Phi^T at some points: the functions of the basis, and last the offset."""
-    evaluate_functions(points, x, rank - 1, length, sd_db, interval, phi_rows)
-    for j in range(points):
-        phi_rows[rank - 1, j] = offset_sd_db
+    x: Vector, rank: int, covariance: Covariance, interval: Interval, phi_rows: Matrix
+) -> int:
+    """Phi^T at the points x: the functions of the basis, and last the offset."""
+    evaluate_functions(x, rank - 1, covariance, interval, phi_rows)
+    for j in range(len(x)):
+        phi_rows[rank - 1, j] = covariance.offset_sd_db
     return CONVERGED
 
 
 @kernel
-def transpose(rows: int, columns: int, a: Array, out: Array) -> int:
-    """Write A^T, A being rows x columns."""
+def transpose(rows: int, columns: int, a: Matrix, out: Matrix) -> int:
+    """A^T of A, which is rows x columns."""
     for i in range(rows):
         for j in range(columns):
             out[j, i] = a[i, j]
@@ -33,8 +43,8 @@ def transpose(rows: int, columns: int, a: Array, out: Array) -> int:
 
 
 @kernel
-def weights_of(n: int, rank: int, phi: Array, v: Array, out: Array) -> int:
-    """Write Phi^T v."""
+def weights_of(n: int, rank: int, phi: Matrix, v: Vector, out: Vector) -> int:
+    """Phi^T v."""
     for k in range(rank):
         out[k] = 0.0
     for i in range(n):
@@ -45,8 +55,8 @@ def weights_of(n: int, rank: int, phi: Array, v: Array, out: Array) -> int:
 
 
 @kernel
-def values_of(n: int, rank: int, phi: Array, w: Array, out: Array) -> int:
-    """Write Phi w."""
+def values_of(n: int, rank: int, phi: Matrix, w: Vector, out: Vector) -> int:
+    """Phi w."""
     for i in range(n):
         total, row = 0.0, phi[i]
         for k in range(rank):
@@ -56,8 +66,8 @@ def values_of(n: int, rank: int, phi: Array, w: Array, out: Array) -> int:
 
 
 @kernel
-def factor(n: int, rank: int, phi: Array, weight: Array, a: Array) -> int:
-    """Write the factor of A to its upper triangle; four trials at a time, as in `cholesky`."""
+def factor(n: int, rank: int, phi: Matrix, weight: Vector, a: Matrix) -> int:
+    """`U^T U = A = I + Phi^T W Phi`, U in the upper triangle; four trials a time, as `cholesky`."""
     for j in range(rank):
         for k in range(j, rank):
             a[j, k] = 0.0
@@ -83,10 +93,12 @@ def factor(n: int, rank: int, phi: Array, weight: Array, a: Array) -> int:
 
 
 @kernel
-def correct(n: int, rank: int, phi: Array, weight: Array, a: Array, work: Array, v: Array) -> int:
-    """Overwrite v with (I + W K)^-1 v = v - W Phi A^-1 Phi^T v."""
+def correct(n: int, rank: int, state: State) -> int:
+    """`d = (I + W K)^-1 v = v - W Phi A^-1 Phi^T v`: overwrite the vector in row DIRECTION."""
+    phi, vectors = state.k, state.vectors
+    weight, work, v = vectors[WEIGHT], vectors[WORK], vectors[DIRECTION]
     weights_of(n, rank, phi, v, work)
-    solve(rank, a, work)
+    solve(rank, state.b, work)
     for i in range(n):
         total, row = 0.0, phi[i]
         for k in range(rank):
@@ -97,65 +109,62 @@ def correct(n: int, rank: int, phi: Array, weight: Array, a: Array, work: Array,
 
 @kernel
 def evidence_gradient(
-    n: int, rank: int, x: Array, length: float, offset_sd_db: float, interval: Array, phi: Array,
-    mode_gradient: Array, weight: Array, third: Array, a: Array, derivative: Array, work: Array,
-    c_rows: Array, slope_rows: Array, gradient: Array,
-) -> int:  # fmt: skip
-    """Differentiate the log evidence with respect to log length and log SD.
+    x: Vector, rank: int, covariance: Covariance, interval: Interval, state: State, gradient: Vector
+) -> int:
+    """`d log Z` by d log length and by d log SD; algorithm 5.1 with trace 2 sum_i W_i c_i^T d_i.
 
-    With dK = dPhi Phi^T + Phi dPhi^T, C = U^-T Phi^T and D = U^-T dPhi^T, the trace of algorithm
-    5.1 is 2 sum_i W_i c_i^T d_i, and the posterior variance of f_i is |c_i|**2. By log SD, dPhi is
-    Phi without the offset, which is the last column: D differs from C in the last row only.
+    dK = dPhi Phi^T + Phi dPhi^T, C = U^-T Phi^T and D = U^-T dPhi^T; the posterior variance of f_i
+    is |c_i|**2. By log SD, dPhi is Phi without the offset, which is the last column: D differs from
+    C in the last row only.
 
     Parameters
     ----------
-    n, rank, x, length, offset_sd_db, interval, phi : the trials, and Phi.
-    mode_gradient, weight, third : (n,) derivatives of the log likelihood at the mode.
-    a : the factor of A there.
-    derivative : (n,) scratch; work : (rank,) scratch.
-    c_rows, slope_rows : rank x n scratch.
+    x, rank, covariance, interval : (n,) of the trials, and the basis.
+    state : at the mode; `scratch` and `b_inverse` are overwritten with C and D.
     gradient : (2,) out.
     """
-    last = rank - 1
+    n, last, phi = len(x), rank - 1, state.k
+    mode_gradient, derivative, work = (
+        state.vectors[GRADIENT], state.vectors[DERIVATIVE], state.vectors[WORK]
+    )  # fmt: skip
+    c_rows, d_rows = state.scratch, state.b_inverse
     transpose(n, rank, phi, c_rows)
-    differentiate_functions(n, x, last, length, interval, c_rows, slope_rows)
+    differentiate_functions(x, last, covariance.length, interval, c_rows, d_rows)
     weights_of(n, rank, phi, mode_gradient, work)
     for i in range(n):
         derivative[i] = 0.0
-        slope_rows[last, i] = 0.0
+        d_rows[last, i] = 0.0
     for k in range(last):
         total = 0.0
         for i in range(n):
-            total += slope_rows[k, i] * mode_gradient[i]
+            total += d_rows[k, i] * mode_gradient[i]
         for i in range(n):
-            derivative[i] += slope_rows[k, i] * work[k] + c_rows[k, i] * total
-    solve_lower(rank, n, a, c_rows)
-    solve_lower(rank, n, a, slope_rows)
-    gradient[0] = slope_of_evidence(
-        n, rank, mode_gradient, weight, third, derivative, c_rows, slope_rows, work
-    )
+            derivative[i] += d_rows[k, i] * work[k] + c_rows[k, i] * total
+    solve_lower(rank, n, state.b, c_rows)
+    solve_lower(rank, n, state.b, d_rows)
+    gradient[0] = slope_of_evidence(n, rank, state)
     weights_of(n, rank, phi, mode_gradient, work)
     values_of(n, last, phi, work, derivative)
     for i in range(n):
         derivative[i] *= 2.0
         for k in range(rank):
-            slope_rows[k, i] = c_rows[k, i]
-        slope_rows[last, i] -= offset_sd_db / a[last, last]
-    gradient[1] = slope_of_evidence(
-        n, rank, mode_gradient, weight, third, derivative, c_rows, slope_rows, work
-    )
+            d_rows[k, i] = c_rows[k, i]
+        d_rows[last, i] -= covariance.offset_sd_db / state.b[last, last]
+    gradient[1] = slope_of_evidence(n, rank, state)
     return CONVERGED
 
 
 @kernel
-def slope_of_evidence(
-    n: int, rank: int, mode_gradient: Array, weight: Array, third: Array, derivative: Array,
-    c_rows: Array, d_rows: Array, work: Array,
-) -> float:  # fmt: skip
-    """Return the derivative of the log evidence, explicit and through the mode (algorithm 5.1).
+def slope_of_evidence(n: int, rank: int, state: State) -> float:
+    """`d log Z`, explicit and through the mode (algorithm 5.1), where C and D are in the scratch.
 
-    `derivative` is dK times the gradient of the log likelihood; it becomes scratch.
+    The row DERIVATIVE is dK times the gradient of the log likelihood; it becomes scratch.
     """
+    mode_gradient, weight, third = (
+        state.vectors[GRADIENT], state.vectors[WEIGHT], state.vectors[THIRD]
+    )  # fmt: skip
+    derivative, work = state.vectors[DERIVATIVE], state.vectors[WORK]
+    c_rows, d_rows = state.scratch, state.b_inverse
     slope = 0.0
     for i in range(n):
         slope += 0.5 * mode_gradient[i] * derivative[i]
@@ -178,23 +187,20 @@ def slope_of_evidence(
 
 
 @kernel
-def predict(
-    n: int, rank: int, points: int, phi: Array, mode: Array, a: Array, work: Array,
-    phi_rows: Array, f_mean_db: Array, f_sd_db: Array,
-) -> int:  # fmt: skip
-    """Predict f where Phi^T is `phi_rows`, which is overwritten.
+def predict(n: int, rank: int, state: State, f_mean_db: Vector, f_sd_db: Vector) -> int:
+    """phi^T w and phi^T A^-1 phi: mean and variance of f where Phi^T is `state.scratch`.
 
-    The mean is phi^T w, with w = Phi^T K^-1 f at the mode (`mode` is K^-1 f), and the variance
-    phi^T A^-1 phi.
+    w = Phi^T K^-1 f at the mode. The scratch is overwritten.
     """
-    weights_of(n, rank, phi, mode, work)
+    phi_rows, work, points = state.scratch, state.vectors[WORK], len(f_mean_db)
+    weights_of(n, rank, state.k, state.a, work)
     for j in range(points):
         f_mean_db[j] = 0.0
         f_sd_db[j] = 0.0
     for k in range(rank):
         for j in range(points):
             f_mean_db[j] += work[k] * phi_rows[k, j]
-    solve_lower(rank, points, a, phi_rows)
+    solve_lower(rank, points, state.b, phi_rows)
     for k in range(rank):
         for j in range(points):
             f_sd_db[j] += phi_rows[k, j] * phi_rows[k, j]

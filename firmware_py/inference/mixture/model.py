@@ -12,37 +12,19 @@ from firmware_py.inference.kernel import (
     NOT_CONVERGED,
     NOT_POSITIVE_DEFINITE,
     Array,
-    Indices,
 )
-from firmware_py.inference.mixture.expectation_propagation import SCRATCH_ROWS, SITE_ROWS
+from firmware_py.inference.mixture.arrays import FALSE_ALARM_RATE, NOISE_DB, Places, Workspace
 from firmware_py.inference.mixture.population_prior import PopulationPrior, PriorError
-from firmware_py.inference.mixture.posterior import (
-    ANSWER_ROWS,
-    BETWEEN_DB2,
-    FALSE_ALARM_RATE,
-    FRACTION,
-    LEVEL_DB_HL,
-    LISTENER_ENTRIES,
-    NOISE_DB,
-    NOISE_FACTOR,
-    SEEN_ROWS,
-    infer,
-    invert_prior,
-    predict,
-    probability_of,
-    quantile,
-    sum_out_listeners,
-    weigh,
-)
+from firmware_py.inference.mixture.posterior import infer, invert_prior, sum_out_listeners, weigh
+from firmware_py.inference.mixture.prediction import predict, probability_of, quantile
 from firmware_py.inference.mixture.selection import (
-    VIEW_ROWS,
     bump,
     look_at,
     mixture_bald,
     select_from_mixture,
 )
-from firmware_py.inference.mixture.wandering import AWAY_AT_THE_START, WANDERING_ROWS
-from firmware_py.inference.model import Choice, Hyperparameters, Memory, Points, on_line
+from firmware_py.inference.mixture.wandering import AWAY_AT_THE_START
+from firmware_py.inference.model import Choice, Hyperparameters, Points, on_line
 from firmware_py.inference.profiles import Listener
 from firmware_py.inference.scales import SCALES
 
@@ -50,60 +32,6 @@ from firmware_py.inference.scales import SCALES
 OUTSIDE_DB2_PER_OCTAVE: Final = 150.0
 
 _octaves = SCALES["log2"].warp
-
-
-class Workspace(Memory):
-    """All arrays of the inference, allocated once.
-
-    Parameters
-    ----------
-    trials, knots, components, listeners, points : int
-        Answers there is room for, and the sizes of the model; points that are predicted at once.
-    """
-
-    def __init__(
-        self, trials: int, knots: int, components: int, listeners: int, points: int
-    ) -> None:
-        hypotheses = components * listeners
-        self.left: Indices = np.zeros(trials, np.int64)
-        self.answer: Indices = np.zeros(trials, np.int64)
-        self.answers: Array = np.zeros((ANSWER_ROWS, trials))
-        self.listener: Array = np.zeros((listeners, LISTENER_ENTRIES))
-        self.log_listener: Array = np.zeros(listeners)
-        self.log_component: Array = np.zeros(components)
-        self.prior_mean_db_hl: Array = np.zeros((components, knots))
-        self.prior_covariance: Array = np.zeros((components, knots, knots))
-        self.prior_precision: Array = np.zeros((components, knots, knots))
-        self.prior_log_partition: Array = np.zeros(components)
-        self.factor: Array = np.zeros((knots, knots))
-        self.inverse_factor: Array = np.zeros((knots, knots))
-        self.rows: Array = np.zeros((SCRATCH_ROWS, knots))
-        self.sites: Array = np.zeros((SITE_ROWS, trials))
-        self.seen: Array = np.zeros((SEEN_ROWS, trials))
-        self.tau: Array = np.zeros((hypotheses, trials))
-        self.nu: Array = np.zeros((hypotheses, trials))
-        self.mean: Array = np.zeros((hypotheses, knots))
-        self.covariance: Array = np.zeros((hypotheses, knots, knots))
-        self.log_evidence: Array = np.zeros(hypotheses)
-        self.weight: Array = np.zeros(hypotheses)
-        self.swept: Indices = np.zeros(hypotheses, np.int64)
-        self.probability: Array = np.zeros((hypotheses, trials))
-        self.attention: Array = np.zeros((WANDERING_ROWS, trials))
-        self.wandering: Array = np.zeros(trials + 1)
-        self.total: Array = np.zeros(1)
-        self.component_weight: Array = np.zeros(components)
-        self.component_mean_db_hl: Array = np.zeros((components, knots))
-        self.component_covariance: Array = np.zeros((components, knots, knots))
-        self.expected_listener: Array = np.zeros(LISTENER_ENTRIES)
-        self.point_left: Indices = np.zeros(points, np.int64)
-        self.point_fraction: Array = np.zeros(points)
-        self.point_between_db2: Array = np.zeros(points)
-        self.point_noise_factor: Array = np.zeros(points)
-        self.point_mean_db_hl: Array = np.zeros(points)
-        self.point_sd_db: Array = np.zeros(points)
-        self.view: Array = np.zeros((VIEW_ROWS, components))
-        self.choice: Array = np.zeros(3)
-        self.claim()
 
 
 class MixtureModel:
@@ -114,7 +42,7 @@ class MixtureModel:
     prior : PopulationPrior
         Of this listener.
     listeners : list of Listener
-        Kinds of listeners that are thought possible.
+        Kinds of listeners that have a prior probability.
     wanders : bool
         Attention may wander for a while, beside the lapses of the listeners.
     noise_curve : (frequency_hz, factor) points, optional
@@ -127,7 +55,7 @@ class MixtureModel:
     Raises
     ------
     PriorError
-        A component is no Gaussian.
+        A component has a covariance that is not positive definite.
     """
 
     def __init__(
@@ -149,82 +77,67 @@ class MixtureModel:
         self.converged = True
         knots, components = len(prior.knots_hz), len(prior.components)
         w = Workspace(max_trials, knots, components, len(listeners), len(candidates_hz))
-        self._workspace = w
+        self.workspace = w
         for k, c in enumerate(prior.components):
-            w.log_component[k] = log(c.weight)
-            w.prior_mean_db_hl[k] = c.mean_db_hl
-            w.prior_covariance[k] = c.covariance_db2
-        status = invert_prior(
-            components, knots, w.prior_covariance, w.factor, w.inverse_factor, w.prior_precision,
-            w.prior_log_partition,
-        )  # fmt: skip
-        if status != CONVERGED:
+            w.prior.log_weight[k] = log(c.weight)
+            w.prior.mean_db_hl[k] = c.mean_db_hl
+            w.prior.covariance[k] = c.covariance_db2
+        if invert_prior(w.prior, w.scratch) != CONVERGED:
             raise PriorError("the prior has a covariance that is not positive definite")
-        self._log_listener_prior = np.array([log(listener.share) for listener in listeners])
+        self._log_share = np.array([log(listener.share) for listener in listeners])
         for g, listener in enumerate(listeners):
-            w.listener[g] = (
+            w.listeners.table[g] = (
                 listener.response_noise_db,
                 max(listener.lapse_rate, RATE_MIN),
                 max(listener.false_alarm_rate, RATE_MIN),
             )
         for i, frequency_hz in enumerate(candidates_hz):
-            place = self._place(frequency_hz)
-            w.point_left[i], w.point_fraction[i], w.point_between_db2[i] = place
-            w.point_noise_factor[i] = self._noise_factor(frequency_hz)
+            for column, value in zip(w.candidates, self._place(frequency_hz), strict=True):
+                column[i] = value
+            w.noise_factor[i] = self._noise_factor(frequency_hz)
         self.reset()
 
     @property
     def log_evidence(self) -> float:
         """Return the log evidence of the answers, summed over hypotheses, nats."""
-        return float(self._workspace.total[0])
+        return float(self.workspace.total[0])
 
     @property
     def hyperparameters(self) -> Hyperparameters:
-        """Return the posterior means of what describes the listener."""
-        noise_db, lapse_rate, false_alarm_rate = self._workspace.expected_listener.tolist()
+        """Return the posterior means of the listener's noise and rates."""
+        noise_db, lapse_rate, false_alarm_rate = self.workspace.expected_listener.tolist()
         return Hyperparameters(None, None, noise_db, lapse_rate, false_alarm_rate)
 
     @property
     def nbytes(self) -> int:
         """Return the size of the workspace in bytes."""
-        return self._workspace.nbytes
+        return self.workspace.nbytes
 
     def attended(self, n: int) -> Array:
-        """Return how likely each of the first n answers was given with attention."""
-        return 1.0 - self._workspace.wandering[:n]
+        """Return the probability that each of the first n answers was given with attention."""
+        return 1.0 - self.workspace.wandering.away[:n]
 
     def reset(self) -> None:
         """Forget all answers."""
-        w = self._workspace
-        w.log_listener[:] = self._log_listener_prior
-        w.mean[:] = 0.0
-        for h in range(len(w.covariance)):
-            w.covariance[h] = w.prior_covariance[h % len(w.log_component)]
-        w.log_evidence[:] = 0.0
-        w.wandering[:] = 0.0
-        w.wandering[0] = AWAY_AT_THE_START if self._wanders else 0.0
-        w.tau[:] = 0.0
-        w.nu[:] = 0.0
+        w, of = self.workspace, self.workspace.hypotheses
+        w.listeners.log_share[:] = self._log_share
+        for h in range(len(of.covariance)):
+            of.covariance[h] = w.prior.covariance[h % len(w.prior.covariance)]
+        for array in (of.mean, of.log_evidence, of.tau, of.nu, w.wandering.away):
+            array[:] = 0.0
+        w.wandering.away[0] = AWAY_AT_THE_START if self._wanders else 0.0
         self.converged = True
-        self._weigh()
+        self.weigh()
 
     def observe(self, n: int, frequency_hz: float, level_db_hl: float, answer: int) -> int:
         """Take in answer number n, counted from 0; return a status."""
-        w = self._workspace
-        left, fraction, between_db2 = self._place(frequency_hz)
-        w.left[n] = left
-        w.answer[n] = answer
-        w.answers[FRACTION, n] = fraction
-        w.answers[LEVEL_DB_HL, n] = level_db_hl
-        w.answers[NOISE_FACTOR, n] = self._noise_factor(frequency_hz)
-        w.answers[BETWEEN_DB2, n] = between_db2
+        w = self.workspace
+        tone = (*self._place(frequency_hz), self._noise_factor(frequency_hz), level_db_hl, answer)
+        for column, value in zip(w.tones, tone, strict=True):
+            column[n] = value
         status = infer(
-            n + 1, w.prior_mean_db_hl.shape[1], len(w.log_component), len(w.log_listener),
-            int(self._wanders), w.left, w.answers, w.answer, w.listener, w.log_listener,
-            self._unsure_half_width_db, w.log_component, w.prior_mean_db_hl, w.prior_precision,
-            w.prior_log_partition, w.factor, w.inverse_factor, w.rows, w.sites, w.seen, w.tau, w.nu,
-            w.mean, w.covariance, w.log_evidence, w.weight, w.swept, w.probability,
-            w.attention, w.wandering, w.total,
+            n + 1, int(self._wanders), self._unsure_half_width_db, w.tones, w.likelihood,
+            w.listeners, w.prior, w.hypotheses, w.wandering, w.scratch, w.total,
         )  # fmt: skip
         if status == NOT_POSITIVE_DEFINITE:
             return status
@@ -233,129 +146,101 @@ class MixtureModel:
         return CONVERGED
 
     def observe_silence(self, answered: bool) -> None:
-        """Take in that nothing was played, and whether it was answered all the same."""
-        w = self._workspace
+        """Take in a catch trial: nothing was played, and it was answered all the same or not."""
+        listeners = self.workspace.listeners
         presses = 2.0 if self._unsure_half_width_db > 0.0 else 1.0
-        for g in range(len(w.log_listener)):
-            rate = presses * w.listener[g, FALSE_ALARM_RATE]
-            w.log_listener[g] += log(rate if answered else 1.0 - rate)
-        self._weigh()
+        for g in range(len(listeners.log_share)):
+            rate = presses * listeners.table[g, FALSE_ALARM_RATE]
+            listeners.log_share[g] += log(rate if answered else 1.0 - rate)
+        self.weigh()
 
     def predict(self, frequencies_hz: Array) -> tuple[Array, Array]:
         """Return mean (dB HL) and SD (dB) of the threshold."""
-        left, fraction, between_db2 = self._places(frequencies_hz)
-        w = self._workspace
-        mean_db_hl, sd_db = np.zeros(len(left)), np.zeros(len(left))
-        predict(
-            len(left), len(w.log_component), left, fraction, between_db2, w.component_weight,
-            w.component_mean_db_hl, w.component_covariance, mean_db_hl, sd_db,
-        )  # fmt: skip
-        return mean_db_hl, sd_db
+        return self._predict(self._places(frequencies_hz))
 
     def band(self, frequencies_hz: Array, probability: float) -> tuple[Array, Array]:
         """Return the central band of the threshold with this probability, dB HL."""
-        left, fraction, between_db2 = self._places(frequencies_hz)
-        mean_db_hl, sd_db = self.predict(frequencies_hz)
-        w = self._workspace
-        ends = []
-        for share in (0.5 - 0.5 * probability, 0.5 + 0.5 * probability):
-            end_db_hl = np.zeros(len(left))
-            quantile(
-                len(left), len(w.log_component), share, left, fraction, between_db2,
-                w.component_weight, w.component_mean_db_hl, w.component_covariance, mean_db_hl,
-                sd_db, end_db_hl,
-            )  # fmt: skip
-            ends.append(end_db_hl)
-        return ends[0], ends[1]
+        places = self._places(frequencies_hz)
+        mean_db_hl, sd_db = self._predict(places)
+        ends = np.zeros(len(mean_db_hl)), np.zeros(len(mean_db_hl))
+        for end, share in zip(ends, (-0.5 * probability, 0.5 * probability), strict=True):
+            quantile(0.5 + share, places, self.workspace.mixture, mean_db_hl, sd_db, end)
+        return ends
 
     def joint(self, frequencies_hz: Array) -> tuple[Array, Array, Array]:
         """Return weights, means (dB HL) and covariances (dB^2) of a mixture of Gaussians.
 
-        A threshold lies on the line between two knots but for a deviation of its own.
+        Between two knots the threshold is the straight line and a deviation of its own.
         """
         left, fraction, between_db2 = self._places(frequencies_hz)
-        w = self._workspace
+        mixture = self.workspace.mixture
         at = np.arange(len(left))
-        line = np.zeros((len(left), w.component_mean_db_hl.shape[1]))
+        line = np.zeros((len(left), mixture.mean_db_hl.shape[1]))
         line[at, left] += 1.0 - fraction
         line[at, np.minimum(left + 1, line.shape[1] - 1)] += fraction
         same = np.equal.outer(frequencies_hz, frequencies_hz)
         deviation = np.where(same, np.sqrt(np.outer(between_db2, between_db2)), 0.0)
-        covariance_db2 = line @ w.component_covariance @ line.T + deviation
-        return w.component_weight.copy(), w.component_mean_db_hl @ line.T, covariance_db2
+        covariance_db2 = line @ mixture.covariance @ line.T + deviation
+        return mixture.weight.copy(), mixture.mean_db_hl @ line.T, covariance_db2
 
     def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
         """Return the probability that this tone would be heard."""
-        w = self._workspace
-        left, fraction, between_db2 = self._place(frequency_hz)
+        w = self.workspace
         noise_db = w.expected_listener[NOISE_DB] * self._noise_factor(frequency_hz)
         return probability_of(
-            HEARD, len(w.log_component), level_db_hl, left, fraction, between_db2, noise_db,
-            w.expected_listener, self._unsure_half_width_db, w.component_weight,
-            w.component_mean_db_hl, w.component_covariance,
+            HEARD, level_db_hl, *self._place(frequency_hz), noise_db, w.expected_listener,
+            self._unsure_half_width_db, w.mixture,
         )  # fmt: skip
 
     def information(self, levels_db_hl: Array) -> Array:
-        """Return (candidates, levels) what the answer to each tone is expected to tell, in bits."""
-        w = self._workspace
+        """Return (candidates, levels) the information expected from each answer, bits."""
+        w = self.workspace
         noise_db, lapse_rate, false_alarm_rate = w.expected_listener.tolist()
         height, width = bump(lapse_rate, false_alarm_rate)
-        components = len(w.log_component)
+        places = zip(*(column.tolist() for column in w.candidates), strict=True)
         bits = np.empty((len(self.candidates_hz), len(levels_db_hl)))
-        for j, row in enumerate(bits):
-            look_at(
-                components, int(w.point_left[j]), float(w.point_fraction[j]),
-                float(w.point_between_db2[j]), noise_db * float(w.point_noise_factor[j]), width,
-                w.component_mean_db_hl, w.component_covariance, w.view,
-            )  # fmt: skip
+        for row, place, factor in zip(bits, places, w.noise_factor.tolist(), strict=True):
+            look_at(*place, noise_db * factor, width, w.mixture, w.view)
             row[:] = [
                 mixture_bald(
-                    float(level_db_hl), components, lapse_rate, false_alarm_rate, height,
-                    w.component_weight, w.view,
+                    level_db_hl, lapse_rate, false_alarm_rate, height, w.mixture.weight, w.view
                 )
-                for level_db_hl in levels_db_hl
-            ]  # fmt: skip
+                for level_db_hl in levels_db_hl.tolist()
+            ]
         return bits
 
     def choose(self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array) -> Choice:
         """Return the best tone; each candidate has a weight on its objective, and a ceiling."""
-        w = self._workspace
+        w = self.workspace
         select_from_mixture(
-            len(self.candidates_hz), len(w.log_component), w.point_left, w.point_fraction,
-            w.point_between_db2, w.point_noise_factor, w.point_mean_db_hl, w.point_sd_db, weight,
-            level_min_db_hl, level_max_db_hl, w.expected_listener, w.component_weight,
-            w.component_mean_db_hl, w.component_covariance, w.view, w.choice,
+            w.candidates, w.noise_factor, w.mean_db_hl, w.sd_db, weight, level_min_db_hl,
+            level_max_db_hl, w.expected_listener, w.mixture, w.view, w.choice,
         )  # fmt: skip
         return Choice(int(w.choice[0]), float(w.choice[1]), float(w.choice[2]))
 
-    def _weigh(self) -> None:
-        w = self._workspace
-        w.total[0] = weigh(
-            len(w.log_component), len(w.log_listener), w.log_component, w.log_listener,
-            w.log_evidence, w.weight,
-        )  # fmt: skip
+    def weigh(self) -> None:
+        """Weigh the hypotheses by their evidence, and marginalise over the listeners."""
+        w, of = self.workspace, self.workspace.hypotheses
+        w.total[0] = weigh(w.prior.log_weight, w.listeners.log_share, of.log_evidence, of.weight)
         self._summarise()
 
     def _summarise(self) -> None:
-        w = self._workspace
+        w, of = self.workspace, self.workspace.hypotheses
         sum_out_listeners(
-            w.prior_mean_db_hl.shape[1], len(w.log_component), len(w.log_listener), w.listener,
-            w.weight, w.prior_mean_db_hl, w.mean, w.covariance, w.component_weight,
-            w.component_mean_db_hl, w.component_covariance, w.expected_listener,
+            w.listeners.table, of.weight, w.prior.mean_db_hl, of.mean, of.covariance, w.mixture,
+            w.expected_listener,
         )  # fmt: skip
-        predict(
-            len(self.candidates_hz), len(w.log_component), w.point_left, w.point_fraction,
-            w.point_between_db2, w.component_weight, w.component_mean_db_hl,
-            w.component_covariance, w.point_mean_db_hl, w.point_sd_db,
-        )  # fmt: skip
+        predict(w.candidates, w.mixture, w.mean_db_hl, w.sd_db)
 
-    def _places(self, frequencies_hz: Array) -> tuple[Indices, Array, Array]:
-        places = [self._place(float(f)) for f in frequencies_hz]
-        return (
-            np.array([left for left, _, _ in places], np.int64),
-            np.array([fraction for _, fraction, _ in places]),
-            np.array([between_db2 for _, _, between_db2 in places]),
-        )
+    def _predict(self, places: Places) -> tuple[Array, Array]:
+        mean_db_hl, sd_db = np.zeros(len(places.left)), np.zeros(len(places.left))
+        predict(places, self.workspace.mixture, mean_db_hl, sd_db)
+        return mean_db_hl, sd_db
+
+    def _places(self, frequencies_hz: Array) -> Places:
+        places = [self._place(frequency_hz) for frequency_hz in frequencies_hz.tolist()]
+        left, fraction, between_db2 = np.array(places).reshape(-1, 3).T.copy()
+        return Places(left.astype(np.int64), fraction, between_db2)
 
     def _place(self, frequency_hz: float) -> tuple[int, float, float]:
         """Return the knot below, the fraction of the way to the next, and the variance between."""

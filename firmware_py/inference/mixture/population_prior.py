@@ -6,8 +6,8 @@ women; between two knots the curve may leave the line by a deviation that is zer
 has the variance 4 u (1 - u) sd**2 at the fraction u of the interval. The curve is thus a Gaussian
 process over continuous frequency in every component (Cox & de Vries 2021 learned such a mixture).
 
-What is known of the listener conditions the mixture: by Bayes' rule its weights, and by the rule
-for Gaussians the means and covariances of its components.
+Age and sex of the listener condition the mixture: its weights by Bayes' rule, and the means and
+covariances of its components by the rule for joint Gaussians.
 """
 
 import json
@@ -37,7 +37,7 @@ Sex = Literal["F", "M"]
 
 
 class PriorError(ValueError):
-    """A prior that is none; the message names file, place, value, and what is allowed."""
+    """An invalid prior; the message names file, place, value, and what is allowed."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,12 @@ class PopulationPrior:
     def conditioned(self, age_years: float | None, sex: Sex | None) -> "PopulationPrior":
         """Return the prior of a listener of this age and sex; None: not known.
 
-        The result no longer depends on what was given (its age covariances are zero).
+        The result no longer depends on them (its age covariances are zero).
 
         Raises
         ------
         PriorError
-            No component has anyone of this sex.
+            The prior has no listeners of this sex.
         """
         weights = [c.weight for c in self.components]
         components = list(self.components)
@@ -119,7 +119,7 @@ class PopulationPrior:
         )
 
     def within(self, low_hz: float, high_hz: float) -> "PopulationPrior":
-        """Return the prior without the knots that no frequency in this range makes use of."""
+        """Return the prior without the knots that no frequency in this range depends on."""
         first = max((i for i, f in enumerate(self.knots_hz) if f <= low_hz), default=0)
         last = min(
             (i for i, f in enumerate(self.knots_hz) if f >= high_hz), default=len(self.knots_hz) - 1
@@ -157,7 +157,7 @@ class PopulationPrior:
         Raises
         ------
         PriorError
-            It is not the text of a prior.
+            The text is not that of a prior.
         """
         try:
             document = json.loads(text)
@@ -183,7 +183,7 @@ def _times_density(
     for c in components:
         z = (age_years - c.age_mean_years) / c.age_sd_years
         logs.append(-0.5 * z * z - log(c.age_sd_years))
-    # Of those that are possible: one of the other sex must not push the others below all numbers.
+    # Of components with a weight: one of the other sex must not make the others underflow.
     largest = max(x for w, x in zip(weights, logs, strict=True) if w > 0.0)
     return [w * exp(x - largest) for w, x in zip(weights, logs, strict=True)]
 
@@ -225,7 +225,7 @@ def _component_json(c: Component) -> str:
 
 
 class _Reader:
-    # Reads one document, and names the file and the place where something is wrong.
+    # Reads one document; errors name the file and the place.
 
     def __init__(self, name: str) -> None:
         self._name = name

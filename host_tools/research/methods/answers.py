@@ -3,7 +3,7 @@
 import numpy as np
 
 from firmware_py.inference.elementary import normal_cdf
-from firmware_py.inference.kernel import CONVERGED, F8, I8, VECTOR, Array, entry
+from firmware_py.inference.kernel import CONVERGED, Array, Vector, entry
 from host_tools.research.methods.interface import Task
 
 
@@ -19,8 +19,8 @@ def probability_heard(z: Array, task: Task) -> Array:
     return p
 
 
-@entry(I8, I8, VECTOR, F8, F8, VECTOR)
-def _heard(n: int, z: Array, false_alarm_rate: float, lapse_rate: float, p: Array) -> int:
+@entry
+def _heard(n: int, z: Vector, false_alarm_rate: float, lapse_rate: float, p: Vector) -> int:
     """Write a + (1 - a - b) Phi(z) of n numbers."""
     for i in range(n):
         p[i] = false_alarm_rate + (1.0 - false_alarm_rate - lapse_rate) * normal_cdf(z[i])

@@ -28,7 +28,7 @@ from typing import Final
 import numpy as np
 
 from firmware_py.inference.elementary import LOG_2, exp, log, normal_cdf
-from firmware_py.inference.kernel import CONVERGED, F8, I8, MATRIX, VECTOR, entry, kernel
+from firmware_py.inference.kernel import CONVERGED, Indices, Matrix, Vector, entry, kernel
 from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
@@ -44,7 +44,7 @@ from host_tools.research.methods.interface import (
     interpolation_weights,
     tones_of,
 )
-from host_tools.research.methods.population import Integers, Population
+from host_tools.research.methods.population import Population
 
 COMPONENTS_USUAL: Final = 6
 LEVEL_STEP_DB: Final = 1.0
@@ -295,16 +295,16 @@ def _binary_entropy(p: float) -> float:
     return -(p * log(p) + q * log(q)) / LOG_2
 
 
-@entry(I8, VECTOR, MATRIX, MATRIX, "int64[::1]", VECTOR, VECTOR, VECTOR, VECTOR)
+@entry
 def _information(
-    weight: Array,
-    mean_db_hl: Array,
-    variance_db2: Array,
-    frequency: Integers,
-    level_db_hl: Array,
-    response: Array,
-    bump: Array,
-    bits: Array,
+    weight: Vector,
+    mean_db_hl: Matrix,
+    variance_db2: Matrix,
+    frequency: Indices,
+    level_db_hl: Vector,
+    response: Vector,
+    bump: Vector,
+    bits: Vector,
 ) -> int:
     """Write the mutual information between the answer to each tone and the audiogram.
 
@@ -335,10 +335,10 @@ def _information(
     return CONVERGED
 
 
-@entry(I8, F8, F8, F8, F8, VECTOR, VECTOR)
+@entry
 def _answer(
-    level_db_hl: float, sign: float, mean_db_hl: float, variance_db2: float, response: Array,
-    moments: Array,
+    level_db_hl: float, sign: float, mean_db_hl: float, variance_db2: float, response: Vector,
+    moments: Vector,
 ) -> int:  # fmt: skip
     """Write log Z, d log Z/d mean and (d log Z/d mean)^2 - 2 d log Z/d variance of one answer.
 

@@ -11,10 +11,10 @@ from typing import Final
 from firmware_py.inference.elementary import log, normal_cdf
 from firmware_py.inference.kernel import (
     CONVERGED,
-    I8,
-    MATRIX,
     NOT_CONVERGED,
-    VECTOR,
+    Cube,
+    Matrix,
+    Vector,
     entry,
     kernel,
 )
@@ -148,9 +148,9 @@ def _log_evidence(answers: Array, sites: Array, matrices: Array, mu: Array, resu
     return evidence
 
 
-@entry(I8, MATRIX, MATRIX, MATRIX, "float64[:,:,::1]", VECTOR, VECTOR)
+@entry
 def propagate(
-    k: Array, answers: Array, sites: Array, matrices: Array, mu: Array, result: Array
+    k: Matrix, answers: Matrix, sites: Matrix, matrices: Cube, mu: Vector, result: Vector
 ) -> int:
     """Approximate the posterior of f - c under n answers by expectation propagation.
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from firmware_py import ThresholdEstimator
-from firmware_py.inference.estimator import RATE_MAX
+from firmware_py.inference.construction import RATE_MAX
 from host_tools.research.methods.interface import Array, Stimulus, Task
 
 # Profiles whose model has no lapses and no false alarms; they are told the noise only.

@@ -41,7 +41,7 @@ from typing import Final
 import numpy as np
 
 from firmware_py.inference.elementary import exp
-from firmware_py.inference.kernel import CONVERGED, I8, MATRIX, VECTOR, entry
+from firmware_py.inference.kernel import CONVERGED, Matrix, Vector, entry
 from firmware_py.inference.laplace.selection import HALF_PI_LN2, binary_entropy_of_normal
 from host_tools.research.methods.expectation_propagation import (
     INVERSE,
@@ -109,9 +109,9 @@ SCHLITTENLACHER: Final = Variant(
 BOUNDS: Final = ((-60.0, 60.0), (0.33, 10.0), (0.3, 40.0), (0.25, 6.0))
 
 
-@entry(I8, I8, I8, VECTOR, MATRIX, VECTOR, MATRIX)
+@entry
 def _bald(
-    frequencies: int, levels: int, intercept: Array, covariance: Array, h: Array, bits: Array
+    frequencies: int, levels: int, intercept: Vector, covariance: Matrix, h: Vector, bits: Matrix
 ) -> int:
     """Write the mutual information between the answer and f at every tone, in bits.
 

@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from firmware_py.inference.laplace.arrays import VECTORS, Covariance, Interval, Trials
+from firmware_py.inference.laplace.arrays import State as Arrays
 from firmware_py.inference.laplace.posterior import (
-    VECTORS,
-    covariance,
+    covariance_of,
     evidence_gradient,
     find_mode,
     predict,
@@ -92,34 +93,28 @@ def run_kernels(
     With the smaller of the two matrices, or always with the dense one.
     """
     n = len(data.x)
-    k, b, b_inverse = (np.full((n, n), np.nan) for _ in range(3))
-    a, f_db = np.full(n, a_start), np.full(n, np.nan)
-    vectors = np.full((VECTORS, n), np.nan)
-    scratch = np.full((n, max(n, len(x_star))), np.nan)
+    k, b, b_inverse = np.full((3, n, n), np.nan)
+    state = Arrays(
+        k, np.full(n, a_start), np.full(n, np.nan), b, np.full((VECTORS, n), np.nan),
+        np.full((n, max(n, len(x_star))), np.nan), b_inverse,
+    )  # fmt: skip
     log_evidence, gradient = np.full(1, np.nan), np.full(2, np.nan)
     mean_db, sd_db = np.full_like(x_star, np.nan), np.full_like(x_star, np.nan)
-    label = np.where(data.heard, 1.0, -1.0)
     residual_db = data.level_db_hl - data.mean_at(data.x)
-    hyperparameters = (data.length, data.sd_db, data.offset_sd_db)
+    trials = Trials(data.x, residual_db, np.where(data.heard, 1.0, -1.0), data.noise_db)
+    covariance = Covariance(data.length, data.sd_db, data.offset_sd_db)
     low, high = reference.warp([125.0, 8000.0], data.scale)
-    interval = np.array([0.5 * (low + high), 0.5 * (high - low)])
+    interval = Interval(0.5 * (low + high), 0.5 * (high - low))
     rank = 0
     if dense:
-        covariance(n, data.x, *hyperparameters, k)
+        covariance_of(data.x, covariance, k)
     else:
-        rank = prepare(n, data.x, *hyperparameters, interval, k, scratch)
-    status = find_mode(
-        n, rank, residual_db, label, data.noise_db, k, a, f_db, b, vectors, log_evidence
-    )
-    evidence_gradient(
-        n, rank, data.x, *hyperparameters, interval, k, a, b, vectors, scratch, b_inverse, gradient
-    )
-    predict(
-        n, rank, data.x, len(x_star), x_star, *hyperparameters, interval, k, a, b, vectors,
-        scratch, mean_db, sd_db,
-    )  # fmt: skip
+        rank = prepare(data.x, covariance, interval, state)
+    status = find_mode(rank, trials, state, log_evidence)
+    evidence_gradient(rank, data.x, covariance, interval, state, gradient)
+    predict(n, rank, trials, x_star, covariance, interval, state, mean_db, sd_db)
     mean_db_hl = mean_db + data.mean_at(x_star)
-    return State(status, rank, f_db, float(log_evidence[0]), gradient, mean_db_hl, sd_db)
+    return State(status, rank, state.f_db, float(log_evidence[0]), gradient, mean_db_hl, sd_db)
 
 
 class Rounding(NamedTuple):

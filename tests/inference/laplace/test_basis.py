@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from firmware_py.inference.laplace.arrays import Covariance, Interval
 from firmware_py.inference.laplace.basis import (
     differentiate_functions,
     evaluate_functions,
@@ -15,15 +16,15 @@ from tests.reference import FloatArray
 
 LENGTHS_BARK = [1.5, 2.0, 3.0, 4.0, 7.0, 12.0, 40.0]
 LOW, HIGH = reference.warp([125.0, 8000.0])
-INTERVAL = np.array([0.5 * (LOW + HIGH), 0.5 * (HIGH - LOW)])
+INTERVAL = Interval(0.5 * (LOW + HIGH), 0.5 * (HIGH - LOW))
 MOST = 70  # functions, at 1.5 Bark
 EXACT_DB = 1e-6
 
 
 def _functions(x: FloatArray, length: float, sd_db: float = 1.0) -> FloatArray:
-    count = functions_needed(length, INTERVAL[1], 200)
+    count = functions_needed(length, INTERVAL.half_width, 200)
     phi = np.full((count, len(x)), np.nan)
-    evaluate_functions(len(x), x, count, length, sd_db, INTERVAL, phi)
+    evaluate_functions(x, count, Covariance(length, sd_db, 0.0), INTERVAL, phi)
     return phi
 
 
@@ -40,18 +41,18 @@ def test_slope_is_that_of_the_kernel(length: float) -> None:
     x = np.linspace(LOW, HIGH, 101)
     phi = _functions(x, length)
     slope = np.full_like(phi, np.nan)
-    differentiate_functions(len(x), x, len(phi), length, INTERVAL, phi, slope)
+    differentiate_functions(x, len(phi), length, INTERVAL, phi, slope)
     d = np.subtract.outer(x, x) / length
     expected = reference.kernel(x, x, length, 1.0) * d**2
     assert_allclose(slope.T @ phi + phi.T @ slope, expected, rtol=0.0, atol=1e-13)
 
 
 def test_functions_are_few_and_fewer_for_longer_lengths() -> None:
-    counts = [functions_needed(length, INTERVAL[1], MOST) for length in LENGTHS_BARK]
+    counts = [functions_needed(length, INTERVAL.half_width, MOST) for length in LENGTHS_BARK]
     assert counts == sorted(counts, reverse=True)
     assert 0 < counts[0] <= MOST
     assert counts[3] <= 28  # at 4 Bark, the median of the prior
-    assert functions_needed(1.5, INTERVAL[1], counts[0] - 1) == 0
+    assert functions_needed(1.5, INTERVAL.half_width, counts[0] - 1) == 0
 
 
 @pytest.mark.parametrize("length", LENGTHS_BARK)

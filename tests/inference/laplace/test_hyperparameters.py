@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import optimize
 
 from firmware_py import ThresholdEstimator
+from firmware_py.inference.laplace import arrays
 from firmware_py.inference.laplace import hyperparameters as search
 from firmware_py.inference.laplace.hyperparameters import (
     ascent_direction,
@@ -167,8 +168,8 @@ class TestQuasiNewton:
     BOX = np.array([[-2.0, -2.0], [2.0, 2.0], [0.0, 0.0], [0.0, 0.0]])
 
     def _curvature(self, inverse: FloatArray) -> FloatArray:
-        state = np.zeros(search.SEARCH_ENTRIES)
-        state[search.CURVATURE : search.CURVATURE + 3] = inverse[[0, 0, 1], [0, 1, 1]]
+        state = np.zeros(arrays.SEARCH_ENTRIES)
+        state[arrays.CURVATURE : arrays.CURVATURE + 3] = inverse[[0, 0, 1], [0, 1, 1]]
         return state
 
     def test_with_the_right_curvature_one_step_arrives(self) -> None:
@@ -198,18 +199,18 @@ class TestQuasiNewton:
         assert_allclose(direction, [search.STEP_MAX / 3.0, -search.STEP_MAX])
 
     def test_update_satisfies_the_secant_equation(self) -> None:
-        state = np.zeros(search.SEARCH_ENTRIES)
+        state = np.zeros(arrays.SEARCH_ENTRIES)
         reset_curvature(state)
         for step in (np.array([0.1, 0.05]), np.array([-0.02, 0.2])):
             change = self.A @ step
             update_curvature(step, change, state)
-            h00, h01, h11 = state[search.CURVATURE : search.CURVATURE + 3]
+            h00, h01, h11 = state[arrays.CURVATURE : arrays.CURVATURE + 3]
             inverse = np.array([[h00, h01], [h01, h11]])
             assert_allclose(inverse @ change, step, rtol=1e-12)
             assert np.all(np.linalg.eigvalsh(inverse) > 0.0)
 
     def test_without_concavity_steps_grow_and_then_start_anew(self) -> None:
-        state, fresh = (np.zeros(search.SEARCH_ENTRIES) for _ in range(2))
+        state, fresh = (np.zeros(arrays.SEARCH_ENTRIES) for _ in range(2))
         reset_curvature(state)
         reset_curvature(fresh)
         step, change = np.array([0.1, 0.0]), np.array([-0.3, 0.0])

@@ -5,7 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from firmware_py.inference.kernel import CONVERGED
-from firmware_py.inference.laplace.posterior import covariance, predict
+from firmware_py.inference.laplace.arrays import VECTORS, Covariance, Interval, Trials
+from firmware_py.inference.laplace.arrays import State as Arrays
+from firmware_py.inference.laplace.posterior import covariance_of, predict
 from tests import reference
 from tests.inference.laplace.laplace_state import (
     RELATIVE,
@@ -119,8 +121,11 @@ def test_no_answers_leave_the_prior(offset_sd_db: float) -> None:
     mean_db, sd_db = np.ones(3), np.ones(3)
     empty, matrix = np.zeros(0), np.zeros((0, 0))
     status = predict(
-        0, 0, empty, 3, np.array([1.0, 5.0, 20.0]), 4.0, 12.0, offset_sd_db,
-        np.array([10.0, 10.0]), matrix, empty, matrix, np.zeros((9, 0)), np.zeros((0, 3)),
+        0, 0, Trials(*[empty] * 4), np.array([1.0, 5.0, 20.0]), Covariance(4.0, 12.0, offset_sd_db),
+        Interval(10.0, 10.0),
+        Arrays(
+            matrix, empty, empty, matrix, np.zeros((VECTORS, 0)), np.zeros((0, 3)), matrix
+        ),
         mean_db, sd_db,
     )  # fmt: skip
 
@@ -133,7 +138,7 @@ def test_covariance_is_symmetric_and_as_the_equation_says() -> None:
     rng = np.random.default_rng(20260104)
     x = rng.uniform(0.0, 20.0, 40)
     k = np.full((41, 41), np.nan)
-    covariance(40, x, 3.0, 12.0, 28.0, k)
+    covariance_of(x, Covariance(3.0, 12.0, 28.0), k)
 
     assert_allclose(k[:40, :40], reference.kernel(x, x, 3.0, 12.0, 28.0), rtol=1e-14)
     assert np.array_equal(k[:40, :40], k[:40, :40].T)

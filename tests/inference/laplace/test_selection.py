@@ -80,7 +80,7 @@ def test_clipped_to_the_limits_it_is_best_by_the_exact_information(
     low, high = limits_db_hl
     choice = np.zeros(3)
     one = np.ones(1)
-    select(1, mean_db_hl * one, sd_db * one, noise_db, one, low, high * one, choice)
+    select(mean_db_hl * one, sd_db * one, noise_db, one, low, high * one, choice)
     levels_db_hl = np.linspace(*limits_db_hl, 301)
     bits = _mutual_information_bits(levels_db_hl - mean_db_hl, sd_db, noise_db)
     best = levels_db_hl[np.argmax(bits)]
@@ -100,7 +100,7 @@ def test_choice_is_the_best_of_a_grid(seed: int, points: int, narrow: bool) -> N
     noise_db = float(np.exp(rng.uniform(-2.0, 3.0)))
     low, high = (30.0, 60.0) if narrow else (-10.0, 120.0)
     choice = np.full(3, np.nan)
-    status = select(points, mean_db_hl, sd_db, noise_db, weight, low, np.full(points, high), choice)
+    status = select(mean_db_hl, sd_db, noise_db, weight, low, np.full(points, high), choice)
     if not np.any(weight > 0.0):
         assert status == NONE_ALLOWED
         return
@@ -120,18 +120,16 @@ def test_choice_is_the_best_of_a_grid(seed: int, points: int, narrow: bool) -> N
 def test_of_equals_the_first_is_taken() -> None:
     choice = np.zeros(3)
     three = np.ones(3)
-    select(3, 50.0 * three, 8.0 * three, 2.0, three, -10.0, 120.0 * three, choice)
+    select(50.0 * three, 8.0 * three, 2.0, three, -10.0, 120.0 * three, choice)
     assert choice[0] == 0.0
-    select(
-        3, 50.0 * three, 8.0 * three, 2.0, np.array([0.0, 1.0, 1.0]), -10.0, 120.0 * three, choice
-    )
+    select(50.0 * three, 8.0 * three, 2.0, np.array([0.0, 1.0, 1.0]), -10.0, 120.0 * three, choice)
     assert choice[0] == 1.0
 
 
 def test_where_nothing_can_be_learnt_something_is_still_chosen() -> None:
     choice = np.full(3, np.nan)
     two = np.ones(2)
-    status = select(2, 1e4 * two, 0.01 * two, 2.0, two, -10.0, 120.0 * two, choice)
+    status = select(1e4 * two, 0.01 * two, 2.0, two, -10.0, 120.0 * two, choice)
     assert (status, *choice) == (CONVERGED, 0.0, 120.0, 0.0)
 
 

@@ -5,16 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from firmware_py import ThresholdEstimator
-from firmware_py.inference.mixture.expectation_propagation import NATURAL, TOLERANCE_SD, propagate
+from firmware_py.inference.mixture.arrays import Gaussian, Sites
+from firmware_py.inference.mixture.expectation_propagation import TOLERANCE_SD, propagate
 from firmware_py.inference.mixture.population_prior import PopulationPrior
-from firmware_py.inference.mixture.posterior import (
-    FALSE_ALARMS,
-    FRACTION,
-    LAPSES,
-    MARGIN_DB,
-    NOISE_DB2,
-    see,
-)
+from firmware_py.inference.mixture.posterior import see
 from firmware_py.inference.mixture.wandering import chance
 from firmware_py.inference.profiles import PROFILES, MixtureProfile
 from tests.inference.mixture.population import POPULATION, moments
@@ -95,28 +89,30 @@ def twin(
 def settle(estimator: ThresholdEstimator, calls: int = 200) -> None:
     """Run the kernel of every hypothesis again and again, until its tolerance does not matter."""
     model = mixture_of(estimator)
-    w = model._workspace
-    n, components = estimator.trial_count, len(w.log_component)
-    for h in range(len(w.weight)):
-        k, who = h % components, w.listener[h // components]
-        by_chance = chance(estimator.unsure_half_width_db)
-        see(0, n, w.left, w.answers, w.prior_mean_db_hl[k], who, by_chance, w.wandering, w.seen)
+    w, of = model.workspace, model.workspace.hypotheses
+    n, components, half_width_db = (
+        estimator.trial_count, len(w.prior.log_weight), estimator.unsure_half_width_db
+    )  # fmt: skip
+    for h in range(len(of.weight)):
+        k = h % components
+        see(
+            0, n, w.tones, w.prior.mean_db_hl[k], w.listeners.table[h // components],
+            chance(half_width_db), w.wandering.away, w.likelihood,
+        )  # fmt: skip
         for _ in range(calls):
-            w.log_evidence[h], _ = propagate(
-                n, w.mean.shape[1], w.left, w.answers[FRACTION], w.seen[MARGIN_DB],
-                w.seen[NOISE_DB2], w.answer, w.seen[LAPSES], w.seen[FALSE_ALARMS],
-                estimator.unsure_half_width_db, TOLERANCE_SD, w.prior_precision[k],
-                w.prior_log_partition[k], w.factor, w.inverse_factor, w.rows[NATURAL], w.sites,
-                w.tau[h], w.nu[h], w.mean[h], w.covariance[h], w.probability[h],
+            of.log_evidence[h], _ = propagate(
+                n, w.tones, w.likelihood, half_width_db, TOLERANCE_SD, w.prior.precision[k],
+                w.prior.log_partition[k], Sites(of.tau[h], of.nu[h], of.probability[h]),
+                Gaussian(of.mean[h], of.covariance[h]), w.scratch,
             )  # fmt: skip
-    model._weigh()
+    model.weigh()
 
 
 def hypotheses_of(estimator: ThresholdEstimator) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return weights, means (dB HL) and covariances of the hypotheses, copied."""
-    w = mixture_of(estimator)._workspace
-    mean = w.mean + np.tile(w.prior_mean_db_hl, (len(w.log_listener), 1))
-    return w.weight.copy(), mean, w.covariance.copy()
+    w = mixture_of(estimator).workspace
+    mean = w.hypotheses.mean + np.tile(w.prior.mean_db_hl, (len(w.listeners.log_share), 1))
+    return w.hypotheses.weight.copy(), mean, w.hypotheses.covariance.copy()
 
 
 class SimulatedEar:

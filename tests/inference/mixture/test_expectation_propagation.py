@@ -11,17 +11,24 @@ from scipy.special import ndtr
 
 from firmware_py.inference.answers import HEARD, SILENT, UNSURE
 from firmware_py.inference.kernel import CONVERGED, NOT_CONVERGED, NOT_POSITIVE_DEFINITE
-from firmware_py.inference.mixture.expectation_propagation import (
+from firmware_py.inference.mixture import arrays
+from firmware_py.inference.mixture.arrays import (
     SITE_ROWS,
+    Likelihood,
+    Scratch,
+    Sites,
+    Tones,
+)
+from firmware_py.inference.mixture.expectation_propagation import (
     SWEEPS_MAX,
     TOLERANCE_AT_THE_END_SD,
     TOLERANCE_BY_WEIGHT_SD,
     TOLERANCE_SD,
     propagate,
-    stand_in,
     tolerance_of,
 )
 from firmware_py.inference.mixture.posterior import ASLEEP_BELOW
+from firmware_py.inference.mixture.sites import site_of
 from tests.inference.mixture.mixture_state import (
     Answer,
     SimulatedEar,
@@ -99,10 +106,10 @@ def _expected(data: Data) -> list[Gaussian]:
 def test_agrees_with_the_dense_reference(name: str) -> None:
     """As it stands within its tolerance, which is wider the less one weighs; run on, to 1e-9."""
     estimator, data = SESSIONS[name]
-    w = mixture_of(estimator)._workspace
+    w = mixture_of(estimator).workspace
     expected = _expected(data)
     weight, mean, covariance = hypotheses_of(estimator)
-    log_evidence = w.log_evidence.copy()
+    log_evidence = w.hypotheses.log_evidence.copy()
     worst_sd, worst_nats = 0.0, 0.0
     for k, e in enumerate(expected):
         if weight[k] < 1e-4:  # asleep, or as good as
@@ -123,7 +130,7 @@ def test_agrees_with_the_dense_reference(name: str) -> None:
         assert e.converged
         assert_allclose(mean[k], e.mean_db_hl, rtol=1e-9, atol=1e-8)
         assert_allclose(covariance[k], e.covariance_db2, rtol=1e-8, atol=1e-7)
-        assert w.log_evidence[k] == pytest.approx(e.log_evidence, abs=1e-8)
+        assert w.hypotheses.log_evidence[k] == pytest.approx(e.log_evidence, abs=1e-8)
     logs = np.log(data.weight) + [e.log_evidence for e in expected]
     assert estimator.log_evidence == pytest.approx(float(np.logaddexp.reduce(logs)), abs=1e-8)
     assert_allclose(weight, np.exp(logs - np.logaddexp.reduce(logs)), rtol=1e-8, atol=1e-15)
@@ -162,12 +169,12 @@ def test_tolerance_is_a_share_of_what_is_said() -> None:
 @pytest.mark.parametrize("answer", [HEARD, UNSURE, SILENT])
 @pytest.mark.parametrize("listener", [SHARP, DULL])
 @pytest.mark.parametrize("margin_db", [-40.0, -5.0, 0.0, 12.0, 60.0])
-def test_stand_in_has_the_moments_of_the_answer(
+def test_a_site_has_the_moments_of_the_answer(
     answer: int, listener: Listener, margin_db: float
 ) -> None:
     """Where tau is not cut off; where it is, the mean alone."""
     mean, variance, d = 1.5, 90.0, 4.0
-    tau, nu, p = stand_in(
+    tau, nu, p = site_of(
         answer, margin_db, listener.noise_db**2, listener.lapse_rate, listener.false_alarm_rate, d,
         variance, mean,
     )  # fmt: skip
@@ -238,17 +245,17 @@ def test_one_answer_between_knots_is_exact_in_two_dimensions(answer: bool | None
 
 
 def test_a_surprise_widens_the_posterior_but_not_beyond_the_prior() -> None:
-    """A likelihood with lapses is not log-concave: its stand-in moves the mean only."""
+    """A likelihood with lapses is not log-concave: its site moves the mean only."""
     estimator, data = _alone(110.0, False, 2000.0)  # likely a lapse
-    w = mixture_of(estimator)._workspace
+    w = mixture_of(estimator).workspace
     log_z, _, variance = tilted_moments(
         data.answer[0], 110.0, USUAL.noise_db, USUAL, 2.0,
         float(data.mean_db_hl[0][4]), float(data.covariance_db2[0][4, 4]),
     )  # fmt: skip
     assert variance > data.covariance_db2[0][4, 4]
-    assert w.tau[0, 0] == 0.0
-    assert w.nu[0, 0] > 0.0
-    assert_allclose(w.covariance[0], data.covariance_db2[0], rtol=1e-12)
+    assert w.hypotheses.tau[0, 0] == 0.0
+    assert w.hypotheses.nu[0, 0] > 0.0
+    assert_allclose(w.hypotheses.covariance[0], data.covariance_db2[0], rtol=1e-12)
     assert estimator.log_evidence == pytest.approx(log_z, abs=1e-9)
 
 
@@ -261,19 +268,18 @@ def _run(
 ) -> tuple[float, int, FloatArray]:  # fmt: skip
     """Run the kernel on one knot; return log evidence, status, and mean and variance."""
     n = len(answers)
-    factor, inverse_factor, natural = np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(1)
-    sites = np.zeros((SITE_ROWS, n))
-    tau, nu = np.zeros(n), np.zeros(n)
-    mean, covariance = np.zeros(1), np.zeros((1, 1))
+    tones = Tones(np.zeros(n, np.int64), *np.zeros((4, n)), np.array(answers, np.int64))
+    likelihood = Likelihood(
+        np.array(margin_db), np.full(n, noise_db**2), np.full(n, rate), np.full(n, rate)
+    )
+    sites, posterior = Sites(*np.zeros((3, n))), arrays.Gaussian(np.zeros(1), np.zeros((1, 1)))
+    scratch = Scratch(*np.zeros((2, 1, 1)), *np.zeros((2, 1)), np.zeros((SITE_ROWS, n)))
     for _ in range(calls):
         log_evidence, status = propagate(
-            n, 1, np.zeros(n, np.int64), np.zeros(n), np.array(margin_db),
-            np.full(n, noise_db**2), np.array(answers, np.int64), np.full(n, rate),
-            np.full(n, rate), 0.0, TOLERANCE_SD, np.full((1, 1), precision),
-            -0.5 * math.log(precision), factor, inverse_factor, natural, sites, tau, nu, mean,
-            covariance, np.zeros(n),
+            n, tones, likelihood, 0.0, TOLERANCE_SD, np.full((1, 1), precision),
+            -0.5 * math.log(precision), sites, posterior, scratch,
         )  # fmt: skip
-    return log_evidence, status, np.array([mean[0], covariance[0, 0]])
+    return log_evidence, status, np.array([posterior.mean[0], posterior.covariance[0, 0]])
 
 
 def _exact(answers: list[int], margin_db: list[float], rate: float) -> FloatArray:

@@ -10,8 +10,10 @@ from scipy.special import logsumexp
 
 from firmware_py import ThresholdEstimator
 from firmware_py.inference.kernel import CONVERGED, NOT_POSITIVE_DEFINITE
+from firmware_py.inference.mixture.arrays import SITE_ROWS, Mixture, Places, Prior, Scratch
 from firmware_py.inference.mixture.population_prior import Component, PopulationPrior
-from firmware_py.inference.mixture.posterior import invert_prior, quantile, sum_out_listeners, weigh
+from firmware_py.inference.mixture.posterior import invert_prior, sum_out_listeners, weigh
+from firmware_py.inference.mixture.prediction import quantile
 from tests.inference.mixture.mixture_state import (
     LISTENERS,
     SimulatedEar,
@@ -40,11 +42,13 @@ def _components_at(
     estimator: ThresholdEstimator, frequency_hz: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return weights, means and SDs of all hypotheses at a frequency, by dense algebra."""
-    w = mixture_of(estimator)._workspace
+    w = mixture_of(estimator).workspace
     b = row_of(frequency_hz, np.array(KNOTS_HZ))
-    mean = (w.mean + np.tile(w.prior_mean_db_hl, (len(w.log_listener), 1))) @ b
-    variance = np.einsum("i,hij,j->h", b, w.covariance, b) + between_db2(frequency_hz, POPULATION)
-    return w.weight, mean, np.sqrt(variance)
+    mean = (w.hypotheses.mean + np.tile(w.prior.mean_db_hl, (len(w.listeners.log_share), 1))) @ b
+    variance = np.einsum("i,hij,j->h", b, w.hypotheses.covariance, b) + between_db2(
+        frequency_hz, POPULATION
+    )
+    return w.hypotheses.weight, mean, np.sqrt(variance)
 
 
 def test_mean_and_sd_are_those_of_all_hypotheses() -> None:
@@ -79,16 +83,16 @@ def test_between_the_knots_the_line_is_least_known_in_the_middle() -> None:
 def test_band_is_between_quantiles_of_the_mixture(probability_: float) -> None:
     """One Gaussian a component, the listeners summed out by their moments; brentq on its cdf."""
     estimator = _after()
-    w = mixture_of(estimator)._workspace
+    w = mixture_of(estimator).workspace
     low_db_hl, high_db_hl = estimator.threshold_band(ASKED_HZ, probability_)
     for i, frequency_hz in enumerate(ASKED_HZ):
         b = row_of(frequency_hz, np.array(KNOTS_HZ))
-        mean = w.component_mean_db_hl @ b
-        variance = np.einsum("i,kij,j->k", b, w.component_covariance, b)
+        mean = w.mixture.mean_db_hl @ b
+        variance = np.einsum("i,kij,j->k", b, w.mixture.covariance, b)
         sd = np.sqrt(variance + between_db2(frequency_hz, POPULATION))
 
         def below(x: float, mean: FloatArray = mean, sd: FloatArray = sd) -> float:
-            return float(w.component_weight @ stats.norm.cdf(x, mean, sd))
+            return float(w.mixture.weight @ stats.norm.cdf(x, mean, sd))
 
         for found, share in (
             (low_db_hl[i], 0.5 - 0.5 * probability_), (high_db_hl[i], 0.5 + 0.5 * probability_)
@@ -106,8 +110,9 @@ def test_quantile_of_a_rare_component_far_away(share: float) -> None:
     point_sd = math.sqrt(weight @ (sd**2 + (mean - point_mean) ** 2))
     found = np.zeros(1)
     quantile(
-        1, 2, share, np.zeros(1, np.int64), np.zeros(1), np.zeros(1), weight, mean[:, np.newaxis],
-        (sd**2)[:, np.newaxis, np.newaxis], np.array([point_mean]), np.array([point_sd]), found,
+        share, Places(np.zeros(1, np.int64), np.zeros(1), np.zeros(1)),
+        Mixture(weight, mean[:, np.newaxis], (sd**2)[:, np.newaxis, np.newaxis]),
+        np.array([point_mean]), np.array([point_sd]), found,
     )  # fmt: skip
     expected = optimize.brentq(
         lambda x: float(weight @ stats.norm.cdf(x, mean, sd)) - share, -100.0, 200.0, xtol=1e-13
@@ -126,7 +131,7 @@ def test_weights_are_prior_times_evidence() -> None:
         for size in (1.0, 30.0, 3000.0):
             log_evidence = rng.normal(-size, size, components * listeners)
             weight = np.full(components * listeners, np.nan)
-            total = weigh(components, listeners, log_component, log_listener, log_evidence, weight)
+            total = weigh(log_component, log_listener, log_evidence, weight)
             logs = (log_listener[:, np.newaxis] + log_component).ravel() + log_evidence
             assert total == pytest.approx(float(logsumexp(logs)), rel=1e-12)
             assert_allclose(weight, np.exp(logs - logsumexp(logs)), rtol=1e-9, atol=1e-290)
@@ -142,16 +147,17 @@ def test_summing_out_listeners_keeps_the_moments() -> None:
     prior_mean, mean = rng.normal(size=(components, knots)), rng.normal(size=(count, knots)) * 5.0
     a = rng.normal(size=(count, knots, knots))
     covariance = a @ a.transpose(0, 2, 1)
-    found_weight, found_mean = np.full(components, np.nan), np.full((components, knots), np.nan)
-    found_covariance, found_listener = np.full((components, knots, knots), np.nan), np.full(3, 9.0)
+    found = Mixture(
+        *(np.full((components, *shape), np.nan) for shape in ((), (knots,), (knots, knots)))
+    )
+    found_listener = np.full(3, 9.0)
     status = sum_out_listeners(
-        knots, components, listeners, listener, weight, prior_mean, mean, covariance,
-        found_weight, found_mean, found_covariance, found_listener,
-    )  # fmt: skip
+        listener, weight, prior_mean, mean, covariance, found, found_listener
+    )
     by_listener = weight.reshape(listeners, components)
 
     assert status == CONVERGED
-    assert_allclose(found_weight, by_listener.sum(axis=0), rtol=1e-14)
+    assert_allclose(found.weight, by_listener.sum(axis=0), rtol=1e-14)
     assert_allclose(found_listener, by_listener.sum(axis=1) @ listener, rtol=1e-13)
     for k in range(components):
         share = by_listener[:, k] / by_listener[:, k].sum() if k != 1 else np.full(5, 0.2)
@@ -160,22 +166,21 @@ def test_summing_out_listeners_keeps_the_moments() -> None:
         off = mean[own] - expected
         second = np.einsum("g,gij->ij", share, covariance[own])
         second += np.einsum("g,gi,gj->ij", share, off, off)
-        assert_allclose(found_mean[k], prior_mean[k] + expected, rtol=1e-12)
-        assert_allclose(found_covariance[k], second, rtol=1e-12, atol=1e-12)
+        assert_allclose(found.mean_db_hl[k], prior_mean[k] + expected, rtol=1e-12)
+        assert_allclose(found.covariance[k], second, rtol=1e-12, atol=1e-12)
 
 
 def test_precision_of_the_prior_is_its_inverse() -> None:
     rng = np.random.default_rng([SEED, 3])
     a = rng.normal(size=(2, 5, 5))
     covariance = a @ a.transpose(0, 2, 1) + 0.1 * np.eye(5)
-    precision, log_partition = np.zeros_like(covariance), np.zeros(2)
-    scratch = np.zeros((5, 5)), np.zeros((5, 5))
-    assert invert_prior(2, 5, covariance, *scratch, precision, log_partition) == CONVERGED
-    assert_allclose(precision, np.linalg.inv(covariance), rtol=1e-9)
-    assert_allclose(log_partition, 0.5 * np.linalg.slogdet(covariance)[1], rtol=1e-12)
+    prior = Prior(np.zeros(2), np.zeros((2, 5)), covariance, np.zeros_like(covariance), np.zeros(2))
+    scratch = Scratch(*np.zeros((2, 5, 5)), *np.zeros((2, 5)), np.zeros((SITE_ROWS, 1)))
+    assert invert_prior(prior, scratch) == CONVERGED
+    assert_allclose(prior.precision, np.linalg.inv(covariance), rtol=1e-9)
+    assert_allclose(prior.log_partition, 0.5 * np.linalg.slogdet(covariance)[1], rtol=1e-12)
     covariance[1, 2, 2] = -1.0
-    status = invert_prior(2, 5, covariance, *scratch, precision, log_partition)
-    assert status == NOT_POSITIVE_DEFINITE
+    assert invert_prior(prior, scratch) == NOT_POSITIVE_DEFINITE
 
 
 def test_probability_heard_is_near_that_of_all_hypotheses() -> None:

@@ -10,8 +10,8 @@ from scipy import integrate, special
 from firmware_py import ThresholdEstimator
 from firmware_py.inference.elementary import binary_entropy
 from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED
+from firmware_py.inference.mixture.arrays import Mixture, Places, View
 from firmware_py.inference.mixture.selection import (
-    VIEW_ROWS,
     bump,
     look_at,
     mixture_bald,
@@ -58,14 +58,13 @@ def found_bits(
 ) -> FloatArray:  # fmt: skip
     """Return what the kernel says, for components at one knot."""
     height, width = bump(lapse_rate, false_alarm_rate)
-    covariance = np.square(sd_db)[:, np.newaxis, np.newaxis]
-    view = np.zeros((VIEW_ROWS, len(weight)))
-    mean = np.array(mean_db_hl)[:, np.newaxis]
-    look_at(len(weight), 0, 0.0, between_db2, noise_db, width, mean, covariance, view)
+    mixture = Mixture(
+        weight, mean_db_hl[:, np.newaxis].copy(), np.square(sd_db)[:, np.newaxis, np.newaxis]
+    )
+    view = View(*np.zeros((4, len(weight))))
+    look_at(0, 0.0, between_db2, noise_db, width, mixture, view)
     return np.array([
-        mixture_bald(
-            float(h), len(weight), lapse_rate, false_alarm_rate, height, np.array(weight), view
-        )
+        mixture_bald(float(h), lapse_rate, false_alarm_rate, height, weight, view)
         for h in level_db_hl
     ])  # fmt: skip
 
@@ -149,59 +148,60 @@ class Problem:
 
     def __init__(self, rng: np.random.Generator, components: int) -> None:
         knots, self.points = 5, 7
-        self.weight = rng.dirichlet(np.ones(components))
-        self.mean = rng.uniform(-20.0, 110.0, (components, knots))
+        weight = rng.dirichlet(np.ones(components))
+        mean = rng.uniform(-20.0, 110.0, (components, knots))
         if rng.random() < 0.7:  # as it is once some tones have been heard
-            self.mean = 40.0 + rng.normal(0.0, 8.0, (components, knots))
+            mean = 40.0 + rng.normal(0.0, 8.0, (components, knots))
         a = rng.normal(size=(components, knots, knots)) * np.exp(
             rng.uniform(-1.0, 2.5, (components, 1, 1))
         )
-        self.covariance = a @ a.transpose(0, 2, 1) + 0.05 * np.eye(knots)
-        self.left = rng.integers(0, knots - 1, self.points)
-        self.fraction = rng.choice([0.0, 0.3, 0.8], self.points)
-        self.between = np.where(self.fraction > 0.0, rng.uniform(1.0, 30.0, self.points), 0.0)
+        self.mixture = Mixture(weight, mean, a @ a.transpose(0, 2, 1) + 0.05 * np.eye(knots))
+        left = rng.integers(0, knots - 1, self.points)
+        fraction = rng.choice([0.0, 0.3, 0.8], self.points)
+        between_db2 = np.where(fraction > 0.0, rng.uniform(1.0, 30.0, self.points), 0.0)
+        self.places = Places(left, fraction, between_db2)
         self.factor = np.exp(rng.uniform(-0.3, 0.3, self.points))
         self.point_weight = rng.uniform(0.1, 2.0, self.points) * (rng.random(self.points) < 0.8)
         self.limits = (-10.0, 120.0) if rng.random() < 0.6 else (20.5, 61.2)
         rate = rng.choice([1e-4, 0.01, 0.05, 0.15], 2)
         self.listener = np.array([np.exp(rng.uniform(0.0, 2.0)), *rate])
-        self.view = np.zeros((VIEW_ROWS, components))
+        self.view = View(*np.zeros((4, components)))
 
     def at(self, j: int) -> tuple[FloatArray, FloatArray]:
         """Return means and variances of the components at a point, with what lies between."""
-        b = np.zeros(self.mean.shape[1])
-        b[self.left[j]] = 1.0 - self.fraction[j]
-        b[self.left[j] + 1] = self.fraction[j]
-        variance = np.einsum("i,kij,j->k", b, self.covariance, b) + self.between[j]
-        return self.mean @ b, variance
+        left, fraction, between_db2 = (column[j] for column in self.places)
+        b = np.zeros(self.mixture.mean_db_hl.shape[1])
+        b[left], b[left + 1] = 1.0 - fraction, fraction
+        variance = np.einsum("i,kij,j->k", b, self.mixture.covariance, b) + between_db2
+        return self.mixture.mean_db_hl @ b, variance
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
         """Return mean and SD of the threshold at the points."""
         means, variances = zip(*(self.at(j) for j in range(self.points)), strict=True)
-        mean = np.array(means) @ self.weight
-        second = (np.array(variances) + (np.array(means) - mean[:, np.newaxis]) ** 2) @ self.weight
+        mean = np.array(means) @ self.mixture.weight
+        second = np.array(variances) + (np.array(means) - mean[:, np.newaxis]) ** 2
+        second = second @ self.mixture.weight
         return mean, np.sqrt(second)
 
     def bits(self, j: int, level_db_hl: float) -> float:
         """Return the objective of the kernel, not weighted."""
         height, width = bump(self.listener[1], self.listener[2])
+        noise_db, lapse_rate, false_alarm_rate = self.listener.tolist()
+        left, fraction, between_db2 = (column.tolist()[j] for column in self.places)
         look_at(
-            len(self.weight), int(self.left[j]), float(self.fraction[j]), float(self.between[j]),
-            float(self.listener[0] * self.factor[j]), width, self.mean, self.covariance, self.view,
+            left, fraction, between_db2, noise_db * float(self.factor[j]), width, self.mixture,
+            self.view,
         )  # fmt: skip
         return mixture_bald(
-            level_db_hl, len(self.weight), float(self.listener[1]), float(self.listener[2]), height,
-            self.weight, self.view,
-        )  # fmt: skip
+            level_db_hl, lapse_rate, false_alarm_rate, height, self.mixture.weight, self.view
+        )
 
     def solve(self) -> tuple[int, FloatArray]:
         """Return status and choice of the kernel."""
         choice = np.full(3, np.nan)
         status = select_from_mixture(
-            self.points, len(self.weight), self.left, self.fraction, self.between, self.factor,
-            *self.moments(), self.point_weight, self.limits[0],
-            np.full(self.points, self.limits[1]), self.listener, self.weight, self.mean,
-            self.covariance, self.view, choice,
+            self.places, self.factor, *self.moments(), self.point_weight, self.limits[0],
+            np.full(self.points, self.limits[1]), self.listener, self.mixture, self.view, choice,
         )  # fmt: skip
         return status, choice
 
@@ -248,7 +248,7 @@ def test_choice_is_the_best_of_all_candidates_and_levels(components: int) -> Non
 def test_next_stimulus_is_the_best_of_a_whole_session(told: dict[str, Any]) -> None:
     limits = (10.0, 85.0)
     estimator = ThresholdEstimator(prior=POPULATION, level_limits_db_hl=limits, **told)
-    w = mixture_of(estimator)._workspace
+    w = mixture_of(estimator).workspace
     ear = SimulatedEar(np.random.default_rng([SEED, 9]), told_listener(3.0, 0.05, 0.02))
     worst = 0.0
     for _ in range(20):
@@ -256,11 +256,11 @@ def test_next_stimulus_is_the_best_of_a_whole_session(told: dict[str, Any]) -> N
         noise_db, *rates = w.expected_listener.tolist()
         best, of_tone = -1.0, -1.0
         for j, frequency_hz in enumerate(estimator.candidate_frequencies_hz):
-            place = slice(w.point_left[j], w.point_left[j] + 1)
+            place = slice(w.candidates.left[j], w.candidates.left[j] + 1)
             levels = np.arange(limits[0], limits[1] + 0.5)
-            sd_db = np.sqrt(w.component_covariance[:, place, place]).ravel()
+            sd_db = np.sqrt(w.mixture.covariance[:, place, place]).ravel()
             bits = estimator._weight[j] * found_bits(
-                levels, w.component_weight, w.component_mean_db_hl[:, place].ravel(), sd_db,
+                levels, w.mixture.weight, w.mixture.mean_db_hl[:, place].ravel(), sd_db,
                 noise_db, *rates,
             )  # fmt: skip
             best = max(best, float(np.max(bits)))

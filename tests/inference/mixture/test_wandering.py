@@ -7,9 +7,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from firmware_py import ThresholdEstimator
+from firmware_py.inference.mixture.arrays import Wandering
 from firmware_py.inference.mixture.wandering import (
     PROBABILITY_MIN,
-    WANDERING_ROWS,
     attending_probability,
     chance,
     follow_attention,
@@ -52,12 +52,11 @@ def test_recursions_sum_over_all_ways_of_wandering(n: int, by_chance: float) -> 
     rng = np.random.default_rng([SEED, n])
     for _ in range(5):
         p = rng.choice([1e-4, 0.02, 0.3, 0.97], n) * rng.uniform(0.9, 1.0, n)
-        rows, wandering = np.full((WANDERING_ROWS, n), np.nan), np.full(n + 1, np.nan)
-        rows[0] = p
-        follow_attention(n, by_chance, rows, wandering)
+        wandering = Wandering(np.full(n + 1, np.nan), p, np.full(n, np.nan))
+        follow_attention(n, by_chance, wandering)
         without, of_next, log_p = _all_ways(p, by_chance)
-        assert_allclose(wandering[:n], without, rtol=1e-11)
-        assert wandering[n] == pytest.approx(of_next, rel=1e-11)
+        assert_allclose(wandering.away[:n], without, rtol=1e-11)
+        assert wandering.away[n] == pytest.approx(of_next, rel=1e-11)
         half_width_db = 0.0 if by_chance == 0.5 else 1.0
         found = log_of_wanderer([np.array([value]) for value in p], half_width_db)
         assert found[0] == pytest.approx(log_p, rel=1e-12)
@@ -65,10 +64,10 @@ def test_recursions_sum_over_all_ways_of_wandering(n: int, by_chance: float) -> 
 
 def test_long_runs_neither_overflow_nor_vanish() -> None:
     for value in (1e-4, 0.999):
-        rows, wandering = np.full((WANDERING_ROWS, 1024), value), np.full(1025, np.nan)
-        follow_attention(1024, 0.5, rows, wandering)
-        assert np.all((wandering > 0.0) & (wandering < 1.0))
-        assert (wandering[512] > 0.5) == (value < 0.5)
+        wandering = Wandering(np.full(1025, np.nan), *np.full((2, 1024), value))
+        follow_attention(1024, 0.5, wandering)
+        assert np.all((wandering.away > 0.0) & (wandering.away < 1.0))
+        assert (wandering.away[512] > 0.5) == (value < 0.5)
 
 
 @pytest.mark.parametrize("wandering", [0.0, 0.02, 0.5, 0.99])

@@ -1,0 +1,104 @@
+"""The arrays and numbers that travel together through the kernels of Laplace's approximation."""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from firmware_py.inference.kernel import Array, Matrix, Vector
+from firmware_py.inference.model import Memory
+
+# Rows of `State.vectors`: the likelihood and its derivatives at the mode, and scratch.
+LOG_P, GRADIENT, WEIGHT, THIRD, ROOT, DIRECTION, KERNEL_DIRECTION, WORK, DERIVATIVE = range(9)
+VECTORS: Final = 9
+
+# Entries of the record of a search: what is kept between trials, and what is reported. The first
+# two are theta; after it the inverse Hessian's 00, 01 and 11.
+CURVATURE: Final = 2
+OBJECTIVE, LOG_EVIDENCE, EVALUATIONS, RANK = 5, 6, 7, 8
+SEARCH_ENTRIES: Final = 9
+
+
+class Trials(NamedTuple):
+    """The tones that were answered, (n,) each.
+
+    Attributes
+    ----------
+    x : frequency, on the scale.
+    residual_db : level minus prior mean, h - m(x).
+    label : +1 heard, -1 not heard.
+    noise_db : response noise.
+    """
+
+    x: Vector
+    residual_db: Vector
+    label: Vector
+    noise_db: Vector
+
+
+class Covariance(NamedTuple):
+    """The covariance function s**2 exp(-(x - x')**2 / (2 l**2)) + o**2: l, s and o."""
+
+    length: float
+    sd_db: float
+    offset_sd_db: float
+
+
+class Interval(NamedTuple):
+    """The interval of x that the basis covers."""
+
+    centre: float
+    half_width: float
+
+
+class State(NamedTuple):
+    """Laplace's approximation: matrices with room for n x n, vectors for n.
+
+    Attributes
+    ----------
+    k : Phi (n x rank), or K (n x n) if the rank is 0.
+    a, f_db : K^-1 f and f at the mode.
+    b : the factor U of A or B at the mode.
+    vectors : (VECTORS, n) derivatives of the likelihood at the mode, and scratch.
+    scratch, b_inverse : scratch; `scratch` also has room for n x points.
+    """
+
+    k: Matrix
+    a: Vector
+    f_db: Vector
+    b: Matrix
+    vectors: Matrix
+    scratch: Matrix
+    b_inverse: Matrix
+
+
+class Steps(NamedTuple):
+    """Vectors of a search for theta, (2,) each."""
+
+    trial: Vector
+    gradient: Vector
+    direction: Vector
+    gradient_new: Vector
+    step: Vector
+
+
+class Workspace(Memory):
+    """All arrays of the inference, allocated once.
+
+    Parameters
+    ----------
+    trials : int
+        Trials there is room for.
+    points : int
+        Frequencies that can be predicted in one call.
+    """
+
+    def __init__(self, trials: int, points: int) -> None:
+        self.trials = Trials(*np.zeros((4, trials)))
+        k, b, b_inverse = np.zeros((3, trials, trials))
+        scratch = np.zeros((trials, max(trials, points)))
+        vectors = np.zeros((VECTORS, trials))
+        self.state = State(k, np.zeros(trials), np.zeros(trials), b, vectors, scratch, b_inverse)
+        self.steps = Steps(*np.zeros((5, 2)))
+        self.search: Array = np.zeros(SEARCH_ENTRIES)
+        self.choice: Array = np.zeros(3)
+        self.claim()
