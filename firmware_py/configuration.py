@@ -1,6 +1,6 @@
 """The firmware's configuration: one TOML file, every key known, every value within its limits."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,15 @@ from firmware_py.platform.toml_file import TomlFileError, read_toml, unknown_key
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import SettingError, Settings
 
-FILE_BYTES_MAX = 32 * 1024  # every key with its longest value has not half of it
-RECONNECT_S_LIMITS = (3.0, 3600.0)  # it is tried every second, and a greeting takes time
+FILE_BYTES_MAX = 32 * 1024  # twice what all keys with their longest values take
+RECONNECT_S_LIMITS = (3.0, 3600.0)  # one try a second, and a greeting takes time
 MEMORY_RESERVE_MB_LIMITS = (0, 4096)
+KEYS = {  # of every table
+    "console": ["pin"],
+    "device": ["calibration", "events", "memory_reserve_mb", "reconnect_s"],
+    "journal": ["pseudonym_key", "seal_key"],
+    "test": [field.name for field in fields(Settings)],
+}
 
 
 class ConfigurationError(ValueError):
@@ -38,11 +44,11 @@ class Configuration:
         How much the process may still grow once it is ready, table `[device]`; 0: without limit.
         Only with an image: Numba loads what it needs when it needs it.
     pin : PinHash or None
-        Of the operator, table `[console]`; only its hash is told. None: none is needed.
+        The hash of the operator's PIN, table `[console]`. None: no PIN is needed.
     seal_key : SealKey or None
-        Every record of a journal is sealed with it, table `[journal]`. None: there are no seals.
+        Seals every record of a journal, table `[journal]`. None: there are no seals.
     pseudonym_key : bytes or None
-        With which identifiers are replaced by pseudonyms, table `[journal]`. None: they are not.
+        Replaces identifiers by pseudonyms, table `[journal]`. None: they are kept as they are.
     """
 
     test: Settings = field(default_factory=Settings)
@@ -80,32 +86,26 @@ def read_configuration(path: Path) -> Configuration:
 
 
 def _configuration(content: dict[str, Any], directory: Path) -> Configuration:
-    _refuse_unknown("table", content, ["console", "device", "journal", "test"])
+    _refuse_unknown("table", content, list(KEYS))
     for name, table in content.items():
         if not isinstance(table, dict):
             shown = "no table" if name == "console" else repr(table)  # it may be a PIN
             raise ConfigurationError(f"{name!r} is {shown}; it has to be a table, [{name}]")
-    console = content.get("console", {})
-    device, test = content.get("device", {}), content.get("test", {})
-    journal = content.get("journal", {})
-    _refuse_unknown("key", console, ["pin"], "[console] ")
-    _refuse_unknown(
-        "key", device, ["calibration", "events", "memory_reserve_mb", "reconnect_s"], "[device] "
-    )
-    _refuse_unknown("key", journal, ["pseudonym_key", "seal_key"], "[journal] ")
-    _refuse_unknown("key", test, list(Settings.__dataclass_fields__), "[test] ")
+        _refuse_unknown("key", table, KEYS[name], f"[{name}] ")
+    console, device, journal, test = (content.get(name, {}) for name in KEYS)
     try:
         settings = Settings.from_record(test)
     except SettingError as error:
         raise ConfigurationError(f"[test] {error}") from None
+    seal_key = _key("seal_key", journal, directory)
     return Configuration(
         settings,
-        _reconnect_s(device),
+        float(_number("reconnect_s", device, RECONNECT_S_LIMITS, "s")),
         _events(device),
         _path("[device] calibration", device.get("calibration"), directory, "a calibration"),
         _pin(console),
-        _memory_reserve_mb(device),
-        SealKey(secret) if (secret := _key("seal_key", journal, directory)) else None,
+        int(_number("memory_reserve_mb", device, MEMORY_RESERVE_MB_LIMITS, "MB", whole=True)),
+        None if seal_key is None else SealKey(seal_key),
         _key("pseudonym_key", journal, directory),
     )
 
@@ -116,24 +116,20 @@ def _refuse_unknown(kind: str, given: dict[str, Any], known: list[str], place: s
         raise ConfigurationError(f"{place}{name!r} is not a known {kind}; {hint}")
 
 
-def _reconnect_s(device: dict[str, Any]) -> float:
-    value = device.get("reconnect_s", Configuration.reconnect_s)
-    low, high = RECONNECT_S_LIMITS
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise ConfigurationError(
-            f"[device] reconnect_s is {value!r}; allowed are numbers from {low:g} to {high:g} s"
-        )
-    return float(value)
-
-
-def _memory_reserve_mb(device: dict[str, Any]) -> int:
-    value = device.get("memory_reserve_mb", Configuration.memory_reserve_mb)
-    low, high = MEMORY_RESERVE_MB_LIMITS
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ConfigurationError(
-            f"[device] memory_reserve_mb is {value!r}; allowed are whole numbers from {low} to "
-            f"{high} MB"
-        )
+def _number(
+    name: str,
+    device: dict[str, Any],
+    limits: tuple[float, float],
+    unit: str,
+    *,
+    whole: bool = False,
+) -> float:
+    value: object = device.get(name, getattr(Configuration, name))
+    low, high = limits
+    kinds = int if whole else int | float
+    if isinstance(value, bool) or not isinstance(value, kinds) or not low <= value <= high:
+        numbers = f"{'whole ' * whole}numbers from {low:g} to {high:g} {unit}"
+        raise ConfigurationError(f"[device] {name} is {value!r}; allowed are {numbers}")
     return value
 
 

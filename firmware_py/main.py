@@ -11,9 +11,11 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from firmware_py import __version__
+from firmware_py.platform import interpreter
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
 
 if TYPE_CHECKING:
+    from firmware_py.firmware import Firmware
     from firmware_py.platform.clock import SteadyClock
     from firmware_py.platform.ports import Port
 
@@ -57,8 +59,8 @@ def parser() -> argparse.ArgumentParser:
         "--clock",
         metavar="FILE",
         type=Path,
-        help="keep the time of an emulated board, which gp-pta simulate --board emulated --clock "
-        "FILE writes there, in place of this machine's",
+        help="take the time from FILE in place of this machine's clock: gp-pta simulate --board "
+        "emulated --clock FILE writes that of its board there",
     )
     p.add_argument(
         "--check",
@@ -69,23 +71,21 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--hash-pin",
         action=HashPin,
+        nargs=0,
         help="ask for an operator's PIN, print its line of the configuration, and end",
     )
     p.add_argument(
         "--make-key",
         action=MakeKey,
         metavar="NEWFILE",
-        help="make a key for seals or pseudonyms by chance, and end",
+        help="make a random key for seals or pseudonyms, and end",
     )
-    p.add_argument("--version", action=Version, help="say what runs here, and end")
+    p.add_argument("--version", action=Version, nargs=0, help="say what runs here, and end")
     return p
 
 
 class Version(argparse.Action):
     """Says version, kernels and commit; looked up only when asked for."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
-        super().__init__(option_strings, dest, nargs=0, help=help)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         """Print one line and end."""
@@ -99,10 +99,7 @@ class Version(argparse.Action):
 
 
 class HashPin(argparse.Action):
-    """Asks for a PIN, so that no list of processes and no history of a shell has it."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
-        super().__init__(option_strings, dest, nargs=0, help=help)
+    """Asks for a PIN; an option would leave it in the process list and the shell's history."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         """Print the line for the configuration and end; from a pipe the PIN is read once."""
@@ -150,6 +147,8 @@ class MakeKey(argparse.Action):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the firmware and return its exit code."""
+    if words := interpreter.refusal():
+        return _refuse(words)
     arguments = parser().parse_args(argv)
     if not 0.1 <= arguments.speed <= 1000.0:
         return _refuse(f"--speed is {arguments.speed:g}; allowed is 0.1 to 1000")
@@ -180,7 +179,7 @@ def _ports(arguments: argparse.Namespace) -> tuple["Port", "Port"]:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    # NumPy is here for its arrays: threads for BLAS, which nothing uses, would only take memory.
+    # Nothing uses BLAS: its threads would only take memory.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Imported late: --help and a wrong argument do not wait for the kernels.
     from firmware_py.calibration.in_force import load_calibration
@@ -214,7 +213,7 @@ def _run(arguments: argparse.Namespace) -> int:
         kernel.prepare()
     except LibraryError as error:
         return _refuse(str(error))
-    from firmware_py.firmware import Firmware, FirmwareError
+    from firmware_py.firmware import Firmware
 
     firmware = Firmware(
         configuration,
@@ -225,6 +224,16 @@ def _run(arguments: argparse.Namespace) -> int:
         supervisor,
         calibration,
     )
+    try:
+        return _until_told_to_end(firmware)
+    finally:
+        data.close()
+        supervisor.close()
+
+
+def _until_told_to_end(firmware: "Firmware") -> int:
+    """Run a firmware until a signal or the operator ends it, or it fails."""
+    from firmware_py.firmware import FirmwareError
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         firmware.stop()
@@ -236,9 +245,6 @@ def _run(arguments: argparse.Namespace) -> int:
     except FirmwareError as error:
         print(f"gp-pta-device: {error}", file=sys.stderr)
         return error.code
-    finally:
-        data.close()
-        supervisor.close()
     return EXIT_DONE
 
 
@@ -259,7 +265,7 @@ def _clock(arguments: argparse.Namespace) -> "SteadyClock":
 
 
 def _say_ready(words: str) -> None:
-    """Say it on standard output, if anybody is there."""
+    """Print it, unless nobody reads standard output."""
     with suppress(OSError):
         print(f"gp-pta-device: {words}", flush=True)
 

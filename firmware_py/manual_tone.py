@@ -1,9 +1,9 @@
 """A tone played by hand while no test runs: to show the listener what to listen for.
 
-It obeys the rules of a test: its settings' range, the reach of the calibration, and no tone more
-than 20 dB above the one before it in that ear, the first of all at the level at which a test begins
-at most. It belongs to no session, so no journal has it; who wants to know what was played reads the
-console's unasked lines.
+It has the limits of a test: the range of the settings, the reach of the calibration, and at most
+20 dB more than the tone before it in that ear. The first tone in an ear is at most as loud as the
+first tone of a test. A tone by hand belongs to no session and is in no journal; the console's
+unasked lines tell what was played.
 """
 
 from typing import Any, Final
@@ -12,7 +12,7 @@ from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.link.client import Client, Tone
 from firmware_py.link.notices import Greeted, Lost, Notice, Refused, ToneEnded, ToneStarted
 from firmware_py.procedure.cross_hearing import OTHER
-from firmware_py.procedure.settings import LEFT, RIGHT, STEP_UP_MAX_DB, SettingError, Settings
+from firmware_py.procedure.settings import STEP_UP_MAX_DB, SettingError, Settings
 from firmware_py.procedure.words import NO_NOISE
 
 ID_PREFIX: Final = "man-"
@@ -79,7 +79,7 @@ class ManualTone:
             self._asked = {}
 
     def forget(self) -> None:
-        """Stop, and begin softly again: somebody else may wear the earphones."""
+        """Stop, and begin again with a soft tone: somebody else may wear the earphones."""
         self.stop()
         self._last_level_db_hl = {}
 
@@ -102,6 +102,28 @@ class ManualTone:
                 self._asked = {}
         return None
 
+    def _check(
+        self,
+        ear: str,
+        frequency_hz: float,
+        level_db_hl: float,
+        settings: Settings,
+        calibration: CalibrationInForce,
+    ) -> None:
+        low_hz, high_hz = settings.frequency_min_hz, settings.frequency_max_hz
+        if not low_hz <= frequency_hz <= high_hz:
+            raise SettingError(
+                f"frequency is {frequency_hz:g}; allowed are {low_hz:g} to {high_hz:g} Hz"
+            )
+        last_db_hl = self._last_level_db_hl.get(ear)
+        if last_db_hl is None:
+            limit = "the first tone in an ear", settings.familiar_level_db_hl
+        else:
+            step = f"{STEP_UP_MAX_DB:g} dB above the tone before"
+            limit = step, last_db_hl + STEP_UP_MAX_DB
+        reach_db_hl = calibration.highest_db_hl(ear, frequency_hz)
+        _check_level("level", level_db_hl, "dB HL", settings, reach_db_hl, limit)
+
     def _check_noise(
         self,
         ear: str,
@@ -114,46 +136,28 @@ class ManualTone:
         if not self._client.can_mask:
             raise SettingError(NO_NOISE)
         tone_db_hl, noise_db_hl = levels_db_hl
-        limits_db_hl = {
-            "level_max_db_hl": settings.level_max_db_hl,
-            "the reach of the tone generator": calibration.highest_noise_db_hl(ear, frequency_hz),
-            f"{STEP_UP_MAX_DB:g} dB above the tone": tone_db_hl + STEP_UP_MAX_DB,
-        }
-        why, high_db_hl = min(limits_db_hl.items(), key=lambda limit: limit[1])
-        if not settings.level_min_db_hl <= noise_db_hl <= high_db_hl:
-            raise SettingError(
-                f"noise is {noise_db_hl:g}; allowed are {settings.level_min_db_hl:g} to "
-                f"{high_db_hl:g} dB ({why})"
-            )
+        limit = f"{STEP_UP_MAX_DB:g} dB above the tone", tone_db_hl + STEP_UP_MAX_DB
+        reach_db_hl = calibration.highest_noise_db_hl(ear, frequency_hz)
+        _check_level("noise", noise_db_hl, "dB", settings, reach_db_hl, limit)
 
-    def _check(
-        self,
-        ear: str,
-        frequency_hz: float,
-        level_db_hl: float,
-        settings: Settings,
-        calibration: CalibrationInForce,
-    ) -> None:
-        if ear not in (LEFT, RIGHT):
-            raise SettingError(f"ear is {ear!r}; allowed are {LEFT}, {RIGHT}")
-        low_hz, high_hz = settings.frequency_min_hz, settings.frequency_max_hz
-        if not low_hz <= frequency_hz <= high_hz:
-            raise SettingError(
-                f"frequency is {frequency_hz:g}; allowed are {low_hz:g} to {high_hz:g} Hz"
-            )
-        limits_db_hl = {
-            "level_max_db_hl": settings.level_max_db_hl,
-            "the reach of the tone generator": calibration.highest_db_hl(ear, frequency_hz),
-        }
-        last_db_hl = self._last_level_db_hl.get(ear)
-        if last_db_hl is None:
-            limits_db_hl["the first tone in an ear"] = settings.familiar_level_db_hl
-        else:
-            step = f"{STEP_UP_MAX_DB:g} dB above the tone before"
-            limits_db_hl[step] = last_db_hl + STEP_UP_MAX_DB
-        why, high_db_hl = min(limits_db_hl.items(), key=lambda limit: limit[1])
-        if not settings.level_min_db_hl <= level_db_hl <= high_db_hl:
-            raise SettingError(
-                f"level is {level_db_hl:g}; allowed are {settings.level_min_db_hl:g} to "
-                f"{high_db_hl:g} dB HL ({why})"
-            )
+
+def _check_level(
+    name: str,
+    level_db_hl: float,
+    unit: str,
+    settings: Settings,
+    reach_db_hl: float,
+    limit: tuple[str, float],
+) -> None:
+    """Refuse a level above the lowest of its limits; `limit` is one more, and why it is one."""
+    limits_db_hl = {
+        "level_max_db_hl": settings.level_max_db_hl,
+        "the reach of the tone generator": reach_db_hl,
+        limit[0]: limit[1],
+    }
+    why, high_db_hl = min(limits_db_hl.items(), key=lambda each: each[1])
+    low_db_hl = settings.level_min_db_hl
+    if not low_db_hl <= level_db_hl <= high_db_hl:
+        raise SettingError(
+            f"{name} is {level_db_hl:g}; allowed are {low_db_hl:g} to {high_db_hl:g} {unit} ({why})"
+        )

@@ -1,7 +1,7 @@
 """Whether the firmware can start, part by part: `gp-pta-device --check`.
 
-Nothing is played, nothing is said to the tone generator, and what a running firmware has is left
-to it.
+It plays nothing, sends nothing to the tone generator, and touches nothing that a running firmware
+uses.
 """
 
 import time
@@ -21,8 +21,8 @@ from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE, EXIT_
 from firmware_py.platform.ports import Port, PortError
 from firmware_py.self_check import Part, clock_part, disk_part
 
-# What the check ends with if this part is at fault. With the two of 0 the firmware runs, and says
-# on every result what is wrong.
+# The exit code if this part is at fault. The firmware runs in spite of a part with 0, and every
+# result says what is wrong.
 CODES: Final = {
     "configuration": EXIT_CONFIGURATION,
     "calibration": EXIT_DONE,
@@ -52,7 +52,7 @@ def readiness(
     calibration: Path | None,
     clock: Clock,
 ) -> Iterator[Part]:
-    """Look at one part after the other, in the order of `CODES`.
+    """Check one part after the other, in the order of `CODES`.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def readiness(
     data, configuration, calibration : Path or None
         As given to the firmware.
     clock : Clock
-        Its date is looked at.
+        Its date is checked.
     """
     part, configured = _configuration(configuration)
     yield part

@@ -22,7 +22,7 @@ class Part:
     name : str
         One of `PARTS`.
     works : bool
-        A part that is only not proven works.
+        Also True for a part that nobody has used yet.
     words : str
         Figures, or what is wrong.
     """
@@ -59,9 +59,9 @@ def clock_part(now: datetime.datetime) -> Part:
 
 
 class ButtonWatch:
-    """Counts presses, and sees a button that is held for ever.
+    """Counts presses, and notices a button that is held down for ever.
 
-    It goes by the board's time alone, so that no line that is late makes a short press a long one.
+    It uses the board's time alone: a line that comes late does not make a short press a long one.
     """
 
     def __init__(self) -> None:

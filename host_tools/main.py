@@ -9,6 +9,7 @@ from typing import Final
 
 from device.simulator.audiograms import AudiogramError
 from firmware_py.inference.library import LibraryError
+from firmware_py.platform import interpreter
 from host_tools.commands import (
     cable,
     completion,
@@ -72,6 +73,9 @@ def parser() -> CommandParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
+    if words := interpreter.refusal():
+        print(f"gp-pta: {words}", file=sys.stderr)
+        return 2
     if isinstance(sys.stdout, io.TextIOWrapper):  # a file name may have bytes that are no text
         sys.stdout.reconfigure(errors="backslashreplace")
     arguments = parser().parse_args(argv)

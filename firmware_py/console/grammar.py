@@ -4,8 +4,8 @@ A line is a header, and after a space its arguments, separated by commas. A head
 mnemonics joined by colons, each in its short form (the capitals) or whole, in any case, with a `?`
 at the end for a query: `SESSion:STATe?` is `sess:stat?` or `SESSION:STATE?`.
 
-A line comes in UTF-8. A byte that is none stands in it as a lone surrogate (`surrogateescape` of
-Python), and has it refused.
+A line comes in UTF-8. A byte that is not UTF-8 becomes a lone surrogate (`surrogateescape` of
+Python), for which the line is refused.
 """
 
 import re
@@ -27,6 +27,7 @@ ILLEGAL_PARAMETER: Final = -224
 TOO_MUCH_DATA: Final = -223
 HARDWARE_MISSING: Final = -241
 MASS_STORAGE: Final = -250
+SYSTEM_ERROR: Final = -310  # the firmware is at fault itself
 QUEUE_OVERFLOW: Final = -350
 TONE_GENERATOR_LOST: Final = 101
 JOURNAL_DAMAGED: Final = 102
@@ -73,12 +74,16 @@ class ErrorQueue:
         self._errors.clear()
 
 
+def short_form(header: str) -> str:
+    """Return the short form of a header, which is its capitals."""
+    return "".join(character for character in header if not character.islower())
+
+
 def header_pattern(header: str) -> re.Pattern[str]:
     """Return what matches a header, written with its short forms in capitals, in all its forms."""
     parts = []
     for mnemonic in header.rstrip("?").split(":"):
-        short = "".join(c for c in mnemonic if not c.islower())
-        parts.append(f"(?:{re.escape(short)}|{re.escape(mnemonic)})")
+        parts.append(f"(?:{re.escape(short_form(mnemonic))}|{re.escape(mnemonic)})")
     question = r"\?" if header.endswith("?") else ""
     return re.compile(":".join(parts) + question, re.IGNORECASE | re.ASCII)
 
@@ -89,7 +94,7 @@ def parse_line(line: str) -> tuple[str, list[str]]:
     Raises
     ------
     ConsoleError
-        If the line is too long, or has what is no printable character.
+        If the line is too long, or has a character that is not printable.
     """
     if len(line) > LINE_CHARACTERS_MAX:
         raise ConsoleError(

@@ -1,9 +1,9 @@
-"""The operator's PIN: only its salted hash is kept, and wrong ones cost more and more time.
+"""The operator's PIN: its salted hash, the lock, and the delay after a wrong one.
 
-The configuration is on a card that may be copied, so the PIN itself is nowhere. A PIN is short,
-and whoever has the card can try all of them at home: the hash keeps it from being read in passing,
-not from somebody who wants to know. At the console there is the delay, and switching off does not
-end it: wrong ones are counted where the count outlasts the power.
+The PIN itself is stored nowhere. Its hash keeps it from being read by chance; it does not protect
+from somebody who has a copy of the card, since a PIN is short and all of them can be tried. At the
+console every wrong PIN makes the wait for the next one longer. Wrong PINs are counted on the disk,
+so that switching off does not end the wait.
 """
 
 import math
@@ -118,7 +118,7 @@ class WrongPinsUntilOff:
 
 
 class PinLock:
-    """What needs the PIN is refused until it was entered, and again after some idle time.
+    """Refuses what needs the PIN until the PIN was entered, and again after some idle time.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class PinLock:
     now_s : callable
         Returns a time in seconds that never goes backwards.
     wrong : WrongPins, optional
-        With a count from before, the wait begins anew.
+        If it has counted some before, the wait begins anew.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class PinLock:
         return UNLOCKED
 
     def require(self) -> None:
-        """Refuse what needs the PIN while it is locked, and put off locking it again otherwise.
+        """Refuse what needs the PIN while it is locked; otherwise begin the idle time anew.
 
         Raises
         ------
@@ -173,8 +173,8 @@ class PinLock:
         Raises
         ------
         ConsoleError
-            If it is wrong, if there is none, or if it is too soon after a wrong one: then it is
-            not even looked at.
+            If it is wrong, if no PIN is configured, or if it comes too soon after a wrong one:
+            then it is not compared.
         """
         if self._stored is None:
             raise ConsoleError(COMMAND_PROTECTED, "no PIN is configured, and none is needed")

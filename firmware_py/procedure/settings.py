@@ -18,6 +18,7 @@ FAMILIAR_FREQUENCY_HZ: Final = 1000.0  # familiarisation and retest, ISO 8253-1
 
 # Above this level a test needs the operator's explicit word.
 LOUD_DB_HL: Final = 100.0
+SEED_MAX: Final = 2**63 - 1
 # No tone is louder by more than the one before it, or than the loudest that was presented nearby.
 STEP_UP_MAX_DB: Final = 20.0
 STEP_UP_NEARBY_OCTAVES: Final = 0.5
@@ -66,7 +67,7 @@ _LIMITS: Final[dict[str, tuple[float, float, str]]] = {
     "response_ms_min": (0, 300, "ms"),
     "response_window_ms": (300, 3000, "ms"),
     "unsure_half_width_db": (0.0, 15.0, "dB"),
-    "seed": (0, 2**63 - 1, ""),
+    "seed": (0, SEED_MAX, ""),
 }
 
 

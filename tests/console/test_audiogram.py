@@ -123,28 +123,6 @@ def test_an_empty_audiogram_has_its_axes_only() -> None:
     ]
 
 
-def test_an_octave_is_as_wide_as_20_db_are_high() -> None:
-    """A character is about twice as high as wide."""
-    assert column(2000) - column(1000) == 2 * (line(40) - line(20))
-
-
-@pytest.mark.parametrize(("ear", "symbol"), [("right", "O"), ("left", "X")])
-def test_an_ear_has_its_symbol_at_its_frequency_and_level(ear: str, symbol: str) -> None:
-    for frequency_hz, level_db_hl in [(125, -10), (750, 5), (1500, 65), (8000, 120)]:
-        drawn = one_ear(ear, found(frequency_hz, level_db_hl))
-
-        assert drawn == {(line(level_db_hl), column(frequency_hz)): symbol}
-
-
-def test_two_ears_stand_side_by_side() -> None:
-    same = [found(1000, 40.0)]
-
-    assert difference(draw_audiogram({"right": same, "left": same})) == {
-        (line(40), column(1000)): "O",
-        (line(40), column(1000) + 1): "X",
-    }
-
-
 def test_a_band_goes_as_far_as_95_percent() -> None:
     drawn = one_ear("left", found(1000, 40.0, 5.1))  # 1.96 SD are 10 dB
 
@@ -173,15 +151,6 @@ def test_a_symbol_is_never_covered_by_a_band() -> None:
 
     for both in ([wide, narrow], [narrow, wide]):
         assert sorted(one_ear("left", *both).values()).count("X") == 2
-
-
-@pytest.mark.parametrize(
-    ("mark", "arrow", "level_db_hl"), [("no-response", "v", 120), ("hears-all", "^", -10)]
-)
-def test_an_arrow_stands_where_there_is_no_number(
-    mark: str, arrow: str, level_db_hl: float
-) -> None:
-    assert one_ear("left", marked(2000, mark)) == {(line(level_db_hl), column(2000)): arrow}
 
 
 @pytest.mark.parametrize("mark", ["unreliable", "incomplete"])

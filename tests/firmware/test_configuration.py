@@ -61,6 +61,7 @@ def test_what_is_said_is_taken(tmp_path: Path) -> None:
         ('[device]\nevents = "on"\n', "[device] events is 'on'; allowed are true and false"),
         ("[console]\npni = 3\n", "[console] 'pni' is not a known key; did you mean 'pin'?"),
         ("[console]\npin = 4711\n", "[console] pin is not the hash of a PIN, which is not repeat"),
+        ("console = 4711\n", "'console' is no table; it has to be a table, [console]"),
         ('[console]\npin = "4711"\n', "allowed is what gp-pta-device --hash-pin prints"),
         ("[test]\nears =\n", "is not TOML: "),
         ('[test]\nears = "left"\nears = "left"\n', "is not TOML: "),
@@ -73,6 +74,7 @@ def test_what_is_wrong_is_named_with_what_is_allowed(tmp_path: Path, text: str, 
         read_configuration(path)
     assert str(refusal.value).startswith(f"{path}: ")
     assert words in str(refusal.value)
+    assert "4711" not in str(refusal.value).removeprefix(str(path)), "a PIN is not repeated"
 
 
 def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
@@ -83,15 +85,6 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b'[test]\nears = "\xe4"\n')
     with pytest.raises(ConfigurationError, match=r"latin.toml: is not TOML: "):
         read_configuration(tmp_path / "latin.toml")
-
-
-@pytest.mark.parametrize("text", ["console = 4711\n", "[console]\npin = 4711\n"])
-def test_a_pin_in_the_wrong_place_is_not_repeated(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "device.toml"
-    path.write_text(text)
-    with pytest.raises(ConfigurationError) as refusal:
-        read_configuration(path)
-    assert "4711" not in str(refusal.value).removeprefix(str(path))
 
 
 def test_the_hash_of_a_pin_is_taken(tmp_path: Path) -> None:

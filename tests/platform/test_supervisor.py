@@ -212,7 +212,7 @@ HANGING = """
 import sys, threading
 from firmware_py import firmware, main
 def hang(_self): threading.Event().wait()
-firmware.Firmware.shut_down = hang
+firmware.Firmware.stop = hang
 sys.exit(main.main(sys.argv[4:]))  # after python -m firmware_py.main
 """
 

@@ -1,8 +1,8 @@
 """`gp-pta console`: the operator's console from a host, for people and for scripts.
 
-On a terminal, with prompt_toolkit, there is completion from the firmware's own HELP, and a history.
-Without either it is a plain loop over lines. What is typed is the same, and goes on its way as it
-is.
+On a terminal with prompt_toolkit there are a history and completion, which is made from the
+firmware's own HELP. Without prompt_toolkit, or in a pipe, it is a plain loop over lines. Either way
+a line is sent as it was typed.
 """
 
 import argparse
@@ -59,7 +59,7 @@ class Talk:
     show : callable
         Is given every line that came unasked.
     lost : callable, optional
-        Is called in a thread when the port is gone, so that nobody has to ask to know.
+        Is called in a thread when the port is gone.
 
     Raises
     ------
@@ -108,7 +108,7 @@ class Talk:
         raise HostError(f"{self._who_else()}; {CONSOLE_WANTED}")
 
     def _who_else(self) -> str:
-        """Say what there is in place of a firmware, as far as it can be told."""
+        """Say what answers in place of a firmware, if anything does."""
         if not self._lost:
             self._write(b"\n" + hello())  # the newline ends what a tone generator took for a line
         until_s = time.monotonic() + HELLO_TIMEOUT_S
@@ -122,14 +122,14 @@ class Talk:
         )
 
     def ask(self, line: str) -> list[str]:
-        """Send a line and return its answer; what is for people has lines before its OK.
+        """Send a line and return its answer; an answer for people has several lines before its OK.
 
         Raises
         ------
         HostError
             If there is none.
         """
-        # What was no text when it was read goes on as the bytes it was, and is refused.
+        # Bytes that are not UTF-8 are sent as they were read, and the firmware refuses them.
         self._write(f"{line}\r".encode(errors="surrogateescape"))
         query = QUERY.fullmatch(line.split(maxsplit=1)[0]) is not None
         answer: list[str] = []
@@ -214,12 +214,12 @@ class Talk:
 
 @contextmanager
 def events_as_found(talk: Talk) -> Iterator[None]:
-    """Have the firmware tell what happens afterwards if it did so before, and else not.
+    """Leave SYST:EVEN as it was found.
 
     Raises
     ------
     HostError
-        If it does not say whether it does.
+        If the firmware does not say how it is set.
     """
     found = talk.insist("SYST:EVEN?")
     try:
@@ -290,7 +290,7 @@ def converse(talk: Talk, lines: Iterable[str]) -> int:
 
 def typed_by_a_script() -> Iterator[str]:
     """Return the lines of standard input."""
-    if isinstance(sys.stdin, io.TextIOWrapper):  # what is no text is for the firmware to refuse
+    if isinstance(sys.stdin, io.TextIOWrapper):  # the firmware refuses what is not UTF-8
         sys.stdin.reconfigure(errors="surrogateescape")
     return (line.rstrip("\r\n") for line in sys.stdin)
 
@@ -318,7 +318,7 @@ def typed_by_people(talk: Talk) -> Iterator[str]:
 
 
 def _prompts(talk: Talk) -> tuple[Callable[[], str], Callable[[], str], Any]:
-    """Return how to ask for a line, how for a PIN, and what has to be around it all."""
+    """Return what asks for a line, what asks for a PIN, and a context for both."""
     try:
         from prompt_toolkit import PromptSession
         from prompt_toolkit.patch_stdout import patch_stdout

@@ -14,14 +14,13 @@ from pathlib import Path
 import pytest
 
 from device.tone_generator.settings import DEFAULT_PINS, FILE, Settings
-from firmware_py.console.commands import Console
 from firmware_py.link.frames import decode, encode
 from firmware_py.platform.ports import Port
 from host_tools.commands import install_board
 from host_tools.commands.install_board import MAIN, MODULES, _deflated, _files, _greet, install
 from host_tools.errors import HostError
 from host_tools.greeting import BOARD_WANTED
-from tests.console.instrument import FakeInstrument
+from tests.console.instrument import Recorder, connected
 from tests.firmware.rig import Peer, Served
 from tests.firmware.world import a_listener
 
@@ -138,11 +137,11 @@ def test_what_has_no_repl_is_told_apart() -> None:
 
 @pytest.mark.usefixtures("impatient")
 def test_at_the_operators_console_it_is_said_which_port_is_wanted() -> None:
-    class Instrument(FakeInstrument):
-        def identify(self) -> str:
+    class Instrument(Recorder):
+        def called(self, name: str, *values: object) -> str:
             return "GP-PTA,fitting device,0,0.1.0"
 
-    console = Console(Instrument())
+    _, console = connected(recorder=Instrument())
     peer = Peer(lambda come: "".join(f"{line}\r\n" for line in console.receive(come)).encode())
     try:
         with pytest.raises(HostError) as refusal:

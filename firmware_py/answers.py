@@ -1,0 +1,90 @@
+"""How the console's answers about tests, sessions and calibrations are written."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from firmware_py.archive import glance
+from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.console.audiogram import draw_audiogram, legend
+from firmware_py.console.words import readable
+from firmware_py.journal import Disk
+from firmware_py.platform.data_directory import session_number
+from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.outcomes import NOT_MASKED
+from firmware_py.procedure.presenter import FINISHED
+from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.procedure.settings import OFF
+
+
+def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce) -> str:
+    """Return where a test is; `resumed` is how many times it was taken up again."""
+    ear = test.ears[test.ear_under_test]
+    state = f"{FINISHED} outcome={test.outcome}" if test.state == FINISHED else test.state
+    widest = ear.widest()
+    return (
+        f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tally.tones} "
+        f"heard={ear.tally.heard} unsure={ear.tally.unsure} "
+        f"half_width_db={widest.half_width_db:.1f} widest_hz={widest.frequency_hz} "
+        f"masking={_masking(test)} resumed={resumed} calibration={calibration.state}"
+    )
+
+
+def _masking(test: HearingTest) -> str:
+    """Return the level of the noise, or whether there can be any, or that nobody looks."""
+    if not test.cross_hearing.watched:
+        return OFF
+    if test.noise is not None:
+        return f"{test.noise.level_db_hl:g}"
+    return "ready" if test.cross_hearing.can_mask else "none"
+
+
+def session_words(journal: Path, disk: Disk) -> str:
+    """Return number, outcome, start, ears and identifier of a session."""
+    seen = glance(journal, disk)
+    words = (seen.outcome, seen.started, seen.ears, seen.identifier)
+    return ",".join((str(session_number(journal)), *(word or "-" for word in words)))
+
+
+def threshold_words(ears: Sequence[EarResult], calibration: CalibrationInForce) -> str:
+    """Return frequency, level, SD and marks of every threshold of these ears."""
+    words = [f"{ear.ear}=" + ";".join(map(_figures, ear.thresholds)) for ear in ears]
+    return " ".join([*words, f"calibration={calibration.state}"])
+
+
+def _figures(found: ThresholdResult) -> str:
+    mean, sd = found.threshold_db_hl, found.sd_db
+    figures = "-,-" if mean is None else f"{mean:.1f},{sd:.1f}"
+    marks = [found.mark] if found.masking in (NOT_MASKED, None) else [found.mark, found.masking]
+    return f"{found.frequency_hz},{figures},{','.join(marks)}"
+
+
+def audiogram_lines(result: SessionResult, calibration: CalibrationInForce) -> list[str]:
+    """Return the audiogram in characters, and what came of each ear."""
+    found = {ear.ear: ear.thresholds for ear in result.ears}
+    courses = [readable(_course(ear)) for ear in result.ears]
+    remarks = [f"remark: {readable(remark)}" for remark in result.remarks]
+    return [*draw_audiogram(found), legend(found), *courses, *remarks, calibration.headline]
+
+
+def _course(ear: EarResult) -> str:
+    """Say what came of an ear, after how many tones, and why it ended."""
+    unsure = f", {ear.tally.unsure} unsure" if ear.tones_unsure else ""
+    heard = f"{ear.tally.tones} tones, {ear.tally.heard} heard{unsure}"
+    heard += f", {ear.tones_masked} with noise in the other ear" if ear.tones_masked else ""
+    why = f"; {ear.why}" if ear.why else ""
+    return f"{ear.ear} ear: {ear.outcome}, {heard}{why}"
+
+
+def calibration_words(in_force: CalibrationInForce) -> str:
+    """Return the state of a calibration, and its figures as JSON values."""
+    words: dict[str, Any] = {"state": in_force.state}
+    if in_force.why:
+        words["why"] = in_force.why
+    if in_force.calibration is not None:
+        words |= {"digest": in_force.calibration.digest}
+        for table in ("calibration", "transducer"):
+            about = in_force.calibration.content[table]
+            words |= {name: value for name, value in about.items() if isinstance(value, str)}
+    return json.dumps(words)

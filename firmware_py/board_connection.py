@@ -1,0 +1,160 @@
+"""The connection to the tone generator: its port, its greeting, and what is done at a loss."""
+
+from typing import Final
+
+from firmware_py.link.client import Client
+from firmware_py.link.notices import Lost, Notice
+from firmware_py.platform.clock import LoopClock
+from firmware_py.platform.ports import PortError, SerialLine
+from firmware_py.platform.waiting import POLL_S, Waiting
+
+REOPEN_S: Final = 1.0  # from one try to open a lost port, or to greet a lost board, to the next
+FALL_SILENT_S: Final = 0.5
+
+
+class Reopening:
+    """Opens a port again, now and then, after it was lost."""
+
+    def __init__(self, port: SerialLine, clock: LoopClock) -> None:
+        self._port = port
+        self._clock = clock
+        self._next_s = 0.0
+
+    def lost(self) -> None:
+        """Wait a while before the next try."""
+        self._next_s = self._clock.world_s() + REOPEN_S
+
+    def try_again(self) -> bool:
+        """Open the port if it is not open and it is time; return whether it was opened now."""
+        if self._port.is_open or self._clock.world_s() < self._next_s:
+            return False
+        self.lost()
+        try:
+            self._port.open()
+        except PortError:
+            return False
+        return True
+
+
+class BoardConnection:
+    """The connection to the tone generator.
+
+    Parameters
+    ----------
+    port : SerialLine
+        Not yet open.
+    client : Client
+        Speaks the wire.
+    clock : LoopClock
+        That of the wire is never faster than real.
+    reconnect_s : float
+        How long a tone generator that was lost is waited for.
+    """
+
+    def __init__(
+        self, port: SerialLine, client: Client, clock: LoopClock, reconnect_s: float
+    ) -> None:
+        self.port = port
+        self.board = ""  # name and version of the one that answered last
+        self.why = ""  # it was lost
+        self.client = client
+        self._clock = clock
+        self._wire_clock = clock.of_wire()
+        self._reconnect_s = reconnect_s
+        self._reopening = Reopening(port, clock)
+        self._greet_s = 0.0
+        self._lost_since_s: float | None = None
+
+    @property
+    def is_lost(self) -> bool:
+        """Return whether no tone generator answers, or none has answered yet."""
+        return self._lost_since_s is not None
+
+    @property
+    def state(self) -> str:
+        """Return which tone generator answers, or why none does."""
+        if not self.is_lost:
+            return f"tone generator {self.board}"
+        return (
+            f"tone generator is lost: {self.why}"
+            if self.why
+            else "tone generator does not answer yet"
+        )
+
+    def begin(self) -> None:
+        """Greet the board for the first time."""
+        self._lost_since_s = self._clock.world_s()
+        self.client.connect(self._wire_clock.now_us())
+
+    def seconds_to_wait(self) -> float | None:
+        """Return how long nothing has to be sent, None for any time."""
+        deadline_us = self.client.next_deadline_us()
+        if deadline_us is None or not self.port.is_open:
+            return None
+        return self._wire_clock.seconds_until(deadline_us)
+
+    def receive(self) -> list[Notice]:
+        """Take in what has come; open a lost port again if it is time."""
+        if self._reopening.try_again():
+            self._greet_s = 0.0
+        try:
+            data = self.port.read()
+        except PortError as error:
+            return [Lost(str(error))]
+        now_us = self._wire_clock.now_us()
+        return self.client.receive(data, now_us) + self.client.advance(now_us)
+
+    def send(self) -> list[Notice]:
+        """Send what waits for the tone generator."""
+        notices = self.client.advance(self._wire_clock.now_us())
+        try:
+            self.port.write(self.client.transmit())
+        except PortError as error:
+            notices.append(Lost(str(error)))
+        return notices
+
+    def greeted(self, board: str) -> bool:
+        """Take in which board has answered; return whether it is the first that did."""
+        first = not self.board
+        self.board, self._lost_since_s = board, None
+        return first
+
+    def lost(self, why: str) -> bool:
+        """Take in that the board is lost, and why; return whether it was not lost before."""
+        self.client.disconnect()
+        self._reopening.lost()
+        now_s = self._clock.world_s()
+        self._greet_s = now_s + REOPEN_S
+        self.why = why
+        if self.is_lost:
+            return False
+        self._lost_since_s = now_s
+        return True
+
+    def greet_again(self) -> bool:
+        """Greet a lost board now and then; return False if it was waited for long enough.
+
+        One that never answered is not waited for.
+        """
+        if self._lost_since_s is None:
+            return True
+        now_s = self._clock.world_s()
+        quiet = self.port.is_open and self.client.next_deadline_us() is None
+        if quiet and now_s >= self._greet_s:
+            self.client.connect(self._wire_clock.now_us())
+        patience_s = self._reconnect_s if self.board else 0.0
+        return not self.why or now_s - self._lost_since_s <= patience_s
+
+    def fall_silent(self, waiting: Waiting) -> None:
+        """Have the tone generator stop, as far as it can still be told."""
+        self.client.silence()
+        until_s = self._clock.world_s() + FALL_SILENT_S
+        try:
+            while self.client.busy and self._clock.world_s() < until_s:
+                now_us = self._wire_clock.now_us()
+                self.client.receive(self.port.read(), now_us)
+                self.client.advance(now_us)
+                self.port.write(self.client.transmit())
+                waiting.sleep(POLL_S)
+        except PortError:
+            return

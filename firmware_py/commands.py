@@ -1,0 +1,107 @@
+"""The table of commands of the operator's console: a new command is a row here."""
+
+from typing import Final
+
+from firmware_py.calibration.levels import FREQUENCIES_HZ
+from firmware_py.calibration.tone import DBFS_LIMITS
+from firmware_py.console.arguments import Argument, Choice, Number, Word
+from firmware_py.console.console import OWN_COMMANDS
+from firmware_py.console.table import Command, When, page_lines
+from firmware_py.instrument import NOT_BEGUN, NOT_PLAYED, Instrument
+from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
+from firmware_py.procedure.person import AGE_YEARS_MAX, FEMALE, MALE
+from firmware_py.procedure.settings import BOTH, LEFT, RIGHT, SEED_MAX
+
+SESSIONS_LISTED_MAX: Final = 50  # some milliseconds each, while nothing else is done
+
+EAR: Final = Choice({"LEFT": LEFT, "RIGHT": RIGHT})
+SWITCH: Final = Choice({"ON": True, "OFF": False, "1": True, "0": False})
+EARLIER: Final = Argument(
+    "number", Number("NUMBER", limits=(1, SESSION_NUMBER_MAX), whole=True), optional=True, pin=True
+)
+COUNT: Final = Argument(
+    "count", Number("COUNT", limits=(1, SESSIONS_LISTED_MAX), whole=True), optional=True
+)
+START: Final = (
+    Argument("EAR", Choice({"BOTH": BOTH, "LEFT": LEFT, "RIGHT": RIGHT}), optional=True, bare=True),
+    Argument("AGE", Number("YEARS", "years", (0.0, AGE_YEARS_MAX)), optional=True, pin=True),
+    Argument("SEX", Choice({"F": FEMALE, "M": MALE}), optional=True, pin=True),
+    Argument("ID", Word("WORD"), optional=True, pin=True, any_script=True),
+    Argument("SEED", Number("NUMBER", limits=(0, SEED_MAX), whole=True), optional=True),
+)
+# The limits of a tone by hand depend on settings, calibration and the tone before: `ManualTone`.
+TONE: Final = (
+    Argument("ear", EAR),
+    Argument("frequency", Number("HZ", "Hz")),
+    Argument("level", Number("DBHL", "dB HL")),
+    Argument("noise", Number("NOISE", "dB"), optional=True),
+)
+CALIBRATION_TONE: Final = (
+    Argument("ear", EAR),
+    Argument("frequency", Number("HZ", "Hz", (FREQUENCIES_HZ[0], FREQUENCIES_HZ[-1]))),
+    Argument("level", Number("DBFS", "dBFS", DBFS_LIMITS)),
+)
+
+COMMANDS: Final = (
+    Command("*IDN?", Instrument.identify, "maker, model, serial number, version"),
+    Command("*TST?", Instrument.self_test, "self-test: 0 and what was found, or what fails"),
+    Command("*RST", Instrument.reset, "abort a running session, settings as configured"),
+    Command("SYSTem:VERSion?", Instrument.version, "versions of firmware and wire"),
+    Command("SYSTem:TIME?", Instrument.time, "date and time of day, ISO 8601"),
+    Command(
+        "SYSTem:EVENts", Instrument.set_events, "tell what happens, lines with !",
+        (Argument("events", SWITCH),),
+    ),
+    Command("SYSTem:EVENts?", Instrument.events, "whether it does"),
+    Command("SYSTem:EXIT", Instrument.shut_down, "end the firmware; a session is kept"),
+    Command(
+        "SESSion:STARt", Instrument.start, "start a test", START,
+        named=True, when=When.NOT_IN_TEST, undone=NOT_BEGUN,
+    ),
+    Command("SESSion:PAUSe", Instrument.pause, "silence, and wait", when=When.IN_TEST),
+    Command("SESSion:CONTinue", Instrument.go_on, "go on after a pause", when=When.IN_TEST),
+    Command(
+        "SESSion:ABORt", Instrument.abort, "end the test; what was measured is kept",
+        when=When.IN_TEST,
+    ),
+    Command("SESSion:STATe?", Instrument.state, "where the test is"),
+    Command(
+        "SESSion:LIST?", Instrument.sessions, "number,outcome,start,ears,ID;...",
+        (COUNT,), pin=True,
+    ),
+    Command(
+        "SESSion:RESult?", Instrument.result, "the result as JSON, so far or final", (EARLIER,)
+    ),
+    Command(
+        "THReshold?", Instrument.threshold, "Hz,dB HL,SD dB,mark;... an ear",
+        (Argument("ear", EAR, optional=True), EARLIER),
+    ),
+    Command("AUDiogram", Instrument.audiogram, "draw it", (EARLIER,)),
+    Command(
+        "TONE", Instrument.play_tone, "a tone while no test runs; noise in the other ear", TONE,
+        when=When.NOT_IN_TEST, undone=NOT_PLAYED,
+    ),
+    Command("TONE:STOP", Instrument.stop_tone, "end that tone"),
+    Command("CALibration?", Instrument.calibration, "of the next test, as JSON"),
+    Command(
+        "CALibration:LIMits?", Instrument.calibration_limits, "Hz,dB HL;...",
+        (Argument("ear", EAR, optional=True),),
+    ),
+    Command(
+        "CALibration:TONE", Instrument.play_calibration_tone, "5 s, for a meter", CALIBRATION_TONE,
+        when=When.NOT_IN_TEST, pin=True, undone=NOT_PLAYED,
+    ),
+    Command("CALibration:TONE?", Instrument.calibration_tone, "what became of it"),
+    Command("CALibration:STOP", Instrument.stop_calibration_tone, "end the tone"),
+    Command(
+        "SETTing", Instrument.set_setting, "of the next test",
+        (Argument("name", Word("NAME")), Argument("value", Word("VALUE"))), pin=True,
+    ),
+    Command(
+        "SETTing?", Instrument.setting, "one setting, or all as JSON",
+        (Argument("name", Word("NAME"), optional=True),),
+    ),
+)  # fmt: skip
+
+if __name__ == "__main__":  # for the page of the console
+    print(*page_lines((*OWN_COMMANDS, *COMMANDS)), sep="\n")

@@ -1,0 +1,158 @@
+"""The console: reads lines, looks them up in its table of commands, and answers each."""
+
+import codecs
+import re
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from firmware_py.console.arguments import Argument, Word
+from firmware_py.console.grammar import (
+    LINE_CHARACTERS_MAX,
+    SETTINGS_CONFLICT,
+    UNDEFINED_HEADER,
+    ConsoleError,
+    ErrorQueue,
+    parse_line,
+)
+from firmware_py.console.pin import PinLock
+from firmware_py.console.table import Answer, Command, When, help_lines
+
+ERASE: Final = "\x08\x7f"
+BEGIN_ANEW: Final = "\x03\x15"  # ^C, ^U
+
+
+class Console:
+    """Reads lines, does what they say, and answers each with one line.
+
+    A query is answered with its value, a command with `OK`, an error with `ERROR number,"words"`.
+    Lines for people come before the `OK`.
+
+    Parameters
+    ----------
+    commands : iterable of Command
+        The table, to which the console adds its own (`OWN_COMMANDS`).
+    instrument : object
+        What the handlers of the table are given first.
+    lock : PinLock, optional
+        Asks for the operator's PIN; without one none is needed.
+    in_test : callable, optional
+        Returns whether a test is under way.
+    """
+
+    def __init__(
+        self,
+        commands: Iterable[Command],
+        instrument: object,
+        lock: PinLock | None = None,
+        in_test: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.errors = ErrorQueue()
+        self.lock = lock or PinLock(None, lambda: 0.0)
+        self._in_test = in_test
+        self._table: list[tuple[Command, object]] = [(own, self) for own in OWN_COMMANDS]
+        self._table += [(command, instrument) for command in commands]
+        self._partial: list[str] = []
+        # The bytes of a character may come apart.
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+
+    def receive(self, data: bytes) -> list[str]:
+        """Take in bytes from the port and return the lines to answer."""
+        answers = []
+        for character in self._decoder.decode(data):
+            if character in "\r\n":
+                line = "".join(self._partial)
+                self._partial.clear()
+                answers += self.execute(line)
+            elif character in ERASE:
+                if len(self._partial) <= LINE_CHARACTERS_MAX:  # what was dropped cannot come back
+                    del self._partial[-1:]
+            elif character in BEGIN_ANEW:
+                self._partial.clear()
+            elif len(self._partial) <= LINE_CHARACTERS_MAX:
+                self._partial.append(character)
+        return answers
+
+    def forget_line(self) -> None:
+        """Forget a line that was typed by half."""
+        self._partial.clear()
+        self._decoder.reset()
+
+    def execute(self, line: str) -> list[str]:
+        """Do what a line says; an empty line says nothing."""
+        if not line.strip():
+            return []
+        try:
+            answer = self._do(line)
+        except ConsoleError as error:
+            self.errors.add(error)
+            return [f"ERROR {error.answer}"]
+        if answer is None:
+            return ["OK"]
+        return [answer] if isinstance(answer, str) else [*answer, "OK"]
+
+    def help(self) -> list[str]:
+        """Return the table of commands for people."""
+        return help_lines(command for command, _ in self._table)
+
+    def clear(self) -> None:
+        """Forget all errors."""
+        self.errors.clear()
+
+    def next_error(self) -> str:
+        """Return the oldest error and forget it."""
+        return self.errors.next()
+
+    def enter_pin(self, pin: str) -> None:
+        """Unlock what needs the PIN."""
+        self.lock.enter(pin)
+
+    def pin_state(self) -> str:
+        """Return whether the PIN is needed."""
+        return self.lock.state
+
+    def lock_pin(self) -> None:
+        """Lock what needs the PIN."""
+        self.lock.lock()
+
+    def _do(self, line: str) -> Answer:
+        header, typed = parse_line(line)
+        command, subject = self._row(header)
+        texts = command.texts(typed)
+        if command.needs_pin(texts):
+            self.lock.require()
+        if command.when is When.IN_TEST and not self._in_test():
+            raise ConsoleError(SETTINGS_CONFLICT, "no test is under way: SESS:STAR starts one")
+        if command.when is When.NOT_IN_TEST and self._in_test():
+            raise ConsoleError(SETTINGS_CONFLICT, "a test is under way: SESS:ABOR ends it")
+        return command.handler(subject, *command.values(texts))
+
+    def _row(self, header: str) -> tuple[Command, object]:
+        for command, subject in self._table:
+            if command.pattern.fullmatch(header):
+                return command, subject
+        shown = re.sub("[0-9]", "#", header)  # it may be a PIN, typed in the wrong place
+        raise ConsoleError(
+            UNDEFINED_HEADER, f"{shown!r} is no command; {self._nearest(shown)}; nothing was done"
+        )
+
+    def _nearest(self, header: str) -> str:
+        """Say which command is nearest to what was typed, if one is near, and where they are."""
+        from difflib import get_close_matches  # a start can do without it
+
+        forms = {command.header.upper(): command.short for command, _ in self._table}
+        forms |= {command.short: command.short for command, _ in self._table}
+        near = get_close_matches(header.upper(), forms, n=1, cutoff=0.7)
+        return f"the nearest is {forms[near[0]]}, and HELP lists all" if near else "HELP lists them"
+
+
+OWN_COMMANDS: Final = (
+    Command("HELP", Console.help, "this list"),
+    Command("*CLS", Console.clear, "forget all errors"),
+    Command("SYSTem:ERRor?", Console.next_error, "the oldest error, and forget it"),
+    Command(
+        "SYSTem:PIN", Console.enter_pin, "unlock what needs it",
+        (Argument("PIN", Word("PIN")),), secret=True,
+    ),
+    Command("SYSTem:PIN?", Console.pin_state, "LOCKED, UNLOCKED, or NONE needed"),
+    Command("SYSTem:LOCK", Console.lock_pin, "lock again, as after 5 min by itself"),
+)  # fmt: skip

@@ -1,0 +1,141 @@
+"""One row of a table of commands, and what is written from the rows: HELP and the page's table.
+
+A table is handed to the console; this room knows nothing of the instrument that it is about.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+from firmware_py.console.arguments import Argument, Number, by_name, by_place, usage_of
+from firmware_py.console.grammar import ConsoleError, header_pattern, short_form
+
+Answer = str | Sequence[str] | None  # a query's value, lines for people, or nothing but OK
+
+USAGE_CHARACTERS = 39  # of a line of HELP, before the words
+HELP_NOTES = (
+    "NAME=VALUE in any order: SESS:STAR EAR=LEFT,AGE=67,SEX=F; LEFT alone is EAR=LEFT",
+    "Capitals are the short form: SESS:STAR is SESSION:START, in any case",
+)
+
+
+class When(Enum):
+    """Whether a command is done while a test is under way; the value is for people."""
+
+    ALWAYS = ""
+    IN_TEST = "a test under way"
+    NOT_IN_TEST = "no test under way"
+
+
+@dataclass(frozen=True)
+class Command:
+    """One row of a table of commands.
+
+    Attributes
+    ----------
+    header : str
+        As people write it, its short forms in capitals; a query ends with `?`.
+    handler : callable
+        Is given the instrument, and a value for every argument, None for one that was left out.
+    help : str
+        What it does, in a few words.
+    arguments : tuple of Argument
+    named : bool
+        The arguments are written NAME=VALUE, in any order.
+    when : When
+        Whether a test may, or has to, be under way.
+    pin : bool
+        It always needs the operator's PIN; an argument may need it, too.
+    secret : bool
+        No argument of it may ever be repeated in an answer.
+    undone : str
+        What did not happen if an argument is not allowed.
+    """
+
+    header: str
+    handler: Callable[..., Answer]
+    help: str
+    arguments: tuple[Argument, ...] = ()
+    named: bool = False
+    when: When = When.ALWAYS
+    pin: bool = False
+    secret: bool = False
+    undone: str = ""
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Return what matches the header in all its forms."""
+        return header_pattern(self.header)
+
+    @property
+    def short(self) -> str:
+        """Return the header in its short form."""
+        return short_form(self.header)
+
+    @property
+    def usage(self) -> str:
+        """Return how it is typed, for people."""
+        return f"{self.header} {usage_of(self.arguments, named=self.named)}".strip()
+
+    def texts(self, typed: Sequence[str]) -> list[str | None]:
+        """Return the text of every argument, None for one that was left out.
+
+        Raises
+        ------
+        ConsoleError
+            If there are too many or too few, or one that is not of this command.
+        """
+        if self.named:
+            return by_name(self.arguments, typed, self.usage)
+        return by_place(self.arguments, typed, self.usage, secret=self.secret)
+
+    def needs_pin(self, texts: Sequence[str | None]) -> bool:
+        """Return whether it needs the PIN with these arguments."""
+        told = zip(self.arguments, texts, strict=True)
+        return self.pin or any(argument.pin and text is not None for argument, text in told)
+
+    def values(self, texts: Sequence[str | None]) -> list[object]:
+        """Return the values of these texts, within their bounds.
+
+        Raises
+        ------
+        ConsoleError
+            If one is not allowed.
+        """
+        told = zip(self.arguments, texts, strict=True)
+        try:
+            return [None if text is None else argument.value(text) for argument, text in told]
+        except ConsoleError as error:
+            words = "; ".join(filter(None, (str(error), self.undone)))
+            raise ConsoleError(error.number, words) from None
+
+
+def help_lines(commands: Iterable[Command]) -> list[str]:
+    """Return what HELP says: a line for every command, then how they are typed."""
+    lines = [f"{command.usage:<{USAGE_CHARACTERS}}  {command.help}" for command in commands]
+    return [*lines, *HELP_NOTES]
+
+
+def page_lines(commands: Iterable[Command]) -> list[str]:
+    """Return the commands as a table in Markdown, for the page of the console."""
+    lines = ["| command | what it does | allowed are | needs |", "|---|---|---|---|"]
+    for command in commands:
+        numbers = [a for a in command.arguments if isinstance(a.kind, Number)]
+        allowed = "; ".join(f"{a.name}: {a.kind.allowed}" for a in numbers)
+        usage = command.usage.replace("|", "\\|")
+        cells = (f"`{usage}`", command.help, allowed, _needs(command))
+        lines.append(f"| {' | '.join(cells)} |".replace("  ", " "))
+    return lines
+
+
+def _needs(command: Command) -> str:
+    """Return what has to be so for a command to be done, for people."""
+    with_pin = [argument.name for argument in command.arguments if argument.pin]
+    needs = [command.when.value]
+    if command.pin:
+        needs.append("the PIN")
+    elif with_pin:
+        needs.append(f"the PIN with {', '.join(with_pin)}")
+    return "; ".join(filter(None, needs))

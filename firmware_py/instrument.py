@@ -1,0 +1,361 @@
+"""What the operator can ask for at the console; `commands` says by which line.
+
+A query returns its answer, a command nothing. What cannot be done is a `ConsoleError`.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from firmware_py import __version__
+from firmware_py.answers import (
+    audiogram_lines,
+    calibration_words,
+    session_words,
+    state_words,
+    threshold_words,
+)
+from firmware_py.archive import ArchiveError, recorded_result
+from firmware_py.board_connection import BoardConnection
+from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.calibration.tone import ToneError
+from firmware_py.configuration import Configuration
+from firmware_py.console.grammar import (
+    BUTTON_STUCK,
+    HARDWARE_MISSING,
+    ILLEGAL_PARAMETER,
+    JOURNAL_DAMAGED,
+    MASS_STORAGE,
+    SETTINGS_CONFLICT,
+    ConsoleError,
+)
+from firmware_py.journal import JournalError
+from firmware_py.link.messages import WIRE_VERSION
+from firmware_py.manual_tone import ManualTone
+from firmware_py.platform.clock import LoopClock
+from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError, session_number
+from firmware_py.procedure.events import Aborted, Continued, Paused
+from firmware_py.procedure.person import Person, Sex, composed
+from firmware_py.procedure.presenter import PAUSED
+from firmware_py.procedure.results import SessionResult
+from firmware_py.procedure.settings import (
+    AUDIOGRAM_FREQUENCIES_HZ,
+    LEFT,
+    RIGHT,
+    SettingError,
+    Settings,
+)
+from firmware_py.runner import Runner
+from firmware_py.self_check import ButtonWatch, Part, answer, clock_part, disk_part
+
+HELD_US_MIN: Final = 500_000  # at the start of a test; nobody presses so long in passing
+SESSIONS_LISTED: Final = 10
+NOT_BEGUN: Final = "no test was begun"
+NOT_PLAYED: Final = "nothing was played"
+
+
+class Instrument:
+    """What the console's commands do.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Its settings are those of a test where the operator has not changed them.
+    runner : Runner
+        Runs the tests.
+    board : BoardConnection
+        The connection to the tone generator.
+    manual_tone : ManualTone
+        Plays tones while no test is under way.
+    buttons : ButtonWatch
+        Knows which button is held down.
+    data : DataDirectory
+        Has the journals of earlier sessions.
+    clock : LoopClock
+        Tells the date.
+    stop : callable
+        Ends the firmware.
+    """
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        runner: Runner,
+        board: BoardConnection,
+        manual_tone: ManualTone,
+        buttons: ButtonWatch,
+        data: DataDirectory,
+        clock: LoopClock,
+        stop: Callable[[], None],
+    ) -> None:
+        self.events_on = configuration.events
+        self._configuration = configuration
+        self._runner = runner
+        self._board = board
+        self._manual_tone = manual_tone
+        self._buttons = buttons
+        self._data = data
+        self._clock = clock
+        self._stop = stop
+        self._changes: dict[str, Any] = {}  # of the configured settings
+
+    # The device
+
+    def identify(self) -> str:
+        """Return maker, model, serial number and version."""
+        return f"GP-PTA,fitting device,0,{__version__}"
+
+    def version(self) -> str:
+        """Return the versions of firmware and wire."""
+        board, serial = self._board.board or "-", self._board.client.serial or "-"
+        return (
+            f"firmware {__version__},wire {WIRE_VERSION},tone generator {board},"
+            f"serial number {serial}"
+        )
+
+    def self_test(self) -> str:
+        """Return what is at fault, as a sum, and what was found of every part.
+
+        A device that is not calibrated works, and says so.
+        """
+        client = self._board.client
+        wire = f"{client.counters.garbled} garbled, {client.counters.repeats} repeated"
+        found = self._board.board if client.connected else "does not answer"
+        calibration = self._runner.calibration_today()
+        return answer(
+            [
+                Part("wire", self._board.port.is_open, wire),
+                Part("board", client.connected, found),
+                self._buttons.part(client.told_until_us),
+                Part("calibration", not calibration.why, calibration.headline),
+                # While a test is under way its own journal is the proof.
+                disk_part(self._data, write=not self._runner.running),
+                clock_part(self._clock.date()),
+            ]
+        )
+
+    def time(self) -> str:
+        """Return date and time of day; the clock is never set from here."""
+        return self._clock.date().isoformat(timespec="seconds")
+
+    def reset(self) -> None:
+        """Abort a running test; settings as configured."""
+        self._end_test("reset by the operator")
+        self._manual_tone.forget()
+        self._changes = {}
+
+    def shut_down(self) -> None:
+        """End the firmware; a running test is kept."""
+        self._stop()
+
+    def set_events(self, on: bool) -> None:
+        """Switch the unasked lines on or off."""
+        was_on, self.events_on = self.events_on, on
+        if not was_on:
+            self._runner.tell_resumed()
+
+    def events(self) -> str:
+        """Return whether unasked lines are on."""
+        return "ON" if self.events_on else "OFF"
+
+    # The test
+
+    def start(
+        self,
+        ears: str | None,
+        age_years: float | None,
+        sex: Sex | None,
+        identifier: str | None,
+        seed: int | None,
+    ) -> None:
+        """Start a hearing test; ears and seed are as set if they are not told."""
+        self._require_board()
+        button = self._buttons.held(self._board.client.told_until_us, HELD_US_MIN)
+        if button is not None:
+            raise ConsoleError(BUTTON_STUCK, f"button {button} is held down; {NOT_BEGUN}")
+        told = {"ears": ears, "seed": seed}
+        changes = {name: value for name, value in told.items() if value is not None}
+        with _refusing(NOT_BEGUN):
+            person = Person(age_years, sex, None if identifier is None else composed(identifier))
+            settings = self._settings(changes)
+            self._runner.begin(settings, self._configuration.recorded(person))
+        self._manual_tone.forget()
+
+    def pause(self) -> None:
+        """Pause the test."""
+        self._runner.feed(Paused())
+
+    def go_on(self) -> None:
+        """Go on with a paused test."""
+        test = self._runner.last_test
+        if test is None or test.state != PAUSED:
+            raise ConsoleError(SETTINGS_CONFLICT, "the test is not paused")
+        self._runner.feed(Continued())
+
+    def abort(self) -> None:
+        """End the test."""
+        self._end_test("aborted by the operator")
+
+    def _end_test(self, why: str) -> None:
+        """End the test at once: the operator's next line, in the same bytes, may begin another."""
+        self._runner.feed(Aborted(why))
+        self._runner.settle()
+
+    def state(self) -> str:
+        """Return where the test is."""
+        runner = self._runner
+        if runner.last_test is None:
+            return f"state=idle calibration={runner.calibration_today().state}"
+        return state_words(runner.last_test, runner.last_resumed, runner.last_calibration)
+
+    # Results
+
+    def sessions(self, count: int | None) -> str:
+        """Return the newest sessions, the newest first."""
+        newest = reversed(self._journals()[-(count or SESSIONS_LISTED) :])
+        return ";".join(session_words(journal, self._data.disk) for journal in newest) or "-"
+
+    def result(self, number: int | None) -> str:
+        """Return the result as JSON: of the last test, so far or final, or of a session."""
+        result, calibration = self._result(number)
+        return json.dumps({**result.to_record(), "calibration": calibration.state})
+
+    def threshold(self, ear: str | None, number: int | None) -> str:
+        """Return the thresholds of an ear, or of all that were tested."""
+        result, calibration = self._result(number)
+        chosen = [found for found in result.ears if ear in (None, found.ear)]
+        if ear is not None and not chosen:
+            tested = ", ".join(found.ear.upper() for found in result.ears)
+            words = f"{ear.upper()!r} was not tested; allowed: {tested}"
+            raise ConsoleError(ILLEGAL_PARAMETER, words)
+        return threshold_words(chosen, calibration)
+
+    def audiogram(self, number: int | None) -> list[str]:
+        """Return the audiogram in characters, line by line."""
+        return audiogram_lines(*self._result(number))
+
+    def _result(self, number: int | None) -> tuple[SessionResult, CalibrationInForce]:
+        """Return the result of the last test, or that of a session as it was recorded."""
+        runner = self._runner
+        if number is None:
+            if runner.last_test is None:
+                words = "there was no test yet: SESS:STAR starts one"
+                raise ConsoleError(SETTINGS_CONFLICT, words)
+            return runner.last_test.result(), runner.last_calibration
+        if runner.session is not None and runner.session.number == number:
+            words = f"session {number} is under way: without a number its result so far is told"
+            raise ConsoleError(SETTINGS_CONFLICT, words)
+        journal = next((j for j in self._journals() if session_number(j) == number), None)
+        if journal is None:
+            words = f"there is no session {number}; SESS:LIST? lists them"
+            raise ConsoleError(ILLEGAL_PARAMETER, words)
+        try:
+            found = recorded_result(journal, self._data.disk)
+            return found.result, found.header.calibration
+        except ArchiveError as error:
+            raise ConsoleError(JOURNAL_DAMAGED, f"session {number}: {error}") from None
+
+    def _journals(self) -> list[Path]:
+        with _refusing():
+            return self._data.journals()
+
+    # Tones and calibration
+
+    def play_tone(
+        self, ear: str, frequency_hz: float, level_db_hl: float, noise_db_hl: float | None
+    ) -> None:
+        """Play a tone by hand, with noise in the other ear or without."""
+        self._require_board()
+        self._runner.calibration_tone.stop()
+        today = self._runner.calibration_today()
+        with _refusing(NOT_PLAYED):
+            self._manual_tone.play(
+                ear, frequency_hz, level_db_hl, self._settings(), today, noise_db_hl
+            )
+
+    def stop_tone(self) -> None:
+        """End the tone played by hand."""
+        self._manual_tone.stop()
+
+    def calibration(self) -> str:
+        """Return the calibration of the next test as JSON."""
+        return calibration_words(self._runner.calibration_today())
+
+    def calibration_limits(self, ear: str | None) -> str:
+        """Return the highest level that can be asked at the audiogram frequencies."""
+        highest_db_hl = self._runner.calibration_today().highest_db_hl
+        asked_db_hl = self._settings().level_max_db_hl
+
+        def limits(each: str) -> str:
+            levels = (
+                (f, min(asked_db_hl, highest_db_hl(each, f))) for f in AUDIOGRAM_FREQUENCIES_HZ
+            )
+            return ";".join(f"{frequency_hz},{level:g}" for frequency_hz, level in levels)
+
+        return " ".join(f"{each}={limits(each)}" for each in (RIGHT, LEFT) if ear in (None, each))
+
+    def play_calibration_tone(self, ear: str, frequency_hz: float, level_dbfs: float) -> None:
+        """Play a steady tone for a sound level meter."""
+        self._require_board()
+        self._manual_tone.stop()
+        with _refusing(NOT_PLAYED):
+            self._runner.calibration_tone.play(ear, frequency_hz, level_dbfs)
+
+    def calibration_tone(self) -> str:
+        """Return what became of the calibration tone."""
+        return self._runner.calibration_tone.state
+
+    def stop_calibration_tone(self) -> None:
+        """End the calibration tone."""
+        self._runner.calibration_tone.stop()
+
+    # Settings
+
+    def set_setting(self, name: str, text: str) -> None:
+        """Change a setting of the next test."""
+        with _refusing():
+            change = {name.lower(): _value(text)}
+            self._settings(change)
+        self._changes |= change
+
+    def setting(self, name: str | None) -> str:
+        """Return one setting as JSON, or all."""
+        record = self._settings().as_record()
+        if name is None:
+            return json.dumps(record)
+        if name.lower() not in record:
+            raise ConsoleError(ILLEGAL_PARAMETER, f"{name!r} is no setting; SETT? lists them")
+        return json.dumps(record[name.lower()])
+
+    def _settings(self, changes: dict[str, Any] | None = None) -> Settings:
+        """Return the settings of the next test, with further changes."""
+        configured = self._configuration.test.as_record()
+        return Settings.from_record({**configured, **self._changes, **(changes or {})})
+
+    def _require_board(self) -> None:
+        if not self._board.client.connected:
+            raise ConsoleError(HARDWARE_MISSING, "the tone generator does not answer")
+
+
+@contextmanager
+def _refusing(undone: str = "") -> Iterator[None]:
+    """Make console errors of what may be wrong with settings and tones, and of a failing disk."""
+    try:
+        yield
+    except (SettingError, ToneError) as error:
+        number, words = ILLEGAL_PARAMETER, str(error)
+    except (JournalError, DataDirectoryError) as error:
+        number, words = MASS_STORAGE, str(error)
+    else:
+        return
+    raise ConsoleError(number, f"{words}; {undone}" if undone else words)
+
+
+def _value(text: str) -> Any:
+    """Return what an operator wrote as a number, true, false, null, or else as the word it is."""
+    try:
+        return json.loads(text.lower())
+    except ValueError:
+        return text.lower()

@@ -1,0 +1,444 @@
+"""The console: every command reachable, every line answered once, nothing ever raised."""
+
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from firmware_py.commands import COMMANDS
+from firmware_py.console import grammar
+from firmware_py.console.arguments import Argument, Number
+from firmware_py.console.console import OWN_COMMANDS, Console
+from firmware_py.console.grammar import (
+    LINE_CHARACTERS_MAX,
+    SETTINGS_CONFLICT,
+    ConsoleError,
+)
+from firmware_py.console.table import Command, When, page_lines
+from tests.console.instrument import PICTURE, Call, connected
+
+deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
+
+NONE = (None,)
+TABLE = (*OWN_COMMANDS, *COMMANDS)
+PAGE = Path(__file__).parents[2] / "firmware_py" / "console" / "README.md"
+START = "SESSion:STARt [EAR=BOTH|LEFT|RIGHT][,AGE=YEARS][,SEX=F|M][,ID=WORD][,SEED=NUMBER]"
+PRINTABLE = "a line is made of printable characters"
+# What the instrument is asked, with the values of the arguments.
+CALLS: dict[str, Call] = {
+    "SYST:EVEN ON": ("set_events", True),
+    "SYST:EVEN off": ("set_events", False),
+    "SYST:EVEN 1": ("set_events", True),
+    "SESS:STAR": ("start", *NONE * 5),
+    "SESS:STAR LEFT": ("start", "left", *NONE * 4),
+    "SESS:STAR both": ("start", "both", *NONE * 4),
+    "SESS:STAR EAR=LEFT": ("start", "left", *NONE * 4),
+    "SESS:STAR seed=7": ("start", *NONE * 4, 7),
+    "SESS:STAR  Right , Sex = f": ("start", "right", None, "F", None, None),
+    "SESS:STAR ID=Zoë": ("start", *NONE * 3, "Zoë", None),
+    "SESS:STAR SEED=7,ID=P-17,SEX=M,AGE=67.5,EAR=BOTH": ("start", "both", 67.5, "M", "P-17", 7),
+    "SESS:RES?": ("result", None),
+    "SESS:RES? 3": ("result", 3),
+    "SESS:LIST? 50": ("sessions", 50),
+    "THR?": ("threshold", None, None),
+    "THR? RIGHT": ("threshold", "right", None),
+    "THR? ,3": ("threshold", None, 3),
+    "THR? LEFT,3": ("threshold", "left", 3),
+    "AUD 12": ("audiogram", 12),
+    "TONE LEFT,1000,40": ("play_tone", "left", 1000.0, 40.0, None),
+    "TONE LEFT,1e3,40,-5.5": ("play_tone", "left", 1000.0, 40.0, -5.5),
+    "CAL:LIM? LEFT": ("calibration_limits", "left"),
+    "CAL:TONE LEFT,125,-6": ("play_calibration_tone", "left", 125.0, -6.0),
+    "SETT pulses,2": ("set_setting", "pulses", "2"),
+    "SETT? pulses": ("setting", "pulses"),
+}
+
+
+def numbers(console: Console) -> list[int]:
+    """Read all errors; return their numbers."""
+    answers = iter(console.next_error, '0,"No error"')
+    return [int(answer.split(",")[0]) for answer in answers]
+
+
+# --- The table -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", CALLS)
+def test_the_instrument_is_given_the_values_of_the_arguments(line: str) -> None:
+    for typed in (line, f"  {line}  ", f":{line}"):
+        instrument, console = connected()
+
+        assert not console.execute(typed)[0].startswith("ERROR")
+        assert instrument.calls == [CALLS[line]]
+
+
+@pytest.mark.parametrize("row", COMMANDS, ids=lambda row: row.header)
+def test_a_command_in_any_form_does_one_thing_and_is_answered_once(row: Command) -> None:
+    arguments = next(
+        (line.partition(" ")[1:] for line in CALLS if line.split()[0] == row.short), ()
+    )
+    for form in (row.header, row.short):
+        for header in (form, form.upper(), form.lower(), form.title(), f":{form}"):
+            instrument, console = connected()
+            *_, last = console.execute(header + "".join(arguments))
+
+            ((name, *_),) = instrument.calls
+            assert name == row.handler.__name__
+            assert last == (name if row.header.endswith("?") else "OK")
+            assert numbers(console) == []
+
+
+def test_no_two_rows_answer_to_the_same_header() -> None:
+    for row in TABLE:
+        for form in (row.header, row.header.upper(), row.short):
+            assert [other.header for other in TABLE if other.pattern.fullmatch(form)] == [
+                row.header
+            ]
+
+
+@pytest.mark.parametrize(
+    ("in_test", "answers"),
+    [
+        (False, ["any", 'ERROR -221,"no test is under way: SESS:STAR starts one"', "OK"]),
+        (True, ["any", "OK", 'ERROR -221,"a test is under way: SESS:ABOR ends it"']),
+    ],
+)
+def test_a_row_says_whether_a_test_may_be_under_way(in_test: bool, answers: list[str]) -> None:
+    level = (Argument("level", Number("DBHL", "dB HL", (0.0, 40.0))),)
+    console = Console(
+        [
+            Command("ANY?", lambda _: "any", "at any time"),
+            Command("END", lambda _: None, "in a test", when=When.IN_TEST),
+            Command("PLAY", lambda *_: None, "in none", level, when=When.NOT_IN_TEST),
+        ],
+        None,
+        in_test=lambda: in_test,
+    )
+
+    assert [console.execute(line)[0] for line in ("ANY?", "END", "PLAY 40")] == answers
+
+
+# --- Help and page -------------------------------------------------------------------------------
+
+
+def help_lines() -> list[str]:
+    _, console = connected()
+    return console.execute("help")
+
+
+def test_help_has_a_line_for_every_row() -> None:
+    *lines, names, note, ok = help_lines()
+
+    assert ok == "OK"
+    assert names.startswith("NAME=VALUE in any order: SESS:STAR EAR=LEFT,AGE=67,SEX=F")
+    assert "Capitals are the short form" in note
+    for line, row in zip(lines, TABLE, strict=True):
+        assert line.startswith(f"{row.usage} ")
+        assert line.endswith(f"  {row.help}")
+        assert len(row.help) >= 7
+
+
+def test_help_is_ascii_and_fits_a_terminal() -> None:
+    for line in help_lines():
+        assert line.isascii()
+        assert len(line) <= 100
+
+
+def test_the_page_has_the_table_of_commands() -> None:
+    """As `python -m firmware_py.commands` prints it."""
+    rows = [line for line in PAGE.read_text().splitlines() if re.match(r"\| (`|command)", line)]
+
+    assert rows == [line for line in page_lines(TABLE) if not line.startswith("|---")]
+
+
+def test_the_page_has_every_error_number() -> None:
+    told = re.findall(r"^\| (-?\d+(?:, -?\d+)*) \|", PAGE.read_text(), re.MULTILINE)
+    known = {
+        value for name, value in vars(grammar).items()
+        if name.isupper() and isinstance(value, int) and not name.endswith("_MAX")
+    } - {grammar.NO_ERROR}  # fmt: skip
+
+    assert {int(number) for numbers in told for number in numbers.split(", ")} == known
+
+
+# --- Wrong lines ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("NONSENSE", "-113,\"'NONSENSE' is no command; HELP lists them; nothing was done\""),
+        ("SESS", "-113,\"'SESS' is no command; HELP lists them; nothing was done\""),
+        ("xyzzy:2468", "-113,\"'xyzzy:####' is no command; HELP lists them; nothing was done\""),
+        (
+            "SESS:STRA LEFT",
+            "-113,\"'SESS:STRA' is no command; the nearest is SESS:STAR, and HELP lists all; "
+            'nothing was done"',
+        ),
+        (
+            "sesion:start",
+            "-113,\"'sesion:start' is no command; the nearest is SESS:STAR, and HELP lists all; "
+            'nothing was done"',
+        ),
+        ("it's 1", '-113,"""it\'s"" is no command; HELP lists them; nothing was done"'),
+        (":", "-113,\"'' is no command; HELP lists them; nothing was done\""),
+        ("SYST:EVEN", '-109,"something is missing: SYSTem:EVENts ON|OFF|1|0"'),
+        ("SYST:EVEN ,", '-109,"something is missing: SYSTem:EVENts ON|OFF|1|0"'),
+        ("SETT", '-109,"something is missing: SETTing NAME,VALUE"'),
+        ("SETT pulses", '-109,"something is missing: SETTing NAME,VALUE"'),
+        ("SETT pulses,", '-109,"something is missing: SETTing NAME,VALUE"'),
+        ("SETT ,2", '-109,"something is missing: SETTing NAME,VALUE"'),
+        ("SETT pulses,2,3", "-108,\"'3' is too much: SETTing NAME,VALUE\""),
+        ("*IDN? 5", "-108,\"'5' is too much: *IDN?\""),
+        ("HELP ME,PLEASE", "-108,\"'ME,PLEASE' is too much: HELP\""),
+        ("THR? LEFT,1,RIGHT", "-108,\"'RIGHT' is too much: THReshold? [LEFT|RIGHT][,NUMBER]\""),
+        ("SESS:STAR LEFT,7", f"-108,\"'7' needs its name, such as AGE=7 or SEED=7: {START}\""),
+        (
+            "SESS:STAR 67.5",
+            f"-108,\"'67.5' needs its name, such as AGE=67.5 or SEED=67.5: {START}\"",
+        ),
+        ("SESS:STAR -1", f"-108,\"'-1' needs its name, such as AGE=-1 or SEED=-1: {START}\""),
+        ("SESS:STAR f", f"-108,\"'f' needs its name, such as SEX=f: {START}\""),
+        ("SESS:STAR UP", f"-108,\"'UP' needs its name: {START}\""),
+        ("SESS:STAR Zoë", f"-108,\"'Zoë' needs its name: {START}\""),
+        ("SESS:STAR LEFT,AGES=7", f"-108,\"there is no 'AGES': {START}\""),
+        ("SESS:STAR ſEED=7", f"-108,\"there is no 'ſEED': {START}\""),
+        ("SESS:STAR =7", f"-108,\"there is no '': {START}\""),
+        ("SESS:STAR AGE=7,age=8", f'-108,"AGE is told twice: {START}"'),
+        ("SESS:STAR LEFT,EAR=LEFT", f'-108,"EAR is told twice: {START}"'),
+        ("SESS:STAR LEFT,RIGHT", f'-108,"EAR is told twice: {START}"'),
+        ("SESS:STAR AGE=", f'-109,"AGE has no value: {START}"'),
+        ("SESS:STAR LEFT,", f'-109,"something is missing between commas: {START}"'),
+        ("SESS:STAR ,,67", f'-109,"something is missing between commas: {START}"'),
+        ("SESS:STAR SEED=٣", f"-224,\"SEED is '٣', and has to be ASCII: {START}\""),
+        ("SESS:STAR EAR=ＬＥＦＴ", f"-224,\"EAR is 'ＬＥＦＴ', and has to be ASCII: {START}\""),
+        ("SETT pulses,٣", "-224,\"'pulses,٣' has to be ASCII: SETTing NAME,VALUE\""),
+        (
+            "TONE LEFT,١٠٠٠,40",
+            "-224,\"'LEFT,١٠٠٠,40' has to be ASCII: TONE LEFT|RIGHT,HZ,DBHL[,NOISE]\"",
+        ),
+        ("SYST:PIN ٣٣٣٣", '-224,"an argument has to be ASCII: SYSTem:PIN PIN"'),
+        ("SYST:EVEN oﬀ", "-224,\"'oﬀ' has to be ASCII: SYSTem:EVENts ON|OFF|1|0\""),
+        ("SYST:EVEN UP", "-224,\"events is 'UP'; allowed are ON, OFF, 1 and 0\""),
+        ("THR? UP", "-224,\"ear is 'UP'; allowed are LEFT and RIGHT\""),
+        ("SESS:RES? 0", "-224,\"number is '0'; allowed are whole numbers from 1 to 999999999\""),
+        (
+            "SESS:STAR EAR=UP",
+            "-224,\"EAR is 'UP'; allowed are BOTH, LEFT and RIGHT; no test was begun\"",
+        ),
+        (
+            "SESS:STAR AGE=130",
+            "-224,\"AGE is '130'; allowed are numbers from 0 to 120 years; no test was begun\"",
+        ),
+        ("SESS:STAR SEX=X", "-224,\"SEX is 'X'; allowed are F and M; no test was begun\""),
+        (
+            "SESS:STAR AGE=6_7",
+            "-224,\"AGE is '6_7'; allowed are numbers from 0 to 120 years; no test was begun\"",
+        ),
+        (
+            "TONE LEFT,1000,loud",
+            "-224,\"level is 'loud'; allowed are numbers in dB HL; nothing was played\"",
+        ),
+        (
+            "CAL:TONE LEFT,1000,-5.9",
+            "-224,\"level is '-5.9'; allowed are numbers from -80 to -6 dBFS; nothing was played\"",
+        ),
+        (
+            "CAL:TONE LEFT,nan,-30",
+            "-224,\"frequency is 'nan'; allowed are numbers from 125 to 8000 Hz; nothing was "
+            'played"',
+        ),
+        (
+            "ſESS:STAR",
+            "-113,\"'ſESS:STAR' is no command; the nearest is SESS:STAR, and HELP lists all; "
+            'nothing was done"',
+        ),
+        ("SESS:STAR\tLEFT", f'-113,"{PRINTABLE}; U+0009 is none; nothing was done"'),
+        ("SESS:STAR ID=a\u202eb", f'-113,"{PRINTABLE}; U+202E is none; nothing was done"'),
+        ("X" * 201, '-223,"a line has at most 200 characters; nothing was done"'),
+    ],
+)
+def test_a_wrong_line_does_nothing_and_is_answered_with_what_is_right(
+    line: str, answer: str
+) -> None:
+    instrument, console = connected()
+
+    assert console.execute(line) == [f"ERROR {answer}"]
+    assert instrument.calls == []
+    assert console.next_error() == answer
+    assert console.next_error() == '0,"No error"'
+
+
+@pytest.mark.parametrize("line", ["SESS:PAUS", "SESS:STAT?", "AUD", "SETT pulses,2"])
+def test_what_the_instrument_refuses_is_answered_and_kept_until_it_is_read(line: str) -> None:
+    instrument, console = connected()
+    instrument.refusal = ConsoleError(SETTINGS_CONFLICT, "not now")
+
+    assert console.execute(line) == ['ERROR -221,"not now"']
+    console.execute("NONSENSE")
+    assert console.execute("SYST:ERR?") == ['-221,"not now"']
+    assert console.execute("*cls") == ["OK"]
+    assert console.execute("SYSTEM:ERROR?") == ['0,"No error"']
+
+
+# --- Bytes ---------------------------------------------------------------------------------------
+
+ID = "SESS:STAR ID="
+
+
+def asked(*identifiers: str) -> list[Call]:
+    return [("start", *NONE * 3, identifier, None) for identifier in identifiers]
+
+
+IDENTITY: list[Call] = [("identify",)]
+NAMES = ("Zoë", "Иванов-3", "患者7", "𠮷野家", "محمد")
+ERASED: list[tuple[bytes, list[Call]]] = [  # backspace is <
+    (b"*IDX<N?X<\r", IDENTITY), (b"<<<<<*IDN?\r", IDENTITY), (b"ab<<\r", []),
+    *((f"{ID}a{last}<b\r".encode(), asked("ab")) for last in ("e", "ë", "患", "𠮷")),
+    (f"{ID}ë".encode()[:-1] + b"<b\r", asked("b")),
+]  # fmt: skip
+BYTES: list[tuple[bytes, list[Call]]] = [
+    *((b"*IDN?" + end + b"*IDN?" + end, IDENTITY * 2)
+      for end in (b"\r", b"\n", b"\r\n", b"\n\r", b"\r\n\r\n")),
+    *((line, []) for line in (b"SESS:ABOR", b"\r", b" \r", b"   \n")),
+    *((f"{ID}{name}\r".encode(), asked(name)) for name in NAMES),
+    *((typed.replace(b"<", erase), calls) for typed, calls in ERASED for erase in (b"\b", b"\x7f")),
+    *((begun + anew + b"*IDN?\r", IDENTITY)
+      for begun in (b"SESS:ABOR", b"X" * 500, b"ID=\xc3") for anew in (b"\x15", b"\x03")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("typed", "calls"), BYTES)
+def test_bytes_are_taken_in_one_by_one_and_done_when_their_line_ends(
+    typed: bytes, calls: list[Call]
+) -> None:
+    instrument, console = connected()
+    answers = [answer for byte in typed for answer in console.receive(bytes([byte]))]
+
+    assert instrument.calls == calls
+    assert answers == ["identify" if call in IDENTITY else "OK" for call in calls]
+
+
+def test_a_line_that_is_too_long_is_refused_and_counted_in_characters() -> None:
+    """What was beyond the limit is lost: to do the rest of it would be to do something else."""
+    name = "患" * (LINE_CHARACTERS_MAX - len(ID))
+    instrument, console = connected()
+    for more in ("患", "患" * 5000, "患" * 300 + "\b" * 250):
+        assert console.receive(f"{ID}{name}{more}\r".encode()) == [
+            'ERROR -223,"a line has at most 200 characters; nothing was done"'
+        ]
+    assert console.receive(f"{ID}{name}\r".encode()) == ["OK"]
+    assert instrument.calls == asked(name)
+
+
+@pytest.mark.parametrize(
+    ("garbled", "words"),
+    [
+        *((bytes([byte]), f"{PRINTABLE}; U+{byte:04X} is none") for byte in (0, 1, 7, 9, 0x1B)),
+        *(
+            (garbled, f"a line is UTF-8; the byte 0x{byte:02X} is none here")
+            for garbled, byte in (
+                (b"\x80", 0x80), (b"\xff", 0xFF), (b"\xc3", 0xC3), (b"\xc0\x80", 0xC0),
+                (b"\xed\xa0\x80", 0xED), (b"\xf4\x90\x80\x80", 0xF4), (b"\xe6\x82", 0xE6),
+                ("ë".encode()[::-1], 0xAB),
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_no_text_spoils_its_line_and_no_other(garbled: bytes, words: str) -> None:
+    for before, after in ((b"SESS:", b"ABOR\r"), (b"SESS:STAR ID=", b"\r")):
+        instrument, console = connected()
+
+        assert console.receive(b"*IDN?\r" + before + garbled + after + b"*IDN?\r") == [
+            "identify", f'ERROR -113,"{words}; nothing was done"', "identify",
+        ]  # fmt: skip
+        assert instrument.calls == IDENTITY * 2
+
+
+def test_however_much_comes_without_an_end_little_is_kept() -> None:
+    _, console = connected()
+    for _ in range(100):
+        console.receive(b"\x80\xff" * 500)
+
+    assert len(console._partial) <= LINE_CHARACTERS_MAX + 1
+    assert console.receive(b"\r*IDN?\r")[1:] == ["identify"]
+
+
+SCRIPT = (
+    b"*IDN?\r\nsess:starX\x08t left,id=Zo\xc3\xab\n\r:SESS:STAT?\rGARBAGE\x15THR? RIGHT\r"
+    b"\xff\xfe\rNONSENSE\rSETT pulses , 2\r" + b"L" * 260 + b"\rAUD\r\x03\rSYST:ERR?\r"
+)
+
+
+def whole_script() -> tuple[list[str], list[Call]]:
+    instrument, console = connected()
+    return console.receive(SCRIPT), instrument.calls
+
+
+def test_a_script_is_answered_line_by_line() -> None:
+    answers, calls = whole_script()
+
+    assert [answer.split(",")[0] for answer in answers] == [
+        "identify", "OK", "state", "threshold", "ERROR -113", "ERROR -113", "OK",
+        "ERROR -223", *PICTURE, "OK", "-113",
+    ]  # fmt: skip
+    assert calls == [
+        ("identify",), ("start", "left", None, None, "Zoë", None), ("state",),
+        ("threshold", "right", None), ("set_setting", "pulses", "2"), ("audiogram", None),
+    ]  # fmt: skip
+
+
+@deterministic
+@given(st.lists(st.integers(0, len(SCRIPT)), max_size=12))
+def test_a_script_may_come_in_any_pieces(cuts: list[int]) -> None:
+    instrument, console = connected()
+    edges = [0, *sorted(cuts), len(SCRIPT)]
+    answers = []
+    for start, end in itertools.pairwise(edges):
+        answers += console.receive(SCRIPT[start:end])
+
+    assert (answers, instrument.calls) == whole_script()
+
+
+# --- Garbage -------------------------------------------------------------------------------------
+
+words = st.sampled_from([row.header for row in TABLE]) | st.text("SESTAR:*?,x ", max_size=12)
+almost_lines = st.lists(words | st.text(max_size=6), max_size=6).map(" ".join)
+
+
+def check_answers(answers: list[str]) -> None:
+    for answer in answers:
+        assert answer
+        assert answer.isprintable()
+
+
+@settings(deterministic, max_examples=300)
+@given(st.lists(st.binary(max_size=60) | almost_lines.map(str.encode), max_size=6))
+@example([b"\r\n" * 50, b"\x00" * 300, b"\r", bytes(range(256)), b"\r"])
+def test_no_bytes_make_the_console_raise(pieces: list[bytes]) -> None:
+    _, console = connected()
+    for piece in pieces:
+        check_answers(console.receive(piece))
+    console.receive(b"\r")
+
+    assert console.receive(b"*IDN?\r") == ["identify"]
+    assert all(number < 0 for number in numbers(console))
+
+
+@settings(deterministic, max_examples=300)
+@given(almost_lines)
+def test_every_line_is_answered_exactly_once(line: str) -> None:
+    """With one line; what is for people comes before its OK."""
+    _, console = connected()
+    answers = console.execute(line)
+    check_answers(answers)
+
+    assert all(answer.isascii() for answer in answers) or not line.isascii()
+    assert (answers == []) == (not line.strip())
+    if len(answers) > 1:
+        assert answers[-1] == "OK"
+        assert line.strip(": ").upper().split()[0] in ("HELP", "AUD", "AUDIOGRAM")
+    assert len(numbers(console)) in (0, sum(answer.startswith("ERROR ") for answer in answers))
