@@ -10,6 +10,8 @@ from firmware_py.journal import JournalWriter, Record, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
+LEFT_S2: Final = GOLDEN / "left-ear-s2.journal"
+BOTH: Final = GOLDEN / "both-ears-n3.journal"
 KINDS: Final = ("left-ear-s2", "both-ears-n3", "disturbed", "silent-ear")
 
 
@@ -34,12 +36,11 @@ def journal(kind: str, number: int) -> bytes:
     return b"".join(lines)
 
 
-def rewrite(path: Path, change: dict[str, Any], without: str = "") -> None:
-    """Write a journal anew, CRCs and all, a played tone changed, a key of the header gone."""
+def rewrite(path: Path, change: dict[str, Any]) -> None:
+    """Write a journal anew, CRCs and all, a played tone changed."""
     header, *records = read_journal(path).records
     play = next(r["action"] for r in records if r.get("action", {}).get("what") == "play")
     play.update(change)
-    header.pop(without, None)
     path.unlink()
     write_again(path, header, records)
 

@@ -13,8 +13,8 @@ from firmware_py.journal import RECORD_BYTES_MAX, JournalError, Record, read_jou
 from firmware_py.journal.records import JOURNAL_BYTES_MAX, chained_crc, encode_line
 from host_tools.main import main
 from host_tools.recorded import read_session
+from tests.host.journals import LEFT_S2
 
-GOLDEN: Final = Path(__file__).parents[1] / "golden" / "left-ear-s2.journal"
 PART: Final = 32  # of the longest journal, so that the tests are quick: cost goes with size
 MEBIBYTE: Final = 2**20
 
@@ -30,7 +30,7 @@ def write(path: Path, records: Iterable[Record]) -> Path:
 
 def with_line(path: Path, inside: bytes) -> Path:
     """Write a journal whose last line, with a right CRC, is what no writer would write."""
-    write(path, read_journal(GOLDEN).records[:3])
+    write(path, read_journal(LEFT_S2).records[:3])
     crc = path.read_bytes()[-11:-3].decode()
     body = b'{"n": 3, "synced": 3, "kind": "note", "x": ' + inside
     line = body + f', "crc": "{chained_crc(crc, body)}"}}\n'.encode()
@@ -39,7 +39,7 @@ def with_line(path: Path, inside: bytes) -> Path:
 
 
 def test_lines_full_of_small_things_take_bounded_memory(tmp_path: Path) -> None:
-    header = read_journal(GOLDEN).header
+    header = read_journal(LEFT_S2).header
     crowd: list[dict[str, Any]] = [{} for _ in range((RECORD_BYTES_MAX - 200) // 4)]
     count = JOURNAL_BYTES_MAX // RECORD_BYTES_MAX // PART
     path = write(tmp_path / "crowd", [header, *[{"kind": "note", "x": crowd}] * count])
@@ -54,7 +54,7 @@ def test_lines_full_of_small_things_take_bounded_memory(tmp_path: Path) -> None:
 
 def test_more_events_than_a_test_can_have_take_bounded_time(tmp_path: Path) -> None:
     """Pausing and going on is what costs the procedure most."""
-    records = [*read_journal(GOLDEN).records[:60]]
+    records = [*read_journal(LEFT_S2).records[:60]]
     at_us = max(record.get("at_us", 0) for record in records)
     for number in range(JOURNAL_BYTES_MAX // 100 // PART):
         event = {"what": ("paused", "continued")[number % 2]}
@@ -84,7 +84,7 @@ def test_what_json_can_be_abused_for_is_a_torn_end_and_no_harm(
 def test_a_time_that_no_session_has_is_refused(
     tmp_path: Path, at_us: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    records = [*read_journal(GOLDEN).records]
+    records = [*read_journal(LEFT_S2).records]
     records[1] = {**records[1], "at_us": at_us}
     assert main(["replay", str(write(tmp_path / "j", records))]) == 2
     assert f"record 1: at_us is {at_us!r}; allowed are " in capsys.readouterr().err
@@ -93,7 +93,7 @@ def test_a_time_that_no_session_has_is_refused(
 def test_no_number_of_an_input_is_too_large_to_be_followed_or_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    golden = read_journal(GOLDEN).records[:60]
+    golden = read_journal(LEFT_S2).records[:60]
     first_of = {}
     for number, record in enumerate(golden):
         for name, value in record.get("event", {}).items():
@@ -112,7 +112,7 @@ def test_a_sparse_file_of_a_terabyte_is_refused_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "session-000001.journal"
-    path.write_bytes(GOLDEN.read_bytes())
+    path.write_bytes(LEFT_S2.read_bytes())
     os.truncate(path, 10**12)
     assert main(["replay", str(path)]) == 2
     assert f"has {10**12} bytes; a journal has at most " in capsys.readouterr().err
