@@ -1,6 +1,9 @@
 """A journal that somebody made to do harm is refused, or costs no more than its size allows."""
 
+import json
 import os
+import re
+import shutil
 import time
 import tracemalloc
 from collections.abc import Iterable
@@ -13,7 +16,7 @@ from firmware_py.journal import RECORD_BYTES_MAX, JournalError, Record, read_jou
 from firmware_py.journal.records import JOURNAL_BYTES_MAX, chained_crc, encode_line
 from host_tools.main import main
 from host_tools.recorded import read_session
-from tests.host.journals import LEFT_S2
+from tests.host.journals import LEFT_S2, NONSENSE, write_nonsense
 
 PART: Final = 32  # of the longest journal, so that the tests are quick: cost goes with size
 MEBIBYTE: Final = 2**20
@@ -78,6 +81,47 @@ def test_what_json_can_be_abused_for_is_a_torn_end_and_no_harm(
     path = with_line(tmp_path / "j", inside)
     assert main(["replay", str(path)]) == 3
     assert "torn end: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", NONSENSE)
+def test_nonsense_is_one_error_of_every_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    path = tmp_path / "session-000001.journal"
+    words = write_nonsense(path, name)
+    place = "record 1: result" if NONSENSE[name][0][0] == "result" else "the header: "
+    for command in (
+        ["replay"], ["replay", "--json"], ["replay", "--noise", "4"], ["report", "--json"],
+        ["export", "--format", "csv"], ["export", "--format", "fhir", "--unfinished"],
+        ["prescribe"], ["prescribe", "--unfinished"], ["watch"], ["watch", "--once"],
+    ):  # fmt: skip
+        assert main([*command, str(path)]) == 2
+        out, err = capsys.readouterr()
+        assert (out, err.count("\n")) == ("", 1)
+        assert err.startswith(f"gp-pta: {path}: {place}")
+        assert words in err
+        assert len(err) < 400 + len(str(path))
+
+
+@pytest.mark.parametrize("name", ["many ears", "a mark", "an identifier"])
+def test_nonsense_does_not_stop_what_works_on_a_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    shutil.copy(LEFT_S2, tmp_path / "session-000001.journal")
+    path, out = tmp_path / "session-000002.journal", tmp_path / "out.json"
+    words = write_nonsense(path, name)
+    assert main(["sessions", str(tmp_path), "--no-index"]) == 0
+    good, bad = capsys.readouterr().out.splitlines()[1:]
+    assert " complete " in good
+    assert bad.split()[:2] == [path.name, "foreign:"]
+    assert words in bad
+    assert main(["sessions", str(tmp_path), "--no-index", "--export", str(out)]) == 0
+    (left_out,) = re.findall("left out: .*", capsys.readouterr().err)
+    assert words in left_out
+    assert len(json.loads(out.read_text())["sessions"]) == 1
+    assert main(["watch", str(tmp_path), "--once"]) == 0
+    assert words in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("at_us", [10**400, -1, 1e18, True, "7", None])
