@@ -88,6 +88,7 @@ NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {
     "one too many": ((*_THRESHOLD, "bone"), 1, "thresholds[3] is ['frequency_hz', 'mark', "),
     "an identifier": (("person", "identifier"), "a\x1b[2J", "identifier is 'a\\x1b[2J'; allowed "),
     "a name": (("person", "name"), "Ada", "the header: person is {'age_years': None, "),
+    "an age": (("person", "age_years"), 200, "the header: age_years is 200; allowed are numbers"),
     "a setting": (("settings", "tones_max"), 0, "the header: tones_max is 0; allowed are whole"),
     "settings": (("settings",), {}, "the header: settings has no 'ears'"),
     "a session": (("session",), "1", "the header: session is '1'; allowed are whole numbers"),
