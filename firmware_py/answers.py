@@ -24,8 +24,8 @@ def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce
     state = f"{FINISHED} outcome={test.outcome}" if test.state == FINISHED else test.state
     widest = ear.widest()
     return (
-        f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tally.tones} "
-        f"heard={ear.tally.heard} unsure={ear.tally.unsure} "
+        f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tones} "
+        f"heard={ear.tones_heard} unsure={ear.tones_unsure} "
         f"half_width_db={widest.half_width_db:.1f} widest_hz={widest.frequency_hz} "
         f"masking={_masking(test)} resumed={resumed} calibration={calibration.state}"
     )
@@ -70,8 +70,8 @@ def audiogram_lines(result: SessionResult, calibration: CalibrationInForce) -> l
 
 def _course(ear: EarResult) -> str:
     """Say what came of an ear, after how many tones, and why it ended."""
-    unsure = f", {ear.tally.unsure} unsure" if ear.tones_unsure else ""
-    heard = f"{ear.tally.tones} tones, {ear.tally.heard} heard{unsure}"
+    unsure = f", {ear.tones_unsure} unsure" if ear.tones_unsure else ""
+    heard = f"{ear.tones} tones, {ear.tones_heard} heard{unsure}"
     heard += f", {ear.tones_masked} with noise in the other ear" if ear.tones_masked else ""
     why = f"; {ear.why}" if ear.why else ""
     return f"{ear.ear} ear: {ear.outcome}, {heard}{why}"

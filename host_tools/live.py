@@ -303,8 +303,8 @@ def _panel(ear: EarResult, truth: Audiogram | None) -> "list[Text]":
     from rich.text import Text
 
     pairs = [*zip(truth.frequencies_hz, truth.thresholds_db_hl, strict=True)] if truth else []
-    unsure = f" ({ear.tally.unsure} unsure)" if ear.tones_unsure else ""
-    heading = f"{ear.ear} ear, {ear.tally.tones} tones{unsure}, {ear.outcome}"
+    unsure = f" ({ear.tones_unsure} unsure)" if ear.tones_unsure else ""
+    heading = f"{ear.ear} ear, {ear.tones} tones{unsure}, {ear.outcome}"
     frequencies = [found.frequency_hz for found in ear.thresholds]
     rows = {
         "Hz": [f"{f:5d}" for f in frequencies],

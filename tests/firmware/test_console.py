@@ -26,7 +26,7 @@ from firmware_py.self_check import PARTS
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
 from tests.firmware.test_firmware import Device, told_by
 from tests.firmware.world import a_listener, result_of
-from tests.host.journals import write_again
+from tests.host.journals import NONSENSE, write_nonsense
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
@@ -269,18 +269,15 @@ def test_earlier_sessions_are_listed_and_looked_at_by_number(
     assert "UNCALIBRATED" in picture[-2]
 
 
-def test_a_result_of_another_shape_is_an_error_and_no_fault(tmp_path: Path, one_ear: Path) -> None:
-    """As another version would have written it, every record whole."""
-    header, *records = read_journal(one_ear).records
-    (finish,) = (r["action"] for r in records if r.get("action", {}).get("what") == "finish")
-    for ear in finish["result"]["ears"]:
-        del ear["tones_unsure"]
-        del ear["thresholds"][0]["mark"]
-    write_again(tmp_path / "session-000001.journal", header, records)
-    picture, thresholds, *_ = told_by(Device(tmp_path), "AUD 1", "THR? ,1")
+@pytest.mark.parametrize("name", NONSENSE)
+def test_nonsense_in_a_journal_is_an_error_and_no_fault(tmp_path: Path, name: str) -> None:
+    words = write_nonsense(tmp_path / "session-000001.journal", name)
+    told = told_by(Device(tmp_path), "AUD 1", "THR? ,1", "SESS:RES? 1", "SESS:LIST?")
 
-    assert picture == 'ERROR 102,"session 1: its result is not as this version writes it"'
-    assert thresholds == picture
+    assert len({*told[:3]}) == 1
+    assert told[0].startswith('ERROR 102,"session 1: ')
+    assert words in told[0]
+    assert told[3] == "1,damaged,-,-,-"
 
 
 @pytest.mark.parametrize(
