@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import audiogram_named
-from device.simulator.listener import Audiogram
 from firmware_py.procedure.settings import AUTOMATIC, OFF
 from host_tools.commands import simulate
 from host_tools.commands.replay import command as replay

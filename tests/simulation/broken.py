@@ -14,7 +14,7 @@ from firmware_py.link.client import Tone
 from firmware_py.link.notices import BoardEvent, Notice
 from firmware_py.platform.exit_codes import EXIT_TONE_GENERATOR
 from tests.firmware.world import S
-from tests.simulation.board import WatchedBoard
+from tests.simulation.board import WatchedBoard, WatchedServer
 from tests.simulation.clock import BEGAN_US
 from tests.simulation.lock import PIN
 
@@ -29,14 +29,14 @@ class LyingDisk(SimulatedDisk):
 class StubbornBoard(WatchedBoard):
     """Plays on without its host."""
 
-    host_silence_us = 10**12
+    silent_after_us = 10**12
 
 
 class FickleBoard(WatchedBoard):
     """Its listener hears other tones after every start of it."""
 
     def _listen(self, tone: PlayedTone) -> None:
-        super()._listen(replace(tone, level_dbfs=tone.level_dbfs + 40.0 * (self._boot % 2)))
+        super()._listen(replace(tone, level_dbfs=tone.level_dbfs + 40.0 * (int(self.boot, 16) % 2)))
 
 
 class AmnesiacDisk(SimulatedDisk):
@@ -50,12 +50,18 @@ class AmnesiacDisk(SimulatedDisk):
         return disk
 
 
+class ForgetfulServer(WatchedServer):
+    """Forgets that noise has ended by itself."""
+
+    def _play(self, values: dict[str, Any]) -> dict[str, Any]:
+        self._noise_lost = False
+        return super()._play(values)
+
+
 class ForgetfulBoard(WatchedBoard):
     """Plays tones without the noise that it has ended by itself."""
 
-    def _play(self, fields: Any) -> dict[str, str | int]:
-        self._noise_lost = False
-        return super()._play(fields)
+    server_type = ForgetfulServer
 
 
 class LoudFirmware(Firmware):

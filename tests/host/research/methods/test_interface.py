@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from device.simulator.listener import Audiogram
+from device.simulator.audiogram import Audiogram
 from host_tools.research.methods.barthelme_mamassian import BarthelmeMamassian
 from host_tools.research.methods.interface import Method, Task, checked_number, interpolate
 from host_tools.research.methods.quest import Quest
