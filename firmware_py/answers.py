@@ -24,8 +24,8 @@ def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce
     state = f"{FINISHED} outcome={test.outcome}" if test.state == FINISHED else test.state
     widest = ear.widest()
     return (
-        f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tones} "
-        f"heard={ear.tones_heard} unsure={ear.tones_unsure} "
+        f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tally.tones} "
+        f"heard={ear.tally.heard} unsure={ear.tally.unsure} "
         f"half_width_db={widest.half_width_db:.1f} widest_hz={widest.frequency_hz} "
         f"masking={_masking(test)} resumed={resumed} calibration={calibration.state}"
     )

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import audiogram_named
-from device.simulator.listener import Audiogram
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.settings import AUTOMATIC, OFF
 from host_tools import simulation

@@ -33,11 +33,13 @@ NEEDS: Final = {"": ("mpremote",)}
 # Same place on the board as here: what imports there is what imports here, file for file.
 MODULES: Final = (
     "firmware_py/link/frames.py",
+    "firmware_py/link/messages.py",
     "device/tone_generator/settings.py",
     "device/tone_generator/synthesis.py",
     "device/tone_generator/voices.py",
     "device/tone_generator/buttons.py",
     "device/tone_generator/outputs.py",
+    "device/tone_generator/outbox.py",
     "device/tone_generator/server.py",
     "device/tone_generator/program.py",
 )

@@ -19,8 +19,8 @@ from device.sound_card.card import CardOutput, NoSoundError, outputs
 from device.sound_card.keyboard import Keyboard
 from device.sound_card.output import SampledOutput
 from device.sound_card.wav import WavOutput
-from device.tone_generator.server import LEVEL_DBFS_RANGE
 from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
+from firmware_py.link.messages import LEVEL_DBFS_RANGE
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import SettingError, Settings
 from host_tools.colours import WARNING_STYLE

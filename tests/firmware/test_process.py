@@ -443,7 +443,7 @@ def test_a_button_that_is_held_down_pauses_the_test_before_silence_counts(
 
 
 def test_no_test_is_begun_with_a_button_that_was_held_down_before(rig: Rig) -> None:
-    rig.served.board._fingers[0].intend(0, 10**12, spontaneous=False)
+    rig.served.board.hand.fingers[0].intend(0, 10**12)
     rig.start()
     rig.operator.greet()
     words = 'ERROR 106,"button 1 is held down; no test was begun"'

@@ -139,7 +139,8 @@ def greet_with_a_press(world: World) -> int:
         world._take(world.client.receive(world.board.transmit(), world.clock.us))
     world.board.receive(world.client.transmit(), world._board_us())
     pressed_us = world._board_us()
-    world.board._happened("button-down", {"us": pressed_us})
+    press = {"us": pressed_us, "button": 1}
+    world.board.server.outbox.happened("button-down", press)
     world._take(world.client.receive(world.board.transmit(), world.clock.us))
     world.runner.settle()
     assert [type(notice) for notice in world.notices[-2:]] == [Greeted, ButtonPressed]
@@ -166,8 +167,8 @@ def in_a_pause(directory: Path) -> World:
 
     def all_is_told() -> bool:
         world.board.advance(world._board_us())
-        told = world.client.last_event == world.board._events.newest
-        return told and world.board._tone is None and session.test.state == PAUSE_BEFORE
+        told = world.client.last_event == world.board.server.outbox.newest_event
+        return told and world.board.tone is None and session.test.state == PAUSE_BEFORE
 
     world.until(all_is_told)
     return world

@@ -91,12 +91,12 @@ def test_what_is_on_the_disk_is_acknowledged_and_nothing_before(tmp_path: Path) 
     acknowledged = 0
     while world.runner.session is not None:
         world.step()
-        events = world.board._events
+        outbox = world.board.server.outbox
         recovered = read_journal(world.journal())
         if recovered.complete:
             break  # what comes now means nothing any more
-        if events.newest - len(events._ring) > acknowledged:
-            acknowledged = events.newest - len(events._ring)
+        if outbox.newest_event - len(outbox.events) > acknowledged:
+            acknowledged = outbox.newest_event - len(outbox.events)
             assert acknowledged <= [r["board"][1] for r in recovered.records if "board" in r][-1]
     world.close()
     assert acknowledged > 20

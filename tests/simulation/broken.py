@@ -16,7 +16,7 @@ from firmware_py.platform.exit_codes import EXIT_TONE_GENERATOR
 from firmware_py.procedure.events import Paused
 from tests.firmware.world import S
 from tests.journal.simulated_disk import SimulatedDisk
-from tests.simulation.board import WatchedBoard
+from tests.simulation.board import WatchedBoard, WatchedServer
 from tests.simulation.clock import BEGAN_US
 
 # --- boards and disks
@@ -32,14 +32,14 @@ class LyingDisk(SimulatedDisk):
 class StubbornBoard(WatchedBoard):
     """Plays on without its host."""
 
-    host_silence_us = 10**12
+    silent_after_us = 10**12
 
 
 class FickleBoard(WatchedBoard):
     """Its listener hears other tones after every start of it."""
 
     def _listen(self, tone: PlayedTone) -> None:
-        super()._listen(replace(tone, level_dbfs=tone.level_dbfs + 40.0 * (self._boot % 2)))
+        super()._listen(replace(tone, level_dbfs=tone.level_dbfs + 40.0 * (int(self.boot, 16) % 2)))
 
 
 class AmnesiacDisk(SimulatedDisk):
@@ -53,12 +53,18 @@ class AmnesiacDisk(SimulatedDisk):
         return disk
 
 
+class ForgetfulServer(WatchedServer):
+    """Forgets that noise has ended by itself."""
+
+    def _play(self, values: dict[str, Any]) -> dict[str, Any]:
+        self._noise_lost = False
+        return super()._play(values)
+
+
 class ForgetfulBoard(WatchedBoard):
     """Plays tones without the noise that it has ended by itself."""
 
-    def _play(self, fields: Any) -> dict[str, str | int]:
-        self._noise_lost = False
-        return super()._play(fields)
+    server_type = ForgetfulServer
 
 
 # --- firmwares: what is done to one that was just made

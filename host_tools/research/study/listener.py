@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from device.simulator.listener import Audiogram
+from device.simulator.audiogram import Audiogram
 from firmware_py.inference.elementary import normal_cdf
 from firmware_py.inference.mixture.population_prior import Sex
 from host_tools.research.methods.interface import Array

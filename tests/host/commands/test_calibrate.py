@@ -198,10 +198,10 @@ def test_a_wrong_digit_is_mended_by_going_back(tmp_path: Path) -> None:
 def test_the_boards_own_limit_makes_the_loud_tone_softer(tmp_path: Path) -> None:
     output = tmp_path / "calibration.toml"
     with device(tmp_path / "data") as (rig, port):
-        rig.served.board._output_limit_dbfs = -14.0
+        rig.served.board.server.limits_dbfs = (-14.0, -14.0)
         technician = Technician(rig)
         assert run(port, output, technician) == 0
-        rig.served.board._output_limit_dbfs = -40.0
+        rig.served.board.server.limits_dbfs = (-40.0, -40.0)
         with pytest.raises(HostError, match="output limit is below --soft, -30 dBFS"):
             run(port, output, Technician(rig), "--force")
 
@@ -234,7 +234,7 @@ def test_who_quits_goes_on_where_he_was(tmp_path: Path) -> None:
     with device(tmp_path / "data") as (rig, port):
         first = Technician(rig, {"right 250 Hz at -10": ["quit"]})
         assert run(port, output, first) == 1
-        rig.wait(lambda: rig.served.board._tone is None)
+        rig.wait(lambda: rig.served.board.tone is None)
         assert not output.exists()
         assert first.said[-1] == f"ended; 12 readings are kept in {part}; the same command goes on"
 

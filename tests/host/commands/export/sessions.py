@@ -4,8 +4,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from tests.firmware.calibrations import MADE, on_file
-
 from firmware_py.procedure.outcomes import (
     HEARS_ALL,
     INCOMPLETE,

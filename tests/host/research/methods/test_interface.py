@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from device.simulator.listener import Audiogram
+from device.simulator.audiogram import Audiogram
 from host_tools.research.methods.barthelme_mamassian import BarthelmeMamassian
 from host_tools.research.methods.cast import Cast
 from host_tools.research.methods.de_vries import DeVries
