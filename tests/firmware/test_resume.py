@@ -135,13 +135,13 @@ def greet_with_a_press(world: World) -> int:
     """
     world.client.connect(world.clock.us)
     for _ in ("hello", "serial"):
-        world.board.receive(world.client.transmit(), world._board_us())
-        world._take(world.client.receive(world.board.transmit(), world.clock.us))
-    world.board.receive(world.client.transmit(), world._board_us())
-    pressed_us = world._board_us()
+        world.board.receive(world.client.transmit(), world.board_us())
+        world.take(world.client.receive(world.board.transmit(), world.clock.us))
+    world.board.receive(world.client.transmit(), world.board_us())
+    pressed_us = world.board_us()
     press = {"us": pressed_us, "button": 1}
     world.board.server.outbox.happened("button-down", press)
-    world._take(world.client.receive(world.board.transmit(), world.clock.us))
+    world.take(world.client.receive(world.board.transmit(), world.clock.us))
     world.runner.settle()
     assert [type(notice) for notice in world.notices[-2:]] == [Greeted, ButtonPressed]
     return pressed_us
@@ -166,7 +166,7 @@ def in_a_pause(directory: Path) -> World:
     assert session is not None
 
     def all_is_told() -> bool:
-        world.board.advance(world._board_us())
+        world.board.advance(world.board_us())
         told = world.client.last_event == world.board.server.outbox.newest_event
         return told and world.board.tone is None and session.test.state == PAUSE_BEFORE
 
