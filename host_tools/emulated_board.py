@@ -74,7 +74,7 @@ def installed_pico(
 def emulated_board(
     listener: "Listener", tell: Callable[[str], None], tell_time: Callable[[float], None]
 ) -> "EmulatedBoard":
-    """Return a Pico with the program, whose buttons a listener presses; errors: `installed_pico`."""
+    """Return such a Pico, whose buttons a listener presses; errors as of `installed_pico`."""
     pico = installed_pico(SETTINGS, tell)
     from device.emulator.board import EmulatedBoard
 

@@ -75,8 +75,8 @@ def need(what: str, *modules: str, use: str = "") -> None:
 def remedy(modules: Collection[str], use: str = "") -> str:
     """Return the command that installs these modules, for this interpreter, to paste in a shell.
 
-    It names the extra of the use, and the smallest extra that has what that one lacks. In a checkout
-    pip installs the extra of the checkout itself, so gp-pta need not be in an index.
+    It names the extra of the use, and the smallest one that has what that extra lacks. In a
+    checkout pip installs the extra of the checkout itself, so gp-pta need not be in an index.
     """
     extras: dict[str, set[str]] = defaultdict(set)
     for requirement in requirements():

@@ -24,9 +24,7 @@ from host_tools.errors import HostError
 from host_tools.patience import Wait, processor_s
 
 SERVED: Final = "a tone generator and a listener are at this port; end with ^C"
-END_SILENT_S_MAX: Final = (
-    10.0  # how long a process that was told to end may do nothing before it is killed
-)
+END_SILENT_S_MAX: Final = 10.0  # of a process that was told to end; then it is killed
 END_S_MAX: Final = 60.0
 LAST_WORDS_S: Final = 1.0  # to read what a process said before it ended
 LAST_LINES_MAX: Final = 100

@@ -1,4 +1,4 @@
-"""`gp-pta learn-prior`: from a table of audiograms to the prior a session begins with."""
+"""`gp-pta learn-prior`: the prior a session begins with, from a table of audiograms."""
 
 import argparse
 import json

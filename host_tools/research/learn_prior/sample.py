@@ -1,4 +1,4 @@
-"""What expectation maximisation sees of a population: numbers, gaps, limits, weights."""
+"""A population as expectation maximisation needs it: numbers, gaps, limits, weights."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

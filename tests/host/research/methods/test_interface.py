@@ -58,24 +58,6 @@ def test_interpolation_draws_the_audiogram_of_the_simulated_listener(
     assert value == pytest.approx(audiogram.threshold_db_hl(wanted_hz), abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("known_hz", "values", "words"),
-    [
-        ([], [], "there are 0 frequencies and 0 values"),
-        ([500.0], [1.0, 2.0], "there are 1 frequencies and 2 values"),
-        ([500.0, 500.0], [1.0, 2.0], "allowed are rising ones above 0 Hz"),
-        ([0.0, 500.0], [1.0, 2.0], "allowed are rising ones above 0 Hz"),
-    ],
-)
-def test_interpolation_refuses_what_is_no_curve(
-    known_hz: list[float], values: list[float], words: str
-) -> None:
-    with pytest.raises(ValueError, match="allowed") as refusal:
-        interpolate(known_hz, values, [1000.0])
-
-    assert words in str(refusal.value)
-
-
 # The contract of a method
 
 
