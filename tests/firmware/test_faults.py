@@ -14,7 +14,6 @@ from unittest.mock import ANY
 import pytest
 
 from device.simulator.faults import FaultCounts, FaultRates, FaultyBoard
-from firmware_py.link.client import Missed
 from firmware_py.link.notices import Missed
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
 from tests.firmware.rig import REPO
