@@ -7,6 +7,7 @@ import pytest
 from firmware_py.procedure.events import (
     HEARD_BUTTON,
     UNSURE_BUTTON,
+    Aborted,
     Action,
     AskBoardTime,
     BoardLost,
@@ -25,7 +26,7 @@ from firmware_py.procedure.events import (
     ToneStarted,
     Wait,
 )
-from firmware_py.procedure.outcomes import CATCH, MEASURE, NO_RESPONSE
+from firmware_py.procedure.outcomes import ABORTED, CATCH, INCOMPLETE, MEASURE, NO_RESPONSE, RETEST
 from firmware_py.procedure.presenter import (
     FINISHED,
     LISTENING,
@@ -43,6 +44,7 @@ from firmware_py.procedure.tells import (
     AnswerTold,
     CatchTold,
     EarTold,
+    FinishTold,
     GoingOnTold,
     PauseTold,
     ToneTold,
@@ -855,6 +857,27 @@ def test_a_test_is_started_once(go: Any) -> None:
     go(driver)
 
     assert driver.feed(Started()) == []
+
+
+def to_the_retest(driver: Driver) -> None:
+    driver.run_to_tone(RETEST)
+
+
+@pytest.mark.parametrize("go", [*EVERYWHERE, to_the_retest])
+def test_a_test_may_be_aborted_at_any_time(go: Any) -> None:
+    driver = Driver(Settings(), flat(25))
+    go(driver)
+    actions = driver.feed(Aborted("the operator had enough"))
+
+    assert actions == [
+        Silence(),
+        FinishTold(ABORTED, "the operator had enough"),
+        Finish(driver.test.result()),
+    ]
+    assert driver.result["outcome"] == "aborted"
+    assert INCOMPLETE in [found["outcome"] for found in driver.result["ears"]]
+    assert driver.feed(TimePassed(), after_us=10**9) == []
+    assert driver.feed(Aborted("again")) == []
 
 
 def test_whoever_presses_all_the_time_does_not_hold_up_a_test() -> None:

@@ -60,6 +60,7 @@ from tests.procedure.driver import (
     REACTION_US,
     AlwaysPresses,
     Driver,
+    Listener,
     NeverPresses,
     Reaction,
     flat,
@@ -207,27 +208,17 @@ def test_every_test_of_every_person_keeps_to_the_rules(s: Settings, person: Pers
             assert ear["outcome"] in (NO_RESPONSE, HEARS_ALL, UNRELIABLE)
 
 
+@pytest.mark.parametrize(
+    ("listener", "outcome"),
+    [(NeverPresses(), NO_RESPONSE), (flat(-99), HEARS_ALL), (AlwaysPresses(), UNRELIABLE)],
+)
 @settings(reproducible, max_examples=25)
-@given(any_settings())
-def test_whatever_the_settings_silence_is_never_a_number(s: Settings) -> None:
-    for ear in Driver(s, NeverPresses()).run()["ears"]:
-        assert ear["outcome"] == NO_RESPONSE
-        assert {found["threshold_db_hl"] for found in ear["thresholds"]} == {None}
-
-
-@settings(reproducible, max_examples=25)
-@given(any_settings())
-def test_whatever_the_settings_an_ear_that_hears_everything_is_never_a_number(s: Settings) -> None:
-    for ear in Driver(s, flat(-99)).run()["ears"]:
-        assert ear["outcome"] == HEARS_ALL
-        assert {found["threshold_db_hl"] for found in ear["thresholds"]} == {None}
-
-
-@settings(reproducible, max_examples=25)
-@given(any_settings())
-def test_whatever_the_settings_whoever_always_presses_is_unreliable(s: Settings) -> None:
-    for ear in Driver(s, AlwaysPresses()).run()["ears"]:
-        assert ear["outcome"] == UNRELIABLE
+@given(s=any_settings())
+def test_whatever_the_settings_who_cannot_be_measured_has_no_number(
+    listener: Listener, outcome: str, s: Settings
+) -> None:
+    for ear in Driver(s, listener).run()["ears"]:
+        assert ear["outcome"] == outcome
         assert {found["threshold_db_hl"] for found in ear["thresholds"]} == {None}
 
 
