@@ -53,6 +53,6 @@ def test_a_large_difference_is_remarked_upon(difference_db: float, verdict: str)
     ear.retest = Retest(30.0, ear.levels)
     ear.retest.difference_db = difference_db
 
-    assert test.result()["remarks"] == ([] if not verdict else [
+    assert list(test.result().remarks) == ([] if not verdict else [
         f"left ear {verdict}: 1 kHz came out {difference_db:+.0f} dB different in the retest"
     ])  # fmt: skip

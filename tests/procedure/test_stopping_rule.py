@@ -23,6 +23,7 @@ from firmware_py.procedure.outcomes import (
     UNRELIABLE,
 )
 from firmware_py.procedure.presentation import Presentation
+from firmware_py.procedure.results import as_json
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
     INTER_OCTAVE_FREQUENCIES_HZ,
@@ -251,7 +252,7 @@ def test_an_ear_beyond_the_limit_everywhere_is_not_sure_for_that() -> None:
     for frequency_hz in (500.0, 1000.0, 4000.0):
         ear.answer(Presentation(MEASURE, frequency_hz, 40.0), False)
 
-    assert set(marks(ear.result()).values()) <= {NO_RESPONSE, INCOMPLETE}
+    assert set(marks(as_json(ear.result())).values()) <= {NO_RESPONSE, INCOMPLETE}
     assert ear.widest().half_width_db > 10.0
 
 
@@ -265,8 +266,8 @@ def test_an_ear_that_ends_beyond_the_limit_everywhere_has_no_number_however_it_e
 
     assert ear.over
     assert ear.outcome in (INCOMPLETE, NO_RESPONSE)
-    assert set(marks(ear.result()).values()) <= {NO_RESPONSE, INCOMPLETE}
-    assert numbers(ear.result()) == {None}
+    assert set(marks(as_json(ear.result())).values()) <= {NO_RESPONSE, INCOMPLETE}
+    assert numbers(as_json(ear.result())) == {None}
 
 
 def test_whoever_answers_half_the_silences_is_unreliable() -> None:
@@ -303,11 +304,11 @@ def test_every_frequency_has_its_own_mark() -> None:
     assert marks(found)[500] == marks(found)[1000] == MEASURED
     assert marks(found)[3000] == marks(found)[4000] == marks(found)[6000] == NO_RESPONSE
     for threshold in found["thresholds"]:
-        measured = threshold["mark"] == MEASURED
-        assert (threshold["threshold_db_hl"] is not None) == measured
+        measured = threshold.mark == MEASURED
+        assert (threshold.threshold_db_hl is not None) == measured
         assert (threshold["sd_db"] is not None) == measured
         assert (threshold["low_db_hl"] is not None) == measured
-        assert (threshold["limit_db_hl"] is None) == measured
+        assert (threshold.limit_db_hl is None) == measured
 
 
 def beyond(ear: EarTest, sds: float) -> EarTest:
@@ -336,10 +337,10 @@ def beyond(ear: EarTest, sds: float) -> EarTest:
 )
 def test_no_response_has_to_be_sure(sds: float, mark: str) -> None:
     """A mean at the limit is no more than an even chance; what is not sure has no number either."""
-    for threshold in beyond(EarTest("left", Settings(ears="left")), sds).result()["thresholds"]:
-        assert threshold["mark"] == mark
-        assert (threshold["threshold_db_hl"] is not None) == (mark == MEASURED)
-        assert threshold["limit_db_hl"] == (None if mark == MEASURED else 100.0)
+    for threshold in beyond(EarTest("left", Settings(ears="left")), sds).result().thresholds:
+        assert threshold.mark == mark
+        assert (threshold.threshold_db_hl is not None) == (mark == MEASURED)
+        assert threshold.limit_db_hl == (None if mark == MEASURED else 100.0)
 
 
 def test_where_the_limit_was_in_the_way_is_said() -> None:

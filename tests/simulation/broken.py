@@ -93,7 +93,7 @@ def spoilt(spoil: Spoil) -> type[Firmware]:
             super().__init__(*arguments)
             spoil(
                 Parts(
-                    self, self._client, self._runner, self._console.lock, self._data,
+                    self, self._client, self._runner, self._console.lock, arguments[3],
                     self._supervisor, self._clock,
                 )
             )  # fmt: skip
