@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -74,14 +74,6 @@ class Kill:
     torn_bytes: int
 
 
-@dataclass
-class Course:
-    """A session from its first kill to its end: the journal, and the kills."""
-
-    journal: Path
-    kills: list[Kill] = field(default_factory=list)
-
-
 @dataclass(frozen=True)
 class Plan:
     """A session to be disturbed, and the journal it has when it is not."""
@@ -114,7 +106,9 @@ def assert_like_undisturbed(journal: Path, undisturbed: Path) -> None:
     assert asked_again_though_answered(journal) == []
 
 
-def kill_until_over(plan: Plan, directory: Path, chance: random.Random, kills_max: int) -> Course:
+def kill_until_over(
+    plan: Plan, directory: Path, chance: random.Random, kills_max: int
+) -> list[Kill]:
     """Run one session, kill it again and again, and compare it with the undisturbed one."""
     make_key_file(directory.with_suffix(".key"))
     config = f'[journal]\nseal_key = "{directory.with_suffix(".key")}"\n'
@@ -140,7 +134,7 @@ def kill_until_over(plan: Plan, directory: Path, chance: random.Random, kills_ma
     assert_like_undisturbed(journal, plan.undisturbed)
     key = SealKey(read_key_file(directory.with_suffix(".key")))
     assert first_broken(key, journal.read_bytes().splitlines(keepends=True)) is None
-    return Course(journal, kills)
+    return kills
 
 
 def _kill_some_time(rig: Rig, chance: random.Random) -> Kill:
@@ -253,14 +247,14 @@ def small_disks_can_be_mounted() -> bool:
 # The campaign
 
 
-def kill_sessions(directory: Path, kills: int, seed: int) -> Iterator[Course]:
+def kill_sessions(directory: Path, kills: int, seed: int) -> Iterator[list[Kill]]:
     """Disturb session after session until all kills are done."""
     chance = random.Random(seed)
     plans = [Plan.of(directory, *session) for session in SESSIONS]
     for number, plan in enumerate(itertools.cycle(plans), 1):
-        course = kill_until_over(plan, directory / f"session-{number}", chance, kills)
-        yield course
-        kills -= len(course.kills)
+        done = kill_until_over(plan, directory / f"session-{number}", chance, kills)
+        yield done
+        kills -= len(done)
         if kills <= 0:
             return
 
@@ -276,13 +270,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="gp-pta-crash-") as name:
         directory = Path(name)
         done: list[Kill] = []
-        for course in kill_sessions(directory, arguments.kills, arguments.seed):
-            done += course.kills
-            records = [kill.records for kill in course.kills]
-            print(
-                f"{len(course.kills)} kills at records {records}: as undisturbed",
-                flush=True,
-            )
+        for kills in kill_sessions(directory, arguments.kills, arguments.seed):
+            done += kills
+            records = [kill.records for kill in kills]
+            print(f"{len(kills)} kills at records {records}: as undisturbed", flush=True)
         print(f"{len(done)} kills, {sum(kill.torn_bytes > 0 for kill in done)} with a torn end")
         for state, count in Counter(kill.state for kill in done).most_common():
             print(f"{count:6} {state}")

@@ -10,7 +10,7 @@ import pytest
 
 from firmware_py.inference.library import check_sum
 from tests.device.image.image import Image
-from tests.device.install.staging import Staging
+from tests.device.install.conftest import Staging
 
 
 @pytest.fixture

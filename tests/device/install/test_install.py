@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from tests.device.install.staging import CMDLINE_TXT, CONFIG_TXT, CONSOLES, INSTALL, Staging
+from tests.device.install.conftest import CMDLINE_TXT, CONFIG_TXT, CONSOLES, INSTALL, Staging
 
 UNITS = "etc/systemd/system"
 COMMON = {
