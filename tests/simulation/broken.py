@@ -230,12 +230,13 @@ class LooseKey(SealKey):
 
 def loosely_sealed(firmware: Any) -> None:
     """Seal every line for itself."""
-    have(firmware._data, seal_key=LooseKey(firmware._data.seal_key.secret))
+    data = firmware._runner._data
+    have(data, seal_key=LooseKey(data.seal_key.secret))
 
 
 def unsealed(firmware: Any) -> None:
     """Seal nothing, whatever key is given."""
-    have(firmware._data, seal_key=None)
+    have(firmware._runner._data, seal_key=None)
 
 
 def uncalibrated(firmware: Any) -> None:
