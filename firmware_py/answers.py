@@ -11,8 +11,9 @@ from firmware_py.console.audiogram import draw_audiogram, legend
 from firmware_py.console.words import readable
 from firmware_py.journal import Disk
 from firmware_py.platform.data_directory import session_number
-from firmware_py.procedure.hearing import FINISHED, HearingTest
+from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import NOT_MASKED
+from firmware_py.procedure.presenter import FINISHED
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import OFF
 
@@ -23,8 +24,8 @@ def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce
     state = f"{FINISHED} outcome={test.outcome}" if test.state == FINISHED else test.state
     widest = ear.widest()
     return (
-        f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tones} "
-        f"heard={ear.tones_heard} unsure={ear.tones_unsure} "
+        f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tally.tones} "
+        f"heard={ear.tally.heard} unsure={ear.tally.unsure} "
         f"half_width_db={widest.half_width_db:.1f} widest_hz={widest.frequency_hz} "
         f"masking={_masking(test)} resumed={resumed} calibration={calibration.state}"
     )

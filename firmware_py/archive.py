@@ -12,11 +12,7 @@ from typing import Final
 from firmware_py.journal import Disk, JournalError, RealDisk, read_journal
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 from firmware_py.procedure.results import SessionResult
-from firmware_py.session_record import (
-    SessionHeader,
-    SessionRecordError,
-    result_of_action,
-)
+from firmware_py.session_record import SessionHeader, SessionRecordError
 
 TAIL_BYTES: Final = 32 * 1024  # a result has at most 12 KiB, and only some notes come after it
 
@@ -95,13 +91,13 @@ def read_ends(path: Path, disk: Disk | None = None) -> Ends:
     try:
         head = disk.read(handle, 0, HEADER_BYTES_MAX)
         line = head[: head.find(b"\n") + 1]
-        header = decode_line(line, 0, "").record
+        header = SessionHeader.from_record(decode_line(line, 0, "").record)
         tail_at = max(len(line), disk.size(handle) - TAIL_BYTES)
         tail = disk.read(handle, tail_at, TAIL_BYTES)
     finally:
         disk.close(handle)
-    results = (_result(line) for line in reversed(tail.splitlines()))
-    return Ends(SessionHeader.from_record(header), next(filter(None, results), None))
+    results = (_result(header, line) for line in reversed(tail.splitlines()))
+    return Ends(header, next(filter(None, results), None))
 
 
 def glance(path: Path, disk: Disk | None = None) -> Entry:
@@ -132,7 +128,7 @@ def read_whole(path: Path, disk: Disk | None = None) -> Ends:
     recovered = read_journal(path, disk=disk)
     header = SessionHeader.from_record(recovered.header)
     numbered = reversed([*enumerate(recovered.records)])
-    results = (result_of_action(number, record.get("action")) for number, record in numbered)
+    results = (header.result_of(number, record.get("action")) for number, record in numbered)
     return Ends(header, next(filter(None, results), None))
 
 
@@ -157,7 +153,7 @@ def recorded_result(path: Path, disk: Disk | None = None) -> Found:
     return Found(ends.header, ends.result)
 
 
-def _result(line: bytes) -> SessionResult | None:
+def _result(header: SessionHeader, line: bytes) -> SessionResult | None:
     """Return the result that a line tells, None if it tells none."""
     if b'"finish"' not in line:
         return None
@@ -166,4 +162,4 @@ def _result(line: bytes) -> SessionResult | None:
         number, action = record["n"], record["action"]
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    return result_of_action(number, action)
+    return header.result_of(number, action)

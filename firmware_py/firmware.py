@@ -41,7 +41,7 @@ from firmware_py.platform.ports import PortError, SerialLine
 from firmware_py.platform.supervisor import Supervisor
 from firmware_py.platform.wrong_pins import WrongPinsOnDisk
 from firmware_py.procedure.events import Paused
-from firmware_py.procedure.hearing import PAUSED
+from firmware_py.procedure.presenter import PAUSED
 from firmware_py.procedure.settings import Settings
 from firmware_py.runner import Runner
 from firmware_py.self_check import ButtonWatch, clock_part

@@ -37,8 +37,8 @@ from firmware_py.manual_tone import ManualTone
 from firmware_py.platform.clock import LoopClock
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError, session_number
 from firmware_py.procedure.events import Aborted, Continued, Paused
-from firmware_py.procedure.hearing import PAUSED
 from firmware_py.procedure.person import Person, Sex, composed
+from firmware_py.procedure.presenter import PAUSED
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,

@@ -11,8 +11,9 @@ from typing import Any, Final
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.link.client import Client, Tone
 from firmware_py.link.notices import Greeted, Lost, Notice, Refused, ToneEnded, ToneStarted
-from firmware_py.procedure.cross_hearing import NO_NOISE, OTHER
+from firmware_py.procedure.cross_hearing import OTHER
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, SettingError, Settings
+from firmware_py.procedure.words import NO_NOISE
 
 ID_PREFIX: Final = "man-"
 NUMBERS: Final = 10_000  # an id has at most 8 characters: "man-9999"

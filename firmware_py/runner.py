@@ -5,22 +5,17 @@ the journal is on the disk; what the board reported is acknowledged only then.
 """
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final
 
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationInForce, CalibrationOnFile
 from firmware_py.calibration.tone import CalibrationTone
-from firmware_py.journal import (
-    JournalDamagedError,
-    JournalReadError,
-    JournalUnstartedError,
-    read_journal,
-)
 from firmware_py.link import notices
-from firmware_py.link.client import Client, Tone
+from firmware_py.link.client import Client
 from firmware_py.link.notices import Greeted, Lost, Missed, Notice, Refused, TimeTold, UnknownEvent
+from firmware_py.newest_journal import load_newest
 from firmware_py.platform.clock import Clock
 from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.procedure import tells, words
 from firmware_py.procedure.events import (
     Aborted,
     Action,
@@ -37,19 +32,20 @@ from firmware_py.procedure.events import (
     NoiseRefused,
     Play,
     Silence,
-    Tell,
-    TestStarted,
+    Started,
     TimePassed,
     ToneEnded,
     ToneStarted,
     Unmask,
     Wait,
 )
-from firmware_py.procedure.hearing import READY, STARTING, HearingTest
+from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
+from firmware_py.procedure.presenter import READY, STARTING
 from firmware_py.procedure.settings import Settings
-from firmware_py.session import BoardMark, ReplayError, Session, replay
+from firmware_py.session import BoardMark, Session
 from firmware_py.session_record import SessionHeader
+from firmware_py.sounds import TooLoudError, play_noise, play_tone
 
 SESSIONS_IN_TONE_ID: Final = 1000  # an id has at most 8 characters: "999-9999"
 
@@ -103,87 +99,37 @@ class Runner:
     # Beginning, going on, ending
 
     def load_last(self) -> list[str]:
-        """Read the newest journal: go on with an unfinished test, show a finished one.
+        """Go on with an unfinished test, or show a finished one; see `load_newest`.
 
-        A journal that was never begun holds nothing; the one before it is the newest then.
-
-        Returns
-        -------
-        list of str
-            What is wrong with journals, in words; a damaged one is left as it is.
-
-        Raises
-        ------
-        JournalWriteError
-            If the disk fails.
-        DataDirectoryError
-            If the data directory cannot be read any more.
+        Returns what is wrong with journals, in words.
         """
-        wrong: list[str] = []
-        for path in reversed(self._data.journals()):
-            try:
-                return [*wrong, *self._load_patiently(path)]
-            except JournalUnstartedError:
-                wrong.append(f"{path.name} was never begun: nothing had been recorded")
-            except JournalDamagedError as error:
-                good = len(error.good.records) if error.good else 0
-                return [*wrong, f"{error}; its first {good} records are good; it is left as it is"]
-            except JournalReadError as error:
-                return [*wrong, f"{error}; it is left as it is"]
-            except ReplayError as error:
-                return [*wrong, f"{path.name}: {error}; it is left as it is"]
-        return wrong
-
-    def _load_patiently(self, path: Path) -> list[str]:
-        try:
-            return self._load(path)
-        except JournalReadError as error:
-            if not isinstance(error.__cause__, OSError):
-                raise
-        return self._load(path)  # a card that fails to read once often reads the next time
-
-    def _load(self, path: Path) -> list[str]:
-        recovered = read_journal(path, disk=self._data.disk)
-        if recovered.complete and not recovered.torn_bytes:
-            state = replay(recovered.records)
+        newest = load_newest(self._data, self._calibration.calibration)
+        if newest.finished is not None:
+            state = newest.finished
             self.last_test, self.last_calibration = state.test, state.header.calibration
             self.last_resumed = state.resumed
-            return []
-        data = self._data
-        session, torn_bytes = Session.resume(path, data.seal_key, disk=data.disk)
-        self._adopt(session)
-        self._client.remember(session.board.boot, session.board.event)
-        if session.over:
-            self._close()
-        else:
-            self._taken_up_after = sum(ear.tones for ear in session.test.ears.values())
-            self.tell_resumed()
-        wrong = self._changed_calibration(path, session)
-        if not torn_bytes:
-            return wrong
-        return [
-            *wrong,
-            f"{path.name} had a torn end of {torn_bytes} bytes: cut off, and kept beside it; "
-            "all records before it are good",
-        ]
+        if newest.session is not None:
+            session = newest.session
+            self._adopt(session)
+            self._client.remember(session.board.boot, session.board.event)
+            if session.over:
+                self._close()
+            else:
+                ears = session.test.ears.values()
+                self._taken_up_after = sum(ear.tally.tones for ear in ears)
+                self.tell_resumed()
+        return newest.wrong
 
     def tell_resumed(self) -> None:
         """Tell that a test under way was taken up again, if it was."""
         if self.session is not None and self._taken_up_after is not None:
-            told = {"session": self.session.number, "tones": self._taken_up_after}
-            self._tell("resumed", told)
+            self._tell_of(tells.ResumeTold(self.session.number, self._taken_up_after))
 
     def resumed_words(self) -> str:
         """Say which test goes on, and after how many tones; empty: none was taken up again."""
         if self.session is None or self._taken_up_after is None:
             return ""
         return f"session {self.session.number} goes on, tones so far: {self._taken_up_after}"
-
-    def _changed_calibration(self, path: Path, session: Session) -> list[str]:
-        began, today = session.calibration.calibration, self._calibration.calibration
-        if session.over or began == today:
-            return []
-        return [f"{path.name} was begun with another calibration, and goes on with that one"]
 
     def begin(self, settings: Settings, person: Person = UNKNOWN) -> None:
         """Start a test.
@@ -197,16 +143,15 @@ class Runner:
         DataDirectoryError
             If the data directory cannot be read any more.
         """
-        number = self._data.next_number()
-        path = self._data.journal_path(number)
-        in_force = self.calibration_today()
+        data, today = self._data, self.calibration_today()
+        number = data.next_number()
+        path = data.journal_path(number)
         started = self._clock.date().isoformat(timespec="seconds")
-        header = SessionHeader(number, settings, person, in_force, started)
-        session = Session.begin(path, header, self._data.seal_key, disk=self._data.disk)
+        header = SessionHeader(number, settings, person, today, started)
+        session = Session.begin(path, header, data.seal_key, disk=data.disk)
         self.calibration_tone.stop()
         self._adopt(session)
-        told = {"session": number, "journal": session.journal.path.name}
-        self._tell("session", {**told, "calibration": in_force.state})
+        self._tell_of(tells.SessionTold(number, path.name, today.state))
         self._start(self._client.last_event)
 
     def _adopt(self, session: Session) -> None:
@@ -217,7 +162,7 @@ class Runner:
         self._wait_until_us = None
 
     def _start(self, event: int) -> None:
-        self.feed(TestStarted(self._client.can_mask), self._mark(event))
+        self.feed(Started(self._client.can_mask), self._mark(event))
 
     def _mark(self, event: int) -> BoardMark:
         """Return that everything up to this event of the board is known.
@@ -240,7 +185,7 @@ class Runner:
         if self.session is not None:
             self.session.sync()
             self.session.close()
-            self._tell("session-over", {"session": self.session.number})
+            self._tell_of(tells.SessionOverTold(self.session.number))
             self.session = None
             self._wait_until_us = None
 
@@ -259,7 +204,7 @@ class Runner:
                 self._greeted(notice)
             case UnknownEvent(number, verb):
                 self._told_event = number
-                self._tell("foreign-event", {"verb": verb})
+                self._tell_of(tells.ForeignEventTold(verb))
             case (
                 notices.ToneStarted()
                 | notices.ToneEnded()
@@ -273,7 +218,7 @@ class Runner:
                 self.feed(NoiseEnded())
             case Refused("tone", code, name) if self._tone_is_asked():
                 what = f"{code} {name}".strip()
-                self.feed(Aborted(f"the tone generator refused a tone: {what}"))
+                self.feed(Aborted(words.TONE_REFUSED.format(why=what)))
             case Refused("mask", code, name):
                 self.feed(NoiseRefused(f"{code} {name}".strip()))
             case Missed(count, event):
@@ -310,28 +255,14 @@ class Runner:
 
     def _missed(self, count: int, event: int) -> None:
         """Ask again what is under way: nobody knows what became of it."""
-        self.feed(BoardLost(f"{count} events of the tone generator are lost"))
+        self.feed(BoardLost(words.EVENTS_LOST.format(count=count)))
         self.feed(BoardReady(False, self._client.can_mask), self._mark(event))
 
     def _told(self, notice: notices.KnownEvent) -> None:
         self._told_event = notice.event
-        event = self._board_event(notice)
+        event = _board_event(notice, self._tone_id(0) if self.session else "")
         if event is not None:
             self.feed(event, self._mark(notice.event))
-
-    def _board_event(self, notice: notices.KnownEvent) -> Event | None:
-        """Return what an event of the board is to the test; None: it is of another one's tone."""
-        match notice:
-            case notices.ButtonPressed(_, at_us, button):
-                return ButtonPressed(at_us, button)
-            case notices.ButtonReleased(_, at_us, button):
-                return ButtonReleased(at_us, button)
-        session_id, _, tone = notice.tone_id.partition("-")
-        if session_id != self._tone_id(0).partition("-")[0] or not tone.isdecimal():
-            return None
-        if isinstance(notice, notices.ToneStarted):
-            return ToneStarted(int(tone), notice.at_us)
-        return ToneEnded(int(tone), notice.at_us, notice.cut)
 
     # Time
 
@@ -366,61 +297,73 @@ class Runner:
         JournalError
             If the disk fails; nothing was done.
         """
-        if self.session is not None:
-            self.session.sync()
-        actions, self._actions = self._actions, []
-        for action in actions:
-            self._do(action)
+        self._sync()
+        while self._actions:
+            actions, self._actions = self._actions, []
+            for action in actions:
+                self._do(action)
+            self._sync()
         if self._told_event:
             self._client.acknowledge(self._told_event)
             self._told_event = 0
         if self.session is not None and self.session.over:
             self._close()
 
+    def _sync(self) -> None:
+        if self.session is not None:
+            self.session.sync()
+
     def _do(self, action: Action) -> None:
         match action:
-            case Play():
-                self._play(action)
-            case Mask():
-                self._mask(action)
-            case Unmask():
-                self._unmask()
+            case Play() | Mask() | Unmask():
+                self._sound(action)
             case Silence():
                 self._client.silence()
             case AskBoardTime():
                 self._client.ask_time()
             case Wait(until_us):
                 self._wait_until_us = until_us
-            case Tell(what, about):
-                self._tell(what, about)
+            case tells.Tell():
+                self._tell_of(action)
             case Finish():
                 self._wait_until_us = None
 
-    def _play(self, play: Play) -> None:
+    def _sound(self, sound: Play | Mask | Unmask) -> None:
+        """Have the board sound; what is too loud ends the test instead, and its record is kept."""
         if not self._client.connected:
-            return  # the board is lost; the tone is asked again when it is back
-        in_force = self.last_calibration
-        assert play.level_db_hl <= in_force.highest_db_hl(play.ear, play.frequency_hz)
-        level_dbfs = in_force.level_dbfs(play.ear, play.frequency_hz, play.level_db_hl)
-        self._client.play(
-            Tone(
-                self._tone_id(play.number), play.ear, play.frequency_hz, level_dbfs,
-                play.on_ms, play.off_ms, play.pulses, play.rise_ms,
-            )
-        )  # fmt: skip
+            return  # the board is lost; the tone and its noise are asked again when it is back
+        try:
+            match sound:
+                case Play(number):
+                    play_tone(self._client, self.last_calibration, self._tone_id(number), sound)
+                case Mask():
+                    play_noise(self._client, self.last_calibration, sound)
+                case Unmask():
+                    self._client.unmask()
+        except TooLoudError as error:
+            self.feed(Aborted(str(error)))
 
-    def _mask(self, mask: Mask) -> None:
-        if not self._client.connected:
-            return  # as for a tone: it comes with the presentation that is asked again
-        in_force = self.last_calibration
-        assert mask.level_db_hl <= in_force.highest_noise_db_hl(mask.ear, mask.frequency_hz)
-        level_dbfs = in_force.noise_dbfs(mask.ear, mask.frequency_hz, mask.level_db_hl)
-        self._client.mask(mask.ear, mask.frequency_hz, level_dbfs)
-
-    def _unmask(self) -> None:
-        if self._client.connected:
-            self._client.unmask()
+    def _tell_of(self, told: tells.Tell) -> None:
+        self._tell(told.WHAT, told.figures())
 
     def _tone_id(self, number: int) -> str:
         session = self.session.number if self.session else 0
         return f"{session % SESSIONS_IN_TONE_ID}-{number}"
+
+
+def _board_event(notice: notices.KnownEvent, tone_id: str) -> Event | None:
+    """Return what the board told as an event; None of a tone of another session.
+
+    `tone_id` is that of any tone of the session, "" without one.
+    """
+    match notice:
+        case notices.ButtonPressed(_, at_us, button):
+            return ButtonPressed(at_us, button)
+        case notices.ButtonReleased(_, at_us, button):
+            return ButtonReleased(at_us, button)
+    session, _, tone = notice.tone_id.partition("-")
+    if session != tone_id.partition("-")[0] or not tone.isdecimal():
+        return None
+    if isinstance(notice, notices.ToneStarted):
+        return ToneStarted(int(tone), notice.at_us)
+    return ToneEnded(int(tone), notice.at_us, notice.cut)

@@ -1,6 +1,6 @@
 """What a session says of itself in its journal: the header, and the result at the end.
 
-Both are checked here when they are read, for whoever reads a journal.
+Whoever reads a journal has both checked here.
 """
 
 import datetime
@@ -14,7 +14,7 @@ from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.journal import Record
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.results import ResultError, SessionResult, shown
-from firmware_py.procedure.settings import SettingError, Settings
+from firmware_py.procedure.settings import BOTH, LEFT, RIGHT, SettingError, Settings
 
 FINISH: Final = "finish"  # the action whose record has the result
 
@@ -88,28 +88,32 @@ class SessionHeader:
         except (SettingError, SessionRecordError) as error:
             raise SessionRecordError(f"the header: {error}") from None
 
+    def result_of(self, number: int, action: object) -> SessionResult | None:
+        """Return the result that the action of a record tells; None: it is another action.
 
-def result_of_action(number: int, action: object) -> SessionResult | None:
-    """Return the result that the action of a record tells; None: it is another action.
+        Parameters
+        ----------
+        number : int
+            Of the record, for the message.
+        action : object
+            JSON values.
 
-    Parameters
-    ----------
-    number : int
-        Of the record, for the message.
-    action : object
-        JSON values.
-
-    Raises
-    ------
-    SessionRecordError
-        If it is no result that a session can have.
-    """
-    if not isinstance(action, dict) or action.get("what") != FINISH:
-        return None
-    try:
-        return SessionResult.from_record(action.get("result"))
-    except ResultError as error:
-        raise SessionRecordError(f"record {number}: {error}") from None
+        Raises
+        ------
+        SessionRecordError
+            If it is no result that this session can have.
+        """
+        if not isinstance(action, dict) or action.get("what") != FINISH:
+            return None
+        try:
+            result = SessionResult.from_record(action.get("result"))
+        except ResultError as error:
+            raise SessionRecordError(f"record {number}: {error}") from None
+        tested = {LEFT, RIGHT} if self.settings.ears == BOTH else {self.settings.ears}
+        if result.by_ear.keys() != tested:
+            told, allowed = (", ".join(sorted(ears)) for ears in (result.by_ear, tested))
+            raise SessionRecordError(f"record {number}: result.ears are {told}; allowed {allowed}")
+        return result
 
 
 def _session_number(value: object) -> int:

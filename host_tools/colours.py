@@ -1,6 +1,6 @@
-"""What has which colour on a terminal: ears as clinics have them, and what is not calibrated.
+"""Colours on a terminal: of the ears, as clinics have them, and of what is not calibrated.
 
-Rich leaves the colours out where there is no terminal, or NO_COLOR.
+Rich leaves the colours out where there is no terminal, and if NO_COLOR is set.
 """
 
 import re
@@ -24,19 +24,19 @@ Ears = Mapping[str, Sequence[ThresholdResult]]
 
 
 def calibration_style(headline: str) -> str:
-    """Return the style of a line that says what the calibration is: green is calibrated only."""
+    """Return the style of a line about the calibration: green only if it is calibrated."""
     return "green" if headline.startswith(CALIBRATED) else WARNING_STYLE
 
 
 def audiogram_in_colours(ears: Ears, truth: Sequence[tuple[float, float]] = ()) -> "list[Text]":
-    """Return the lines of `draw_audiogram`, what belongs to an ear in its colour."""
+    """Return the lines of `draw_audiogram`, with each ear's symbols and bands in its colour."""
     from rich.text import Text
 
     drawn = draw_audiogram(ears, truth)
     lines = [Text(line, no_wrap=True) for line in drawn]
     paper = draw_audiogram({})
     for ear in ears:
-        # In its place beside the other, which has nothing to show.
+        # Drawn in the same place as with the other ear, whose symbols are left out.
         alone = draw_audiogram({e: found if e == ear else () for e, found in ears.items()})
         for line, characters, own, blank in zip(lines, drawn, alone, paper, strict=True):
             for column, character in enumerate(characters):
@@ -46,7 +46,7 @@ def audiogram_in_colours(ears: Ears, truth: Sequence[tuple[float, float]] = ()) 
 
 
 def legend_in_colours(ears: Ears, columns: int) -> "Text":
-    """Return what explains the symbols in lines so wide, those of an ear in its colour."""
+    """Return the legend of the symbols in lines of this width, each ear in its colour."""
     from rich.text import Text
 
     together = re.sub("(?<! ) (?! )", NO_BREAK, legend(ears))

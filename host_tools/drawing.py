@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe & Ito 2008: told apart by people with any colour vision.
+# Okabe & Ito 2008: people with any colour vision can tell these apart.
 BLUE: Final = "#0072B2"
 ORANGE: Final = "#D55E00"
 INK: Final = "#222222"
@@ -56,23 +56,23 @@ DOTS_PER_INCH: Final = 150
 
 
 def new_figure(width_inch: float, height_inch: float, **options: Any) -> "Figure":
-    """Return an empty figure, drawn without any screen; use `in_style` around all that follows."""
+    """Return an empty figure that needs no screen; draw and save it within `in_style`."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width_inch, height_inch), layout="constrained", **options)
 
 
 def in_style(salt: str = "gp-pta") -> Any:
-    """Return the context in which a picture is drawn and saved; `salt`: of names in SVG."""
+    """Return the context in which a picture is drawn and saved; `salt` varies the names in SVG."""
     import matplotlib
 
     return matplotlib.rc_context({**STYLE, "svg.hashsalt": salt})
 
 
 def drawable(text: str) -> tuple[str, list[str]]:
-    """Return a text as it can be drawn here, and the fonts that have its letters.
+    """Return a text as this machine can draw it, and the fonts that have its letters.
 
-    A letter that no font of this machine has is written as its number, <U+60A3>.
+    A letter that is in no font here is written as its number, <U+60A3>.
     """
     fonts, missing = [FONT], set(text) - _letters(_files_by_font()[FONT])
     for font, file in _files_by_font().items() if missing else []:
@@ -85,7 +85,7 @@ def drawable(text: str) -> tuple[str, list[str]]:
 
 
 def _files_by_font() -> dict[str, str]:
-    """Return the upright fonts of this machine, without that of boxes for what others lack."""
+    """Return the upright fonts of this machine, without the one that has boxes for every letter."""
     from matplotlib.font_manager import fontManager
 
     upright = (e for e in fontManager.ttflist if e.style == "normal" and e.weight in REGULAR)
@@ -106,18 +106,18 @@ def save(figure: "Figure", path: Path) -> None:
 
 
 def apart(wanted: list[float], least: float, low: float, high: float) -> list[float]:
-    """Return places as near as can be to those wanted, in their order, at least so far apart.
+    """Return places as near as possible to those wanted, in their order and `least` apart.
 
     Parameters
     ----------
     wanted : list of float
         In any order.
     least : float
-        The distance; less, if they do not fit between `low` and `high` otherwise.
+        The distance; it is reduced if they do not fit between `low` and `high`.
     """
     order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
     least = min(least, (high - low) / max(len(wanted) - 1, 1))
-    # Clusters of labels that touch, each as near to its members' wishes as it can be.
+    # Labels that touch form a cluster, which lies as near to the wanted places as possible.
     clusters: list[list[int]] = []
     for i in order:
         clusters.append([i])
@@ -140,7 +140,7 @@ def _first(cluster: list[int], wanted: list[float], least: float, low: float, hi
 
 
 def label_ends(axes: "Axes", x: float, ends: list[tuple[float, str, str]], least: float) -> None:
-    """Write a name at the right end of each line, moved apart where they would touch.
+    """Write a name at the right end of each line; names that would touch are moved apart.
 
     Parameters
     ----------

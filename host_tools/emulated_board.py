@@ -21,8 +21,8 @@ SETTINGS: Final[dict[str, Any]] = {
     "limit_dbfs_right": 0.0,
 }
 INSTALL_BAUD_RATE: Final = 1_000_000
-INSTALL_SPEED: Final = 1.0  # what waits for a host need not wait faster than the host
-REPL_TIMEOUT_S: Final = 300.0  # between two bytes; mpremote knows no clock but the world's
+INSTALL_SPEED: Final = 1.0  # real time, as its waits are for the host
+REPL_TIMEOUT_S: Final = 300.0  # between two bytes, in real time: mpremote has no other clock
 
 
 def board_image() -> Path:
@@ -48,14 +48,14 @@ def installed_pico(
     Parameters
     ----------
     settings : dict
-        As of `install`.
+        As `install` takes them.
     tell : callable
         Is called with a line about every step.
 
     Raises
     ------
     HostError
-        There is no emulator or no MicroPython; or it cannot be installed.
+        There is no emulator or no image of MicroPython, or the installation fails.
     """
     image = board_image()
     from device.emulator.pico import EmulatedPico, is_over_usb
@@ -74,7 +74,7 @@ def installed_pico(
 def emulated_board(
     listener: "Listener", tell: Callable[[str], None], tell_time: Callable[[float], None]
 ) -> "EmulatedBoard":
-    """Put a listener to the buttons of such a Pico; errors as of `installed_pico`."""
+    """Return such a Pico, whose buttons a listener presses; errors as of `installed_pico`."""
     pico = installed_pico(SETTINGS, tell)
     from device.emulator.board import EmulatedBoard
 

@@ -1,4 +1,4 @@
-"""Packages that only some commands need: what is missing, and which extra of gp-pta has it."""
+"""Packages that only some commands need: which are missing, and the extra that has them."""
 
 import re
 import shlex
@@ -51,7 +51,7 @@ class Requirement:
 
 
 def need(what: str, *modules: str, use: str = "") -> None:
-    """Refuse to begin without what it takes.
+    """Refuse to begin if a package that is needed is not installed.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def need(what: str, *modules: str, use: str = "") -> None:
     *modules : str
         Third-party modules, by the name they are imported by.
     use : str, optional
-        Of `EXTRA_FOR`: what wants them.
+        The entry of `EXTRA_FOR` that needs them.
 
     Raises
     ------
@@ -75,8 +75,8 @@ def need(what: str, *modules: str, use: str = "") -> None:
 def remedy(modules: Collection[str], use: str = "") -> str:
     """Return the command that installs these modules, for this interpreter, to paste in a shell.
 
-    It names the extra of the use, and the smallest one that has what that one lacks. In a checkout
-    the extra is that of the checkout: no index has to know gp-pta.
+    It names the extra of the use, and the smallest one that has what that extra lacks. In a
+    checkout pip installs the extra of the checkout itself, so gp-pta need not be in an index.
     """
     extras: dict[str, set[str]] = defaultdict(set)
     for requirement in requirements():

@@ -1,4 +1,4 @@
-"""Files that are written: where, a name that may be used, and whole or not at all."""
+"""Writing files: whether a name may be used, and whole or not at all."""
 
 import os
 from collections.abc import Collection, Iterator
@@ -14,13 +14,13 @@ UNFINISHED: Final = ".part"
 def check_name(
     path: Path, option: str, endings: Collection[str], force: bool | None = None
 ) -> None:
-    """Refuse a name that a file to be written cannot have.
+    """Refuse a name under which a file cannot be written.
 
     Parameters
     ----------
     path : Path
     option : str
-        That named it, for the message.
+        The option that gave the name, for the message.
     endings : collection of str
         Allowed, each with its dot.
     force : bool, optional
@@ -46,30 +46,30 @@ def check_name(
 
 
 def user_directory(variable: str, otherwise: str) -> Path:
-    """Return where the user keeps things of a kind, by the XDG Base Directory Specification.
+    """Return a directory of the user's, as the XDG Base Directory Specification has it.
 
     Parameters
     ----------
     variable : str
-        Of the environment, such as XDG_CACHE_HOME; a relative path in it is ignored.
+        An environment variable, such as XDG_CACHE_HOME; a relative path in it is ignored.
     otherwise : str
-        Under the home directory.
+        The path under the home directory if the variable is not set.
     """
     told = Path(os.environ.get(variable, ""))
     return told if told.is_absolute() else Path.home() / otherwise
 
 
 def cannot_be_read(directory: Path, error: OSError) -> HostError:
-    """Return what is to be said of a directory that cannot be read."""
+    """Return the error for a directory that cannot be read."""
     return HostError(f"{str(directory)!r} cannot be read: {error.strerror}")
 
 
 @contextmanager
 def written(path: Path) -> Iterator[Path]:
-    """Give a name to write under; the file gets its own when it is whole and on the disk.
+    """Yield a temporary name to write to; the file is renamed to `path` once it is on the disk.
 
-    There is no file of that name yet: what a process that was killed has left is removed, and so
-    is what comes to no end here.
+    No file of the temporary name exists then: one that a killed process left is removed first. If
+    the writing fails, the temporary file is removed.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def written(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise HostError(f"{path} cannot be written: {error.strerror or error}") from None
     finally:
-        with suppress(OSError):  # it has its own name, if all went well
+        with suppress(OSError):  # it was renamed, if all went well
             unfinished.unlink()
 
 

@@ -1,4 +1,4 @@
-"""Who is at a serial port: the device has two, and one is easily taken for the other."""
+"""What is at a serial port: a firmware's console, or the tone generator of the board."""
 
 import secrets
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from firmware_py.link.frames import FrameError, decode, encode
 from firmware_py.link.messages import WIRE_VERSION
 
-IDENTIFY: Final = b"\x15\r*IDN?\r"  # ^U: the console forgets what somebody typed by half
+IDENTIFY: Final = b"\x15\r*IDN?\r"  # ^U: the console forgets a line that was typed in part
 IDENTITY: Final = "GP-PTA,"  # how a firmware's answer begins
 CONSOLE_WANTED: Final = (
     "the operator's console is wanted: the port that gp-pta-device has as --console, or the other "
@@ -21,12 +21,12 @@ _SEQUENCE: Final = 1
 
 
 def hello() -> bytes:
-    """Return the frame that a tone generator answers, whatever was said to it before."""
+    """Return a frame that a tone generator answers in any state."""
     return encode(_SEQUENCE, "hello", (("wire", WIRE_VERSION), ("host", secrets.token_hex(4))))
 
 
 def answer_to_hello(line: bytes) -> tuple[str, dict[str, str]] | None:
-    """Return what a tone generator answers to `hello`, None if the line is anything else.
+    """Return the answer of a tone generator to `hello`; None if the line is something else.
 
     Returns
     -------

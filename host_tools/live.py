@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from device.simulator.listener import Audiogram
+from device.simulator.audiogram import Audiogram
 from firmware_py.console.audiogram import TRUTH
 from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, NO_RESPONSE, UNSURE

@@ -1,4 +1,4 @@
-"""The processes of a demonstration: simulator and firmware, joined by ptys."""
+"""Simulator and firmware as processes joined by ptys, and the operator who talks to them."""
 
 import ctypes
 import math
@@ -24,20 +24,20 @@ from host_tools.errors import HostError
 from host_tools.patience import Wait, processor_s
 
 SERVED: Final = "a tone generator and a listener are at this port; end with ^C"
-END_SILENT_S_MAX: Final = 10.0  # of a process that was told to end, before it is killed
+END_SILENT_S_MAX: Final = 10.0  # of a process that was told to end; then it is killed
 END_S_MAX: Final = 60.0
-LAST_WORDS_S: Final = 1.0  # for what an ended process has said to be read
+LAST_WORDS_S: Final = 1.0  # to read what a process said before it ended
 LAST_LINES_MAX: Final = 100
 WAKE_S: Final = 0.25
-DOUBT_S: Final = 5.0  # for an answer of a firmware that stands still
+DOUBT_S: Final = 5.0  # how long a firmware that seems to stand still has for an answer
 QUIET_S: Final = 0.05
 POLL_S: Final = 0.05
 WAKE: Final = "*IDN?"
 BOARD_FAULTS: Final = PARTS["wire"] | PARTS["board"]
-WOKEN: Final = "GP-PTA,"  # how its answer begins
-SAYS: Final = "gp-pta: "  # how the words of our commands begin, of an error or about progress
+WOKEN: Final = "GP-PTA,"  # how the answer to it begins
+SAYS: Final = "gp-pta: "  # how our commands begin a line about an error or progress
 PR_SET_PDEATHSIG: Final = 1
-# Of Linux; looked up here, for after a fork nothing may be waited for that another thread has.
+# Of Linux. Looked up here: after a fork it could wait for a lock that another thread holds.
 _PRCTL: Final = getattr(ctypes.CDLL(None), "prctl", None)
 
 
@@ -56,7 +56,7 @@ class Said:
 
 
 class Voice:
-    """What a process says, read all the time: it never waits for a full pipe.
+    """Reads what a process says all the time, so that it never waits for a full pipe.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Voice:
             reader.start()
 
     def lines(self, timeout_s: float = 0.0) -> Iterator[Said]:
-        """Return what has not been taken yet; wait for the first line so long."""
+        """Yield the lines not taken yet; wait up to `timeout_s` for the first."""
         try:
             yield self._said.get(block=timeout_s > 0.0, timeout=timeout_s)
             while True:
@@ -85,9 +85,9 @@ class Voice:
             return
 
     def last_lines(self) -> Iterator[Said]:
-        """Return what is still to be taken of a process that has ended."""
+        """Yield the lines not taken yet of a process that has ended."""
         for reader in self._readers:
-            reader.join(LAST_WORDS_S)  # not for ever: one that it started may have its pipes
+            reader.join(LAST_WORDS_S)  # not for ever: a process that it started may hold its pipes
         return self.lines()
 
     def _read(self, stream: IO[str], is_error: bool) -> None:
@@ -105,7 +105,7 @@ def _started(command: list[str]) -> subprocess.Popen[str]:
 
 
 def _has_ended(process: subprocess.Popen[str], wait: Wait) -> bool:
-    """Wait until a process has ended; return False if that is in vain."""
+    """Wait until a process has ended; return False if it was given up."""
     while not wait.in_vain():
         with suppress(subprocess.TimeoutExpired):
             process.wait(POLL_S)
@@ -114,7 +114,7 @@ def _has_ended(process: subprocess.Popen[str], wait: Wait) -> bool:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """End a process and those it started, whatever they do."""
+    """End a process and those it started: SIGTERM, and SIGKILL if that does not do."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         if process.poll() is not None:
             return
@@ -127,7 +127,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 class Simulator:
-    """`gp-pta simulate` as a process; `tell` is called with every line it says before it serves."""
+    """`gp-pta simulate` as a process; `tell` gets every line it says before it serves."""
 
     def __init__(self, options: list[str], tell: Callable[[str], None]) -> None:
         self._process = _started([sys.executable, "-m", "host_tools.main", "simulate", *options])
@@ -179,11 +179,11 @@ class ConsoleLine:
         self._unread: deque[str] = deque()
 
     def send(self, line: str | bytes) -> None:
-        """Type a line; one that is bytes may be no text."""
+        """Type a line; bytes need not be text."""
         os.write(self._master, (line.encode() if isinstance(line, str) else line) + b"\n")
 
     def lines(self, timeout_s: float) -> Iterator[str]:
-        """Return the lines that come within the time; those not taken are first next time."""
+        """Yield the lines that come within the time; those not taken come first next time."""
         if not self._unread and select.select([self._master], [], [], timeout_s)[0]:
             *whole, self._partial = (self._partial + os.read(self._master, 65536)).split(b"\n")
             self._unread += (line.decode(errors="replace").rstrip() for line in whole)
@@ -208,9 +208,9 @@ class FirmwareProcess:
     speed : float
         Times faster than real.
     clock : Path, optional
-        Where an emulated board has its time, which is kept then instead.
+        The file with an emulated board's time, which the firmware keeps then instead.
     tell : callable
-        Is called with every line about what it does before it is ready.
+        Is called with every line that it says about its progress.
     """
 
     def __init__(
@@ -241,11 +241,11 @@ class FirmwareProcess:
         return processor_s([self._process.pid])
 
     def wait_for(self, what: str) -> Wait:
-        """Begin to wait until it does something; `hear` has it go on while it says something."""
+        """Return a wait until it does something; `hear` prolongs it by what the firmware says."""
         return Wait("the firmware", what, self.work_s, self._tell)
 
     def hear(self, wait: Wait) -> None:
-        """Note what it has said since the last time, and tell what it does."""
+        """Take what it has said since the last time, and tell its progress."""
         self._take(self._voice.lines(), wait)
 
     def _take(self, said: Iterable[Said], wait: Wait | None = None) -> None:
@@ -292,18 +292,18 @@ class FirmwareProcess:
         return "\n".join(self._errors)
 
     def wait(self) -> int:
-        """Wait for the end and return the exit code; one that stands still is ended."""
+        """Wait for the end and return the exit code; end it if it stands still."""
         if not _has_ended(self._process, self.wait_for("end")):
             self.end()
         return self._process.returncode
 
     def end(self) -> None:
-        """End the process whatever it does."""
+        """End the process, killed if need be."""
         _end(self._process)
 
 
 class Operator:
-    """Talks to a firmware over its console, as a person or a script would."""
+    """Talks to a firmware over its console as a person or a script would."""
 
     def __init__(self, console: ConsoleLine, firmware: FirmwareProcess) -> None:
         self._console = console
@@ -319,7 +319,7 @@ class Operator:
         ----------
         line : str
         doubt : str, optional
-            Why it may not answer at all; then it is not waited for long, and this is the error.
+            Why the firmware may not answer; the wait is short then, and this is the error.
 
         Raises
         ------
@@ -342,14 +342,14 @@ class Operator:
             wait.check()
 
     def greet(self) -> str:
-        """Wait until the firmware answers and knows its tone generator; return its state.
+        """Wait until the firmware answers and has found its tone generator; return its state.
 
-        From then on it tells what happens unasked, and what happens after this state is told.
+        From then on the firmware sends unasked lines about all that happens after this state.
 
         Raises
         ------
         HostError
-            If it does not come so far.
+            If it does not answer or does not find it.
         """
         self._wake()
         wait = self._firmware.wait_for("find its tone generator")
@@ -360,9 +360,9 @@ class Operator:
         return self.ask("SESS:STAT?")
 
     def _wake(self) -> None:
-        """Type until there is an answer, and let the answers that are too many go by.
+        """Ask until there is an answer, and drop further answers to the same question.
 
-        What a firmware before this one had said is no answer.
+        Lines that a firmware process before this one had sent are dropped first.
         """
         self._let_by()
         wait = self._firmware.wait_for("answer after its start")
@@ -379,7 +379,7 @@ class Operator:
             continue
 
     def _answer(self, wait: Wait, timeout_s: float = 0.2) -> str | None:
-        """Return the next answer, None if none comes; all that is said is a sign of life."""
+        """Return the next answer, None if none comes; every line is noted as a sign of life."""
         self._firmware.hear(wait)
         for line in self._console.lines(timeout_s):
             wait.said(line)
@@ -389,6 +389,6 @@ class Operator:
 
 
 def _fault_of(answer: str) -> int:
-    """Return the code of a self-test's answer; every fault there can be if it is none."""
+    """Return the code in the answer to *TST?; every fault if it is not such an answer."""
     code = answer.partition(",")[0]
     return int(code) if code.isascii() and code.isdigit() else BOARD_FAULTS

@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 
 
 def watched(items: Iterable[Item], total: int, words: str) -> Iterator[Item]:
-    """Give the items on; after a second show on a terminal's standard error how many are done."""
+    """Yield the items; after a second a terminal's standard error shows how many are done."""
     from rich.console import Console
     from rich.progress import Progress
 

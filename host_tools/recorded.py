@@ -7,7 +7,6 @@ What report, export and prescription say of a session comes from here, and so do
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.journal import (
@@ -25,15 +24,14 @@ from firmware_py.procedure.events import (
     Event,
     Mask,
     Silence,
-    Tell,
     ToneStarted,
     Unmask,
 )
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.outcomes import UNSURE
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.tells import AnswerTold, CatchTold, ToneTold
 from firmware_py.session import Replay, ReplayError, replay
 from firmware_py.session_record import SessionHeader
 from host_tools.errors import HostError
@@ -222,7 +220,8 @@ class _Trials:
 
     def __init__(self, tell: TrialWatcher) -> None:
         self._tell = tell
-        self._stimulus: dict[str, Any] = {}
+        self._stimulus: ToneTold | CatchTold | None = None
+        self._stimulus_noise_db_hl: float | None = None
         self._onset_us = 0
         self._noise_db_hl: float | None = None
 
@@ -236,26 +235,25 @@ class _Trials:
                 self._noise_db_hl = action.level_db_hl
             elif isinstance(action, Unmask | Silence):
                 self._noise_db_hl = None
-            if not isinstance(action, Tell):
-                continue
-            if action.what in ("tone", "catch"):
-                self._stimulus = {**action.about, "noise_db_hl": self._noise_db_hl}
-            elif action.what == "answer":
-                self._tell(state.test, self._trial(state, event, action.about))
+            if isinstance(action, ToneTold | CatchTold):
+                self._stimulus = action
+                self._stimulus_noise_db_hl = self._noise_db_hl
+            elif isinstance(action, AnswerTold):
+                self._tell(state.test, self._trial(state, event, action))
 
-    def _trial(self, state: Replay, event: Event, answer: dict[str, Any]) -> Trial:
-        frequency_hz = self._stimulus.get("frequency_hz")
+    def _trial(self, state: Replay, event: Event, answer: AnswerTold) -> Trial:
+        tone = self._stimulus if isinstance(self._stimulus, ToneTold) else None
         response_ms = None
-        if isinstance(event, ButtonPressed) and frequency_hz is not None:
+        if isinstance(event, ButtonPressed) and tone is not None:
             response_ms = (event.at_us - self._onset_us) / 1000.0
         return Trial(
-            number=answer["number"],
-            ear=answer["ear"],
-            purpose=answer["purpose"],
-            frequency_hz=frequency_hz,
-            level_db_hl=self._stimulus.get("level_db_hl"),
-            heard=None if answer["heard"] == UNSURE else answer["heard"],
+            number=answer.number,
+            ear=answer.ear,
+            purpose=answer.purpose,
+            frequency_hz=tone.frequency_hz if tone else None,
+            level_db_hl=tone.level_db_hl if tone else None,
+            heard=answer.heard,
             at_us=state.at_us,
             response_ms=response_ms,
-            noise_db_hl=self._stimulus["noise_db_hl"],
+            noise_db_hl=self._stimulus_noise_db_hl,
         )

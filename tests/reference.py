@@ -34,7 +34,6 @@ BoolArray = npt.NDArray[np.bool_]
 MeanFunction = Callable[[FloatArray], FloatArray]
 Scale = Literal["bark", "traunmuller", "mel", "log2"]
 Profile = Literal["annealed-laplace", "gp-pta-2015"]
-Annealing = Literal["common", "per-trial"]
 
 # Bisgaard, Vlaming & Dahlquist 2010, Trends in Amplification 14, 113-120; IEC 60118-15.
 AUDIOGRAM_FREQUENCIES_HZ = (
@@ -59,6 +58,9 @@ LENGTH_BOUNDS_BARK = (0.5, 40.0)
 SD_MEDIAN_DB = 12.0
 SD_LOG_SD = 0.6
 SD_BOUNDS_DB = (1.0, 80.0)
+
+RESPONSE_NOISE_DB = 2.0
+LEVEL_LIMITS_DB_HL = (-10.0, 120.0)
 
 # "annealed-laplace" only: "gp-pta-2015" has no offset, no weight and no annealing.
 OFFSET_SD_DB = 28.0
@@ -316,24 +318,12 @@ def laplace(
 
     Raises
     ------
-    TypeError
-        If `heard` is not boolean (an answer coded -1 would count as heard).
     RuntimeError
         If Newton's method does not converge.
     """
     x, h = (np.atleast_1d(np.asarray(v, dtype=np.float64)) for v in (x, level_db_hl))
-    if np.asarray(heard).dtype != np.bool_:
-        raise TypeError(f"heard must be boolean, got {np.asarray(heard).dtype}")
     sigma = np.asarray(response_noise_db, dtype=np.float64)
-    if not (length > 0.0 and sd_db > 0.0 and np.all(sigma > 0.0)):
-        raise ValueError(f"not all positive: {length=}, {sd_db=}, {response_noise_db=}")
-    if not offset_sd_db >= 0.0:
-        raise ValueError(f"negative: {offset_sd_db=}")
     y = np.where(np.atleast_1d(heard), 1.0, -1.0)
-    if not x.shape == h.shape == y.shape == (x.size,):
-        raise ValueError(f"shapes differ: x {x.shape}, level {h.shape}, heard {y.shape}")
-    if sigma.shape not in ((), x.shape):
-        raise ValueError(f"response_noise_db has shape {sigma.shape}, not () or {x.shape}")
     m = np.asarray(mean_at(x))
     K = kernel(x, x, length, sd_db, offset_sd_db)
 
@@ -429,13 +419,7 @@ def _uphill_rate(
 
 
 def log_hyperprior(
-    length: float,
-    sd_db: float,
-    *,
-    length_median: float = LENGTH_MEDIAN_BARK,
-    length_log_sd: float = LENGTH_LOG_SD,
-    sd_median_db: float = SD_MEDIAN_DB,
-    sd_log_sd: float = SD_LOG_SD,
+    length: float, sd_db: float, length_median: float = LENGTH_MEDIAN_BARK
 ) -> tuple[float, FloatArray]:
     """Log-normal priors on ``l`` and ``s``: the log density of ``(log l, log s)``, normalised.
 
@@ -448,48 +432,10 @@ def log_hyperprior(
     gradient : ndarray, shape (2,)
         By ``(log l, log s)``.
     """
-    log_sd = np.array([length_log_sd, sd_log_sd])
-    u = np.log([length / length_median, sd_db / sd_median_db]) / log_sd
+    log_sd = np.array([LENGTH_LOG_SD, SD_LOG_SD])
+    u = np.log([length / length_median, sd_db / SD_MEDIAN_DB]) / log_sd
     log_prior = float(np.sum(-0.5 * u**2 - np.log(log_sd * np.sqrt(2.0 * np.pi))))
     return log_prior, -u / log_sd
-
-
-def log_posterior_of_hyperparameters(
-    x: npt.ArrayLike,
-    level_db_hl: npt.ArrayLike,
-    heard: BoolArray,
-    mean_at: MeanFunction,
-    length: float,
-    sd_db: float,
-    response_noise_db: npt.ArrayLike,
-    offset_sd_db: float = 0.0,
-    *,
-    length_median: float = LENGTH_MEDIAN_BARK,
-    length_log_sd: float = LENGTH_LOG_SD,
-    sd_median_db: float = SD_MEDIAN_DB,
-    sd_log_sd: float = SD_LOG_SD,
-) -> tuple[float, FloatArray]:
-    """Log evidence of `laplace` plus `log_hyperprior`; parameters as there.
-
-    Returns
-    -------
-    log_posterior : float
-        ``log p(log l, log s, y)`` in nats: normalised in the prior, not over the data.
-    gradient : ndarray, shape (2,)
-        By ``(log l, log s)``.
-    """
-    posterior = laplace(
-        x, level_db_hl, heard, mean_at, length, sd_db, response_noise_db, offset_sd_db
-    )
-    log_prior, prior_gradient = log_hyperprior(
-        length,
-        sd_db,
-        length_median=length_median,
-        length_log_sd=length_log_sd,
-        sd_median_db=sd_median_db,
-        sd_log_sd=sd_log_sd,
-    )
-    return posterior.log_evidence + log_prior, posterior.gradient + prior_gradient
 
 
 # --- selection -----------------------------------------------------------------------------------
@@ -560,35 +506,8 @@ class ReferenceEstimator:
         "gp-pta-2015": after each answer the maximum of the evidence, no offset, constant sigma.
     candidate_frequencies_hz : sequence of float
         The frequencies that `next_stimulus` chooses from.
-    annealing : {"common", "per-trial"}
-        What the annealed noise of "annealed-laplace" applies to.  "common": all answers have the
-        noise of the present n, so that early answers are sharpened in retrospect.  "per-trial":
-        each answer keeps the noise of the n before it.
-    max_trials : int
-        Answers taken before `observe` raises.
-    response_noise_db : float
-        ``sigma``.
-    offset_sd_db : float, optional
-        ``o``; the profile's unless given.
-    frequency_weight : sequence of (frequency_hz, weight), optional
-        Factor on the objective of `next_stimulus`, linear between these on the scale and constant
-        beyond; the profile's unless given.
-    level_limits_db_hl : (float, float)
-        Lowest and highest level of a stimulus.
     scale : {"bark", "traunmuller", "mel", "log2"}
         Frequency scale.
-    length_median : float, optional
-        Median of the prior on ``l``, and where the search starts, in units of the scale; 4 Bark
-        unless given.
-    length_log_sd, sd_median_db, sd_log_sd : float
-        The rest of the priors ("annealed-laplace"); the search starts at `sd_median_db` in both
-        profiles.
-    length_bounds : (float, float), optional
-        Bounds on ``l``, in units of the scale; 0.5 to 40 Bark unless given.
-    sd_bounds_db : (float, float)
-        Bounds on ``s``.
-    gradient_tolerance, objective_tolerance : float
-        Where the search for ``(log l, log s)`` ends (gtol and ftol of L-BFGS-B); SciPy's own.
     """
 
     def __init__(
@@ -596,61 +515,19 @@ class ReferenceEstimator:
         profile: Profile = "annealed-laplace",
         *,
         candidate_frequencies_hz: Sequence[float] | FloatArray,
-        annealing: Annealing = "common",
-        max_trials: int = 128,
-        response_noise_db: float = 2.0,
-        offset_sd_db: float | None = None,
-        frequency_weight: Sequence[tuple[float, float]] | None = None,
-        level_limits_db_hl: tuple[float, float] = (-10.0, 120.0),
         scale: Scale = "bark",
-        length_median: float | None = None,
-        length_log_sd: float = LENGTH_LOG_SD,
-        sd_median_db: float = SD_MEDIAN_DB,
-        sd_log_sd: float = SD_LOG_SD,
-        length_bounds: tuple[float, float] | None = None,
-        sd_bounds_db: tuple[float, float] = SD_BOUNDS_DB,
-        gradient_tolerance: float = GRADIENT_TOLERANCE,
-        objective_tolerance: float = OBJECTIVE_TOLERANCE,
     ) -> None:
-        if profile not in ("annealed-laplace", "gp-pta-2015"):
-            raise ValueError(f"profile {profile!r} is neither annealed-laplace nor gp-pta-2015")
-        if annealing not in ("common", "per-trial"):
-            raise ValueError(f"annealing {annealing!r} is neither common nor per-trial")
-        if length_median is None:
-            length_median = length_in_units_of(scale, LENGTH_MEDIAN_BARK)
-        if length_bounds is None:
-            low_bark, high_bark = LENGTH_BOUNDS_BARK
-            length_bounds = (
-                length_in_units_of(scale, low_bark),
-                length_in_units_of(scale, high_bark),
-            )
         self.profile = profile
-        self.annealing = annealing
         self.scale: Scale = scale
-        self.max_trials = max_trials
-        self.level_limits_db_hl = level_limits_db_hl
-        self.gradient_tolerance = gradient_tolerance
-        self.objective_tolerance = objective_tolerance
-        self._sigma_db = response_noise_db
-        self._hyperprior = {
-            "length_median": length_median,
-            "length_log_sd": length_log_sd,
-            "sd_median_db": sd_median_db,
-            "sd_log_sd": sd_log_sd,
-        }
-        self._log_bounds = np.log([length_bounds, sd_bounds_db])
-        start = np.log([length_median, sd_median_db])
-        self._log_hyperparameters = np.clip(start, self._log_bounds[:, 0], self._log_bounds[:, 1])
+        self._length_median = length_in_units_of(scale, LENGTH_MEDIAN_BARK)
+        length_bounds = [length_in_units_of(scale, bound) for bound in LENGTH_BOUNDS_BARK]
+        self._log_bounds = np.log([length_bounds, SD_BOUNDS_DB])
+        self._log_hyperparameters = np.log([self._length_median, SD_MEDIAN_DB])
         self._intercept_db_hl, self._slope_db = prior_mean_line(scale)
         self._candidates_hz = np.asarray(candidate_frequencies_hz, dtype=np.float64)
-        if offset_sd_db is None:
-            offset_sd_db = OFFSET_SD_DB if profile == "annealed-laplace" else 0.0
-        if frequency_weight is None:
-            frequency_weight = (
-                FREQUENCY_WEIGHT if profile == "annealed-laplace" else [(1000.0, 1.0)]
-            )
-        self.offset_sd_db = offset_sd_db
-        weighted_hz, weights = np.transpose(frequency_weight)
+        annealed = profile == "annealed-laplace"
+        self.offset_sd_db = OFFSET_SD_DB if annealed else 0.0
+        weighted_hz, weights = np.transpose(FREQUENCY_WEIGHT if annealed else [(1000.0, 1.0)])
         self._weight = np.interp(
             warp(self._candidates_hz, scale), warp(weighted_hz, scale), weights
         )
@@ -672,20 +549,13 @@ class ReferenceEstimator:
         """Number of answers so far."""
         return len(self._heard)
 
-    def _noise_after_db(self, answers: int) -> float:
-        if self.profile == "gp-pta-2015":
-            return self._sigma_db
-        return max(self._sigma_db, ANNEALED_NOISE_START_DB * ANNEALED_NOISE_RATIO**answers)
-
     @property
     def response_noise_db(self) -> float:
         """The response noise now: annealed in "annealed-laplace", constant in "gp-pta-2015"."""
-        return self._noise_after_db(self.trial_count)
-
-    def _noise_of_answers_db(self) -> FloatArray:
-        if self.annealing == "common":
-            return np.full(self.trial_count, self.response_noise_db)
-        return np.array([self._noise_after_db(n) for n in range(self.trial_count)])
+        if self.profile == "gp-pta-2015":
+            return RESPONSE_NOISE_DB
+        annealed_db = ANNEALED_NOISE_START_DB * ANNEALED_NOISE_RATIO**self.trial_count
+        return max(RESPONSE_NOISE_DB, annealed_db)
 
     @property
     def hyperparameters(self) -> tuple[float, float]:
@@ -698,16 +568,11 @@ class ReferenceEstimator:
         """Log evidence in nats at the present hyperparameters and response noise."""
         return self._posterior.log_evidence
 
-    @property
-    def posterior(self) -> Posterior:
-        """The Laplace approximation to the threshold curve now."""
-        return self._posterior
-
     def _laplace(self, length: float, sd_db: float) -> Posterior:
         """Start where the last one ended: at most one answer has been added since."""
         x, h, heard = self._answers()
         posterior = laplace(
-            x, h, heard, self._mean_at, length, sd_db, self._noise_of_answers_db(),
+            x, h, heard, self._mean_at, length, sd_db, self.response_noise_db,
             self.offset_sd_db, np.pad(self._start, (0, len(x) - len(self._start))),
         )  # fmt: skip
         self._start = posterior.weights_db
@@ -718,7 +583,7 @@ class ReferenceEstimator:
         posterior = self._laplace(length, sd_db)
         if self.profile == "gp-pta-2015":
             return posterior.log_evidence, posterior.gradient
-        log_prior, prior_gradient = log_hyperprior(length, sd_db, **self._hyperprior)
+        log_prior, prior_gradient = log_hyperprior(length, sd_db, length_median=self._length_median)
         return posterior.log_evidence + log_prior, posterior.gradient + prior_gradient
 
     def _optimise(self) -> FloatArray:
@@ -736,8 +601,8 @@ class ReferenceEstimator:
             method="L-BFGS-B",
             bounds=optimize.Bounds(low, high),
             options={
-                "ftol": self.objective_tolerance,
-                "gtol": self.gradient_tolerance,
+                "ftol": OBJECTIVE_TOLERANCE,
+                "gtol": GRADIENT_TOLERANCE,
                 "maxiter": 500,
             },
         )
@@ -746,8 +611,8 @@ class ReferenceEstimator:
         best = np.clip(np.asarray(found.x, dtype=np.float64), low, high)
         projected = np.clip(best - found.jac, low, high) - best
         gradient_max = max(
-            1e4 * self.gradient_tolerance,
-            100.0 * float(np.sqrt(self.objective_tolerance * max(1.0, abs(found.fun)))),
+            1e4 * GRADIENT_TOLERANCE,
+            100.0 * float(np.sqrt(OBJECTIVE_TOLERANCE * max(1.0, abs(found.fun)))),
         )
         if not np.max(np.abs(projected)) <= gradient_max:
             raise RuntimeError(
@@ -758,8 +623,6 @@ class ReferenceEstimator:
 
     def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
         """Take one answer, then refit the hyperparameters and the posterior."""
-        if self.trial_count >= self.max_trials:
-            raise RuntimeError(f"max_trials={self.max_trials} answers have been taken already")
         self._frequency_hz.append(float(frequency_hz))
         self._level_db_hl.append(float(level_db_hl))
         self._heard.append(bool(heard))
@@ -769,7 +632,7 @@ class ReferenceEstimator:
     def _best_at_candidates(self) -> tuple[FloatArray, FloatArray]:
         """At each candidate the best allowed level, and the bits expected there (not weighted)."""
         mean_db_hl, sd_db = self.threshold(self._candidates_hz)
-        level_db_hl = np.clip(mean_db_hl, *self.level_limits_db_hl)
+        level_db_hl = np.clip(mean_db_hl, *LEVEL_LIMITS_DB_HL)
         return level_db_hl, bald(mean_db_hl, sd_db, level_db_hl, self.response_noise_db)
 
     def next_stimulus(self) -> Stimulus:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Final
 
 from device.emulator.pico import EmulatedPico
-from device.simulator.board import FULL_SCALE_DB_HL
 from device.simulator.listener import (
     HEARD_BUTTON,
     IDLE_SLOT_S,
@@ -20,6 +19,7 @@ from device.simulator.listener import (
     Press,
 )
 from device.tone_generator.settings import DEFAULT_PINS
+from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
 from firmware_py.link.frames import FrameError, LineReader, decode
 
 STEP_US: Final = 5000  # how long a frame may lie before it is carried
@@ -89,7 +89,7 @@ class EmulatedBoard:
         self._pico.send(data)
         for verb, fields in _frames(self._from_host, data):
             if verb == "tone" and len(self._asked) < TONES_HEARD_MAX:
-                level_db_hl = float(fields["dbfs"]) + FULL_SCALE_DB_HL
+                level_db_hl = float(fields["dbfs"]) + NOMINAL_FULL_SCALE_DB_HL
                 self._asked[fields["id"]] = (
                     _EARS[fields["ear"]], float(fields["hz"]), level_db_hl,
                 )  # fmt: skip

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes a Raspberry Pi the GP-PTA hearing-test device, or takes that away again; see README.md.
+# Installs the GP-PTA hearing-test device on a Raspberry Pi, or removes it; see README.md.
 set -eu
 
 usage='usage: install.sh --console gadget|uart [--image DIR] [--root DIR] [--replace-configuration]
@@ -9,11 +9,11 @@ usage='usage: install.sh --console gadget|uart [--image DIR] [--root DIR] [--rep
   --console uart           the operator is at GPIO 14 and 15 (ttyAMA0); Bluetooth is switched off
   --image DIR              the firmware as "make image" made it for this machine, unpacked; without it
                            the firmware is that of this repository, and this machine makes its kernels
-  --root DIR               lay the files down below DIR and touch nothing else: no packages, no user
+  --root DIR               put the files below DIR and change nothing else: no packages, no user
   --replace-configuration  write /etc/gp-pta anew; what was there is kept as NAME.~1~, NAME.~2~ ...
-  --uninstall              take everything away but /etc/gp-pta and the recordings in /var/lib/gp-pta'
+  --uninstall              remove everything but /etc/gp-pta and the recordings in /var/lib/gp-pta'
 
-# What requirements.lock has for the device, and for making its wheel.
+# Packages of requirements.lock that the device needs, and those that make its wheel.
 device_packages='numpy pyserial'
 build_packages='hatchling llvmlite numba numpy packaging pathspec pluggy tomlkit trove-classifiers ziglang'
 
@@ -64,16 +64,16 @@ files_of() { (cd "$here/files/$1" && find etc usr -type f 2>/dev/null); }
 
 mode_of() { if [ -x "$1" ]; then echo 755; else echo 644; fi; }
 
-lay_down() {
+install_files() {
     files_of "$1" | while read -r file; do
         source=$here/files/$1/$file
         install -D -m "$(mode_of "$source")" "$source" "$root/$file"
     done
 }
 
-take_away() { files_of "$1" | while read -r file; do rm -f "$root/$file"; done; }
+remove_files() { files_of "$1" | while read -r file; do rm -f "$root/$file"; done; }
 
-# What the operator's port must not be used for: a login.
+# No login prompt on the operator's port.
 mask_getty() { ln -sfn /dev/null "$units/serial-getty@$1.service"; }
 
 unmask_getty() {
@@ -81,8 +81,8 @@ unmask_getty() {
     if [ "$(readlink "$mask" || true)" = /dev/null ]; then rm "$mask"; fi
 }
 
-forget_console() {
-    for name in gadget uart; do take_away $name; done
+remove_console() {
+    for name in gadget uart; do remove_files $name; done
     for name in ttyGS0 ttyAMA0; do unmask_getty $name; done
     rmdir "$units/gp-pta-device.service.d" 2>/dev/null || true
     if [ -f "$boot/config.txt" ]; then
@@ -90,10 +90,10 @@ forget_console() {
     fi
 }
 
-# The bootloader's own settings are in config.txt; the kernel must not talk on the operator's line.
+# config.txt sets up the port; cmdline.txt must not send the kernel's messages to the operator.
 set_up_boot() {
     if [ ! -f "$boot/config.txt" ]; then
-        echo "$boot/config.txt is not there: no Raspberry Pi OS? The port is yours to set up."
+        echo "$boot/config.txt is not there: no Raspberry Pi OS? Set up the port yourself."
         return
     fi
     { echo '# gp-pta: begin' && echo '[all]' && cat "$here/files/$console/config.txt" &&
@@ -117,13 +117,13 @@ configure() {
     done
 }
 
-# The stanzas of these packages in the lock, hashes and all.
+# Print the lines of these packages in the lock, with their hashes.
 locked() {
     awk -v wanted=" $* " '/^[a-z]/ { split($1, part, "=="); take = index(wanted, " " part[1] " ") }
         take' "$repository/requirements.lock"
 }
 
-pip() { # VERB OPTION ... in the environment that builds
+pip() { # VERB OPTION ...: run pip in the environment that builds
     verb=$1
     shift
     "$work/build/bin/python" -m pip "$verb" --quiet --disable-pip-version-check --no-deps "$@"
@@ -139,13 +139,13 @@ from_lock() { # VERB PACKAGE ...
 make_wheel() {
     # shellcheck disable=SC2086 # they are several
     from_lock install $build_packages
-    mkdir "$work/source" # nothing is built in a directory that is somebody else's
+    mkdir "$work/source" # build in a copy: root leaves no files in the user's checkout
     (cd "$repository" && cp -r pyproject.toml README.md LICENSE device firmware_py host_tools \
         "$work/source")
     pip wheel --no-build-isolation --wheel-dir "$work/wheels" "$work/source"
 }
 
-# Everything is there before anything is changed: what is installed goes on if this fails.
+# Download and build all before changing anything: if this fails, the installed firmware still runs.
 install_firmware() {
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
@@ -158,15 +158,15 @@ install_firmware() {
         "$work"/wheels/*.whl
 }
 
-# An image that is not whole, or is for another machine, is found out here, and nothing is changed.
+# Refuse an image that is damaged or for another machine, before anything is changed.
 check_image() {
     (cd "$image" && sha256sum --check --quiet SHA256SUMS) ||
         refuse "--image is '$image', which is not as it was made"
     PYTHONDONTWRITEBYTECODE=1 python3 "$image/gp-pta-device" --version
 }
 
-# The command of the environment, as a wheel would bring it.
-lay_down_image() {
+# Put the image in place, with the command that a wheel would install.
+install_image() {
     rm -rf "$root/opt/gp-pta/image"
     install -d "$root/opt/gp-pta/bin"
     cp -r "$image" "$root/opt/gp-pta/image"
@@ -175,37 +175,37 @@ lay_down_image() {
 exec "${0%/*}/python" "${0%/*}/../image/gp-pta-device" "$@"
 END
     chmod 755 "$root/opt/gp-pta/bin/gp-pta-device"
-    # The firmware may not write there: without this it would be translated at every start.
+    # The firmware may not write there; without this Python would compile it at every start.
     [ "$root" ] || /opt/gp-pta/bin/python -m compileall -q /opt/gp-pta/image
 }
 
-# On the machine itself, once the files are there.
+# Make the system use the files.
 take_effect() {
     systemd-sysusers /etc/sysusers.d/gp-pta.conf
     chgrp -R gp-pta /etc/gp-pta
     systemctl daemon-reload
     { udevadm control --reload && udevadm trigger --subsystem-match=tty; } ||
-        echo 'udev takes the new rules up at the next boot'
+        echo 'udev will use the new rules after the next boot'
     echo 'Installed. Reboot now; then: systemctl status gp-pta-device, sudo gp-pta-check'
 }
 
 if [ "$uninstall" ]; then
     [ "$root" ] || systemctl disable --now gp-pta-device.service gp-pta-clock.service || true
-    forget_console
-    take_away common
+    remove_console
+    remove_files common
     rm -rf "$wanted" "$root/usr/local/share/doc/gp-pta" "$root/opt/gp-pta" "$root/var/cache/gp-pta"
     [ "$root" ] || systemctl daemon-reload
-    echo "Taken away. Left: $root/etc/gp-pta, the recordings in $root/var/lib/gp-pta, the user gp-pta."
+    echo "Removed. Kept: $root/etc/gp-pta, the recordings in $root/var/lib/gp-pta, the user gp-pta."
     exit
 fi
 
 [ -z "$image" ] || check_image
 [ "$root" ] || install_firmware # first, for it fails without a network
-[ -z "$image" ] || lay_down_image
+[ -z "$image" ] || install_image
 install -d "$units/multi-user.target.wants"
-forget_console
-lay_down common
-lay_down "$console"
+remove_console
+install_files common
+install_files "$console"
 install -D -m 644 "$here/README.md" "$manual"
 ln -sfn ../gp-pta-device.service "$wanted"
 mask_getty "$tty"

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Final
 
 from device.simulator import nhanes
-from device.simulator.listener import EARS, Audiogram, Ear
+from device.simulator.audiogram import Audiogram
+from device.simulator.listener import EARS, Ear
 from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,

@@ -61,14 +61,7 @@ class LocalBoard:
 
     def transmit(self, frames_max: int | None = None) -> bytes:
         """Hand over what is to be sent to the host, whole frames, and forget it."""
-        frames: list[bytes] = []
-        while frames_max is None or len(frames) < frames_max:
-            frame = self._server.next_frame()
-            if frame is None:
-                break
-            frames.append(frame)
-            self._server.sent()
-        return b"".join(frames)
+        return self._server.outbox.take(frames_max)
 
     def _poll_keys(self, now_us: int) -> None:
         keys = self._keyboard.keys()

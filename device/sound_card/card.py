@@ -8,7 +8,8 @@ import time
 from typing import Any, Final
 
 from device.sound_card.output import SampledOutput
-from device.tone_generator.synthesis import CHANNELS, CUT_MS, NOISE_RISE_MS
+from device.tone_generator.synthesis import CHANNELS
+from device.tone_generator.voices import CUT_MS, NOISE_RISE_MS
 
 STANDSTILL_S: Final = 2.0  # without a request for samples: the card was pulled out
 HIGH_LATENCY: Final = "high"  # some ten milliseconds: a tone with a gap in it is worth nothing

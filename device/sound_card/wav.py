@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 
 from device.sound_card.output import SampledOutput
-from device.tone_generator.synthesis import CHANNELS, CUT_MS, NOISE_RISE_MS
+from device.tone_generator.synthesis import CHANNELS
+from device.tone_generator.voices import CUT_MS, NOISE_RISE_MS
 
 RATE_HZ: Final = 48_000
 SAMPLE_BYTES: Final = 3  # as many as a good converter makes use of

@@ -158,11 +158,9 @@ class Board:
         )
 
     def _send(self) -> None:
-        while True:
-            frame = self.server.next_frame()
-            if frame is None or not self.port.write(frame):
-                return
-            self.server.sent()
+        waiting = self.server.outbox.waiting
+        while waiting and self.port.write(waiting[0]):
+            waiting.pop(0)
 
 
 def run() -> None:

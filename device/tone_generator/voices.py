@@ -1,14 +1,43 @@
 """A tone and noise in one stereo block: all that an output of samples needs but the time.
 
-`play`, `cut`, `mask` and `unmask` are called by the program, `fill` by the output whenever it wants
-a block, between any two steps of the program.
+`Voices` has one voice for tones and one for noise. `play`, `cut`, `mask` and `unmask` are called by
+the program, `fill` by the output whenever it wants a block, between any two steps of the program:
+what `fill` may not see half done is set last.
 """
 
-from device.tone_generator.synthesis import NoiseVoice, ToneVoice, sine_table
+import math
+from array import array
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from array import array
+from device.tone_generator.synthesis import (
+    COARSE,
+    CORNER,
+    FINE,
+    GAIN,
+    NOISE_STATE,
+    PHASE,
+    QUARTER,
+    RAMP,
+    RAMP_STEP,
+    SEED,
+    SHIFT,
+    STEP,
+    TONE_STATE,
+    fill_noise,
+    fill_tone,
+    gain_and_shift,
+    phase_step,
+    sine_table,
+)
+from firmware_py.link.messages import NOISE_DBFS_MAX
+
+CUT_MS = 5  # a tone is silenced by a fall so long: at once, and yet no click
+NOISE_RISE_MS = 50
+NOISE_BANDWIDTH = 0.29  # -3 dB to -3 dB, of the centre: between a third of an octave and a half
+_TWO_POLES = 0.6436  # -3 dB of two equal one-pole filters, of the corner of one
+_NOISE_RMS = 8192  # of the noise before its gain, a quarter of full scale
+
+# What a voice is doing.
+_IDLE, _RISE, _STEADY, _FALL, _GAP, _CUT = 0, 1, 2, 3, 4, 5
 
 
 class Voices:
@@ -66,3 +95,302 @@ class Voices:
             self._wanted = True
         self.ended_frame = tone.ended_frame if self._wanted else -1
         return noise.fill(block, frames) or sounds
+
+
+class Voice:
+    """What a voice for tones and one for noise have in common: it plays into one channel.
+
+    Parameters
+    ----------
+    table : array of int
+        From `sine_table`.
+    state : int
+        How many numbers the state of its kernel has.
+    following : int
+        How many numbers say what is to be played next; the first of them is the channel.
+
+    Attributes
+    ----------
+    held : bool
+        Do not begin yet: something else still fades in that channel.
+    """
+
+    def __init__(self, table: "array[int]", state: int, following: int) -> None:
+        self._table = table
+        self._state = array("i", [0] * state)
+        self._next = array("i", [0] * following)
+        self._waiting = False
+        self._cut = False
+        self.held = False
+        self._doing = _IDLE
+        self._channel = self._left = 0
+
+    @property
+    def channel(self) -> int:
+        """Return the channel that sounds, -1 if none does."""
+        return -1 if self._doing == _IDLE else self._channel
+
+    @property
+    def next_channel(self) -> int:
+        """Return the channel of what waits, or has waited last."""
+        return self._next[0]
+
+    def cut(self) -> None:
+        """Fall silent from the next block on; what waits is not played."""
+        self._waiting = False
+        self._cut = True
+
+
+class ToneVoice(Voice):
+    """Plays one tone at a time, pulse by pulse, into one channel of stereo blocks.
+
+    `start` and `cut` are called by the program, `fill` by the output whenever it wants a block,
+    between any two steps of the program: what `fill` may not see half done is set last.
+
+    Parameters
+    ----------
+    table : array of int
+        From `sine_table`.
+    rate_hz : float
+        Frames in a second.
+
+    Attributes
+    ----------
+    began_frame, ended_frame : int
+        Where in the block of the last `fill` a tone began and ended; -1: it did not.
+    """
+
+    def __init__(self, table: "array[int]", rate_hz: float) -> None:
+        super().__init__(table, TONE_STATE, 8)
+        self._rate_hz = rate_hz
+        self._cut_step = max(1, QUARTER // self._frames(CUT_MS))
+        self._rise = self._plateau = self._off = self._pulses = 0
+        self.began_frame = self.ended_frame = -1
+
+    def start(
+        self, channel: int, frequency_hz: float, level_dbfs: float, times_ms: "tuple[int, ...]"
+    ) -> None:
+        """Play a tone from the next block on, or from when the one before has faded.
+
+        Parameters
+        ----------
+        channel : int
+            `LEFT` or `RIGHT`.
+        frequency_hz, level_dbfs : float
+        times_ms : tuple of int
+            On, off, number of pulses, rise.
+        """
+        on_ms, off_ms, pulses, rise_ms = times_ms
+        following = self._next
+        self._waiting = False
+        rise = self._frames(rise_ms)
+        following[0] = channel
+        following[1] = phase_step(frequency_hz, self._rate_hz)
+        following[2], following[3] = gain_and_shift(level_dbfs)
+        following[4] = rise
+        following[5] = self._frames(on_ms) - 2 * rise
+        following[6] = self._frames(off_ms)
+        following[7] = pulses
+        assert following[5] >= 0
+        self._waiting = True
+
+    def fill(self, out: "array[int]", frames: int) -> bool:
+        """Write the next piece into a cleared block; return whether anything was written.
+
+        Nothing is allocated here.
+        """
+        self.began_frame = self.ended_frame = -1
+        if self._cut:
+            self._fall_silent()
+        if self._doing == _IDLE:
+            if self.held or not self._waiting:
+                return False
+            self._begin()
+        at = 0
+        while at < frames and self._doing != _IDLE:
+            count = self._left
+            if count > frames - at:
+                count = frames - at
+            if self._doing != _GAP:
+                fill_tone(out, 2 * at + self._channel, count, self._state, self._table)
+            at += count
+            self._left -= count
+            while self._left == 0 and self._doing != _IDLE:
+                self._go_on()
+        if self._doing == _IDLE:
+            self.ended_frame = at
+        return True
+
+    def _frames(self, time_ms: int) -> int:
+        return int(time_ms * self._rate_hz / 1000.0 + 0.5)
+
+    def _begin(self) -> None:
+        following, state = self._next, self._state
+        self._waiting = False
+        self._channel = following[0]
+        state[PHASE] = 0
+        state[STEP] = following[1]
+        state[GAIN] = following[2]
+        state[SHIFT] = following[3]
+        self._rise = following[4]
+        self._plateau = following[5]
+        self._off = following[6]
+        self._pulses = following[7]
+        self.began_frame = 0
+        self._go_up()
+
+    def _go_up(self) -> None:
+        self._doing = _RISE
+        self._left = self._rise
+        self._state[RAMP] = 0
+        self._state[RAMP_STEP] = QUARTER // self._rise
+
+    def _go_on(self) -> None:
+        # The piece is over; the next one may be empty.
+        state = self._state
+        if self._doing == _RISE:
+            self._doing = _STEADY
+            self._left = self._plateau
+            state[RAMP] = QUARTER
+            state[RAMP_STEP] = 0
+        elif self._doing == _STEADY:
+            self._doing = _FALL
+            self._left = self._rise
+            state[RAMP_STEP] = -(QUARTER // self._rise)
+        elif self._doing == _FALL:
+            self._pulses -= 1
+            if self._pulses == 0:
+                self._doing = _IDLE
+            else:
+                self._doing = _GAP
+                self._left = self._off
+        elif self._doing == _GAP:
+            self._go_up()
+        else:
+            self._doing = _IDLE
+
+    def _fall_silent(self) -> None:
+        self._cut = False
+        if self._doing == _GAP:
+            self._doing = _IDLE
+            self._left = 0
+        elif self._doing != _IDLE and self._doing != _CUT:
+            self._doing = _CUT
+            self._left = self._state[RAMP] // self._cut_step
+            self._state[RAMP_STEP] = -self._cut_step
+            if self._left == 0:
+                self._doing = _IDLE
+
+
+class NoiseVoice(Voice):
+    """Plays narrow-band noise into one channel of stereo blocks until it is told not to.
+
+    Parameters
+    ----------
+    table : array of int
+        From `sine_table`.
+    rate_hz : float
+        Frames in a second.
+    """
+
+    def __init__(self, table: "array[int]", rate_hz: float) -> None:
+        super().__init__(table, NOISE_STATE, 7)
+        self._rate_hz = rate_hz
+        self._state[SEED] = 1
+        rise = int(NOISE_RISE_MS * rate_hz / 1000.0)
+        self._ramp_step = QUARTER // rise
+
+    def start(self, channel: int, frequency_hz: float, level_dbfs: float) -> None:
+        """Play noise from the next block on, or from when what plays has faded.
+
+        Parameters
+        ----------
+        channel : int
+            `LEFT` or `RIGHT`.
+        frequency_hz : float
+            The centre of the band.
+        level_dbfs : float
+            The RMS is that of a tone of this level, `NOISE_DBFS_MAX` at most.
+        """
+        if level_dbfs > NOISE_DBFS_MAX:
+            raise ValueError(f"noise {level_dbfs} dBFS, allowed is {NOISE_DBFS_MAX} or less")
+        following = self._next
+        self._waiting = False
+        following[0] = channel
+        following[1] = phase_step(frequency_hz, self._rate_hz)
+        # A tone's RMS is 1/sqrt(2) of full scale, that of the noise a quarter.
+        following[2], following[3] = gain_and_shift(level_dbfs + 10.0 * math.log10(8.0))
+        corner_hz = 0.5 * NOISE_BANDWIDTH * frequency_hz / _TWO_POLES
+        corner = 1.0 - math.exp(-2.0 * math.pi * corner_hz / self._rate_hz)
+        following[4] = round(corner * 32768.0)
+        following[5], following[6] = _normalisation(corner)
+        self._cut = self._doing != _IDLE
+        self._waiting = True
+
+    def fill(self, out: "array[int]", frames: int) -> bool:
+        """Write the next piece into a cleared block; return whether anything was written.
+
+        Nothing is allocated here.
+        """
+        if self._cut:
+            self._fade()
+        if self._doing == _IDLE:
+            if self.held or not self._waiting:
+                return False
+            self._begin()
+        at = 0
+        while at < frames and self._doing != _IDLE:
+            count = frames - at
+            if self._doing != _STEADY and count > self._left:
+                count = self._left
+            fill_noise(out, 2 * at + self._channel, count, self._state, self._table)
+            at += count
+            if self._doing != _STEADY:
+                self._left -= count
+                if self._left == 0:
+                    self._settle()
+        return True
+
+    def _begin(self) -> None:
+        following, state = self._next, self._state
+        self._waiting = False
+        self._channel = following[0]
+        state[STEP] = following[1]
+        state[GAIN] = following[2]
+        state[SHIFT] = following[3]
+        state[CORNER] = following[4]
+        state[COARSE] = following[5]
+        state[FINE] = following[6]
+        state[RAMP] = 0
+        state[RAMP_STEP] = self._ramp_step
+        self._left = QUARTER // self._ramp_step
+        self._doing = _RISE
+
+    def _settle(self) -> None:
+        if self._doing == _RISE:
+            self._doing = _STEADY
+            self._state[RAMP] = QUARTER
+            self._state[RAMP_STEP] = 0
+        else:
+            self._doing = _IDLE
+
+    def _fade(self) -> None:
+        self._cut = False
+        if self._doing == _RISE or self._doing == _STEADY:
+            self._doing = _CUT
+            self._left = self._state[RAMP] // self._ramp_step
+            self._state[RAMP_STEP] = -self._ramp_step
+            if self._left == 0:
+                self._doing = _IDLE
+
+
+def _normalisation(corner: float) -> "tuple[int, int]":
+    # A shift and a factor in 1/16384 that give the filtered noise its RMS.
+    keep = 1.0 - corner
+    power = math.pow(corner, 4) * (1.0 + keep * keep) / math.pow(1.0 - keep * keep, 3)
+    rms = math.sqrt(power / 3.0) * 536870912.0  # of a uniform noise of +-2**29
+    coarse = 0
+    while rms >= _NOISE_RMS:
+        rms *= 0.5
+        coarse += 1
+    return coarse, round(_NOISE_RMS / rms * 16384.0)

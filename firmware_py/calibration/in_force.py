@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from firmware_py.calibration.file import CalibrationError, calibration_from, read_calibration
-from firmware_py.calibration.levels import NOISE_CORRECTION, NOISE_DBFS_MAX, Calibration
+from firmware_py.calibration.levels import NOISE_CORRECTION, Calibration
+from firmware_py.link.messages import NOISE_DBFS_MAX
 from firmware_py.procedure.masking import Earphones, attenuation_db
 
 NOMINAL_FULL_SCALE_DB_HL: Final = 120.0  # of 0 dBFS at every frequency, where nothing is measured

@@ -16,7 +16,6 @@ from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
 
 # All a test may ask lies within the first and the last, so nothing is ever extrapolated.
 FREQUENCIES_HZ: Final = (125, *AUDIOGRAM_FREQUENCIES_HZ)
-NOISE_DBFS_MAX: Final = -10.0  # of the wire: peaks of noise are higher than those of a tone
 ROUNDING_DB: Final = 1e-9  # what is a whole number but for rounding counts as whole
 _HUNDREDTHS: Final = 100  # the wire has two digits
 

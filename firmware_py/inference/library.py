@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 VARIABLE: Final = "GP_PTA_KERNELS"  # path of a library, or one of the next four
 JIT: Final = "jit"
@@ -39,14 +39,6 @@ class _ArrayDescription(ctypes.Structure):
     """The description of an array that a kernel gets."""
 
     _fields_ = (("data", ctypes.c_void_p), ("shape", ctypes.c_int64 * DIMENSIONS_MAX))
-
-
-class Converter(Protocol):
-    """The type of an argument, as ctypes asks for it."""
-
-    def from_param(self, value: Any, /) -> Any:
-        """Return the object that is passed for this value."""
-        ...
 
 
 class ArrayConverter:
@@ -97,7 +89,7 @@ class ArrayConverter:
 
 
 SCALARS: Final = {"float64": ctypes.c_double, "int64": ctypes.c_int64}
-CONVERTERS: Final[dict[str, Converter]] = {
+CONVERTERS: Final[dict[str, Any]] = {
     **SCALARS,
     "float64[::1]": ArrayConverter("float64", 1),
     "float64[:,::1]": ArrayConverter("float64", 2),
@@ -151,7 +143,7 @@ class Library:
         *arguments, result = annotations
         (function.restype,) = (SCALARS[kind] for kind in passed_as(result))
         kinds = [kind for argument in arguments for kind in passed_as(argument)]
-        function.argtypes = [CONVERTERS[kind] for kind in kinds]  # type: ignore[misc]
+        function.argtypes = [CONVERTERS[kind] for kind in kinds]
         if len(kinds) == len(arguments):
             return function
 

@@ -9,16 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from firmware_py.procedure.ear import (
-    BAND_PROBABILITY,
-    NO_COVER,
-    Cover,
-    EarTest,
-    Estimate,
-    Observation,
-    Presentation,
-    near,
-)
+from firmware_py.procedure import words
+from firmware_py.procedure.audiogram import BAND_PROBABILITY, Estimate
+from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.levels import near
 from firmware_py.procedure.masking import (
     COCHLEA_BEST_DB_HL,
     GAP_MAX_DB,
@@ -40,10 +34,10 @@ from firmware_py.procedure.outcomes import (
     UNRELIABLE,
     MaskingMark,
 )
+from firmware_py.procedure.presentation import NO_COVER, Cover, Observation, Presentation
 from firmware_py.procedure.settings import AUTOMATIC, LEFT, RIGHT, Settings
 
 OTHER: Final = {LEFT: RIGHT, RIGHT: LEFT}
-NO_NOISE: Final = "the tone generator has no masking noise"
 
 
 @dataclass(frozen=True)
@@ -108,15 +102,19 @@ class CrossHearing:
         if crossing_db_hl < other.cochlea_db_hl:
             return NO_COVER
         if not self.can_mask:
-            return Cover(why=NO_NOISE)
+            return Cover(why=words.NO_NOISE)
         try:
             level_db_hl = self._noise(ear, presentation, other)
         except UnmaskableError as error:
             return Cover(why=str(error))
         return Cover(
             level_db_hl,
-            f"{presentation.level_db_hl:g} dB HL reaches the {OTHER[ear]} ear at "
-            f"{crossing_db_hl:g} dB HL, which it may hear from {other.cochlea_db_hl:.0f} on",
+            words.CROSSES.format(
+                level_db_hl=presentation.level_db_hl,
+                ear=OTHER[ear],
+                crossing_db_hl=crossing_db_hl,
+                cochlea_db_hl=other.cochlea_db_hl,
+            ),
         )
 
     def ask_again(self, ear: str) -> bool:
@@ -142,7 +140,7 @@ class CrossHearing:
     def verdicts(self, ear: str) -> dict[int, Verdict]:
         """Say what is sure of each threshold; of an ear without any there is nothing to say."""
         tested = self._ears[ear]
-        estimates = tested.estimates()
+        estimates = tested.audiogram.estimates()
         if tested.outcome not in (MEASURED, INCOMPLETE, NO_RESPONSE) or not tested.observations:
             return {each.frequency_hz: Verdict(NOT_MASKED) for each in estimates}
         return {each.frequency_hz: self._verdict(ear, each) for each in estimates}
@@ -150,7 +148,7 @@ class CrossHearing:
     def _verdict(self, ear: str, estimate: Estimate) -> Verdict:
         frequency_hz = estimate.frequency_hz
         other = self._other(ear, frequency_hz) or UNKNOWN
-        level_db_hl = min(estimate.mean_db_hl, self._ears[ear].limit_db_hl(frequency_hz))
+        level_db_hl = min(estimate.mean_db_hl, self._ears[ear].levels.limit_db_hl(frequency_hz))
         tone = Presentation(MEASURE, frequency_hz, level_db_hl)
         if self._crossing(frequency_hz, level_db_hl) < other.cochlea_db_hl:
             return Verdict(NOT_MASKED, "", self._gap(estimate, other, None))
@@ -163,7 +161,7 @@ class CrossHearing:
             return Verdict(MASKED, "", self._gap(estimate, other, noise))
         if estimate.mark == NO_RESPONSE:
             return Verdict(NOT_MASKED)  # neither ear heard anything
-        return Verdict(UNCERTAIN, "no tone near it was masked")
+        return Verdict(UNCERTAIN, words.NOT_MASKED_NEARBY)
 
     def _other(self, ear: str, frequency_hz: float) -> Threshold | None:
         """Return what is known of the other ear; None if it is not measured, or not to be trusted.
@@ -208,7 +206,7 @@ class CrossHearing:
             return suspect.cover.why
         other = self._other(ear, suspect.presentation.frequency_hz)
         if other is None:
-            return f"the {OTHER[ear]} ear was not measured"
+            return words.NOT_MEASURED.format(ear=OTHER[ear])
         return self.cover(ear, suspect.presentation).why
 
     def _gap(self, estimate: Estimate, other: Threshold, noise_db_hl: float | None) -> float | None:

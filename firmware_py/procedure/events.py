@@ -4,16 +4,15 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
 from firmware_py.procedure.results import SessionResult
+from firmware_py.procedure.tells import Tell
 
 HEARD_BUTTON: Final = 1
 UNSURE_BUTTON: Final = 2  # "perhaps": where there is a second button
 
 
 @dataclass(frozen=True)
-class TestStarted:
+class Started:
     """The operator starts the test; `can_mask`: the tone generator has masking noise."""
-
-    __test__ = False  # not a test class of pytest
 
     can_mask: bool = False
 
@@ -42,7 +41,7 @@ class ToneEnded:
 
 @dataclass(frozen=True)
 class _ButtonMoved:
-    """What happened to a button, at `at_us` of the board's time; records without one are of 1."""
+    """What happened to a button, at `at_us` of the board's time."""
 
     at_us: int
     button: int = HEARD_BUTTON
@@ -121,7 +120,7 @@ class NoiseEnded:
 
 
 Event = (
-    TestStarted
+    Started
     | TimePassed
     | ToneStarted
     | ToneEnded
@@ -189,14 +188,6 @@ class Wait:
 
 
 @dataclass(frozen=True)
-class Tell:
-    """Something an operator wants to know as it happens: what, and the figures to it."""
-
-    what: str
-    about: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class Finish:
     """The test is over, with this result."""
 
@@ -206,7 +197,7 @@ class Finish:
 Action = Play | Mask | Unmask | Silence | AskBoardTime | Wait | Tell | Finish
 
 _RECORDED: Final = {
-    "started": TestStarted,
+    "started": Started,
     "time": TimePassed,
     "tone-on": ToneStarted,
     "tone-off": ToneEnded,
@@ -253,6 +244,8 @@ def event_from_record(record: dict[str, Any]) -> Event:
         values = dict(record)
         kind = _RECORDED[values.pop("what")]
         if not issubclass(kind, Event):
+            raise TypeError
+        if values.keys() != {field.name for field in fields(kind)}:
             raise TypeError
         event: Event = kind(**values)
         # Exactly: True is no number, and 1 is not true.

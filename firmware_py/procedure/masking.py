@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from firmware_py.procedure import words
 from firmware_py.procedure.reach import Highest, unlimited
 
 SUPRA_AURAL: Final = "supra-aural"
@@ -109,8 +110,8 @@ def noise_db_hl(
     least = max(other.high_db_hl, level_db_hl - attenuation_db + AIR_BONE_GAP_DB)
     most = level_db_hl + attenuation_db - AIR_BONE_GAP_DB
     if least > most:
-        raise UnmaskableError("masking dilemma: enough noise would hide the tone itself")
+        raise UnmaskableError(words.DILEMMA)
     if least > highest_db_hl:
-        raise UnmaskableError("enough noise would be above its limit")
+        raise UnmaskableError(words.NOISE_LIMIT)
     wanted = math.ceil(min(least + SAFETY_DB, 0.5 * (least + most)))
     return min(float(wanted), highest_db_hl)

@@ -34,7 +34,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Carry until interrupted."""
+    """Carry bytes until interrupted."""
     stop = threading.Event()
     with stopped_by_signals(stop), ExitStack() as ptys:
         try:
@@ -58,5 +58,5 @@ def carry(one: int, other: int, stop: threading.Event) -> None:
         for end in readable:
             on_the_way[far[end]] = os.read(end, BYTES_MAX)
         for end in writable:
-            with suppress(BlockingIOError):  # there was room, and is none any more
+            with suppress(BlockingIOError):  # the room it had is taken
                 on_the_way[end] = on_the_way[end][os.write(end, on_the_way[end]) :]

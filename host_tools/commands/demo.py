@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import audiogram_named
-from device.simulator.listener import Audiogram
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.settings import AUTOMATIC, OFF
 from host_tools import simulation
@@ -119,7 +119,7 @@ def _screen(picture: Path | None) -> "Console":
 
 
 def _picture(screen: "Console") -> str:
-    """Return the screen as SVG, without the font that Rich would fetch from outside."""
+    """Return the screen as SVG, without the font that Rich would have the reader download."""
     svg = screen.export_svg(title="gp-pta demo")
     return re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
 
@@ -158,7 +158,7 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 class _Killer:
-    """Kills the firmware after some answers, drawn from the seed."""
+    """Kills the firmware after some answers; how many is drawn from the seed."""
 
     def __init__(self, arguments: argparse.Namespace, firmware: FirmwareProcess) -> None:
         self._left = arguments.kill
@@ -178,7 +178,7 @@ class _Killer:
 
 
 def _errors_db(ear: EarResult, truth: Audiogram) -> Iterable[float]:
-    """Return estimate minus truth at the audiogram frequencies the truth covers, within limits."""
+    """Yield estimate minus truth, at the frequencies where there are both."""
     for found in ear.thresholds:
         if not truth.frequencies_hz[0] <= found.frequency_hz <= truth.frequencies_hz[-1]:
             continue

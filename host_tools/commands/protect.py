@@ -82,7 +82,7 @@ def make_identity(path: Path) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return what a file of the size of a journal has in it; `HostError` if it cannot be read."""
+    """Return the content of a file no larger than a journal; `HostError` if it cannot be read."""
     try:
         with path.open("rb") as file:
             content = file.read(FILE_BYTES_MAX + 1)

@@ -110,7 +110,7 @@ class _Bench:
         self.leaving = False
 
     def serve(self) -> int:
-        """Talk until the operator has gone; a firmware that was killed is started again."""
+        """Talk until the operator leaves; a firmware that was killed is started again."""
         while True:
             operator = Operator(self._cable, self._firmware)
             state = operator.greet()
@@ -125,7 +125,7 @@ class _Bench:
             try:
                 return self._talk()
             except (HostError, KeyboardInterrupt):
-                # With its own words, if it was not killed but ended by itself.
+                # If it ended by itself, the error has its own words.
                 if not self._firmware.has_ended() or not self._firmware.restart_if_killed():
                     raise
                 if not self._interactive:  # the line under way may be lost
@@ -138,7 +138,7 @@ class _Bench:
             talk.wake()
             if self._interactive:
                 converse(talk, self._until_exit(typed_by_people(talk)))
-                code = EXIT_DONE  # who types sees what was refused; a script is told
+                code = EXIT_DONE  # a person has seen what was refused; a script needs the code
             else:
                 code = converse(talk, self._until_exit(typed_by_a_script()))
                 self._wait_for_the_test(talk)
@@ -163,13 +163,13 @@ class _Bench:
         self._firmware.wait()
 
     def _wake_operator(self) -> None:
-        """Have a prompt that waits for a line look up: the firmware is gone."""
+        """Interrupt a prompt that waits for a line, as the firmware is gone."""
         if not self.leaving:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
 class _OperatorsEnd:
-    """The operator's end of the cable as a port, which is gone when the firmware is."""
+    """The operator's end of the cable as a port that is lost when the firmware ends."""
 
     is_open = True
     is_full = False
@@ -186,7 +186,7 @@ class _OperatorsEnd:
         """Do nothing: the cable stays for the next talk."""
 
     def fileno(self) -> None:
-        """Return None: nobody waits for it."""
+        """Return None: there is nothing to wait for."""
 
     def read(self) -> bytes:
         """Return whole lines that have come.
@@ -212,7 +212,7 @@ class _OperatorsEnd:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """Have SIGTERM, and SIGHUP of a terminal that is closed, end this process in good order."""
+    """Let SIGTERM, and SIGHUP of a closed terminal, end this process in good order."""
 
     def end(number: int) -> None:
         raise SystemExit(128 + number)
@@ -222,7 +222,7 @@ def _ended_by_signals() -> Iterator[None]:
 
 
 def _by_hand(arguments: argparse.Namespace) -> Iterator[str]:
-    """Say what to type for the same in several terminals, and to look on."""
+    """Yield what to type to do the same in several terminals, and to watch."""
     speed = f"--speed {arguments.speed:g}"
     data = shlex.quote(str(arguments.data))
     board = f"  {shlex.join(['gp-pta', 'simulate', *options_of(arguments, unusual=True)])} {speed}"
@@ -256,7 +256,7 @@ def _say_what_stays(arguments: argparse.Namespace, before: dict[Path, int]) -> N
 
 
 def _the_same(arguments: argparse.Namespace) -> str:
-    """Return what opens this bench again: with another listener a test would make no sense."""
+    """Return the command that opens this bench again, with the same listener."""
     usual = arguments.speed == SPEED[arguments.board]
     speed = [] if usual else ["--speed", f"{arguments.speed:g}"]
     data = ["--data", str(arguments.data)]
@@ -268,5 +268,5 @@ def _show(line: str) -> None:
 
 
 def _say(words: str) -> None:
-    """Say what is not the console's."""
+    """Print words that are not the console's to standard error."""
     print(words, file=sys.stderr, flush=True)

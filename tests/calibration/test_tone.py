@@ -7,7 +7,7 @@ import pytest
 
 from firmware_py.calibration.tone import ON_MS, ToneError
 from firmware_py.link.notices import Refused
-from firmware_py.procedure.hearing import PAUSE_BEFORE
+from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
 from tests.firmware.world import MS, World, a_listener, result_of, run_session
 
@@ -75,7 +75,7 @@ def test_what_may_not_be_played_is_named(
 
 
 def test_the_boards_own_limit_stands(world: World) -> None:
-    world.board._output_limit_dbfs = -20.0
+    world.board.server.limits_dbfs = (-20.0, -20.0)
     world.runner.calibration_tone.play("left", 1000.0, -10.0)
     until_state(world, "refused limit")
     assert world.board.played == []
@@ -105,6 +105,6 @@ def test_a_refusal_that_is_not_of_a_tests_own_tone_does_not_end_it(world: World)
     assert session.test.state == PAUSE_BEFORE
     world.runner.notice(Refused("tone", "limit", ""))
     assert not session.over
-    world.board._output_limit_dbfs = -160.0
+    world.board.server.limits_dbfs = (-160.0, -160.0)
     world.finish()
     assert session.test.outcome == "aborted", "of its own tone it does"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import AudiogramError, audiogram_named
-from device.simulator.listener import Audiogram
 
 TABLE = """\
 source,subject,ear,t500,t1000,t1000_retest,t2000,t3000,t4000,t6000,t8000,no_response,mode

@@ -7,12 +7,12 @@ import statistics
 
 import pytest
 
+from device.simulator.audiogram import Audiogram
 from device.simulator.listener import (
     IDLE_SLOT_S,
     RESPONSE_TIME_S_MAX,
     RESPONSE_TIME_S_MIN,
     START,
-    Audiogram,
     Ear,
     Noise,
     Press,

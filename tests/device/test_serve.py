@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 import serial
 
+from device.simulator.audiogram import Audiogram
 from device.simulator.board import SimulatedBoard
-from device.simulator.listener import Audiogram, SimulatedListener
+from device.simulator.listener import SimulatedListener
 from device.simulator.serve import serve, stopped_by_signals
 from firmware_py.link.frames import LineReader, decode, encode
 
@@ -154,12 +155,12 @@ def test_nothing_grows_when_nobody_reads() -> None:
         for number in range(2, 2000):
             port.send(number, "ping")
         deadline_s = time.monotonic() + WAIT_S_MAX
-        while board.dropped == 0 and time.monotonic() < deadline_s:
+        while board.server.dropped == 0 and time.monotonic() < deadline_s:
             time.sleep(0.005)
         port.send(2001, "ping")
         port.wait_for(lambda frame: frame[1] == "ok")
 
-    assert board.dropped > 0
+    assert board.server.dropped > 0
 
 
 @pytest.mark.parametrize("speed", [0.0, 0.009, 1001.0, float("nan")])
@@ -170,7 +171,8 @@ def test_the_speed_is_checked(speed: float) -> None:
 
 PROGRAM = """
 from device.simulator.board import SimulatedBoard
-from device.simulator.listener import Audiogram, SimulatedListener
+from device.simulator.audiogram import Audiogram
+from device.simulator.listener import SimulatedListener
 from device.simulator.serve import serve, stopped_by_signals
 
 flat = Audiogram((1000.0,), (20.0,))

@@ -37,12 +37,12 @@ class StallingBoard(SimulatedBoard):
 
     def is_silent(self) -> bool:
         """Return whether no tone sounds now."""
-        return self._tone is None
+        return self.tone is None
 
     def is_silent_without_host(self) -> bool:
         """Return whether it is silent at last when nobody talks to it any more."""
-        self.advance(self._now_us + self._host_silence_us)
-        return self._tone is None and self._noise is None
+        self.advance(self.now_us + self.host_silence_us)
+        return self.tone is None and self.noise is None
 
 
 class Served:

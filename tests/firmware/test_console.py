@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from device.simulator.board import PlayedNoise
+from device.simulator.board import PlayedNoise, SimulatedBoard
 from firmware_py import archive
 from firmware_py.archive import DAMAGED, UNFINISHED, ArchiveError, glance, recorded_result
 from firmware_py.configuration import Configuration
@@ -26,7 +26,7 @@ from firmware_py.self_check import PARTS
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
 from tests.firmware.test_firmware import Device, told_by
 from tests.firmware.world import a_listener, result_of
-from tests.host.journals import write_again
+from tests.host.journals import NONSENSE, write_nonsense
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
@@ -126,7 +126,7 @@ def test_a_button_is_counted_told_and_seen_to_be_stuck(
 def test_tones_by_hand_obey_the_limits_of_a_test(tmp_path: Path) -> None:
     nothing = "nothing was played"
     device = Device(tmp_path)
-    device.tones.board._listener = a_listener(lapse_rate=1.0)
+    device.tones.board.hand.listener = a_listener(lapse_rate=1.0)
     answers = told_by(
         device, "TONE LEFT,1000,41", "TONE UP,1000,40", "TONE LEFT,100,40", "TONE LEFT,8001,40",
         "TONE LEFT,1000,-11", "TONE LEFT,nan,40", "TONE LEFT,1000,nan", "TONE LEFT,1e9,40",
@@ -156,7 +156,7 @@ def test_tones_by_hand_obey_the_limits_of_a_test(tmp_path: Path) -> None:
 
 def test_no_tone_by_hand_is_20_db_above_the_one_before_in_its_ear(tmp_path: Path) -> None:
     device = Device(tmp_path)
-    device.tones.board._listener = a_listener(lapse_rate=1.0)
+    device.tones.board.hand.listener = a_listener(lapse_rate=1.0)
     device.type("SYST:EVEN ON")
     device.type("TONE LEFT,1000,40")
     device.type("TONE LEFT,1000,61", after(device, "level_db_hl=40"))
@@ -187,7 +187,7 @@ def test_no_tone_by_hand_is_20_db_above_the_one_before_in_its_ear(tmp_path: Path
 def test_a_tone_by_hand_may_have_noise_in_the_other_ear(tmp_path: Path) -> None:
     device = Device(tmp_path)
     board = device.tones.board
-    board._listener = a_listener(lapse_rate=1.0)
+    board.hand.listener = a_listener(lapse_rate=1.0)
     device.type("TONE LEFT,1000,40,61")
     device.type("TONE LEFT,1000,40,loud")
     device.type("TONE LEFT,1000,40,50")
@@ -213,8 +213,7 @@ def test_a_tone_generator_without_noise_plays_no_tone_that_should_have_some(
     tmp_path: Path,
 ) -> None:
     device = Device(tmp_path)
-    for verb in ("mask", "unmask"):
-        del device.tones.board._commands[verb]
+    device.tones.board = SimulatedBoard(a_listener("S2"), has_noise=False)
     (answer,) = told_by(device, "TONE LEFT,1000,40,50")[:1]
 
     assert answer == 'ERROR -224,"the tone generator has no masking noise; nothing was played"'
@@ -223,7 +222,7 @@ def test_a_tone_generator_without_noise_plays_no_tone_that_should_have_some(
 
 def test_a_tone_by_hand_ends_when_told_and_when_a_test_begins(tmp_path: Path) -> None:
     device = Device(tmp_path, speed=4.0)  # a tone outlasts a busy machine's stall
-    device.tones.board._listener = a_listener(lapse_rate=1.0)
+    device.tones.board.hand.listener = a_listener(lapse_rate=1.0)
 
     def sounds(count: int) -> Callable[[], bool]:
         return lambda: len(device.tones.board.played) == count and not device.is_silent()
@@ -269,20 +268,15 @@ def test_earlier_sessions_are_listed_and_looked_at_by_number(
     assert "UNCALIBRATED" in picture[-2]
 
 
-def test_a_result_of_another_shape_is_an_error_and_no_fault(tmp_path: Path, one_ear: Path) -> None:
-    """Every record of it is whole."""
-    header, *records = read_journal(one_ear).records
-    (finish,) = (r["action"] for r in records if r.get("action", {}).get("what") == "finish")
-    for ear in finish["result"]["ears"]:
-        del ear["tones_unsure"]
-        del ear["thresholds"][0]["mark"]
-    write_again(tmp_path / "session-000001.journal", header, records)
-    picture, thresholds, *_ = told_by(Device(tmp_path), "AUD 1", "THR? ,1")
+@pytest.mark.parametrize("name", NONSENSE)
+def test_nonsense_in_a_journal_is_an_error_and_no_fault(tmp_path: Path, name: str) -> None:
+    words = write_nonsense(tmp_path / "session-000001.journal", name)
+    told = told_by(Device(tmp_path), "AUD 1", "THR? ,1", "SESS:RES? 1", "SESS:LIST?")
 
-    assert picture.startswith('ERROR 102,"session 1: ')
-    assert "result.ears[0] is " in picture
-    assert "; allowed is an object of ear, outcome, why, thresholds" in picture
-    assert thresholds == picture
+    assert len({*told[:3]}) == 1
+    assert told[0].startswith('ERROR 102,"session 1: ')
+    assert words in told[0]
+    assert told[3] == "1,damaged,-,-,-"
 
 
 @pytest.mark.parametrize(

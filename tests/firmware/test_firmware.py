@@ -135,7 +135,7 @@ class Device:
         return self.firmware._client.connected
 
     def is_playing(self) -> bool:
-        return len(self.tones.board.played) > 2 and self.tones.board._tone is not None
+        return len(self.tones.board.played) > 2 and self.tones.board.tone is not None
 
     def run(self) -> str:
         """Run until the end and return what the operator was told."""
@@ -146,7 +146,7 @@ class Device:
         return self.operator.heard
 
     def is_silent(self) -> bool:
-        return self.tones.board._tone is None
+        return self.tones.board.tone is None
 
 
 def test_a_tone_generator_that_cannot_be_opened_is_told_to_the_operator(tmp_path: Path) -> None:
@@ -388,7 +388,7 @@ def test_the_console_shows_unsure_answers_and_why_an_ear_ended(
 
 def test_the_answers_told_unasked_are_true_false_or_unsure(tmp_path: Path) -> None:
     device = Device(tmp_path)
-    device.tones.board._listener = a_listener("S2", unsure_half_width_db=5.0)
+    device.tones.board.hand.listener = a_listener("S2", unsure_half_width_db=5.0)
     device.type("SETT unsure_half_width_db,5")
     device.type("SYST:EVEN ON")
     device.type("SESS:STAR LEFT,SEED=3")

@@ -10,7 +10,7 @@ import pytest
 
 from firmware_py.journal import read_journal
 from firmware_py.procedure.events import Continued, Paused
-from firmware_py.procedure.hearing import LISTENING, PAUSE_BEFORE
+from firmware_py.procedure.presenter import LISTENING, PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
 from host_tools.commands.replay.command import DIFFERENT, IDENTICAL, Verdict, replay_journal
 from tests.conftest import UPDATED

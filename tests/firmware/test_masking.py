@@ -11,11 +11,12 @@ import pytest
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.board import PlayedTone, SimulatedBoard
+from device.tone_generator.server import RefusedError, ToneGenerator
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.calibration.levels import NOISE_CORRECTION
-from firmware_py.procedure.hearing import PAUSE_BEFORE
 from firmware_py.procedure.masking import INSERT, KINDS
 from firmware_py.procedure.outcomes import MASKED, NOT_MASKED, UNCERTAIN
+from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
 from tests.calibration.calibrations import CalibratedBoard, calibration, on_file
@@ -69,7 +70,7 @@ def masks_of(journal: Path) -> list[dict[str, Any]]:
 
 
 def test_a_poor_ear_is_found_with_masking_and_hidden_without(masked: Path, shadow: Path) -> None:
-    """The table of firmware_py/procedure/README.md (`pytest -s` prints it)."""
+    """The table of bench/README.md (`pytest -s` prints it)."""
     for name, journal in (("automatic", masked), ("off", shadow)):
         found = (each["threshold_db_hl"] for each in ear_of(journal, LEFT)["thresholds"])
         print(name, ["none" if level is None else round(level) for level in found])
@@ -159,12 +160,18 @@ def test_no_tone_goes_without_its_noise_when_the_host_stands_still_between_them(
     assert replay_journal(world.journal()).code == IDENTICAL
 
 
+class ServerWithoutEnd(ToneGenerator):
+    """Always says that its noise has ended."""
+
+    def _play(self, values: dict[str, Any]) -> dict[str, Any]:
+        self._noise_lost = self._noise_ear >= 0
+        return super()._play(values)
+
+
 class BoardWithoutEnd(SimulatedBoard):
     """A board that always says that its noise has ended."""
 
-    def _play(self, fields: Any) -> dict[str, str | int]:
-        self._noise_lost = self.noise is not None
-        return super()._play(fields)
+    server_type = ServerWithoutEnd
 
 
 def test_a_board_that_always_says_that_its_noise_has_ended_is_not_asked_for_ever(
@@ -192,23 +199,33 @@ def test_a_board_without_noise_is_known_by_its_answer_and_marked(tmp_path: Path)
     assert any(words.endswith("Hz: the tone generator has no masking noise") for words in remarks)
 
 
+class WeakServer(ToneGenerator):
+    """Allows less noise than its calibration says."""
+
+    NOISE_LIMIT_DBFS = -70.0
+
+    def _mask(self, values: dict[str, Any]) -> dict[str, Any]:
+        if values["dbfs"] > self.NOISE_LIMIT_DBFS:
+            raise RefusedError("limit")
+        return super()._mask(values)
+
+
 class WeakNoise(SimulatedBoard):
     """A board that allows less noise than its calibration says."""
 
-    LIMIT_DBFS = -70.0
-
-    def _mask(self, fields: Any) -> dict[str, str | int]:
-        self._output_limit_dbfs = self.LIMIT_DBFS
-        try:
-            return super()._mask(fields)
-        finally:
-            self._output_limit_dbfs = 0.0
+    server_type = WeakServer
 
 
-class ModestNoise(WeakNoise):
+class ModestServer(WeakServer):
+    """Allows some of the noise it is asked for."""
+
+    NOISE_LIMIT_DBFS = -52.0
+
+
+class ModestNoise(SimulatedBoard):
     """A board that allows some of the noise it is asked for."""
 
-    LIMIT_DBFS = -52.0
+    server_type = ModestServer
 
 
 def with_board(directory: Path, kind: type[SimulatedBoard]) -> World:

@@ -275,7 +275,7 @@ def test_a_test_that_goes_on_says_so_wherever_somebody_looks(rig: Rig, undisturb
         rig.until("! answer number=3" if life == 1 else "! answer number=6")
         assert rig.process is not None
         assert rig.process.kill()
-        tones = replay(read_journal(rig.journal()).records).test.ears["left"].tones
+        tones = replay(read_journal(rig.journal()).records).test.ears["left"].tally.tones
         ready = rig.start(config="[device]\nevents = true\n").first_line()
         assert f"; session 1 goes on, tones so far: {tones}; UNCALIBRATED" in ready
         rig.until(f"! resumed session=1 tones={tones}")
@@ -443,7 +443,7 @@ def test_a_button_that_is_held_down_pauses_the_test_before_silence_counts(
 
 
 def test_no_test_is_begun_with_a_button_that_was_held_down_before(rig: Rig) -> None:
-    rig.served.board._fingers[0].intend(0, 10**12, spontaneous=False)
+    rig.served.board.hand.fingers[0].intend(0, 10**12)
     rig.start()
     rig.operator.greet()
     words = 'ERROR 106,"button 1 is held down; no test was begun"'

@@ -10,7 +10,7 @@ import pytest
 
 from firmware_py.link.notices import ButtonPressed, Greeted
 from firmware_py.procedure.events import Continued, Paused
-from firmware_py.procedure.hearing import FINISHED, PAUSE_BEFORE
+from firmware_py.procedure.presenter import FINISHED, PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
 from tests.firmware.conftest import ONE_EAR
 from tests.firmware.world import (
@@ -135,12 +135,13 @@ def greet_with_a_press(world: World) -> int:
     """
     world.client.connect(world.clock.us)
     for _ in ("hello", "serial"):
-        world.board.receive(world.client.transmit(), world._board_us())
-        world._take(world.client.receive(world.board.transmit(), world.clock.us))
-    world.board.receive(world.client.transmit(), world._board_us())
-    pressed_us = world._board_us()
-    world.board._happened("button-down", {"us": pressed_us})
-    world._take(world.client.receive(world.board.transmit(), world.clock.us))
+        world.board.receive(world.client.transmit(), world.board_us())
+        world.take(world.client.receive(world.board.transmit(), world.clock.us))
+    world.board.receive(world.client.transmit(), world.board_us())
+    pressed_us = world.board_us()
+    press = {"us": pressed_us, "button": 1}
+    world.board.server.outbox.happened("button-down", press)
+    world.take(world.client.receive(world.board.transmit(), world.clock.us))
     world.runner.settle()
     assert [type(notice) for notice in world.notices[-2:]] == [Greeted, ButtonPressed]
     return pressed_us
@@ -165,9 +166,9 @@ def in_a_pause(directory: Path) -> World:
     assert session is not None
 
     def all_is_told() -> bool:
-        world.board.advance(world._board_us())
-        told = world.client.last_event == world.board._events.newest
-        return told and world.board._tone is None and session.test.state == PAUSE_BEFORE
+        world.board.advance(world.board_us())
+        told = world.client.last_event == world.board.server.outbox.newest_event
+        return told and world.board.tone is None and session.test.state == PAUSE_BEFORE
 
     world.until(all_is_told)
     return world

@@ -2,7 +2,6 @@
 
 import errno
 import json
-import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,9 @@ from firmware_py.link.notices import Lost, Missed, UnknownEvent
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.procedure import ear as ear_test
 from firmware_py.procedure.events import Aborted, ButtonPressed
-from firmware_py.procedure.hearing import PAUSE_BEFORE, HearingTest
+from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
+from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.runner import Runner
 from firmware_py.session import Session
@@ -91,12 +91,12 @@ def test_what_is_on_the_disk_is_acknowledged_and_nothing_before(tmp_path: Path) 
     acknowledged = 0
     while world.runner.session is not None:
         world.step()
-        events = world.board._events
+        outbox = world.board.server.outbox
         recovered = read_journal(world.journal())
         if recovered.complete:
             break  # what comes now means nothing any more
-        if events.newest - len(events._ring) > acknowledged:
-            acknowledged = events.newest - len(events._ring)
+        if outbox.newest_event - len(outbox.events) > acknowledged:
+            acknowledged = outbox.newest_event - len(outbox.events)
             assert acknowledged <= [r["board"][1] for r in recovered.records if "board" in r][-1]
     world.close()
     assert acknowledged > 20
@@ -324,24 +324,6 @@ def test_no_journal_is_begun_of_a_person_the_estimator_does_not_take(tmp_path: P
     assert world.runner.session is None
 
 
-# Journals that are none
-
-
-@pytest.mark.parametrize(
-    ("person", "words"),
-    [
-        ({"age_years": 200}, "age_years is 200; allowed are numbers from 0 to 120 years"),
-        ({"name": "Ada"}, "person is {'name': 'Ada'}; allowed is an object of age_years, sex, "),
-        ("Ada", "person is 'Ada'; allowed is an object of age_years, sex, identifier"),
-    ],
-)
-def test_a_person_that_is_none_is_refused(tmp_path: Path, person: Any, words: str) -> None:
-    path = tmp_path / "session-000001.journal"
-    a_journal(path, {**TOLD, "person": person})
-    with pytest.raises(HostError, match=re.escape(words)):
-        replay_journal(path)
-
-
 def test_the_longest_result_fits_into_a_record(tmp_path: Path) -> None:
     """Twenty numbers of full length, and all the words that there can be."""
     test = HearingTest(Settings(catch_rate=0.5, unsure_half_width_db=4.0))
@@ -391,14 +373,7 @@ FOREIGN: dict[str, Any] = {
     "bytes": (bytes(range(256)) * 20, "is no journal: line 1"),
     "zeros": (bytes(5000), "was never begun: nothing had been recorded"),
     "empty": (b"", "was never begun: nothing had been recorded"),
-    "other header": (({"a": 1},), "the header has no 'session'; firmware "),
-    "no session": (({**TOLD, "session": 0},), "session is 0; allowed are whole numbers"),
-    "session in words": (({**TOLD, "session": "1"},), "session is '1'; allowed are whole"),
-    "settings a list": (({**TOLD, "settings": [[1]]},), "settings is [[1]]; allowed is"),
-    "other setting": (
-        ({**TOLD, "settings": TOLD["settings"] | {"ear": 1}},),
-        "'ear' is not a setting",
-    ),
+    "other header": (({"a": 1},), "the header has no 'session'"),
     "other event": (
         (TOLD, {**STARTED_INPUT, "event": {"what": "dance"}}),
         "record 1: {'what': 'dance'} is not an event of this version",

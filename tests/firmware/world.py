@@ -168,29 +168,31 @@ class World:
             due.append(math.ceil(board_us / self.clock.speed) + BOARD_BEGAN_US)
         return min(us for us in due if us is not None)
 
-    def _board_us(self) -> int:
+    def board_us(self) -> int:
+        """Return the time of the board."""
         return (self.clock.us - BOARD_BEGAN_US) * self.clock.speed
 
     def _exchange(self) -> bool:
         """Do what one turn of the firmware's loop does; return whether anything was carried."""
         now_us = self.clock.us
-        self.board.advance(self._board_us())
+        self.board.advance(self.board_us())
         incoming = self._from_board()
         if self.wire_cut:
             incoming = b""
-        self._take(self.client.receive(incoming, now_us) + self.client.advance(now_us))
+        self.take(self.client.receive(incoming, now_us) + self.client.advance(now_us))
         self.runner.advance()
         self.runner.settle()
-        self._take(self.client.advance(now_us))
+        self.take(self.client.advance(now_us))
         outgoing = self.client.transmit()
         if not self.wire_cut:
-            self.board.receive(outgoing, self._board_us())
+            self.board.receive(outgoing, self.board_us())
         return bool(incoming or outgoing)
 
     def _from_board(self) -> bytes:
         return self.board.transmit()
 
-    def _take(self, notices: list[Notice]) -> None:
+    def take(self, notices: list[Notice]) -> None:
+        """Give the runner what came over the wire."""
         for notice in notices:
             self.notices.append(notice)
             self.runner.notice(notice)

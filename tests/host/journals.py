@@ -10,6 +10,8 @@ from firmware_py.journal import JournalWriter, Record, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
+LEFT_S2: Final = GOLDEN / "left-ear-s2.journal"
+BOTH: Final = GOLDEN / "both-ears-n3.journal"
 KINDS: Final = ("left-ear-s2", "both-ears-n3", "disturbed", "silent-ear")
 
 
@@ -34,12 +36,11 @@ def journal(kind: str, number: int) -> bytes:
     return b"".join(lines)
 
 
-def rewrite(path: Path, change: dict[str, Any], without: str = "") -> None:
-    """Write a journal anew, CRCs and all, a played tone changed, a key of the header gone."""
+def rewrite(path: Path, change: dict[str, Any]) -> None:
+    """Write a journal anew, CRCs and all, a played tone changed."""
     header, *records = read_journal(path).records
     play = next(r["action"] for r in records if r.get("action", {}).get("what") == "play")
     play.update(change)
-    header.pop(without, None)
     path.unlink()
     write_again(path, header, records)
 
@@ -52,6 +53,62 @@ def write_again(
     with JournalWriter.create(path, told, seal_key=seal_key) as writer:
         for record in records:
             writer.append(record)
+
+
+# What no session records, by name: where in header or result, what instead, and what is said of it.
+_THRESHOLD: Final = ("result", "ears", 0, "thresholds", 3)
+NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {
+    "no result": (("result",), None, "result is None; allowed is an object of outcome, ears, "),
+    "an outcome": (("result", "outcome"), "won", "result.outcome is 'won'; allowed are complete, "),
+    "no outcome": (("result", "outcome"), "", "result.outcome is ''; allowed are complete, "),
+    "ears of text": (("result", "ears"), "left", "result.ears is 'left'; allowed is a list of 1"),
+    "no ears": (("result", "ears"), [], "result.ears is []; allowed is a list of 1 to 2"),
+    "many ears": (("result", "ears"), [{}] * 2500, "result.ears is [{}, {}, "),
+    "an ear": (("result", "ears", 0), 7, "result.ears[0] is 7; allowed is an object of ear, "),
+    "no ear": (("result", "ears", 0, "ear"), "both", "result.ears[0].ear is 'both'; allowed are "),
+    "another ear": (("result", "ears", 0, "ear"), "right", "result.ears are right; allowed left"),
+    "an ear's outcome": (
+        ("result", "ears", 0, "outcome"), "good", "result.ears[0].outcome is 'good'; allowed are "
+    ),
+    "tones": (("result", "ears", 0, "tones"), -1, "result.ears[0].tones is -1; allowed are whole"),
+    "half a tone": (("result", "ears", 0, "tones"), 1.5, "result.ears[0].tones is 1.5; allowed "),
+    "why": (("result", "ears", 0, "why"), "a\x1b[2J", "why is 'a\\x1b[2J'; allowed is a text that"),
+    "remarks": (("result", "remarks"), [None], "result.remarks[0] is None; allowed is a text that"),
+    "a time": (("result", "response_time_mean_ms"), "1 s", "result.response_time_mean_ms is '1 s'"),
+    "a threshold": ((*_THRESHOLD,), [], "thresholds[3] is []; allowed is an object of frequency_"),
+    "a frequency": ((*_THRESHOLD, "frequency_hz"), 1001, "frequency_hz is 1001; allowed are 250, "),
+    "a frequency again": ((*_THRESHOLD, "frequency_hz"), 250, "frequency_hz is 250; allowed is ea"),
+    "a mark": ((*_THRESHOLD, "mark"), "loud", "thresholds[3].mark is 'loud'; allowed are measured"),
+    "masking": ((*_THRESHOLD, "masking"), True, "thresholds[3].masking is True; allowed are none"),
+    "a text": ((*_THRESHOLD, "threshold_db_hl"), "40", "threshold_db_hl is '40'; allowed are "),
+    "true": ((*_THRESHOLD, "threshold_db_hl"), True, "threshold_db_hl is True; allowed are"),
+    "a huge level": ((*_THRESHOLD, "low_db_hl"), -(10**400), "low_db_hl is -1000000"),
+    "no level": ((*_THRESHOLD, "high_db_hl"), None, "high_db_hl is None; allowed is a number "),
+    "a negative SD": ((*_THRESHOLD, "sd_db"), -1.0, "sd_db is -1.0; allowed are numbers from 0 to"),
+    "one too many": ((*_THRESHOLD, "bone"), 1, "thresholds[3] is ['frequency_hz', 'mark', "),
+    "an identifier": (("person", "identifier"), "a\x1b[2J", "identifier is 'a\\x1b[2J'; allowed "),
+    "a name": (("person", "name"), "Ada", "the header: person is {'age_years': None, "),
+    "an age": (("person", "age_years"), 200, "the header: age_years is 200; allowed are numbers"),
+    "a setting": (("settings", "tones_max"), 0, "the header: tones_max is 0; allowed are whole"),
+    "settings": (("settings",), {}, "the header: settings has no 'ears'"),
+    "a session": (("session",), "1", "the header: session is '1'; allowed are whole numbers"),
+    "a day": (("started",), "today", "the header: started is 'today'; allowed is a time with its"),
+    "a version": (("firmware",), 1, "the header: firmware is 1; allowed is a text that can be"),
+    "a calibration": (("calibration", "state"), "GOOD", "the header: calibration: its state is 'G"),
+}  # fmt: skip
+
+
+def write_nonsense(path: Path, name: str) -> str:
+    """Write a short journal that is whole, and has this nonsense; return what is said of it."""
+    (*way, last), value, words = NONSENSE[name]
+    header, *records = read_journal(LEFT_S2).records
+    finish = records[-2]["action"]
+    inner: Any = finish if (way or [last])[0] == "result" else header
+    for key in way:
+        inner = inner[key]
+    inner[last] = value
+    write_again(path, header, records[-2:])
+    return words
 
 
 @cache

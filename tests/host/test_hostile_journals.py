@@ -1,6 +1,9 @@
 """A journal that somebody made to do harm is refused, or costs no more than its size allows."""
 
+import json
 import os
+import re
+import shutil
 import time
 import tracemalloc
 from collections.abc import Iterable
@@ -13,8 +16,8 @@ from firmware_py.journal import RECORD_BYTES_MAX, JournalError, Record, read_jou
 from firmware_py.journal.records import JOURNAL_BYTES_MAX, chained_crc, encode_line
 from host_tools.main import main
 from host_tools.recorded import read_session
+from tests.host.journals import LEFT_S2, NONSENSE, write_nonsense
 
-GOLDEN: Final = Path(__file__).parents[1] / "golden" / "left-ear-s2.journal"
 PART: Final = 32  # of the longest journal, so that the tests are quick: cost goes with size
 MEBIBYTE: Final = 2**20
 
@@ -30,7 +33,7 @@ def write(path: Path, records: Iterable[Record]) -> Path:
 
 def with_line(path: Path, inside: bytes) -> Path:
     """Write a journal whose last line, with a right CRC, is what no writer would write."""
-    write(path, read_journal(GOLDEN).records[:3])
+    write(path, read_journal(LEFT_S2).records[:3])
     crc = path.read_bytes()[-11:-3].decode()
     body = b'{"n": 3, "synced": 3, "kind": "note", "x": ' + inside
     line = body + f', "crc": "{chained_crc(crc, body)}"}}\n'.encode()
@@ -39,7 +42,7 @@ def with_line(path: Path, inside: bytes) -> Path:
 
 
 def test_lines_full_of_small_things_take_bounded_memory(tmp_path: Path) -> None:
-    header = read_journal(GOLDEN).header
+    header = read_journal(LEFT_S2).header
     crowd: list[dict[str, Any]] = [{} for _ in range((RECORD_BYTES_MAX - 200) // 4)]
     count = JOURNAL_BYTES_MAX // RECORD_BYTES_MAX // PART
     path = write(tmp_path / "crowd", [header, *[{"kind": "note", "x": crowd}] * count])
@@ -54,7 +57,7 @@ def test_lines_full_of_small_things_take_bounded_memory(tmp_path: Path) -> None:
 
 def test_more_events_than_a_test_can_have_take_bounded_time(tmp_path: Path) -> None:
     """Pausing and going on is what costs the procedure most."""
-    records = [*read_journal(GOLDEN).records[:60]]
+    records = [*read_journal(LEFT_S2).records[:60]]
     at_us = max(record.get("at_us", 0) for record in records)
     for number in range(JOURNAL_BYTES_MAX // 100 // PART):
         event = {"what": ("paused", "continued")[number % 2]}
@@ -80,11 +83,52 @@ def test_what_json_can_be_abused_for_is_a_torn_end_and_no_harm(
     assert "torn end: " in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("name", NONSENSE)
+def test_nonsense_is_one_error_of_every_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    path = tmp_path / "session-000001.journal"
+    words = write_nonsense(path, name)
+    place = "record 1: result" if NONSENSE[name][0][0] == "result" else "the header: "
+    for command in (
+        ["replay"], ["replay", "--json"], ["replay", "--noise", "4"], ["report", "--json"],
+        ["export", "--format", "csv"], ["export", "--format", "fhir", "--unfinished"],
+        ["prescribe"], ["prescribe", "--unfinished"], ["watch"], ["watch", "--once"],
+    ):  # fmt: skip
+        assert main([*command, str(path)]) == 2
+        out, err = capsys.readouterr()
+        assert (out, err.count("\n")) == ("", 1)
+        assert err.startswith(f"gp-pta: {path}: {place}")
+        assert words in err
+        assert len(err) < 400 + len(str(path))
+
+
+@pytest.mark.parametrize("name", ["many ears", "a mark", "an identifier"])
+def test_nonsense_does_not_stop_what_works_on_a_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    shutil.copy(LEFT_S2, tmp_path / "session-000001.journal")
+    path, out = tmp_path / "session-000002.journal", tmp_path / "out.json"
+    words = write_nonsense(path, name)
+    assert main(["sessions", str(tmp_path), "--no-index"]) == 0
+    good, bad = capsys.readouterr().out.splitlines()[1:]
+    assert " complete " in good
+    assert bad.split()[:2] == [path.name, "foreign:"]
+    assert words in bad
+    assert main(["sessions", str(tmp_path), "--no-index", "--export", str(out)]) == 0
+    (left_out,) = re.findall("left out: .*", capsys.readouterr().err)
+    assert words in left_out
+    assert len(json.loads(out.read_text())["sessions"]) == 1
+    assert main(["watch", str(tmp_path), "--once"]) == 0
+    assert words in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("at_us", [10**400, -1, 1e18, True, "7", None])
 def test_a_time_that_no_session_has_is_refused(
     tmp_path: Path, at_us: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    records = [*read_journal(GOLDEN).records]
+    records = [*read_journal(LEFT_S2).records]
     records[1] = {**records[1], "at_us": at_us}
     assert main(["replay", str(write(tmp_path / "j", records))]) == 2
     assert f"record 1: at_us is {at_us!r}; allowed are " in capsys.readouterr().err
@@ -93,7 +137,7 @@ def test_a_time_that_no_session_has_is_refused(
 def test_no_number_of_an_input_is_too_large_to_be_followed_or_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    golden = read_journal(GOLDEN).records[:60]
+    golden = read_journal(LEFT_S2).records[:60]
     first_of = {}
     for number, record in enumerate(golden):
         for name, value in record.get("event", {}).items():
@@ -112,7 +156,7 @@ def test_a_sparse_file_of_a_terabyte_is_refused_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "session-000001.journal"
-    path.write_bytes(GOLDEN.read_bytes())
+    path.write_bytes(LEFT_S2.read_bytes())
     os.truncate(path, 10**12)
     assert main(["replay", str(path)]) == 2
     assert f"has {10**12} bytes; a journal has at most " in capsys.readouterr().err

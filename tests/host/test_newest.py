@@ -10,9 +10,9 @@ import pytest
 from host_tools.errors import HostError
 from host_tools.main import main
 from host_tools.newest import journal_or_newest
+from tests.host.journals import GOLDEN, LEFT_S2
 
-GOLDEN: Final = Path(__file__).parents[1] / "golden"
-LEFT_S2: Final = (GOLDEN / "left-ear-s2.journal").read_bytes()
+RECORDED: Final = LEFT_S2.read_bytes()
 SILENT: Final = (GOLDEN / "silent-ear.journal").read_bytes()
 COMMANDS: Final = ("replay", "report", "prescribe")
 
@@ -29,7 +29,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return temporary
 
 
-def put(directory: Path, number: int = 1, content: bytes = LEFT_S2, at_s: int = 1000) -> Path:
+def put(directory: Path, number: int = 1, content: bytes = RECORDED, at_s: int = 1000) -> Path:
     directory.mkdir(exist_ok=True)
     journal = directory / f"session-{number:06d}.journal"
     journal.write_bytes(content)
@@ -75,7 +75,7 @@ def test_a_report_that_is_there_stays_as_it_is(capsys: pytest.CaptureFixture[str
 
 def test_sessions_here_come_before_demonstrations_however_new(elsewhere: Path) -> None:
     put(Path("sessions"), 1, SILENT, at_s=3)
-    newest = put(Path("sessions"), 2, LEFT_S2, at_s=1)
+    newest = put(Path("sessions"), 2, RECORDED, at_s=1)
     put(elsewhere / "gp-pta-demo-1", at_s=9000)
     assert journal_or_newest(None) == newest
 

@@ -219,21 +219,6 @@ print("gp-pta-device: ready; tone generator sim 1", flush=True)
     assert firmware.told == [f"compiling kernel {n} of 4 with Numba: infer" for n in range(1, 5)]
 
 
-def test_a_firmware_that_falls_silent_is_given_up_on(console: ConsoleLine) -> None:
-    program = "print('gp-pta: compiling kernel 3 of 14', file=sys.stderr)\ntime.sleep(60)"
-    firmware = Hastily(console, program, Clock())
-    began_s = time.monotonic()
-    try:
-        with pytest.raises(HostError) as end:
-            Operator(console, firmware).greet()
-    finally:
-        firmware.end()
-    words = str(end.value)
-    assert words.startswith("the firmware did not answer after its start within ")
-    assert " s and does not work (last it said: gp-pta: compiling kernel 3 of 14); run the" in words
-    assert time.monotonic() - began_s < 30.0
-
-
 def test_a_firmware_that_works_silently_is_waited_for(
     console: ConsoleLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

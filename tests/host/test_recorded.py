@@ -1,7 +1,6 @@
 """A recorded session tells its trials as the journal has them."""
 
 from pathlib import Path
-from typing import Final
 
 import pytest
 
@@ -9,12 +8,11 @@ from firmware_py.journal import read_journal
 from firmware_py.procedure.hearing import HearingTest
 from host_tools.errors import HostError
 from host_tools.recorded import Trial, read_session
-
-GOLDEN: Final = Path(__file__).parents[1] / "golden" / "left-ear-s2.journal"
+from tests.host.journals import GOLDEN, LEFT_S2
 
 
 def test_the_trials_are_those_that_the_result_counts() -> None:
-    session = read_session(GOLDEN)
+    session = read_session(LEFT_S2)
     (ear,) = session.result.ears
     tones = [trial for trial in session.trials if trial.frequency_hz is not None]
     catches = [trial for trial in session.trials if trial.purpose == "catch"]
@@ -28,7 +26,7 @@ def test_the_trials_are_those_that_the_result_counts() -> None:
 
 
 def test_a_trial_is_the_last_tone_with_its_number_and_its_press() -> None:
-    records = read_journal(GOLDEN).records
+    records = read_journal(LEFT_S2).records
     played = {
         record["action"]["number"]: record["action"]
         for record in records
@@ -44,7 +42,7 @@ def test_a_trial_is_the_last_tone_with_its_number_and_its_press() -> None:
         for record in records
         if record.get("event", {}).get("what") == "button-down"
     }
-    heard = [t for t in read_session(GOLDEN).trials if t.heard and t.frequency_hz is not None]
+    heard = [t for t in read_session(LEFT_S2).trials if t.heard and t.frequency_hz is not None]
 
     assert len(heard) > 10
     for trial in heard:
@@ -61,9 +59,9 @@ def test_whoever_watches_sees_the_test_after_each_trial() -> None:
     seen: list[tuple[int, int]] = []
 
     def watch(test: HearingTest, trial: Trial) -> None:
-        seen.append((trial.number, test.ears[trial.ear].tones))
+        seen.append((trial.number, test.ears[trial.ear].tally.tones))
 
-    session = read_session(GOLDEN, watch)
+    session = read_session(LEFT_S2, watch)
     tones = 0
     for trial, (number, tones_then) in zip(session.trials, seen, strict=True):
         tones += trial.frequency_hz is not None
@@ -72,7 +70,7 @@ def test_whoever_watches_sees_the_test_after_each_trial() -> None:
 
 def test_half_a_session_has_a_result_so_far(tmp_path: Path) -> None:
     half = tmp_path / "session-000001.journal"
-    half.write_bytes(GOLDEN.read_bytes()[:20_000])
+    half.write_bytes(LEFT_S2.read_bytes()[:20_000])
     session = read_session(half)
 
     assert not session.complete
@@ -90,7 +88,7 @@ def test_a_foreign_file_is_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_a_trial_has_the_noise_that_played_with_it() -> None:
-    journal = GOLDEN.parent / "masked.journal"
+    journal = GOLDEN / "masked.journal"
     playing_db_hl, with_tone = None, {}
     for record in read_journal(journal).records:
         action = record.get("action", {})
@@ -107,4 +105,4 @@ def test_a_trial_has_the_noise_that_played_with_it() -> None:
         t.number: with_tone[t.number] for t in tones
     }
     assert {trial.noise_db_hl is None for trial in tones} == {True, False}
-    assert all(trial.noise_db_hl is None for trial in read_session(GOLDEN).trials)
+    assert all(trial.noise_db_hl is None for trial in read_session(LEFT_S2).trials)

@@ -25,7 +25,7 @@ def test_the_default_posterior_is_calibrated(method: str) -> None:
 
 
 def test_laplace_is_too_sure_of_itself_and_annealed_less_so() -> None:
-    """What README.md says of the two: no bands to be relied on."""
+    """What bench/README.md says of the two: do not rely on their bands."""
     annealed = ranks("annealed-laplace", TONES, range(SESSIONS))
     paper = ranks("gp-pta-2015", TONES, range(SESSIONS))
     assert np.all(cover(paper, 0.95) < 0.7)

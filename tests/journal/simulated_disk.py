@@ -66,7 +66,7 @@ class Fault:
 
     def hits(self, name: str, count: int) -> bool:
         """Return whether a call of this name and number fails."""
-        due = count == self.at or (count > self.at and self.for_ever)
+        due = count >= self.at if self.for_ever else count == self.at
         return due and (not self.only or name in self.only)
 
 
@@ -300,22 +300,20 @@ class SimulatedDisk:
     @contextmanager
     def _call(self, name: str, *, changes: bool = False) -> Iterator[None]:
         """Count a call; let it fail instead, or lose the power after it."""
+        if self.power_is_gone:
+            raise PowerLostError
         fault = self._fault
         power = fault is not None and fault.error is None
-        if power and self.fault_met:
-            raise PowerLostError
         if changes or not power:
             self.calls.append(name)
-        count = len(self.calls)
-        hit = fault is not None and fault.hits(name, count)
-        if hit and power and changes:
-            self.fault_met = True
+        if fault is None or not fault.hits(name, len(self.calls)) or (power and not changes):
             yield
-            raise PowerLostError
-        if hit and fault is not None and fault.error is not None:
-            self.fault_met = True
+            return
+        self.fault_met = True
+        if fault.error is not None:
             raise OSError(fault.error, os.strerror(fault.error))
         yield
+        raise PowerLostError
 
     def _file(self, path: Path) -> _File:
         try:

@@ -114,20 +114,6 @@ def test_nothing_follows_the_end() -> None:
     assert disk.content(PATH) == before
 
 
-def test_resume_goes_on_where_the_journal_ends(sample: bytes) -> None:
-    """Without a torn end nothing is added but what is appended."""
-    disk = SimulatedDisk()
-    unended = sample[: sample.rindex(b"\n", 0, -1) + 1]
-    disk.put(PATH, unended)
-    writer, recovered = JournalWriter.resume(PATH, disk=disk)
-
-    assert disk.content(PATH) == unended
-    assert (writer.record_count, writer.synced_count) == (6, 6)
-    assert writer.append(NOTE) == 6
-    writer.close()
-    assert read_journal(PATH, disk=disk).records == (*recovered.records, NOTE)
-
-
 def test_every_cut_is_saved_cut_off_and_noted(sample: bytes) -> None:
     """At every byte of a journal: whole records stay, the rest goes beside, all is told."""
     header_bytes = sample.index(b"\n") + 1

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from device.simulator.audiogram import Audiogram
 from device.simulator.board import SimulatedBoard
-from device.simulator.listener import Audiogram, SimulatedListener
+from device.simulator.listener import SimulatedListener
 from firmware_py.link.client import (
     ANSWER_TIMEOUT_US,
     ASKS_MAX,
@@ -304,7 +305,7 @@ def test_how_far_the_board_has_told_is_known_only_when_no_event_is_missing() -> 
     before_us = line.client.told_until_us
     assert 0 < before_us <= line.now_us
 
-    board._happened("button-down", {"us": line.now_us})
+    board.server.button(1, True, line.now_us)
     board.transmit()  # and it is lost
     while not line.told():
         assert line.client.told_until_us == before_us
@@ -341,9 +342,9 @@ def test_events_that_the_board_does_not_have_any_more_are_missed_and_not_waited_
     first.client.play(TONE)
     first.run(2_000_000)
     for _ in range(presses):  # two events each, of which the board keeps 64
-        board._happened("button-down", {"us": board._now_us})
-        board._happened("button-up", {"us": board._now_us})
-    newest = board._events.newest
+        board.server.button(1, True, board.now_us)
+        board.server.button(1, False, board.now_us)
+    newest = board.server.outbox.newest_event
 
     second = Line(Client(lambda: "0000ffff"), board)
     second.now_us = first.now_us
@@ -396,11 +397,11 @@ def test_a_greeting_says_up_to_which_event_all_was_told_whatever_comes_with_it()
             board.receive(client.transmit(), first.now_us)
             assert client.receive(board.transmit(), first.now_us) == []
         board.receive(client.transmit(), first.now_us)
-        board._happened("button-down", {"us": first.now_us})
+        board.server.button(1, False, first.now_us)
         greeted, told = client.receive(board.transmit(), first.now_us)
 
         assert isinstance(greeted, Greeted)
-        assert isinstance(told, ButtonPressed)
+        assert isinstance(told, ButtonReleased)
         assert (greeted.event, told.event) == (newest, newest + 1)
         newest += 1
 

@@ -23,18 +23,19 @@ from firmware_py.procedure.events import (
     Mask,
     Play,
     Silence,
-    Tell,
-    TestStarted,
+    Started,
     TimePassed,
     ToneEnded,
     ToneStarted,
     Unmask,
     Wait,
 )
-from firmware_py.procedure.hearing import LISTENING, HearingTest
+from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.masking import Earphones
+from firmware_py.procedure.presenter import LISTENING
 from firmware_py.procedure.reach import Highest, unlimited
 from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.tells import CatchTold, Tell
 
 MS: Final = 1000
 S: Final = 1_000_000
@@ -153,7 +154,7 @@ class Driver:
     def run(self) -> dict[str, Any]:
         """Run to the end and return the result."""
         if not self.events:
-            self.feed(TestStarted(self.can_mask))
+            self.feed(Started(self.can_mask))
         self.run_until(lambda action: isinstance(action, Finish))
         return self.result
 
@@ -168,7 +169,7 @@ class Driver:
     def run_to_tone(self, purpose: str = "") -> Play:
         """Run until a tone (of this purpose) is to be played; the board has not begun it."""
         if not self.events:
-            self.feed(TestStarted(self.can_mask))
+            self.feed(Started(self.can_mask))
         play = self.run_until(
             lambda action: isinstance(action, Play) and purpose in ("", self.purpose)
         )
@@ -185,8 +186,8 @@ class Driver:
     def run_to_catch(self) -> None:
         """Run until there is a silence to be listened to."""
         if not self.events:
-            self.feed(TestStarted(self.can_mask))
-        self.run_until(lambda action: isinstance(action, Tell) and action.what == "catch")
+            self.feed(Started(self.can_mask))
+        self.run_until(lambda action: isinstance(action, CatchTold))
 
     def step(self) -> list[Action]:
         """Let the next thing happen: something the board told arrives, or the time waited for."""
@@ -249,8 +250,8 @@ class Driver:
             case AskBoardTime():
                 at_us = self.now_us + self.wire_us
                 self._tell(at_us, BoardTime(self.board_us(at_us)))
-            case Tell("catch", about):
-                reaction = self.listener.to_silence(about["number"])
+            case CatchTold(number):
+                reaction = self.listener.to_silence(number)
                 self._react(self.board_us(self.now_us), reaction)
             case _:
                 pass
@@ -303,8 +304,8 @@ class Driver:
     def told(self, what: str, **about: Any) -> list[dict[str, Any]]:
         """What was told of a kind, with these figures in it."""
         return [
-            action.about
+            action.figures()
             for action in self.actions
-            if isinstance(action, Tell) and action.what == what
-            if about.items() <= action.about.items()
+            if isinstance(action, Tell) and what == action.WHAT
+            if about.items() <= action.figures().items()
         ]

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from firmware_py.procedure.ear import EarTest, Presentation
+from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.outcomes import CATCH, MEASURE
+from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.settings import Settings
 from tests.procedure.driver import Driver, Ears
 

@@ -10,13 +10,9 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from firmware_py.procedure.ear import (
-    CATCH_GAP,
-    LIMIT_FREQUENCIES,
-    LIMIT_TONES,
-    EarTest,
-    Presentation,
-)
+from firmware_py.procedure.audiogram import Audiogram
+from firmware_py.procedure.catch_trials import CATCH_GAP
+from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.events import (
     Aborted,
     BoardLost,
@@ -27,11 +23,12 @@ from firmware_py.procedure.events import (
     Paused,
     Play,
     Silence,
-    Tell,
-    TestStarted,
+    Started,
     TimePassed,
 )
 from firmware_py.procedure.outcomes import (
+    ABORTED,
+    COMPLETE,
     FAMILIARISE,
     HEARS_ALL,
     INCOMPLETE,
@@ -41,12 +38,15 @@ from firmware_py.procedure.outcomes import (
     RETEST,
     UNRELIABLE,
 )
+from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.results import as_json
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
     INTER_OCTAVE_FREQUENCIES_HZ,
     Settings,
 )
+from firmware_py.procedure.stopping import LIMIT_FREQUENCIES, LIMIT_TONES
+from firmware_py.procedure.tells import EarOverTold, FinishTold
 from tests.procedure.driver import (
     REACTION_US,
     AlwaysPresses,
@@ -176,7 +176,7 @@ def test_answers_of_the_familiarisation_are_not_given_to_the_estimator() -> None
     driver.run_to_tone(MEASURE)
     ear = driver.test.ears["left"]
 
-    assert ear.tones == 3
+    assert ear.tally.tones == 3
     assert ear.estimator.trial_count == 0
 
 
@@ -544,6 +544,7 @@ def beyond(ear: EarTest, sds: float) -> EarTest:
             return mean_db_hl - 2.0 * sd_db, mean_db_hl + 2.0 * sd_db
 
     ear.estimator = cast(Any, Sure())
+    ear.audiogram = Audiogram(Settings(), ear.estimator, ear.levels, ear.tally)
     return ear
 
 
@@ -699,10 +700,10 @@ def test_a_finished_test_says_so_once_and_nothing_after() -> None:
     assert driver.test.outcome == "complete"
     assert driver.actions[-3:] == [
         Silence(),
-        Tell("finished", {"outcome": "complete", "why": ""}),
+        FinishTold(COMPLETE, ""),
         Finish(driver.test.result()),
     ]
-    for event in (TimePassed(), TestStarted(), Aborted("x"), ButtonPressed(1), Continued()):
+    for event in (TimePassed(), Started(), Aborted("x"), ButtonPressed(1), Continued()):
         assert driver.feed(event) == []
 
 
@@ -724,7 +725,7 @@ def not_begun(driver: Driver) -> None:
 
 
 def in_the_first_pause(driver: Driver) -> None:
-    driver.feed(TestStarted())
+    driver.feed(Started())
 
 
 def starting(driver: Driver) -> None:
@@ -771,7 +772,7 @@ def test_a_test_may_be_aborted_at_any_time(go: Any) -> None:
 
     assert actions == [
         Silence(),
-        Tell("finished", {"outcome": "aborted", "why": "the operator had enough"}),
+        FinishTold(ABORTED, "the operator had enough"),
         Finish(driver.test.result()),
     ]
     assert driver.result["outcome"] == "aborted"
@@ -783,7 +784,7 @@ def test_a_test_may_be_aborted_at_any_time(go: Any) -> None:
 def test_an_ear_without_answers_has_no_thresholds() -> None:
     """The prior says something about every ear, but nothing about this one."""
     driver = Driver(Settings(level_max_db_hl=40.0), flat(25))
-    driver.feed(TestStarted())
+    driver.feed(Started())
     driver.feed(Aborted(""))
 
     for found in driver.result["ears"]:
@@ -794,8 +795,8 @@ def test_an_ear_without_answers_has_no_thresholds() -> None:
 
 def test_what_was_measured_before_an_abort_is_kept() -> None:
     driver = Driver(Settings(first_ear="left"), flat(25))
-    driver.feed(TestStarted())
-    driver.run_until(lambda action: isinstance(action, Tell) and action.what == "ear-over")
+    driver.feed(Started())
+    driver.run_until(lambda action: isinstance(action, EarOverTold))
     before = driver.test.result().to_record()["ears"]
     driver.run_to_tone(MEASURE)
     driver.feed(Aborted(""))
@@ -823,13 +824,13 @@ def test_what_is_known_well_enough_is_not_asked_again() -> None:
     looked = 0
     while not ear.over:
         presentation = ear.next_presentation(1)
-        if presentation.purpose == MEASURE and ear._settled_hz():
+        if presentation.purpose == MEASURE and ear.measurement.settled_hz():
             looked += 1
-            assert presentation.frequency_hz not in ear._settled_hz()
+            assert presentation.frequency_hz not in ear.measurement.settled_hz()
         ear.answer(presentation, presentation.level_db_hl > 40.0)
 
     assert looked > 3
-    assert ear.tones < 34, "the cap"
+    assert ear.tally.tones < 34, "the cap"
 
 
 @pytest.mark.parametrize("seed", [5, 7])

@@ -25,8 +25,7 @@ from firmware_py.procedure.events import (
     Paused,
     Play,
     Silence,
-    Tell,
-    TestStarted,
+    Started,
     TimePassed,
     ToneEnded,
     ToneStarted,
@@ -37,13 +36,14 @@ from firmware_py.procedure.events import (
     is_recorded,
 )
 from firmware_py.procedure.results import SessionResult
+from firmware_py.procedure.tells import EarTold, Tell
 
 deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
 
 # What the journals of the first version hold.
 EVENT_RECORDS: list[tuple[Event, dict[str, Any]]] = [
-    (TestStarted(), {"what": "started", "can_mask": False}),
-    (TestStarted(True), {"what": "started", "can_mask": True}),
+    (Started(), {"what": "started", "can_mask": False}),
+    (Started(True), {"what": "started", "can_mask": True}),
     (TimePassed(), {"what": "time"}),
     (ToneStarted(7, 81_000_113), {"what": "tone-on", "number": 7, "onset_us": 81_000_113}),
     (ToneEnded(7, 5, True), {"what": "tone-off", "number": 7, "offset_us": 5, "cut": True}),
@@ -117,21 +117,6 @@ def test_a_record_of_the_first_version_is_read(event: Event, record: dict[str, A
     assert event_from_record(record) == event
 
 
-@pytest.mark.parametrize(
-    ("record", "event"),
-    [
-        ({"what": "button-down", "at_us": 3}, ButtonPressed(3, 1)),
-        ({"what": "button-up", "at_us": 4}, ButtonReleased(4, 1)),
-        ({"what": "started"}, TestStarted(False)),
-        ({"what": "board-ready", "tone_known": True}, BoardReady(True, False)),
-    ],
-)
-def test_a_record_of_the_times_of_one_button_and_no_noise_is_of_those(
-    record: dict[str, Any], event: Event
-) -> None:
-    assert event_from_record(record) == event
-
-
 @deterministic
 @given(any_event)
 def test_an_event_comes_back_from_its_line_of_json(event: Event) -> None:
@@ -190,7 +175,7 @@ def test_what_is_no_event_is_refused_in_words(record: Any) -> None:
         (Silence(), True),
         (Finish(RESULT), True),
         (Wait(5), False),
-        (Tell("ear", {}), False),
+        (EarTold("left"), False),
         (AskBoardTime(), False),
     ],
 )

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firmware_py.procedure.cross_hearing import NO_NOISE, OTHER
-from firmware_py.procedure.ear import AGAIN_TONES_MAX
+from firmware_py.procedure.cross_hearing import OTHER
 from firmware_py.procedure.events import (
     Aborted,
     BoardLost,
@@ -21,11 +20,10 @@ from firmware_py.procedure.events import (
     Paused,
     Play,
     Silence,
-    Tell,
-    TestStarted,
+    Started,
     Unmask,
 )
-from firmware_py.procedure.hearing import PAUSE_BEFORE, HearingTest
+from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.masking import (
     AIR_BONE_GAP_DB,
     CIRCUMAURAL,
@@ -46,7 +44,11 @@ from firmware_py.procedure.outcomes import (
     NOT_MASKED,
     UNCERTAIN,
 )
+from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.stopping import AGAIN_TONES_MAX
+from firmware_py.procedure.tells import UnmaskedTold, VoidTold
+from firmware_py.procedure.words import NO_NOISE
 from tests.procedure.driver import REACTION_US, Driver, Reaction
 
 Curve = Callable[[float], float]
@@ -347,7 +349,7 @@ def test_an_air_bone_gap_that_could_have_changed_it_is_told() -> None:
 
 def to_masked(driver: Driver) -> Play:
     """Go on to a tone with noise that is about to begin."""
-    driver.feed(TestStarted(True))
+    driver.feed(Started(True))
     driver.run_until(lambda action: isinstance(action, Mask))
     play = driver.run_until(lambda action: isinstance(action, Play))
     assert isinstance(play, Play)
@@ -438,14 +440,14 @@ def test_another_board_without_noise_plays_the_tone_without() -> None:
 
 def test_noise_that_the_board_refuses_is_missing_and_marked() -> None:
     driver = asymmetric()
-    driver.feed(TestStarted(True))
+    driver.feed(Started(True))
     while driver.test.state != "finished":
         if any(isinstance(action, Mask) for action in driver.step()):
             driver.noise = None
             unmask, told = driver.feed(NoiseRefused("limit"))
             assert unmask == Unmask()
-            assert isinstance(told, Tell)
-            assert told.about["why"] == "the tone generator refused the noise: limit"
+            assert isinstance(told, UnmaskedTold)
+            assert told.why == "the tone generator refused the noise: limit"
 
     assert set(marks(driver, "left").values()) == {UNCERTAIN}
     assert driver.ear("left")["tones_masked"] == 0
@@ -457,15 +459,15 @@ def test_noise_that_has_ended_begins_anew_with_the_pause_and_the_tone_comes_agai
     play = to_masked(driver)
     silence, told, mask, *_ = driver.test.handle(driver.now_us, NoiseEnded())
     assert silence == Silence()
-    assert isinstance(told, Tell)
-    assert (told.what, told.about["number"]) == ("void", play.number)
+    assert isinstance(told, VoidTold)
+    assert told.number == play.number
     assert mask == driver.test.noise
     assert driver.test.state == PAUSE_BEFORE
 
 
 def test_that_noise_has_ended_means_nothing_to_what_is_not_asked_now() -> None:
     driver = asymmetric()
-    driver.feed(TestStarted(True))
+    driver.feed(Started(True))
     assert driver.test.handle(driver.now_us, NoiseEnded()) == []
     to_masked(driver)
     driver.feed(Paused())
@@ -476,7 +478,7 @@ def test_that_noise_has_ended_means_nothing_to_what_is_not_asked_now() -> None:
 def test_noise_that_is_refused_does_not_leave_that_of_the_tone_before(first_ear: str) -> None:
     """Nothing of a refused command is done, so what played would go on."""
     driver = asymmetric(first_ear=first_ear)
-    driver.feed(TestStarted(True))
+    driver.feed(Started(True))
     refused, unmasked = 0, 0
     while driver.test.state != "finished":
         before = driver.noise
@@ -487,7 +489,7 @@ def test_noise_that_is_refused_does_not_leave_that_of_the_tone_before(first_ear:
                 driver.feed(NoiseRefused("limit"))
             if isinstance(action, Play):
                 assert driver.noise == driver.test.noise
-                unmasked += driver.noise is None and bool(driver.test._cover.why)
+                unmasked += driver.noise is None and bool(driver.test.presenter.noise.cover.why)
 
     assert refused > 5
     assert unmasked > 5
@@ -497,7 +499,7 @@ def test_noise_that_is_refused_does_not_leave_that_of_the_tone_before(first_ear:
 def test_no_noise_is_left_where_none_is_due() -> None:
     """In an ear that is tested next, or with a tone that needs none."""
     driver = asymmetric(first_ear="left")
-    driver.feed(TestStarted(True))
+    driver.feed(Started(True))
     ears_with_noise = set()
     while driver.test.state != "finished":
         for action in driver.step():

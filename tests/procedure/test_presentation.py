@@ -19,14 +19,14 @@ from firmware_py.procedure.events import (
     Paused,
     Play,
     Silence,
-    Tell,
-    TestStarted,
+    Started,
     TimePassed,
     ToneEnded,
     ToneStarted,
     Wait,
 )
-from firmware_py.procedure.hearing import (
+from firmware_py.procedure.outcomes import CATCH, MEASURE, NO_RESPONSE
+from firmware_py.procedure.presenter import (
     FINISHED,
     LISTENING,
     PAUSE_BEFORE,
@@ -38,8 +38,16 @@ from firmware_py.procedure.hearing import (
     STARTS_MAX,
     TIME_TIMEOUT_US,
 )
-from firmware_py.procedure.outcomes import CATCH, MEASURE, NO_RESPONSE, UNSURE
 from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.tells import (
+    AnswerTold,
+    CatchTold,
+    EarTold,
+    GoingOnTold,
+    PauseTold,
+    ToneTold,
+    VoidTold,
+)
 from tests.procedure.driver import MS, AlwaysPresses, Driver, NeverPresses, S, flat
 
 SETTINGS = Settings(ears="left", seed=4)
@@ -63,12 +71,12 @@ def board_time(driver: Driver, since_onset_us: int) -> list[Action]:
     return driver.feed(BoardTime(driver.onset_us + since_onset_us))
 
 
-def answers(actions: list[Action]) -> list[bool | str]:
-    return [a.about["heard"] for a in actions if isinstance(a, Tell) and a.what == "answer"]
+def answers(actions: list[Action]) -> list[bool | None]:
+    return [a.heard for a in actions if isinstance(a, AnswerTold)]
 
 
 def void(actions: list[Action]) -> list[str]:
-    return [a.about["why"] for a in actions if isinstance(a, Tell) and a.what == "void"]
+    return [a.why for a in actions if isinstance(a, VoidTold)]
 
 
 # --- The random pause ----------------------------------------------------------------------------
@@ -78,9 +86,9 @@ def pauses_us(driver: Driver) -> list[int]:
     """How long it was from each start, or answer, to what was presented next."""
     pauses, since_us = [], 0
     for at_us, action in driver.log:
-        if isinstance(action, Tell) and action.what in ("ear", "answer"):
+        if isinstance(action, EarTold | AnswerTold):
             since_us = at_us
-        elif isinstance(action, Tell) and action.what in ("tone", "catch"):
+        elif isinstance(action, ToneTold | CatchTold):
             pauses.append(at_us - since_us)
     return pauses
 
@@ -120,7 +128,7 @@ def test_pauses_without_a_span_are_all_the_same() -> None:
 
 def test_nothing_is_played_before_the_pause_is_over() -> None:
     driver = Driver(SETTINGS)
-    driver.feed(TestStarted())
+    driver.feed(Started())
     until_us = driver.wait_until_us
     assert until_us is not None
     driver.now_us = until_us - 1
@@ -323,7 +331,7 @@ def test_what_is_told_of_another_tone_decides_nothing(number: int) -> None:
 
 def test_a_stray_press_begins_the_pause_anew() -> None:
     driver = Driver(SETTINGS)
-    driver.feed(TestStarted())
+    driver.feed(Started())
     actions = driver.feed(ButtonPressed(5), after_us=SETTINGS.pause_ms_min * MS)
 
     assert actions == [Wait(driver.now_us + SETTINGS.pause_ms_min * MS)]
@@ -332,7 +340,7 @@ def test_a_stray_press_begins_the_pause_anew() -> None:
 
 def test_a_stray_press_does_not_shorten_the_pause() -> None:
     driver = Driver(Settings(pause_ms_min=1200, pause_ms_max=9000, seed=1))
-    driver.feed(TestStarted())
+    driver.feed(Started())
     assert driver.wait_until_us is not None
     assert driver.wait_until_us > driver.now_us + 2 * S
 
@@ -341,7 +349,7 @@ def test_a_stray_press_does_not_shorten_the_pause() -> None:
 
 def test_stray_presses_do_not_prolong_the_pause_for_ever() -> None:
     driver = Driver(SETTINGS)
-    driver.feed(TestStarted())
+    driver.feed(Started())
     began_us = driver.now_us
     for _ in range(40):
         driver.feed(ButtonPressed(5), after_us=250 * MS)
@@ -365,7 +373,7 @@ def test_a_press_of_nobodys_business_is_not_counted() -> None:
     """Before the test, while it is paused and after it the button may be played with."""
     driver = Driver(SETTINGS)
     driver.feed(ButtonPressed(5))
-    driver.feed(TestStarted())
+    driver.feed(Started())
     driver.feed(Paused())
     driver.feed(ButtonPressed(6))
 
@@ -384,8 +392,8 @@ def at_a_silence() -> Driver:
 def silence_us(driver: Driver) -> int:
     """When a catch trial begins, on the clock of the board."""
     assert driver.purpose == CATCH
-    assert driver.test._onset_us is not None
-    return driver.test._onset_us
+    assert driver.test.presenter.onset_us is not None
+    return driver.test.presenter.onset_us
 
 
 def test_a_catch_trial_is_silent_and_as_long_as_a_tone_and_its_window() -> None:
@@ -404,9 +412,9 @@ def test_a_press_in_a_catch_trial_is_a_false_alarm(since_begin_us: int) -> None:
     actions = driver.feed(ButtonPressed(press_us), after_us=since_begin_us)
 
     assert answers(actions) == [True]
-    assert (ear.catches, ear.false_alarms) == (1, 1)
+    assert (ear.catch_trials.count, ear.catch_trials.false_alarms) == (1, 1)
     assert driver.test.stray_presses == 0
-    assert ear.tones == len(driver.plays)
+    assert ear.tally.tones == len(driver.plays)
 
 
 def test_a_press_after_a_catch_trial_is_none_in_it_however_soon_it_is_told() -> None:
@@ -439,7 +447,7 @@ def test_presses_without_end_do_not_put_it_off_for_ever() -> None:
             break
         begin_us += SETTINGS.pause_ms_min * MS - 1
 
-    assert driver.test.ears["left"].false_alarms == 1
+    assert driver.test.ears["left"].catch_trials.false_alarms == 1
 
 
 def test_a_press_in_a_catch_trial_is_one_even_if_the_session_still_pauses() -> None:
@@ -461,7 +469,7 @@ def test_a_press_in_a_catch_trial_is_one_even_if_the_session_still_pauses() -> N
 def test_the_pause_before_a_catch_trial_is_also_one_after_a_tone_that_was_cut_late() -> None:
     driver = at_a_silence()
     begin_us = silence_us(driver)
-    pause_us = begin_us - driver.test._pause_since_us
+    pause_us = begin_us - driver.test.presenter.pause_since_us
     for offset_us in (begin_us - pause_us, begin_us - pause_us - 1, begin_us - pause_us + 70 * MS):
         driver.feed(ToneEnded(driver.test.number - 1, offset_us, cut=True))
 
@@ -477,7 +485,7 @@ def test_a_catch_trial_is_passed_when_the_board_says_that_it_is_over_without_a_p
     assert driver.feed(TimePassed(), after_us=1)[0] == AskBoardTime()
     assert driver.feed(BoardTime(over_us)) == [Wait(driver.now_us + 1)]
     assert answers(driver.feed(BoardTime(over_us + 1))) == [False]
-    assert (ear.catches, ear.false_alarms) == (1, 0)
+    assert (ear.catch_trials.count, ear.catch_trials.false_alarms) == (1, 0)
 
 
 def test_after_a_disturbance_a_catch_trial_begins_when_the_board_says_what_time_it_is() -> None:
@@ -508,7 +516,7 @@ def test_a_disturbed_catch_trial_is_a_catch_trial_again() -> None:
         driver.step()
 
     assert driver.told("catch", number=number) == [driver.told("catch")[-1]] * 2
-    assert driver.test.ears["left"].catches == 0
+    assert driver.test.ears["left"].catch_trials.count == 0
 
 
 # --- The second button ---------------------------------------------------------------------------
@@ -521,15 +529,15 @@ def test_a_press_of_the_second_button_is_an_unsure_answer() -> None:
     actions = press(driver, 600 * MS, UNSURE_BUTTON)
     ear = driver.test.ears["left"]
 
-    assert answers(actions) == [UNSURE]
+    assert answers(actions) == [None]
     assert actions[0] == Silence()
-    assert (ear.tones, ear.tones_heard, ear.tones_unsure) == (1, 0, 1)
+    assert (ear.tally.tones, ear.tally.heard, ear.tally.unsure) == (1, 0, 1)
     assert driver.test.result().response_time_mean_ms == 600.0
 
 
 @pytest.mark.parametrize(
     ("first", "second", "answer"),
-    [(HEARD_BUTTON, UNSURE_BUTTON, True), (UNSURE_BUTTON, HEARD_BUTTON, UNSURE)],
+    [(HEARD_BUTTON, UNSURE_BUTTON, True), (UNSURE_BUTTON, HEARD_BUTTON, None)],
 )
 def test_the_first_press_in_the_window_counts(first: int, second: int, answer: bool | str) -> None:
     driver = at_the_first_onset(TWO_BUTTONS)
@@ -553,7 +561,7 @@ def test_an_unsure_press_outside_the_window_is_what_the_other_is() -> None:
 
 def test_an_unsure_press_in_a_pause_prolongs_it() -> None:
     driver = Driver(TWO_BUTTONS)
-    driver.feed(TestStarted())
+    driver.feed(Started())
     actions = driver.feed(ButtonPressed(5, UNSURE_BUTTON), after_us=TWO_BUTTONS.pause_ms_min * MS)
 
     assert actions == [Wait(driver.now_us + TWO_BUTTONS.pause_ms_min * MS)]
@@ -563,7 +571,7 @@ def test_an_unsure_press_in_a_pause_prolongs_it() -> None:
 def test_without_a_second_button_its_presses_mean_nothing() -> None:
     alone, pestered = Driver(SETTINGS), Driver(SETTINGS)
     alone.run()
-    pestered.feed(TestStarted())
+    pestered.feed(Started())
     while pestered.test.state != FINISHED:
         assert pestered.feed(ButtonPressed(pestered.onset_us + 500 * MS, UNSURE_BUTTON)) == []
         pestered.step()
@@ -579,8 +587,9 @@ def test_an_unsure_press_in_a_silence_is_an_unsure_alarm() -> None:
     ear = driver.test.ears["left"]
 
     unsure = ButtonPressed(silence_us(driver) + 300 * MS, UNSURE_BUTTON)
-    assert answers(driver.feed(unsure, after_us=300 * MS)) == [UNSURE]
-    assert (ear.catches, ear.false_alarms, ear.unsure_alarms) == (1, 0, 1)
+    assert answers(driver.feed(unsure, after_us=300 * MS)) == [None]
+    caught = ear.catch_trials
+    assert (caught.count, caught.false_alarms, caught.unsure_alarms) == (1, 0, 1)
 
 
 # --- Void, and asked again -----------------------------------------------------------------------
@@ -617,13 +626,13 @@ def test_a_disturbed_tone_is_no_answer_and_the_same_is_asked_again(
 ) -> None:
     driver = Driver(SETTINGS)
     stimulus = driver.run_to_onset(purpose)
-    answered, tones = len(driver.told("answer")), driver.test.ears["left"].tones
+    answered, tones = len(driver.told("answer")), driver.test.ears["left"].tally.tones
     disturb(driver)
 
     assert driver.test.state == PAUSE_BEFORE
     assert driver.run_to_tone() == stimulus
     assert len(driver.told("answer")) == answered
-    assert driver.test.ears["left"].tones == tones
+    assert driver.test.ears["left"].tally.tones == tones
 
 
 @pytest.mark.parametrize("disturb", [pause_and_go_on, lose_the_board, start_the_firmware_again])
@@ -643,7 +652,7 @@ def test_disturbances_change_nothing_in_what_is_asked_and_found() -> None:
         disturb(rough)
         rough.run_to_onset()
         press(rough, 0)
-        rough.run_until(lambda action: isinstance(action, Tell) and action.what == "answer")
+        rough.run_until(lambda action: isinstance(action, AnswerTold))
     rough.run()
 
     assert list(dict.fromkeys(rough.plays)) == smooth.plays
@@ -676,20 +685,20 @@ def test_a_board_that_was_lost_before_the_start_is_there_at_the_start() -> None:
     """A test that is resumed before it began is started when the board answers."""
     driver = Driver(SETTINGS)
     driver.feed(BoardLost("no answer"))
-    driver.feed(TestStarted())
+    driver.feed(Started())
 
     assert driver.run_to_tone() == Driver(SETTINGS).run_to_tone()
 
 
 def test_nothing_goes_on_while_the_board_is_lost() -> None:
     driver = Driver(SETTINGS)
-    driver.feed(TestStarted())
+    driver.feed(Started())
     driver.feed(BoardLost("port gone"))
 
     assert driver.feed(BoardLost("port gone")) == []
     assert driver.told("board-lost") == [{"why": "port gone"}]
     assert driver.feed(TimePassed(), after_us=600 * S) == []
-    assert driver.feed(Paused()) == [Silence(), Tell("paused", {})]
+    assert driver.feed(Paused()) == [Silence(), PauseTold()]
     driver.feed(Continued())
     assert driver.feed(TimePassed(), after_us=600 * S) == []
     driver.feed(BoardReady(tone_known=False))
@@ -752,7 +761,7 @@ def test_a_tone_that_was_answered_starts_the_count_of_failures_anew() -> None:
         for _ in range(STARTS_MAX - 1):
             driver.run_to_tone()
             never_begins(driver)
-        driver.run_until(lambda action: isinstance(action, Tell) and action.what == "answer")
+        driver.run_until(lambda action: isinstance(action, AnswerTold))
 
     assert driver.test.outcome == ""
 
@@ -775,7 +784,7 @@ def to_ready(driver: Driver) -> None:
 
 
 def to_pause_before(driver: Driver) -> None:
-    driver.feed(TestStarted())
+    driver.feed(Started())
     assert driver.test.state == PAUSE_BEFORE
 
 
@@ -819,13 +828,13 @@ def test_a_pause_is_silent_and_lasts_until_the_operator_goes_on(go: Any) -> None
     played = len(driver.plays)
 
     assert driver.test.state == PAUSED
-    assert [Silence(), Tell("paused", {})] == driver.actions[-2:]
+    assert [Silence(), PauseTold()] == driver.actions[-2:]
     assert driver.feed(Paused()) == []
-    assert driver.feed(TestStarted()) == []
+    assert driver.feed(Started()) == []
     for event in (TimePassed(), ButtonPressed(1), BoardTime(2), TimePassed()):
         assert driver.feed(event, after_us=3600 * S) == []
     assert len(driver.plays) == played
-    assert driver.feed(Continued())[0] == Tell("continued", {})
+    assert driver.feed(Continued())[0] == GoingOnTold()
     driver.feed(BoardReady(tone_known=False))
     assert driver.run()["ears"] == undisturbed.result["ears"]
 
@@ -845,12 +854,12 @@ def test_a_test_is_started_once(go: Any) -> None:
     driver = Driver(SETTINGS)
     go(driver)
 
-    assert driver.feed(TestStarted()) == []
+    assert driver.feed(Started()) == []
 
 
 def test_whoever_presses_all_the_time_does_not_hold_up_a_test() -> None:
     driver = Driver(SETTINGS, AlwaysPresses())
-    driver.feed(TestStarted())
+    driver.feed(Started())
     for _ in range(20_000):
         if driver.test.state == FINISHED:
             break

@@ -34,8 +34,7 @@ from firmware_py.procedure.events import (
     NoiseRefused,
     Paused,
     Play,
-    Tell,
-    TestStarted,
+    Started,
     TimePassed,
     ToneEnded,
     ToneStarted,
@@ -43,7 +42,9 @@ from firmware_py.procedure.events import (
     as_record,
     is_recorded,
 )
-from firmware_py.procedure.hearing import (
+from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.outcomes import HEARS_ALL, MEASURED, NO_RESPONSE, UNRELIABLE
+from firmware_py.procedure.presenter import (
     FINISHED,
     LISTENING,
     PAUSE_BEFORE,
@@ -51,11 +52,10 @@ from firmware_py.procedure.hearing import (
     READY,
     STARTING,
     STARTS_MAX,
-    HearingTest,
 )
-from firmware_py.procedure.outcomes import HEARS_ALL, MEASURED, NO_RESPONSE, UNRELIABLE
 from firmware_py.procedure.randomness import uniform
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, Settings
+from firmware_py.procedure.tells import Tell
 from tests.procedure.driver import (
     REACTION_US,
     AlwaysPresses,
@@ -252,7 +252,7 @@ def test_a_test_in_between_changes_nothing() -> None:
     """Two tests in one process share nothing."""
     driver, other = Driver(Settings(seed=3), flat(40)), Driver(Settings(seed=4), flat(10))
     alone = repr(replayed(driver.settings, through(driver)))
-    other.feed(TestStarted())
+    other.feed(Started())
     test = HearingTest(driver.settings)
     actions = []
     for at_us, event in driver.events:
@@ -319,7 +319,7 @@ def test_the_same_events_give_the_same_actions_in_another_process() -> None:
 
 def every_event(number: int) -> Iterator[Event]:
     """Give one of each kind and value that makes a difference."""
-    yield from (TestStarted(), TimePassed(), Paused(), Continued(), ButtonReleased(1))
+    yield from (Started(), TimePassed(), Paused(), Continued(), ButtonReleased(1))
     yield from (BoardLost("x"), BoardReady(True), BoardReady(False), Aborted("x"))
     yield from (BoardReady(True, True), BoardReady(False, True))
     yield from (NoiseRefused("limit"), NoiseEnded())
@@ -341,14 +341,14 @@ PATHS: dict[str, list[Event]] = {
     "ready": [],
     "ready, board lost": [BoardLost("x")],
     "paused before it began": [Paused()],
-    "pause": [TestStarted()],
-    "pause, board lost": [TestStarted(), BoardLost("x")],
-    "starting": [TestStarted(), TimePassed()],
-    "starting, board lost": [TestStarted(), TimePassed(), BoardLost("x")],
-    "listening": [TestStarted(), TimePassed(), ToneStarted(1, 5)],
-    "listening, board lost": [TestStarted(), TimePassed(), ToneStarted(1, 5), BoardLost("x")],
-    "paused": [TestStarted(), TimePassed(), ToneStarted(1, 5), Paused()],
-    "finished": [TestStarted(), Aborted("x")],
+    "pause": [Started()],
+    "pause, board lost": [Started(), BoardLost("x")],
+    "starting": [Started(), TimePassed()],
+    "starting, board lost": [Started(), TimePassed(), BoardLost("x")],
+    "listening": [Started(), TimePassed(), ToneStarted(1, 5)],
+    "listening, board lost": [Started(), TimePassed(), ToneStarted(1, 5), BoardLost("x")],
+    "paused": [Started(), TimePassed(), ToneStarted(1, 5), Paused()],
+    "finished": [Started(), Aborted("x")],
 }
 
 
@@ -384,8 +384,8 @@ def check_actions(actions: list[Action], now_us: int, test: HearingTest) -> None
         match action:
             case Wait(until_us):
                 assert until_us <= now_us + WAIT_US_MAX
-            case Tell(what, about):
-                json.dumps([what, about], allow_nan=False)
+            case Tell():
+                json.dumps(action.figures(), allow_nan=False)
             case Play(number, ear):
                 assert number == test.number
                 assert ear in test.ears
@@ -403,7 +403,7 @@ def live_to_the_end(test: HearingTest, now_us: int) -> None:
         now_us += 30_000_000
         event: Event = TimePassed()
         if test.state == READY:
-            event = TestStarted()
+            event = Started()
         elif test.state == PAUSED:
             event = Continued()
         elif test.state == STARTING:
@@ -448,7 +448,7 @@ class AnyEvents(RuleBasedStateMachine):
         self.now_us += passed_us
         self.feed(TimePassed())
 
-    @rule(event=st.sampled_from([TestStarted(), Paused(), Continued(), BoardLost("gone")]))
+    @rule(event=st.sampled_from([Started(), Paused(), Continued(), BoardLost("gone")]))
     def somebody_says(self, event: Event) -> None:
         self.feed(event)
 

@@ -1,11 +1,11 @@
 """What an unsure answer means to the course of a test, from the familiarisation to the retest."""
 
 import itertools
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from firmware_py.procedure.ear import LIMIT_TONES, EarTest, Presentation
+from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.events import UNSURE_BUTTON, Play
 from firmware_py.procedure.outcomes import (
     CATCH,
@@ -18,7 +18,9 @@ from firmware_py.procedure.outcomes import (
     UNRELIABLE,
     UNSURE,
 )
+from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.stopping import LIMIT_TONES
 from tests.procedure.driver import (
     REACTION_US,
     Driver,
@@ -72,23 +74,16 @@ def test_familiarisation_ends_with_a_tone_that_was_surely_heard(
 # --- Measurement ---------------------------------------------------------------------------------
 
 
-def test_unsure_answers_are_given_to_the_estimator_as_such() -> None:
+def test_unsure_answers_are_given_to_the_estimator_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
-
-    class Listens:
-        trial_count = 0
-
-        def observe(self, frequency_hz: float, level_db_hl: float, heard: Any) -> None:
-            seen.append((frequency_hz, level_db_hl, heard))
-
     ear = EarTest("left", Settings(ears="left", unsure_half_width_db=4.0))
     ear.phase = MEASURE
-    ear.estimator = cast(Any, Listens())
+    monkeypatch.setattr(ear.estimator, "observe", lambda *answer: seen.append(answer))
     for answer in (True, False, None):
         ear.answer(Presentation(MEASURE, 1000.0, 30.0), answer)
 
     assert seen == [(1000.0, 30.0, True), (1000.0, 30.0, False), (1000.0, 30.0, None)]
-    assert (ear.tones, ear.tones_heard, ear.tones_unsure) == (3, 1, 1)
+    assert (ear.tally.tones, ear.tally.heard, ear.tally.unsure) == (3, 1, 1)
 
 
 @pytest.mark.parametrize("threshold_db_hl", [5.0, 30.0, 62.0])

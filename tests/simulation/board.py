@@ -5,10 +5,12 @@ from typing import Any, Final
 
 from device.simulator.board import PlayedNoise, PlayedTone, SimulatedBoard
 from device.simulator.listener import Ear, Listener, Noise, Press
+from device.tone_generator.outbox import Outbox
+from device.tone_generator.server import ToneGenerator
 from firmware_py.calibration.levels import Calibration
+from firmware_py.link.messages import HOST_SILENCE_US
 from tests.simulation.violation import Violation
 
-HOST_SILENCE_US: Final = 1_000_000  # the wire page: silent after one second without the host
 AWAKE: Final = "awake"
 ASLEEP: Final = "asleep"
 ANSWERS_EVERYTHING: Final = "answers everything"
@@ -41,6 +43,57 @@ class MoodyListener:
         return self._listener.spontaneous_press(after_id, slot)
 
 
+class WatchedServer(ToneGenerator):
+    """The program of a board whose events and acknowledgements are looked at as they happen.
+
+    Attributes
+    ----------
+    newest_met : int
+        The last event that there was when a host came: one that does not know the board passes
+        over everything up to it.
+    when_acknowledged : callable
+        Called when events are acknowledged: after the first number, up to the second.
+    """
+
+    def __init__(self, *about: Any) -> None:
+        super().__init__(*about)
+        self.outbox = WatchedOutbox()
+        self.newest_met = self.acknowledged = 0
+        self.when_acknowledged: Callable[[int, int], None] = lambda _before, _upto: None
+
+    @property
+    def happened(self) -> dict[int, tuple[str, dict[str, Any]]]:
+        """Return verb and values of every event, by number."""
+        assert isinstance(self.outbox, WatchedOutbox)
+        return self.outbox.happenings
+
+    def _hello(self, values: dict[str, Any]) -> dict[str, Any]:
+        answer = super()._hello(values)
+        self.newest_met = answer["event"]
+        return answer
+
+    def _acknowledge(self, values: dict[str, Any]) -> dict[str, Any]:
+        answer = super()._acknowledge(values)
+        kept = self.outbox.events
+        upto = kept[0][0] - 1 if kept else self.outbox.newest_event
+        if upto > self.acknowledged:
+            before, self.acknowledged = self.acknowledged, upto
+            self.when_acknowledged(before, upto)
+        return answer
+
+
+class WatchedOutbox(Outbox):
+    """Remembers what happened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.happenings: dict[int, tuple[str, dict[str, Any]]] = {}
+
+    def happened(self, verb: str, values: dict[str, Any]) -> None:
+        super().happened(verb, values)
+        self.happenings[self.newest_event] = verb, values
+
+
 class WatchedBoard(SimulatedBoard):
     """A board whose tones and acknowledgements are looked at as they happen.
 
@@ -55,15 +108,11 @@ class WatchedBoard(SimulatedBoard):
     played, acknowledged : callable
         Called when a tone begins, and when events are acknowledged: after the first number, up to
         the second.
-
-    Attributes
-    ----------
-    newest_met : int
-        The last event that there was when a host came: one that does not know the board passes
-        over everything up to it.
     """
 
-    host_silence_us = HOST_SILENCE_US
+    server: WatchedServer
+    server_type: type[ToneGenerator] = WatchedServer
+    silent_after_us = HOST_SILENCE_US
 
     def __init__(
         self, listener: Listener, boot: int, serial: str, has_noise: bool,
@@ -71,19 +120,27 @@ class WatchedBoard(SimulatedBoard):
     ) -> None:  # fmt: skip
         super().__init__(
             listener, boot=boot, serial=serial, has_noise=has_noise,
-            host_silence_us=self.host_silence_us,
+            host_silence_us=self.silent_after_us,
         )  # fmt: skip
-        self.happened: dict[int, tuple[str, dict[str, str | int]]] = {}
-        self.acknowledged = self.newest_met = 0
         self._truth = truth
         self._when_played = played
-        self._when_acknowledged = acknowledged
+        self.server.when_acknowledged = lambda before, upto: acknowledged(self, before, upto)
         self._byte_us = 0  # of the last one that came from the host
 
     @property
     def boot(self) -> str:
         """Return its boot as the wire has it."""
-        return f"{self._boot:08x}"
+        return self.server.boot
+
+    @property
+    def happened(self) -> dict[int, tuple[str, dict[str, Any]]]:
+        """Return verb and values of every event, by number."""
+        return self.server.happened
+
+    @property
+    def newest_met(self) -> int:
+        """Return the last event that there was when a host came."""
+        return self.server.newest_met
 
     def receive(self, data: bytes, now_us: int) -> None:
         self.advance(now_us)
@@ -93,19 +150,18 @@ class WatchedBoard(SimulatedBoard):
 
     def advance(self, now_us: int) -> None:
         super().advance(now_us)
-        sounds = self._tone is not None or self.noise is not None
-        if sounds and now_us - self._byte_us > HOST_SILENCE_US:
+        if self.server.sounding and now_us - self._byte_us > HOST_SILENCE_US:
             raise Violation(f"the board sounds {now_us - self._byte_us} us after its host's word")
 
     def hold(self, press: Press) -> None:
         """Have a finger move, now."""
-        self._intend(press, self._now_us, spontaneous=False)
+        self.hand.intend(press, self.now_us)
 
     def hurry(self) -> None:
         """Have all fingers let go, as soon as time passes."""
-        for finger in self._fingers:
-            if finger.is_down:
-                finger._release_us = self._now_us
+        for finger in self.hand.fingers:
+            if finger.release_us is not None:
+                finger.release_us = self.now_us
 
     def _level_db_hl(self, sound: PlayedTone | PlayedNoise) -> float:
         if self._truth is None:
@@ -117,21 +173,3 @@ class WatchedBoard(SimulatedBoard):
     def _listen(self, tone: PlayedTone) -> None:
         super()._listen(tone)
         self._when_played(self)
-
-    def _happened(self, verb: str, fields: dict[str, str | int]) -> None:
-        super()._happened(verb, fields)
-        self.happened[self._events.newest] = verb, fields
-
-    def _hello(self, fields: Any) -> dict[str, str | int]:
-        answer = super()._hello(fields)
-        self.newest_met = int(answer["event"])
-        return answer
-
-    def _acknowledge(self, fields: Any) -> dict[str, str | int]:
-        answer = super()._acknowledge(fields)
-        ring = self._events._ring
-        upto = ring[0][0] - 1 if ring else self._events.newest
-        if upto > self.acknowledged:
-            before, self.acknowledged = self.acknowledged, upto
-            self._when_acknowledged(self, before, upto)
-        return answer

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from device.simulator.board import PlayedTone
 from firmware_py.calibration.in_force import NO_CALIBRATION, NOMINAL_FULL_SCALE_DB_HL
@@ -16,7 +16,7 @@ from firmware_py.platform.exit_codes import EXIT_TONE_GENERATOR
 from firmware_py.procedure.events import Paused
 from tests.firmware.world import S
 from tests.journal.simulated_disk import SimulatedDisk
-from tests.simulation.board import WatchedBoard
+from tests.simulation.board import WatchedBoard, WatchedServer
 from tests.simulation.clock import BEGAN_US
 
 # --- boards and disks
@@ -32,14 +32,14 @@ class LyingDisk(SimulatedDisk):
 class StubbornBoard(WatchedBoard):
     """Plays on without its host."""
 
-    host_silence_us = 10**12
+    silent_after_us = 10**12
 
 
 class FickleBoard(WatchedBoard):
     """Its listener hears other tones after every start of it."""
 
     def _listen(self, tone: PlayedTone) -> None:
-        super()._listen(replace(tone, level_dbfs=tone.level_dbfs + 40.0 * (self._boot % 2)))
+        super()._listen(replace(tone, level_dbfs=tone.level_dbfs + 40.0 * (int(self.boot, 16) % 2)))
 
 
 class AmnesiacDisk(SimulatedDisk):
@@ -53,17 +53,36 @@ class AmnesiacDisk(SimulatedDisk):
         return disk
 
 
+class ForgetfulServer(WatchedServer):
+    """Forgets that noise has ended by itself."""
+
+    def _play(self, values: dict[str, Any]) -> dict[str, Any]:
+        self._noise_lost = False
+        return super()._play(values)
+
+
 class ForgetfulBoard(WatchedBoard):
     """Plays tones without the noise that it has ended by itself."""
 
-    def _play(self, fields: Any) -> dict[str, str | int]:
-        self._noise_lost = False
-        return super()._play(fields)
+    server_type = ForgetfulServer
 
 
 # --- firmwares: what is done to one that was just made
 
-Spoil = Callable[[Any], None]
+
+class Parts(NamedTuple):
+    """A firmware that was just made, and what it is made of."""
+
+    firmware: Any
+    client: Any
+    runner: Any
+    lock: Any
+    data: Any
+    supervisor: Any
+    clock: Any
+
+
+Spoil = Callable[[Parts], None]
 
 
 def spoilt(spoil: Spoil) -> type[Firmware]:
@@ -72,7 +91,12 @@ def spoilt(spoil: Spoil) -> type[Firmware]:
     class SpoiltFirmware(Firmware):
         def __init__(self, *arguments: Any) -> None:
             super().__init__(*arguments)
-            spoil(self)
+            spoil(
+                Parts(
+                    self, self._client, self._runner, self._console.lock, arguments[3],
+                    self._supervisor, self._clock,
+                )
+            )  # fmt: skip
 
     return SpoiltFirmware
 
@@ -94,10 +118,10 @@ def wrapped(thing: Any, name: str, *, before: Any = None, after: Any = None) -> 
     have(thing, **{name: do_all})
 
 
-def played(firmware: Any, other: Callable[[Tone], float]) -> None:
+def played(parts: Parts, other: Callable[[Tone], float]) -> None:
     """Have tones played at other levels, dBFS."""
-    play = firmware._client.play
-    have(firmware._client, play=lambda tone: play(replace(tone, level_dbfs=min(other(tone), 0.0))))
+    play = parts.client.play
+    have(parts.client, play=lambda tone: play(replace(tone, level_dbfs=min(other(tone), 0.0))))
 
 
 def louder(more_db: float, begin: str = "") -> Spoil:
@@ -106,119 +130,115 @@ def louder(more_db: float, begin: str = "") -> Spoil:
     def level_dbfs(tone: Tone) -> float:
         return tone.level_dbfs + more_db * tone.tone_id.startswith(begin)
 
-    return lambda firmware: played(firmware, level_dbfs)
+    return lambda parts: played(parts, level_dbfs)
 
 
-def nominal(firmware: Any) -> None:
+def nominal(parts: Parts) -> None:
     """Play at nominal levels whatever the calibration is said to be."""
 
     def level_dbfs(tone: Tone) -> float:
-        known = firmware._runner.last_calibration.calibration
+        known = parts.runner.last_calibration.calibration
         level_db_hl = tone.level_dbfs - known.level_dbfs(tone.ear, tone.frequency_hz, 0.0)
         return float(level_db_hl - NOMINAL_FULL_SCALE_DB_HL)
 
-    played(firmware, level_dbfs)
+    played(parts, level_dbfs)
 
 
-def hasty(firmware: Any) -> None:
+def hasty(parts: Parts) -> None:
     """Acknowledge what is not on the disk yet."""
 
     def acknowledge(notice: Any) -> None:
         if isinstance(notice, BoardEvent):
-            firmware._client.acknowledge(notice.event)
-            firmware._carry()
+            parts.client.acknowledge(notice.event)
+            parts.firmware._carry()
 
-    wrapped(firmware, "_notice", after=acknowledge)
-
-
-def silent(firmware: Any) -> None:
-    """Do not answer everything."""
-
-    def swallow() -> None:
-        have(firmware, _told=[line for line in firmware._told if "state=waiting" not in line])
-
-    wrapped(firmware, "_flush_console", before=swallow)
+    wrapped(parts.firmware, "_notice", after=acknowledge)
 
 
-def talkative(firmware: Any) -> None:
-    """Answer more than was asked."""
+def answering(change: Callable[[list[str]], list[str]]) -> Spoil:
+    """Change the lines that go to the console."""
 
-    def add() -> None:
-        have(firmware, _told=firmware._told + ["OK"] * ("OK" in firmware._told))
+    def spoil(parts: Parts) -> None:
+        def change_lines() -> None:
+            have(parts.firmware, _told=change(parts.firmware._told))
 
-    wrapped(firmware, "_flush_console", before=add)
+        wrapped(parts.firmware, "_flush_console", before=change_lines)
+
+    return spoil
 
 
-def hoarding(firmware: Any) -> None:
+silent = answering(lambda lines: [line for line in lines if "state=waiting" not in line])
+talkative = answering(lambda lines: lines + ["OK"] * ("OK" in lines))
+
+
+def hoarding(parts: Parts) -> None:
     """Keep what is not needed."""
-    have(firmware, kept=[])
-    wrapped(firmware, "step", after=lambda: firmware.kept.extend([1] * 10))
+    have(parts.firmware, kept=[])
+    wrapped(parts.firmware, "step", after=lambda: parts.firmware.kept.extend([1] * 10))
 
 
-def faulty(firmware: Any) -> None:
+def faulty(parts: Parts) -> None:
     """Make a mistake at a pause."""
 
     def fail(event: object, *_: object) -> None:
         if isinstance(event, Paused):
             raise ZeroDivisionError
 
-    wrapped(firmware._runner, "feed", before=fail)
+    wrapped(parts.runner, "feed", before=fail)
 
 
-def tired(firmware: Any) -> None:
+def tired(parts: Parts) -> None:
     """End without a cause after a few seconds."""
 
     def end() -> None:
-        if firmware._clock.world_s() > BEGAN_US / S + 5.0:
+        if parts.clock.world_s() > BEGAN_US / S + 5.0:
             raise FirmwareError(EXIT_TONE_GENERATOR, "enough")
 
-    wrapped(firmware, "step", after=end)
+    wrapped(parts.firmware, "step", after=end)
 
 
-def lazy(firmware: Any) -> None:
+def lazy(parts: Parts) -> None:
     """Begin no test."""
 
     def refuse(*_: object) -> None:
         raise ConsoleError(SETTINGS_CONFLICT, "not today")
 
-    have(firmware._runner, begin=refuse)
+    have(parts.runner, begin=refuse)
 
 
-def spinning(firmware: Any) -> None:
+def spinning(parts: Parts) -> None:
     """Never wait."""
-    have(firmware, _wait=lambda: firmware._waiting.wait([], 0.0))
+    have(parts.firmware, _wait=lambda: parts.firmware._waiting.wait([], 0.0))
 
 
-def unprotected(firmware: Any) -> None:
+def unprotected(parts: Parts) -> None:
     """Do without the PIN what needs it."""
-    have(firmware._console.lock, require=lambda: None)
+    have(parts.lock, require=lambda: None)
 
 
-def locked_at_once(firmware: Any) -> None:
+def locked_at_once(parts: Parts) -> None:
     """Forget at once that the PIN was given."""
-    lock = firmware._console.lock
-    wrapped(lock, "require", after=lock.lock)
+    wrapped(parts.lock, "require", after=parts.lock.lock)
 
 
 def taking_any_pin_for(pin: str) -> Spoil:
     """Take any PIN for this one."""
 
-    def spoil(firmware: Any) -> None:
-        enter = firmware._console.lock.enter
-        have(firmware._console.lock, enter=lambda _typed: enter(pin))
+    def spoil(parts: Parts) -> None:
+        enter = parts.lock.enter
+        have(parts.lock, enter=lambda _typed: enter(pin))
 
     return spoil
 
 
-def hurried(firmware: Any) -> None:
+def hurried(parts: Parts) -> None:
     """Look at one PIN after the other."""
-    lock = firmware._console.lock
-    wrapped(firmware, "_serve_console", before=lambda: have(lock, _wait_until_s=0.0))
+    wrapped(parts.firmware, "_serve_console", before=lambda: have(parts.lock, _wait_until_s=0.0))
 
 
-def forgetful(firmware: Any) -> None:
+def forgetful(parts: Parts) -> None:
     """Count wrong PINs only until the power goes."""
-    have(firmware._console.lock, _wrong=WrongPinsUntilOff(), _wait_until_s=0.0)
+    have(parts.lock, _wrong=WrongPinsUntilOff(), _wait_until_s=0.0)
 
 
 class LooseKey(SealKey):
@@ -228,22 +248,21 @@ class LooseKey(SealKey):
         return super().seal("", body)
 
 
-def loosely_sealed(firmware: Any) -> None:
+def loosely_sealed(parts: Parts) -> None:
     """Seal every line for itself."""
-    data = firmware._runner._data
-    have(data, seal_key=LooseKey(data.seal_key.secret))
+    have(parts.data, seal_key=LooseKey(parts.data.seal_key.secret))
 
 
-def unsealed(firmware: Any) -> None:
+def unsealed(parts: Parts) -> None:
     """Seal nothing, whatever key is given."""
-    have(firmware._runner._data, seal_key=None)
+    have(parts.data, seal_key=None)
 
 
-def uncalibrated(firmware: Any) -> None:
+def uncalibrated(parts: Parts) -> None:
     """Play and say nominal levels, whatever calibration is given."""
-    have(firmware._runner, _calibration=NO_CALIBRATION)
+    have(parts.runner, _calibration=NO_CALIBRATION)
 
 
 def untold(word: str) -> Spoil:
     """Never tell the supervisor this: `ready`, `alive` or `ending`."""
-    return lambda firmware: have(firmware._supervisor, **{word: lambda _words: None})
+    return lambda parts: have(parts.supervisor, **{word: lambda _words: None})

@@ -3,7 +3,6 @@
 import datetime
 import errno
 import random
-from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -26,230 +25,198 @@ PINS: Final = ("0000", "123456", "999999999999", PIN, f"{PIN}0")  # mostly wrong
 JUMP_DAYS: Final = 20_000  # either way: to 1971, or to 2080
 
 
+def method_name(kind: str) -> str:
+    """Return the name of the method that is a kind of trouble: `disk_read_only`."""
+    return kind.replace(" ", "_").replace("-", "_").lower()
+
+
 def befall(world: World, trouble: Trouble) -> None:
     """Have a trouble happen now, and end after its time."""
-    DEEDS[trouble.kind](world, trouble, random.Random(trouble.chance))
+    getattr(Troubles(world, trouble), method_name(trouble.kind))()
 
 
-def _board_reset(world: World, _trouble: Trouble, _chance: random.Random) -> None:
-    world.boot_board()
+class Troubles:
+    """Does a trouble to a world; each kind is a method of its name."""
 
+    def __init__(self, world: World, trouble: Trouble) -> None:
+        self._world = world
+        self._for_s = trouble.for_s
+        self._number = trouble.chance
+        self._chance = random.Random(trouble.chance)
 
-def _board_swapped(world: World, trouble: Trouble, _chance: random.Random) -> None:
-    world.serial = f"{trouble.chance:016x}"
-    world.boot_board()
+    # The board
 
+    def board_reset(self) -> None:
+        self._world.boot_board()
 
-def _board_without_noise(world: World, trouble: Trouble, chance: random.Random) -> None:
-    world.has_noise = False
-    _board_swapped(world, trouble, chance)
+    def board_swapped(self) -> None:
+        self._world.serial = f"{self._number:016x}"
+        self._world.boot_board()
 
+    def board_without_noise(self) -> None:
+        self._world.has_noise = False
+        self.board_swapped()
 
-def _board_hangs(world: World, trouble: Trouble, _chance: random.Random) -> None:
-    world.hung_until_us = world.clock.us + microseconds(trouble.for_s)
+    def board_hangs(self) -> None:
+        self._world.hung_until_us = self._world.clock.us + microseconds(self._for_s)
 
+    # The ports
 
-def _gone(world: World, line: SimulatedLine, trouble: Trouble) -> None:
-    def back() -> None:
-        line.there = True
+    def tone_port_gone(self) -> None:
+        if self._chance.random() < 0.5:  # the board has its power from there
+            self._world.boot_board()
+        self._vanish(self._world.tones)
 
-    line.vanish()
-    if line is world.console:
-        world.operator.hung_up()
-    world.after(trouble.for_s, back)
+    def tone_port_renamed(self) -> None:
+        self._world.tones.vanish()
+        self._world.tones.next_url = f"/dev/tone-generator-{self._number}"
 
+    def console_gone(self) -> None:
+        self._world.operator.hung_up()
+        self._vanish(self._world.console)
 
-def _tone_port_gone(world: World, trouble: Trouble, chance: random.Random) -> None:
-    if chance.random() < 0.5:  # the board has its power from there
-        world.boot_board()
-    _gone(world, world.tones, trouble)
+    def _vanish(self, line: SimulatedLine) -> None:
+        line.vanish()
+        self._world.after(self._for_s, lambda: setattr(line, "there", True))
 
+    def tone_port_takes_nothing(self) -> None:
+        self._take_nothing(self._world.tones)
 
-def _tone_port_renamed(world: World, trouble: Trouble, _chance: random.Random) -> None:
-    world.tones.vanish()
-    world.tones.next_url = f"/dev/tone-generator-{trouble.chance}"
+    def console_is_not_read(self) -> None:
+        self._world.operator.slack_us = LATE_US
+        self._take_nothing(self._world.console)
 
+    def _take_nothing(self, line: SimulatedLine) -> None:
+        line.takes = False
+        self._world.after(self._for_s, lambda: setattr(line, "takes", True))
 
-def _console_gone(world: World, trouble: Trouble, _chance: random.Random) -> None:
-    _gone(world, world.console, trouble)
+    # The power, and the process
 
+    def power_cut(self) -> None:
+        self._world.lose_power(self._chance.choice(list(PowerLoss)), self._number)
 
-def _takes_nothing(world: World, line: SimulatedLine, trouble: Trouble) -> None:
-    def again() -> None:
-        line.takes = True
+    def power_cut_while_writing(self) -> None:
+        self._world.loss = self._chance.choice(list(PowerLoss)), self._number
+        self._fail_once(calls_max=12)
 
-    line.takes = False
-    world.after(trouble.for_s, again)
+    def power_cut_of_all(self) -> None:
+        self._world.boot_board()
+        self.power_cut()
 
+    def killed(self) -> None:
+        self._world.lose_power(PowerLoss.KEPT, self._number)
 
-def _tone_port_takes_nothing(world: World, trouble: Trouble, _chance: random.Random) -> None:
-    _takes_nothing(world, world.tones, trouble)
+    def told_to_end(self) -> None:
+        if self._world.firmware is not None:
+            self._world.firmware.stop()
 
+    # The disk
 
-def _console_is_not_read(world: World, trouble: Trouble, _chance: random.Random) -> None:
-    world.operator.slack_us = LATE_US
-    _takes_nothing(world, world.console, trouble)
+    def disk_full(self) -> None:
+        self._fail(errno.ENOSPC, GROWS)
 
+    def disk_read_only(self) -> None:
+        self._fail(errno.EROFS, WRITES)
 
-def _power_cut(world: World, trouble: Trouble, chance: random.Random) -> None:
-    world.lose_power(chance.choice(list(PowerLoss)), trouble.chance)
+    def disk_error(self) -> None:
+        self._fail_once(20, errno.EIO)
 
+    def _fail(self, error: int, only: frozenset[str]) -> None:
+        disk = self._world.disk
+        if not disk.power_is_gone:
+            disk.fail(Fault(len(disk.calls) + 1, error, for_ever=True, only=only))
+            self._world.after(self._for_s, disk.heal)
 
-def _power_cut_while_writing(world: World, trouble: Trouble, chance: random.Random) -> None:
-    world.loss = chance.choice(list(PowerLoss)), trouble.chance
-    if not world.disk.power_is_gone:
-        world.disk.fail(Fault(len(world.disk.calls) + chance.randint(1, 12)))
+    def _fail_once(self, calls_max: int, error: int | None = None) -> None:
+        disk = self._world.disk
+        if not disk.power_is_gone:
+            disk.fail(Fault(len(disk.calls) + self._chance.randint(1, calls_max), error))
 
+    def disk_slow(self) -> None:
+        self._world.was_slow, self._world.operator.slack_us = True, LATE_US
+        self._world.slow_until_us = self._world.clock.us + microseconds(self._for_s)
+        self._world.slow_us = self._chance.choice((20_000, 300_000, 1_500_000))
 
-def _power_cut_of_all(world: World, trouble: Trouble, chance: random.Random) -> None:
-    world.boot_board()
-    _power_cut(world, trouble, chance)
+    # The clocks
 
+    def wall_clock_jumps(self) -> None:
+        days = self._chance.uniform(-JUMP_DAYS, JUMP_DAYS)
+        self._world.clock.jump = datetime.timedelta(days=days)
 
-def _killed(world: World, trouble: Trouble, _chance: random.Random) -> None:
-    world.lose_power(PowerLoss.KEPT, trouble.chance)
+    def asleep_with_its_clock(self) -> None:
+        with self._world.clock.asleep():
+            self.not_scheduled()
 
+    def not_scheduled(self) -> None:
+        self._world.stand_still(self._for_s)
 
-def _told_to_end(world: World, _trouble: Trouble, _chance: random.Random) -> None:
-    if world.firmware is not None:
-        world.firmware.stop()
+    # What it is started with, from its next start on
 
+    def other_calibration(self) -> None:
+        self._world.on_file = ON_FILE[self._chance.choice(CALIBRATIONS)]
 
-def _fails(world: World, trouble: Trouble, error: int, only: frozenset[str]) -> None:
-    if world.disk.power_is_gone:
-        return
-    world.disk.fail(Fault(len(world.disk.calls) + 1, error, for_ever=True, only=only))
-    world.after(trouble.for_s, world.disk.heal)
+    def other_seal_key(self) -> None:
+        self._world.seal_key = self._chance.choice((None, *SEAL_KEYS))
 
+    # The operator
 
-def _disk_full(world: World, trouble: Trouble, _chance: random.Random) -> None:
-    _fails(world, trouble, errno.ENOSPC, GROWS)
+    def _say(self, *lines: str) -> None:
+        if self._world.console.is_talking:
+            self._world.operator.say(self._world.clock.us, self._chance.choice(lines))
 
+    def operator_pauses(self) -> None:
+        self._say("SESS:PAUS")
 
-def _disk_read_only(world: World, trouble: Trouble, _chance: random.Random) -> None:
-    _fails(world, trouble, errno.EROFS, WRITES)
+    def operator_types_nonsense(self) -> None:
+        if self._world.console.is_talking:
+            self._world.operator.nonsense(self._world.clock.us, self._chance)
 
+    def operator_types_pins(self) -> None:
+        for pause_s in sorted(
+            self._chance.uniform(0.0, 6.0) for _ in range(self._chance.randint(1, 4))
+        ):
+            pin = self._chance.choice(PINS)
+            self._world.after(pause_s, partial(self._say, f"SYST:PIN {pin}"))
 
-def _disk_error(world: World, _trouble: Trouble, chance: random.Random) -> None:
-    if not world.disk.power_is_gone:
-        world.disk.fail(Fault(len(world.disk.calls) + chance.randint(1, 20), errno.EIO))
+    def operator_plays_a_tone(self) -> None:
+        self._say("TONE LEFT,1000,40", "TONE RIGHT,4000,30,45")
 
+    def operator_plays_a_calibration_tone(self) -> None:
+        self._say("CAL:TONE LEFT,1000,-20", "CAL:TONE RIGHT,8000,-6", "CAL:STOP")
 
-def _disk_slow(world: World, trouble: Trouble, chance: random.Random) -> None:
-    world.was_slow, world.operator.slack_us = True, LATE_US
-    world.slow_until_us = world.clock.us + microseconds(trouble.for_s)
-    world.slow_us = chance.choice((20_000, 300_000, 1_500_000))
+    def operator_changes_settings(self) -> None:
+        if self._world.console.is_talking:
+            self._world.operator.change_settings(self._world.clock.us, self._chance)
 
+    def operator_aborts(self) -> None:
+        self._say("SESS:ABOR")
 
-def _wall_clock_jumps(world: World, _trouble: Trouble, chance: random.Random) -> None:
-    world.clock.jump = datetime.timedelta(days=chance.uniform(-JUMP_DAYS, JUMP_DAYS))
+    def operator_resets(self) -> None:
+        self._say(RESET)
 
+    def operator_ends_it(self) -> None:
+        self._say("SYST:EXIT")
 
-def _asleep_with_its_clock(world: World, trouble: Trouble, chance: random.Random) -> None:
-    with world.clock.asleep():
-        _not_scheduled(world, trouble, chance)
+    # The listener
 
+    def listener_asleep(self) -> None:
+        self._be(ASLEEP)
 
-def _not_scheduled(world: World, trouble: Trouble, _chance: random.Random) -> None:
-    world.stand_still(trouble.for_s)
+    def listener_answers_everything(self) -> None:
+        self._be(ANSWERS_EVERYTHING)
 
+    def _be(self, mood: str) -> None:
+        listener = self._world.listener
+        listener.mood = mood
+        self._world.after(self._for_s, lambda: setattr(listener, "mood", AWAKE))
 
-def _other_calibration(world: World, _trouble: Trouble, chance: random.Random) -> None:
-    world.on_file = ON_FILE[chance.choice(CALIBRATIONS)]
+    def button_stuck(self) -> None:
+        button = self._chance.choice((1, 1, 2))
+        self._world.board.hold(Press(0, microseconds(self._for_s), button))
 
+    def button_bounces(self) -> None:
+        for bounce in range(BOUNCES):
+            self._world.board.hold(Press(bounce * BOUNCE_US, BOUNCE_US // 10))
 
-def _other_seal_key(world: World, _trouble: Trouble, chance: random.Random) -> None:
-    world.seal_key = chance.choice((None, *SEAL_KEYS))
 
-
-def _operator_says(*lines: str) -> "Deed":
-    def say(world: World, _trouble: Trouble, chance: random.Random) -> None:
-        if world.console.is_talking:
-            world.operator.say(world.clock.us, chance.choice(lines))
-
-    return say
-
-
-def _operator_types_pins(world: World, _trouble: Trouble, chance: random.Random) -> None:
-    for pause_s in sorted(chance.uniform(0.0, 6.0) for _ in range(chance.randint(1, 4))):
-        world.after(pause_s, partial(_type_pin, world, chance.choice(PINS)))
-
-
-def _type_pin(world: World, pin: str) -> None:
-    if world.console.is_talking:
-        world.operator.say(world.clock.us, f"SYST:PIN {pin}")
-
-
-def _operator_types_nonsense(world: World, _trouble: Trouble, chance: random.Random) -> None:
-    if world.console.is_talking:
-        world.operator.nonsense(world.clock.us, chance)
-
-
-def _operator_changes_settings(world: World, _trouble: Trouble, chance: random.Random) -> None:
-    if world.console.is_talking:
-        world.operator.change_settings(world.clock.us, chance)
-
-
-def _mood(mood: str) -> "Deed":
-    def change(world: World, trouble: Trouble, _chance: random.Random) -> None:
-        def awake() -> None:
-            world.listener.mood = AWAKE
-
-        world.listener.mood = mood
-        world.after(trouble.for_s, awake)
-
-    return change
-
-
-def _button_stuck(world: World, trouble: Trouble, chance: random.Random) -> None:
-    world.board.hold(Press(0, microseconds(trouble.for_s), chance.choice((1, 1, 2))))
-
-
-def _button_bounces(world: World, _trouble: Trouble, _chance: random.Random) -> None:
-    for bounce in range(BOUNCES):
-        world.board.hold(Press(bounce * BOUNCE_US, BOUNCE_US // 10))
-
-
-Deed = Callable[[World, Trouble, random.Random], None]
-
-DEEDS: Final[dict[str, Deed]] = {
-    "board reset": _board_reset,
-    "board swapped": _board_swapped,
-    "board without noise": _board_without_noise,
-    "board hangs": _board_hangs,
-    "tone port gone": _tone_port_gone,
-    "tone port renamed": _tone_port_renamed,
-    "console gone": _console_gone,
-    "tone port takes nothing": _tone_port_takes_nothing,
-    "console is not read": _console_is_not_read,
-    "power cut": _power_cut,
-    "power cut while writing": _power_cut_while_writing,
-    "power cut of all": _power_cut_of_all,
-    "killed": _killed,
-    "told to end": _told_to_end,
-    "disk full": _disk_full,
-    "disk read-only": _disk_read_only,
-    "disk error": _disk_error,
-    "disk slow": _disk_slow,
-    "wall clock jumps": _wall_clock_jumps,
-    "asleep with its clock": _asleep_with_its_clock,
-    "not scheduled": _not_scheduled,
-    "other calibration": _other_calibration,
-    "other seal key": _other_seal_key,
-    "operator pauses": _operator_says("SESS:PAUS"),
-    "operator types nonsense": _operator_types_nonsense,
-    "operator types PINs": _operator_types_pins,
-    "operator plays a tone": _operator_says("TONE LEFT,1000,40", "TONE RIGHT,4000,30,45"),
-    "operator plays a calibration tone": _operator_says(
-        "CAL:TONE LEFT,1000,-20", "CAL:TONE RIGHT,8000,-6", "CAL:STOP"
-    ),
-    "operator changes settings": _operator_changes_settings,
-    "operator aborts": _operator_says("SESS:ABOR"),
-    "operator resets": _operator_says(RESET),
-    "operator ends it": _operator_says("SYST:EXIT"),
-    "listener asleep": _mood(ASLEEP),
-    "listener answers everything": _mood(ANSWERS_EVERYTHING),
-    "button stuck": _button_stuck,
-    "button bounces": _button_bounces,
-}
-assert DEEDS.keys() == KINDS.keys()
+assert all(hasattr(Troubles, method_name(kind)) for kind in KINDS)

@@ -7,14 +7,7 @@ the last optimum with the last curvature, so that a trial costs three or four ev
 """
 
 from firmware_py.inference.elementary import exp
-from firmware_py.inference.kernel import (
-    CONVERGED,
-    NOT_CONVERGED,
-    Matrix,
-    Vector,
-    entry,
-    kernel,
-)
+from firmware_py.inference.kernel import CONVERGED, NOT_CONVERGED, Matrix, Vector, entry, kernel
 from firmware_py.inference.laplace.arrays import (
     CURVATURE,
     EVALUATIONS,

@@ -16,14 +16,7 @@ cube of their number while they are few, and then in proportion to it.
 import math
 
 from firmware_py.inference.elementary import exp, log
-from firmware_py.inference.kernel import (
-    CONVERGED,
-    NOT_CONVERGED,
-    Matrix,
-    Vector,
-    entry,
-    kernel,
-)
+from firmware_py.inference.kernel import CONVERGED, NOT_CONVERGED, Matrix, Vector, entry, kernel
 from firmware_py.inference.laplace import weight_space
 from firmware_py.inference.laplace.arrays import (
     DERIVATIVE,

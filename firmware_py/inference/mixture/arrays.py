@@ -6,21 +6,11 @@ listeners, H = C L hypotheses. Hypothesis h is component h % C together with lis
 
 from typing import Final, NamedTuple
 
-import numpy as np
-
 from firmware_py.inference.kernel import Cube, Indices, Matrix, Vector
-from firmware_py.inference.model import Memory
 
 # Columns of the table of listeners.
 NOISE_DB, LAPSE_RATE, FALSE_ALARM_RATE = range(3)
 LISTENER_ENTRIES: Final = 3
-
-# Rows of `Scratch.sites`: of the marginal of g and of its cavity, of the probability of the answer
-# there, and of the site that comes of it.
-MEAN, VARIANCE, WIDENING, CAVITY_MEAN, CAVITY_VARIANCE = range(5)
-PER_SD, EDGE, TAIL, BELL, SLOPE, CURVATURE = range(5, 11)
-GRADIENT, SECOND, NEW_TAU, NEW_NU, MOVE, FACTOR = range(11, 17)
-SITE_ROWS: Final = 17
 
 
 class Places(NamedTuple):
@@ -157,7 +147,7 @@ class Mixture(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for intermediate results: two (D, D), two (D,), and (SITE_ROWS, n)."""
+    """Room for intermediate results: two (D, D), two (D,), and (sites.SITE_ROWS, n)."""
 
     factor: Matrix
     inverse_factor: Matrix
@@ -179,45 +169,3 @@ class View(NamedTuple):
     per_sd: Vector
     bump: Vector
     per_spread: Vector
-
-
-class Workspace(Memory):
-    """All arrays of the inference, allocated once.
-
-    Parameters
-    ----------
-    trials, knots, components, listeners, points : int
-        Answers there is room for, and the sizes of the model; points that are predicted at once.
-    """
-
-    def __init__(
-        self, trials: int, knots: int, components: int, listeners: int, points: int
-    ) -> None:
-        def zeros(*shape: int) -> Matrix:
-            return np.zeros(shape)
-
-        def indices(size: int) -> Indices:
-            return np.zeros(size, np.int64)
-
-        hypotheses, squares = components * listeners, (components, knots, knots)
-        self.tones = Tones(indices(trials), *zeros(4, trials), indices(trials))
-        self.likelihood = Likelihood(*zeros(4, trials))
-        self.prior = Prior(
-            zeros(components), zeros(components, knots), zeros(*squares), zeros(*squares),
-            zeros(components),
-        )  # fmt: skip
-        self.listeners = Listeners(zeros(listeners, LISTENER_ENTRIES), zeros(listeners))
-        self.hypotheses = Hypotheses(
-            *zeros(3, hypotheses, trials), zeros(hypotheses, knots),
-            zeros(hypotheses, knots, knots), *zeros(2, hypotheses), indices(hypotheses),
-        )  # fmt: skip
-        self.wandering = Wandering(zeros(trials + 1), *zeros(2, trials))
-        self.scratch = Scratch(*zeros(2, knots, knots), *zeros(2, knots), zeros(SITE_ROWS, trials))
-        self.total = zeros(1)
-        self.mixture = Mixture(zeros(components), zeros(components, knots), zeros(*squares))
-        self.expected_listener = zeros(LISTENER_ENTRIES)
-        self.candidates = Places(indices(points), *zeros(2, points))
-        self.noise_factor, self.mean_db_hl, self.sd_db = zeros(3, points)
-        self.view = View(*zeros(4, components))
-        self.choice = zeros(3)
-        self.claim()

@@ -23,16 +23,8 @@ from firmware_py.inference.kernel import (
     kernel,
 )
 from firmware_py.inference.linear_algebra import invert
-from firmware_py.inference.mixture.arrays import (
-    NEW_NU,
-    NEW_TAU,
-    Gaussian,
-    Likelihood,
-    Scratch,
-    Sites,
-    Tones,
-)
-from firmware_py.inference.mixture.sites import move_of, site_of, sweep
+from firmware_py.inference.mixture.arrays import Gaussian, Likelihood, Scratch, Sites, Tones
+from firmware_py.inference.mixture.sites import NEW_NU, NEW_TAU, move_of, site_of, sweep
 
 SWEEPS_MAX: Final = 50
 # All at once: undamped at first, and damped more each time that one moves more than the one before.

@@ -12,19 +12,31 @@ from firmware_py.inference.kernel import (
     NOT_CONVERGED,
     NOT_POSITIVE_DEFINITE,
     Array,
+    Indices,
+    Matrix,
 )
-from firmware_py.inference.mixture.arrays import FALSE_ALARM_RATE, NOISE_DB, Places, Workspace
+from firmware_py.inference.mixture.arrays import (
+    FALSE_ALARM_RATE,
+    LISTENER_ENTRIES,
+    NOISE_DB,
+    Hypotheses,
+    Likelihood,
+    Listeners,
+    Mixture,
+    Places,
+    Prior,
+    Scratch,
+    Tones,
+    View,
+    Wandering,
+)
 from firmware_py.inference.mixture.population_prior import PopulationPrior, PriorError
 from firmware_py.inference.mixture.posterior import infer, invert_prior, sum_out_listeners, weigh
 from firmware_py.inference.mixture.prediction import predict, probability_of, quantile
-from firmware_py.inference.mixture.selection import (
-    bump,
-    look_at,
-    mixture_bald,
-    select_from_mixture,
-)
+from firmware_py.inference.mixture.selection import bump, look_at, mixture_bald, select_from_mixture
+from firmware_py.inference.mixture.sites import SITE_ROWS
 from firmware_py.inference.mixture.wandering import AWAY_AT_THE_START
-from firmware_py.inference.model import Choice, Hyperparameters, Points, on_line
+from firmware_py.inference.model import Choice, Hyperparameters, Memory, Points, on_line
 from firmware_py.inference.profiles import Listener
 from firmware_py.inference.scales import SCALES
 
@@ -32,6 +44,48 @@ from firmware_py.inference.scales import SCALES
 OUTSIDE_DB2_PER_OCTAVE: Final = 150.0
 
 _octaves = SCALES["log2"].warp
+
+
+class Workspace(Memory):
+    """All arrays of the inference, allocated once.
+
+    Parameters
+    ----------
+    trials, knots, components, listeners, points : int
+        Answers there is room for, and the sizes of the model; points that are predicted at once.
+    """
+
+    def __init__(
+        self, trials: int, knots: int, components: int, listeners: int, points: int
+    ) -> None:
+        def zeros(*shape: int) -> Matrix:
+            return np.zeros(shape)
+
+        def indices(size: int) -> Indices:
+            return np.zeros(size, np.int64)
+
+        hypotheses, squares = components * listeners, (components, knots, knots)
+        self.tones = Tones(indices(trials), *zeros(4, trials), indices(trials))
+        self.likelihood = Likelihood(*zeros(4, trials))
+        self.prior = Prior(
+            zeros(components), zeros(components, knots), zeros(*squares), zeros(*squares),
+            zeros(components),
+        )  # fmt: skip
+        self.listeners = Listeners(zeros(listeners, LISTENER_ENTRIES), zeros(listeners))
+        self.hypotheses = Hypotheses(
+            *zeros(3, hypotheses, trials), zeros(hypotheses, knots),
+            zeros(hypotheses, knots, knots), *zeros(2, hypotheses), indices(hypotheses),
+        )  # fmt: skip
+        self.wandering = Wandering(zeros(trials + 1), *zeros(2, trials))
+        self.scratch = Scratch(*zeros(2, knots, knots), *zeros(2, knots), zeros(SITE_ROWS, trials))
+        self.total = zeros(1)
+        self.mixture = Mixture(zeros(components), zeros(components, knots), zeros(*squares))
+        self.expected_listener = zeros(LISTENER_ENTRIES)
+        self.candidates = Places(indices(points), *zeros(2, points))
+        self.noise_factor, self.mean_db_hl, self.sd_db = zeros(3, points)
+        self.view = View(*zeros(4, components))
+        self.choice = zeros(3)
+        self.claim()
 
 
 class MixtureModel:

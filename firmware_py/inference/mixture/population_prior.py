@@ -19,13 +19,13 @@ from pkgutil import get_data
 from typing import Any, Final, Literal
 
 from firmware_py.inference.elementary import exp, log
+from firmware_py.inference.model import FREQUENCY_LIMITS_HZ
 
 FORMAT: Final = "gp-pta prior 1"
 SHIPPED: Final = "nhanes_prior.json"
 
 COMPONENTS_MAX: Final = 64
 KNOTS_MAX: Final = 64
-FREQUENCY_LIMITS_HZ: Final = (20.0, 20000.0)
 MEAN_LIMITS_DB_HL: Final = (-100.0, 300.0)
 SD_LIMITS_DB: Final = (0.1, 200.0)
 AGE_LIMITS_YEARS: Final = (0.0, 120.0)

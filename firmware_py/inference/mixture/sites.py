@@ -12,40 +12,20 @@ a proper one whatever the answers are.
 """
 
 import math
+from typing import Final
 
-from firmware_py.inference.answers import (
-    HEARD,
-    UNSURE,
-    attention,
-    expected_answer,
-    normal_from,
-)
+from firmware_py.inference.answers import HEARD, UNSURE, attention, expected_answer, normal_from
 from firmware_py.inference.elementary import INV_SQRT_2PI, SQRT_HALF, erfcx, exp, log
 from firmware_py.inference.kernel import CONVERGED, Matrix, kernel
 from firmware_py.inference.linear_algebra import PRODUCT_MAX, PRODUCT_MIN
-from firmware_py.inference.mixture.arrays import (
-    BELL,
-    CAVITY_MEAN,
-    CAVITY_VARIANCE,
-    CURVATURE,
-    EDGE,
-    FACTOR,
-    GRADIENT,
-    MEAN,
-    MOVE,
-    NEW_NU,
-    NEW_TAU,
-    PER_SD,
-    SECOND,
-    SLOPE,
-    TAIL,
-    VARIANCE,
-    WIDENING,
-    Gaussian,
-    Likelihood,
-    Sites,
-    Tones,
-)
+from firmware_py.inference.mixture.arrays import Gaussian, Likelihood, Sites, Tones
+
+# Rows of `Scratch.sites`: of the marginal of g and of its cavity, of the probability of the answer
+# there, and of the site that comes of it.
+MEAN, VARIANCE, WIDENING, CAVITY_MEAN, CAVITY_VARIANCE = range(5)
+PER_SD, EDGE, TAIL, BELL, SLOPE, CURVATURE = range(5, 11)
+GRADIENT, SECOND, NEW_TAU, NEW_NU, MOVE, FACTOR = range(11, 17)
+SITE_ROWS: Final = 17
 
 
 @kernel

@@ -16,8 +16,8 @@ from host_tools.errors import HostError
 
 SOFT_DBFS: Final = -30.0
 LOUD_DBFS: Final = -10.0
-SOFTER_DB: Final = 5.0  # at a time, where the loud tone is distorted
-APART_MIN_DB: Final = 10.0  # between the two levels: nearer, and they show nothing
+SOFTER_DB: Final = 5.0  # per step, where the loud tone is distorted
+APART_MIN_DB: Final = 10.0  # between the two levels, so that they show whether the meter follows
 BEGIN_TIMEOUT_S: Final = 5.0  # from the command to the tone
 POLL_S: Final = 0.02
 
@@ -26,7 +26,7 @@ Say = Callable[[str], None]
 
 
 class BackError(Exception):
-    """The technician wants the frequency before again."""
+    """The technician wants to measure the previous frequency again."""
 
 
 class QuitError(Exception):

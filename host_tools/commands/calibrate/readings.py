@@ -1,4 +1,4 @@
-"""What a technician has measured so far, in a file beside the calibration that is to come of it."""
+"""What a technician has measured so far, kept in a file beside the calibration file."""
 
 import json
 from collections.abc import Mapping
@@ -29,9 +29,9 @@ class Readings:
     transducer : str
         Whose RETSPL they were checked against.
     texts : dict of str to str
-        Who measured what with what.
+        The answers to `TEXTS`: who measured, and the instruments.
     points : dict of ear to dict of frequency (Hz) to Point
-        The first so many of `FREQUENCIES_HZ`, of each ear.
+        Of each ear, from the first of `FREQUENCIES_HZ` on.
     """
 
     transducer: str

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from firmware_py.procedure.ear import BAND_PROBABILITY
+from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from firmware_py.procedure.outcomes import HEARS_ALL, NO_RESPONSE, UNRELIABLE
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from host_tools.commands.prescribe.compression import Compression, compression

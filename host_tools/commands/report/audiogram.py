@@ -156,7 +156,7 @@ def _draw_limit(axes: "Axes", session: RecordedSession, ear: str) -> None:
     """Hatch what was too loud to be asked."""
     tested = session.test.ears[ear]
     x = in_octaves(tested.estimator.candidate_frequencies_hz)
-    limit = [tested.limit_db_hl(f) for f in tested.estimator.candidate_frequencies_hz]
+    limit = [tested.levels.limit_db_hl(f) for f in tested.estimator.candidate_frequencies_hz]
     axes.fill_between(
         x, limit, BOTTOM_DB_HL, facecolor="none", edgecolor=GRID, hatch="////", lw=0.0, zorder=0.6
     )

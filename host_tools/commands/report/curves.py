@@ -7,7 +7,7 @@ import numpy as np
 
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.kernel import Array
-from firmware_py.procedure.ear import BAND_PROBABILITY
+from firmware_py.procedure.audiogram import BAND_PROBABILITY
 
 POINTS_PER_OCTAVE: Final = 8  # audiogram frequencies of whole octaves are among them
 

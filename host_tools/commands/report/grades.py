@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from firmware_py.inference.estimator import ThresholdEstimator
-from firmware_py.procedure.ear import BAND_PROBABILITY
+from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from host_tools.pta4 import PTA4_FREQUENCIES_HZ
 
 # Each from this mean threshold on, dB HL.

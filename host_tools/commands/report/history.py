@@ -46,7 +46,12 @@ class History:
         """Look at the test after a trial."""
         ear = test.ears[trial.ear]
         # The same number of answers may be others: some can be forgotten and asked again.
-        key = (trial.ear, ear.estimator.trial_count, ear.catches, ear.estimator.log_evidence)
+        key = (
+            trial.ear,
+            ear.estimator.trial_count,
+            ear.catch_trials.count,
+            ear.estimator.log_evidence,
+        )
         if key not in self._seen:
             self._seen[key] = len(self.snapshots)
             self.snapshots.append(_snapshot(ear))

@@ -7,9 +7,10 @@ from statistics import mean, median, quantiles
 from typing import Final, Self
 
 from firmware_py.inference.kernel import Array
-from firmware_py.procedure.ear import EarTest, Presentation
+from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import RETEST_ACCEPTED_DB, RETEST_REPEATABLE_DB
 from firmware_py.procedure.outcomes import CATCH, INCOMPLETE, MEASURE, MEASURED, RETEST
+from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.results import EarResult
 from host_tools.recorded import Trial
 

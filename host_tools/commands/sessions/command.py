@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _export(directory: Path, entries: Sequence[Entry], format: str, out: Path) -> None:
     """Export what has a result, and say what has none."""
     examinations: list[Examination] = []
-    left_out = [f"{entry.name}: {entry.outcome}" for entry in entries if not _has_result(entry)]
+    left_out = [_why_left_out(entry) for entry in entries if not _has_result(entry)]
     names = [entry.name for entry in entries if _has_result(entry)]
     for path in watched([directory / name for name in names], len(names), "exporting"):
         try:
@@ -96,6 +96,10 @@ def _export(directory: Path, entries: Sequence[Entry], format: str, out: Path) -
         print(f"left out: {line}", file=sys.stderr)
     if len(left_out) > NAMED_MAX:
         print(f"left out: {len(left_out) - NAMED_MAX} more without a result", file=sys.stderr)
+
+
+def _why_left_out(entry: Entry) -> str:
+    return ": ".join(filter(None, (entry.name, entry.outcome, entry.words)))
 
 
 def _has_result(entry: Entry) -> bool:

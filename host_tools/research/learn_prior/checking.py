@@ -1,4 +1,4 @@
-"""Whether a prior is right about people it was not learned from, and its bands about their ears."""
+"""How well a prior and its bands fit people that it was not learned from."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""`gp-pta learn-prior`: from a table of audiograms to the prior a session begins with."""
+"""`gp-pta learn-prior`: the prior a session begins with, from a table of audiograms."""
 
 import argparse
 import json
@@ -14,6 +14,8 @@ from host_tools.files import check_name, write_text
 
 if TYPE_CHECKING:  # these bring Numba with them, which other commands do without
     from firmware_py.inference.mixture.population_prior import PopulationPrior
+    from host_tools.research.learn_prior.em import Mixture
+    from host_tools.research.learn_prior.sample import Sample
     from host_tools.research.learn_prior.selecting import Size
     from host_tools.research.methods.population import Population
 
@@ -124,43 +126,21 @@ def _check_output(out: Path, picture: Path | None, force: bool) -> Path:
 
 def _learn(arguments: argparse.Namespace, components: int | None, picture: Path) -> int:
     from rich.console import Console
-    from rich.progress import Progress
 
     from firmware_py.inference.mixture.population_prior import PopulationPrior, PriorError
     from host_tools.research.learn_prior.checking import as_json, at_frequencies, bands, mean_scores
-    from host_tools.research.learn_prior.em import Learner, usual_shrinkage
     from host_tools.research.learn_prior.fill import prior_of
     from host_tools.research.learn_prior.picture import draw_prior
     from host_tools.research.learn_prior.sample import sample_of
-    from host_tools.research.learn_prior.selecting import (
-        FOLDS,
-        chosen_size,
-        compare_sizes,
-        sizes_for,
-    )
     from host_tools.research.study.work import one_thread
 
     one_thread()
-    name = arguments.table.name
     sha256, taught, unseen, left_out = _read(arguments)
     sample = sample_of(taught)
-    sizes = sizes_for(sample)
-    table: list[Size] = []
-    bar = Progress(console=Console(stderr=True), disable=not sys.stderr.isatty())
-    with bar:
-        total = (FOLDS * len(sizes) if components is None else 0) + 2
-        task = bar.add_task("fits", total=total)
-        if components is None:
-            table = compare_sizes(sample, sizes, arguments.seed, lambda: bar.advance(task))
-            components = chosen_size(table)
-        learner = Learner(sample, usual_shrinkage(sample.frequencies_hz))
-        fit = learner.fit(components, arguments.seed)
-        bar.advance(task)
-        one = learner.fit(1, arguments.seed)
-        bar.advance(task)
+    table, learned, one = _fitted(sample, components, arguments.seed)
     about: dict[str, Any] = {
         "learned_from": {
-            "file": name,
+            "file": arguments.table.name,
             "sha256": sha256,
             "sources": sorted({person.split("/")[0] for person in taught.person} - {""}),
             "licence": arguments.licence or "not stated",
@@ -175,19 +155,17 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
             "taught": _counts(taught),
             "unseen": _counts(unseen),
         },
-        "components_learned": components,
+        "components_learned": len(learned),
         "components_chosen_by": "held-out likelihood" if table else "the option --components",
         "cross_validation": [_row(size) for size in table],
         "standard_audiograms_weight": arguments.standard_audiograms,
     }
-    prior = prior_of(fit.mixture, sample.frequencies_hz, arguments.standard_audiograms, about)
-    marginal = at_frequencies(prior, sample.frequencies_hz)
+    prior = prior_of(learned, sample.frequencies_hz, arguments.standard_audiograms, about)
     if len(unseen):
-        tested = sample_of(unseen)
+        marginal, tested = at_frequencies(prior, sample.frequencies_hz), sample_of(unseen)
+        mixtures = {"one_gaussian": one, "learned": learned, "prior": marginal}
         about["log_density_an_unseen_ear"] = {
-            "one_gaussian": mean_scores(tested, one.mixture),
-            "learned": mean_scores(tested, fit.mixture),
-            "prior": mean_scores(tested, marginal),
+            name: mean_scores(tested, mixture) for name, mixture in mixtures.items()
         }
         about["bands_of_unseen_ears"] = as_json(bands(unseen, marginal))
     text = prior.to_json()
@@ -201,6 +179,39 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
     if arguments.json:
         print(json.dumps({"prior": str(arguments.out), "picture": str(picture), **about}))
     return 0
+
+
+def _fitted(
+    sample: "Sample", components: int | None, seed: int
+) -> "tuple[list[Size], Mixture, Mixture]":
+    """Return how sizes compare, the mixture of the chosen size, and one Gaussian.
+
+    With `components` given, no sizes are compared.
+    """
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from host_tools.research.learn_prior.em import Learner, usual_shrinkage
+    from host_tools.research.learn_prior.selecting import (
+        FOLDS,
+        chosen_size,
+        compare_sizes,
+        sizes_for,
+    )
+
+    sizes = sizes_for(sample) if components is None else []
+    table: list[Size] = []
+    with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("fits", total=FOLDS * len(sizes) + 2)
+        if components is None:
+            table = compare_sizes(sample, sizes, seed, lambda: bar.advance(task))
+            components = chosen_size(table)
+        learner = Learner(sample, usual_shrinkage(sample.frequencies_hz))
+        found = []
+        for size in (components, 1):
+            found.append(learner.fit(size, seed).mixture)
+            bar.advance(task)
+    return table, found[0], found[1]
 
 
 def _read(

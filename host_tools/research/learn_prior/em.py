@@ -95,21 +95,13 @@ class _Group:
     limits: Array
 
 
-def usual_shrinkage(
-    frequencies_hz: Array,
-    people: float = PSEUDO_PEOPLE,
-    sd_db: float = PSEUDO_SD_DB,
-    octaves: float = PSEUDO_OCTAVES,
-) -> Shrinkage:
-    """Return what components are drawn towards: one SD, correlated over so many octaves."""
+def usual_shrinkage(frequencies_hz: Array) -> Shrinkage:
+    """Return what components are drawn towards: one SD, correlated over `PSEUDO_OCTAVES`."""
     x = np.log2(frequencies_hz)
-    near = np.eye(len(x))
-    if octaves > 0.0:
-        near = np.exp(-np.abs(x[:, None] - x) / octaves)
     scale = np.zeros((len(x) + 1, len(x) + 1))
-    scale[:-1, :-1] = sd_db**2 * near
+    scale[:-1, :-1] = PSEUDO_SD_DB**2 * np.exp(-np.abs(x[:, None] - x) / PSEUDO_OCTAVES)
     scale[-1, -1] = PSEUDO_SD_YEARS**2
-    return Shrinkage(people, scale)
+    return Shrinkage(PSEUDO_PEOPLE, scale)
 
 
 class Learner:
@@ -261,9 +253,7 @@ def _groups(sample: Sample) -> list[_Group]:
     return found
 
 
-def _observed(
-    group: _Group, mixture: Mixture, noise: Array
-) -> tuple[Array, tuple[Array, Array] | None]:
+def _observed(group: _Group, mixture: Mixture, noise: Array) -> tuple[Array, tuple[Array, Array]]:
     # (n, K) log density of what was observed; mean (K, n, c) and covariance (K, c, c) of the
     # censored frequencies given that.
     o, c = group.observed, group.censored
@@ -280,8 +270,6 @@ def _observed(
     coefficients[1 : 1 + size] = pull.T
     coefficients[1 + size :] = -0.5 * (precision[:, row, column] * twice).T
     density = group.features @ coefficients
-    if not len(c):
-        return density, None
     gain = mixture.covariance[:, c[:, None], o] @ precision
     given = mixture.mean[:, None, c] + (group.values - mean[:, None]) @ np.swapaxes(gain, 1, 2)
     left = mixture.covariance[:, c[:, None], c] - gain @ mixture.covariance[:, o[:, None], c]
@@ -289,7 +277,7 @@ def _observed(
 
 
 def _truncate(
-    groups: Sequence[_Group], conditionals: Sequence[tuple[Array, Array] | None]
+    groups: Sequence[_Group], conditionals: Sequence[tuple[Array, Array]]
 ) -> list[_Moments | None]:
     # All ears with the same number of censored frequencies at once.
     found: list[_Moments | None] = [None] * len(groups)
@@ -297,9 +285,7 @@ def _truncate(
         which = [g for g, group in enumerate(groups) if len(group.censored) == count]
         means, spreads, limits = [], [], []
         for g in which:
-            conditional = conditionals[g]
-            assert conditional is not None
-            given, left = conditional
+            given, left = conditionals[g]
             k, n, _ = given.shape
             means.append(given.reshape(k * n, count))
             spreads.append(np.repeat(left, n, axis=0))

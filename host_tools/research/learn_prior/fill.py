@@ -1,4 +1,4 @@
-"""From the frequencies of a table to the knots of a prior: what nobody measured is made wide.
+"""From the frequencies of a table to the knots of a prior; unmeasured knots get a wide band.
 
 A table has its frequencies, NHANES seven from 500 to 8000 Hz; the prior has knots from 125 Hz to
 16 kHz. The rules, all of them for each component by itself:
@@ -19,7 +19,7 @@ the same 4 u (1 - u).
 A knot outside is the last measured frequency plus a random walk, whose variance per octave is the
 mean square step of the last measured interval: the mean goes on flat, the band widens.
 
-Age moves the knots as it moves what they are made of; the deviations do not know of it.
+Age is correlated with a knot through the frequencies that it is made of, not its deviation.
 """
 
 from collections.abc import Mapping

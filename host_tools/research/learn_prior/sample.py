@@ -1,7 +1,7 @@
-"""What expectation maximisation sees of a population: numbers, gaps, limits, weights."""
+"""A population as expectation maximisation needs it: numbers, gaps, limits, weights."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -65,47 +65,28 @@ class Sample:
     def select(self, ears: Integers) -> "Sample":
         """Return these ears, weighed among themselves as before, together 1."""
         _, person = np.unique(self.person[ears], return_inverse=True)
-        return Sample(
-            self.frequencies_hz,
-            self.values[ears],
-            self.observed[ears],
-            self.censored[ears],
-            self.noise,
-            self.female[ears],
-            self.weight[ears] / self.weight[ears].sum(),
-            person.astype(np.int64),
+        weight = self.weight[ears]
+        return replace(
+            self,
+            values=self.values[ears],
+            observed=self.observed[ears],
+            censored=self.censored[ears],
+            female=self.female[ears],
+            weight=weight / weight.sum(),
+            person=person.astype(np.int64),
         )
 
     def without_age(self) -> "Sample":
         """Return the ears with nothing known but their thresholds."""
         hidden = self.observed.copy()
         hidden[:, -1] = False
-        return Sample(
-            self.frequencies_hz,
-            self.values,
-            hidden,
-            self.censored,
-            self.noise,
-            np.full(len(self), np.nan),
-            self.weight,
-            self.person,
-        )
+        return replace(self, observed=hidden, female=np.full(len(self), np.nan))
 
     def only_age(self) -> "Sample":
         """Return the ears with nothing known but age and sex."""
         hidden = np.zeros_like(self.observed)
         hidden[:, -1] = self.observed[:, -1]
-        none = np.zeros_like(self.censored)
-        return Sample(
-            self.frequencies_hz,
-            self.values,
-            hidden,
-            none,
-            self.noise,
-            self.female,
-            self.weight,
-            self.person,
-        )
+        return replace(self, observed=hidden, censored=np.zeros_like(self.censored))
 
 
 def sample_of(ears: Population) -> Sample:

@@ -1,4 +1,4 @@
-"""How many components: decided by the log likelihood of people who were not learned from."""
+"""The number of components, chosen by the log likelihood of people who were held out."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _FOLD_STREAM: Final = 301  # of the Philox key, beside the seed
 
 @dataclass(frozen=True)
 class Size:
-    """What a mixture of this size says of people it was not learned from.
+    """How well a mixture of this size fits people it was not learned from.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Size:
 
 
 def sizes_for(sample: Sample) -> list[int]:
-    """Return the sizes to compare; one component needs no number of people."""
+    """Return the sizes to compare; one component is always among them."""
     most = max(sample.effective_people / PEOPLE_PER_COMPONENT_MIN, 1.0)
     return [size for size in SIZES if size <= most]
 

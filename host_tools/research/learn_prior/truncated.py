@@ -1,4 +1,4 @@
-"""Normal distributions of which only the part above some limits is left: what a censored ear says.
+"""Normal distributions truncated below at limits, for ears with censored thresholds.
 
 One limit has an exact answer. Several are treated by expectation propagation, in which each limit
 is replaced by the Gaussian that has the same effect on mean and variance: exact for uncorrelated

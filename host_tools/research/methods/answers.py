@@ -1,4 +1,4 @@
-"""The probability of an answer under the methods that know how noisy the listener is."""
+"""The probability of an answer, for the methods that are told the listener's noise and rates."""
 
 import numpy as np
 

@@ -19,13 +19,13 @@ from host_tools.research.methods.per_frequency import (
 )
 
 GRID_DB: Final = 1.0  # of thresholds and of levels that may be asked
-# Beside the value that is told, and how much each is believed; about log-normal, x/÷ e^0.5.
+# Times the value that is told, each with its prior probability: about log-normal, x/÷ e^0.5.
 SPREAD_FACTORS: Final = (0.5, 0.707, 1.0, 1.414, 2.0)
 SPREAD_PROBABILITIES: Final = (0.1, 0.2, 0.4, 0.2, 0.1)
 LAPSE_FACTORS: Final = (0.33, 1.0, 3.0)
 LAPSE_PROBABILITIES: Final = (0.25, 0.5, 0.25)
-RATE_MIN: Final = 0.001  # an answer that the model calls impossible would leave no posterior
-LAPSE_MAX_OF_REST: Final = 0.5  # of what false alarms leave: an answer always tells something
+RATE_MIN: Final = 0.001  # with 0, an impossible answer would leave no posterior
+LAPSE_MAX_OF_REST: Final = 0.5  # of 1 - f, so that an answer always tells something
 
 
 class BarthelmeMamassian(PerFrequency):
@@ -64,8 +64,8 @@ class BarthelmeMamassian(PerFrequency):
     def next_stimulus(self) -> Stimulus:
         """Return the tone to play next, as in `Method`; this one does not end by itself.
 
-        Of tones that promise the same it is that of the first frequency in clinical order, and of
-        the lowest level.
+        Of equally good tones it is that of the first frequency in clinical order, and of the lowest
+        level.
         """
         variance_db2 = self._moments()[1] ** 2
         decrease_db2 = variance_db2[:, None] - self._expected_db2

@@ -41,8 +41,8 @@ from host_tools.research.methods.population import Integers, Population, uniform
 PATTERNS_USUAL: Final = 300
 CRITERION_USUAL: Final = 0.95
 LEVEL_STEP_DB: Final = 5.0
-SPREAD_MIN_DB: Final = 1.5  # that of the rounding to 5 dB, 5 / sqrt(12), so of one ear alone
-SPREAD_OF_STANDARD_DB: Final = 5.0  # half the step between the standard patterns, and rough ears
+SPREAD_MIN_DB: Final = 1.5  # of the rounding to 5 dB, 5 / sqrt(12), so also that of a single ear
+SPREAD_OF_STANDARD_DB: Final = 5.0  # half the step between the standard patterns
 STANDARD_SHIFTS_DB: Final = (-20.0, -10.0, 0.0, 10.0, 20.0)
 START_SEED: Final = 1  # of k-means++
 _START_STREAM: Final = 103  # of the Philox key, beside the seed
@@ -91,7 +91,7 @@ class Patterns:
 
 
 def standard_patterns() -> Patterns:
-    """Return the ten standard audiograms, moved up and down, all as frequent."""
+    """Return the ten standard audiograms, moved up and down, all equally frequent."""
     moved = [
         [threshold_db_hl + shift_db for threshold_db_hl in audiogram]
         for shift_db in STANDARD_SHIFTS_DB
@@ -115,7 +115,7 @@ def learn_patterns(
     population : Population
         Only ears measured at all frequencies are used; a limit counts as a threshold.
     count : int
-        How many patterns; fewer are returned if there are fewer different ears.
+        The number of patterns; there are fewer if there are fewer different ears.
     balanced : bool
         Give every stratum of the PTA4 the same weight, so that severe losses are not rare.
 

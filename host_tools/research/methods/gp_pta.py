@@ -1,4 +1,4 @@
-"""The estimator of the product itself, told what every method is told."""
+"""The estimator of this product as a method."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -21,8 +21,8 @@ class GpPta:
     profile : str
         Of the estimator.
     told : bool
-        Tell it the noise and, if its model has them, the rates (no higher than it takes);
-        otherwise it has to find them, or takes what its profile supposes.
+        Tell it the noise and, if its model has them, the rates (up to the highest it takes);
+        otherwise it infers them, or has the profile's values.
     person : bool
         Tell it the age and the sex of the listener, as far as they are known.
 

@@ -1,4 +1,4 @@
-"""What every method of measuring a threshold curve is told, and what it has to offer."""
+"""The interface of a method of measuring a threshold curve, and what every method is told."""
 
 import math
 from collections.abc import Iterable
@@ -32,19 +32,19 @@ TONES_MAX: Final = 1000  # three hours and more: nobody listens for so long
 
 
 class Method(Protocol):
-    """One way of measuring a threshold curve: of one ear, one tone after the other.
+    """A way of measuring the threshold curve of one ear, tone by tone.
 
     A method is made from a `Task`, has no clock, and is deterministic: the same task and the same
     answers give the same tones, to the bit.
     """
 
     def next_stimulus(self) -> Stimulus | None:
-        """Return the tone to play next; asked twice, it says the same.
+        """Return the tone to play next; asked again before an answer, it is the same tone.
 
         Returns
         -------
         Stimulus or None
-            None: the method has ended by itself, and takes no more answers.
+            None: the method has ended, and takes no more answers.
         """
         ...
 
@@ -62,7 +62,7 @@ class Method(Protocol):
         ...
 
     def threshold(self, frequencies_hz: Iterable[float] | Array) -> tuple[Array, Array]:
-        """Return what is known of the threshold curve: before the first answer, and at any time.
+        """Return what is known of the threshold curve; also before the first answer.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class Method(Protocol):
 
 @runtime_checkable
 class Banded(Protocol):
-    """What a method has beside `Method` whose posterior is no normal distribution."""
+    """A method with bands of its own, as its posterior is no normal distribution."""
 
     def threshold_band(
         self, frequencies_hz: Iterable[float] | Array, probability: float
@@ -174,34 +174,22 @@ def interpolate(
     -------
     (m,)
         In the unit of `values`; exactly the value where the frequency is a known one.
-
-    Raises
-    ------
-    ValueError
-        The lengths differ or are 0, or the known frequencies do not rise from above 0.
     """
     known_hz = np.array(list(frequencies_known_hz), dtype=float)
-    heights = np.array(list(values), dtype=float)
     wanted_hz = np.array(list(frequencies_wanted_hz), dtype=float)
-    if not len(known_hz) or len(known_hz) != len(heights):
-        raise ValueError(
-            f"there are {len(known_hz)} frequencies and {len(heights)} values; "
-            "allowed is the same number, at least 1"
-        )
-    if not known_hz[0] > 0.0 or not np.all(np.diff(known_hz) > 0.0):
-        raise ValueError(f"frequencies are {known_hz.tolist()}; allowed are rising ones above 0 Hz")
-    values_wanted: Array = np.interp(np.log2(wanted_hz), np.log2(known_hz), heights)
+    at_known = np.array(list(values), dtype=float)
+    values_wanted: Array = np.interp(np.log2(wanted_hz), np.log2(known_hz), at_known)
     return values_wanted
 
 
 def interpolation_weights(frequencies_known_hz: Array, frequencies_wanted_hz: Array) -> Array:
-    """Return (wanted, known), the matrix that does what `interpolate` does."""
+    """Return the matrix (wanted, known) that interpolates as `interpolate` does."""
     unit = np.eye(len(frequencies_known_hz))
     return np.array([interpolate(frequencies_known_hz, e, frequencies_wanted_hz) for e in unit]).T
 
 
 def tones_of(task: Task, frequencies_hz: Array, level_step_db: float) -> Array:
-    """Return (tones, 2), in Hz and dB HL: all that a task allows at these frequencies.
+    """Return (tones, 2) all tones, in Hz and dB HL, that a task allows at these frequencies.
 
     Levels are multiples of the step. The tones are sorted by frequency, then by level.
 

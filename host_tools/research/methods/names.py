@@ -1,8 +1,8 @@
-"""The names of the methods, for those who only want to list them: nothing is loaded for it."""
+"""The names of the methods, apart from the methods: to list them nothing else is loaded."""
 
 from typing import Final
 
-# What is compared when nothing else is said.
+# Compared unless --methods names others.
 METHODS_USUAL: Final = (
     "gp-pta",
     "gp-pta-2015",

@@ -1,4 +1,4 @@
-"""What the methods that measure a few frequencies, each by itself, have in common."""
+"""What is common to the methods that measure a few frequencies, each by itself."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ FIRST_FREQUENCY_HZ: Final = 1000.0  # easy to hear, and the most repeatable
 # Of the normal prior around `prior_mean_db_hl`. The ten standard audiograms scatter about their
 # mean line with an SD of 28 dB; Watson & Pelli advise to take it too large rather than too small.
 PRIOR_SD_DB: Final = 30.0
-THRESHOLD_MARGIN_DB: Final = 20.0  # a threshold may lie so far outside the levels that can be asked
+THRESHOLD_MARGIN_DB: Final = 20.0  # of possible thresholds, beyond the levels that can be asked
 
 
 def frequencies_to_measure(task: Task) -> tuple[float, ...]:
@@ -46,7 +46,7 @@ def prior_mean_db_hl(frequency_hz: float) -> float:
 
 
 def threshold_grid_db_hl(task: Task, step_db: float) -> Array:
-    """Return the thresholds that are thought possible: evenly spaced, beyond the levels of `task`.
+    """Return the possible thresholds, evenly spaced, to beyond the levels of `task`.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def normal_prior(grid_db_hl: Array, mean_db_hl: float) -> Array:
     grid_db_hl : (n,)
         Evenly spaced.
     """
-    # As a ratio to the point next to the mean, lest all of them underflow.
+    # Relative to the point nearest to the mean, so that not all of them underflow.
     squares = ((grid_db_hl - mean_db_hl) / PRIOR_SD_DB) ** 2
     weight = np.exp(-0.5 * (squares - squares.min()))
     probability: Array = weight / weight.sum()
@@ -103,7 +103,7 @@ class PerFrequency(ABC):
 
         Between the measured frequencies both are interpolated linearly in log2 frequency, and held
         constant outside. The SD there is that of the line drawn between two points whose errors
-        have the same sign; that the true curve is no line is not in it.
+        have the same sign; it does not cover that the true curve is no line.
         """
         wanted_hz = self.task.checked_frequencies(frequencies_hz)
         rising = np.argsort(self.frequencies_hz)

@@ -69,11 +69,6 @@ class Population:
         NaN where not known.
     sex : (n,) of str
         ``F``, ``M``, or empty.
-
-    Raises
-    ------
-    ValueError
-        The frequencies do not rise from above 0, or the shapes do not fit.
     """
 
     frequencies_hz: Array
@@ -83,27 +78,6 @@ class Population:
     ear: tuple[str, ...]
     age_years: Array
     sex: tuple[Sex, ...]
-
-    def __post_init__(self) -> None:
-        """Check what indexing would hide."""
-        n, m = len(self.person), len(self.frequencies_hz)
-        if (
-            not m
-            or not self.frequencies_hz[0] > 0.0
-            or not np.all(np.diff(self.frequencies_hz) > 0)
-        ):
-            raise ValueError(
-                f"frequencies_hz is {self.frequencies_hz!r}; allowed are rising ones above 0 Hz"
-            )
-        for name in ("thresholds_db_hl", "censored"):
-            if getattr(self, name).shape != (n, m):
-                raise ValueError(
-                    f"{name} has shape {getattr(self, name).shape}; allowed is {(n, m)}, "
-                    "persons times frequencies"
-                )
-        for name in ("ear", "age_years", "sex"):
-            if len(getattr(self, name)) != n:
-                raise ValueError(f"{name} has {len(getattr(self, name))} entries; allowed are {n}")
 
     def __len__(self) -> int:
         """Return the number of ears."""

@@ -1,4 +1,4 @@
-"""Every method by its name, and what it has to have learned before the first ear."""
+"""Every method by its name, and what some have to learn from people before the first ear."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -24,7 +24,7 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What methods have learned from a population; None: nothing.
+    """What methods have learned from a population; None where nothing was learned.
 
     Attributes
     ----------
@@ -38,17 +38,17 @@ class Learned:
     mixture: Mixture | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as JSON values, from which `from_json` makes the same to the last bit."""
+        """Return it as JSON values; `from_json` gives back the same bits."""
         return {"patterns": _lists(self.patterns), "mixture": _lists(self.mixture)}
 
     @classmethod
     def from_json(cls, values: Values) -> "Learned":
-        """Return what `as_json` was made of.
+        """Return what `as_json` returned the JSON values of.
 
         Raises
         ------
         KeyError, TypeError, ValueError
-            If it was not.
+            The values are something else.
         """
         patterns, mixture = values["patterns"], values["mixture"]
         return cls(
@@ -89,18 +89,18 @@ def make_method(name: str, task: Task, learned: Learned = NOTHING_LEARNED) -> Me
     task : Task
         What every method is told.
     learned : Learned
-        Without it, CAST and de Vries fall back on the ten standard audiograms.
+        Without it, CAST and de Vries begin with the ten standard audiograms.
     """
     return _MAKERS[name](task, learned)
 
 
 def check_method_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names, or say which one is no method, or is there twice.
+    """Return the names, or refuse them.
 
     Raises
     ------
     HostError
-        If so, or if there is no name.
+        One is no method or is there twice, or there is none.
     """
     names = tuple(names)
     for name in names:

@@ -17,10 +17,10 @@ WORKERS_S_MAX: Final = 60  # a queueing system takes its time to start the first
 
 
 def run_on_cluster(chunks: Iterable[Chunk], address: str) -> Runs:
-    """Run chunks on the cluster of this scheduler, and return them as they are done.
+    """Run chunks on the cluster of this scheduler, and yield them as they are done.
 
-    Only a few chunks for every thread of the cluster are there at a time, so that a study may have
-    any number of them. Each comes back as a result and is kept here, not on the cluster.
+    The cluster has only a few chunks per thread at a time, so that a study may have any number of
+    them. Results are kept here, not on the cluster.
 
     Raises
     ------

@@ -72,7 +72,7 @@ def read_table(path: Path, option: str) -> Table:
     Raises
     ------
     HostError
-        If it is none; the message begins with the option that named it.
+        It cannot be read as one; the message begins with the option that named it.
     """
     try:
         content = path.read_bytes()
@@ -96,9 +96,9 @@ def standard_ears() -> tuple[Ear, ...]:
 def ears_of(population: Population, per_stratum: int) -> tuple[tuple[Ear, ...], list[str]]:
     """Return ears that can be scored, stratum after stratum, and remarks.
 
-    Those with a threshold that was not measured or lies beyond the audiometer's limit are left out,
-    as their truth is not known. Which ears are drawn depends on the ears' names only: of a larger
-    number they are a part.
+    Ears with a threshold that was not measured or lies beyond the audiometer's limit are left out,
+    as their truth is not known. Which ears are drawn depends on their names only, and a larger draw
+    contains a smaller one.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def ears_of(population: Population, per_stratum: int) -> tuple[tuple[Ear, ...], 
 
 
 def unique_names(population: Population) -> list[str]:
-    """Return a name for every ear: person and side, and a number from the second of a name on."""
+    """Return a name for every ear: person and side, and a number where a name comes again."""
     count: dict[str, int] = {}
     names = []
     for person, side in zip(population.person, population.ear, strict=True):

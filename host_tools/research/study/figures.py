@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import AudiogramError, audiogram_named
-from device.simulator.listener import Audiogram
 from firmware_py.inference.laplace.selection import HALF_PI_LN2
 from firmware_py.inference.profiles import PROFILES
 from firmware_py.inference.scales import scale_named

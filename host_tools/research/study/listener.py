@@ -1,8 +1,8 @@
 """The simulated listener of a study: the same one for every method.
 
-Each ear and seed has a stream of random numbers of its own, one number for every tone in turn, from
-raw Philox words. So all methods meet the same listener with the same luck (common random numbers),
-and what a listener answers does not depend on what else is simulated, where, or when.
+Each ear and seed has its own stream of random numbers from raw Philox words, one number a tone. So
+all methods have the same listener with the same luck (common random numbers), and answers do not
+depend on what else is simulated, where, or when.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from device.simulator.listener import Audiogram
+from device.simulator.audiogram import Audiogram
 from firmware_py.inference.elementary import normal_cdf
 from firmware_py.inference.mixture.population_prior import Sex
 from host_tools.research.methods.interface import Array
@@ -74,7 +74,7 @@ class Answering:
 
 
 class Listener:
-    """Who has this ear, under one seed.
+    """A listener with this ear, under one seed.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Listener:
     seed : int
         0 to 2**64 - 1.
     tones : int
-        So many can be asked.
+        The number of tones that can be asked.
     """
 
     def __init__(self, ear: Ear, answering: Answering, seed: int, tones: int) -> None:
@@ -100,15 +100,15 @@ class Listener:
         return how.false_alarm_rate + attentive * phi
 
     def hears(self, tone: int, frequency_hz: float, level_db_hl: float) -> bool:
-        """Return the answer to tone number 0, 1, 2 ...; of the number, the luck is always the same.
+        """Return the answer to tone number 0, 1, 2 ...; each number always has the same luck.
 
-        The better audible of two tones of one number is heard whenever the other is.
+        Of two tones with the same number, the louder is heard whenever the softer is.
         """
         return bool(self._luck[tone] < self.probability_heard(frequency_hz, level_db_hl))
 
 
 def uniforms(name: str, seed: int, stream: int, count: int) -> Array:
-    """Return numbers in [0, 1), multiples of 2**-53, that belong to name, seed and stream alone."""
+    """Return numbers in [0, 1), multiples of 2**-53, that depend on name, seed and stream alone."""
     word = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little")
     generator = np.random.Philox(
         key=np.array([seed, word], dtype=np.uint64),
@@ -119,5 +119,5 @@ def uniforms(name: str, seed: int, stream: int, count: int) -> Array:
 
 
 def place_in_draw(name: str) -> float:
-    """Return a number in [0, 1) that belongs to an ear alone: the lowest are drawn first."""
+    """Return a number in [0, 1) that depends on the name alone; the lowest are drawn first."""
     return float(uniforms(name, 1, _DRAW_STREAM, 1)[0])

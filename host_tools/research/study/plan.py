@@ -1,4 +1,4 @@
-"""What a study is: from the options to the ears, the methods, and a plan that can be compared."""
+"""From the options of a study to its ears, its methods, and a plan that can be compared."""
 
 import hashlib
 import json
@@ -40,13 +40,12 @@ from host_tools.research.study.session import Job, Setting
 
 SEEDS_MAX: Final = 1_000_000
 
-# A chunk of sessions is what a worker is given, and what is kept when a study is cut short. How
-# many there are depends on the number of sessions only: with it the files would depend on the
-# number of workers.
+# A worker is given a chunk of sessions, and what is done is kept by the chunk. Their number depends
+# on that of the sessions only, so the files do not depend on the workers.
 CHUNK_SESSIONS_MIN: Final = 8
 CHUNKS_MAX: Final = 4096
 
-# What a result depends on beside the plan; a study is not gone on with by another program.
+# The code that a result depends on; a study is continued only by the same program.
 _CODE: Final = (
     "firmware_py/inference",
     "device/simulator/listener.py",
@@ -62,7 +61,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Options:
-    """What a study is asked to do; None: what is usual.
+    """What a study is asked to do; None: the usual value.
 
     Attributes
     ----------
@@ -70,7 +69,7 @@ class Options:
         `bisgaard`, or the path of a table.
     methods : tuple of str, optional
     ears_per_stratum : int, optional
-        Of a table: so many of every degree of loss; 0: all.
+        Of a table: the ears of each degree of loss; 0: all.
     part : str
         Of a table: one of `PARTS`.
     jitter : bool
@@ -143,9 +142,9 @@ class Chunk:
     jobs : tuple of Job
     setting : Setting
     learned : Learned
-        What their methods need of it.
+        What their methods have learned.
     program : str
-        Digest of `program`: another program does not run them.
+        Digest of `program`; a worker with another program refuses them.
     """
 
     index: int
@@ -165,7 +164,7 @@ class Study:
     methods : tuple of str
     setting : Setting
     seeds : int
-        1 to so many.
+        The highest seed; they begin at 1.
     training : Population or None
         What methods may learn from.
     plan : mapping
@@ -214,7 +213,7 @@ class Study:
         return Job(self.methods[method], self.ears[ear], seed + 1)
 
     def chunk(self, index: int, learned: Learned) -> Chunk:
-        """Return a chunk, made when it is needed: a large study has millions of sessions."""
+        """Return a chunk, made when it is needed: a study may have millions of sessions."""
         jobs = tuple(self.job(number) for number in self.numbers_in(index))
         needed = any(job.method in METHODS_LEARNED for job in jobs)
         return Chunk(
@@ -326,7 +325,7 @@ def _methods(named: tuple[str, ...] | None, *, learning: bool) -> tuple[tuple[st
 
 
 def _part(wanted: str, table: Table, train: Table | None, learners: list[str]) -> str:
-    """Return which part of a table is measured: nothing is measured that was learned from."""
+    """Return the part of a table to measure: no ear that anything was learned from."""
     learned_here = bool(learners) and (train is None or train.sha256 == table.sha256)
     if wanted == AUTO:
         return HELD_OUT if learned_here or prior_was_learned_from(table.sha256) else ALL

@@ -1,4 +1,4 @@
-"""One session: a method measures an ear, and after every tone its error is noted."""
+"""A session: a method measures an ear, and its error is noted after every tone."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -25,7 +25,7 @@ METRICS: Final = (
 WIDE: Final = 0.95
 NARROW: Final = 0.5
 
-# What a method raises that cannot go on; anything else is a mistake in the program.
+# A method that cannot go on raises one of these; anything else is a bug.
 FAILURES: Final = (ArithmeticError, InferenceError)
 
 

@@ -7,8 +7,8 @@
 | `parts/` | the sessions that are done, a chunk a file |
 | `study.parquet`, `study.csv` | the table, one row per method, ear, seed and number of tones |
 
-A file is there as a whole or not at all, so a study goes on wherever it was cut short. The bytes of
-the table depend on the plan only.
+Each file is written whole or not at all, so a study that was cut short can be continued. The bytes
+of the table depend on the plan only.
 """
 
 import json
@@ -75,7 +75,7 @@ class Store:
             raise HostError(f"-o {str(directory)!r} cannot be used: {error.strerror}") from None
 
     def learned(self) -> Learned:
-        """Return what the methods have learned: from the last time, or learn it now."""
+        """Return what the methods have learned, from the file or learned now."""
         if self._study.training is None:
             return NOTHING_LEARNED
         path = self.directory / LEARNED
@@ -98,7 +98,7 @@ class Store:
             pq.write_table(table_of(sessions), path, write_page_checksum=True)
 
     def assemble(self) -> None:
-        """Write the table from the parts, all of which are there."""
+        """Write the table from the parts, all of which are done."""
         with (
             written(self.directory / TABLE) as parquet_path,
             written(self.directory / TABLE_CSV) as csv_path,

@@ -1,4 +1,4 @@
-"""What a study found, method by method: means over degrees of loss in equal parts."""
+"""What a study found, by method; every degree of loss has the same weight."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ from host_tools.research.study.store import TABLE
 ERROR_TONES: Final = (5, 10, 15, 20, 30, 40)
 COVERAGE_TONES: Final = (10, 20, 30, 40)
 GOALS_DB: Final = (5, 3)
-DIGITS: Final = 4  # behind the point; what follows is chance in any study, and rounding
+DIGITS: Final = 4  # after the decimal point; further ones are chance
 
 
 class Results:
@@ -61,8 +61,8 @@ class Results:
     def tones_to(self, method: str, goal_db: float) -> Array:
         """Return (sessions,) the tones from which on the RMSE stays within the goal.
 
-        Infinite where it does not with the last tone. A session that is within the goal and then
-        leaves it again has not reached it: with luck the prior alone is.
+        Infinite if the last RMSE is not. A session that leaves the goal again has not reached it:
+        the prior alone may be within it by luck.
         """
         return tones_to(self.metric(method, "rmse_db"), goal_db)
 
@@ -141,7 +141,7 @@ def weighted_quantiles(values: Array, weight: Array, at: tuple[float, ...]) -> A
     """Return the smallest values at or below which lies at least such a share of the weight."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weight[order])
-    # A share that is reached but for the rounding of a sum is reached.
+    # The tolerance is for the rounding of the sum.
     index = np.searchsorted(below, np.array(at) * below[-1] * (1.0 - 1e-12))
     quantiles: Array = values[order][np.minimum(index, len(values) - 1)]
     return quantiles

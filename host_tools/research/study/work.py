@@ -46,9 +46,9 @@ def run_here(chunks: Iterable[Chunk]) -> Runs:
 
 
 def run_in_processes(chunks: Iterable[Chunk], workers: int) -> Runs:
-    """Run chunks in so many processes, and return them as they are done.
+    """Run chunks in processes, and yield them as they are done.
 
-    When the iteration is left, by an interrupt or otherwise, the processes end at once.
+    When the generator is closed, by an interrupt or otherwise, the processes are ended at once.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def _result(future: Future[Done]) -> Done:
 
 @contextmanager
 def _interrupts_for_children_off() -> Iterator[None]:
-    """Start processes that ^C does not reach: it is the parent that ends them."""
+    """Within this, processes are started that ignore ^C; the parent ends them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -98,9 +98,10 @@ def _interrupts_for_children_off() -> Iterator[None]:
 
 
 def _begin_worker() -> None:
-    """End with the parent, however that ends: a process waiting for work would wait for ever."""
+    """End this worker when its parent ends, as it would wait for work for ever."""
     parent = multiprocessing.parent_process()
-    assert parent is not None
+    if parent is None:
+        raise RuntimeError("this is no worker process")
 
     def end_with_parent() -> None:
         parent.join()
@@ -111,7 +112,7 @@ def _begin_worker() -> None:
 
 @cache
 def one_thread() -> None:
-    """Have BLAS use one thread in this process: more of them add in another order."""
+    """Have BLAS use one thread in this process: with more, sums have other last bits."""
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(limits=1, user_api="blas")

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from device.tone_generator.outputs import true_rate_hz
-from device.tone_generator.synthesis import ToneVoice, sine_table
+from device.tone_generator.synthesis import sine_table
+from device.tone_generator.voices import ToneVoice
 from tests.device.tone_generator.fakes import CPU_HZ
 
 Samples = NDArray[np.float64]
@@ -30,8 +31,8 @@ def play(
     """Return the frames of a whole tone, left and right."""
     voice = ToneVoice(TABLE, RATE_HZ)
     voice.start(channel, frequency_hz, level_dbfs, times_ms)
-    frames: array[int] = array("i")
-    while not voice.silent:
+    frames = next_block(voice, block_frames)
+    while voice.channel >= 0:
         frames.extend(next_block(voice, block_frames))
     return as_frames(frames)
 

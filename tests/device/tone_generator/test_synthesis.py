@@ -8,16 +8,14 @@ import pytest
 
 from device.tone_generator.outputs import I2S_RATE_HZ, true_rate_hz
 from device.tone_generator.synthesis import (
-    CUT_MS,
     LEFT,
-    NOISE_LEVEL_DBFS_MAX,
     RIGHT,
     SINE_MAX,
-    NoiseVoice,
-    ToneVoice,
     gain_and_shift,
     phase_step,
 )
+from device.tone_generator.voices import CUT_MS, NoiseVoice, ToneVoice
+from firmware_py.link.messages import NOISE_DBFS_MAX
 from firmware_py.procedure.settings import PLATEAU_MS_MIN, RISE_TIME_MS, Settings
 from tests.device.tone_generator.sound import (
     BLOCK_FRAMES,
@@ -212,10 +210,12 @@ def test_a_voice_says_where_a_tone_begins_and_ends() -> None:
     next_block(voice)
     assert (voice.began_frame, voice.ended_frame) == (-1, -1)
     voice.start(LEFT, 1000.0, -20.0, (50, 0, 1, 20))
-    frames = 0
-    while not voice.silent:
+    next_block(voice)
+    assert voice.began_frame == 0
+    frames = BLOCK_FRAMES
+    while voice.channel >= 0:
         next_block(voice)
-        assert (voice.began_frame == 0) == (frames == 0)
+        assert voice.began_frame == -1
         frames += BLOCK_FRAMES
     assert frames - BLOCK_FRAMES + voice.ended_frame == round(0.050 * RATE_HZ)
 
@@ -235,7 +235,7 @@ def test_a_cut_fades_within_its_time_and_without_a_click(after_ms: int) -> None:
     frames = as_frames(samples)[:, LEFT]
     last = np.flatnonzero(frames)[-1]
     steepest = 2.0 * np.pi * 500.0 / RATE_HZ + np.pi / 2.0 / (CUT_MS * RATE_HZ / 1000.0)
-    assert voice.silent
+    assert voice.channel == -1
     assert last - cut_frame <= CUT_MS * RATE_HZ / 1000.0 + 1
     assert np.abs(np.diff(frames)).max() / FULL_SCALE <= steepest
 
@@ -315,7 +315,7 @@ def test_noise_is_between_a_third_and_half_an_octave_wide(frequency_hz: float) -
 
 
 def test_noise_is_loud_enough_and_never_wraps_around() -> None:
-    samples = some_noise(1000.0, NOISE_LEVEL_DBFS_MAX)
+    samples = some_noise(1000.0, NOISE_DBFS_MAX)
 
     assert np.abs(samples).max() <= 1.0
     assert np.mean(np.abs(samples) > 0.999) < 1e-3
@@ -324,14 +324,14 @@ def test_noise_is_loud_enough_and_never_wraps_around() -> None:
 
 def test_noise_rises_and_fades() -> None:
     voice = NoiseVoice(TABLE, RATE_HZ)
-    assert voice.silent
+    assert voice.channel == -1
     voice.start(LEFT, 1000.0, -20.0)
     blocks = [as_frames(next_block(voice))[:, LEFT] for _ in range(40)]
     voice.cut()
     fading = [as_frames(next_block(voice))[:, LEFT] for _ in range(12)]
 
     assert abs(blocks[0]).max() < 0.2 * abs(blocks[-1]).max()
-    assert voice.silent
+    assert voice.channel == -1
     assert abs(fading[0]).max() > 0
     assert not fading[-1].any()
 

@@ -1,11 +1,8 @@
 """A technician is guided through a calibration; what was true of the device is what is written."""
 
 import datetime
-import os
 import re
-import select
 import threading
-import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,10 +12,12 @@ import pytest
 
 from device.calibration.measurement import Point
 from device.calibration.retspl import reference_levels
+from device.simulator.serve import raw_pty
 from firmware_py.calibration.file import read_calibration
 from firmware_py.calibration.levels import FREQUENCIES_HZ
 from firmware_py.console.pin import PinHash
 from firmware_py.journal import read_journal
+from host_tools.commands.cable import carry
 from host_tools.commands.calibrate.command import calibrate
 from host_tools.commands.calibrate.readings import Readings, kept_beside
 from host_tools.errors import HostError
@@ -42,45 +41,31 @@ PIN: Final = "271828"
 QUESTION: Final = re.compile(r"(left|right) (\d+) Hz at (-?\d+) dBFS, dB SPL: ")
 
 
-class Cable:
-    """Two ptys joined: what is written at one end is read at the other."""
-
-    def __init__(self) -> None:
-        self._pairs = [os.openpty() for _ in range(2)]
-        for _, slave in self._pairs:
-            tty.setraw(slave)
-        self.ends = [os.ttyname(slave) for _, slave in self._pairs]
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._carry)
-        self._thread.start()
-
-    def _carry(self) -> None:
-        (a, _), (b, _) = self._pairs
-        while not self._stop.is_set():
-            for master in select.select([a, b], [], [], 0.02)[0]:
-                os.write(b if master == a else a, os.read(master, 4096))
-
-    def unplug(self) -> None:
-        self._stop.set()
-        self._thread.join()
-        for master, slave in self._pairs:
-            os.close(master)
-            os.close(slave)
+@contextmanager
+def cable() -> Iterator[tuple[str, str]]:
+    """Give the two ends of a cable, as `gp-pta cable` does."""
+    stop = threading.Event()
+    with raw_pty() as (one, near), raw_pty() as (other, far):
+        thread = threading.Thread(target=carry, args=(one, other, stop))
+        thread.start()
+        try:
+            yield near, far
+        finally:
+            stop.set()
+            thread.join()
 
 
 @contextmanager
 def device(directory: Path, *options: str) -> Iterator[tuple[Rig, str]]:
     """Give a firmware with a simulated board, and the port of its console."""
-    with Rig(directory) as rig:
-        cable = Cable()
-        rig.plug(rig.served.port, cable.ends[0])
+    with Rig(directory) as rig, cable() as (near, far):
+        rig.plug(rig.served.port, near)
         try:
             rig.start(*options).first_line()
-            yield rig, cable.ends[1]
+            yield rig, far
         finally:
             if rig.process is not None:
                 rig.process.close()
-            cable.unplug()
 
 
 class Technician:
@@ -198,10 +183,10 @@ def test_a_wrong_digit_is_mended_by_going_back(tmp_path: Path) -> None:
 def test_the_boards_own_limit_makes_the_loud_tone_softer(tmp_path: Path) -> None:
     output = tmp_path / "calibration.toml"
     with device(tmp_path / "data") as (rig, port):
-        rig.served.board._output_limit_dbfs = -14.0
+        rig.served.board.server.limits_dbfs = (-14.0, -14.0)
         technician = Technician(rig)
         assert run(port, output, technician) == 0
-        rig.served.board._output_limit_dbfs = -40.0
+        rig.served.board.server.limits_dbfs = (-40.0, -40.0)
         with pytest.raises(HostError, match="output limit is below --soft, -30 dBFS"):
             run(port, output, Technician(rig), "--force")
 
@@ -234,7 +219,7 @@ def test_who_quits_goes_on_where_he_was(tmp_path: Path) -> None:
     with device(tmp_path / "data") as (rig, port):
         first = Technician(rig, {"right 250 Hz at -10": ["quit"]})
         assert run(port, output, first) == 1
-        rig.wait(lambda: rig.served.board._tone is None)
+        rig.wait(lambda: rig.served.board.tone is None)
         assert not output.exists()
         assert first.said[-1] == f"ended; 12 readings are kept in {part}; the same command goes on"
 

@@ -161,18 +161,6 @@ def test_a_journal_that_does_not_come_out_again_stays_to_be_looked_at(
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["journal"] == str(kept)
 
 
-def test_what_the_demonstration_does_not_know_is_answered_with_its_own_usage(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["demo", "--foo"])
-    words = capsys.readouterr().err
-
-    assert end.value.code == 2
-    assert words.startswith("usage: gp-pta demo [-h] ")
-    assert words.endswith("gp-pta demo: error: unrecognized arguments: --foo\n")
-
-
 class FakeOperator:
     """Takes what is typed, and refuses one line."""
 

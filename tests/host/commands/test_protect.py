@@ -3,19 +3,17 @@
 import shutil
 import stat
 from pathlib import Path
-from typing import Final
 
 import pytest
 from pyrage import x25519
 
 from host_tools.main import main
-
-GOLDEN: Final = Path(__file__).parents[2] / "golden" / "left-ear-s2.journal"
+from tests.host.journals import LEFT_S2
 
 
 @pytest.fixture
 def journal(tmp_path: Path) -> Path:
-    return Path(shutil.copy(GOLDEN, tmp_path / "session-000001.journal"))
+    return Path(shutil.copy(LEFT_S2, tmp_path / "session-000001.journal"))
 
 
 @pytest.fixture
@@ -36,11 +34,11 @@ def test_what_is_protected_comes_back_byte_for_byte(
     protected = journal.with_name(f"{journal.name}.age")
     assert protected.read_bytes().startswith(b"age-encryption.org/v1\n")
     assert b'"kind"' not in protected.read_bytes()
-    assert journal.read_bytes() == GOLDEN.read_bytes(), "it stays"
+    assert journal.read_bytes() == LEFT_S2.read_bytes(), "it stays"
 
     journal.unlink()
     assert main(["unprotect", str(protected), "-i", str(key)]) == 0
-    assert journal.read_bytes() == GOLDEN.read_bytes()
+    assert journal.read_bytes() == LEFT_S2.read_bytes()
     assert stat.S_IMODE(journal.stat().st_mode) == stat.S_IMODE(key.stat().st_mode) == 0o600
 
 

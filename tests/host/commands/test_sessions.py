@@ -19,10 +19,8 @@ from host_tools.commands.sessions.choice import Choice, chosen
 from host_tools.commands.sessions.entry import Entry, entry_of
 from host_tools.commands.sessions.index import entries_of
 from host_tools.main import main
-from tests.host.journals import journal, write_again, write_journals
+from tests.host.journals import BOTH, GOLDEN, journal, write_again, write_journals
 
-GOLDEN: Final = Path(__file__).parents[1] / "golden"
-BOTH: Final = GOLDEN / "both-ears-n3.journal"
 Listing = tuple[int, str, str]
 Lister = Callable[..., Listing]
 

@@ -2,13 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pytest
 
 from firmware_py import ThresholdEstimator
 from firmware_py.journal import read_journal
+from firmware_py.procedure.person import Person
 from host_tools.commands.replay.what_if.comparison import Comparison, Estimate, Row
 from host_tools.commands.replay.what_if.picture import comparison_figure
 from host_tools.commands.replay.what_if.supposition import Supposition
@@ -16,13 +17,10 @@ from host_tools.drawing import EAR_COLOURS, in_style
 from host_tools.errors import HostError
 from host_tools.main import main
 from host_tools.recorded import read_session
-from tests.host.journals import write_again
+from tests.host.journals import BOTH, GOLDEN, LEFT_S2, write_again
 
-GOLDEN: Final = Path(__file__).parents[1] / "golden"
-BOTH: Final = GOLDEN / "both-ears-n3.journal"
-LEFT: Final = GOLDEN / "left-ear-s2.journal"
 TWO_BUTTONS: Final = GOLDEN / "two-buttons.journal"
-SHIPPED_PRIOR: Final = Path(__file__).parents[2] / "firmware_py/inference/mixture/nhanes_prior.json"
+SHIPPED_PRIOR: Final = Path(__file__).parents[3] / "firmware_py/inference/mixture/nhanes_prior.json"
 
 
 @pytest.mark.parametrize("journal", sorted(GOLDEN.glob("*.journal")), ids=lambda path: path.stem)
@@ -67,17 +65,17 @@ def test_what_a_model_has_no_use_for_is_left_out_and_said(tmp_path: Path) -> Non
         f"annealed-laplace has no use for the {unsure} unsure answers; they are left out"
     ]
 
-    known = read_session(of_a_person(tmp_path, {"age_years": 67.0, "sex": "F"}))
+    known = read_session(of_a_person(tmp_path, Person(67.0, "F")))
     paper = Comparison.of(known, Supposition(profile="gp-pta-2015"))
     assert paper.remarks == ["gp-pta-2015 has no use for age and sex"]
     same = Comparison.of(known, Supposition(profile="default"))
     assert same.rms_db == 0.0, "of the same person"
 
 
-def of_a_person(tmp_path: Path, person: dict[str, Any]) -> Path:
-    header, *records = read_journal(LEFT).records
+def of_a_person(tmp_path: Path, person: Person) -> Path:
+    header, *records = read_journal(LEFT_S2).records
     path = tmp_path / "session-000001.journal"
-    write_again(path, header | {"person": person}, records)
+    write_again(path, header | {"person": person.as_record()}, records)
     return path
 
 
@@ -128,7 +126,7 @@ def test_the_difference_comes_first_and_the_verdict_last(
 def test_the_exit_code_is_that_of_the_journal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    content = bytearray(LEFT.read_bytes())
+    content = bytearray(LEFT_S2.read_bytes())
     unfinished, damaged = tmp_path / "session-000001.journal", tmp_path / "session-000002.journal"
     unfinished.write_bytes(content[:20_000])
     content[20_000] ^= 4
@@ -140,13 +138,13 @@ def test_the_exit_code_is_that_of_the_journal(
 
 def test_before_the_first_answer_there_is_nothing_to_say(tmp_path: Path) -> None:
     journal = tmp_path / "session-000001.journal"
-    journal.write_bytes(b"".join(LEFT.read_bytes().splitlines(keepends=True)[:3]))
+    journal.write_bytes(b"".join(LEFT_S2.read_bytes().splitlines(keepends=True)[:3]))
     with pytest.raises(HostError, match=r"session-000001\.journal: no model was told an answer"):
         Comparison.of(read_session(journal), Supposition(response_noise_db=3.0))
 
 
 def test_a_prior_from_a_file(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = replayed(capsys, LEFT, "--prior", str(SHIPPED_PRIOR))
+    code, out, _ = replayed(capsys, LEFT_S2, "--prior", str(SHIPPED_PRIOR))
     assert code == 0
     assert out.startswith("prior nhanes_prior.json: thresholds differ by 0.0 dB RMS")
 
@@ -158,7 +156,7 @@ def test_a_prior_from_a_file(capsys: pytest.CaptureFixture[str]) -> None:
         (["--noise", "99"], "response_noise_db is 99.0; allowed is 0.1 to 30"),
         (["--noise", "0"], "response_noise_db is 0.0; allowed is 0.1 to 30"),
         (["--prior", "nowhere.json"], "nowhere.json: cannot be read: No such file"),
-        (["--prior", str(LEFT)], "left-ear-s2.journal: is not JSON"),
+        (["--prior", str(LEFT_S2)], "left-ear-s2.journal: is not JSON"),
         (
             ["--prior", str(SHIPPED_PRIOR), "--profile", "gp-pta-2015"],
             "profile gp-pta-2015 makes no use of a prior",
@@ -170,7 +168,7 @@ def test_a_prior_from_a_file(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_cannot_be_supposed_is_refused(
     options: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, err = replayed(capsys, LEFT, *options)
+    code, out, err = replayed(capsys, LEFT_S2, *options)
     assert (code, out) == (2, "")
     assert words in err
 
@@ -192,7 +190,7 @@ def test_the_picture_has_the_same_bytes_every_time_and_is_not_overwritten(
 
 
 def test_the_picture_has_the_symbols_of_masking_and_two_bands_to_tell_apart() -> None:
-    session = read_session(LEFT.parent / "masked.journal")
+    session = read_session(LEFT_S2.parent / "masked.journal")
     comparison = Comparison.of(session, Supposition.of("annealed-laplace", None, None))
     with in_style():
         figure = comparison_figure(comparison, "UNCALIBRATED")

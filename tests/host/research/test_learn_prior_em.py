@@ -17,7 +17,8 @@ from host_tools.research.learn_prior.sample import Sample, degree, rounding_vari
 from host_tools.research.learn_prior.selecting import FOLDS, Size, chosen_size, compare_sizes, folds
 from host_tools.research.learn_prior.truncated import above, normal_tail
 from host_tools.research.methods.interface import Array
-from host_tools.research.methods.population import Population, PopulationError
+from host_tools.research.methods.population import PopulationError
+from tests.host.research.methods.listening import population
 
 FREQUENCIES_HZ = np.array([500.0, 1000.0, 2000.0, 4000.0])
 NAN = math.nan
@@ -315,29 +316,11 @@ def test_the_same_seed_gives_the_same_numbers() -> None:
 # --- Samples -------------------------------------------------------------------------------------
 
 
-def population(thresholds_db_hl: list[list[float]], persons: list[str]) -> Population:
-    n = len(persons)
-    return Population(
-        FREQUENCIES_HZ,
-        np.array(thresholds_db_hl),
-        np.zeros((n, 4), dtype=np.bool_),
-        tuple(persons),
-        ("R",) * n,
-        np.full(n, NAN),
-        tuple("" for _ in range(n)),
-    )
-
-
 def test_an_ear_with_a_gap_counts_in_its_degree_of_loss() -> None:
-    ears = population(
-        [
-            [10.0, 10.0, 10.0, 10.0],
-            [5.0, NAN, 10.0, NAN],
-            [NAN, 70.0, NAN, 60.0],
-            [NAN, NAN, NAN, NAN],
-        ],
-        ["a", "a", "b", "c"],
+    thresholds_db_hl = np.array(
+        [[10.0] * 4, [5.0, NAN, 10.0, NAN], [NAN, 70.0, NAN, 60.0], [NAN, NAN, NAN, NAN]]
     )
+    ears = population(thresholds_db_hl, "aabc")
 
     sample = sample_of(ears)
 

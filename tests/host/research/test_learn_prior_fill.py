@@ -19,7 +19,7 @@ from host_tools.research.learn_prior.fill import (
     walk,
 )
 from host_tools.research.learn_prior.picture import QUANTILES, curves, quantiles
-from host_tools.research.methods.population import Population
+from tests.host.research.methods.listening import population
 
 FREQUENCIES_HZ = np.array([500.0, 1000.0, 2000.0, 4000.0])
 MEAN = np.array([[20.0, 30.0, 30.0, 50.0, 60.0]])
@@ -157,26 +157,13 @@ def test_quantiles_are_those_of_the_mixture() -> None:
         np.testing.assert_allclose(below, share, atol=1e-6)
 
 
-def ears_of(thresholds_db_hl: np.ndarray) -> Population:
-    n = len(thresholds_db_hl)
-    return Population(
-        FREQUENCIES_HZ,
-        5.0 * np.round(thresholds_db_hl / 5.0),
-        np.zeros((n, 4), dtype=np.bool_),
-        tuple(str(i) for i in range(n)),
-        ("R",) * n,
-        np.full(n, math.nan),
-        tuple("" for _ in range(n)),
-    )
-
-
 @pytest.mark.parametrize(("narrower", "expected"), [(1.0, 0.95), (4.0, 0.69)])
 def test_bands_that_are_too_narrow_are_noticed(narrower: float, expected: float) -> None:
     """Half the SD holds 67 %, and a little more as the rounding's share is not halved."""
     levels = np.random.default_rng(2).multivariate_normal(MEAN[0], COVARIANCE, 4000)[:, :4]
     told = Mixture(ONE.weight, ONE.mean, ONE.covariance / narrower, ONE.share_female)
 
-    lines = bands(ears_of(levels), told)
+    lines = bands(population(5.0 * np.round(levels / 5.0)), told)
 
     within = sum(line.within_95 * line.ears for line in lines) / sum(line.ears for line in lines)
     assert sum(line.ears for line in lines) == 4000

@@ -12,13 +12,7 @@ from scipy.special import ndtr
 from firmware_py.inference.answers import HEARD, SILENT, UNSURE
 from firmware_py.inference.kernel import CONVERGED, NOT_CONVERGED, NOT_POSITIVE_DEFINITE
 from firmware_py.inference.mixture import arrays
-from firmware_py.inference.mixture.arrays import (
-    SITE_ROWS,
-    Likelihood,
-    Scratch,
-    Sites,
-    Tones,
-)
+from firmware_py.inference.mixture.arrays import Likelihood, Scratch, Sites, Tones
 from firmware_py.inference.mixture.expectation_propagation import (
     SWEEPS_MAX,
     TOLERANCE_AT_THE_END_SD,
@@ -28,7 +22,7 @@ from firmware_py.inference.mixture.expectation_propagation import (
     tolerance_of,
 )
 from firmware_py.inference.mixture.posterior import ASLEEP_BELOW
-from firmware_py.inference.mixture.sites import site_of
+from firmware_py.inference.mixture.sites import SITE_ROWS, site_of
 from tests.inference.mixture.mixture_state import (
     Answer,
     SimulatedEar,

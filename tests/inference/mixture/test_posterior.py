@@ -10,10 +10,11 @@ from scipy.special import logsumexp
 
 from firmware_py import ThresholdEstimator
 from firmware_py.inference.kernel import CONVERGED, NOT_POSITIVE_DEFINITE
-from firmware_py.inference.mixture.arrays import SITE_ROWS, Mixture, Places, Prior, Scratch
+from firmware_py.inference.mixture.arrays import Mixture, Places, Prior, Scratch
 from firmware_py.inference.mixture.population_prior import Component, PopulationPrior
 from firmware_py.inference.mixture.posterior import invert_prior, sum_out_listeners, weigh
 from firmware_py.inference.mixture.prediction import quantile
+from firmware_py.inference.mixture.sites import SITE_ROWS
 from tests.inference.mixture.mixture_state import (
     LISTENERS,
     SimulatedEar,

@@ -11,12 +11,7 @@ from firmware_py import ThresholdEstimator
 from firmware_py.inference.elementary import binary_entropy
 from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED
 from firmware_py.inference.mixture.arrays import Mixture, Places, View
-from firmware_py.inference.mixture.selection import (
-    bump,
-    look_at,
-    mixture_bald,
-    select_from_mixture,
-)
+from firmware_py.inference.mixture.selection import bump, look_at, mixture_bald, select_from_mixture
 from tests.inference.listeners import listener, session
 from tests.inference.mixture.mixture_state import SimulatedEar, told_listener
 from tests.inference.mixture.population import POPULATION

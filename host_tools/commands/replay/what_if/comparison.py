@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from firmware_py.inference.estimator import ThresholdEstimator
-from firmware_py.procedure.ear import BAND_PROBABILITY, EarTest
+from firmware_py.procedure.audiogram import BAND_PROBABILITY
+from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.outcomes import MASKED
 from host_tools.commands.replay.what_if.supposition import SupposedModel, Supposition
 from host_tools.errors import HostError
@@ -137,16 +138,16 @@ class Comparison:
 
 def _ear(session: RecordedSession, ear: EarTest, supposed: ThresholdEstimator) -> EarComparison:
     pairs = zip(
-        ear.frequencies_hz,
-        _estimates(ear.estimator, ear.frequencies_hz),
-        _estimates(supposed, ear.frequencies_hz),
+        ear.audiogram.frequencies_hz,
+        _estimates(ear.estimator, ear.audiogram.frequencies_hz),
+        _estimates(supposed, ear.audiogram.frequencies_hz),
         strict=True,
     )
     floor_db_hl = session.settings.level_min_db_hl
     found = session.result.by_ear[ear.ear]
     masked_hz = {t.frequency_hz for t in found.thresholds if t.masking == MASKED}
     rows = [
-        Row(f, floor_db_hl, ear.limit_db_hl(f), recorded, other, f in masked_hz)
+        Row(f, floor_db_hl, ear.levels.limit_db_hl(f), recorded, other, f in masked_hz)
         for f, recorded, other in pairs
     ]
     return EarComparison(ear.ear, len(ear.observations), rows)

@@ -7,8 +7,8 @@ from typing import Any, Final, Self
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.mixture.population_prior import PopulationPrior, PriorError
 from firmware_py.inference.profiles import MixtureProfile, profile_named
-from firmware_py.procedure.ear import Observation
 from firmware_py.procedure.outcomes import CATCH, FAMILIARISE
+from firmware_py.procedure.presentation import Observation
 from host_tools.errors import HostError
 from host_tools.recorded import RecordedSession
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 from firmware_py.procedure.outcomes import (
@@ -17,10 +16,9 @@ from firmware_py.procedure.person import Person
 from firmware_py.procedure.results import ThresholdResult
 from host_tools.commands.export.examination import Examination, read_examination
 from tests.calibration.calibrations import MADE, on_file
+from tests.host.journals import BOTH, GOLDEN
 
-GOLDEN: Final = Path(__file__).parents[2] / "golden"
 JOURNALS: Final = sorted(GOLDEN.glob("*.journal"))
-BOTH: Final = GOLDEN / "both-ears-n3.journal"
 SILENT: Final = GOLDEN / "silent-ear.journal"
 UNRELIABLE: Final = GOLDEN / "always-answering.journal"
 

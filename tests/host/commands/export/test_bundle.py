@@ -12,7 +12,8 @@ import pytest
 
 from host_tools.commands.export.bundle import as_fhir
 from host_tools.commands.export.examination import Examination, read_examination
-from tests.host.commands.export.sessions import BOTH, JOURNALS, UNRELIABLE, marked
+from tests.host.commands.export.sessions import JOURNALS, UNRELIABLE, marked
+from tests.host.journals import BOTH
 
 
 def resources_of(*examinations: Examination) -> list[dict[str, Any]]:

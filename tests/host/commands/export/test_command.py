@@ -10,7 +10,8 @@ from firmware_py.procedure.outcomes import INCOMPLETE
 from host_tools.commands.export.examination import read_examination, without_guesses
 from host_tools.main import main
 from host_tools.recorded import read_session
-from tests.host.commands.export.sessions import BOTH, JOURNALS, SILENT
+from tests.host.commands.export.sessions import JOURNALS, SILENT
+from tests.host.journals import BOTH
 
 
 def exported(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:

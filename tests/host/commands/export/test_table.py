@@ -13,7 +13,8 @@ import pytest
 from device.simulator.audiograms import audiogram_named
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.table import as_csv, as_parquet
-from tests.host.commands.export.sessions import BOTH, JOURNALS, SILENT, UNRELIABLE, marked
+from tests.host.commands.export.sessions import JOURNALS, SILENT, UNRELIABLE, marked
+from tests.host.journals import BOTH
 
 # The codebook of NHANES, AUX_I: right ear, left ear.
 NHANES: Final = {

@@ -3,7 +3,7 @@
 import json
 import re
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -12,10 +12,7 @@ from host_tools.commands.prescribe import insertion_gain
 from host_tools.commands.prescribe.ears import prescribe_ear
 from host_tools.main import main
 from host_tools.recorded import read_session
-from tests.host.journals import rewrite
-
-GOLDEN: Final = Path(__file__).parents[2] / "golden"
-LEFT_S2: Final = GOLDEN / "left-ear-s2.journal"
+from tests.host.journals import GOLDEN, LEFT_S2, rewrite
 
 
 def prescribed(*words: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
@@ -92,15 +89,6 @@ def test_pictures_and_figures_are_written_and_never_over_another(
     assert "is there already; it is not overwritten without --force" in err
     assert prescribed(*words, "--force", capsys=capsys)[0] == 0
     assert picture.read_bytes() == before
-
-
-def test_a_session_of_which_it_is_not_known_when_it_started_is_drawn(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "session-000001.journal"
-    path.write_bytes(LEFT_S2.read_bytes())
-    rewrite(path, {}, without="started")
-    assert prescribed(str(path), "-o", str(tmp_path / "gain.svg"), capsys=capsys)[0] == 0
 
 
 def test_openmha_needs_both_ears(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

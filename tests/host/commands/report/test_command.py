@@ -13,7 +13,8 @@ from host_tools import extras
 from host_tools.commands.report.findings import findings_of
 from host_tools.main import main
 from host_tools.recorded import read_session
-from tests.host.commands.report.test_findings import GOLDEN, LEFT_S2, cut
+from tests.host.commands.report.test_findings import cut
+from tests.host.journals import GOLDEN, LEFT_S2
 
 MAGIC: Final = {".html": b"<!doctype html>", ".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 NAMESPACES: Final = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}

@@ -3,7 +3,6 @@
 import statistics
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 import pytest
 
@@ -18,9 +17,7 @@ from host_tools.commands.report.norms import AgeNorm
 from host_tools.commands.report.quality import ResponseTimes
 from host_tools.recorded import Trial, read_session
 from tests.firmware.world import World, a_listener, records_of
-
-GOLDEN: Final = Path(__file__).parents[2] / "golden"
-LEFT_S2: Final = GOLDEN / "left-ear-s2.journal"
+from tests.host.journals import GOLDEN, LEFT_S2
 
 
 def findings(name: str) -> Findings:

@@ -22,7 +22,7 @@ from host_tools.commands.report.findings import Findings, findings_of
 from host_tools.commands.report.picture import EDGE_INCH, page_figure
 from host_tools.drawing import in_style
 from host_tools.recorded import RecordedSession, read_session
-from tests.host.commands.report.test_findings import GOLDEN
+from tests.host.journals import GOLDEN
 
 USE: Final = "{http://www.w3.org/2000/svg}use"
 

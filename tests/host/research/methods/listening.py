@@ -11,6 +11,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
     STANDARD_AUDIOGRAMS_DB_HL,
 )
 from host_tools.research.methods.interface import Array, Method, Task
+from host_tools.research.methods.population import Population
 
 TONES_BOUND = 5000  # no method may go on for so long by itself
 
@@ -101,3 +102,21 @@ def _errors_db(method: Method, listener: Listener, checkpoints: Sequence[int]) -
             method.threshold(listener.frequencies_hz)[0] - np.array(listener.thresholds_db_hl)
         )
     return errors_db
+
+
+def population(
+    thresholds_db_hl: Array,
+    person: Sequence[str] | None = None,
+    frequencies_hz: Sequence[float] = (500.0, 1000.0, 2000.0, 4000.0),
+) -> Population:
+    """Ears of which nothing is known but thresholds; `person`: whose (default: each another's)."""
+    n = len(thresholds_db_hl)
+    return Population(
+        frequencies_hz=np.array(frequencies_hz, dtype=float),
+        thresholds_db_hl=thresholds_db_hl,
+        censored=np.zeros(thresholds_db_hl.shape, dtype=np.bool_),
+        person=tuple(str(i) for i in range(n)) if person is None else tuple(person),
+        ear=("R",) * n,
+        age_years=np.full(n, np.nan),
+        sex=tuple("" for _ in range(n)),
+    )

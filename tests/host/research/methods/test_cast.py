@@ -29,6 +29,7 @@ from tests.host.research.methods.listening import (
     Listener,
     flat,
     measure,
+    population,
     rmse_db,
     standard_errors_db,
 )
@@ -213,19 +214,6 @@ def test_the_entropy_of_an_answer_is_that_of_scipy() -> None:
 
 
 # --- Patterns ------------------------------------------------------------------------------------
-
-
-def population(thresholds_db_hl: Array) -> Population:
-    n = len(thresholds_db_hl)
-    return Population(
-        frequencies_hz=np.array([500.0, 1000.0, 2000.0, 4000.0]),
-        thresholds_db_hl=thresholds_db_hl,
-        censored=np.zeros((n, 4), dtype=np.bool_),
-        person=tuple(str(i) for i in range(n)),
-        ear=("R",) * n,
-        age_years=np.full(n, np.nan),
-        sex=tuple("" for _ in range(n)),
-    )
 
 
 def three_groups(sizes: tuple[int, int, int]) -> Population:

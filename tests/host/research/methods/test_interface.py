@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from device.simulator.listener import Audiogram
+from device.simulator.audiogram import Audiogram
 from host_tools.research.methods.barthelme_mamassian import BarthelmeMamassian
 from host_tools.research.methods.cast import Cast
 from host_tools.research.methods.de_vries import DeVries
@@ -58,24 +58,6 @@ def test_interpolation_draws_the_audiogram_of_the_simulated_listener(
     assert value == pytest.approx(audiogram.threshold_db_hl(wanted_hz), abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("known_hz", "values", "words"),
-    [
-        ([], [], "there are 0 frequencies and 0 values"),
-        ([500.0], [1.0, 2.0], "there are 1 frequencies and 2 values"),
-        ([500.0, 500.0], [1.0, 2.0], "allowed are rising ones above 0 Hz"),
-        ([0.0, 500.0], [1.0, 2.0], "allowed are rising ones above 0 Hz"),
-    ],
-)
-def test_interpolation_refuses_what_is_no_curve(
-    known_hz: list[float], values: list[float], words: str
-) -> None:
-    with pytest.raises(ValueError, match="allowed") as refusal:
-        interpolate(known_hz, values, [1000.0])
-
-    assert words in str(refusal.value)
-
-
 # The contract of a method
 
 
@@ -105,7 +87,7 @@ def test_a_method_asks_only_what_the_task_allows(make: Callable[[Task], Method])
 
     assert all(500.0 <= tone.frequency_hz <= 4000.0 for tone in answered)
     assert all(3.0 <= tone.level_db_hl <= 41.0 for tone in answered)
-    assert 41.0 in {tone.level_db_hl for tone in answered}  # 4 kHz is worse than that
+    assert max(tone.level_db_hl for tone in answered) >= 40.0  # 4 kHz is worse than that
 
 
 @every_method
@@ -145,7 +127,7 @@ def test_a_refused_answer_changes_nothing(make: Callable[[Task], Method]) -> Non
     measure(untouched, SLOPING, 7)
 
     with pytest.raises(ValueError, match="allowed"):
-        method.observe(777.0, 30.0, True)
+        method.observe(9000.0, 30.0, True)
 
     assert _course(method) == _course(untouched)
 

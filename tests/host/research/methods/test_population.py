@@ -14,6 +14,7 @@ from host_tools.research.methods.population import (
     read_population,
     uniform,
 )
+from tests.host.research.methods.listening import population
 
 TABLE = """\
 source,subject,ear,age,sex,t500,t1000,t1000_retest,t2000,t4000,t8000,no_response,mode
@@ -40,17 +41,12 @@ def table(tmp_path: Path) -> Path:
 
 def made(people: int, pta4_db_hl: list[float], frequencies_hz: tuple[int, ...] = ()) -> Population:
     """Two flat ears a person, whose PTA4 go through the list again and again."""
-    frequencies = np.array(frequencies_hz or (500, 1000, 2000, 4000), dtype=float)
-    n = 2 * people
-    level = np.resize(np.array(pta4_db_hl), n)
-    return Population(
-        frequencies_hz=frequencies,
-        thresholds_db_hl=np.repeat(level[:, None], len(frequencies), axis=1),
-        censored=np.zeros((n, len(frequencies)), dtype=np.bool_),
-        person=tuple(f"made/{i // 2}" for i in range(n)),
-        ear=("R", "L") * people,
-        age_years=np.full(n, NAN),
-        sex=tuple("" for _ in range(n)),
+    frequencies = frequencies_hz or (500, 1000, 2000, 4000)
+    level = np.resize(np.array(pta4_db_hl), 2 * people)
+    return population(
+        np.repeat(level[:, None], len(frequencies), axis=1),
+        [f"made/{i // 2}" for i in range(2 * people)],
+        frequencies,
     )
 
 
@@ -163,22 +159,6 @@ def test_a_file_that_is_missing_or_no_text_is_named(tmp_path: Path) -> None:
         read_population(tmp_path / "gone.csv")
     with pytest.raises(PopulationError, match=r"binary\.csv: is not a CSV file in UTF-8"):
         read_population(binary)
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"frequencies_hz": np.array([500.0, 500.0])}, "allowed are rising ones above 0 Hz"),
-        ({"thresholds_db_hl": np.zeros((1, 2))}, r"\(1, 2\); allowed is \(2, 2\)"),
-        ({"censored": np.zeros((2, 3), dtype=np.bool_)}, r"\(2, 3\); allowed is \(2, 2\)"),
-        ({"ear": ("R",)}, "ear has 1 entries; allowed are 2"),
-    ],
-)
-def test_arrays_that_do_not_fit_are_refused(change: dict[str, object], words: str) -> None:
-    fields = vars(made(1, [10.0], (500, 1000)))
-
-    with pytest.raises(ValueError, match=words):
-        Population(**{**fields, **change})
 
 
 # --- Choosing ears -------------------------------------------------------------------------------

@@ -13,8 +13,7 @@ from host_tools.research.methods.cast import standard_patterns
 from host_tools.research.methods.de_vries import standard_mixture
 from host_tools.research.methods.gp_pta import PROFILES_WITHOUT_RATES, GpPta
 from host_tools.research.methods.interface import Banded, Task
-from host_tools.research.methods.names import METHODS, METHODS_LEARNED, METHODS_USUAL
-from host_tools.research.methods.population import Population
+from host_tools.research.methods.names import METHODS
 from host_tools.research.methods.registry import (
     NOTHING_LEARNED,
     Learned,
@@ -22,7 +21,7 @@ from host_tools.research.methods.registry import (
     learn,
     make_method,
 )
-from tests.host.research.methods.listening import Listener, measure
+from tests.host.research.methods.listening import Listener, measure, population
 
 TASK = Task(audiogram_frequencies_hz=(500.0, 1000.0, 2000.0, 4000.0), tones_max=10)
 SLOPING = Listener([250.0, 1000.0, 8000.0], [15.0, 30.0, 70.0])
@@ -38,11 +37,6 @@ def test_every_method_measures_an_ear(name: str) -> None:
     assert len(answered) == 3
     assert np.all(np.isfinite(mean_db_hl))
     assert np.all(np.isnan(sd_db) | (sd_db > 0.0))
-
-
-def test_all_methods_of_the_issue_are_there() -> None:
-    assert set(METHODS_USUAL) <= set(METHODS)
-    assert set(METHODS_LEARNED) <= set(METHODS_USUAL)
 
 
 @pytest.mark.parametrize(
@@ -71,15 +65,7 @@ def test_what_was_learned_comes_back_from_json_to_the_last_bit() -> None:
 
 def test_only_what_is_needed_is_learned() -> None:
     draws = np.random.default_rng(5).normal(30.0, 10.0, (60, 4))
-    people = Population(
-        frequencies_hz=np.array([500.0, 1000.0, 2000.0, 4000.0]),
-        thresholds_db_hl=draws,
-        censored=np.zeros((60, 4), dtype=np.bool_),
-        person=tuple(str(i) for i in range(60)),
-        ear=("R",) * 60,
-        age_years=np.full(60, np.nan),
-        sex=("",) * 60,
-    )
+    people = population(draws)
 
     learned = learn(["quest", "de-vries"], people)
 

@@ -1,0 +1,148 @@
+"""The listener's hand at the buttons: which presses are to come, and when."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from device.simulator.listener import (
+    HEARD_BUTTON,
+    IDLE_SLOT_S,
+    START,
+    UNSURE_BUTTON,
+    Listener,
+    Press,
+)
+
+PRESSES_DUE_MAX: Final = 8  # nobody has more presses in mind
+PRESS_GAP_US: Final = 50_000  # from a release to the next press at the soonest
+REACTION_AFTER_CUT_US: Final = 300_000  # a press this soon after a cut was already on its way
+_IDLE_SLOT_US: Final = round(IDLE_SLOT_S * 1e6)
+
+
+class Hand:
+    """The fingers of a listener, one at each button, who presses in silence too now and then.
+
+    Parameters
+    ----------
+    listener : Listener
+        Who decides.
+
+    Attributes
+    ----------
+    listener : Listener
+        As given; another one may take the seat.
+    fingers : tuple of Finger
+        At the first button, and at the second.
+    """
+
+    def __init__(self, listener: Listener) -> None:
+        self.listener = listener
+        self.fingers = (Finger(HEARD_BUTTON), Finger(UNSURE_BUTTON))
+        self._idle: _Idle | None = _Idle(START, 0, 0)
+
+    def tone_began(self, at_us: int, press: Press | None) -> None:
+        """Take in the answer to a tone that begins; what was meant for the silence is forgotten."""
+        self._idle = None
+        for finger in self.fingers:
+            finger.forget_spontaneous()
+        if press is not None:
+            self.intend(press, at_us)
+
+    def tone_over(self, tone_id: str, at_us: int, cut: bool) -> None:
+        """Take in that it is silent; to a tone that was cut only a press on its way comes."""
+        self._idle = _Idle(tone_id, 0, at_us)
+        if cut:
+            for finger in self.fingers:
+                finger.forget_answers_after(at_us + REACTION_AFTER_CUT_US)
+
+    def intend(self, press: Press, since_us: int, *, spontaneous: bool = False) -> None:
+        """Mean to press a button; the delay counts from `since_us`."""
+        for finger in self.fingers:
+            if finger.button == press.button:
+                finger.intend(since_us + press.delay_us, press.hold_us, spontaneous=spontaneous)
+
+    def due_us(self) -> int | None:
+        """Return when `move` has something to do, None if never."""
+        due = [finger.due_us() for finger in self.fingers]
+        if self._idle is not None:
+            due.append(self._idle.start_us)
+        return min((us for us in due if us is not None), default=None)
+
+    def move(self, now_us: int) -> tuple[int, bool] | None:
+        """Do the first thing that is due now; return which button went down, if one moved."""
+        for finger in self.fingers:
+            if finger.due_us() == now_us:
+                return finger.button, finger.move()
+        idle = self._idle
+        if idle is not None and idle.start_us == now_us:
+            press = self.listener.spontaneous_press(idle.after_id, idle.slot)
+            if press is not None:
+                self.intend(press, now_us, spontaneous=True)
+            self._idle = _Idle(idle.after_id, idle.slot + 1, now_us + _IDLE_SLOT_US)
+        return None
+
+
+@dataclass(frozen=True)
+class _Idle:
+    # The next slot in which nothing sounds.
+    after_id: str
+    slot: int
+    start_us: int
+
+
+@dataclass(frozen=True)
+class _DuePress:
+    at_us: int
+    hold_us: int
+    spontaneous: bool
+
+
+class Finger:
+    """Presses of one button to come, and whether it is down.
+
+    Attributes
+    ----------
+    button : int
+        Its number on the wire.
+    release_us : int or None
+        When the button comes up; None: it is not down.
+    """
+
+    def __init__(self, button: int) -> None:
+        self.button = button
+        self.release_us: int | None = None
+        self._presses: list[_DuePress] = []  # by time
+        self._free_us = 0
+
+    def intend(self, at_us: int, hold_us: int, *, spontaneous: bool = False) -> None:
+        """Mean to press once more; the press waits until the button has been free for a moment."""
+        if len(self._presses) < PRESSES_DUE_MAX:
+            self._presses.append(_DuePress(at_us, hold_us, spontaneous))
+            self._presses.sort(key=lambda press: press.at_us)
+
+    def forget_spontaneous(self) -> None:
+        """Forget the presses that answer nothing."""
+        self._presses = [press for press in self._presses if not press.spontaneous]
+
+    def forget_answers_after(self, last_us: int) -> None:
+        """Forget the answers that would come later."""
+        self._presses = [
+            press for press in self._presses if press.spontaneous or press.at_us <= last_us
+        ]
+
+    def due_us(self) -> int | None:
+        """Return when it moves next, None if never."""
+        if self.release_us is not None:
+            return self.release_us
+        if self._presses:
+            return max(self._presses[0].at_us, self._free_us)
+        return None
+
+    def move(self) -> bool:
+        """Do what is due next; return whether the button is down now."""
+        if self.release_us is not None:
+            self._free_us = self.release_us + PRESS_GAP_US
+            self.release_us = None
+            return False
+        press = self._presses.pop(0)
+        self.release_us = max(press.at_us, self._free_us) + press.hold_us
+        return True

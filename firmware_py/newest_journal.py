@@ -1,0 +1,88 @@
+"""The newest journal: of a test that goes on, or of one that is over."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from firmware_py.calibration.levels import Calibration
+from firmware_py.journal import (
+    JournalDamagedError,
+    JournalReadError,
+    JournalUnstartedError,
+    read_journal,
+)
+from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.session import Replay, ReplayError, Session, replay
+
+
+@dataclass(frozen=True)
+class Newest:
+    """What the newest journal holds, and what is wrong with journals, in words.
+
+    Either `session` goes on, or `finished` is over, or neither could be read.
+    """
+
+    wrong: list[str]
+    session: Session | None = None
+    finished: Replay | None = None
+
+
+def load_newest(data: DataDirectory, calibration: Calibration | None) -> Newest:
+    """Read the newest journal; a damaged one is left as it is.
+
+    A journal that was never begun holds nothing; the one before it is the newest then.
+
+    Parameters
+    ----------
+    data : DataDirectory
+        Where the journals are.
+    calibration : Calibration or None
+        Of the sessions that begin from now on: a session that goes on with another is named.
+
+    Raises
+    ------
+    JournalWriteError
+        If the disk fails.
+    DataDirectoryError
+        If the data directory cannot be read any more.
+    """
+    wrong: list[str] = []
+    for path in reversed(data.journals()):
+        try:
+            newest = _load_patiently(data, path, calibration)
+            return Newest([*wrong, *newest.wrong], newest.session, newest.finished)
+        except JournalUnstartedError:
+            wrong.append(f"{path.name} was never begun: nothing had been recorded")
+        except JournalDamagedError as error:
+            good = len(error.good.records) if error.good else 0
+            words = f"{error}; its first {good} records are good; it is left as it is"
+            return Newest([*wrong, words])
+        except JournalReadError as error:
+            return Newest([*wrong, f"{error}; it is left as it is"])
+        except ReplayError as error:
+            return Newest([*wrong, f"{path.name}: {error}; it is left as it is"])
+    return Newest(wrong)
+
+
+def _load_patiently(data: DataDirectory, path: Path, calibration: Calibration | None) -> Newest:
+    try:
+        return _load(data, path, calibration)
+    except JournalReadError as error:
+        if not isinstance(error.__cause__, OSError):
+            raise
+    return _load(data, path, calibration)  # a card that fails to read once often reads then
+
+
+def _load(data: DataDirectory, path: Path, calibration: Calibration | None) -> Newest:
+    recovered = read_journal(path, disk=data.disk)
+    if recovered.complete and not recovered.torn_bytes:
+        return Newest([], finished=replay(recovered.records))
+    session, torn_bytes = Session.resume(path, data.seal_key, disk=data.disk)
+    wrong = []
+    if not session.over and session.calibration.calibration != calibration:
+        wrong = [f"{path.name} was begun with another calibration, and goes on with that one"]
+    if torn_bytes:
+        wrong.append(
+            f"{path.name} had a torn end of {torn_bytes} bytes: cut off, and kept beside it; "
+            "all records before it are good"
+        )
+    return Newest(wrong, session)

@@ -1,0 +1,97 @@
+"""The levels of one ear's tones: what limits them, and how fast they may rise."""
+
+import math
+from collections.abc import Iterable
+from typing import Final
+
+from firmware_py.procedure.outcomes import HEARS_ALL, MEASURED, NO_RESPONSE, Outcome, Purpose
+from firmware_py.procedure.presentation import Presentation
+from firmware_py.procedure.reach import Highest
+from firmware_py.procedure.settings import STEP_UP_MAX_DB, STEP_UP_NEARBY_OCTAVES, Settings
+
+NEAR_OCTAVES: Final = 1.0  # so far an answer tells much of the threshold at another frequency
+
+
+class Levels:
+    """Which levels one ear may be given.
+
+    Parameters
+    ----------
+    ear : str
+        "left" or "right".
+    settings : Settings
+        Those of the session.
+    highest_db_hl : callable
+        Of ear and frequency: the highest level that can be reached there.
+    """
+
+    def __init__(self, ear: str, settings: Settings, highest_db_hl: Highest) -> None:
+        self._ear = ear
+        self._settings = settings
+        self._highest_db_hl = highest_db_hl
+        self._limits_db_hl: dict[float, float] = {}  # what `limit_db_hl` has said
+        self._last_db_hl: float | None = None
+        self._loudest_db_hl: dict[float, float] = {}  # of what was presented, by frequency
+
+    @property
+    def floor_db_hl(self) -> float:
+        """Return the lowest level."""
+        return self._settings.level_min_db_hl
+
+    def limit_db_hl(self, frequency_hz: float) -> float:
+        """Return the highest level that may be asked at a frequency, and can be reached there."""
+        limit_db_hl = self._limits_db_hl.get(frequency_hz)
+        if limit_db_hl is None:
+            reach_db_hl = self._highest_db_hl(self._ear, frequency_hz)
+            limit_db_hl = min(self._settings.level_max_db_hl, reach_db_hl)
+            self._limits_db_hl[frequency_hz] = limit_db_hl
+        return limit_db_hl
+
+    def limits_db_hl(self, frequencies_hz: Iterable[float]) -> list[float]:
+        """Return `limit_db_hl` of each."""
+        return [self.limit_db_hl(f) for f in frequencies_hz]
+
+    def ceiling_db_hl(self, frequency_hz: float) -> float:
+        """Return the highest level of the next tone, were it at this frequency.
+
+        Nothing is much louder than the tone before, or than what was presented nearby already.
+        """
+        limit_db_hl = self.limit_db_hl(frequency_hz)
+        if self._last_db_hl is None:
+            return min(limit_db_hl, self._settings.familiar_level_db_hl)
+        known_db_hl = [
+            level_db_hl
+            for known_hz, level_db_hl in self._loudest_db_hl.items()
+            if abs(math.log2(known_hz / frequency_hz)) <= STEP_UP_NEARBY_OCTAVES
+        ]
+        return min(limit_db_hl, max([self._last_db_hl, *known_db_hl]) + STEP_UP_MAX_DB)
+
+    def tone(self, purpose: Purpose, frequency_hz: float, level_db_hl: float) -> Presentation:
+        """Return a tone at this level, rounded to the audiometer's step, within every limit.
+
+        What asks for the highest level gets it, and not the last whole step below it.
+        """
+        level = limit = self.limit_db_hl(frequency_hz)
+        if level_db_hl < limit:
+            step_db = self._settings.level_step_db
+            steps = round((level_db_hl - self.floor_db_hl) / step_db)
+            level = self.floor_db_hl + steps * step_db
+        level = max(min(level, self.ceiling_db_hl(frequency_hz)), self.floor_db_hl)
+        return Presentation(purpose, frequency_hz, level)
+
+    def presented(self, tone: Presentation) -> None:
+        """Remember a tone that was presented: the next ones may be louder by so much."""
+        self._last_db_hl = tone.level_db_hl
+        loudest_db_hl = self._loudest_db_hl.get(tone.frequency_hz, -math.inf)
+        self._loudest_db_hl[tone.frequency_hz] = max(loudest_db_hl, tone.level_db_hl)
+
+    def side(self, frequency_hz: float, threshold_db_hl: float) -> Outcome:
+        """Return whether a threshold lies within the limits, or beyond which of them."""
+        if threshold_db_hl >= self.limit_db_hl(frequency_hz):
+            return NO_RESPONSE
+        return HEARS_ALL if threshold_db_hl <= self.floor_db_hl else MEASURED
+
+
+def near(frequency_hz: float, others_hz: Iterable[float]) -> bool:
+    """Return whether one of these frequencies lies so near that its answer tells much of this."""
+    return any(abs(math.log2(f / frequency_hz)) <= NEAR_OCTAVES for f in others_hz)

@@ -1,0 +1,66 @@
+"""The masking noise of the presentations: which is due, and whether it plays."""
+
+from dataclasses import replace
+
+from firmware_py.procedure import tells, words
+from firmware_py.procedure.cross_hearing import OTHER, CrossHearing
+from firmware_py.procedure.events import Action, Mask, Unmask
+from firmware_py.procedure.outcomes import CATCH
+from firmware_py.procedure.presentation import NO_COVER, Cover, Presentation
+
+
+class MaskingNoise:
+    """The noise in the ear that is not under test.
+
+    Attributes
+    ----------
+    due : Mask or None
+        For this presentation; a silence has that of the last tone.
+    cover : Cover
+        How the last tone was kept from the other ear.
+    """
+
+    def __init__(self, cross_hearing: CrossHearing) -> None:
+        self._cross_hearing = cross_hearing
+        self.due: Mask | None = None
+        self.cover = NO_COVER
+        self._plays = False
+
+    def begin(self, number: int, ear: str, presentation: Presentation) -> list[Action]:
+        """Have the noise play that is due, or end the one that is not.
+
+        From the pause on: so its beginning does not tell when the tone comes. A silence keeps the
+        noise of the tone before it, or it would be known by that.
+        """
+        if presentation.purpose != CATCH:
+            self.cover = self._cross_hearing.cover(ear, presentation)
+            self.due = self._of_tone(number, ear, presentation.frequency_hz)
+        elif self.due is not None:
+            possible = self._cross_hearing.can_mask
+            self.due = replace(self.due, number=number) if possible else None
+        played, self._plays = self._plays, self.due is not None
+        if self.due is not None:
+            return [self.due]
+        return [Unmask()] if played else []
+
+    def _of_tone(self, number: int, ear: str, frequency_hz: float) -> Mask | None:
+        level_db_hl = self.cover.noise_db_hl
+        if level_db_hl is None:
+            return None
+        return Mask(number, OTHER[ear], frequency_hz, level_db_hl, self.cover.why)
+
+    def refused(self, number: int, why: str) -> list[Action]:
+        """Go on without noise, and remember that it was missing.
+
+        Nothing of a refused command is done: the noise of the tone before may still play.
+        """
+        if self.due is None:
+            return []
+        refusal = words.NOISE_REFUSED.format(why=why)
+        self.due, self._plays = None, False
+        self.cover = Cover(why=refusal)
+        return [Unmask(), tells.UnmaskedTold(number, refusal)]
+
+    def silenced(self) -> None:
+        """Remember that none plays any more."""
+        self._plays = False

@@ -1,0 +1,51 @@
+"""One presentation, its answer, and the noise that the other ear had with it."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from firmware_py.procedure.outcomes import CATCH, Purpose
+
+
+@dataclass(frozen=True)
+class Presentation:
+    """One presentation: a tone, or for a catch trial the absence of one.
+
+    `information_bits` is what the answer was expected to tell when the estimator chose the tone;
+    None of a tone that it did not choose.
+    """
+
+    purpose: Purpose
+    frequency_hz: float
+    level_db_hl: float
+    information_bits: float | None = field(default=None, compare=False)
+
+
+SILENCE: Final = Presentation(CATCH, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Cover:
+    """How the other ear was kept from hearing a tone.
+
+    Attributes
+    ----------
+    noise_db_hl : float or None
+        Effective masking level of the noise it had; None: it had none.
+    why : str
+        Why it needed noise, and if it had none, why not; "": it needed none.
+    """
+
+    noise_db_hl: float | None = None
+    why: str = ""
+
+
+NO_COVER: Final = Cover()
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A presentation and its answer: True for heard, False for silence, None for unsure."""
+
+    presentation: Presentation
+    heard: bool | None
+    cover: Cover

@@ -1,0 +1,346 @@
+"""The way of one presentation: a random pause, a tone or none, and a response window.
+
+Whether a tone was answered is judged on the board's time alone, by its microseconds between tone
+and button; before a tone counts as not heard, or as not begun, the board is asked for its time, so
+that no press is lost to a slow wire or a busy processor. A presentation that was disturbed (paused,
+cut short, board lost) is not an answer: the same stimulus is asked again.
+
+The board knows nothing of a catch trial, but that is judged on its time all the same: the silence
+begins so long after the last answer there, or the end of its tone if that is later, as the pause
+takes, however late the board's words come here. After a disturbance the board is first asked for
+its time.
+
+The first press in the window is the answer, with the button it was of: heard, or unsure. After a
+press before the tone could be heard the tone is asked again, once, after a new pause. Further such
+presses are passed over, so that a listener who presses all the time does not hold up the test.
+Where there is no second button its presses mean nothing.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from firmware_py.procedure import events, tells, words
+from firmware_py.procedure.cross_hearing import CrossHearing
+from firmware_py.procedure.events import UNSURE_BUTTON, Action, Event
+from firmware_py.procedure.noise import MaskingNoise
+from firmware_py.procedure.outcomes import CATCH
+from firmware_py.procedure.presentation import Presentation
+from firmware_py.procedure.randomness import PAUSE_STREAM, uniform
+from firmware_py.procedure.settings import Settings
+
+# States.
+READY: Final = "ready"
+PAUSE_BEFORE: Final = "waiting"  # the random pause before a presentation
+STARTING: Final = "starting"  # told to play, the board has not begun
+LISTENING: Final = "listening"  # the tone, and the response window after it
+PAUSED: Final = "paused"
+FINISHED: Final = "finished"
+
+START_TIMEOUT_US: Final = 3_000_000  # from the command to the board's word that the tone began
+STARTS_MAX: Final = 5  # of one presentation, before the test ends with an error
+TIME_TIMEOUT_US: Final = 1_000_000  # the board's time is asked for again after
+PAUSE_TOTAL_US_MAX: Final = 10_000_000  # stray presses prolong a pause up to this
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a presentation, at `at_us` of the board's time.
+
+    `response_us`: so long after the onset of a tone; None of a silence, or of none pressed.
+    """
+
+    heard: bool | None
+    at_us: int
+    response_us: int | None = None
+
+
+class Presenter:
+    """Presents one stimulus after the other.
+
+    Attributes
+    ----------
+    state : str
+        One of the states above.
+    number, ear, presentation
+        What is under way or due.
+    answer : Answer or None
+        When there is one the presentation is over, and waits for `begin`.
+    failure : str
+        Why the test cannot go on, in words; "": it can.
+    onset_us, pause_since_us : int
+        On the board's clock: when the tone or silence began, None if that is not known yet, and
+        since when the pause before a silence runs.
+    """
+
+    def __init__(self, settings: Settings, ear: str, cross_hearing: CrossHearing) -> None:
+        self._settings = settings
+        self._cross_hearing = cross_hearing
+        self.noise = MaskingNoise(cross_hearing)
+        self.state = READY
+        self.number = 0
+        self.ear = ear
+        self.presentation: Presentation | None = None
+        self.answer: Answer | None = None
+        self.failure = ""
+        self.stray_presses = 0
+        self.onset_us: int | None = None
+        self.pause_since_us = 0
+        self._pause_began_us = 0
+        self._deadline_us = 0
+        self._starts = 0
+        self._void_why = ""  # of the last start that came to nothing
+        self._early_presses = 0
+        self._board_ready = True
+        self._time_asked = False
+
+    # From the hearing test
+
+    def start(self, can_mask: bool) -> None:
+        """Make ready for the first presentation of a test that the operator starts."""
+        # It may have been lost before: of a test resumed before its start, over a bad wire.
+        self._board_ready = True
+        self._cross_hearing.can_mask = can_mask
+
+    def begin(
+        self, now_us: int, ear: str, presentation: Presentation, since_us: int | None
+    ) -> list[Action]:
+        """Begin the next presentation; `since_us`: the board's time of the answer before."""
+        if ear != self.ear:
+            self.noise.due = None
+        self.ear = ear
+        self.number += 1
+        self.presentation = presentation
+        self.answer = None
+        self._starts = 0
+        self._void_why = ""
+        self._early_presses = 0
+        return self._pause_before(now_us, since_us)
+
+    def pause(self) -> list[Action]:
+        """Fall silent until `go_on`."""
+        if self.state == PAUSED:
+            return []
+        self.state = PAUSED
+        self.onset_us = None
+        return [self._silence(), tells.PauseTold()]
+
+    def go_on(self, now_us: int) -> list[Action]:
+        """Begin the presentation again that was under way."""
+        self._starts = 0  # a pause is no failure of the board
+        return self._pause_before(now_us)
+
+    def end(self) -> events.Silence:
+        """Fall silent for ever."""
+        self.state = FINISHED
+        self.noise.due = None
+        return self._silence()
+
+    def handle(self, now_us: int, event: Event) -> list[Action]:
+        """Take in what the board told, or that time has passed."""
+        actions: list[Action] = []
+        match event:
+            case events.TimePassed():
+                actions = self._time_passed(now_us)
+            case events.ToneStarted(number, onset_us):
+                actions = self._tone_started(now_us, number, onset_us)
+            case events.ToneEnded(number, offset_us, cut):
+                actions = self._tone_ended(now_us, number, offset_us, cut)
+            case events.ButtonPressed(at_us, button):
+                actions = self._pressed(now_us, at_us, button)
+            case events.BoardTime(at_us):
+                actions = self._board_time(now_us, at_us)
+            case events.BoardLost(why):
+                actions = self._board_lost(why)
+            case events.BoardReady(tone_known, can_mask):
+                actions = self._board_is_ready(now_us, tone_known, can_mask)
+            case events.NoiseRefused(why):
+                actions = self.noise.refused(self.number, why)
+            case events.NoiseEnded() if self.state == STARTING and self.noise.due is not None:
+                actions = self._void(now_us, words.NOISE_ENDED)
+        return actions
+
+    # Events
+
+    def _time_passed(self, now_us: int) -> list[Action]:
+        if now_us < self._deadline_us or not self._board_ready:
+            return []
+        if self.state == PAUSE_BEFORE:
+            return self._present(now_us)
+        if self.state in (STARTING, LISTENING):
+            return self._ask_time(now_us)
+        return []
+
+    def _ask_time(self, now_us: int) -> list[Action]:
+        self._time_asked = True
+        return [events.AskBoardTime(), *self._wait(now_us + TIME_TIMEOUT_US)]
+
+    def _board_time(self, now_us: int, at_us: int) -> list[Action]:
+        if self.state == STARTING and self._time_asked:
+            if self._is_catch():
+                self.pause_since_us = self.onset_us = at_us
+                return self._begin_silence(now_us)
+            return self._void(now_us, words.NOT_BEGUN)
+        if self.state != LISTENING or self.onset_us is None:
+            return []
+        over_us = self.onset_us + self._listening_us()
+        # A press in the last microsecond counts, so that has to be over as well.
+        left_us = over_us + 1 - at_us
+        if left_us > 0:
+            return self._wait(now_us + left_us)
+        self.answer = Answer(False, over_us)
+        return []
+
+    def _tone_started(self, now_us: int, number: int, onset_us: int) -> list[Action]:
+        if self.state != STARTING or number != self.number:
+            return []
+        self.state = LISTENING
+        self.onset_us = onset_us
+        return self._wait(now_us + self._listening_us())
+
+    def _tone_ended(self, now_us: int, number: int, offset_us: int, cut: bool) -> list[Action]:
+        if self._is_catch():
+            # The tone before may have gone on after its answer.
+            if self.onset_us is not None and offset_us > self.pause_since_us:
+                self.pause_since_us = offset_us
+                self.onset_us = max(self.onset_us, offset_us + self._pause_us())
+            return []
+        if self.state != LISTENING or number != self.number or not cut:
+            return []
+        return self._void(now_us, words.CUT_SHORT)
+
+    def _pressed(self, now_us: int, at_us: int, button: int) -> list[Action]:
+        unsure = button == UNSURE_BUTTON
+        if unsure and self._settings.unsure_half_width_db == 0.0:
+            return []
+        heard = None if unsure else True
+        if self._is_catch():
+            return self._pressed_without_tone(now_us, at_us, heard)
+        if self.state != LISTENING or self.onset_us is None:
+            return self._stray_press(now_us)
+        since_onset_us = at_us - self.onset_us
+        if since_onset_us > self._listening_us():
+            return self._stray_press(now_us)
+        if since_onset_us < 1000 * self._settings.response_ms_min:
+            return self._early_press(now_us)
+        self.answer = Answer(heard, at_us, since_onset_us)
+        return [self._silence()]
+
+    def _pressed_without_tone(self, now_us: int, at_us: int, heard: bool | None) -> list[Action]:
+        """Judge a press before a silence or in it; the word of it may come before its time."""
+        if self.onset_us is None or at_us > self.onset_us + self._listening_us():
+            return self._stray_press(now_us)
+        if at_us < self.onset_us:
+            until_us = at_us + 1000 * self._settings.pause_ms_min
+            until_us = min(until_us, self.pause_since_us + PAUSE_TOTAL_US_MAX)
+            self.onset_us = max(self.onset_us, until_us)
+            return self._stray_press(now_us)
+        self.answer = Answer(heard, at_us)
+        return [tells.CatchTold(self.number, self.ear)] if self.state == PAUSE_BEFORE else []
+
+    def _early_press(self, now_us: int) -> list[Action]:
+        """Ask the tone again after the first press that was too early; pass over the others."""
+        self.stray_presses += 1
+        self._early_presses += 1
+        return self._void(now_us, words.TOO_EARLY) if self._early_presses == 1 else []
+
+    def _stray_press(self, now_us: int) -> list[Action]:
+        """Count a press without a tone, and begin the pause anew, within reason."""
+        if self.state in (PAUSED, READY):
+            return []
+        self.stray_presses += 1
+        if self.state != PAUSE_BEFORE:
+            return []
+        until_us = now_us + 1000 * self._settings.pause_ms_min
+        until_us = min(until_us, self._pause_began_us + PAUSE_TOTAL_US_MAX)
+        return self._wait(until_us) if until_us > self._deadline_us else []
+
+    def _board_lost(self, why: str) -> list[Action]:
+        if not self._board_ready:
+            return []
+        self._board_ready = False
+        self.noise.silenced()  # the board falls silent by itself
+        return [tells.BoardLostTold(why)]
+
+    def _board_is_ready(self, now_us: int, tone_known: bool, can_mask: bool) -> list[Action]:
+        self._board_ready = True
+        self.noise.silenced()
+        self._cross_hearing.can_mask = can_mask
+        told = tells.BoardReadyTold()
+        whole = tone_known and not self._is_catch() and self.noise.due is None
+        if self.state in (STARTING, LISTENING) and whole:
+            wait_us = START_TIMEOUT_US if self.state == STARTING else self._listening_us()
+            return [told, *self._wait(now_us + wait_us)]
+        if self.state in (PAUSE_BEFORE, STARTING, LISTENING):
+            return [told, *self._pause_before(now_us)]
+        return [told]
+
+    # The way of the presentation
+
+    def _pause_before(self, now_us: int, since_us: int | None = None) -> list[Action]:
+        assert self.presentation is not None
+        self.state = PAUSE_BEFORE
+        self._pause_began_us = now_us
+        self.onset_us = None
+        if since_us is not None and self._is_catch():
+            self.pause_since_us = since_us
+            self.onset_us = since_us + self._pause_us()
+        noise = self.noise.begin(self.number, self.ear, self.presentation)
+        return [*noise, *self._wait(now_us + self._pause_us())]
+
+    def _pause_us(self) -> int:
+        s = self._settings
+        span_ms = s.pause_ms_max - s.pause_ms_min
+        pause_ms = s.pause_ms_min + span_ms * uniform(s.seed, PAUSE_STREAM, self.number)
+        return round(1000 * pause_ms)
+
+    def _present(self, now_us: int) -> list[Action]:
+        s, tone = self._settings, self.presentation
+        if tone is None or self._is_catch():
+            return self._begin_silence(now_us)
+        self._starts += 1
+        if self._starts > STARTS_MAX:
+            void_why = f": {self._void_why}" if self._void_why else ""
+            self.failure = words.NOT_PLAYED.format(number=self.number) + void_why
+            return []
+        self._time_asked = False
+        self.state = STARTING
+        noise, cover = self.noise.due, self.noise.cover
+        told = tells.ToneTold(
+            self.number, self.ear, tone.purpose, tone.frequency_hz, tone.level_db_hl,
+            tone.information_bits,
+            noise_db_hl=noise.level_db_hl if noise else None,
+            unmasked=cover.why or None if noise is None else None,
+        )  # fmt: skip
+        play = events.Play(
+            self.number, self.ear, tone.frequency_hz, tone.level_db_hl,
+            s.pulse_on_ms, s.pulse_off_ms, s.pulses, s.rise_ms,
+        )  # fmt: skip
+        return [told, play, *self._wait(now_us + START_TIMEOUT_US)]
+
+    def _begin_silence(self, now_us: int) -> list[Action]:
+        """Listen to a catch trial, or ask the board first what time it is."""
+        if self.onset_us is None:
+            self.state = STARTING
+            return self._ask_time(now_us)
+        self.state = LISTENING
+        return [tells.CatchTold(self.number, self.ear), *self._wait(now_us + self._listening_us())]
+
+    def _void(self, now_us: int, why: str) -> list[Action]:
+        self._void_why = why
+        return [self._silence(), tells.VoidTold(self.number, why), *self._pause_before(now_us)]
+
+    # Small things
+
+    def _silence(self) -> events.Silence:
+        self.noise.silenced()
+        return events.Silence()
+
+    def _wait(self, until_us: int) -> list[Action]:
+        self._deadline_us = until_us
+        return [events.Wait(until_us)]
+
+    def _listening_us(self) -> int:
+        return 1000 * (self._settings.tone_ms + self._settings.response_window_ms)
+
+    def _is_catch(self) -> bool:
+        return self.presentation is not None and self.presentation.purpose == CATCH

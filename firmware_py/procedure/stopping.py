@@ -1,0 +1,148 @@
+"""When the measurement of an ear ends, and why."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from firmware_py.procedure import words
+from firmware_py.procedure.attention import inattention
+from firmware_py.procedure.audiogram import Audiogram, Estimate
+from firmware_py.procedure.catch_trials import CatchTrials
+from firmware_py.procedure.outcomes import (
+    HEARS_ALL,
+    INCOMPLETE,
+    MEASURED,
+    NO_RESPONSE,
+    UNRELIABLE,
+    Outcome,
+)
+from firmware_py.procedure.retest import RETEST_TONES_MAX
+from firmware_py.procedure.settings import Settings
+
+LIMIT_TONES: Final = 6  # nothing heard, so often at the limit (all heard, at the floor): it ends
+LIMIT_FREQUENCIES: Final = 4  # silent at so many of them: three say little about the others
+CATCHES_BEFORE_HEARS_ALL: Final = 3
+
+# Tones above `tones_max` for what is asked again with noise: half an ear, if all was cross-heard.
+AGAIN_TONES_MAX: Final = 20
+
+
+@dataclass(frozen=True)
+class Stop:
+    """The end of a measurement: its outcome, and why in words.
+
+    `enough`: the answers are enough for numbers, or no tone is left for more.
+    """
+
+    outcome: Outcome
+    why: str
+    enough: bool = False
+
+
+class StoppingRule:
+    """Judges after every answer of an ear if there are enough."""
+
+    def __init__(self, settings: Settings, audiogram: Audiogram, catch_trials: CatchTrials) -> None:
+        self._settings = settings
+        self._audiogram = audiogram
+        self._estimator = audiogram.estimator
+        self._levels = audiogram.levels
+        self._tally = audiogram.tally
+        self._catch_trials = catch_trials
+        self._tones_max = settings.tones_max
+        self._kept = RETEST_TONES_MAX if settings.retest else 0  # tones for the retest
+
+    def ask_again(self) -> None:
+        """Allow the tones for what is asked again with noise; there is no second retest."""
+        self._tones_max = self._settings.tones_max + AGAIN_TONES_MAX
+        self._kept = 0
+
+    @property
+    def exhausted(self) -> bool:
+        """Return whether no tone is left but those kept for the retest."""
+        return self._tally.tones >= self._tones_max - self._kept
+
+    @property
+    def retest_fits(self) -> bool:
+        """Return whether a retest is wanted, and its tones are left."""
+        return 0 < self._kept <= self._tones_max - self._tally.tones
+
+    @property
+    def needs_catches(self) -> bool:
+        """Return whether it has to be seen if the button is pressed without a tone as well."""
+        return self._hears_all() and self._catch_trials.count < CATCHES_BEFORE_HEARS_ALL
+
+    def judge(self) -> Stop | None:
+        """Return the end of the measurement, None if it goes on."""
+        catches = self._catch_trials
+        if catches.judgeable and catches.unreliable:
+            return Stop(UNRELIABLE, catches.alarm_words())
+        if self._hears_nothing():
+            limits_db_hl = self._levels.limits_db_hl(self._audiogram.frequencies_hz)
+            return Stop(NO_RESPONSE, words.no_response(limits_db_hl))
+        if self._hears_all():
+            if self.needs_catches:
+                return None
+            if catches.unreliable:
+                return Stop(UNRELIABLE, catches.alarm_words())
+            return Stop(HEARS_ALL, words.ALL_HEARD.format(floor_db_hl=self._levels.floor_db_hl))
+        both_sides = self._tally.answered > 0 and self._tally.heard < self._tally.tones
+        why = self._enough() if both_sides and self._estimator.trial_count else ""
+        if not why:
+            return None
+        return Stop(self._audiogram.common_mark() or MEASURED, why, enough=True)
+
+    def _hears_nothing(self) -> bool:
+        """Return whether nothing was heard, or by accident only, up to the limit."""
+        tally = self._tally
+        if tally.answered == 0 and tally.tones >= self._settings.tones_max:
+            return True
+        frequencies = min(LIMIT_FREQUENCIES, len(self._audiogram.frequencies_hz))
+        return (
+            len(tally.silent_at_limit) >= frequencies
+            and tally.silent_at_limit.total() >= LIMIT_TONES
+            and (tally.answered == 0 or self._audiogram.common_side() == NO_RESPONSE)
+        )
+
+    def _hears_all(self) -> bool:
+        """Return whether everything was heard, but for accidents, down to the floor."""
+        tally = self._tally
+        if tally.heard == tally.tones >= self._settings.tones_max:
+            return True
+        return tally.heard_at_floor.total() >= LIMIT_TONES and (
+            tally.heard == tally.tones or self._audiogram.common_side() == HEARS_ALL
+        )
+
+    def _enough(self) -> str:
+        """Return why the answers are enough, "" if they are not."""
+        s = self._settings
+        if self._tally.tones < min(s.tones_min, self._tones_max - self._kept):
+            return ""
+        widest = self._audiogram.widest()
+        if widest.half_width_db <= s.stop_half_width_db:
+            return _band(words.NARROW_ENOUGH, widest)
+        if self.exhausted:
+            cap = words.cap_reached(self._tones_max, self._tally.tones, self._kept)
+            return self._short(cap, widest)
+        if s.stop_information_bits > 0.0:
+            candidates_hz = self._estimator.candidate_frequencies_hz
+            best = self._estimator.next_stimulus(self._levels.limits_db_hl(candidates_hz))
+            if best.information_bits <= s.stop_information_bits:
+                return self._short(
+                    words.NEXT_ANSWER_TELLS.format(information_bits=best.information_bits), widest
+                )
+        return ""
+
+    def _short(self, end: str, widest: Estimate) -> str:
+        """Say why the measurement ended short of what was wanted, and what it was short of."""
+        why = [end, _band(words.WIDE_STILL, widest, wanted_db=self._settings.stop_half_width_db)]
+        at_hz = [e.frequency_hz for e in self._audiogram.estimates() if e.mark == INCOMPLETE]
+        if at_hz:
+            limits_db_hl = self._levels.limits_db_hl(at_hz)
+            why.append(words.perhaps_beyond(dict(zip(at_hz, limits_db_hl, strict=True))))
+        doubt = inattention(self._estimator, self._catch_trials)
+        return "; ".join([*why, doubt] if doubt else why)
+
+
+def _band(sentence: str, widest: Estimate, **more: float) -> str:
+    half_width_db, frequency_hz = widest.half_width_db, widest.frequency_hz
+    return sentence.format(half_width_db=half_width_db, frequency_hz=frequency_hz, **more)

@@ -1,0 +1,160 @@
+"""What an operator is told as it happens, each with its figures."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from firmware_py.procedure.outcomes import UNSURE, Outcome, Purpose, SessionOutcome
+
+
+@dataclass(frozen=True)
+class Tell:
+    """Something that is told; `WHAT` names it in the console's unasked line."""
+
+    WHAT: ClassVar[str]
+
+    def __init_subclass__(cls, what: str) -> None:
+        """Name the kind."""
+        cls.WHAT = what
+
+    def figures(self) -> dict[str, Any]:
+        """Return what the line says of it, by name; what is None is left out."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
+class ToneTold(Tell, what="tone"):
+    """A tone is about to be played; `unmasked`: why it has no noise though it needs it."""
+
+    number: int
+    ear: str
+    purpose: Purpose
+    frequency_hz: float
+    level_db_hl: float
+    information_bits: float | None = None
+    noise_db_hl: float | None = None
+    unmasked: str | None = None
+
+
+@dataclass(frozen=True)
+class CatchTold(Tell, what="catch"):
+    """A silence begins."""
+
+    number: int
+    ear: str
+
+
+@dataclass(frozen=True)
+class AnswerTold(Tell, what="answer"):
+    """A presentation has its answer; `half_width_db` is that of the widest band."""
+
+    number: int
+    ear: str
+    purpose: Purpose
+    heard: bool | None
+    half_width_db: float | None = None
+
+    def figures(self) -> dict[str, Any]:
+        """Return the same, with the word for an answer that was unsure."""
+        given = {**asdict(self), "heard": UNSURE if self.heard is None else self.heard}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class VoidTold(Tell, what="void"):
+    """A presentation came to nothing and is asked again."""
+
+    number: int
+    why: str
+
+
+@dataclass(frozen=True)
+class UnmaskedTold(Tell, what="unmasked"):
+    """A presentation goes on without its noise."""
+
+    number: int
+    why: str
+
+
+@dataclass(frozen=True)
+class EarTold(Tell, what="ear"):
+    """The test goes on with this ear."""
+
+    ear: str
+
+
+@dataclass(frozen=True)
+class EarAgainTold(Tell, what="ear-again"):
+    """An ear that was over is asked again with noise."""
+
+    ear: str
+    why: str
+
+
+@dataclass(frozen=True)
+class EarOverTold(Tell, what="ear-over"):
+    """An ear is over."""
+
+    ear: str
+    outcome: Outcome
+    why: str
+
+
+@dataclass(frozen=True)
+class PauseTold(Tell, what="paused"):
+    """The test is paused."""
+
+
+@dataclass(frozen=True)
+class GoingOnTold(Tell, what="continued"):
+    """The test goes on after a pause."""
+
+
+@dataclass(frozen=True)
+class BoardLostTold(Tell, what="board-lost"):
+    """The tone generator is lost."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class BoardReadyTold(Tell, what="board-ready"):
+    """The tone generator is back."""
+
+
+@dataclass(frozen=True)
+class FinishTold(Tell, what="finished"):
+    """The test is over."""
+
+    outcome: SessionOutcome
+    why: str
+
+
+@dataclass(frozen=True)
+class SessionTold(Tell, what="session"):
+    """A session has begun, with this journal and a calibration in this state."""
+
+    session: int
+    journal: str
+    calibration: str
+
+
+@dataclass(frozen=True)
+class ResumeTold(Tell, what="resumed"):
+    """A session was taken up again, after so many tones."""
+
+    session: int
+    tones: int
+
+
+@dataclass(frozen=True)
+class SessionOverTold(Tell, what="session-over"):
+    """A session is over, and its journal is closed."""
+
+    session: int
+
+
+@dataclass(frozen=True)
+class ForeignEventTold(Tell, what="foreign-event"):
+    """The tone generator told something that is of no use."""
+
+    verb: str

@@ -1,0 +1,142 @@
+"""The messages: the page has them as they are declared, and each fits its frame."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import firmware_py.link
+from firmware_py.link import messages
+from firmware_py.link.frames import FRAME_BYTES_MAX, SEQUENCE_MAX, encode
+from firmware_py.link.messages import (
+    COMMANDS,
+    ERRORS,
+    EVENTS,
+    Choice,
+    Decimal,
+    FieldError,
+    Hex8,
+    Text,
+    Whole,
+    read,
+    write,
+)
+
+PAGE = Path(firmware_py.link.__path__[0], "README.md").read_text()
+
+
+def form(verb: str, fields: tuple[Any, ...]) -> str:
+    """Return how the page writes a message."""
+    parts = [verb]
+    for field in fields:
+        text = f"{field.key}={field.symbol}".replace("|", "\\|" if verb in COMMANDS else "|")
+        parts.append(f"[{text}]" if field.default is not None else text)
+    return f"`{' '.join(parts)}`"
+
+
+def values(field: Any) -> str:
+    """Return what the page says of the values of a field."""
+    match field:
+        case Hex8():
+            return "eight lower-case hex digits"
+        case Choice():
+            return " or ".join(f"`{choice}`" for choice in field.choices)
+        case Text():
+            but = {"id": ", not `-`"}.get(field.key, "")
+            return f"1 to {field.characters_max} characters{but}"
+        case Decimal():
+            return f"decimal, {field.limits[0]:g} to {field.limits[1]:g}"
+        case Whole(limits=None):
+            return "whole, 0 or more"
+    low, high = field.limits
+    half = f", at most half of `{field.half_of}`" if field.half_of else ""
+    missing = "" if field.default is None else f"; {field.default} where it is missing"
+    return f"whole, {low} to {high}{half}{missing}"
+
+
+def rows(header: str) -> list[list[str]]:
+    """Return the first two cells of every row of the page's table with this header."""
+    table = PAGE.split(f"\n{header}\n", 1)[1].split("\n\n", 1)[0]
+    cells = [row.replace("\\|", "\\\0").split("|")[1:3] for row in table.splitlines()[1:]]
+    return [[cell.replace("\\\0", "\\|").strip() for cell in row] for row in cells]
+
+
+def test_the_page_has_every_command_and_its_answer() -> None:
+    declared = [[form(verb, asked), form("ok", told)] for verb, (asked, told) in COMMANDS.items()]
+    assert rows("| command | answer | meaning |") == declared
+
+
+def test_the_page_has_every_event() -> None:
+    page = [row[0].replace("\\|", "|") for row in rows("| event | meaning |")]
+    assert page == [form(verb, fields).replace("\\|", "|") for verb, fields in EVENTS.items()]
+
+
+def test_the_page_has_every_field_and_its_range() -> None:
+    declared: dict[str, str] = {}
+    for verb, (asked, told) in COMMANDS.items():
+        for field in (*asked, *told):
+            key = f"`{field.key}`" + f" of `{verb}`" * (field.key == "dbfs")
+            declared.setdefault(key, values(field))
+    for fields in EVENTS.values():
+        declared |= {f"`{f.key}`": values(f) for f in fields if f"`{f.key}`" not in declared}
+    page = [(key, value) for key, value in rows("| field | value | |")]
+    assert dict(page) == declared
+    assert len(page) == len(declared)
+
+
+def test_the_page_has_every_error() -> None:
+    assert all(f"`{code}`" in PAGE or f"code={code}" in PAGE for code in ERRORS)
+    for bound in (messages.HOST_SILENCE_US // 1_000_000, messages.EVENTS_KEPT_MAX):
+        assert f" {bound} s" in PAGE or f"newest {bound}" in PAGE
+
+
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_the_longest_command_and_answer_fit_their_frames(verb: str) -> None:
+    for name, fields in zip((verb, "ok"), COMMANDS[verb], strict=True):
+        longest = {field.key: longest_value(field) for field in fields}
+        if "board" in longest:  # with its version at most 6 characters
+            longest["version"] = "x"
+            longest["board"] = "x" * (messages.NAME_AND_VERSION_CHARACTERS_MAX - 1)
+        assert len(encode(999_999, name, write(fields, longest))) <= FRAME_BYTES_MAX
+
+
+@pytest.mark.parametrize("verb", EVENTS)
+def test_the_longest_event_fits_its_frame(verb: str) -> None:
+    longest = {field.key: longest_value(field) for field in EVENTS[verb]}
+    assert len(encode(SEQUENCE_MAX, verb, write(EVENTS[verb], longest))) <= FRAME_BYTES_MAX
+
+
+def longest_value(field: Any) -> Any:
+    match field:
+        case Choice():
+            return 1
+        case Text():
+            return "x" * field.characters_max
+        case Decimal():
+            return max(field.limits, key=abs) + 0.01
+        case Whole(limits=None):
+            return 10**13 if field.key == "us" else 9_999_999  # four months, years of events
+    return field.limits[1]
+
+
+def test_what_is_written_is_read_again() -> None:
+    fields = COMMANDS["tone"][0]
+    tone = {"id": "1-1", "ear": 1, "hz": 1000.25, "dbfs": -60.5,
+            "on": 200, "off": 100, "n": 3, "rise": 25}  # fmt: skip
+    given = {key: str(value) for key, value in write(fields, tone)}
+    assert given["ear"] == "r"
+    assert read(fields, given) == tone
+
+
+def test_a_field_that_may_be_missing_is_not_written_with_its_default() -> None:
+    fields = EVENTS["button-up"]
+    assert write(fields, {"us": 5, "button": 1}) == [("us", 5)]
+    assert read(fields, {"us": "5"}) == {"us": 5, "button": 1}
+
+
+def test_a_field_that_is_not_known_may_be_passed_over() -> None:
+    given = {"us": "5", "colour": "red"}
+    assert read(EVENTS["button-up"], given, others=True)["us"] == 5
+    with pytest.raises(FieldError) as wrong:
+        read(EVENTS["button-up"], given)
+    assert wrong.value.key == "colour"
