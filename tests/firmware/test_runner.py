@@ -202,46 +202,6 @@ def test_a_second_test_follows_the_first(tmp_path: Path) -> None:
     assert result_of(first)["outcome"] == result_of(second)["outcome"] == "complete"
 
 
-# Listeners at the edge of what can be measured
-
-
-@pytest.mark.parametrize(
-    ("audiogram", "rates", "outcome"),
-    [
-        ("N3", {"lapse_rate": 1.0}, "no-response"),
-        ("N3", {"false_alarm_rate": 1.0}, "unreliable"),
-        ("deaf.csv:1", {}, "no-response"),
-        ("perfect.csv:1", {}, "hears-all"),
-    ],
-)
-def test_an_ear_that_cannot_be_measured_ends_as_such_and_not_as_a_number(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    audiogram: str,
-    rates: dict[str, float],
-    outcome: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name, level in (("deaf", 130), ("perfect", -30)):
-        Path(f"{name}.csv").write_text(f"t500,t1000,t2000,t4000\n{level},{level},{level},{level}\n")
-    journal = run_session(tmp_path / "data", a_listener(audiogram, **rates), {"ears": "left"})
-
-    (ear,) = result_of(journal)["ears"]
-    assert ear["outcome"] == outcome
-    assert {found["threshold_db_hl"] for found in ear["thresholds"]} == {None}
-    assert {found["mark"] for found in ear["thresholds"]} == {outcome}
-    assert max(play["level_db_hl"] for play in stimuli_of(journal)) <= 100.0
-    assert ear["why"]
-
-
-def test_an_ear_beyond_the_limit_at_some_frequencies(tmp_path: Path) -> None:
-    journal = run_session(tmp_path / "data", a_listener("N7"), {"ears": "left"})
-    (ear,) = result_of(journal)["ears"]
-    marks = {found["frequency_hz"]: found["mark"] for found in ear["thresholds"]}
-    assert marks[4000] == marks[8000] == "no-response"
-    assert max(play["level_db_hl"] for play in stimuli_of(journal)) == 100.0
-
-
 # Two buttons
 
 

@@ -301,6 +301,10 @@ class Driver:
         (found,) = (ear for ear in self.result["ears"] if ear["ear"] == name)
         return dict(found)
 
+    def levels(self, purpose: str) -> list[float]:
+        """The levels of the tones of this purpose."""
+        return [about["level_db_hl"] for about in self.told("tone", purpose=purpose)]
+
     def told(self, what: str, **about: Any) -> list[dict[str, Any]]:
         """What was told of a kind, with these figures in it."""
         return [
@@ -309,3 +313,26 @@ class Driver:
             if isinstance(action, Tell) and what == action.WHAT
             if about.items() <= action.figures().items()
         ]
+
+
+def finished(settings: Settings, listener: Listener) -> Driver:
+    """A test that was run to its end."""
+    driver = Driver(settings, listener)
+    driver.run()
+    return driver
+
+
+def left(listener: Listener, **values: Any) -> Driver:
+    """A finished test of the left ear."""
+    return finished(Settings(**{"ears": "left", **values}), listener)
+
+
+def marks(ear: dict[str, Any]) -> dict[int, str]:
+    """The mark of each frequency in the result of an ear."""
+    return {found["frequency_hz"]: found["mark"] for found in ear["thresholds"]}
+
+
+def numbers(ear: dict[str, Any]) -> set[float | None]:
+    """All figures of the thresholds in the result of an ear."""
+    names = ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl")
+    return {found[name] for found in ear["thresholds"] for name in names}

@@ -386,28 +386,17 @@ def test_a_silence_among_masked_tones_has_their_noise() -> None:
         assert (noise.level_db_hl, noise.frequency_hz) == (before.level_db_hl, before.frequency_hz)
 
 
-@pytest.mark.parametrize("event", [Paused(), Aborted("enough")])
-def test_noise_ends_with_a_pause_and_an_abort(event: Paused | Aborted) -> None:
-    driver = asymmetric()
-    to_masked(driver)
-    assert driver.noise is not None
-
-    actions = driver.feed(event)
-
-    assert isinstance(actions[0], Silence)
-    assert driver.noise is None
-
-
-def test_after_a_pause_the_noise_comes_again_with_its_tone() -> None:
-    driver = asymmetric()
-    play = to_masked(driver)
+def test_noise_ends_with_an_abort_and_with_a_pause_after_which_it_comes_again() -> None:
+    driver, aborted = asymmetric(), asymmetric()
+    play, _ = to_masked(driver), to_masked(aborted)
     mask = driver.noise
-    driver.feed(Paused())
+    for each, event in ((driver, Paused()), (aborted, Aborted("enough"))):
+        assert each.noise is not None
+        assert isinstance(each.feed(event)[0], Silence)
+        assert each.noise is None
     driver.forget()
 
-    actions = driver.feed(Continued())
-
-    assert mask in actions
+    assert mask in driver.feed(Continued())
     assert driver.run_to_tone() == play
 
 

@@ -1,5 +1,6 @@
 """One presentation: the pause, the tone, the response window; and what may disturb them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from firmware_py.procedure.events import (
     HEARD_BUTTON,
     UNSURE_BUTTON,
+    Aborted,
     Action,
     AskBoardTime,
     BoardLost,
@@ -15,6 +17,7 @@ from firmware_py.procedure.events import (
     ButtonPressed,
     ButtonReleased,
     Continued,
+    Event,
     Finish,
     Paused,
     Play,
@@ -25,7 +28,7 @@ from firmware_py.procedure.events import (
     ToneStarted,
     Wait,
 )
-from firmware_py.procedure.outcomes import CATCH, MEASURE, NO_RESPONSE
+from firmware_py.procedure.outcomes import ABORTED, CATCH, INCOMPLETE, NO_RESPONSE, RETEST
 from firmware_py.procedure.presenter import (
     FINISHED,
     LISTENING,
@@ -43,6 +46,7 @@ from firmware_py.procedure.tells import (
     AnswerTold,
     CatchTold,
     EarTold,
+    FinishTold,
     GoingOnTold,
     PauseTold,
     ToneTold,
@@ -51,6 +55,7 @@ from firmware_py.procedure.tells import (
 from tests.procedure.driver import MS, AlwaysPresses, Driver, NeverPresses, S, flat
 
 SETTINGS = Settings(ears="left", seed=4)
+TWO_BUTTONS = Settings(ears="left", seed=4, unsure_half_width_db=3.0)
 EARLIEST_US = SETTINGS.response_ms_min * MS
 LATEST_US = (SETTINGS.tone_ms + SETTINGS.response_window_ms) * MS
 
@@ -228,13 +233,6 @@ def test_a_press_too_late_is_stray_and_does_not_answer(since_onset_us: int) -> N
     assert answers(board_time(driver, since_onset_us)) == [False]
 
 
-def test_a_release_says_nothing() -> None:
-    driver = at_the_first_onset()
-
-    assert driver.feed(ButtonReleased(driver.onset_us + 500 * MS)) == []
-    assert driver.test.state == LISTENING
-
-
 @pytest.mark.parametrize("slow_us", [0, 2 * S, 600 * S])
 def test_a_press_in_time_counts_however_late_it_is_told(slow_us: int) -> None:
     driver = at_the_first_onset()
@@ -299,17 +297,18 @@ def test_when_the_board_is_slower_its_window_is_waited_for(left_us: int) -> None
     assert answers(press(driver, LATEST_US)) == [True]
 
 
-def test_a_time_the_board_told_for_an_earlier_tone_decides_nothing() -> None:
+@pytest.mark.parametrize(
+    "what",
+    [
+        lambda onset_us: ButtonReleased(onset_us + 500 * MS),
+        lambda onset_us: BoardTime(onset_us - 5 * S),  # told for an earlier tone
+        lambda onset_us: ToneEnded(1, onset_us + SETTINGS.tone_ms * MS, cut=False),
+    ],
+)
+def test_what_is_no_answer_decides_nothing(what: Callable[[int], Event]) -> None:
     driver = at_the_first_onset()
 
-    assert answers(board_time(driver, -5 * S)) == []
-    assert driver.test.state == LISTENING
-
-
-def test_an_end_of_the_tone_in_its_time_decides_nothing() -> None:
-    driver = at_the_first_onset()
-
-    assert driver.feed(ToneEnded(1, driver.onset_us + SETTINGS.tone_ms * MS, cut=False)) == []
+    assert answers(driver.feed(what(driver.onset_us))) == []
     assert driver.test.state == LISTENING
 
 
@@ -329,10 +328,11 @@ def test_what_is_told_of_another_tone_decides_nothing(number: int) -> None:
 # --- Stray presses -------------------------------------------------------------------------------
 
 
-def test_a_stray_press_begins_the_pause_anew() -> None:
-    driver = Driver(SETTINGS)
+@pytest.mark.parametrize("button", [HEARD_BUTTON, UNSURE_BUTTON])
+def test_a_stray_press_begins_the_pause_anew(button: int) -> None:
+    driver = Driver(TWO_BUTTONS)
     driver.feed(Started())
-    actions = driver.feed(ButtonPressed(5), after_us=SETTINGS.pause_ms_min * MS)
+    actions = driver.feed(ButtonPressed(5, button), after_us=SETTINGS.pause_ms_min * MS)
 
     assert actions == [Wait(driver.now_us + SETTINGS.pause_ms_min * MS)]
     assert driver.test.stray_presses == 1
@@ -521,8 +521,6 @@ def test_a_disturbed_catch_trial_is_a_catch_trial_again() -> None:
 
 # --- The second button ---------------------------------------------------------------------------
 
-TWO_BUTTONS = Settings(ears="left", seed=4, unsure_half_width_db=3.0)
-
 
 def test_a_press_of_the_second_button_is_an_unsure_answer() -> None:
     driver = at_the_first_onset(TWO_BUTTONS)
@@ -557,15 +555,6 @@ def test_an_unsure_press_outside_the_window_is_what_the_other_is() -> None:
 
     assert driver.test.stray_presses == 3
     assert driver.test.state == LISTENING
-
-
-def test_an_unsure_press_in_a_pause_prolongs_it() -> None:
-    driver = Driver(TWO_BUTTONS)
-    driver.feed(Started())
-    actions = driver.feed(ButtonPressed(5, UNSURE_BUTTON), after_us=TWO_BUTTONS.pause_ms_min * MS)
-
-    assert actions == [Wait(driver.now_us + TWO_BUTTONS.pause_ms_min * MS)]
-    assert driver.test.stray_presses == 1
 
 
 def test_without_a_second_button_its_presses_mean_nothing() -> None:
@@ -618,14 +607,17 @@ def start_the_firmware_again(driver: Driver) -> None:
 
 
 @pytest.mark.parametrize("purpose", ["familiarise", "measure", "retest"])
+@pytest.mark.parametrize("run", [Driver.run_to_tone, Driver.run_to_onset])
 @pytest.mark.parametrize(
     "disturb", [pause_and_go_on, cut, lose_the_board, start_the_firmware_again]
 )
 def test_a_disturbed_tone_is_no_answer_and_the_same_is_asked_again(
-    disturb: Any, purpose: str
+    disturb: Any, run: Any, purpose: str
 ) -> None:
     driver = Driver(SETTINGS)
-    stimulus = driver.run_to_onset(purpose)
+    stimulus = run(driver, purpose)
+    if disturb is cut and driver.test.state == STARTING:
+        driver.step()
     answered, tones = len(driver.told("answer")), driver.test.ears["left"].tally.tones
     disturb(driver)
 
@@ -633,15 +625,6 @@ def test_a_disturbed_tone_is_no_answer_and_the_same_is_asked_again(
     assert driver.run_to_tone() == stimulus
     assert len(driver.told("answer")) == answered
     assert driver.test.ears["left"].tally.tones == tones
-
-
-@pytest.mark.parametrize("disturb", [pause_and_go_on, lose_the_board, start_the_firmware_again])
-def test_before_the_onset_as_well(disturb: Any) -> None:
-    driver = Driver(SETTINGS)
-    stimulus = driver.run_to_tone(MEASURE)
-    disturb(driver)
-
-    assert driver.run_to_tone() == stimulus
 
 
 def test_disturbances_change_nothing_in_what_is_asked_and_found() -> None:
@@ -779,30 +762,6 @@ def test_an_operator_may_pause_as_often_as_he_likes() -> None:
 # --- Pause, continue -----------------------------------------------------------------------------
 
 
-def to_ready(driver: Driver) -> None:
-    assert driver.test.state == READY
-
-
-def to_pause_before(driver: Driver) -> None:
-    driver.feed(Started())
-    assert driver.test.state == PAUSE_BEFORE
-
-
-def to_starting(driver: Driver) -> None:
-    driver.run_to_tone()
-    assert driver.test.state == STARTING
-
-
-def to_listening(driver: Driver) -> None:
-    driver.run_to_onset()
-    assert driver.test.state == LISTENING
-
-
-def to_a_catch(driver: Driver) -> None:
-    driver.run_to_catch()
-    assert driver.purpose == CATCH
-
-
 def to_board_lost(driver: Driver) -> None:
     driver.run_to_onset()
     driver.feed(BoardLost("no answer"))
@@ -814,9 +773,25 @@ def to_paused(driver: Driver) -> None:
     driver.feed(Paused())
 
 
-EVERYWHERE = [
-    to_ready, to_pause_before, to_starting, to_listening, to_a_catch, to_board_lost, to_paused,
-]  # fmt: skip
+EVERYWHERE: list[Callable[[Driver], Any]] = [
+    lambda driver: None,
+    lambda driver: driver.feed(Started()),
+    Driver.run_to_tone,
+    Driver.run_to_onset,
+    Driver.run_to_catch,
+    to_board_lost,
+    to_paused,
+]
+
+
+def test_everywhere_is_in_every_state() -> None:
+    drivers = [Driver(SETTINGS) for _ in EVERYWHERE]
+    for driver, go in zip(drivers, EVERYWHERE, strict=True):
+        go(driver)
+
+    assert [driver.test.state for driver in drivers] == [
+        READY, PAUSE_BEFORE, STARTING, LISTENING, LISTENING, LISTENING, PAUSED,
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("go", EVERYWHERE)
@@ -840,21 +815,31 @@ def test_a_pause_is_silent_and_lasts_until_the_operator_goes_on(go: Any) -> None
 
 
 @pytest.mark.parametrize("go", EVERYWHERE[:-1])
-def test_to_go_on_without_a_pause_does_nothing(go: Any) -> None:
+def test_to_go_on_without_a_pause_or_to_start_twice_does_nothing(go: Any) -> None:
     driver = Driver(SETTINGS)
     go(driver)
     state = driver.test.state
 
     assert driver.feed(Continued()) == []
     assert driver.test.state == state
+    assert state == READY or driver.feed(Started()) == []
 
 
-@pytest.mark.parametrize("go", EVERYWHERE[1:])
-def test_a_test_is_started_once(go: Any) -> None:
-    driver = Driver(SETTINGS)
+@pytest.mark.parametrize("go", [*EVERYWHERE, lambda driver: driver.run_to_tone(RETEST)])
+def test_a_test_may_be_aborted_at_any_time(go: Any) -> None:
+    driver = Driver(Settings(), flat(25))
     go(driver)
+    actions = driver.feed(Aborted("the operator had enough"))
 
-    assert driver.feed(Started()) == []
+    assert actions == [
+        Silence(),
+        FinishTold(ABORTED, "the operator had enough"),
+        Finish(driver.test.result()),
+    ]
+    assert driver.result["outcome"] == "aborted"
+    assert INCOMPLETE in [found["outcome"] for found in driver.result["ears"]]
+    assert driver.feed(TimePassed(), after_us=10**9) == []
+    assert driver.feed(Aborted("again")) == []
 
 
 def test_whoever_presses_all_the_time_does_not_hold_up_a_test() -> None:

@@ -70,10 +70,6 @@ def test_numbers_stay_what_they_were_in_the_first_version(
     assert uniform(seed, stream, index) == number
 
 
-def test_the_streams_of_a_session_are_different_ones() -> None:
-    assert len({PAUSE_STREAM, CATCH_STREAM}) == 2
-
-
 @deterministic
 @given(seeds, indices)
 def test_a_number_is_at_least_0_and_below_1(seed: int, index: int) -> None:

@@ -60,6 +60,7 @@ from tests.procedure.driver import (
     REACTION_US,
     AlwaysPresses,
     Driver,
+    Listener,
     NeverPresses,
     Reaction,
     flat,
@@ -207,27 +208,17 @@ def test_every_test_of_every_person_keeps_to_the_rules(s: Settings, person: Pers
             assert ear["outcome"] in (NO_RESPONSE, HEARS_ALL, UNRELIABLE)
 
 
+@pytest.mark.parametrize(
+    ("listener", "outcome"),
+    [(NeverPresses(), NO_RESPONSE), (flat(-99), HEARS_ALL), (AlwaysPresses(), UNRELIABLE)],
+)
 @settings(reproducible, max_examples=25)
-@given(any_settings())
-def test_whatever_the_settings_silence_is_never_a_number(s: Settings) -> None:
-    for ear in Driver(s, NeverPresses()).run()["ears"]:
-        assert ear["outcome"] == NO_RESPONSE
-        assert {found["threshold_db_hl"] for found in ear["thresholds"]} == {None}
-
-
-@settings(reproducible, max_examples=25)
-@given(any_settings())
-def test_whatever_the_settings_an_ear_that_hears_everything_is_never_a_number(s: Settings) -> None:
-    for ear in Driver(s, flat(-99)).run()["ears"]:
-        assert ear["outcome"] == HEARS_ALL
-        assert {found["threshold_db_hl"] for found in ear["thresholds"]} == {None}
-
-
-@settings(reproducible, max_examples=25)
-@given(any_settings())
-def test_whatever_the_settings_whoever_always_presses_is_unreliable(s: Settings) -> None:
-    for ear in Driver(s, AlwaysPresses()).run()["ears"]:
-        assert ear["outcome"] == UNRELIABLE
+@given(s=any_settings())
+def test_whatever_the_settings_who_cannot_be_measured_has_no_number(
+    listener: Listener, outcome: str, s: Settings
+) -> None:
+    for ear in Driver(s, listener).run()["ears"]:
+        assert ear["outcome"] == outcome
         assert {found["threshold_db_hl"] for found in ear["thresholds"]} == {None}
 
 
@@ -248,24 +239,11 @@ def test_the_same_events_give_the_same_actions_to_the_bit(s: Settings, person: P
     assert repr(replayed(s, driver.events)) == repr(driver.actions)
 
 
-def test_a_test_in_between_changes_nothing() -> None:
+def test_to_look_at_a_test_and_another_in_between_change_nothing() -> None:
     """Two tests in one process share nothing."""
     driver, other = Driver(Settings(seed=3), flat(40)), Driver(Settings(seed=4), flat(10))
-    alone = repr(replayed(driver.settings, through(driver)))
+    driver.run()
     other.feed(Started())
-    test = HearingTest(driver.settings)
-    actions = []
-    for at_us, event in driver.events:
-        actions += test.handle(at_us, event)
-        if other.test.state != FINISHED:
-            other.step()
-
-    assert repr(actions) == alone
-
-
-def test_to_look_at_a_test_changes_nothing() -> None:
-    driver = Driver(Settings(seed=3), flat(40))
-    alone = replayed(driver.settings, through(driver))
     test, actions = HearingTest(driver.settings), []
     for at_us, event in driver.events:
         actions += test.handle(at_us, event)
@@ -274,13 +252,10 @@ def test_to_look_at_a_test_changes_nothing() -> None:
             ear.widest()
             if not ear.over:
                 assert ear.next_presentation(test.number) == ear.next_presentation(test.number)
+        if other.test.state != FINISHED:
+            other.step()
 
-    assert repr(actions) == repr(alone)
-
-
-def through(driver: Driver) -> list[tuple[int, Event]]:
-    driver.run()
-    return driver.events
+    assert repr(actions) == repr(driver.actions)
 
 
 ANOTHER_PROCESS = """

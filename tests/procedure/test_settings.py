@@ -149,49 +149,51 @@ def test_a_switch_is_true_or_false(name: str) -> None:
 # --- Relations -----------------------------------------------------------------------------------
 
 
-def test_above_100_db_hl_the_operator_has_to_confirm() -> None:
-    assert Settings(level_max_db_hl=100.0).level_max_db_hl == 100.0
-    assert Settings(level_max_db_hl=101.5, loud_confirmed=True).level_max_db_hl == 101.5
-    assert refusal(level_max_db_hl=101.5) == (
-        "level_max_db_hl is 101.5 dB HL; above 100 dB HL loud_confirmed has to be true as well"
-    )
+TONE = {"pulses": 2, "pulse_on_ms": 400, "pulse_off_ms": 300}
 
 
-def test_a_range_of_one_frequency_is_none() -> None:
-    assert refusal(frequency_min_hz=1000.0, frequency_max_hz=1000.0) == (
-        "frequency_max_hz is 1000 Hz; allowed is more than 1000 Hz (frequency_min_hz)"
-    )
-
-
-def test_the_longest_pause_is_not_shorter_than_the_shortest() -> None:
-    assert Settings(pause_ms_min=2000, pause_ms_max=2000).pause_ms_max == 2000
-    assert refusal(pause_ms_min=2000, pause_ms_max=1999) == (
-        "pause_ms_max is 1999 ms; allowed is 2000 ms (pause_ms_min) and more"
-    )
-
-
-def test_a_pause_is_not_shorter_than_the_tone() -> None:
-    tone = {"pulses": 2, "pulse_on_ms": 400, "pulse_off_ms": 300}
-
-    assert make(pause_ms_min=1100, **tone).tone_ms == 1100
-    assert refusal(pause_ms_min=1099, **tone) == (
-        "pause_ms_min is 1099 ms; a pause may not be shorter than the tone, which lasts 1100 ms"
-    )
-
-
-def test_every_pulse_has_a_plateau() -> None:
-    assert Settings(pulse_on_ms=260, rise_ms=55).rise_ms == 55
-    assert refusal(pulse_on_ms=260, rise_ms=56) == (
-        "pulse_on_ms is 260 ms; allowed is 262 ms and more, a plateau of 150 ms and twice 56 ms "
-        "(rise_ms)"
-    )
-
-
-def test_the_most_tones_are_not_fewer_than_the_fewest() -> None:
-    assert Settings(tones_min=25, tones_max=25).tones_max == 25
-    assert refusal(tones_min=26, tones_max=25) == (
-        "tones_max is 25; allowed is 26 (tones_min) and more"
-    )
+@pytest.mark.parametrize(
+    ("allowed", "refused", "words"),
+    [
+        (
+            {"level_max_db_hl": 101.5, "loud_confirmed": True},
+            {"loud_confirmed": False},
+            "level_max_db_hl is 101.5 dB HL; above 100 dB HL loud_confirmed has to be true as well",
+        ),
+        (
+            {"frequency_min_hz": 1000.0, "frequency_max_hz": 1000.5},
+            {"frequency_max_hz": 1000.0},
+            "frequency_max_hz is 1000 Hz; allowed is more than 1000 Hz (frequency_min_hz)",
+        ),
+        (
+            {"pause_ms_min": 2000, "pause_ms_max": 2000},
+            {"pause_ms_max": 1999},
+            "pause_ms_max is 1999 ms; allowed is 2000 ms (pause_ms_min) and more",
+        ),
+        (
+            {"pause_ms_min": 1100, **TONE},
+            {"pause_ms_min": 1099},
+            "pause_ms_min is 1099 ms; a pause may not be shorter than the tone, which lasts "
+            "1100 ms",
+        ),
+        (
+            {"pulse_on_ms": 260, "rise_ms": 55},
+            {"rise_ms": 56},
+            "pulse_on_ms is 260 ms; allowed is 262 ms and more, a plateau of 150 ms and twice "
+            "56 ms (rise_ms)",
+        ),
+        (
+            {"tones_min": 25, "tones_max": 25},
+            {"tones_min": 26},
+            "tones_max is 25; allowed is 26 (tones_min) and more",
+        ),
+    ],
+)
+def test_settings_have_to_fit_each_other(
+    allowed: dict[str, Any], refused: dict[str, Any], words: str
+) -> None:
+    make(**allowed)
+    assert refusal(**{**allowed, **refused}) == words
 
 
 # --- Records -------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import pytest
 
-from firmware_py.procedure import ear as ear_test
-from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure import levels
+from firmware_py.procedure.levels import Levels
 from tests.simulation import broken
 from tests.simulation.lock import PIN
 from tests.simulation.run import Run, check
@@ -100,8 +100,8 @@ def test_the_alarm_rings(words: str) -> None:
 @pytest.mark.parametrize(
     ("where", "rule", "other", "words"),
     [
-        (ear_test, "STEP_UP_MAX_DB", 60.0, "is more than 20.0 dB above all of"),
-        (EarTest, "limit_db_hl", lambda ear, frequency_hz: 120.0, "is above the limit of 80.0"),
+        (levels, "STEP_UP_MAX_DB", 60.0, "is more than 20.0 dB above all of"),
+        (Levels, "limit_db_hl", lambda own, frequency_hz: 120.0, "is above the limit of 80.0"),
     ],
 )
 def test_the_alarm_rings_when_a_rule_of_the_procedure_is_another(

@@ -1,0 +1,58 @@
+"""The retest: one ascent at 1 kHz in steps of 5 dB, and what its difference says."""
+
+import pytest
+
+from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.levels import Levels
+from firmware_py.procedure.outcomes import MEASURE, RETEST
+from firmware_py.procedure.presentation import Presentation
+from firmware_py.procedure.reach import unlimited
+from firmware_py.procedure.retest import Retest
+from firmware_py.procedure.settings import Settings
+
+NO, SURE, DOUBT = False, True, None
+
+
+@pytest.mark.parametrize(
+    ("threshold_db_hl", "answers", "above_first_db"),
+    [
+        (30.3, [SURE], -2.5),
+        (30.3, [NO, NO, SURE], 7.5),
+        (30.3, [NO, DOUBT, SURE], 5.0),  # between 2.5, where silence ended, and 7.5
+        (30.3, [NO, DOUBT, DOUBT, DOUBT, SURE], 10.0),  # 2.5 and 17.5
+        (30.3, [NO, DOUBT, NO, NO, SURE], 10.0),
+        (30.3, [DOUBT, SURE], 0.0),  # -2.5 and 2.5
+        (30.3, [DOUBT] * 6, 12.5),  # -2.5 and 27.5: never sure
+        (30.3, [NO] * 6, 27.5),
+        (95.3, [NO] * 4, 17.5),  # the limit ends it
+    ],
+)
+def test_the_threshold_is_the_middle_between_the_end_of_silence_and_being_sure(
+    threshold_db_hl: float, answers: list[bool | None], above_first_db: float
+) -> None:
+    levels = Levels("left", Settings(), unlimited)
+    levels.presented(Presentation(MEASURE, 1000.0, 80.0))
+    retest, first_db_hl = Retest(threshold_db_hl, levels), round(threshold_db_hl - 10.0)
+    for step, heard in enumerate(answers):
+        assert not retest.over
+        assert retest.tone() == Presentation(RETEST, 1000.0, first_db_hl + 5.0 * step)
+        retest.answered(first_db_hl + 5.0 * step, heard)
+
+    assert retest.over
+    expected_db = first_db_hl + above_first_db - threshold_db_hl
+    assert retest.difference_db == pytest.approx(expected_db, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("difference_db", "verdict"),
+    [(5.0, ""), (-5.0, ""), (5.1, "doubtful"), (-10.0, "doubtful"), (10.1, "rejected")],
+)
+def test_a_large_difference_is_remarked_upon(difference_db: float, verdict: str) -> None:
+    test = HearingTest(Settings(ears="left"))
+    ear = test.ears["left"]
+    ear.retest = Retest(30.0, ear.levels)
+    ear.retest.difference_db = difference_db
+
+    assert list(test.result().remarks) == ([] if not verdict else [
+        f"left ear {verdict}: 1 kHz came out {difference_db:+.0f} dB different in the retest"
+    ])  # fmt: skip
