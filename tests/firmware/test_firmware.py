@@ -72,13 +72,14 @@ class FakePort:
 class BoardPort(FakePort):
     """A simulated board."""
 
-    def __init__(self) -> None:
+    def __init__(self, speed: float) -> None:
         super().__init__()
-        self.board = SimulatedBoard(a_listener("S2"), host_silence_us=round(1e6 * SPEED))
+        self._speed = speed
+        self.board = SimulatedBoard(a_listener("S2"), host_silence_us=round(1e6 * speed))
         self._began_s = time.monotonic()
 
     def _now_us(self) -> int:
-        return round((time.monotonic() - self._began_s) * 1e6 * SPEED)
+        return round((time.monotonic() - self._began_s) * 1e6 * self._speed)
 
     def read(self) -> bytes:
         self._check()
@@ -116,7 +117,7 @@ class Device:
     def __init__(
         self, directory: Path, configuration: Configuration | None = None, speed: float = SPEED
     ) -> None:
-        self.tones, self.operator = BoardPort(), OperatorPort()
+        self.tones, self.operator = BoardPort(speed), OperatorPort()
         self.data = DataDirectory(directory)
         self.firmware = Firmware(
             configuration or Configuration(),

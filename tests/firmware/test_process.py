@@ -184,10 +184,10 @@ def test_a_port_that_vanishes_in_a_tone_and_comes_back_with_another_board(
     assert_finished_like(undisturbed, rig)
 
 
-@pytest.mark.parametrize("serial", ["e66123456789abcd", ""])
 def test_a_board_in_the_place_of_another_is_known_by_its_number(
-    rig: Rig, undisturbed: Path, serial: str
+    rig: Rig, undisturbed: Path
 ) -> None:
+    serial = "e66123456789abcd"
     rig.start()
     rig.begin()
     rig.until("! tone number=4")
@@ -199,7 +199,7 @@ def test_a_board_in_the_place_of_another_is_known_by_its_number(
     assert lost.startswith("101,")
     assert another == (
         '105,"session 1 goes on with another tone generator: serial number '
-        f"{serial or 'unknown'}, before 51b0000000000001; its levels are those of the calibration "
+        f"{serial}, before 51b0000000000001; its levels are those of the calibration "
         'it began with"'
     )
     inputs = [record for record in read_journal(rig.journal()).records if "serial" in record]
