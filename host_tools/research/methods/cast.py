@@ -63,31 +63,12 @@ class Patterns:
         SD of the ears that a pattern stands for, about it; 0 or more.
     probability : (k,)
         Above 0, together 1.
-
-    Raises
-    ------
-    ValueError
-        Shapes, probabilities or spreads are not so.
     """
 
     frequencies_hz: Array
     thresholds_db_hl: Array
     spread_db: Array
     probability: Array
-
-    def __post_init__(self) -> None:
-        """Check the shapes and what has to be positive."""
-        wanted = (len(self.probability), len(self.frequencies_hz))
-        for name in ("thresholds_db_hl", "spread_db"):
-            if getattr(self, name).shape != wanted:
-                raise ValueError(
-                    f"{name} has shape {getattr(self, name).shape}; allowed is {wanted}"
-                )
-        total = math.fsum(self.probability)
-        if not np.all(self.probability > 0.0) or abs(total - 1.0) > 1e-9:
-            raise ValueError(f"probability sums to {total:g}; allowed are numbers above 0, sum 1")
-        if not np.all(self.spread_db >= 0.0):
-            raise ValueError(f"spread_db has {np.min(self.spread_db):g} dB; allowed is 0 and more")
 
 
 def standard_patterns() -> Patterns:

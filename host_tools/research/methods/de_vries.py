@@ -74,34 +74,12 @@ class Mixture:
     mean_db_hl : (k, m)
     covariance_db2 : (k, m, m)
         Positive definite.
-
-    Raises
-    ------
-    ValueError
-        Shapes, weights or covariances are not so.
     """
 
     frequencies_hz: Array
     weight: Array
     mean_db_hl: Array
     covariance_db2: Array
-
-    def __post_init__(self) -> None:
-        """Check the shapes and what has to be positive."""
-        k, m = len(self.weight), len(self.frequencies_hz)
-        for name, wanted in (("mean_db_hl", (k, m)), ("covariance_db2", (k, m, m))):
-            if getattr(self, name).shape != wanted:
-                raise ValueError(
-                    f"{name} has shape {getattr(self, name).shape}; allowed is {wanted}"
-                )
-        total = math.fsum(self.weight)
-        if not np.all(self.weight > 0.0) or abs(total - 1.0) > 1e-9:
-            raise ValueError(f"weight sums to {total:g}; allowed are numbers above 0, sum 1")
-        smallest = float(np.linalg.eigvalsh(self.covariance_db2).min())
-        if not smallest > 0.0:
-            raise ValueError(
-                f"covariance_db2 has an eigenvalue of {smallest:g} dB^2; allowed is above 0"
-            )
 
     def log_density(self, thresholds_db_hl: Array) -> Array:
         """Return (n,) the log density of ears (n, m), in nats."""

@@ -189,8 +189,6 @@ def test_what_to_type_by_hand_has_the_options_that_were_given(tmp_path: Path) ->
     ("options", "words"),
     [
         (["--speed", "0"], "--speed is 0; allowed is 0.1 to 1000"),
-        (["--faults", "drop=2"], "--faults: "),
-        (["--audiogram", "N9"], "N9"),
         (["--data", "/proc/none"], "data directory '/proc/none' cannot be written"),
     ],
 )

@@ -309,20 +309,6 @@ def test_ears_that_are_not_complete_do_not_count() -> None:
         learn_patterns(holed.select(range(60, 90)), 3)
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"thresholds_db_hl": np.zeros((5, 3))}, r"thresholds_db_hl has shape \(5, 3\)"),
-        ({"spread_db": np.full((5, 4), -1.0)}, "spread_db has -1 dB; allowed is 0 and more"),
-        ({"probability": np.full(5, 0.3)}, "probability sums to 1.5; allowed are numbers above 0"),
-        ({"probability": np.array([1.0, 0, 0, 0, 0])}, "allowed are numbers above 0, sum 1"),
-    ],
-)
-def test_patterns_that_are_none_are_refused(change: dict[str, Array], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        replace(PATTERNS, **change)
-
-
 def test_the_standard_audiograms_are_among_the_standard_patterns() -> None:
     rows = standard_patterns().thresholds_db_hl.tolist()
 

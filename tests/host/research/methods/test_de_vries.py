@@ -239,32 +239,6 @@ def test_the_next_tone_is_the_most_informative_by_quadrature(
     assert exact_bits[chosen] > max(exact_bits) - 0.015
 
 
-def test_the_first_tone_goes_where_answers_differ_most() -> None:
-    """One frequency known, one not: the tone is at the latter, at its mean."""
-    known = Mixture(
-        np.array([500.0, 4000.0]), np.ones(1), np.array([[20.0, 44.0]]), np.diag([1.0, 400.0])[None]
-    )
-
-    stimulus = DeVries(PROBIT, known).next_stimulus()
-
-    assert (stimulus.frequency_hz, stimulus.level_db_hl) == (4000.0, 44.0)
-
-
-def test_tones_stay_within_the_task() -> None:
-    task = replace(TASK, frequency_range_hz=(750.0, 2000.0), audiogram_frequencies_hz=(1000,))
-    method = DeVries(replace(task, level_limits_db_hl=(0.0, 30.0)), MIXTURE)
-
-    answered = measure(method, Listener([1000.0], [60.0]), 12)
-
-    assert {tone.frequency_hz for tone in answered} == {1000.0}
-    assert all(0.0 <= tone.level_db_hl <= 30.0 for tone in answered)
-    with pytest.raises(ValueError, match="there is no tone at"):
-        DeVries(
-            replace(task, frequency_range_hz=(600.0, 900.0), audiogram_frequencies_hz=(700,)),
-            MIXTURE,
-        )
-
-
 # --- Learning the mixture ------------------------------------------------------------------------
 
 
@@ -325,16 +299,6 @@ def test_learning_ends_where_expectation_maximisation_no_longer_moves() -> None:
         )
 
 
-def test_more_components_explain_the_ears_they_learn_from_better() -> None:
-    ears = two_kinds(1500)
-    means = [
-        learn_mixture(ears, k, balanced=False).log_density(ears.thresholds_db_hl).mean()
-        for k in (1, 2, 4)
-    ]
-
-    assert means[0] + 0.1 < means[1] < means[2]
-
-
 def test_no_component_is_thinner_than_a_retest() -> None:
     ears = population(np.repeat(np.linspace(0.0, 80.0, 200)[:, None], 4, axis=1))
 
@@ -355,21 +319,6 @@ def test_ears_that_are_not_complete_are_not_learned_from() -> None:
     for components in (0, 101):
         with pytest.raises(ValueError, match=f"{components} components from 100 ears with all"):
             learn_mixture(holed, components)
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"mean_db_hl": np.zeros((2, 2))}, r"mean_db_hl has shape \(2, 2\); allowed is \(2, 3\)"),
-        ({"covariance_db2": np.zeros((2, 3))}, r"covariance_db2 has shape \(2, 3\)"),
-        ({"weight": np.array([0.5, 0.4])}, "weight sums to 0.9; allowed are numbers above 0"),
-        ({"weight": np.array([1.0, 0.0])}, "allowed are numbers above 0, sum 1"),
-        ({"covariance_db2": np.ones((2, 3, 3))}, "an eigenvalue of .* allowed is above 0"),
-    ],
-)
-def test_mixtures_that_are_none_are_refused(change: dict[str, Array], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        replace(MIXTURE, **change)
 
 
 # --- Convergence ---------------------------------------------------------------------------------

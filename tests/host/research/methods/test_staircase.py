@@ -317,17 +317,6 @@ def test_of_two_results_at_1_khz_the_lower_counts_and_their_difference_is_told(
 
 
 @both
-@pytest.mark.parametrize("seed", range(5))
-def test_who_answers_at_random_does_not_keep_a_staircase_going(make: Maker, seed: int) -> None:
-    task = Task(audiogram_frequencies_hz=OCTAVES)
-    guessing = Listener([1000.0], [50.0], 1.0, 0.5, 0.5, np.random.default_rng(seed))
-
-    answered = measure(make(task), guessing)
-
-    assert len(answered) < (len(OCTAVES) + 1 + 4) * TONES_MAX + 40
-
-
-@both
 def test_a_staircase_takes_only_the_tone_it_asked_for(make: Maker) -> None:
     staircase = at_1_khz(make)
     asked = staircase.next_stimulus()
