@@ -65,7 +65,8 @@ class Call:
     @property
     def types(self) -> tuple[Any, ...]:
         """Return Numba's types of the arguments."""
-        return tuple(_fields(self.kernel.nopython_signatures[0].args, types.BaseTuple))
+        group = types.BaseTuple  # type: ignore[attr-defined]
+        return tuple(_fields(self.kernel.nopython_signatures[0].args, group))
 
 
 def _fields(arguments: Any, group: Any) -> Iterator[Any]:

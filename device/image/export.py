@@ -67,7 +67,7 @@ def _wrap(module: ir.Module, name: str, overload: Any) -> None:
     values = iter(wrapper.args)
 
     def argument(kind: Any) -> Any:
-        if isinstance(kind, types.BaseTuple):
+        if isinstance(kind, types.BaseTuple):  # type: ignore[attr-defined]
             return context.make_tuple(builder, kind, [argument(field) for field in kind.types])
         value = next(values)
         return value if kind in scalar else _array(context, builder, kind, value)
@@ -82,7 +82,8 @@ def _wrap(module: ir.Module, name: str, overload: Any) -> None:
 
 def _fields(kind: Any) -> tuple[Any, ...]:
     """Return the types of a group's fields, or of the one argument."""
-    return tuple(kind.types) if isinstance(kind, types.BaseTuple) else (kind,)
+    is_group = isinstance(kind, types.BaseTuple)  # type: ignore[attr-defined]
+    return tuple(kind.types) if is_group else (kind,)
 
 
 def export(modules: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from firmware_py.inference.kernel import Array
 from firmware_py.inference.model import FREQUENCY_LIMITS_HZ
 
 
-def number(name: str, value: object, low: float, high: float) -> float:
+def number(name: str, value: float, low: float, high: float) -> float:
     """Return value as a float, or say which argument is not a number in [low, high]."""
     if isinstance(value, bool) or not isinstance(value, Real) or not low <= value <= high:
         raise ValueError(f"{name} is {value!r}; allowed is {low:g} to {high:g}")

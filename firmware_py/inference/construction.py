@@ -84,7 +84,7 @@ def make_model(
         _listeners(profile, given, noise_db),
         given.lapse_rate is None and given.false_alarm_rate is None,
         noise_curve,
-        given.unsure_half_width_db,
+        float(given.unsure_half_width_db),
         max_trials,
         _mixture_candidates(prior, asked),
     )
@@ -118,7 +118,7 @@ def _noise(told: float | Points | None) -> tuple[float | None, Points | None]:
     if told is None:
         return None, None
     if not hasattr(told, "__iter__"):
-        return number("response_noise_db", told, low, high), None
+        return number("response_noise_db", told, low, high), None  # type: ignore[arg-type]
     points = curve(told, low, high)
     if not points:
         raise ValueError(

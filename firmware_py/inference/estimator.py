@@ -125,8 +125,8 @@ class ThresholdEstimator:
             candidates = integer("candidates", candidates, 2, CANDIDATES_MAX)
         asked = Frequencies(self.frequency_range_hz, scale_named(scale), candidates)
         given = Given(
-            response_noise_db, lapse_rate, false_alarm_rate, self.unsure_half_width_db, age_years,
-            sex, prior,
+            response_noise_db, lapse_rate, false_alarm_rate, unsure_half_width_db, age_years, sex,
+            prior,
         )  # fmt: skip
         self._model = make_model(self._profile, given, asked, self.max_trials)
         self._weight = frequency_weights(

@@ -33,16 +33,16 @@ class Tones(NamedTuple):
 
     Attributes
     ----------
-    noise_factor : of the response noise at the tone's frequency.
     answer : HEARD, UNSURE or SILENT.
+    noise_factor : of the response noise at the tone's frequency.
     """
 
     left: Indices
+    answer: Indices
     fraction: Vector
     between_db2: Vector
     noise_factor: Vector
     level_db_hl: Vector
-    answer: Indices
 
 
 class Likelihood(NamedTuple):
@@ -108,11 +108,12 @@ class Hypotheses(NamedTuple):
 
     Attributes
     ----------
+    swept : 1 if it was swept over at this answer.
     tau, nu, probability : its sites, see `Sites`.
     mean, covariance : its posterior, see `Gaussian`.
-    swept : 1 if it was swept over at this answer.
     """
 
+    swept: Indices
     tau: Matrix
     nu: Matrix
     probability: Matrix
@@ -120,7 +121,6 @@ class Hypotheses(NamedTuple):
     covariance: Cube
     log_evidence: Vector
     weight: Vector
-    swept: Indices
 
 
 class Wandering(NamedTuple):

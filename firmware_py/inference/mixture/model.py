@@ -1,6 +1,7 @@
 """The model of people: a learned mixture prior, listeners who lapse, expectation propagation."""
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -12,8 +13,6 @@ from firmware_py.inference.kernel import (
     NOT_CONVERGED,
     NOT_POSITIVE_DEFINITE,
     Array,
-    Indices,
-    Matrix,
 )
 from firmware_py.inference.mixture.arrays import (
     FALSE_ALARM_RATE,
@@ -58,33 +57,32 @@ class Workspace(Memory):
     def __init__(
         self, trials: int, knots: int, components: int, listeners: int, points: int
     ) -> None:
-        def zeros(*shape: int) -> Matrix:
-            return np.zeros(shape)
+        def zeros(*shapes: tuple[int, ...]) -> Iterator[Array]:
+            return (np.zeros(shape) for shape in shapes)
 
-        def indices(size: int) -> Indices:
-            return np.zeros(size, np.int64)
-
-        hypotheses, squares = components * listeners, (components, knots, knots)
-        self.tones = Tones(indices(trials), *zeros(4, trials), indices(trials))
-        self.likelihood = Likelihood(*zeros(4, trials))
-        self.prior = Prior(
-            zeros(components), zeros(components, knots), zeros(*squares), zeros(*squares),
-            zeros(components),
-        )  # fmt: skip
-        self.listeners = Listeners(zeros(listeners, LISTENER_ENTRIES), zeros(listeners))
+        hypotheses, square = components * listeners, (knots, knots)
+        of_answer, of_component, of_hypothesis = (trials,), (components,), (hypotheses,)
+        self.tones = Tones(*np.zeros((2, trials), np.int64), *np.zeros((4, trials)))
+        self.likelihood = Likelihood(*np.zeros((4, trials)))
+        self.prior = Prior(*zeros(
+            of_component, (components, knots), (components, *square), (components, *square),
+            of_component,
+        ))  # fmt: skip
+        self.listeners = Listeners(*zeros((listeners, LISTENER_ENTRIES), (listeners,)))
         self.hypotheses = Hypotheses(
-            *zeros(3, hypotheses, trials), zeros(hypotheses, knots),
-            zeros(hypotheses, knots, knots), *zeros(2, hypotheses), indices(hypotheses),
-        )  # fmt: skip
-        self.wandering = Wandering(zeros(trials + 1), *zeros(2, trials))
-        self.scratch = Scratch(*zeros(2, knots, knots), *zeros(2, knots), zeros(SITE_ROWS, trials))
-        self.total = zeros(1)
-        self.mixture = Mixture(zeros(components), zeros(components, knots), zeros(*squares))
-        self.expected_listener = zeros(LISTENER_ENTRIES)
-        self.candidates = Places(indices(points), *zeros(2, points))
-        self.noise_factor, self.mean_db_hl, self.sd_db = zeros(3, points)
-        self.view = View(*zeros(4, components))
-        self.choice = zeros(3)
+            np.zeros(hypotheses, np.int64),
+            *zeros(*[(hypotheses, trials)] * 3, (hypotheses, knots), (hypotheses, *square)),
+            *zeros(of_hypothesis, of_hypothesis),
+        )
+        self.wandering = Wandering(*zeros((trials + 1,), of_answer, of_answer))
+        self.scratch = Scratch(*zeros(square, square, (knots,), (knots,), (SITE_ROWS, trials)))
+        self.total = np.zeros(1)
+        self.mixture = Mixture(*zeros(of_component, (components, knots), (components, *square)))
+        self.expected_listener = np.zeros(LISTENER_ENTRIES)
+        self.candidates = Places(np.zeros(points, np.int64), *np.zeros((2, points)))
+        self.noise_factor, self.mean_db_hl, self.sd_db = np.zeros((3, points))
+        self.view = View(*np.zeros((4, components)))
+        self.choice = np.zeros(3)
         self.claim()
 
 
@@ -186,7 +184,9 @@ class MixtureModel:
     def observe(self, n: int, frequency_hz: float, level_db_hl: float, answer: int) -> int:
         """Take in answer number n, counted from 0; return a status."""
         w = self.workspace
-        tone = (*self._place(frequency_hz), self._noise_factor(frequency_hz), level_db_hl, answer)
+        left, fraction, between_db2 = self._place(frequency_hz)
+        factor = self._noise_factor(frequency_hz)
+        tone = (left, answer, fraction, between_db2, factor, level_db_hl)
         for column, value in zip(w.tones, tone, strict=True):
             column[n] = value
         status = infer(
@@ -251,10 +251,10 @@ class MixtureModel:
         w = self.workspace
         noise_db, lapse_rate, false_alarm_rate = w.expected_listener.tolist()
         height, width = bump(lapse_rate, false_alarm_rate)
-        places = zip(*(column.tolist() for column in w.candidates), strict=True)
         bits = np.empty((len(self.candidates_hz), len(levels_db_hl)))
-        for row, place, factor in zip(bits, places, w.noise_factor.tolist(), strict=True):
-            look_at(*place, noise_db * factor, width, w.mixture, w.view)
+        columns = (column.tolist() for column in (*w.candidates, w.noise_factor))
+        for row, left, fraction, between_db2, factor in zip(bits, *columns, strict=True):
+            look_at(left, fraction, between_db2, noise_db * factor, width, w.mixture, w.view)
             row[:] = [
                 mixture_bald(
                     level_db_hl, lapse_rate, false_alarm_rate, height, w.mixture.weight, w.view

@@ -145,28 +145,37 @@ def filter_answer(
 def sweep_awake(
     n: int, unsure_half_width_db: float, tones: Tones, likelihood: Likelihood,
     listeners: Listeners, prior: Prior, hypotheses: Hypotheses, away: Vector, scratch: Scratch,
+    total: Vector,
 ) -> int:  # fmt: skip
-    """Z_h by expectation propagation, where w_h >= ASLEEP_BELOW and h was not yet swept."""
+    """`Z_h` by expectation propagation, where w_h >= ASLEEP_BELOW, and then the weights.
+
+    Twice: those that are awake, and then those that the new weights have woken.
+    """
     components, by_chance = len(prior.log_weight), chance(unsure_half_width_db)
+    count = len(hypotheses.weight)
     status = CONVERGED
-    for h in range(len(hypotheses.weight)):
-        if hypotheses.swept[h] == 1 or hypotheses.weight[h] < ASLEEP_BELOW:
-            continue
-        hypotheses.swept[h] = 1
-        k = h % components
-        see(
-            0, n, tones, prior.mean_db_hl[k], listeners.table[h // components], by_chance, away,
-            likelihood,
-        )  # fmt: skip
-        hypotheses.log_evidence[h], found = propagate(
-            n, tones, likelihood, unsure_half_width_db, tolerance_of(hypotheses.weight[h]),
-            prior.precision[k], prior.log_partition[k],
-            Sites(hypotheses.tau[h], hypotheses.nu[h], hypotheses.probability[h]),
-            Gaussian(hypotheses.mean[h], hypotheses.covariance[h]), scratch,
-        )  # fmt: skip
-        if found == NOT_POSITIVE_DEFINITE:
-            return found
-        status = max(status, found)
+    for turn in range(2 * count):
+        h = turn % count
+        if hypotheses.swept[h] == 0 and hypotheses.weight[h] >= ASLEEP_BELOW:
+            hypotheses.swept[h] = 1
+            k = h % components
+            see(
+                0, n, tones, prior.mean_db_hl[k], listeners.table[h // components], by_chance,
+                away, likelihood,
+            )  # fmt: skip
+            hypotheses.log_evidence[h], found = propagate(
+                n, tones, likelihood, unsure_half_width_db, tolerance_of(hypotheses.weight[h]),
+                prior.precision[k], prior.log_partition[k],
+                Sites(hypotheses.tau[h], hypotheses.nu[h], hypotheses.probability[h]),
+                Gaussian(hypotheses.mean[h], hypotheses.covariance[h]), scratch,
+            )  # fmt: skip
+            if found == NOT_POSITIVE_DEFINITE:
+                return found
+            status = max(status, found)
+        if h == count - 1:
+            total[0] = weigh(
+                prior.log_weight, listeners.log_share, hypotheses.log_evidence, hypotheses.weight
+            )
     return status
 
 
@@ -216,17 +225,12 @@ def infer(
     total[0] = weigh(
         prior.log_weight, listeners.log_share, hypotheses.log_evidence, hypotheses.weight
     )
-    status = CONVERGED
-    for _ in range(2):  # those that are awake, and then those that their weights have woken
-        found = sweep_awake(
-            n, unsure_half_width_db, tones, likelihood, listeners, prior, hypotheses, away, scratch
-        )
-        if found == NOT_POSITIVE_DEFINITE:
-            return found
-        status = max(status, found)
-        total[0] = weigh(
-            prior.log_weight, listeners.log_share, hypotheses.log_evidence, hypotheses.weight
-        )
+    status = sweep_awake(
+        n, unsure_half_width_db, tones, likelihood, listeners, prior, hypotheses, away, scratch,
+        total,
+    )  # fmt: skip
+    if status == NOT_POSITIVE_DEFINITE:
+        return status
     if wanders == 1:
         attend(n, chance(unsure_half_width_db), hypotheses, wandering)
     return status

@@ -262,12 +262,13 @@ def _run(
 ) -> tuple[float, int, FloatArray]:  # fmt: skip
     """Run the kernel on one knot; return log evidence, status, and mean and variance."""
     n = len(answers)
-    tones = Tones(np.zeros(n, np.int64), *np.zeros((4, n)), np.array(answers, np.int64))
+    tones = Tones(np.zeros(n, np.int64), np.array(answers, np.int64), *np.zeros((4, n)))
     likelihood = Likelihood(
         np.array(margin_db), np.full(n, noise_db**2), np.full(n, rate), np.full(n, rate)
     )
     sites, posterior = Sites(*np.zeros((3, n))), arrays.Gaussian(np.zeros(1), np.zeros((1, 1)))
-    scratch = Scratch(*np.zeros((2, 1, 1)), *np.zeros((2, 1)), np.zeros((SITE_ROWS, n)))
+    one = np.zeros((1, 1))
+    scratch = Scratch(one, one.copy(), np.zeros(1), np.zeros(1), np.zeros((SITE_ROWS, n)))
     for _ in range(calls):
         log_evidence, status = propagate(
             n, tones, likelihood, 0.0, TOLERANCE_SD, np.full((1, 1), precision),

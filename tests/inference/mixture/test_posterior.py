@@ -176,7 +176,8 @@ def test_precision_of_the_prior_is_its_inverse() -> None:
     a = rng.normal(size=(2, 5, 5))
     covariance = a @ a.transpose(0, 2, 1) + 0.1 * np.eye(5)
     prior = Prior(np.zeros(2), np.zeros((2, 5)), covariance, np.zeros_like(covariance), np.zeros(2))
-    scratch = Scratch(*np.zeros((2, 5, 5)), *np.zeros((2, 5)), np.zeros((SITE_ROWS, 1)))
+    square = np.zeros((5, 5))
+    scratch = Scratch(square, square.copy(), np.zeros(5), np.zeros(5), np.zeros((SITE_ROWS, 1)))
     assert invert_prior(prior, scratch) == CONVERGED
     assert_allclose(prior.precision, np.linalg.inv(covariance), rtol=1e-9)
     assert_allclose(prior.log_partition, 0.5 * np.linalg.slogdet(covariance)[1], rtol=1e-12)
