@@ -1,4 +1,4 @@
-"""A hearing test and its journal, kept in step; and replaying, which is also resuming.
+"""Run a hearing test with its journal; replay a journal, which is also how a session resumes.
 
 The journal holds every input of the procedure with its time, and every output that reaches the
 listener. The state of a session is a pure function of the inputs: to resume it, or to check it on

@@ -1,4 +1,4 @@
-"""The newest session, for who names no journal: of this directory, or else of a demonstration."""
+"""Find the newest session, for a command that was given no journal."""
 
 import argparse
 import os
@@ -28,9 +28,10 @@ def add_journal_argument(p: argparse.ArgumentParser) -> None:
 
 
 def journal_or_newest(named: Path | None) -> Path:
-    """Return a journal that was named, or else the newest session, and say which that is.
+    """Return the journal that was named, or else the newest session, and say which that is.
 
-    Real sessions come first: nobody is to take a simulated listener for the person tested here.
+    Sessions in the directory `SESSIONS` come before those of demonstrations. So nobody takes a
+    simulated listener for a person who was tested here.
 
     Raises
     ------
@@ -70,6 +71,6 @@ def _is_started(journal: Path) -> bool:
         read_journal(journal)
     except JournalUnstartedError:
         return False
-    except JournalError:  # for whoever reads it to say
+    except JournalError:  # the command that reads it says what is wrong
         return True
     return True

@@ -26,9 +26,9 @@ class Pta4:
 
 
 def pta4_of(thresholds: Iterable[ThresholdResult]) -> Pta4 | None:
-    """Return the average of an ear's thresholds, as in the result of a test; None: not known.
+    """Return the average of an ear's thresholds; None: it is not known.
 
-    What lies beyond a limit for sure is counted as that limit.
+    A threshold that surely lies beyond a limit counts as that limit.
     """
     found = [t for t in thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ]
     levels_db_hl = [_level_db_hl(threshold) for threshold in found]

@@ -1,7 +1,6 @@
-"""A recorded session: its journal fed through the procedure again, trial by trial.
+"""Read a recorded session: feed its journal through the procedure again, trial by trial.
 
-What report, export and prescription say of a session comes from here, and so does the verdict of
-`gp-pta replay`.
+`gp-pta report`, `export`, `prescribe` and `replay` get what they say of a session from here.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,7 +37,7 @@ from host_tools.errors import HostError
 
 
 class UnstartedError(HostError):
-    """A journal that was begun and never got its header: nothing had been recorded."""
+    """A journal without a whole header: the power went before anything was recorded."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +178,7 @@ def read_session(path: Path, watch: TrialWatcher = unwatched) -> RecordedSession
 
 
 def read_true_session(path: Path) -> RecordedSession:
-    """Read a journal that may be built upon: undamaged, and the same when it is followed again.
+    """Read a journal, and refuse one that is damaged or does not replay to what it records.
 
     Parameters
     ----------

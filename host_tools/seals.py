@@ -1,4 +1,4 @@
-"""What the seals of a journal are worth to whoever has the key."""
+"""Check the seals of a journal with the device's key."""
 
 import io
 from collections.abc import Iterable, Sequence
@@ -20,14 +20,14 @@ class Seals:
     words : str
         For people; "" if there is nothing to say.
     true : bool or None
-        Whether every record is as the key's owner sealed it; None: nobody asked.
+        Whether every record is as the owner of the key sealed it; None: it was not checked.
     """
 
     words: str
     true: bool | None
 
 
-NO_SEALS: Final = Seals("", None)  # and nobody asked
+NO_SEALS: Final = Seals("", None)  # and no key was given
 
 
 def read_keys(paths: Iterable[Path]) -> list[SealKey]:
@@ -45,7 +45,7 @@ def read_keys(paths: Iterable[Path]) -> list[SealKey]:
 
 
 def seals_of(recovered: Recovered, keys: Sequence[SealKey]) -> Seals:
-    """Check the seals of the good records with that of the keys which they name."""
+    """Check the seals of the good records; the header says with which key."""
     name = recovered.header.get("seal_key")
     if name is None:
         return Seals("not sealed", False) if keys else NO_SEALS

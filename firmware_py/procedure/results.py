@@ -91,13 +91,19 @@ def _several(check: Check, at_least: int, at_most: int, key: str = "") -> Check:
     return check_all
 
 
-def _checked(kind: type, place: str, record: Any) -> dict[str, Any]:
-    """Return the values of the fields of a dataclass, each as its annotation allows it."""
+def _object(kind: type) -> Check:
+    """Check the fields of a dataclass, each as its annotation allows it, and make one of them."""
     checks: dict[str, Check] = {f.name: f.type.__metadata__[0] for f in fields(kind)}  # type: ignore[union-attr]
-    if not isinstance(record, dict) or record.keys() != checks.keys():
-        told = list(record) if isinstance(record, dict) else record
-        raise _refusal(place, told, f"is an object of {', '.join(checks)}")
-    return {name: check(f"{place}.{name}", record[name]) for name, check in checks.items()}
+
+    def check_object(place: str, record: Any) -> Any:
+        if not isinstance(record, dict) or record.keys() != checks.keys():
+            told = list(record) if isinstance(record, dict) else record
+            raise _refusal(place, told, f"is an object of {', '.join(checks)}")
+        return kind(
+            **{name: check(f"{place}.{name}", record[name]) for name, check in checks.items()}
+        )
+
+    return check_object
 
 
 _LEVEL: Final = _number_or_none(-LEVEL_DB_MAX, LEVEL_DB_MAX, "dB")
@@ -155,24 +161,18 @@ class ThresholdResult:
             self, mark=mark, threshold_db_hl=None, sd_db=None, low_db_hl=None, high_db_hl=None
         )
 
-    @classmethod
-    def from_record(cls, place: str, record: object) -> Self:
-        """Check a record of a threshold, and take it; `place` is for the message.
 
-        Raises
-        ------
-        ResultError
-            If it is not what a test finds.
-        """
-        found = cls(**_checked(cls, place, record))
-        for name in ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl"):
-            value = getattr(found, name)
-            if (value is None) == (found.mark == MEASURED):
-                allowed = "is a number" if found.mark == MEASURED else "is null"
-                raise _refusal(f"{place}.{name}", value, f"{allowed} of a mark {found.mark}")
-        if found.mark in (NO_RESPONSE, HEARS_ALL) and found.limit_db_hl is None:
-            raise _refusal(f"{place}.limit_db_hl", None, f"is a number of a mark {found.mark}")
-        return found
+def _threshold(place: str, record: object) -> ThresholdResult:
+    """Check the fields of a threshold, and that what it has fits its mark."""
+    found: ThresholdResult = _object(ThresholdResult)(place, record)
+    for name in ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl"):
+        value = getattr(found, name)
+        if (value is None) == (found.mark == MEASURED):
+            allowed = "is a number" if found.mark == MEASURED else "is null"
+            raise _refusal(f"{place}.{name}", value, f"{allowed} of a mark {found.mark}")
+    if found.mark in (NO_RESPONSE, HEARS_ALL) and found.limit_db_hl is None:
+        raise _refusal(f"{place}.limit_db_hl", None, f"is a number of a mark {found.mark}")
+    return found
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ class EarResult:
     why: Annotated[str, _text]
     thresholds: Annotated[
         Sequence[ThresholdResult],
-        _several(ThresholdResult.from_record, 1, len(AUDIOGRAM_FREQUENCIES_HZ), key="frequency_hz"),
+        _several(_threshold, 1, len(AUDIOGRAM_FREQUENCIES_HZ), key="frequency_hz"),
     ]
     tones: Annotated[int, _count]
     tones_heard: Annotated[int, _count]
@@ -213,17 +213,6 @@ class EarResult:
     unsure_alarms: Annotated[int, _count]
     retest_difference_db: Annotated[float | None, _LEVEL]
     tones_masked: Annotated[int, _count] = 0
-
-    @classmethod
-    def from_record(cls, place: str, record: object) -> Self:
-        """Check a record of an ear, and take it; `place` is for the message.
-
-        Raises
-        ------
-        ResultError
-            If it is not what a test finds.
-        """
-        return cls(**_checked(cls, place, record))
 
 
 @dataclass(frozen=True)
@@ -247,7 +236,7 @@ class SessionResult:
     """
 
     outcome: Annotated[str, _one_of(*SessionOutcome, "")]
-    ears: Annotated[Sequence[EarResult], _several(EarResult.from_record, 1, 2, key="ear")]
+    ears: Annotated[Sequence[EarResult], _several(_object(EarResult), 1, 2, key="ear")]
     presentations: Annotated[int, _count]
     stray_presses: Annotated[int, _count]
     response_time_mean_ms: Annotated[float | None, _number_or_none(0.0, RESPONSE_MS_MAX, "ms")]
@@ -278,7 +267,7 @@ class SessionResult:
         ResultError
             If it is not what a test finds.
         """
-        found = cls(**_checked(cls, "result", record))
+        found: Self = _object(cls)("result", record)
         if not found.outcome and not so_far:
             raise _refusal("result.outcome", found.outcome, f"are {', '.join(SessionOutcome)}")
         return found

@@ -16,9 +16,14 @@ from firmware_py.journal import RECORD_BYTES_MAX, JournalError, Record, read_jou
 from firmware_py.journal.records import JOURNAL_BYTES_MAX, chained_crc, encode_line
 from host_tools.main import main
 from host_tools.recorded import read_session
-from tests.host.journals import LEFT_S2, NONSENSE, write_nonsense
+from tests.host.journals import LEFT_S2, NONSENSE, write_again, write_nonsense
 
 PART: Final = 32  # of the longest journal, so that the tests are quick: cost goes with size
+COMMANDS: Final = (
+    ["replay"], ["replay", "--json"], ["replay", "--noise", "4"], ["report", "--json"],
+    ["export", "--format", "csv"], ["export", "--format", "fhir", "--unfinished"],
+    ["prescribe"], ["prescribe", "--unfinished"], ["watch"], ["watch", "--once"],
+)  # fmt: skip
 MEBIBYTE: Final = 2**20
 
 
@@ -83,6 +88,39 @@ def test_what_json_can_be_abused_for_is_a_torn_end_and_no_harm(
     assert "torn end: " in capsys.readouterr().out
 
 
+def check_refused(path: Path, capsys: pytest.CaptureFixture[str], place: str, words: str) -> None:
+    """Every command that reads a journal says in one line what is wrong with it, and no more."""
+    for command in COMMANDS:
+        assert main([*command, str(path)]) == 2
+        out, err = capsys.readouterr()
+        assert (out, err.count("\n")) == ("", 1)
+        assert err.startswith(f"gp-pta: {path}: {place}")
+        assert words in err
+        assert err.count(str(path)) == 1
+        assert len(err) < 400 + len(str(path))
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is empty; no header was ever recorded in it"),
+        (b"Dear sirs,\n", "is no journal"),
+        (bytes(range(256)), "is no journal"),
+        ({"recipe": "soup"}, "the header has no 'session'"),
+    ],
+)
+def test_what_is_no_journal_of_a_session_is_one_error_of_every_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: Any, words: str
+) -> None:
+    path = tmp_path / "session-000001.journal"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        write_again(path, content, [])
+    check_refused(path, capsys, "", words)
+
+
 @pytest.mark.parametrize("name", NONSENSE)
 def test_nonsense_is_one_error_of_every_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
@@ -90,17 +128,7 @@ def test_nonsense_is_one_error_of_every_command(
     path = tmp_path / "session-000001.journal"
     words = write_nonsense(path, name)
     place = "record 1: result" if NONSENSE[name][0][0] == "result" else "the header: "
-    for command in (
-        ["replay"], ["replay", "--json"], ["replay", "--noise", "4"], ["report", "--json"],
-        ["export", "--format", "csv"], ["export", "--format", "fhir", "--unfinished"],
-        ["prescribe"], ["prescribe", "--unfinished"], ["watch"], ["watch", "--once"],
-    ):  # fmt: skip
-        assert main([*command, str(path)]) == 2
-        out, err = capsys.readouterr()
-        assert (out, err.count("\n")) == ("", 1)
-        assert err.startswith(f"gp-pta: {path}: {place}")
-        assert words in err
-        assert len(err) < 400 + len(str(path))
+    check_refused(path, capsys, place, words)
 
 
 @pytest.mark.parametrize("name", ["many ears", "a mark", "an identifier"])

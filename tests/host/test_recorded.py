@@ -2,11 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 from firmware_py.journal import read_journal
 from firmware_py.procedure.hearing import HearingTest
-from host_tools.errors import HostError
 from host_tools.recorded import Trial, read_session
 from tests.host.journals import GOLDEN, LEFT_S2
 
@@ -78,13 +75,6 @@ def test_half_a_session_has_a_result_so_far(tmp_path: Path) -> None:
     assert session.result.ears[0].tones == len(
         [trial for trial in session.trials if trial.frequency_hz is not None]
     )
-
-
-def test_a_foreign_file_is_refused_by_name(tmp_path: Path) -> None:
-    foreign = tmp_path / "letter.journal"
-    foreign.write_text("Dear sirs,\n")
-    with pytest.raises(HostError, match=r"letter\.journal"):
-        read_session(foreign)
 
 
 def test_a_trial_has_the_noise_that_played_with_it() -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from pkgutil import get_data
+from importlib.resources import files
 from typing import Final
 
 from host_tools.commands.export.examination import Examination
@@ -22,6 +22,4 @@ def as_json(examinations: Sequence[Examination]) -> bytes:
 
 def schema_text() -> str:
     """Return the JSON Schema of the documents."""
-    content = get_data("host_tools.commands.export", SCHEMA)
-    assert content is not None, "a part of the package"
-    return content.decode()
+    return (files("host_tools.commands.export") / SCHEMA).read_text(encoding="utf-8")

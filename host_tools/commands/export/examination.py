@@ -1,4 +1,4 @@
-"""What is exported of a session: its recorded result, and what has to be known to read it."""
+"""Read what is exported of a session: its header and its recorded result."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -33,15 +33,10 @@ SEXES: Final = {"F": "female", "M": "male"}
 LEAST_SHARE: Final = 0.005  # of a grade that is named
 
 
-def outcome(word: str) -> str:
-    """Return the outcome of an ear or the mark of a frequency, in words."""
-    return OUTCOMES.get(word, word.replace("-", " "))
-
-
 def ear_outcome(ear: EarFindings) -> str:
     """Return the outcome of an ear, and what it is short of."""
     short = "" if ear.short_of_db is None else f", short of ±{ear.short_of_db:g} dB"
-    return f"{outcome(ear.outcome)}{short}"
+    return f"{OUTCOMES[ear.outcome]}{short}"
 
 
 def session(findings: Findings) -> str:
@@ -82,7 +77,7 @@ def _meaning(state: str) -> str:
 
 def threshold(found: Threshold) -> str:
     """Return a threshold in short."""
-    if found.threshold_db_hl is not None and found.mark == MEASURED:
+    if found.threshold_db_hl is not None:
         wide = f"{WIDE_SIGN} " if found.wide else ""
         return f"{wide}{_number(found.threshold_db_hl)}{masking_sign(found)}"
     if found.limit_db_hl is None:

@@ -1,4 +1,4 @@
-"""One file of a directory of journals, at a glance that raises nothing."""
+"""Say of one file of a directory of journals what it is; a bad file is no error here."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,7 +99,7 @@ def _ends(path: Path) -> Ends:
         if is_unbroken(path):
             return ends
     except (LineError, SessionRecordError):
-        pass  # what it is then, is told by who reads all of it
+        pass  # reading all of it tells what is wrong
     return read_whole(path)
 
 

@@ -1,1 +1,1 @@
-"""Looking on at a running session."""
+"""Watch a running session."""

@@ -1,4 +1,4 @@
-"""Looking on over journals: nothing is asked of the firmware."""
+"""Watch a session by its journal; the firmware is not asked for anything."""
 
 import fnmatch
 import os
@@ -20,8 +20,8 @@ from host_tools.recorded import RecordedSession, Trial, UnstartedError, read_ses
 class DirectoryWatch:
     """Follows the newest journal of a directory.
 
-    One that was begun and never got its header is passed over, as by the firmware. Of one that
-    cannot be read it is said why, until there is a newer one.
+    A journal without a whole header is passed over, as the firmware does. If the newest journal
+    cannot be read, the view says why, until there is a newer one.
 
     Parameters
     ----------

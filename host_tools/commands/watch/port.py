@@ -1,4 +1,4 @@
-"""Looking on over the firmware's console: it is told to tell what happens, and asked how it is."""
+"""Watch a session at the firmware's console: by its unasked lines, and by queries."""
 
 import json
 import queue

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from firmware_py.journal import JournalWriter, SealKey, read_journal
+from firmware_py.journal import SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc
 from firmware_py.platform.keys import make_key_file, read_key_file
 from host_tools.main import main
@@ -84,37 +84,6 @@ def test_a_difference_in_the_last_bit_is_a_difference(
     assert "1 outputs DIFFER" in out
     assert "recorded {'what': 'play'" in out
     assert "'frequency_hz': 1000.0000000000001" in out
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (None, "No such file or directory"),
-        (b"", "is empty; no header was ever recorded in it"),
-        (b"hello\n", "is no journal"),
-        (bytes(range(256)), "is no journal"),
-    ],
-)
-def test_what_is_no_journal_is_refused(
-    tmp_path: Path, content: bytes | None, words: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "session-000001.journal"
-    if content is not None:
-        path.write_bytes(content)
-    code, out, err = replayed(path, capsys)
-    assert (code, out) == (2, "")
-    assert err.startswith(f"gp-pta: {path}: ")
-    assert words in err
-
-
-def test_a_journal_of_another_program_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "session-000001.journal"
-    JournalWriter.create(path, {"recipe": "soup"}).close()
-    code, _, err = replayed(path, capsys)
-    assert code == 2
-    assert "the header has no 'session'" in err
 
 
 # Seals

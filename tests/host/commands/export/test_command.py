@@ -133,20 +133,3 @@ def test_an_ear_that_ended_keeps_its_numbers_however_wide() -> None:
         assert without_guesses(ear, 0.1) == ear
         unended = without_guesses(replace(ear, outcome=INCOMPLETE), 0.1)
         assert {t.mark for t in unended.thresholds} == {"incomplete"}
-
-
-@pytest.mark.parametrize("option", [(), ("--unfinished",)])
-def test_a_damaged_or_foreign_file_is_named(
-    option: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    damaged, foreign = tmp_path / "session-000001.journal", tmp_path / "letter.txt"
-    content = bytearray(BOTH.read_bytes())
-    content[20_000] ^= 4
-    damaged.write_bytes(content)
-    foreign.write_text("Dear sirs,\n")
-    for path, words in ((damaged, "damaged at line"), (foreign, "is no journal")):
-        code, out, err = exported(capsys, path, "--format", "csv", *option)
-        assert (code, out) == (2, "")
-        assert err.startswith(f"gp-pta: {path}: ")
-        assert words in err
-        assert err.count(str(path)) == 1

@@ -219,13 +219,3 @@ def test_what_cannot_be_is_named(
     code, _, err = prescribed(str(LEFT_S2), *words, capsys=capsys)
     assert code == 2
     assert said in err
-
-
-def test_a_foreign_file_is_refused_by_name(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    foreign = tmp_path / "letter.journal"
-    foreign.write_text("Dear sirs,\n")
-    code, _, err = prescribed(str(foreign), capsys=capsys)
-    assert code == 2
-    assert "letter.journal" in err

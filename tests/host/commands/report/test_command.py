@@ -146,16 +146,6 @@ def test_it_refuses_by_name(
     assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["mine"]
 
 
-def test_a_foreign_file_is_named_and_nothing_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    foreign = tmp_path / "letter.journal"
-    foreign.write_text("Dear sirs,\n", encoding="utf-8")
-    assert report(foreign, "-o", tmp_path / "r.html") == 2
-    assert "letter.journal" in capsys.readouterr().err
-    assert [path.name for path in tmp_path.iterdir()] == ["letter.journal"]
-
-
 def test_without_matplotlib_it_names_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
