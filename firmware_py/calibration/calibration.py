@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
 
-from firmware_py.link.messages import LEVEL_DBFS_RANGE, NOISE_DBFS_MAX
+from firmware_py.link.messages import LOWEST_DBFS, NOISE_DBFS_MAX
 from firmware_py.platform.toml_file import TomlFileError, read_toml, unknown_key
 from firmware_py.procedure.masking import KINDS, Earphones, attenuation_db
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
@@ -39,7 +39,6 @@ REACH_MIN_DB_HL: Final = 25.0
 DUE_DAYS_MAX: Final = 731  # two years; a year is usual
 
 NOMINAL_FULL_SCALE_DB_HL: Final = 120.0  # of 0 dBFS at every frequency, where nothing is measured
-LOWEST_DBFS: Final = LEVEL_DBFS_RANGE[0]  # that the wire can carry
 _WHOLE_DB: Final = 1e-9  # a whole number but for rounding is that number, on every machine
 _HUNDREDTHS: Final = 100  # the wire has two digits
 
