@@ -233,7 +233,7 @@ class Client:
             if now_us < command.due_us:
                 return []
             if command.sent > REPEATS_MAX:
-                return self._lost(self._unanswered(command))
+                return self._lost(_unanswered(command, self._bytes_received, self._frames_received))
             self.counters.repeats += 1
             self._transmit(command, now_us)
         elif not self.connected:
@@ -380,14 +380,15 @@ class Client:
     def _waits(self, verb: str) -> bool:
         return any(waiting == verb for waiting, _ in self._queue)
 
-    def _unanswered(self, command: Command) -> str:
-        why = f"{command.verb!r} was sent {command.sent} times without answer"
-        if command.verb != "hello" or not self._bytes_received:
-            return why
-        if self._frames_received:
-            return f"{why}; frames came, but none that answers (does the line echo?)"
-        return f"{why}; {self._bytes_received} bytes came that are not of the wire"
-
     def _lost(self, why: str) -> list[Notice]:
         self.disconnect()
         return [Lost(why)]
+
+
+def _unanswered(command: Command, bytes_received: int, frames_received: int) -> str:
+    why = f"{command.verb!r} was sent {command.sent} times without answer"
+    if command.verb != "hello" or not bytes_received:
+        return why
+    if frames_received:
+        return f"{why}; frames came, but none that answers (does the line echo?)"
+    return f"{why}; {bytes_received} bytes came that are not of the wire"
