@@ -6,7 +6,6 @@ clock and no port here: bytes and times come in, bytes come out. Everything that
 `SimulatedBoard.advance` goes at once.
 """
 
-import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from device.simulator.listener import Ear, Listener, Noise
 from device.tone_generator.server import ToneGenerator
 from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
 from firmware_py.calibration.levels import FREQUENCIES_HZ, NOISE_CORRECTION
-from firmware_py.link.messages import HOST_SILENCE_US, LEVEL_DBFS_RANGE, SERIAL_CHARACTERS_MAX
+from firmware_py.link.messages import HOST_SILENCE_US
 
 BOARD_NAME: Final = "sim"
 SERIAL: Final = "51b0000000000001"  # of a board that is given no other
@@ -137,8 +136,6 @@ class SimulatedBoard:
         The number of this start of the board, 0 to 2**32 - 1.
     serial : str
         Of the board, for ever: 1 to 32 characters.
-    full_scale_db_hl : float
-        The level in dB HL that 0 dBFS gives.
     output_limit_dbfs : float
         Tones and noise above this level are refused.
     host_silence_us : int
@@ -154,11 +151,6 @@ class SimulatedBoard:
         The listener's, at the buttons.
     now_us : int
         Board time.
-
-    Raises
-    ------
-    ValueError
-        A parameter is out of its range.
     """
 
     server_type: type[ToneGenerator] = ToneGenerator
@@ -169,27 +161,10 @@ class SimulatedBoard:
         *,
         boot: int = 1,
         serial: str = SERIAL,
-        full_scale_db_hl: float = NOMINAL_FULL_SCALE_DB_HL,
         output_limit_dbfs: float = 0.0,
         host_silence_us: int = HOST_SILENCE_US,
         has_noise: bool = True,
     ) -> None:
-        if not 0 <= boot < 2**32:
-            raise ValueError(f"boot is {boot}, allowed are 0 to {2**32 - 1}")
-        if not 1 <= len(serial) <= SERIAL_CHARACTERS_MAX:
-            raise ValueError(
-                f"serial is {serial!r}, allowed are 1 to {SERIAL_CHARACTERS_MAX} characters"
-            )
-        if not LEVEL_DBFS_RANGE[0] <= output_limit_dbfs <= LEVEL_DBFS_RANGE[1]:
-            raise ValueError(
-                f"output_limit_dbfs is {output_limit_dbfs}, allowed are {LEVEL_DBFS_RANGE[0]:g} to "
-                f"{LEVEL_DBFS_RANGE[1]:g}"
-            )
-        if not math.isfinite(full_scale_db_hl):
-            raise ValueError(f"full_scale_db_hl is {full_scale_db_hl}, allowed is a number")
-        if host_silence_us <= 0:
-            raise ValueError(f"host_silence_us is {host_silence_us}, allowed is above 0")
-        self._full_scale_db_hl = full_scale_db_hl
         self.host_silence_us = host_silence_us
         self.now_us = 0
         self.hand = Hand(listener)
@@ -292,7 +267,7 @@ class SimulatedBoard:
 
     def _level_db_hl(self, sound: PlayedTone | PlayedNoise) -> float:
         # Of a tone, and of one with the power of the noise.
-        return sound.level_dbfs + self._full_scale_db_hl
+        return sound.level_dbfs + NOMINAL_FULL_SCALE_DB_HL
 
     def _noise_heard(self) -> Noise | None:
         noise = self.noise

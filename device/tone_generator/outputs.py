@@ -22,7 +22,7 @@ from time import ticks_add, ticks_diff, ticks_us  # type: ignore[attr-defined]  
 
 import machine
 
-from device.tone_generator.synthesis import CHANNELS, LEFT, RIGHT, clear
+from device.tone_generator.synthesis import CHANNELS, LEFT, clear
 from device.tone_generator.voices import Voices
 
 IDLE_MS = 20  # a turn of the loop that finds nothing to do; a byte that comes ends it sooner
@@ -216,7 +216,6 @@ class PwmOutput:
         """Take a tone: on, off, number of pulses, rise."""
         on_ms, off_ms, pulses, rise_ms = times_ms
         self.cut()
-        assert ear in (LEFT, RIGHT)
         self._sounding = self._pwm[ear]
         self._sounding.freq(round(frequency_hz))
         peak = math.pow(10.0, level_dbfs / 20.0)

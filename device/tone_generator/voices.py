@@ -191,7 +191,8 @@ class ToneVoice(Voice):
         following[5] = self._frames(on_ms) - 2 * rise
         following[6] = self._frames(off_ms)
         following[7] = pulses
-        assert following[5] >= 0
+        if following[5] < 0:
+            raise ValueError(f"rise {rise_ms} ms, allowed is at most half of {on_ms} ms")
         self._waiting = True
 
     def fill(self, out: "array[int]", frames: int) -> bool:

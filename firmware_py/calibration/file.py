@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware_py.calibration.levels import FREQUENCIES_HZ, ROUNDING_DB, Calibration, Curve
-from firmware_py.link.messages import LEVEL_DBFS_RANGE
+from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.platform.toml_file import TomlFileError, read_toml, unknown_key
 from firmware_py.procedure.masking import KINDS
 from firmware_py.procedure.settings import LEFT, RIGHT
@@ -25,7 +25,6 @@ LEVEL_MAX_LIMITS_DB_SPL: Final = (40.0, 140.0)  # 140: no audiometer goes above,
 # A lower limit would leave no room above the highest floor a test may have, 20 dB HL.
 REACH_MIN_DB_HL: Final = 25.0
 DUE_DAYS_MAX: Final = 731  # two years; a year is usual
-LOWEST_DBFS: Final = LEVEL_DBFS_RANGE[0]  # that the wire can carry
 
 assert -10.0 + RETSPL_LIMITS_DB_SPL[0] - SENSITIVITY_LIMITS_DB_SPL[1] >= LOWEST_DBFS
 

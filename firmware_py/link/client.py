@@ -12,20 +12,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from firmware_py.link.frames import FrameError, LineReader, decode, encode
-from firmware_py.link.messages import COMMANDS, EVENTS, WIRE_VERSION, read, write
+from firmware_py.link.messages import COMMANDS, WIRE_VERSION, read, write
 from firmware_py.link.notices import (
-    BoardEvent,
-    ButtonPressed,
-    ButtonReleased,
     Greeted,
     Lost,
     Missed,
     Notice,
     Refused,
     TimeTold,
-    ToneEnded,
-    ToneStarted,
-    UnknownEvent,
+    as_notice,
 )
 
 ANSWER_TIMEOUT_US: Final = 200_000  # a command is answered within milliseconds
@@ -97,6 +92,15 @@ class Client:
     ----------
     nonce : callable
         Returns a new `HEX8` for every conversation.
+
+    Attributes
+    ----------
+    connected : bool
+        Whether the board has been greeted.
+    can_mask : bool
+        Whether the board has noise.
+    told_until_us : int
+        The board's time up to which all that happened there was told in this conversation.
     """
 
     def __init__(self, nonce: Callable[[], str]) -> None:
@@ -110,7 +114,7 @@ class Client:
         self._board = Board()
         self._met: Greeted | None = None
         self._time_wanted = False
-        self._told_until_us = 0
+        self.told_until_us = 0
         self._bytes_received = 0  # in this conversation
         self._frames_received = 0
         self.connected = False
@@ -137,11 +141,6 @@ class Client:
         return self._under_way is not None or bool(self._queue)
 
     @property
-    def told_until_us(self) -> int:
-        """Return the board's time up to which all that happened there was told in this talk."""
-        return self._told_until_us
-
-    @property
     def last_event(self) -> int:
         """Return the number of the last event that was told."""
         return self._board.last_event
@@ -158,7 +157,7 @@ class Client:
         """Forget the conversation, for a port that is gone."""
         self.connected = False
         self._time_wanted = False
-        self._told_until_us = 0
+        self.told_until_us = 0
         self._under_way = None
         self._queue.clear()
         self._outgoing.clear()
@@ -234,7 +233,7 @@ class Client:
             if now_us < command.due_us:
                 return []
             if command.sent > REPEATS_MAX:
-                return self._lost(self._unanswered(command))
+                return self._lost(_unanswered(command, self._bytes_received, self._frames_received))
             self.counters.repeats += 1
             self._transmit(command, now_us)
         elif not self.connected:
@@ -333,7 +332,7 @@ class Client:
             return []
         if missed > 0:
             notices = self._passed_over(missed)
-        self._told_until_us = us
+        self.told_until_us = us
         if self._time_wanted:
             self._time_wanted = False
             notices.append(TimeTold(us))
@@ -365,7 +364,7 @@ class Client:
         notices = self._passed_over(missed) if missed else []
         board.last_event = number
         board.asks = 0
-        return [*notices, _as_notice(number, verb, fields)]
+        return [*notices, as_notice(number, verb, fields)]
 
     def _passed_over(self, count: int) -> list[Notice]:
         """Go on without events that the board does not have any more."""
@@ -381,31 +380,15 @@ class Client:
     def _waits(self, verb: str) -> bool:
         return any(waiting == verb for waiting, _ in self._queue)
 
-    def _unanswered(self, command: Command) -> str:
-        why = f"{command.verb!r} was sent {command.sent} times without answer"
-        if command.verb != "hello" or not self._bytes_received:
-            return why
-        if self._frames_received:
-            return f"{why}; frames came, but none that answers (does the line echo?)"
-        return f"{why}; {self._bytes_received} bytes came that are not of the wire"
-
     def _lost(self, why: str) -> list[Notice]:
         self.disconnect()
         return [Lost(why)]
 
 
-def _as_notice(number: int, verb: str, fields: dict[str, str]) -> BoardEvent:
-    try:
-        values = read(EVENTS[verb], fields, others=True)
-    except (KeyError, ValueError):
-        return UnknownEvent(number, verb)
-    at_us: int = values["us"]
-    match verb:
-        case "tone-on":
-            return ToneStarted(number, values["id"], at_us)
-        case "tone-off":
-            return ToneEnded(number, values["id"], at_us, values["cut"] == 1)
-        case "button-down":
-            return ButtonPressed(number, at_us, values["button"])
-        case _:
-            return ButtonReleased(number, at_us, values["button"])
+def _unanswered(command: Command, bytes_received: int, frames_received: int) -> str:
+    why = f"{command.verb!r} was sent {command.sent} times without answer"
+    if command.verb != "hello" or not bytes_received:
+        return why
+    if frames_received:
+        return f"{why}; frames came, but none that answers (does the line echo?)"
+    return f"{why}; {bytes_received} bytes came that are not of the wire"

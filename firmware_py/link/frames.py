@@ -1,10 +1,16 @@
 """The frames of the wire, for CPython and MicroPython alike; README.md here is the definition.
 
-Only ``binascii`` is imported, and only what MicroPython 1.25 knows is used: no type hints (they
-stand in ``frames.pyi``), no f-strings, no string methods that a microcontroller lacks.
+Only ``binascii`` is imported, and only what MicroPython 1.25 knows is used: no string methods that
+a microcontroller lacks.
 """
 
 import binascii
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    Fields = Iterable[tuple[str, str | int]] | Mapping[str, str | int]
 
 FRAME_BYTES_MAX = 96  # bytes, newline included: what a microcontroller can hold twice over
 SEQUENCE_MAX = 999999999  # nine digits: 30 bits, and years of commands
@@ -25,7 +31,7 @@ class FrameError(ValueError):
     """A line that is not a frame, or a frame that cannot be written; the text says why."""
 
 
-def encode(sequence, verb, fields=()):
+def encode(sequence: int, verb: str, fields: "Fields" = ()) -> bytes:
     """Write one frame.
 
     Parameters
@@ -49,7 +55,7 @@ def encode(sequence, verb, fields=()):
         A part is not allowed on the wire, a key comes twice, or the line is too long.
     """
     parts = [_sequence_text(sequence), _checked("verb", verb, _VERB_CHARACTERS, "a-z and -")]
-    keys = []
+    keys: list[str] = []
     for key, value in fields.items() if hasattr(fields, "items") else fields:
         _check_key(key, keys)
         keys.append(key)
@@ -60,7 +66,7 @@ def encode(sequence, verb, fields=()):
     return line
 
 
-def decode(line):
+def decode(line: bytes) -> "tuple[int, str, dict[str, str]]":
     """Read one frame.
 
     Parameters
@@ -84,7 +90,7 @@ def decode(line):
         raise FrameError("no verb: a frame is SEQUENCE VERB [KEY=VALUE ...] *CRC")
     sequence = _sequence_number(parts[0])
     verb = _checked("verb", parts[1], _VERB_CHARACTERS, "a-z and -")
-    fields = {}
+    fields: dict[str, str] = {}
     for part in parts[2:]:
         cut = part.find("=")
         if cut < 0:
@@ -95,7 +101,7 @@ def decode(line):
     return sequence, verb, fields
 
 
-def decimal(value, digits):
+def decimal(value: float, digits: int) -> str:
     """Write a decimal: the same text under CPython and MicroPython, never ``-0.00`` or ``nan``.
 
     The value times ``10**digits`` is rounded to a whole number, halves to even, and only whole
@@ -136,7 +142,7 @@ def decimal(value, digits):
     return text + "." + "0" * (digits - len(tail)) + tail
 
 
-def parse_whole(text):
+def parse_whole(text: str) -> int:
     """Read a whole number: an optional ``-`` and digits without leading zeros.
 
     Parameters
@@ -156,7 +162,7 @@ def parse_whole(text):
     return int(text)
 
 
-def parse_decimal(text):
+def parse_decimal(text: str) -> float:
     """Read a decimal: a whole number, and optionally a point and more digits.
 
     Parameters
@@ -195,12 +201,12 @@ class LineReader:
         Over-long lines so far.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.dropped = 0
         self._start = b""  # of a line whose newline has not come yet; under FRAME_BYTES_MAX bytes
         self._skipping = False
 
-    def feed(self, data):
+    def feed(self, data: bytes) -> "list[bytes]":
         """Take bytes as they come, and give the lines they complete.
 
         Parameters
@@ -226,14 +232,14 @@ class LineReader:
         self._keep(data, begin)
         return lines
 
-    def _finish(self, data, begin, newline):
+    def _finish(self, data: bytes, begin: int, newline: int) -> "bytes | None":
         self._keep(data, begin, newline)
         line = None if self._skipping else self._start + b"\n"
         self._start = b""
         self._skipping = False
         return line
 
-    def _keep(self, data, begin, end=None):
+    def _keep(self, data: bytes, begin: int, end: "int | None" = None) -> None:
         end = len(data) if end is None else end
         if self._skipping:
             return
@@ -245,7 +251,7 @@ class LineReader:
             self._start += bytes(data[begin:end])
 
 
-def _checked_body(line):
+def _checked_body(line: bytes) -> str:
     # The text before " *CRC\n" of a line whose length, characters and CRC are right.
     _check_length(line)
     if line[-1:] != b"\n":
@@ -263,30 +269,30 @@ def _checked_body(line):
     return body.decode()
 
 
-def _check_length(line):
+def _check_length(line: bytes) -> None:
     if len(line) > FRAME_BYTES_MAX:
         raise FrameError("%d bytes, allowed are at most %d" % (len(line), FRAME_BYTES_MAX))
 
 
-def _sequence_text(sequence):
+def _sequence_text(sequence: int) -> str:
     if isinstance(sequence, bool) or not isinstance(sequence, int):
         raise FrameError("sequence number %r is not a whole number" % (sequence,))
     _check_sequence(sequence)
     return str(sequence)
 
 
-def _sequence_number(text):
+def _sequence_number(text: str) -> int:
     sequence = parse_whole(text)
     _check_sequence(sequence)
     return sequence
 
 
-def _check_sequence(sequence):
+def _check_sequence(sequence: int) -> None:
     if not 1 <= sequence <= SEQUENCE_MAX:
         raise FrameError("sequence number %d, allowed are 1 to %d" % (sequence, SEQUENCE_MAX))
 
 
-def _checked(what, text, characters, allowed):
+def _checked(what: str, text: str, characters: str, allowed: str) -> str:
     # The text, if it is not empty and made of these characters only.
     if not isinstance(text, str) or not text:
         raise FrameError("%s %r is not a text of %s" % (what, text, allowed))
@@ -296,13 +302,13 @@ def _checked(what, text, characters, allowed):
     return text
 
 
-def _check_key(key, known):
+def _check_key(key: str, known: "list[str] | dict[str, str]") -> None:
     _checked("key", key, _KEY_CHARACTERS, "a-z and _")
     if key in known:
         raise FrameError("key %r comes twice" % (key,))
 
 
-def _value_text(key, value):
+def _value_text(key: str, value: "str | int") -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str) or not value:
@@ -314,7 +320,7 @@ def _value_text(key, value):
     return value
 
 
-def _check_digits(digits, text):
+def _check_digits(digits: str, text: str) -> None:
     if not digits:
         raise FrameError("number %r has no digits" % (text,))
     for character in digits:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from firmware_py.link.messages import EVENTS, read
+
 
 @dataclass(frozen=True)
 class Greeted:
@@ -101,3 +103,21 @@ class Lost:
 
 
 Notice = Greeted | Refused | BoardEvent | Missed | TimeTold | Lost
+
+
+def as_notice(number: int, verb: str, fields: dict[str, str]) -> BoardEvent:
+    """Return what an event of the board says."""
+    try:
+        values = read(EVENTS[verb], fields, others=True)
+    except (KeyError, ValueError):
+        return UnknownEvent(number, verb)
+    at_us: int = values["us"]
+    match verb:
+        case "tone-on":
+            return ToneStarted(number, values["id"], at_us)
+        case "tone-off":
+            return ToneEnded(number, values["id"], at_us, values["cut"] == 1)
+        case "button-down":
+            return ButtonPressed(number, at_us, values["button"])
+        case _:
+            return ButtonReleased(number, at_us, values["button"])

@@ -20,7 +20,7 @@ from device.sound_card.keyboard import Keyboard
 from device.sound_card.output import SampledOutput
 from device.sound_card.wav import WavOutput
 from firmware_py.calibration.in_force import NOMINAL_FULL_SCALE_DB_HL
-from firmware_py.link.messages import LEVEL_DBFS_RANGE
+from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import SettingError, Settings
 from host_tools.colours import WARNING_STYLE
@@ -138,7 +138,7 @@ def _list_devices(as_json: bool) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    low_dbfs, high_dbfs = LEVEL_DBFS_RANGE
+    low_dbfs, high_dbfs = LOWEST_DBFS, 0.0
     if not low_dbfs <= arguments.limit_dbfs <= high_dbfs:
         raise HostError(
             f"--limit-dbfs is {arguments.limit_dbfs:g} dBFS; allowed is {low_dbfs:g} to "

@@ -1,9 +1,7 @@
 """The simulated board: what it plays, who listens, and its time. `tests/link` has the wire."""
 
 import random
-import re
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -84,7 +82,7 @@ def host() -> Host:
 
 def test_a_tone_is_played_and_told() -> None:
     listener = Scripted()
-    host = Host(SimulatedBoard(listener, full_scale_db_hl=110.0))
+    host = Host(SimulatedBoard(listener))
     host.until(3 * S)
 
     answer, onset = host.ask("tone", **TONE)
@@ -96,7 +94,7 @@ def test_a_tone_is_played_and_told() -> None:
     assert host.board.played == [
         PlayedTone("r1", "right", 1000.0, -80.0, onset_us=3 * S, cut=False)
     ]
-    assert listener.asked == [("r1", "right", 1000.0, 30.0)]
+    assert listener.asked == [("r1", "right", 1000.0, 40.0)]
 
 
 @pytest.mark.parametrize(("ear", "side"), [("l", "left"), ("r", "right")])
@@ -334,20 +332,3 @@ def test_output_can_be_taken_frame_by_frame(host: Host) -> None:
     assert b" ok " in host.board.transmit(frames_max=1)
     assert b" tone-on " in host.board.transmit(frames_max=1)
     assert host.board.transmit(frames_max=1) == b""
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"boot": -1}, "boot is -1, allowed are 0 to 4294967295"),
-        ({"boot": 2**32}, "boot is 4294967296, allowed are 0 to 4294967295"),
-        ({"output_limit_dbfs": 1.0}, "output_limit_dbfs is 1.0, allowed are -160 to 0"),
-        ({"output_limit_dbfs": float("nan")}, "output_limit_dbfs is nan, allowed are"),
-        ({"full_scale_db_hl": float("nan")}, "full_scale_db_hl is nan, allowed is a number"),
-        ({"serial": "s" * 33}, "allowed are 1 to 32 characters"),
-        ({"host_silence_us": 0}, "host_silence_us is 0, allowed is above 0"),
-    ],
-)
-def test_parameters_are_checked(parameters: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(words)):
-        SimulatedBoard(Scripted(), **parameters)

@@ -30,7 +30,6 @@ from firmware_py.link.notices import (
     Notice,
     Refused,
     TimeTold,
-    ToneEnded,
     ToneStarted,
     UnknownEvent,
 )
@@ -93,21 +92,6 @@ class Line:
 
 
 TONE = Tone("1-1", "left", 1000.0, -60.0, on_ms=225, off_ms=225, pulses=3, rise_ms=25)
-
-
-def test_a_tone_is_played_once_and_its_events_come_in_order() -> None:
-    line = Line(make_client(), make_board())
-    line.client.connect(0)
-    greeted = line.run(50_000)
-    assert [type(notice) for notice in greeted] == [Greeted]
-
-    line.client.play(TONE)
-    line.run(3_000_000)
-
-    events = [ToneStarted, ButtonPressed, ButtonReleased, ToneEnded]
-    assert [type(told) for told in line.told()] == events
-    assert [told.event for told in line.told()] == [1, 2, 3, 4]
-    assert len(line.board.played) == 1
 
 
 @pytest.mark.parametrize("fault_rate", [0.05, 0.3])
@@ -404,15 +388,6 @@ def test_a_greeting_says_up_to_which_event_all_was_told_whatever_comes_with_it()
         assert isinstance(told, ButtonReleased)
         assert (greeted.event, told.event) == (newest, newest + 1)
         newest += 1
-
-
-def test_a_board_says_which_it_is() -> None:
-    client = make_client()
-    line = Line(client, make_board(serial="e66123456789abcd"))
-    client.connect(0)
-    (greeted,) = [n for n in line.run(100_000) if isinstance(n, Greeted)]
-    assert (greeted.board, greeted.serial) == ("sim", "e66123456789abcd")
-    assert client.serial == greeted.serial
 
 
 def test_a_board_that_never_says_which_it_is_is_lost() -> None:

@@ -1,11 +1,9 @@
 """The frames of the wire: strict, symmetric, bounded, and fit for MicroPython."""
 
-import ast
 import shutil
 import subprocess
 import sys
 import zlib
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -119,32 +117,6 @@ class TestEncode:
         assert len(encode(1, "p", [("a", longest)])) == FRAME_BYTES_MAX
         with pytest.raises(FrameError, match="97 bytes, allowed are at most 96"):
             encode(1, "p", [("a", longest + "x")])
-
-    def test_the_longest_tone_of_the_page_fits(self) -> None:
-        fields: list[tuple[str, str | int]] = [
-            ("id", "12345678"),
-            ("ear", "l"),
-            ("hz", decimal(16000, 2)),
-            ("dbfs", decimal(-160, 2)),
-            ("on", 5000),
-            ("off", 5000),
-            ("n", 20),
-            ("rise", 100),
-        ]
-
-        assert len(encode(999_999, "tone", fields)) == FRAME_BYTES_MAX
-
-    def test_the_longest_answer_to_hello_fits(self) -> None:
-        fields: list[tuple[str, str | int]] = [
-            ("wire", 1),
-            ("board", "name"),
-            ("version", "10"),
-            ("boot", "00000001"),
-            ("event", SEQUENCE_MAX),
-            ("tone", "12345678"),
-        ]
-
-        assert len(encode(SEQUENCE_MAX, "ok", fields)) == FRAME_BYTES_MAX
 
 
 class TestDecode:
@@ -394,46 +366,7 @@ class TestLineReader:
 
 
 # What MicroPython 1.25 has of what the module may use.
-ALLOWED_IMPORTS = {"binascii"}
-ALLOWED_BUILTINS = {
-    *("abs", "bool", "bytes", "divmod", "float", "hasattr", "int", "isinstance", "len", "round"),
-    *("str", "ValueError", "True", "False", "None"),
-}
-ALLOWED_METHODS = {"append", "crc32", "decode", "encode", "find", "items", "join", "split"}
-FORBIDDEN_SYNTAX = (
-    *(ast.JoinedStr, ast.AnnAssign, ast.NamedExpr, ast.Match, ast.AsyncFunctionDef, ast.Await),
-    *(ast.TryStar, ast.With, ast.Global, ast.Nonlocal, ast.Lambda, ast.ImportFrom),
-)
-
-
 class TestMicroPython:
-    def test_the_module_uses_only_what_micropython_has(self) -> None:
-        assert _unknown_to_micropython(MODULE.read_text(encoding="utf-8")) == []
-
-    @pytest.mark.parametrize(
-        ("source", "complaint"),
-        [
-            ("import typing", "import of typing"),
-            ("from binascii import crc32", "ImportFrom"),
-            ("f'{1}'", "JoinedStr"),
-            ("x: int = 1", "AnnAssign"),
-            ("def f(x: int): pass", "annotation"),
-            ("def f() -> int: pass", "annotation"),
-            ("def f(*, x): pass", "keyword-only"),
-            ("@dataclass\nclass C: pass", "decorator"),
-            ("sum([1])", "name sum"),
-            ("'a'.removeprefix('a')", "method removeprefix"),
-        ],
-    )
-    def test_the_check_bites(self, source: str, complaint: str) -> None:
-        assert any(complaint in found for found in _unknown_to_micropython(source))
-
-    def test_the_stub_names_what_the_module_has(self) -> None:
-        stub = ast.parse(MODULE.with_suffix(".pyi").read_text(encoding="utf-8"))
-        module = ast.parse(MODULE.read_text(encoding="utf-8"))
-
-        assert _public_signatures(stub) == _public_signatures(module)
-
     @pytest.mark.skipif(shutil.which("micropython") is None, reason="no micropython on PATH")
     def test_micropython_gives_the_same_as_cpython(self, tmp_path: Path) -> None:
         script = tmp_path / "script.py"
@@ -499,57 +432,3 @@ for step in (1, 7, 1000):
     print(reader.dropped)
 print("end")
 """
-
-
-def _unknown_to_micropython(source: str) -> list[str]:
-    # Complaints, with line numbers.
-    tree = ast.parse(source)
-    complaints = [
-        f"line {getattr(node, 'lineno', 0)}: {complaint}"
-        for node in ast.walk(tree)
-        for complaint in _complaints(node)
-    ]
-    return complaints + [f"name {name}" for name in sorted(_unknown_names(tree))]
-
-
-def _complaints(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, FORBIDDEN_SYNTAX):
-        yield type(node).__name__
-    if isinstance(node, ast.Import):
-        yield from (f"import of {n.name}" for n in node.names if n.name not in ALLOWED_IMPORTS)
-    if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.decorator_list:
-        yield "decorator"
-    if isinstance(node, ast.FunctionDef) and node.returns is not None:
-        yield "annotation"
-    if isinstance(node, ast.arg) and node.annotation is not None:
-        yield "annotation"
-    if isinstance(node, ast.arguments) and (node.kwonlyargs or node.posonlyargs):
-        yield "keyword-only or positional-only parameter"
-    if isinstance(node, ast.Attribute) and ast.unparse(node.value) != "self":
-        yield from {f"method {node.attr}"} if node.attr not in ALLOWED_METHODS else ()
-
-
-def _unknown_names(tree: ast.Module) -> set[str]:
-    nodes = list(ast.walk(tree))
-    names = [node for node in nodes if isinstance(node, ast.Name)]
-    known = {name.id for name in names if isinstance(name.ctx, ast.Store)}
-    known |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    known |= {node.arg for node in nodes if isinstance(node, ast.arg)}
-    return {name.id for name in names} - known - ALLOWED_IMPORTS - ALLOWED_BUILTINS
-
-
-def _public_signatures(tree: ast.Module) -> set[tuple[str, ...]]:
-    # Names, and for functions and methods their parameters and how many have a default.
-    found: set[tuple[str, ...]] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            names = [argument.arg for argument in node.args.args]
-            found.add((node.name, *names, str(len(node.args.defaults))))
-    for statement in tree.body:
-        if isinstance(statement, ast.ClassDef):
-            found.add((statement.name, *(ast.unparse(base) for base in statement.bases)))
-        if isinstance(statement, ast.Assign):
-            found |= {(ast.unparse(target),) for target in statement.targets}
-        if isinstance(statement, ast.AnnAssign):
-            found.add((ast.unparse(statement.target),))
-    return {entry for entry in found if entry[0] == "__init__" or entry[0][0] != "_"}

@@ -285,13 +285,13 @@ def test_control_c_gives_the_repl_when_nobody_talks(service: Bench) -> None:
 SAMPLES_ON_THE_BOARD = """
 import binascii, micropython, time
 from array import array
-from device.tone_generator import outputs, synthesis
+from device.tone_generator import outputs, synthesis, voices
 from device.tone_generator.buttons import Button
 table = synthesis.sine_table()
 state = array("i", {state})
 block = array("i", [0] * 512)
-voice = synthesis.ToneVoice(table, 48000.0)
-noise = synthesis.NoiseVoice(table, 48000.0)
+voice = voices.ToneVoice(table, 48000.0)
+noise = voices.NoiseVoice(table, 48000.0)
 voice.start(0, 1000.0, -20.0, (50, 10, 2, 20))
 noise.start(1, 1000.0, -20.0)
 button = Button(2, 1)
