@@ -118,7 +118,7 @@ def _noise(told: float | Points | None) -> tuple[float | None, Points | None]:
     if told is None:
         return None, None
     if not hasattr(told, "__iter__"):
-        return number("response_noise_db", told, low, high), None  # type: ignore[arg-type]
+        return number("response_noise_db", told, low, high), None
     points = curve(told, low, high)
     if not points:
         raise ValueError(
