@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from firmware_py.journal import Disk, JournalError, RealDisk, read_journal
+from firmware_py.journal import Disk, JournalError, read_journal
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 from firmware_py.procedure.results import SessionResult
 from firmware_py.session_record import SessionHeader, SessionRecordError
@@ -86,7 +86,7 @@ def read_ends(path: Path, disk: Disk | None = None) -> Ends:
     SessionRecordError
         Header or result are not those of a session.
     """
-    disk = disk or RealDisk()
+    disk = disk or Disk()
     handle = disk.open(path, writable=False)
     try:
         head = disk.read(handle, 0, HEADER_BYTES_MAX)

@@ -11,7 +11,7 @@ from typing import Final
 
 from firmware_py.calibration.in_force import load_calibration
 from firmware_py.configuration import Configuration, ConfigurationError, read_configuration
-from firmware_py.platform.clock import Clock
+from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import (
     DataDirectory,
     DataDirectoryError,
@@ -50,7 +50,7 @@ def readiness(
     data: Path,
     configuration: Path | None,
     calibration: Path | None,
-    clock: Clock,
+    clock: SteadyClock,
 ) -> Iterator[Part]:
     """Check one part after the other, in the order of `CODES`.
 
@@ -60,7 +60,7 @@ def readiness(
         Tone generator and console, not open.
     data, configuration, calibration : Path or None
         As given to the firmware.
-    clock : Clock
+    clock : SteadyClock
         Its date is checked.
     """
     part, configured = _configuration(configuration)

@@ -1,14 +1,12 @@
 """Reading a journal: the good records, and a verdict on what follows them."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NoReturn
 
-from firmware_py.journal.disk import Disk, RealDisk
+from firmware_py.journal.disk import Disk
 from firmware_py.journal.errors import (
     JournalDamagedError,
     JournalReadError,
@@ -59,7 +57,7 @@ def read_journal(path: str | os.PathLike[str], *, disk: Disk | None = None) -> R
     JournalDamagedError
         The file was changed after it was written; the error carries the good records.
     """
-    disk = disk or RealDisk()
+    disk = disk or Disk()
     path = Path(path)
     try:
         handle = disk.open(path, writable=False)

@@ -1,7 +1,5 @@
 """What a journal holds, as its reader returns it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
