@@ -91,7 +91,7 @@ def read_ends(path: Path, disk: Disk | None = None) -> Ends:
     try:
         head = disk.read(handle, 0, HEADER_BYTES_MAX)
         line = head[: head.find(b"\n") + 1]
-        header = SessionHeader.from_record(decode_line(line, 0, "").record)
+        header = SessionHeader.from_record(decode_line(line, 0, "")[0])
         tail_at = max(len(line), disk.size(handle) - TAIL_BYTES)
         tail = disk.read(handle, tail_at, TAIL_BYTES)
     finally:

@@ -7,7 +7,6 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from firmware_py.journal.errors import JournalRecordError
@@ -56,25 +55,6 @@ class LineError(Exception):
     def __init__(self, reason: str, *, misplaced: bool = False) -> None:
         super().__init__(reason)
         self.misplaced = misplaced
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A decoded line.
-
-    Attributes
-    ----------
-    record : dict
-        What was appended.
-    synced : int
-        How many records were known to be on the disk when this one was appended.
-    crc : str
-        The CRC, which the next line's CRC includes.
-    """
-
-    record: Record
-    synced: int
-    crc: str
 
 
 def line_bytes_max(number: int) -> int:
@@ -139,8 +119,8 @@ def encode_line(
     return line, crc
 
 
-def decode_line(line: bytes, number: int, previous_crc: str) -> Line:
-    """Return the record of a line that must be record `number`.
+def decode_line(line: bytes, number: int, previous_crc: str) -> tuple[Record, str]:
+    """Return the record of a line that must be record `number`, and its CRC.
 
     Parameters
     ----------
@@ -166,7 +146,7 @@ def decode_line(line: bytes, number: int, previous_crc: str) -> Line:
         raise LineError(f'"synced" is {synced}; at most its own number {number} is possible')
     if (record["kind"] == "header") != (number == 0):
         raise LineError(f"record {number} is of kind {record['kind']!r}; only record 0 is a header")
-    return Line(record, synced, crc)
+    return record, crc
 
 
 def _frame(line: bytes, number: int) -> tuple[re.Match[bytes], str]:

@@ -128,7 +128,7 @@ class JournalWriter:
             It writes behind the last good record.
         recovered : Recovered
             All records now in the journal, on the disk, the notes of this recovery included;
-            ``torn_bytes`` and ``torn_offset`` tell what was cut off now.
+            ``torn_bytes`` behind ``good_bytes`` were cut off now.
 
         Raises
         ------

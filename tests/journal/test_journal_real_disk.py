@@ -73,7 +73,7 @@ def test_write_read_tear_and_resume(tmp_path: Path) -> None:
     saved = f"s.jsonl.cut-{len(whole)}"
     assert (tmp_path / saved).read_bytes() == b'{"n": 2, "syn'
     assert sorted(os.listdir(tmp_path)) == ["s.jsonl", saved]
-    assert (recovered.torn_bytes, recovered.torn_offset) == (13, len(whole))
+    assert (recovered.torn_bytes, recovered.good_bytes) == (13, len(whole))
     assert path.read_bytes().startswith(whole)
     again = read_journal(str(path))
     assert again.complete

@@ -140,10 +140,7 @@ def test_every_cut_is_saved_cut_off_and_noted(sample: bytes) -> None:
         assert after.records[:-1] == recovered.records
         assert after.torn_bytes == 0
         assert number == good_count + len(notes)
-        assert (recovered.torn_bytes, recovered.torn_offset) == (
-            len(torn),
-            good_bytes if torn else None,
-        )
+        assert (recovered.torn_bytes, recovered.good_bytes) == (len(torn), good_bytes)
         assert disk.content(saved) == (torn or None)
         assert disk.paths() == ([PATH, saved] if torn else [PATH])
 
