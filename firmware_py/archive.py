@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from firmware_py.journal import Disk, JournalError, RealDisk, read_journal
+from firmware_py.journal import Disk, JournalError, read_journal
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 from firmware_py.procedure.results import SessionResult
 from firmware_py.session_record import SessionHeader, SessionRecordError
@@ -86,12 +86,12 @@ def read_ends(path: Path, disk: Disk | None = None) -> Ends:
     SessionRecordError
         Header or result are not those of a session.
     """
-    disk = disk or RealDisk()
+    disk = disk or Disk()
     handle = disk.open(path, writable=False)
     try:
         head = disk.read(handle, 0, HEADER_BYTES_MAX)
         line = head[: head.find(b"\n") + 1]
-        header = SessionHeader.from_record(decode_line(line, 0, "").record)
+        header = SessionHeader.from_record(decode_line(line, 0, "")[0])
         tail_at = max(len(line), disk.size(handle) - TAIL_BYTES)
         tail = disk.read(handle, tail_at, TAIL_BYTES)
     finally:

@@ -4,8 +4,8 @@ from typing import Final
 
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Lost, Notice
-from firmware_py.platform.clock import LoopClock
-from firmware_py.platform.ports import PortError, SerialLine
+from firmware_py.platform.clock import SteadyClock
+from firmware_py.platform.ports import Port, PortError
 from firmware_py.platform.waiting import POLL_S, Waiting
 
 REOPEN_S: Final = 1.0  # from one try to open a lost port, or to greet a lost board, to the next
@@ -15,7 +15,7 @@ FALL_SILENT_S: Final = 0.5
 class Reopening:
     """Opens a port again, now and then, after it was lost."""
 
-    def __init__(self, port: SerialLine, clock: LoopClock) -> None:
+    def __init__(self, port: Port, clock: SteadyClock) -> None:
         self._port = port
         self._clock = clock
         self._next_s = 0.0
@@ -41,19 +41,17 @@ class BoardConnection:
 
     Parameters
     ----------
-    port : SerialLine
+    port : Port
         Not yet open.
     client : Client
         Speaks the wire.
-    clock : LoopClock
+    clock : SteadyClock
         That of the wire is never faster than real.
     reconnect_s : float
         How long a tone generator that was lost is waited for.
     """
 
-    def __init__(
-        self, port: SerialLine, client: Client, clock: LoopClock, reconnect_s: float
-    ) -> None:
+    def __init__(self, port: Port, client: Client, clock: SteadyClock, reconnect_s: float) -> None:
         self.port = port
         self.board = ""  # name and version of the one that answered last
         self.why = ""  # it was lost

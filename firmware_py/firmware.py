@@ -8,20 +8,9 @@ from firmware_py.board_connection import BoardConnection, Reopening
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.commands import COMMANDS
 from firmware_py.configuration import Configuration
+from firmware_py.console import grammar
 from firmware_py.console.console import Console
-from firmware_py.console.grammar import (
-    BUTTON_STUCK,
-    CALIBRATION,
-    CLOCK,
-    HARDWARE_MISSING,
-    JOURNAL_DAMAGED,
-    MASS_STORAGE,
-    SYSTEM_ERROR,
-    TONE_GENERATOR_CHANGED,
-    TONE_GENERATOR_LOST,
-    TONE_REFUSED,
-    ConsoleError,
-)
+from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.pin import PinLock
 from firmware_py.console.words import figure, readable
 from firmware_py.instrument import Instrument
@@ -29,7 +18,7 @@ from firmware_py.journal import JournalError
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Greeted, Lost, Notice, Refused, TimeTold
 from firmware_py.manual_tone import ManualTone
-from firmware_py.platform.clock import LoopClock
+from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.platform.exit_codes import (
     EXIT_CONFIGURATION,
@@ -37,7 +26,7 @@ from firmware_py.platform.exit_codes import (
     EXIT_JOURNAL,
     EXIT_TONE_GENERATOR,
 )
-from firmware_py.platform.ports import PortError, SerialLine
+from firmware_py.platform.ports import Port, PortError
 from firmware_py.platform.supervisor import Supervisor
 from firmware_py.platform.wrong_pins import WrongPinsOnDisk
 from firmware_py.procedure.events import Paused
@@ -65,11 +54,11 @@ class Firmware:
     ----------
     configuration : Configuration
         As read from its file.
-    tone_generator, console : SerialLine
+    tone_generator, console : Port
         The two serial ports, not yet open.
     data : DataDirectory
         Where the journals are kept.
-    clock : LoopClock
+    clock : SteadyClock
         The clock of the hearing tests; that of the wire is never faster than real.
     nonce : callable
         Returns a new eight-digit hexadecimal number for every conversation with the board.
@@ -83,10 +72,10 @@ class Firmware:
     def __init__(
         self,
         configuration: Configuration,
-        tone_generator: SerialLine,
-        console: SerialLine,
+        tone_generator: Port,
+        console: Port,
         data: DataDirectory,
-        clock: LoopClock,
+        clock: SteadyClock,
         nonce: Callable[[], str],
         supervisor: Supervisor | None = None,
         calibration: CalibrationOnFile = NO_CALIBRATION,
@@ -129,16 +118,16 @@ class Firmware:
             self._report_calibration()
             self._report_clock()
             for words in self._runner.load_last():
-                self._report(JOURNAL_DAMAGED, words)
+                self._report(grammar.JOURNAL_DAMAGED, words)
             self._board.begin()
             while not self._stopping:
                 self.step()
         except (JournalError, DataDirectoryError) as error:
-            raise self._last_words(EXIT_JOURNAL, MASS_STORAGE, str(error)) from None
+            raise self._last_words(EXIT_JOURNAL, grammar.MASS_STORAGE, str(error)) from None
         except FirmwareError:
             raise
         except Exception as error:
-            self._last_words(EXIT_FAULT, SYSTEM_ERROR, f"{type(error).__name__}: {error}")
+            self._last_words(EXIT_FAULT, grammar.SYSTEM_ERROR, f"{type(error).__name__}: {error}")
             raise
         finally:
             self._stopping = True  # stop() comes too late from here on
@@ -180,19 +169,21 @@ class Firmware:
     def _report_calibration(self) -> None:
         today = self._runner.calibration_today()
         if today.why:
-            self._report(CALIBRATION, today.headline)
+            self._report(grammar.CALIBRATION, today.headline)
 
     def _report_clock(self) -> None:
         clock = clock_part(self._clock.date())
         if not clock.works:
-            self._report(CLOCK, f"the clock says {clock.words}; sessions will be dated so")
+            self._report(grammar.CLOCK, f"the clock says {clock.words}; sessions will be dated so")
 
     def _open_ports(self) -> None:
         try:
             self._console_port.open()
             self._board.port.open()
         except PortError as error:
-            raise self._last_words(EXIT_CONFIGURATION, HARDWARE_MISSING, str(error)) from None
+            raise self._last_words(
+                EXIT_CONFIGURATION, grammar.HARDWARE_MISSING, str(error)
+            ) from None
 
     def _wait(self) -> None:
         waits = (LOOK_AROUND_S, self._runner.seconds_to_wait(), self._board.seconds_to_wait())
@@ -208,7 +199,7 @@ class Firmware:
             words = f"no tone generator at {self._board.port.url!r}: {self._board.why}"
             if self._runner.running:
                 words += "; the session is kept and goes on at the next start"
-            raise self._last_words(EXIT_TONE_GENERATOR, TONE_GENERATOR_LOST, words)
+            raise self._last_words(EXIT_TONE_GENERATOR, grammar.TONE_GENERATOR_LOST, words)
 
     def _carry(self) -> None:
         """Send what waits for the tone generator."""
@@ -222,14 +213,16 @@ class Firmware:
                     self._supervisor.ready(self._ready_words())
                 self._tell("tone-generator", {"board": self._board.board, "serial": serial or "-"})
                 if another := self._runner.another_board(serial):
-                    self._report(TONE_GENERATOR_CHANGED, another)
+                    self._report(grammar.TONE_GENERATOR_CHANGED, another)
             case Lost(why):
                 if self._board.lost(why):
-                    self._report(TONE_GENERATOR_LOST, f"tone generator lost: {why}")
+                    self._report(grammar.TONE_GENERATOR_LOST, f"tone generator lost: {why}")
             case Refused("tone", "noise") if self._runner.running:
                 pass  # one of the test is asked again with its noise, if it is still wanted
             case Refused(verb, code, name):
-                self._report(TONE_REFUSED, f"tone generator refused {verb}: {code} {name}".strip())
+                self._report(
+                    grammar.TONE_REFUSED, f"tone generator refused {verb}: {code} {name}".strip()
+                )
             case TimeTold():  # by which a silence counts as not heard
                 self._watch_buttons()
         self._look_on(notice)
@@ -252,7 +245,7 @@ class Firmware:
         button = self._buttons.held(self._client.told_until_us, _held_us_max(test.settings))
         if button is not None:
             words = "the test is paused: let go of it, then SESS:CONT"
-            self._report(BUTTON_STUCK, f"button {button} is held down; {words}")
+            self._report(grammar.BUTTON_STUCK, f"button {button} is held down; {words}")
             self._runner.feed(Paused())
 
     def _ready_words(self) -> str:
@@ -284,7 +277,7 @@ class Firmware:
         self._console.forget_line()
         self._console.lock.lock()
         self._console_reopening.lost()
-        self._console.errors.add(ConsoleError(HARDWARE_MISSING, str(error)))
+        self._console.errors.add(ConsoleError(grammar.HARDWARE_MISSING, str(error)))
 
     def _say_last_words(self) -> None:
         try:

@@ -22,19 +22,12 @@ from firmware_py.board_connection import BoardConnection
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.calibration.tone import ToneError
 from firmware_py.configuration import Configuration
-from firmware_py.console.grammar import (
-    BUTTON_STUCK,
-    HARDWARE_MISSING,
-    ILLEGAL_PARAMETER,
-    JOURNAL_DAMAGED,
-    MASS_STORAGE,
-    SETTINGS_CONFLICT,
-    ConsoleError,
-)
+from firmware_py.console import grammar
+from firmware_py.console.grammar import ConsoleError
 from firmware_py.journal import JournalError
 from firmware_py.link.messages import WIRE_VERSION
 from firmware_py.manual_tone import ManualTone
-from firmware_py.platform.clock import LoopClock
+from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError, session_number
 from firmware_py.procedure.events import Aborted, Continued, Paused
 from firmware_py.procedure.person import Person, Sex, composed
@@ -73,7 +66,7 @@ class Instrument:
         Knows which button is held down.
     data : DataDirectory
         Has the journals of earlier sessions.
-    clock : LoopClock
+    clock : SteadyClock
         Tells the date.
     stop : callable
         Ends the firmware.
@@ -87,7 +80,7 @@ class Instrument:
         manual_tone: ManualTone,
         buttons: ButtonWatch,
         data: DataDirectory,
-        clock: LoopClock,
+        clock: SteadyClock,
         stop: Callable[[], None],
     ) -> None:
         self.events_on = configuration.events
@@ -174,7 +167,7 @@ class Instrument:
         self._require_board()
         button = self._buttons.held(self._board.client.told_until_us, HELD_US_MIN)
         if button is not None:
-            raise ConsoleError(BUTTON_STUCK, f"button {button} is held down; {NOT_BEGUN}")
+            raise ConsoleError(grammar.BUTTON_STUCK, f"button {button} is held down; {NOT_BEGUN}")
         told = {"ears": ears, "seed": seed}
         changes = {name: value for name, value in told.items() if value is not None}
         with _refusing(NOT_BEGUN):
@@ -191,7 +184,7 @@ class Instrument:
         """Go on with a paused test."""
         test = self._runner.last_test
         if test is None or test.state != PAUSED:
-            raise ConsoleError(SETTINGS_CONFLICT, "the test is not paused")
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, "the test is not paused")
         self._runner.feed(Continued())
 
     def abort(self) -> None:
@@ -229,7 +222,7 @@ class Instrument:
         if ear is not None and not chosen:
             tested = ", ".join(found.ear.upper() for found in result.ears)
             words = f"{ear.upper()!r} was not tested; allowed: {tested}"
-            raise ConsoleError(ILLEGAL_PARAMETER, words)
+            raise ConsoleError(grammar.ILLEGAL_PARAMETER, words)
         return threshold_words(chosen, calibration)
 
     def audiogram(self, number: int | None) -> list[str]:
@@ -242,20 +235,20 @@ class Instrument:
         if number is None:
             if runner.last_test is None:
                 words = "there was no test yet: SESS:STAR starts one"
-                raise ConsoleError(SETTINGS_CONFLICT, words)
+                raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
             return runner.last_test.result(), runner.last_calibration
         if runner.session is not None and runner.session.number == number:
             words = f"session {number} is under way: without a number its result so far is told"
-            raise ConsoleError(SETTINGS_CONFLICT, words)
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
         journal = next((j for j in self._journals() if session_number(j) == number), None)
         if journal is None:
             words = f"there is no session {number}; SESS:LIST? lists them"
-            raise ConsoleError(ILLEGAL_PARAMETER, words)
+            raise ConsoleError(grammar.ILLEGAL_PARAMETER, words)
         try:
             found = recorded_result(journal, self._data.disk)
             return found.result, found.header.calibration
         except ArchiveError as error:
-            raise ConsoleError(JOURNAL_DAMAGED, f"session {number}: {error}") from None
+            raise ConsoleError(grammar.JOURNAL_DAMAGED, f"session {number}: {error}") from None
 
     def _journals(self) -> list[Path]:
         with _refusing():
@@ -326,7 +319,9 @@ class Instrument:
         if name is None:
             return json.dumps(record)
         if name.lower() not in record:
-            raise ConsoleError(ILLEGAL_PARAMETER, f"{name!r} is no setting; SETT? lists them")
+            raise ConsoleError(
+                grammar.ILLEGAL_PARAMETER, f"{name!r} is no setting; SETT? lists them"
+            )
         return json.dumps(record[name.lower()])
 
     def _settings(self, changes: dict[str, Any] | None = None) -> Settings:
@@ -336,7 +331,7 @@ class Instrument:
 
     def _require_board(self) -> None:
         if not self._board.client.connected:
-            raise ConsoleError(HARDWARE_MISSING, "the tone generator does not answer")
+            raise ConsoleError(grammar.HARDWARE_MISSING, "the tone generator does not answer")
 
 
 @contextmanager
@@ -345,9 +340,9 @@ def _refusing(undone: str = "") -> Iterator[None]:
     try:
         yield
     except (SettingError, ToneError) as error:
-        number, words = ILLEGAL_PARAMETER, str(error)
+        number, words = grammar.ILLEGAL_PARAMETER, str(error)
     except (JournalError, DataDirectoryError) as error:
-        number, words = MASS_STORAGE, str(error)
+        number, words = grammar.MASS_STORAGE, str(error)
     else:
         return
     raise ConsoleError(number, f"{words}; {undone}" if undone else words)

@@ -158,17 +158,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from firmware_py.platform.clock import SteadyClock
     from firmware_py.readiness import check, readiness
 
     return check(
-        readiness(
-            _ports(arguments),
-            arguments.data,
-            arguments.config,
-            arguments.calibration,
-            SteadyClock(),
-        )
+        readiness(_ports(arguments), arguments.data, arguments.config, arguments.calibration)
     )
 
 
@@ -191,7 +184,8 @@ def _run(arguments: argparse.Namespace) -> int:
     from firmware_py.platform.supervisor import Supervisor, SupervisorError
 
     def say_ready(words: str) -> None:
-        _say_ready(f"{words}; {runs_on()}")
+        with suppress(OSError):  # nobody may be reading standard output
+            print(f"gp-pta-device: {words}; {runs_on()}", flush=True)
         if kernel.LIBRARY is not None and configuration.memory_reserve_mb:
             limit_growth(configuration.memory_reserve_mb)
 
@@ -262,12 +256,6 @@ def _clock(arguments: argparse.Namespace) -> "SteadyClock":
     if arguments.clock is None:
         return SteadyClock(arguments.speed)
     return BoardClock(BoardTime.opened(arguments.clock).us)
-
-
-def _say_ready(words: str) -> None:
-    """Print it, unless nobody reads standard output."""
-    with suppress(OSError):
-        print(f"gp-pta-device: {words}", flush=True)
 
 
 def _refuse(words: str) -> int:

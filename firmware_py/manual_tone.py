@@ -17,6 +17,7 @@ from firmware_py.procedure.words import NO_NOISE
 
 ID_PREFIX: Final = "man-"
 NUMBERS: Final = 10_000  # an id has at most 8 characters: "man-9999"
+REACH: Final = "the reach of the tone generator"
 
 
 class ManualTone:
@@ -51,11 +52,20 @@ class ManualTone:
         SettingError
             If it may not be played; nothing was done.
         """
-        self._check(ear, frequency_hz, level_db_hl, settings, calibration)
+        low_hz, high_hz = settings.frequency_min_hz, settings.frequency_max_hz
+        if not low_hz <= frequency_hz <= high_hz:
+            raise SettingError(
+                f"frequency is {frequency_hz:g}; allowed are {low_hz:g} to {high_hz:g} Hz"
+            )
+        limits = {REACH: calibration.highest_db_hl(ear, frequency_hz), **self._climb(ear, settings)}
+        _check_level("level", level_db_hl, "dB HL", settings, limits)
         level_dbfs = calibration.level_dbfs(ear, frequency_hz, level_db_hl)
         if noise_db_hl is not None:
-            levels_db_hl = level_db_hl, noise_db_hl
-            self._check_noise(OTHER[ear], frequency_hz, levels_db_hl, settings, calibration)
+            if not self._client.can_mask:
+                raise SettingError(NO_NOISE)
+            limits = {REACH: calibration.highest_noise_db_hl(OTHER[ear], frequency_hz)}
+            limits[f"{STEP_UP_MAX_DB:g} dB above the tone"] = level_db_hl + STEP_UP_MAX_DB
+            _check_level("noise", noise_db_hl, "dB", settings, limits)
         self.stop()
         if noise_db_hl is not None:
             noise_dbfs = calibration.noise_dbfs(OTHER[ear], frequency_hz, noise_db_hl)
@@ -102,59 +112,19 @@ class ManualTone:
                 self._asked = {}
         return None
 
-    def _check(
-        self,
-        ear: str,
-        frequency_hz: float,
-        level_db_hl: float,
-        settings: Settings,
-        calibration: CalibrationInForce,
-    ) -> None:
-        low_hz, high_hz = settings.frequency_min_hz, settings.frequency_max_hz
-        if not low_hz <= frequency_hz <= high_hz:
-            raise SettingError(
-                f"frequency is {frequency_hz:g}; allowed are {low_hz:g} to {high_hz:g} Hz"
-            )
+    def _climb(self, ear: str, settings: Settings) -> dict[str, float]:
+        """Return the limit that the tone before in this ear sets, dB HL, by its name."""
         last_db_hl = self._last_level_db_hl.get(ear)
         if last_db_hl is None:
-            limit = "the first tone in an ear", settings.familiar_level_db_hl
-        else:
-            step = f"{STEP_UP_MAX_DB:g} dB above the tone before"
-            limit = step, last_db_hl + STEP_UP_MAX_DB
-        reach_db_hl = calibration.highest_db_hl(ear, frequency_hz)
-        _check_level("level", level_db_hl, "dB HL", settings, reach_db_hl, limit)
-
-    def _check_noise(
-        self,
-        ear: str,
-        frequency_hz: float,
-        levels_db_hl: tuple[float, float],
-        settings: Settings,
-        calibration: CalibrationInForce,
-    ) -> None:
-        """Check the noise of an ear; the levels are those of tone and noise."""
-        if not self._client.can_mask:
-            raise SettingError(NO_NOISE)
-        tone_db_hl, noise_db_hl = levels_db_hl
-        limit = f"{STEP_UP_MAX_DB:g} dB above the tone", tone_db_hl + STEP_UP_MAX_DB
-        reach_db_hl = calibration.highest_noise_db_hl(ear, frequency_hz)
-        _check_level("noise", noise_db_hl, "dB", settings, reach_db_hl, limit)
+            return {"the first tone in an ear": settings.familiar_level_db_hl}
+        return {f"{STEP_UP_MAX_DB:g} dB above the tone before": last_db_hl + STEP_UP_MAX_DB}
 
 
 def _check_level(
-    name: str,
-    level_db_hl: float,
-    unit: str,
-    settings: Settings,
-    reach_db_hl: float,
-    limit: tuple[str, float],
+    name: str, level_db_hl: float, unit: str, settings: Settings, further: dict[str, float]
 ) -> None:
-    """Refuse a level above the lowest of its limits; `limit` is one more, and why it is one."""
-    limits_db_hl = {
-        "level_max_db_hl": settings.level_max_db_hl,
-        "the reach of the tone generator": reach_db_hl,
-        limit[0]: limit[1],
-    }
+    """Refuse a level above the lowest of its limits: that of the settings and further ones."""
+    limits_db_hl = {"level_max_db_hl": settings.level_max_db_hl, **further}
     why, high_db_hl = min(limits_db_hl.items(), key=lambda each: each[1])
     low_db_hl = settings.level_min_db_hl
     if not low_db_hl <= level_db_hl <= high_db_hl:

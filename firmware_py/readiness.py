@@ -11,7 +11,7 @@ from typing import Final
 
 from firmware_py.calibration.in_force import load_calibration
 from firmware_py.configuration import Configuration, ConfigurationError, read_configuration
-from firmware_py.platform.clock import Clock
+from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import (
     DataDirectory,
     DataDirectoryError,
@@ -50,7 +50,6 @@ def readiness(
     data: Path,
     configuration: Path | None,
     calibration: Path | None,
-    clock: Clock,
 ) -> Iterator[Part]:
     """Check one part after the other, in the order of `CODES`.
 
@@ -60,15 +59,14 @@ def readiness(
         Tone generator and console, not open.
     data, configuration, calibration : Path or None
         As given to the firmware.
-    clock : Clock
-        Its date is checked.
     """
     part, configured = _configuration(configuration)
     yield part
-    in_force = load_calibration(calibration or configured.calibration).judged(clock.date().date())
+    now = SteadyClock().date()
+    in_force = load_calibration(calibration or configured.calibration).judged(now.date())
     yield Part("calibration", not in_force.why, in_force.headline)
     yield from _disk_and_ports(data, ports)
-    yield clock_part(clock.date())
+    yield clock_part(now)
     yield _kernels(configured.test.profile)
 
 

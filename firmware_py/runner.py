@@ -13,7 +13,7 @@ from firmware_py.link import notices
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Greeted, Lost, Missed, Notice, Refused, TimeTold, UnknownEvent
 from firmware_py.newest_journal import load_newest
-from firmware_py.platform.clock import Clock
+from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.procedure import tells, words
 from firmware_py.procedure.events import (
@@ -59,7 +59,7 @@ class Runner:
         Where the journals are.
     client : Client
         The wire to the tone generator.
-    clock : Clock
+    clock : SteadyClock
         The clock of the tests.
     tell : callable
         Told what happens, in words and figures, for the operator.
@@ -71,7 +71,7 @@ class Runner:
         self,
         data: DataDirectory,
         client: Client,
-        clock: Clock,
+        clock: SteadyClock,
         tell: Callable[[str, dict[str, Any]], None],
         calibration: CalibrationOnFile = NO_CALIBRATION,
     ) -> None:

@@ -147,15 +147,8 @@ def by_place(
 ) -> list[str | None]:
     """Return the texts of arguments that are told by their place, None for those left out.
 
-    Parameters
-    ----------
-    known : sequence of Argument
-    typed : sequence of str
-        What stood between the commas.
-    usage : str
-        How the whole command is typed; errors end with it.
-    secret : bool
-        No error may repeat what was typed.
+    Errors end with `usage`, how the whole command is typed; with `secret` none of them repeats what
+    stood between the commas.
 
     Raises
     ------

@@ -94,26 +94,6 @@ class Console:
         """Return the table of commands for people."""
         return help_lines(command for command, _ in self._table)
 
-    def clear(self) -> None:
-        """Forget all errors."""
-        self.errors.clear()
-
-    def next_error(self) -> str:
-        """Return the oldest error and forget it."""
-        return self.errors.next()
-
-    def enter_pin(self, pin: str) -> None:
-        """Unlock what needs the PIN."""
-        self.lock.enter(pin)
-
-    def pin_state(self) -> str:
-        """Return whether the PIN is needed."""
-        return self.lock.state
-
-    def lock_pin(self) -> None:
-        """Lock what needs the PIN."""
-        self.lock.lock()
-
     def _do(self, line: str) -> Answer:
         header, typed = parse_line(line)
         command, subject = self._row(header)
@@ -147,12 +127,16 @@ class Console:
 
 OWN_COMMANDS: Final = (
     Command("HELP", Console.help, "this list"),
-    Command("*CLS", Console.clear, "forget all errors"),
-    Command("SYSTem:ERRor?", Console.next_error, "the oldest error, and forget it"),
+    Command("*CLS", lambda console: console.errors.clear(), "forget all errors"),
     Command(
-        "SYSTem:PIN", Console.enter_pin, "unlock what needs it",
+        "SYSTem:ERRor?", lambda console: console.errors.next(), "the oldest error, and forget it"
+    ),
+    Command(
+        "SYSTem:PIN", lambda console, pin: console.lock.enter(pin), "unlock what needs it",
         (Argument("PIN", Word("PIN")),), secret=True,
     ),
-    Command("SYSTem:PIN?", Console.pin_state, "LOCKED, UNLOCKED, or NONE needed"),
-    Command("SYSTem:LOCK", Console.lock_pin, "lock again, as after 5 min by itself"),
+    Command("SYSTem:PIN?", lambda console: console.lock.state, "LOCKED, UNLOCKED, or NONE needed"),
+    Command(
+        "SYSTem:LOCK", lambda console: console.lock.lock(), "lock again, as after 5 min by itself"
+    ),
 )  # fmt: skip

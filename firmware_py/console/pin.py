@@ -10,9 +10,10 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Protocol, Self
+from typing import Final, Self
 
 from firmware_py.console.grammar import COMMAND_PROTECTED, ILLEGAL_PARAMETER, ConsoleError
+from firmware_py.platform.wrong_pins import WrongPins
 
 PIN_FORM: Final = re.compile(r"[0-9]{4,12}", re.ASCII)
 PIN_WORDS: Final = "4 to 12 digits"
@@ -85,38 +86,6 @@ class PinHash:
         return compare_digest(self.digest, _digest(pin, self.salt, self.iterations))
 
 
-class WrongPins(Protocol):
-    """Counts the wrong PINs since the last right one."""
-
-    def count(self) -> int:
-        """Return how many there were."""
-
-    def add(self) -> None:
-        """Count one more; on return it is counted for good, as far as that is possible."""
-
-    def clear(self) -> None:
-        """Begin again."""
-
-
-class WrongPinsUntilOff:
-    """A count that is forgotten with the power."""
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    def count(self) -> int:
-        """Return how many there were."""
-        return self._count
-
-    def add(self) -> None:
-        """Count one more."""
-        self._count += 1
-
-    def clear(self) -> None:
-        """Begin again."""
-        self._count = 0
-
-
 class PinLock:
     """Refuses what needs the PIN until the PIN was entered, and again after some idle time.
 
@@ -139,7 +108,7 @@ class PinLock:
         self._stored = stored
         self._now_s = now_s
         self._unlocked_until_s: float | None = None
-        self._wrong = wrong or WrongPinsUntilOff()
+        self._wrong = wrong or WrongPins()
         self._wait_until_s = now_s() + self._delay_s()
 
     @property

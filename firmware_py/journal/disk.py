@@ -1,9 +1,4 @@
-"""What the journal asks of a file system, and the real one.
-
-The tests have another one in memory, which loses power: ``tests/journal/simulated_disk.py``.
-"""
-
-from __future__ import annotations
+"""What the journal asks of a file system."""
 
 import errno
 import fcntl
@@ -12,75 +7,22 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Protocol
 
 
-class Disk(Protocol):
-    """The file-system calls of the journal.
+class Disk:
+    """The file-system calls of the journal, on a POSIX machine; a handle is a file descriptor.
 
-    A handle is an open file.  Every method but `close` may raise ``OSError``.
+    Every method but `close` may raise ``OSError``. The tests have another disk in memory, which
+    loses power: ``tests/journal/simulated_disk.py``.
     """
 
     def create(self, path: Path) -> int:
         """Return a handle of a new, empty file; ``FileExistsError`` if something is there."""
-
-    def open(self, path: Path, *, writable: bool) -> int:
-        """Return a handle of a regular file that exists."""
-
-    def lock(self, handle: int) -> None:
-        """Lock the file until the handle is closed; ``BlockingIOError`` if another has it."""
-
-    def size(self, handle: int) -> int:
-        """Return the size of the file in bytes."""
-
-    def read(self, handle: int, offset: int, count: int) -> bytes:
-        """Return `count` bytes from `offset`, fewer only at the end of the file."""
-
-    def write(self, handle: int, data: bytes) -> int:
-        """Append bytes; return how many were taken, which may be fewer than given."""
-
-    def truncate(self, handle: int, size: int) -> None:
-        """Cut the file to `size` bytes."""
-
-    def fsync(self, handle: int) -> None:
-        """Return when content and size of the file are on the disk."""
-
-    def drop_cache(self, handle: int) -> None:
-        """Ask that the next read comes from the disk, not from memory."""
-
-    def close(self, handle: int) -> None:
-        """Close the handle and release its lock; this raises nothing."""
-
-    def names(self, directory: Path) -> list[str]:
-        """Return the names in a directory, in any order."""
-
-    def rename(self, old: Path, new: Path) -> None:
-        """Give a file another name in the same directory, at once."""
-
-    def remove(self, path: Path) -> None:
-        """Remove a file."""
-
-    def fsync_directory(self, directory: Path) -> None:
-        """Return when the names in a directory are on the disk."""
-
-    def is_file(self, path: Path) -> bool:
-        """Return whether a regular file is there, and no link."""
-
-    def make_directory(self, directory: Path) -> None:
-        """Make a directory if it is not there; its parent has to be."""
-
-    def free_bytes(self, directory: Path) -> int:
-        """Return how much room the disk of a directory has."""
-
-
-class RealDisk:
-    """The file system of a POSIX machine; a handle is a file descriptor."""
-
-    def create(self, path: Path) -> int:
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         return os.open(path, flags, 0o644)
 
     def open(self, path: Path, *, writable: bool) -> int:
+        """Return a handle of a regular file that exists."""
         # A link is followed to read what it leads to, but nothing is written there.
         access = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW if writable else os.O_RDONLY
         handle = os.open(path, access | os.O_CLOEXEC | os.O_NONBLOCK)  # do not wait at a pipe
@@ -93,12 +35,15 @@ class RealDisk:
         raise OSError(errno.EINVAL, "Not a regular file")
 
     def lock(self, handle: int) -> None:
+        """Lock the file until the handle is closed; ``BlockingIOError`` if another has it."""
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def size(self, handle: int) -> int:
+        """Return the size of the file in bytes."""
         return os.fstat(handle).st_size
 
     def read(self, handle: int, offset: int, count: int) -> bytes:
+        """Return `count` bytes from `offset`, fewer only at the end of the file."""
         parts: list[bytes] = []
         while count > 0:
             part = os.pread(handle, count, offset)
@@ -110,32 +55,41 @@ class RealDisk:
         return b"".join(parts)
 
     def write(self, handle: int, data: bytes) -> int:
+        """Append bytes; return how many were taken, which may be fewer than given."""
         return os.write(handle, data)
 
     def truncate(self, handle: int, size: int) -> None:
+        """Cut the file to `size` bytes."""
         os.ftruncate(handle, size)
 
     def fsync(self, handle: int) -> None:
+        """Return when content and size of the file are on the disk."""
         os.fsync(handle)
 
     def drop_cache(self, handle: int) -> None:
+        """Ask that the next read comes from the disk, not from memory."""
         if hasattr(os, "posix_fadvise"):
             os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
 
     def close(self, handle: int) -> None:
+        """Close the handle and release its lock; this raises nothing."""
         with suppress(OSError):  # the handle is gone even so, and what matters was synced
             os.close(handle)
 
     def names(self, directory: Path) -> list[str]:
+        """Return the names in a directory, in any order."""
         return os.listdir(directory)
 
     def rename(self, old: Path, new: Path) -> None:
+        """Give a file another name in the same directory, at once."""
         os.rename(old, new)
 
     def remove(self, path: Path) -> None:
+        """Remove a file."""
         os.remove(path)
 
     def fsync_directory(self, directory: Path) -> None:
+        """Return when the names in a directory are on the disk."""
         handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(handle)
@@ -143,12 +97,15 @@ class RealDisk:
             os.close(handle)
 
     def is_file(self, path: Path) -> bool:
+        """Return whether a regular file is there, and no link."""
         return path.is_file() and not path.is_symlink()
 
     def make_directory(self, directory: Path) -> None:
+        """Make a directory if it is not there; its parent has to be."""
         directory.mkdir(exist_ok=True)
 
     def free_bytes(self, directory: Path) -> int:
+        """Return how much room the disk of a directory has."""
         disk = os.statvfs(directory)
         return disk.f_bavail * disk.f_frsize
 

@@ -1,18 +1,4 @@
-"""The errors of the journal.
-
-::
-
-    JournalError
-    ├── JournalRecordError       a record that cannot be a line (the caller's mistake)
-    ├── JournalExistsError       create() where a journal stands already
-    ├── JournalLockedError       another writer has the journal open
-    ├── JournalReadError         the file cannot be read as a journal
-    │   ├── JournalUnstartedError    its header never reached the disk whole
-    │   └── JournalDamagedError      it was changed after it was written
-    └── JournalWriteError        the disk failed, or the writer is closed
-"""
-
-from __future__ import annotations
+"""The errors of the journal."""
 
 import errno
 from pathlib import Path
@@ -37,17 +23,10 @@ class JournalLockedError(JournalError):
 
 
 class JournalReadError(JournalError):
-    """A file cannot be read as a journal.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    """
+    """A file cannot be read as a journal."""
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(f"{path}: {reason}")
-        self.path = path
 
 
 class JournalUnstartedError(JournalReadError):
@@ -83,20 +62,10 @@ class JournalDamagedError(JournalReadError):
 
 
 class JournalWriteError(JournalError):
-    """Something could not be written; the writer that says so is of no further use.
+    """Something could not be written; the writer that says so is of no further use."""
 
-    Attributes
-    ----------
-    path : Path
-        The journal.
-    unrecorded : range
-        The numbers of the records that were appended and are not recorded.
-    """
-
-    def __init__(self, path: Path, reason: str, unrecorded: range = range(0)) -> None:
+    def __init__(self, path: Path, reason: str) -> None:
         super().__init__(f"{path}: {reason}")
-        self.path = path
-        self.unrecorded = unrecorded
 
 
 def system_reason(error: OSError) -> str:

@@ -1,14 +1,12 @@
 """Reading a journal: the good records, and a verdict on what follows them."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NoReturn
 
-from firmware_py.journal.disk import Disk, RealDisk
+from firmware_py.journal.disk import Disk
 from firmware_py.journal.errors import (
     JournalDamagedError,
     JournalReadError,
@@ -59,7 +57,7 @@ def read_journal(path: str | os.PathLike[str], *, disk: Disk | None = None) -> R
     JournalDamagedError
         The file was changed after it was written; the error carries the good records.
     """
-    disk = disk or RealDisk()
+    disk = disk or Disk()
     path = Path(path)
     try:
         handle = disk.open(path, writable=False)
@@ -110,15 +108,15 @@ def _scan(disk: Disk, handle: int, path: Path) -> Recovered:
     while offset < size:
         line = _line_at(disk, handle, offset, min(line_bytes_max(len(records)), size - offset))
         try:
-            decoded = decode_line(line, len(records), crc)
+            record, crc = decode_line(line, len(records), crc)
         except LineError as error:
             good = Recovered(path, tuple(records), offset, crc)
             tail = disk.read(handle, offset, min(size - offset, UNSYNCED_BYTES_MAX))
             return _judged(good, tail, size - offset, error)
         if not records:
-            _check_version(path, decoded.record)
-        records.append(decoded.record)
-        offset, crc = offset + len(line), decoded.crc
+            _check_version(path, record)
+        records.append(record)
+        offset += len(line)
     if not records:
         raise JournalUnstartedError(path, "is empty; no header was ever recorded in it")
     return Recovered(path, tuple(records), offset, crc)
@@ -158,9 +156,7 @@ def _judged(good: Recovered, tail: bytes, torn_bytes: int, error: LineError) -> 
         _refuse_header(good.path, tail, proof, error)
     if proof:
         raise JournalDamagedError(good.path, len(good.records) + 1, good.good_bytes, proof, good)
-    return replace(
-        good, torn_bytes=torn_bytes, torn_reason=f"line {len(good.records) + 1}: {error}"
-    )
+    return replace(good, torn_bytes=torn_bytes)
 
 
 def _proof_of_damage(tail: bytes, torn_bytes: int, number: int, error: LineError) -> str:

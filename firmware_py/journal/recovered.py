@@ -1,7 +1,5 @@
 """What a journal holds, as its reader returns it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +24,6 @@ class Recovered:
         The CRC of the last line read.
     torn_bytes : int
         How many bytes follow those lines; on return from ``resume`` they have been cut off.
-    torn_reason : str
-        What is wrong with those bytes; empty if there are none.
     """
 
     path: Path
@@ -35,17 +31,11 @@ class Recovered:
     good_bytes: int
     crc: str
     torn_bytes: int = 0
-    torn_reason: str = ""
 
     @property
     def header(self) -> Record:
         """Record 0."""
         return self.records[0]
-
-    @property
-    def torn_offset(self) -> int | None:
-        """Where the torn bytes start (or started); None if there are none."""
-        return self.good_bytes if self.torn_bytes else None
 
     @property
     def complete(self) -> bool:

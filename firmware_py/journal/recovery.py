@@ -4,8 +4,6 @@ The power may go after any step. The next recovery then finds either the torn en
 saved cut without its note, and does the rest.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Final

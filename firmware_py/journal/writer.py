@@ -1,7 +1,5 @@
 """Writing a journal. When `sync` has returned, all records are on the disk."""
 
-from __future__ import annotations
-
 import io
 import os
 from collections.abc import Mapping
@@ -12,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from firmware_py.journal.disk import Disk, RealDisk, write_all
+from firmware_py.journal.disk import Disk, write_all
 from firmware_py.journal.errors import (
     JournalExistsError,
     JournalLockedError,
@@ -92,7 +90,7 @@ class JournalWriter:
         JournalWriteError
             The disk failed; the file has been removed if that was possible.
         """
-        disk = disk or RealDisk()
+        disk = disk or Disk()
         path = Path(path)
         record = _header_record(header, seal_key)
         encode_line(0, 0, record, "")  # refuse before there is a file
@@ -109,7 +107,7 @@ class JournalWriter:
             if not isinstance(error, OSError):
                 raise
             reason = f"its directory cannot be synced: {system_reason(error)}"
-            raise JournalWriteError(path, reason, range(1)) from error
+            raise JournalWriteError(path, reason) from error
         return writer
 
     @classmethod
@@ -130,7 +128,7 @@ class JournalWriter:
             It writes behind the last good record.
         recovered : Recovered
             All records now in the journal, on the disk, the notes of this recovery included;
-            ``torn_bytes`` and ``torn_offset`` tell what was cut off now.
+            ``torn_bytes`` behind ``good_bytes`` were cut off now.
 
         Raises
         ------
@@ -142,7 +140,7 @@ class JournalWriter:
         JournalWriteError
             The disk failed; what was recorded is still there, resume again.
         """
-        disk = disk or RealDisk()
+        disk = disk or Disk()
         path = Path(path)
         handle = _opened(disk, path)
         try:
@@ -281,7 +279,6 @@ class JournalWriter:
             raise JournalWriteError(
                 self._path,
                 f"is full: record {number} would make it longer than {JOURNAL_BYTES_MAX} bytes",
-                range(number, number + 1),
             )
         if len(self._unsynced) + len(line) > UNSYNCED_BYTES_MAX:
             self.sync()
@@ -298,10 +295,7 @@ class JournalWriter:
 
     def _check_usable(self) -> None:
         if self._refusal:
-            unrecorded = range(self._synced_count, self._record_count)
-            raise JournalWriteError(
-                self._path, f"nothing more is recorded: {self._refusal}", unrecorded
-            )
+            raise JournalWriteError(self._path, f"nothing more is recorded: {self._refusal}")
 
     def _failed(self, error: OSError) -> JournalWriteError:
         """Cut the file back after a failed write or fsync and return the error to raise."""
@@ -317,7 +311,6 @@ class JournalWriter:
             f"cannot be written: {system_reason(error)}; {records_named(unrecorded)} not "
             f"recorded, {records_named(range(self._synced_count))} safe; {outcome}; "
             "see to the disk, then resume the journal",
-            unrecorded,
         )
 
 

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 FRAME_BYTES_MAX = 96  # bytes, newline included: what a microcontroller can hold twice over
 SEQUENCE_MAX = 999999999  # nine digits: 30 bits, and years of commands
-DECIMAL_MAX = 999999999  # largest magnitude of a decimal: with six digits exact in a double
-DECIMAL_DIGITS_MAX = 6  # digits after the point; no quantity of the wire needs more
+DECIMAL_MAX = 999999999  # largest magnitude of a decimal: its hundredths are exact in a double
 
 _CRC_DIGITS = 8
 _TAIL_BYTES = 2 + _CRC_DIGITS + 1  # " *", the CRC, the newline
@@ -101,18 +100,15 @@ def decode(line: bytes) -> "tuple[int, str, dict[str, str]]":
     return sequence, verb, fields
 
 
-def decimal(value: float, digits: int) -> str:
+def decimal(value: float) -> str:
     """Write a decimal: the same text under CPython and MicroPython, never ``-0.00`` or ``nan``.
 
-    The value times ``10**digits`` is rounded to a whole number, halves to even, and only whole
-    numbers are printed.
+    The value is rounded to hundredths, halves to even, and only whole numbers are printed.
 
     Parameters
     ----------
     value : float or int
         At most `DECIMAL_MAX` in magnitude.
-    digits : int
-        Digits after the point, 0 to `DECIMAL_DIGITS_MAX`; 0 writes no point.
 
     Returns
     -------
@@ -121,25 +117,16 @@ def decimal(value: float, digits: int) -> str:
     Raises
     ------
     FrameError
-        The value is not a finite number within the range, or `digits` is out of range.
+        The value is not a finite number within the range.
     """
-    if isinstance(digits, bool) or not isinstance(digits, int):
-        raise FrameError("digits %r is not a whole number" % (digits,))
-    if not 0 <= digits <= DECIMAL_DIGITS_MAX:
-        raise FrameError("digits %d, allowed are 0 to %d" % (digits, DECIMAL_DIGITS_MAX))
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise FrameError("decimal %r is not a number" % (value,))
     if not -DECIMAL_MAX <= value <= DECIMAL_MAX:  # also refuses nan
         limits = (value, -DECIMAL_MAX, DECIMAL_MAX)
         raise FrameError("decimal %r, allowed are %d to %d" % limits)
-    scale = 10**digits
-    scaled = round(value * scale)
-    whole, fraction = divmod(abs(scaled), scale)
-    text = ("-" if scaled < 0 else "") + str(whole)
-    if digits == 0:
-        return text
-    tail = str(fraction)
-    return text + "." + "0" * (digits - len(tail)) + tail
+    hundredths = round(value * 100)
+    whole, fraction = divmod(abs(hundredths), 100)
+    return "%s%d.%02d" % ("-" if hundredths < 0 else "", whole, fraction)
 
 
 def parse_whole(text: str) -> int:

@@ -20,7 +20,6 @@ LOWEST_DBFS = -160.0
 NOISE_DBFS_MAX = -10.0  # a louder noise would be clipped at four times its RMS
 EVENTS_KEPT_MAX = 64  # unacknowledged ones, by the board: some 15 trials of four events
 HOST_SILENCE_US = 1000000  # without a frame from the host: then a board falls silent by itself
-DECIMAL_DIGITS = 2  # after the point: a longer tone would not fit its frame
 
 TEXT, HEX, CHOICE, WHOLE, DECIMAL = "text", "hex", "choice", "whole", "decimal"
 
@@ -96,7 +95,7 @@ class Field:
         if self.kind == CHOICE:
             value = self.choices[value]
         elif self.kind == DECIMAL:
-            value = decimal(value, DECIMAL_DIGITS)
+            value = decimal(value)
         return value  # type: ignore[no-any-return]
 
 

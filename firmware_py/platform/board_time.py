@@ -8,6 +8,7 @@ import os
 import struct
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, Self
 
@@ -27,7 +28,7 @@ class BoardTimeError(Exception):
     """The file cannot be made, or is not that of a board's time; the text says which and why."""
 
 
-class BoardTime:
+class BoardTime(AbstractContextManager["BoardTime"]):
     """The file of a board's time; used in a `with` statement, or closed.
 
     Parameters
@@ -94,12 +95,7 @@ class BoardTime:
         """Let go of the file."""
         self._memory.close()
 
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
     def __exit__(self, *_: object) -> None:
-        """Let go of the file."""
         self.close()
 
 

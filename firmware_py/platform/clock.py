@@ -2,39 +2,12 @@
 
 import datetime
 import time
-from typing import Protocol
 
 from firmware_py.platform.waiting import SystemWaiting, Waiting
 
 
-class Clock(Protocol):
-    """Tells the time in microseconds since some fixed moment, never backwards."""
-
-    def now_us(self) -> int:
-        """Return the time."""
-
-    def date(self) -> datetime.datetime:
-        """Return date and time of day for people, with its zone; nothing is computed from it."""
-
-    def seconds_until(self, at_us: int) -> float:
-        """Return how many seconds of the real world lie before `at_us`, at least 0."""
-
-
-class LoopClock(Clock, Protocol):
-    """What the loop asks of its clock besides: the real time, and what to wait with."""
-
-    def of_wire(self) -> Clock:
-        """Return the clock of the wire."""
-
-    def world_s(self) -> float:
-        """Return the seconds of the world since some fixed moment, never backwards."""
-
-    def waiting(self) -> Waiting:
-        """Return a new object to wait with; the caller closes it."""
-
-
 class SteadyClock:
-    """The machine's monotonic clock, run `speed` times as fast as the world.
+    """The machine's monotonic clock, run `speed` times as fast as the world, never backwards.
 
     Parameters
     ----------
@@ -47,7 +20,7 @@ class SteadyClock:
         self._speed = speed
 
     def now_us(self) -> int:
-        """Return the time."""
+        """Return the time in microseconds since some fixed moment."""
         return int(time.monotonic_ns() / 1000 * self._speed)
 
     def of_wire(self) -> "SteadyClock":
@@ -58,12 +31,12 @@ class SteadyClock:
         """Return the seconds of the world since some fixed moment."""
         return time.monotonic()
 
-    def waiting(self) -> SystemWaiting:
-        """Return a new object to wait with."""
+    def waiting(self) -> Waiting:
+        """Return a new object to wait with; the caller closes it."""
         return SystemWaiting()
 
     def date(self) -> datetime.datetime:
-        """Return date and time of day, UTC."""
+        """Return date and time of day for people, UTC; nothing is computed from it."""
         return datetime.datetime.now(datetime.UTC)
 
     def seconds_until(self, at_us: int) -> float:

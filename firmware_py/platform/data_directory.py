@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from firmware_py.journal import Disk, RealDisk, SealKey
+from firmware_py.journal import Disk, SealKey
 from firmware_py.journal.disk import open_or_create, write_all
 
 JOURNAL_NAME: Final = re.compile(r"session-(\d{6,9})\.journal", re.ASCII)
@@ -49,7 +49,7 @@ class DataDirectory:
     ) -> None:
         self.path = path
         self.seal_key = seal_key
-        self.disk = disk or RealDisk()
+        self.disk = disk or Disk()
         try:
             self.disk.make_directory(path)
             self._lock = open_or_create(self.disk, path / LOCK_NAME)

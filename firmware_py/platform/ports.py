@@ -6,7 +6,7 @@ import select
 import termios
 import time
 from contextlib import suppress
-from typing import Final, Protocol
+from typing import Final
 
 import serial
 
@@ -19,40 +19,6 @@ WRITE_TIMEOUT_S: Final = 1.0  # of ports that cannot tell whether they take more
 
 class PortError(Exception):
     """A port that cannot be opened, or is gone."""
-
-
-class SerialLine(Protocol):
-    """What the loop asks of a port; `Port` says what each of these does."""
-
-    @property
-    def url(self) -> str:
-        """Return what the port is opened by."""
-
-    @property
-    def is_open(self) -> bool:
-        """Return whether the port is open."""
-
-    @property
-    def is_full(self) -> bool:
-        """Return whether bytes wait here until the other end takes more."""
-
-    def open(self) -> None:
-        """Open the port, or raise `PortError`."""
-
-    def close(self) -> None:
-        """Close the port."""
-
-    def fileno(self) -> int | None:
-        """Return the file descriptor to wait for, None if there is none."""
-
-    def read(self) -> bytes:
-        """Return what has come, without waiting, or raise `PortError`."""
-
-    def write(self, data: bytes) -> None:
-        """Send bytes, without waiting, or raise `PortError`."""
-
-    def drain(self, seconds: float) -> None:
-        """Give the other end so much time to take what was not sent yet."""
 
 
 class Port:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
-from firmware_py.platform.ports import SerialLine
+from firmware_py.platform.ports import Port
 
 POLL_S: Final = 0.005  # for a port without a file descriptor
 
@@ -14,7 +14,7 @@ POLL_S: Final = 0.005  # for a port without a file descriptor
 class Waiting(Protocol):
     """What the loop waits with."""
 
-    def wait(self, ports: Sequence[SerialLine], seconds: float) -> None:
+    def wait(self, ports: Sequence[Port], seconds: float) -> None:
         """Wait until a port has bytes, a full one takes more, the time is over, or it is rung."""
 
     def sleep(self, seconds: float) -> None:
@@ -33,7 +33,7 @@ class SystemWaiting:
     def __init__(self) -> None:
         self._rung, self._bell = os.pipe()
 
-    def wait(self, ports: Sequence[SerialLine], seconds: float) -> None:
+    def wait(self, ports: Sequence[Port], seconds: float) -> None:
         """Wait for one of these open ports, at most so long."""
         readers = _descriptors(ports)
         if len(readers) < len(ports):
@@ -55,5 +55,5 @@ class SystemWaiting:
         os.close(self._bell)
 
 
-def _descriptors(ports: Iterable[SerialLine]) -> list[int]:
+def _descriptors(ports: Iterable[Port]) -> list[int]:
     return [fd for fd in (port.fileno() for port in ports) if fd is not None]

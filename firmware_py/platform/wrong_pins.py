@@ -4,14 +4,33 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from firmware_py.journal import Disk, RealDisk
+from firmware_py.journal import Disk
 from firmware_py.journal.disk import open_or_create, opened
 
 COUNT_MAX: Final = 64  # the delay has long been the longest
 READ_TRIES: Final = 2  # a card that fails to read once often reads the next time
 
 
-class WrongPinsOnDisk:
+class WrongPins:
+    """Counts the wrong PINs since the last right one, until the power goes."""
+
+    def __init__(self) -> None:
+        self._since_start = 0
+
+    def count(self) -> int:
+        """Return how many there were."""
+        return self._since_start
+
+    def add(self) -> None:
+        """Count one more."""
+        self._since_start += 1
+
+    def clear(self) -> None:
+        """Begin again."""
+        self._since_start = 0
+
+
+class WrongPinsOnDisk(WrongPins):
     """A file with one byte for every wrong PIN: no torn write can leave it with fewer.
 
     Where it cannot be written, as on a full card, the firmware counts from its start on; nobody is
@@ -27,23 +46,23 @@ class WrongPinsOnDisk:
 
     def __init__(self, path: Path, disk: Disk | None = None) -> None:
         self._path = path
-        self._disk = disk or RealDisk()
-        self._since_start = 0
+        super().__init__()
+        self._disk = disk or Disk()
 
     def count(self) -> int:
         """Return how many there were."""
-        return max(self._kept(), self._since_start)
+        return max(self._kept(), super().count())
 
     def add(self) -> None:
         """Count one more, and put it on the disk."""
         if self.count() < COUNT_MAX:
             with suppress(OSError):
                 self._put(b"x")
-        self._since_start += 1
+        super().add()
 
     def clear(self) -> None:
         """Begin again."""
-        self._since_start = 0
+        super().clear()
         with suppress(OSError):
             self._put(b"")
 

@@ -14,7 +14,7 @@ from typing import Final
 from device.simulator.serve import at_first_signal
 from firmware_py.archive import UNFINISHED
 from firmware_py.console.grammar import header_pattern
-from firmware_py.platform.ports import PortError
+from firmware_py.platform.ports import Port, PortError
 from host_tools import simulation
 from host_tools.commands.console import command as console
 from host_tools.commands.console.command import (
@@ -168,14 +168,13 @@ class _Bench:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
-class _OperatorsEnd:
+class _OperatorsEnd(Port):
     """The operator's end of the cable as a port that is lost when the firmware ends."""
 
     is_open = True
-    is_full = False
 
     def __init__(self, cable: ConsoleLine, firmware: FirmwareProcess) -> None:
-        self.url = cable.port
+        super().__init__(cable.port, "console")
         self._cable = cable
         self._firmware = firmware
 
@@ -184,9 +183,6 @@ class _OperatorsEnd:
 
     def close(self) -> None:
         """Do nothing: the cable stays for the next talk."""
-
-    def fileno(self) -> None:
-        """Return None: there is nothing to wait for."""
 
     def read(self) -> bytes:
         """Return whole lines that have come.
@@ -205,9 +201,6 @@ class _OperatorsEnd:
     def write(self, data: bytes) -> None:
         """Type a line."""
         self._cable.send(data.rstrip(b"\r"))
-
-    def drain(self, seconds: float) -> None:
-        """Do nothing: a cable takes a line at once."""
 
 
 @contextmanager

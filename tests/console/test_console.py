@@ -59,7 +59,7 @@ CALLS: dict[str, Call] = {
 
 def numbers(console: Console) -> list[int]:
     """Read all errors; return their numbers."""
-    answers = iter(console.next_error, '0,"No error"')
+    answers = iter(console.errors.next, '0,"No error"')
     return [int(answer.split(",")[0]) for answer in answers]
 
 
@@ -268,8 +268,8 @@ def test_a_wrong_line_does_nothing_and_is_answered_with_what_is_right(
 
     assert console.execute(line) == [f"ERROR {answer}"]
     assert instrument.calls == []
-    assert console.next_error() == answer
-    assert console.next_error() == '0,"No error"'
+    assert console.errors.next() == answer
+    assert console.errors.next() == '0,"No error"'
 
 
 @pytest.mark.parametrize("line", ["SESS:PAUS", "SESS:STAT?", "AUD", "SETT pulses,2"])

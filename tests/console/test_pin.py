@@ -247,7 +247,7 @@ def test_it_is_never_repeated(line: str) -> None:
     _, console, clock = locked()
     for _ in range(3):
         said = console.execute(line)
-        errors = iter(console.next_error, '0,"No error"')
+        errors = iter(console.errors.next, '0,"No error"')
         assert PIN not in " ".join((*said, *errors))
         clock.s += DELAY_S_MAX
 
@@ -257,7 +257,7 @@ def test_it_is_never_repeated(line: str) -> None:
 def test_it_is_never_repeated_wherever_it_stands(before: str, after: str) -> None:
     _, console, _ = locked()
     said = console.execute(f"{before}{PIN}{after}")
-    errors = iter(console.next_error, '0,"No error"')
+    errors = iter(console.errors.next, '0,"No error"')
     shown = " ".join((*said, *errors))
 
     if not before.strip(" :") or before.strip(" :").startswith(("SYST", "P")):

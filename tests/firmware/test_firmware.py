@@ -23,7 +23,7 @@ from firmware_py.link.client import REPEATS_MAX
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_JOURNAL, EXIT_TONE_GENERATOR
-from firmware_py.platform.ports import PortError
+from firmware_py.platform.ports import Port, PortError
 from firmware_py.procedure import ear as ear_test
 from firmware_py.procedure.events import Action, Event, ToneEnded
 from firmware_py.procedure.hearing import HearingTest
@@ -40,12 +40,13 @@ SPEED = 40.0
 WAIT_S_MAX = 20.0  # usually milliseconds
 
 
-class FakePort:
+class FakePort(Port):
     """A port without a descriptor that can be made to fail."""
 
+    is_open = False
+
     def __init__(self) -> None:
-        self.url = f"fake://{type(self).__name__}"
-        self.is_open = self.is_full = False
+        super().__init__(f"fake://{type(self).__name__}", "")
         self.opened = 0
         self.broken = ""
 
@@ -56,9 +57,6 @@ class FakePort:
 
     def close(self) -> None:
         self.is_open = False
-
-    def fileno(self) -> None:
-        return None
 
     def drain(self, seconds: float) -> None:
         self._check()

@@ -40,7 +40,7 @@ class Bench:
 
     def check(self) -> int:
         ports = Port(self.tones, "tone generator"), Port(self.console, "console")
-        looked_at = readiness(ports, self.data, self.configuration, self.calibration, SteadyClock())
+        looked_at = readiness(ports, self.data, self.configuration, self.calibration)
         return check(looked_at)
 
 

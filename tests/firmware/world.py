@@ -22,6 +22,7 @@ from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.journal import read_journal
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Lost, Notice
+from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.settings import Settings
@@ -35,10 +36,11 @@ STEPS_MAX: Final = 100_000  # a session of two ears has some five thousand
 EXCHANGES_MAX: Final = 100  # without time passing; a step has some five
 
 
-class VirtualClock:
+class VirtualClock(SteadyClock):
     """A clock that the test moves; the time of the hearing test may go faster than the world's."""
 
     def __init__(self, speed: int) -> None:
+        super().__init__()
         self.us = 0
         self.speed = speed
 

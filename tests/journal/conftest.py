@@ -1,7 +1,5 @@
 """A small journal, as bytes, and how to read one from bytes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

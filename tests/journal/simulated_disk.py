@@ -6,8 +6,6 @@ or new, or, where the file was growing, anything.  After a failed fsync the byte
 in memory but never reach the disk, and no later fsync says so, as on Linux.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import random
@@ -17,6 +15,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Final
+
+from firmware_py.journal.disk import Disk
 
 SECTOR_BYTES: Final = 32
 """Far smaller than a real one, so that one record spans several."""
@@ -105,7 +105,7 @@ def _nothing() -> None:
     pass
 
 
-class SimulatedDisk:
+class SimulatedDisk(Disk):
     """Files in memory behind the `Disk` interface.
 
     Parameters
@@ -285,7 +285,7 @@ class SimulatedDisk:
 
     def after_power_loss(
         self, loss: PowerLoss, seed: int = 0, fault: Fault | None = None
-    ) -> SimulatedDisk:
+    ) -> "SimulatedDisk":
         """Return the disk that is found when the power is back; this one stays as it is."""
         chance = random.Random(seed)
         old = loss is PowerLoss.DROPPED or (loss is PowerLoss.MIXED and chance.random() < 0.5)

@@ -7,8 +7,6 @@ found is lost, the journal goes on and is sealed.  The canaries at the end break
 purpose: they show that the sweeps notice.
 """
 
-from __future__ import annotations
-
 import errno
 import itertools
 import random

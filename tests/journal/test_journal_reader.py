@@ -1,7 +1,5 @@
 """Reading: every cut, every flipped bit, every shuffled line, and files that are no journal."""
 
-from __future__ import annotations
-
 import os
 import re
 import tracemalloc
@@ -58,7 +56,7 @@ def test_a_sound_journal_reads_whole(sample: bytes, sample_records: list[dict[st
 
     assert recovered.header == {"kind": "header", "journal": 1, "seed": 1}
     assert list(recovered.records[1:]) == sample_records
-    assert (recovered.torn_bytes, recovered.torn_offset, recovered.torn_reason) == (0, None, "")
+    assert (recovered.torn_bytes, recovered.good_bytes) == (0, len(sample))
     assert recovered.complete
     assert recovered.good_bytes == len(sample)
 
@@ -74,7 +72,7 @@ def test_a_cut_anywhere_is_a_torn_end(sample: bytes) -> None:
         count = sum(end <= size for end in ends[1:])
         assert recovered.records == whole[:count], size
         assert recovered.torn_bytes == size - ends[count], size
-        assert recovered.torn_offset == (None if size in ends else ends[count]), size
+        assert recovered.good_bytes == ends[count], size
         assert not recovered.complete
     for size in range(ends[1]):
         with pytest.raises(JournalUnstartedError, match=r"torn header|empty"):
@@ -92,7 +90,7 @@ def test_a_flipped_bit_is_an_error_or_a_torn_end(sample: bytes) -> None:
         if isinstance(found, Recovered):
             assert bit // 8 >= last, bit
             assert found.records == whole[:-1], bit
-            assert found.torn_offset == last, bit
+            assert found.good_bytes == last, bit
         elif isinstance(found, JournalDamagedError):
             assert found.byte_offset <= bit // 8, bit
             good = found.good.records if found.good else ()
@@ -167,7 +165,6 @@ def test_a_lost_sector_within_the_last_sync_is_a_torn_end() -> None:
     recovered = read(bytes(torn))
     assert len(recovered.records) == 4
     assert recovered.torn_bytes == len(b"".join(second[1:]))
-    assert recovered.torn_reason.startswith("line 5: ")
 
     with pytest.raises(JournalDamagedError, match="record 7 follows, appended when 7 records"):
         read(bytes(torn) + third[0])
@@ -181,7 +178,7 @@ def test_what_a_caller_writes_is_no_proof_of_damage() -> None:
     line, _ = encode_line(1, 1, tricky, crc)
     torn = header[0] + line[:-2] + b"x\n"
 
-    assert read(torn).torn_offset == len(header[0])
+    assert read(torn).good_bytes == len(header[0])
 
 
 def test_an_end_of_zeros_or_noise_is_torn_until_it_is_too_long(sample: bytes) -> None:
@@ -244,7 +241,6 @@ def test_what_is_no_journal_is_named(
 
     assert type(caught.value) is kind
     assert str(caught.value).startswith("/data/s.jsonl: ")
-    assert caught.value.path == PATH
 
 
 @pytest.mark.parametrize("version", ["2", "true", "1.0", '"1"', "null"])

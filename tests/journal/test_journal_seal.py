@@ -1,7 +1,5 @@
 """Seals: nothing can be changed, left out, added or put elsewhere without the key."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

@@ -1,5 +1,6 @@
 """The frames of the wire: strict, symmetric, bounded, and fit for MicroPython."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -78,10 +79,8 @@ class TestEncode:
         ],
     )
     def test_sequence_is_checked(self, sequence: int, words: str) -> None:
-        with pytest.raises(FrameError) as error:
+        with pytest.raises(FrameError, match=f"^{re.escape(words)}$"):
             encode(sequence, "ping")
-
-        assert str(error.value) == words
 
     @pytest.mark.parametrize(
         ("verb", "fields", "words"),
@@ -106,10 +105,8 @@ class TestEncode:
     def test_parts_are_checked(
         self, verb: str, fields: list[tuple[str, str | int]], words: str
     ) -> None:
-        with pytest.raises(FrameError) as error:
+        with pytest.raises(FrameError, match=re.escape(words)):
             encode(1, verb, fields)
-
-        assert words in str(error.value)
 
     def test_the_longest_frame_has_exactly_the_allowed_length(self) -> None:
         longest = "x" * (FRAME_BYTES_MAX - len(encode(1, "p", [("a", "x")])) + 1)
@@ -151,10 +148,8 @@ class TestDecode:
         ],
     )
     def test_a_body_that_is_no_frame_is_refused(self, body: bytes, words: str) -> None:
-        with pytest.raises(FrameError) as error:
+        with pytest.raises(FrameError, match=re.escape(words)):
             decode(sealed(body))
-
-        assert words in str(error.value)
 
     @pytest.mark.parametrize(
         ("line", "words"),
@@ -170,10 +165,8 @@ class TestDecode:
         ],
     )
     def test_a_line_without_its_seal_is_refused(self, line: bytes, words: str) -> None:
-        with pytest.raises(FrameError) as error:
+        with pytest.raises(FrameError, match=re.escape(words)):
             decode(line)
-
-        assert words in str(error.value)
 
     def test_every_changed_byte_is_detected_or_harmless(self) -> None:
         wanted = decode(A_FRAME)
@@ -216,55 +209,45 @@ class TestDecode:
 
 class TestNumbers:
     @pytest.mark.parametrize(
-        ("value", "digits", "text"),
+        ("value", "text"),
         [
-            (1000, 2, "1000.00"),
-            (-0.001, 2, "0.00"),
-            (-0.0, 1, "0.0"),
-            (0.0, 0, "0"),
-            (-79.996, 2, "-80.00"),
-            (0.125, 2, "0.12"),
-            (0.375, 2, "0.38"),
-            (12.05, 3, "12.050"),
-            (-0.5, 0, "0"),
-            (-1.5, 0, "-2"),
-            (DECIMAL_MAX, 6, "999999999.000000"),
-            (3, 0, "3"),
+            (1000, "1000.00"),
+            (-0.001, "0.00"),
+            (-0.0, "0.00"),
+            (-79.996, "-80.00"),
+            (0.125, "0.12"),
+            (0.375, "0.38"),
+            (12.05, "12.05"),
+            (DECIMAL_MAX, "999999999.00"),
         ],
     )
-    def test_decimal(self, value: float, digits: int, text: str) -> None:
-        assert decimal(value, digits) == text
+    def test_decimal(self, value: float, text: str) -> None:
+        assert decimal(value) == text
 
     @deterministic
-    @given(st.floats(-1e6, 1e6), st.integers(0, 6))
-    @example(-1e-9, 2)
-    def test_a_decimal_is_the_nearest_and_is_read_back(self, value: float, digits: int) -> None:
-        text = decimal(value, digits)
+    @given(st.floats(-1e6, 1e6))
+    @example(-1e-9)
+    def test_a_decimal_is_the_nearest_and_is_read_back(self, value: float) -> None:
+        text = decimal(value)
 
-        step = Fraction(1, 10**digits)
-        assert abs(Fraction(text) - Fraction(value)) <= step * Fraction(5_000_001, 10_000_000)
+        assert abs(Fraction(text) - Fraction(value)) <= Fraction(5_000_001, 1_000_000_000)
         assert parse_decimal(text) == float(text)
         assert not text.startswith("-") or text.strip("-0.")
-        assert decimal(parse_decimal(text), digits) == text
+        assert decimal(parse_decimal(text)) == text
 
     @pytest.mark.parametrize(
-        ("value", "digits", "words"),
+        ("value", "words"),
         [
-            (float("nan"), 2, "decimal nan, allowed are -999999999 to 999999999"),
-            (float("inf"), 2, "decimal inf, allowed are -999999999 to 999999999"),
-            (-1e9, 2, "decimal -1000000000.0, allowed are -999999999 to 999999999"),
-            ("1", 2, "decimal '1' is not a number"),
-            (True, 2, "decimal True is not a number"),
-            (1.0, 7, "digits 7, allowed are 0 to 6"),
-            (1.0, -1, "digits -1, allowed are 0 to 6"),
-            (1.0, 1.0, "digits 1.0 is not a whole number"),
+            (float("nan"), "decimal nan, allowed are -999999999 to 999999999"),
+            (float("inf"), "decimal inf, allowed are -999999999 to 999999999"),
+            (-1e9, "decimal -1000000000.0, allowed are -999999999 to 999999999"),
+            ("1", "decimal '1' is not a number"),
+            (True, "decimal True is not a number"),
         ],
     )
-    def test_decimal_is_checked(self, value: float, digits: int, words: str) -> None:
-        with pytest.raises(FrameError) as error:
-            decimal(value, digits)
-
-        assert str(error.value) == words
+    def test_decimal_is_checked(self, value: float, words: str) -> None:
+        with pytest.raises(FrameError, match=f"^{re.escape(words)}$"):
+            decimal(value)
 
     @pytest.mark.parametrize(("text", "number"), [("0", 0), ("-7", -7), ("5000", 5000)])
     def test_whole_numbers_are_read(self, text: str, number: int) -> None:
@@ -293,10 +276,8 @@ class TestNumbers:
     )
     def test_what_is_no_number_is_refused(self, text: str, words: str) -> None:
         for parse in (parse_whole, parse_decimal):
-            with pytest.raises(FrameError) as error:
+            with pytest.raises(FrameError, match=f"^{re.escape(words)}$"):
                 parse(text)
-
-            assert str(error.value) == words
 
     @pytest.mark.parametrize(
         ("text", "words"),
@@ -309,10 +290,8 @@ class TestNumbers:
         ],
     )
     def test_what_is_no_decimal_is_refused(self, text: str, words: str) -> None:
-        with pytest.raises(FrameError) as error:
+        with pytest.raises(FrameError, match=f"^{re.escape(words)}$"):
             parse_decimal(text)
-
-        assert str(error.value) == words
 
     def test_a_decimal_is_no_whole_number(self) -> None:
         with pytest.raises(FrameError, match=r"number '1\.0': '\.' is not a digit"):
@@ -396,7 +375,7 @@ def attempt(function, *arguments):
     except FrameError as error:
         print("FrameError", str(error))
 
-frame = encode(17, "tone", [("id", "r3"), ("ear", "l"), ("hz", decimal(1000, 2)), ("n", 3)])
+frame = encode(17, "tone", [("id", "r3"), ("ear", "l"), ("hz", decimal(1000)), ("n", 3)])
 for place in range(len(frame)):
     for byte in (0, 10, 32, 42, 61, 127, 200, frame[place]):
         attempt(decode, frame[:place] + bytes([byte]) + frame[place + 1 :])
@@ -410,13 +389,12 @@ for arguments in (
 state = 1
 for _ in range(2000):
     state = state * 1103515245 + 12345 & 0x7FFFFFFF
-    attempt(decimal, (state - 2**30) / 1024.0, state % 7)
+    attempt(decimal, (state - 2**30) / 1024.0)
 for value in (0.1 + 0.2, -0.004, -0.0, 0.125, 0.375, 2.5, -160, 16000.005, 999999999, True, "1"):
-    for digits in (0, 2, 6):
-        attempt(decimal, value, digits)
+    attempt(decimal, value)
 for value in (float("nan"), float("inf"), -1e12):
     try:
-        decimal(value, 2)
+        decimal(value)
         print("no error")
     except FrameError:
         print("refused")

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 from device.simulator.board import PlayedTone
 from firmware_py.calibration.in_force import NO_CALIBRATION, NOMINAL_FULL_SCALE_DB_HL
 from firmware_py.console.grammar import SETTINGS_CONFLICT, ConsoleError
-from firmware_py.console.pin import WrongPinsUntilOff
 from firmware_py.firmware import Firmware, FirmwareError
 from firmware_py.journal import SealKey
 from firmware_py.link.client import Tone
 from firmware_py.link.notices import BoardEvent
 from firmware_py.platform.exit_codes import EXIT_TONE_GENERATOR
+from firmware_py.platform.wrong_pins import WrongPins
 from firmware_py.procedure.events import Paused
 from tests.firmware.world import S
 from tests.journal.simulated_disk import SimulatedDisk
@@ -238,7 +238,7 @@ def hurried(parts: Parts) -> None:
 
 def forgetful(parts: Parts) -> None:
     """Count wrong PINs only until the power goes."""
-    have(parts.lock, _wrong=WrongPinsUntilOff(), _wait_until_s=0.0)
+    have(parts.lock, _wrong=WrongPins(), _wait_until_s=0.0)
 
 
 class LooseKey(SealKey):

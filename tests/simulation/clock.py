@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.waiting import Waiting
 from tests.firmware.world import STARTED, S
 
 BEGAN_US: Final = 1000 * S  # the machine was on before
 
 
-class SimulatedClock:
+class SimulatedClock(SteadyClock):
     """Time that passes when it is told to.
 
     Parameters
@@ -31,6 +32,7 @@ class SimulatedClock:
     """
 
     def __init__(self, waiting: Waiting) -> None:
+        super().__init__()
         self._waiting = waiting
         self.us = BEGAN_US
         self._asleep_since_us: int | None = None

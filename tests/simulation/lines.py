@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from firmware_py.platform.ports import PortError
+from firmware_py.platform.ports import Port, PortError
 
 UNSENT_BYTES_MAX: Final = 2000  # far fewer than a real port keeps, so that it comes to that
 
@@ -12,7 +12,7 @@ def _nothing() -> None:
     pass
 
 
-class SimulatedLine:
+class SimulatedLine(Port):
     """A serial port in memory.
 
     Parameters
@@ -38,16 +38,17 @@ class SimulatedLine:
         What the firmware has not read yet.
     """
 
+    is_open = False  # set here, not found out as that of a real port
+
     def __init__(
         self, url: str, taken: Callable[[bytes], None], check: Callable[[], None],
         overflowed: Callable[[], None] = _nothing,
     ) -> None:  # fmt: skip
-        self.url = self.next_url = url
+        super().__init__(url, "")
+        self.next_url = url
         self.there = self.takes = True
         self.incoming = bytearray()
-        self.is_open = False
         self._hung_up = False
-        self._unsent = bytearray()
         self._taken = taken
         self._check = check
         self._overflowed = overflowed
@@ -65,10 +66,6 @@ class SimulatedLine:
         return bool(self.incoming) or self._hung_up or (self.is_full and self.takes)
 
     @property
-    def is_full(self) -> bool:
-        return bool(self._unsent)
-
-    @property
     def is_talking(self) -> bool:
         """Return whether the firmware has it open, and it is there."""
         return self.is_open and not self._hung_up
@@ -83,9 +80,6 @@ class SimulatedLine:
         self.is_open = self._hung_up = False
         self.incoming.clear()
         self._unsent.clear()
-
-    def fileno(self) -> None:
-        return None
 
     def read(self) -> bytes:
         self._touch()

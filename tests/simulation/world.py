@@ -15,7 +15,7 @@ from device.simulator.listener import SimulatedListener
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.configuration import Configuration
 from firmware_py.firmware import Firmware
-from firmware_py.platform.ports import SerialLine
+from firmware_py.platform.ports import Port
 from firmware_py.session import Session
 from tests.firmware.world import S
 from tests.journal.simulated_disk import PowerLoss, PowerLostError, SimulatedDisk
@@ -191,7 +191,7 @@ class World:
 
     # Waiting
 
-    def wait(self, ports: Sequence[SerialLine], seconds: float) -> None:
+    def wait(self, ports: Sequence[Port], seconds: float) -> None:
         self._check_power()
         self._turns += 1
         if self._turns > TURNS_AT_ONCE + TURNS_PER_S_MAX * self.clock.seconds:
@@ -211,7 +211,7 @@ class World:
     def close(self) -> None:
         self._rung = False
 
-    def _ready(self, ports: Sequence[SerialLine]) -> bool:
+    def _ready(self, ports: Sequence[Port]) -> bool:
         lines = (line for line in (self.tones, self.console) if line in ports)
         return any(line.is_ready for line in lines)
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.platform.ports import Port, PortError, SerialLine
+from firmware_py.platform.ports import Port, PortError
 from host_tools.commands.console.lines import PIN_HEADER, is_pin, words_of
 from host_tools.errors import HostError
 from host_tools.files import user_directory
@@ -54,7 +54,7 @@ class Talk:
 
     Parameters
     ----------
-    port : str or SerialLine
+    port : str or Port
         What the console is at, a device or any URL that pyserial knows.
     show : callable
         Is given every line that came unasked.
@@ -69,11 +69,11 @@ class Talk:
 
     def __init__(
         self,
-        port: str | SerialLine,
+        port: str | Port,
         show: Callable[[str], None],
         lost: Callable[[], None] = lambda: None,
     ) -> None:
-        self._port: SerialLine = Port(port, "console") if isinstance(port, str) else port
+        self._port: Port = Port(port, "console") if isinstance(port, str) else port
         self.show = show
         self._tell_lost = lost
         self._answers: queue.Queue[str | None] = queue.Queue()
