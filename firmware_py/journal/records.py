@@ -3,7 +3,10 @@
 The form of a line is in ``README.md`` of this room.
 """
 
+from __future__ import annotations
+
 import json
+import math
 import re
 import zlib
 from collections.abc import Callable, Mapping
@@ -98,14 +101,11 @@ def encode_line(
     """
     try:
         _check_keys(record)
+        _check_values(record, values_max=line_bytes_max(number))
         whole = {"n": number, "synced": synced, "kind": record["kind"], **record}
         text = json.dumps(whole, ensure_ascii=False, allow_nan=False)
-        if json.loads(text) != whole:
-            raise ValueError("it would not come back equal: tuples and keys that are no strings")
-        if _nesting(whole) > 1 + NESTING_MAX:
-            raise ValueError(f"more than {NESTING_MAX} objects and lists inside each other")
         body = text[:-1].encode("utf-8")
-    except (ValueError, TypeError, RecursionError) as error:
+    except (ValueError, _RefusedError) as error:
         raise JournalRecordError(f"record {number} cannot be journalled: {error}") from None
     if seal is not None:
         body += f', "seal": "{seal(body)}"'.encode("ascii")
@@ -183,17 +183,52 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON value")
 
 
+class _RefusedError(Exception):
+    """What is wrong with a record."""
+
+
 def _check_keys(record: Mapping[str, object]) -> None:
     kind = record.get("kind")
     if not isinstance(kind, str) or not kind:
-        raise ValueError(f'"kind" is {kind!r}; it must be a string that is not empty')
+        raise _RefusedError(f'"kind" is {kind!r}; it must be a string that is not empty')
     taken = sorted(RESERVED_KEYS & record.keys())
     if taken:
-        raise ValueError(f'the key "{taken[0]}" is written by the journal itself; use another')
+        raise _RefusedError(f'the key "{taken[0]}" is written by the journal itself; use another')
 
 
-def _nesting(value: object) -> int:
-    """Return how many objects and lists lie inside each other."""
-    if isinstance(value, dict):
-        value = [*value.values()]
-    return 1 + max(map(_nesting, value), default=0) if isinstance(value, list) else 0
+def _check_values(record: Mapping[str, object], values_max: int) -> None:
+    """Refuse whatever would not come back equal; look at no more than `values_max` values."""
+    pending: list[tuple[str, object, int]] = [
+        (_checked_key(key, "the record"), value, 1) for key, value in record.items()
+    ]
+    seen = 0
+    while pending:
+        place, value, depth = pending.pop()
+        seen += 1
+        if seen + len(pending) > values_max:  # each takes a byte at least
+            raise _RefusedError(f"it holds more values than its {values_max} bytes at most can")
+        if depth > NESTING_MAX:
+            raise _RefusedError(f"more than {NESTING_MAX} objects and lists inside each other")
+        if isinstance(value, dict):
+            keyed = [(_checked_key(key, place), item) for key, item in value.items()]
+            pending += [(f"{place}.{key}", item, depth + 1) for key, item in keyed]
+        elif isinstance(value, list):
+            pending += [(f"{place}[{i}]", item, depth + 1) for i, item in enumerate(value)]
+        else:
+            _check_scalar(value, place)
+
+
+def _checked_key(key: object, place: str) -> str:
+    if not isinstance(key, str):
+        raise _RefusedError(f"a key in {place} is {key!r}; keys must be strings")
+    return key
+
+
+def _check_scalar(value: object, place: str) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise _RefusedError(f'"{place}" is {value!r}; only finite numbers are allowed')
+    if value is not None and not isinstance(value, (bool, int, float, str)):
+        raise _RefusedError(
+            f'"{place}" is of type {type(value).__name__}; allowed are None, bool, int, '
+            "float, str, list and dict"
+        )

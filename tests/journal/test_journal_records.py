@@ -1,5 +1,7 @@
 """A line: round trip, refusals, the documented form."""
 
+from __future__ import annotations
+
 import json
 import math
 import re
@@ -136,21 +138,22 @@ def endless() -> list[Any]:
         ({"kind": "note", "crc": 1}, 'the key "crc" is written by the journal itself'),
         ({"kind": "note", "n": 1}, 'the key "n"'),
         ({"kind": "note", "synced": 1}, 'the key "synced"'),
-        ({"kind": "note", "a": {"b": [0, math.nan]}}, "Out of range float"),
-        ({"kind": "note", "a": -math.inf}, "Out of range float"),
-        ({"kind": "note", "a": (1, 2)}, "not come back equal"),
-        ({"kind": "note", "a": b"x"}, "bytes is not JSON serializable"),
-        ({"kind": "note", "a": {1: 2}}, "not come back equal"),
-        ({"kind": "note", 1: 2}, "not come back equal"),
+        ({"kind": "note", "a": {"b": [0, math.nan]}}, '"a.b[1]" is nan; only finite'),
+        ({"kind": "note", "a": -math.inf}, '"a" is -inf'),
+        ({"kind": "note", "a": (1, 2)}, '"a" is of type tuple; allowed are'),
+        ({"kind": "note", "a": b"x"}, '"a" is of type bytes'),
+        ({"kind": "note", "a": {1: 2}}, "a key in a is 1; keys must be strings"),
+        ({"kind": "note", 1: 2}, "a key in the record is 1; keys must be strings"),
         ({"kind": "note", "a": "\ud800"}, "surrogates not allowed"),
         ({"kind": "note", "a": nested(NESTING_MAX + 1)}, "more than 32 objects and lists inside"),
         ({"kind": "note", "a": endless()}, "record 7 cannot be journalled: "),
+        ({"kind": "note", "a": [0] * RECORD_BYTES_MAX}, "more values than its 12288 bytes"),
         ({"kind": "note", "a": "x" * RECORD_BYTES_MAX}, "at most 12288 are allowed"),
         ({"kind": "note", "a": 10**5000}, "integer string conversion"),
     ],
 )
 def test_what_would_not_come_back_is_refused(record: dict[str, Any], words: str) -> None:
-    """The message names the record, and what is wrong with it."""
+    """The message names the record, the place, the value and what is allowed."""
     with pytest.raises(JournalRecordError, match=re.escape(words)) as caught:
         encode_line(7, 7, record, "")
 
