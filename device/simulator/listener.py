@@ -61,15 +61,9 @@ class Press:
 
 @dataclass(frozen=True)
 class Noise:
-    """Narrow-band noise in an ear.
+    """Narrow-band noise in an ear, by its centre and effective masking level.
 
-    Parameters
-    ----------
-    ear : Ear
-    frequency_hz : float
-        Centre of the band.
-    level_db_hl : float
-        Effective masking level: it just masks a tone of this level in that ear.
+    It just masks a tone of this level in that ear.
     """
 
     ear: Ear
@@ -244,17 +238,8 @@ class SimulatedListener:
     def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
         """Say whether and when the button is pressed in a slot in which nothing sounds.
 
-        Parameters
-        ----------
-        after_id : str
-            The tone the idle time follows, or `START`.
-        slot : int
-            0, 1, 2 ...: slots of `IDLE_SLOT_S` from the end of that tone.
-
-        Returns
-        -------
-        Press or None
-            The delay counts from the start of the slot and is shorter than the slot.
+        Slots of `IDLE_SLOT_S`, from 0 on, follow the end of a tone, or `START`. The delay of a
+        press counts from the start of its slot, and is shorter.
         """
         chance, moment, grip = self._uniforms(f"idle {after_id} {slot:d}")
         if chance >= self._buttons * self._false_alarm_rate:
