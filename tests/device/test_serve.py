@@ -18,20 +18,11 @@ from device.simulator.board import SimulatedBoard
 from device.simulator.listener import SimulatedListener
 from device.simulator.serve import served, stopped_by_signals
 from firmware_py.link.frames import LineReader, decode, encode
+from tests.link.example import TONE
 
-SPEED = 50.0  # a tone of 0.6 s is over in 12 ms
+SPEED = 50.0  # a tone of 0.8 s is over in 16 ms
 WAIT_S_MAX = 10.0  # for a frame on a very busy machine; usually milliseconds
 REPO = Path(__file__).parents[2]
-TONE: dict[str, str | int] = {
-    "id": "r1",
-    "ear": "r",
-    "hz": "1000.00",
-    "dbfs": "-60.00",
-    "on": 200,
-    "off": 200,
-    "n": 2,
-    "rise": 25,
-}
 
 
 def a_board(speed: float) -> SimulatedBoard:
@@ -91,7 +82,7 @@ def test_hello_tone_and_events() -> None:
     assert fields["board"] == "sim"
     assert onset["id"] == "r1"
     assert 150_000 <= int(press["us"]) - int(onset["us"]) <= 1_200_000
-    assert int(off["us"]) - int(onset["us"]) == 600_000
+    assert int(off["us"]) - int(onset["us"]) == 800_000
     assert [tone.tone_id for tone in board.played] == ["r1"]
 
 
