@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from device.emulator.image import ImageError, find_image
+from device.simulator.serve import served
 from firmware_py.platform.board_time import BoardClock
 from host_tools.commands.install_board import install
 from host_tools.errors import HostError
@@ -21,7 +22,6 @@ SETTINGS: Final[dict[str, Any]] = {
     "limit_dbfs_right": 0.0,
 }
 INSTALL_BAUD_RATE: Final = 1_000_000
-INSTALL_SPEED: Final = 1.0  # real time, as its waits are for the host
 REPL_TIMEOUT_S: Final = 300.0  # between two bytes, in real time: mpremote has no other clock
 
 
@@ -58,11 +58,11 @@ def installed_pico(
         There is no emulator or no image of MicroPython, or the installation fails.
     """
     image = board_image()
+    from device.emulator.board import EmulatedLine
     from device.emulator.pico import EmulatedPico, is_over_usb
-    from device.emulator.serve import served
 
     pico = EmulatedPico(image, baud_rate=INSTALL_BAUD_RATE, over_usb=is_over_usb(image))
-    with served(pico, INSTALL_SPEED) as port:
+    with served(EmulatedLine(pico)) as port:
         clock = BoardClock(lambda: pico.now_us)
         install(
             port, settings, tell,

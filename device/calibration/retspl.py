@@ -4,7 +4,7 @@ They belong to a transducer on a coupler: the same earphone has other values on 
 in from the publications named with each; the calibration file carries the values it was made with.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from firmware_py.calibration.levels import FREQUENCIES_HZ, Curve
@@ -47,10 +47,7 @@ class ReferenceLevels:
         curve = Curve(tuple(map(float, rising)), tuple(self.levels_db_spl[f] for f in rising))
         levels = self.levels_db_spl | {f: round(curve.at(f), 1) for f in missing}
         source = f"{self.source}; {', '.join(map(str, missing))} Hz interpolated"
-        return ReferenceLevels(
-            self.transducer, self.kind, self.coupler, source,
-            {f: levels[f] for f in sorted(levels)},
-        )  # fmt: skip
+        return replace(self, source=source, levels_db_spl={f: levels[f] for f in sorted(levels)})
 
 
 # 125, 250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000 Hz

@@ -1,4 +1,4 @@
-"""The emulated board with a listener at its buttons, to be used like `SimulatedBoard`.
+"""The emulated board, alone or with a listener at its buttons, used like `SimulatedBoard`.
 
 The listener hears what the output really does, by the commands that ask for it and the events that
 say so, and presses the pins of the emulated Pico.
@@ -33,38 +33,24 @@ BUTTON_PINS: Final = {
 _EARS: Final[dict[str, Ear]] = {"l": "left", "r": "right"}
 
 
-class EmulatedBoard:
-    """A running board, its line, and a listener.
+class EmulatedLine:
+    """A running board at the end of a line, to be served like any other `Board`.
 
     Parameters
     ----------
     pico : EmulatedPico
-        With the program of the tone generator running.
-    listener : Listener
-        Who presses the buttons.
+        Nobody else may use it meanwhile.
     tell_time : callable, optional
         Is called with the board's time (us) whenever some has passed, before what it has sent by
         then is handed over.
     """
 
     def __init__(
-        self,
-        pico: EmulatedPico,
-        listener: Listener,
-        tell_time: Callable[[float], None] = lambda _: None,
+        self, pico: EmulatedPico, tell_time: Callable[[float], None] = lambda _: None
     ) -> None:
         self._pico = pico
         self._tell_time = tell_time
-        self._listener = listener
-        self._from_host = LineReader()
-        self._from_board = LineReader()
-        self._unsent: deque[bytes] = deque()  # whole lines
-        self._partial = b""
-        self._asked: dict[str, tuple[Ear, float, float]] = {}
-        self._silent_since: tuple[str, float] | None = (START, pico.now_us)  # tone, and its end
-        self._slot = 0
         self._now_us: int | None = None
-        self.presses = 0
 
     def next_deadline_us(self) -> int | None:
         """Give the time at which the board is to be looked at again."""
@@ -81,12 +67,45 @@ class EmulatedBoard:
             self._pico.run(min(now_us - self._now_us, STEP_US_MAX))
             self._tell_time(self._pico.now_us)
         self._now_us = now_us
-        self._sit_idle()
 
     def receive(self, data: bytes, now_us: int) -> None:
         """Take bytes from the host."""
         self.advance(now_us)
         self._pico.send(data)
+
+    def transmit(self, frames_max: int | None = None) -> bytes:
+        """Hand over what the board has sent, whatever it is."""
+        return self._pico.received()
+
+
+class EmulatedBoard(EmulatedLine):
+    """A board that runs the tone generator's program, and a listener who presses its buttons."""
+
+    def __init__(
+        self,
+        pico: EmulatedPico,
+        listener: Listener,
+        tell_time: Callable[[float], None] = lambda _: None,
+    ) -> None:
+        super().__init__(pico, tell_time)
+        self._listener = listener
+        self._from_host = LineReader()
+        self._from_board = LineReader()
+        self._unsent: deque[bytes] = deque()  # whole lines
+        self._partial = b""
+        self._asked: dict[str, tuple[Ear, float, float]] = {}
+        self._silent_since: tuple[str, float] | None = (START, pico.now_us)  # tone, and its end
+        self._slot = 0
+        self.presses = 0
+
+    def advance(self, now_us: int) -> None:
+        """Let time pass, and the listener press the buttons in it."""
+        super().advance(now_us)
+        self._sit_idle()
+
+    def receive(self, data: bytes, now_us: int) -> None:
+        """Take bytes from the host."""
+        super().receive(data, now_us)
         for verb, fields in _frames(self._from_host, data):
             if verb == "tone" and len(self._asked) < TONES_HEARD_MAX:
                 level_db_hl = float(fields["dbfs"]) + NOMINAL_FULL_SCALE_DB_HL

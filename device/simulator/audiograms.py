@@ -31,7 +31,6 @@ THRESHOLD_DB_HL_MAX: Final = 140.0  # so are worse ones: audiometers end at 120
 REQUIRED_COLUMNS: Final = ("t500", "t1000", "t2000", "t4000")  # the PTA4, in every audiogram
 
 _THRESHOLD_COLUMN: Final = re.compile(r"t([1-9][0-9]{0,5})(_retest)?", re.ASCII)
-_NO_RESPONSE_ENTRY: Final = re.compile(r"([1-9][0-9]{0,5})(_retest)?", re.ASCII)
 
 
 class AudiogramError(ValueError):
@@ -47,10 +46,6 @@ def audiogram_named(text: str) -> dict[Ear, Audiogram]:
         ``N1`` ... ``N7``, ``S1`` ... ``S3`` (Bisgaard et al. 2010), or ``FILE.csv:ROW``, where
         row 1 is the first one after the header. One such text is for both ears;
         ``TEXT,TEXT`` is right ear, left ear.  A row with both ears gives each its own.
-
-    Returns
-    -------
-    dict of Ear to Audiogram
 
     Raises
     ------
@@ -70,7 +65,7 @@ def audiogram_named(text: str) -> dict[Ear, Audiogram]:
 
 def _both_named(name: str) -> dict[Ear, Audiogram]:
     if name in STANDARD_AUDIOGRAMS_DB_HL:
-        frequencies_hz = tuple(float(frequency_hz) for frequency_hz in FREQUENCIES_HZ)
+        frequencies_hz = tuple(map(float, FREQUENCIES_HZ))
         audiogram = Audiogram(frequencies_hz, STANDARD_AUDIOGRAMS_DB_HL[name])
         return dict.fromkeys(EARS, audiogram)
     file_name, colon, row = name.rpartition(":")
@@ -103,17 +98,23 @@ def _from_table(path: Path, row: int) -> dict[Ear, Audiogram]:
 
 def _from_cells(cells: dict[str, str], where: str) -> Audiogram:
     deaf_columns = _deaf_columns(cells.get("no_response", ""), where)
-    readings = dict.fromkeys(deaf_columns, math.inf)
-    for column, cell in cells.items():
-        if _THRESHOLD_COLUMN.fullmatch(column) and cell and column not in deaf_columns:
-            readings[column] = _threshold_db_hl(cell, f"{where}, column {column}")
-    thresholds_db_hl = _by_frequency(readings)
-    if not thresholds_db_hl:
+    readings: dict[int, list[float]] = {}
+    for column in [*cells, *(deaf_columns - cells.keys())]:
+        match = _THRESHOLD_COLUMN.fullmatch(column)
+        if match is None or not (column in deaf_columns or cells[column]):
+            continue
+        threshold_db_hl = (
+            math.inf
+            if column in deaf_columns
+            else _threshold_db_hl(cells[column], f"{where}, column {column}")
+        )
+        readings.setdefault(int(match[1]), []).append(threshold_db_hl)
+    if not readings:
         raise AudiogramError(f"{where}: no threshold in it, wanted is at least one tNNN cell")
-    frequencies_hz = sorted(thresholds_db_hl)
+    frequencies_hz = sorted(readings)
     return Audiogram(
-        tuple(float(frequency_hz) for frequency_hz in frequencies_hz),
-        tuple(thresholds_db_hl[frequency_hz] for frequency_hz in frequencies_hz),
+        tuple(map(float, frequencies_hz)),
+        tuple(_mean_of_heard(readings[frequency_hz]) for frequency_hz in frequencies_hz),
     )
 
 
@@ -157,10 +158,7 @@ def _check_header(path: Path, header: list[str]) -> None:
 
 def _nth(lines: Iterator[list[str]], path: Path, row: int) -> list[str]:
     count = 0
-    for cells in lines:
-        if not cells:  # an empty line is no row
-            continue
-        count += 1
+    for count, cells in enumerate(filter(None, lines), 1):  # an empty line is no row
         if count == row:
             return cells
     allowed = f"allowed are 1 to {count}" if count else "the table has no rows"
@@ -171,7 +169,7 @@ def _deaf_columns(text: str, where: str) -> set[str]:
     # The columns whose frequencies "no_response" lists.
     columns = set()
     for entry in filter(None, (part.strip() for part in text.split(";"))):
-        if not _NO_RESPONSE_ENTRY.fullmatch(entry):
+        if not _THRESHOLD_COLUMN.fullmatch("t" + entry):
             raise AudiogramError(
                 f"{where}, column no_response: {entry!r} is not a frequency, "
                 "allowed are numbers of Hz separated by ;"
@@ -190,16 +188,6 @@ def _threshold_db_hl(cell: str, where: str) -> float:
             f"{where}: {cell} dB HL, allowed are {THRESHOLD_DB_HL_MIN:g} to {THRESHOLD_DB_HL_MAX:g}"
         )
     return threshold_db_hl
-
-
-def _by_frequency(readings: dict[str, float]) -> dict[int, float]:
-    # The mean of the readings that were heard; infinity where none was.
-    by_frequency: dict[int, list[float]] = {}
-    for column, threshold_db_hl in readings.items():
-        match = _THRESHOLD_COLUMN.fullmatch(column)
-        assert match is not None
-        by_frequency.setdefault(int(match[1]), []).append(threshold_db_hl)
-    return {frequency_hz: _mean_of_heard(levels) for frequency_hz, levels in by_frequency.items()}
 
 
 def _mean_of_heard(levels_db_hl: list[float]) -> float:

@@ -35,20 +35,9 @@ class PlayedNoise:
 
 @dataclass(frozen=True)
 class PlayedTone:
-    """A tone that came out of the earphones.
+    """A tone that came out of the earphones, and the noise that was in the other ear by then.
 
-    Parameters
-    ----------
-    tone_id : str
-    ear : Ear
-    frequency_hz : float
-    level_dbfs : float
-    onset_us : int
-        Board time.
-    cut : bool
-        It was silenced before its end. (False while it sounds.)
-    noise : PlayedNoise or None
-        That sounded in the other ear when it began.
+    `cut`: it was silenced before its end; False while it sounds.
     """
 
     tone_id: str
@@ -63,14 +52,6 @@ class PlayedTone:
 class SimulatedOutput:
     """An output of the tone generator's program whose tones begin at once and end in time.
 
-    Parameters
-    ----------
-    has_noise : bool
-        Whether it can play noise.
-    began, over : callable
-        Called when a tone begins, with its ear, frequency and level, and when it is over, with
-        whether it was cut.
-
     Attributes
     ----------
     end_us : int or None
@@ -83,7 +64,7 @@ class SimulatedOutput:
         self,
         has_noise: bool,
         when_begun: Callable[[Ear, float, float], None],
-        when_over: Callable[[bool], None],
+        when_over: Callable[[bool], None],  # is told whether it was cut
     ) -> None:
         self.has_noise = has_noise
         self.began = self.ended = False
@@ -196,18 +177,7 @@ class SimulatedBoard:
         return min((us for us in due if us is not None), default=None)
 
     def advance(self, now_us: int) -> None:
-        """Let time pass.
-
-        Parameters
-        ----------
-        now_us : int
-            Board time, not before the last one given.
-
-        Raises
-        ------
-        ValueError
-            Time went backwards.
-        """
+        """Let time pass; a ValueError if it goes backwards."""
         if now_us < self.now_us:
             raise ValueError(f"now_us is {now_us}, allowed is {self.now_us} or later")
         while (due_us := self.next_deadline_us()) is not None and due_us <= now_us:
@@ -218,29 +188,12 @@ class SimulatedBoard:
         self._pass_to(now_us)
 
     def receive(self, data: bytes, now_us: int) -> None:
-        """Take bytes from the host.
-
-        Parameters
-        ----------
-        data : bytes
-        now_us : int
-            Board time of their arrival, not before the last time given.
-        """
+        """Take bytes from the host."""
         self.advance(now_us)
         self.server.receive(data, now_us, now_us)
 
     def transmit(self, frames_max: int | None = None) -> bytes:
-        """Hand over what is to be sent to the host, whole frames, and forget it.
-
-        Parameters
-        ----------
-        frames_max : int, optional
-            At most so many; by default all there are.
-
-        Returns
-        -------
-        bytes
-        """
+        """Hand over what is to be sent to the host, whole frames, and forget it."""
         return self.server.outbox.take(frames_max)
 
     def _pass_to(self, now_us: int) -> None:

@@ -1,5 +1,6 @@
 """The listener's hand at the buttons: which presses are to come, and when."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -43,7 +44,7 @@ class Hand:
         """Take in the answer to a tone that begins; what was meant for the silence is forgotten."""
         self._idle = None
         for finger in self.fingers:
-            finger.forget_spontaneous()
+            finger.forget(lambda due: due.spontaneous)
         if press is not None:
             self.intend(press, at_us)
 
@@ -51,14 +52,14 @@ class Hand:
         """Take in that it is silent; to a tone that was cut only a press on its way comes."""
         self._idle = _Idle(tone_id, 0, at_us)
         if cut:
+            last_us = at_us + REACTION_AFTER_CUT_US
             for finger in self.fingers:
-                finger.forget_answers_after(at_us + REACTION_AFTER_CUT_US)
+                finger.forget(lambda due: not due.spontaneous and due.at_us > last_us)
 
     def intend(self, press: Press, since_us: int, *, spontaneous: bool = False) -> None:
         """Mean to press a button; the delay counts from `since_us`."""
-        for finger in self.fingers:
-            if finger.button == press.button:
-                finger.intend(since_us + press.delay_us, press.hold_us, spontaneous=spontaneous)
+        finger = self.fingers[0 if press.button == HEARD_BUTTON else 1]
+        finger.intend(since_us + press.delay_us, press.hold_us, spontaneous=spontaneous)
 
     def due_us(self) -> int | None:
         """Return when `move` has something to do, None if never."""
@@ -90,7 +91,9 @@ class _Idle:
 
 
 @dataclass(frozen=True)
-class _DuePress:
+class DuePress:
+    """A press to come; `spontaneous`: it answers nothing."""
+
     at_us: int
     hold_us: int
     spontaneous: bool
@@ -110,24 +113,18 @@ class Finger:
     def __init__(self, button: int) -> None:
         self.button = button
         self.release_us: int | None = None
-        self._presses: list[_DuePress] = []  # by time
+        self._presses: list[DuePress] = []  # by time
         self._free_us = 0
 
     def intend(self, at_us: int, hold_us: int, *, spontaneous: bool = False) -> None:
         """Mean to press once more; the press waits until the button has been free for a moment."""
         if len(self._presses) < PRESSES_DUE_MAX:
-            self._presses.append(_DuePress(at_us, hold_us, spontaneous))
+            self._presses.append(DuePress(at_us, hold_us, spontaneous))
             self._presses.sort(key=lambda press: press.at_us)
 
-    def forget_spontaneous(self) -> None:
-        """Forget the presses that answer nothing."""
-        self._presses = [press for press in self._presses if not press.spontaneous]
-
-    def forget_answers_after(self, last_us: int) -> None:
-        """Forget the answers that would come later."""
-        self._presses = [
-            press for press in self._presses if press.spontaneous or press.at_us <= last_us
-        ]
+    def forget(self, which: Callable[[DuePress], bool]) -> None:
+        """Forget some of the presses."""
+        self._presses = [press for press in self._presses if not which(press)]
 
     def due_us(self) -> int | None:
         """Return when it moves next, None if never."""

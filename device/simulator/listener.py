@@ -61,15 +61,9 @@ class Press:
 
 @dataclass(frozen=True)
 class Noise:
-    """Narrow-band noise in an ear.
+    """Narrow-band noise in an ear, by its centre and effective masking level.
 
-    Parameters
-    ----------
-    ear : Ear
-    frequency_hz : float
-        Centre of the band.
-    level_db_hl : float
-        Effective masking level: it just masks a tone of this level in that ear.
+    It just masks a tone of this level in that ear.
     """
 
     ear: Ear
@@ -136,7 +130,7 @@ class SimulatedListener:
     Raises
     ------
     ValueError
-        A parameter is out of its range, the rates add up to more than 1, an ear is missing.
+        A parameter is out of its range, the rates add up to more than 1.
     """
 
     def __init__(
@@ -150,24 +144,20 @@ class SimulatedListener:
         unsure_half_width_db: float = 0.0,
         interaural_attenuation_db: float = INTERAURAL_ATTENUATION_DB,
     ) -> None:
-        _check_ears(thresholds)
-        if not 0.0 < response_noise_db < math.inf:
-            raise ValueError(f"response_noise_db is {response_noise_db}, allowed is above 0")
-        if not RESPONSE_TIME_S_MIN <= response_time_s <= RESPONSE_TIME_S_MAX:
-            raise ValueError(
-                f"response_time_s is {response_time_s}, allowed are {RESPONSE_TIME_S_MIN} to "
-                f"{RESPONSE_TIME_S_MAX} s"
-            )
-        if not 0 <= seed <= SEED_MAX:
-            raise ValueError(f"seed is {seed}, allowed are 0 to {SEED_MAX}")
-        if not 0.0 <= unsure_half_width_db < math.inf:
-            raise ValueError(
-                f"unsure_half_width_db is {unsure_half_width_db}, allowed is 0 and more"
-            )
-        if not interaural_attenuation_db > 0.0:
-            raise ValueError(
-                f"interaural_attenuation_db is {interaural_attenuation_db}, allowed is above 0"
-            )
+        for name, value, allowed, words in (
+            ("response_noise_db", response_noise_db, 0.0 < response_noise_db < math.inf,
+             "is above 0"),
+            ("response_time_s", response_time_s,
+             RESPONSE_TIME_S_MIN <= response_time_s <= RESPONSE_TIME_S_MAX,
+             f"are {RESPONSE_TIME_S_MIN} to {RESPONSE_TIME_S_MAX} s"),
+            ("seed", seed, 0 <= seed <= SEED_MAX, f"are 0 to {SEED_MAX}"),
+            ("unsure_half_width_db", unsure_half_width_db, 0.0 <= unsure_half_width_db < math.inf,
+             "is 0 and more"),
+            ("interaural_attenuation_db", interaural_attenuation_db,
+             interaural_attenuation_db > 0.0, "is above 0"),
+        ):  # fmt: skip
+            if not allowed:
+                raise ValueError(f"{name} is {value}, allowed {words}")
         self._interaural_attenuation_db = interaural_attenuation_db
         self._unsure_half_width_db = unsure_half_width_db
         self._lapse_rate, self._false_alarm_rate = _rates(lapse_rate, false_alarm_rate)
@@ -181,33 +171,15 @@ class SimulatedListener:
         self._response_time_s = response_time_s
         self._seed = seed
 
-    def probability_heard(
+    def probabilities(
         self, ear: Ear, frequency_hz: float, level_db_hl: float, noise: Noise | None = None
-    ) -> float:
-        """Give the probability that a tone is answered with the first button.
-
-        Parameters
-        ----------
-        ear : Ear
-        frequency_hz : float
-        level_db_hl : float
-        noise : Noise, optional
-
-        Returns
-        -------
-        float
-        """
+    ) -> tuple[float, float]:
+        """Give the probability that a tone is answered with the first button, and with either."""
         sensation_db = self._sensation_db(ear, frequency_hz, level_db_hl, noise)
-        above = self._probability_above(self._unsure_half_width_db, sensation_db)
-        return self._false_alarm_rate + above
-
-    def probability_answered(
-        self, ear: Ear, frequency_hz: float, level_db_hl: float, noise: Noise | None = None
-    ) -> float:
-        """Give the probability that a tone is answered with either button; see above."""
-        sensation_db = self._sensation_db(ear, frequency_hz, level_db_hl, noise)
-        above = self._probability_above(-self._unsure_half_width_db, sensation_db)
-        return self._buttons * self._false_alarm_rate + above
+        heard = self._probability_above(self._unsure_half_width_db, sensation_db)
+        answered = self._probability_above(-self._unsure_half_width_db, sensation_db)
+        rate = self._false_alarm_rate
+        return rate + heard, self._buttons * rate + answered
 
     @property
     def _buttons(self) -> int:
@@ -250,45 +222,24 @@ class SimulatedListener:
     ) -> Press | None:
         """Say whether and when a tone is answered: always the same for the same arguments.
 
-        Parameters
-        ----------
-        tone_id : str
-        ear : Ear
-        frequency_hz : float
-        level_db_hl : float
-        noise : Noise, optional
-
-        Returns
-        -------
-        Press or None
-            The delay counts from the tone's onset. None: not answered.
+        The delay of a press counts from the tone's onset.
         """
         numbers = f"{float(frequency_hz).hex()} {float(level_db_hl).hex()}"
         chance, speed, grip = self._uniforms(f"tone {tone_id} {ear} {numbers}")
-        question = ear, frequency_hz, level_db_hl, noise
-        if chance >= self.probability_answered(*question):
+        heard, answered = self.probabilities(ear, frequency_hz, level_db_hl, noise)
+        if chance >= answered:
             return None
-        sure = chance < self.probability_heard(*question)
         log_ratio = RESPONSE_TIME_LOG_SD * _STANDARD_NORMAL.inv_cdf(speed)
         time_s = self._response_time_s * math.exp(log_ratio)
         time_s = min(max(time_s, RESPONSE_TIME_S_MIN), RESPONSE_TIME_S_MAX)
-        button = HEARD_BUTTON if sure else UNSURE_BUTTON
+        button = HEARD_BUTTON if chance < heard else UNSURE_BUTTON
         return Press(delay_us=round(time_s * 1e6), hold_us=_hold_us(grip), button=button)
 
     def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
         """Say whether and when the button is pressed in a slot in which nothing sounds.
 
-        Parameters
-        ----------
-        after_id : str
-            The tone the idle time follows, or `START`.
-        slot : int
-            0, 1, 2 ...: slots of `IDLE_SLOT_S` from the end of that tone.
-
-        Returns
-        -------
-        Press or None
-            The delay counts from the start of the slot and is shorter than the slot.
+        Slots of `IDLE_SLOT_S`, from 0 on, follow the end of a tone, or `START`. The delay of a
+        press counts from the start of its slot, and is shorter.
         """
         chance, moment, grip = self._uniforms(f"idle {after_id} {slot:d}")
         if chance >= self._buttons * self._false_alarm_rate:
@@ -315,11 +266,6 @@ def _uniform(word: int) -> float:
 
 def _hold_us(uniform: float) -> int:
     return round((HOLD_TIME_S_MIN + uniform * (HOLD_TIME_S_MAX - HOLD_TIME_S_MIN)) * 1e6)
-
-
-def _check_ears(thresholds: Mapping[Ear, Audiogram]) -> None:
-    if set(thresholds) != set(EARS):
-        raise ValueError(f"thresholds are of {sorted(thresholds)}, wanted are 'left' and 'right'")
 
 
 def _rates(lapse_rate: float, false_alarm_rate: float) -> tuple[float, float]:

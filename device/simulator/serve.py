@@ -7,29 +7,21 @@ import threading
 import time
 import tty
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from types import FrameType
 from typing import Final
 
 from device.simulator.faults import Board
 
-SPEED_MIN: Final = 0.01  # slower, and nobody waits for the end of a tone
-SPEED_MAX: Final = 1000.0  # faster, and a tone is over before a byte has crossed the pty
 WAIT_S_MAX: Final = 0.1  # how late a stop is noticed at most
 READ_BYTES_MAX: Final = 4096  # what a pty holds
 
 
-def serve(
-    board: Board,
-    speed: float = 1.0,
-    announce: Callable[[str], None] = print,
-    stop: threading.Event | None = None,
-) -> None:
-    """Serve a board on a new pty until SIGTERM, SIGINT, or `stop`.
+def serve(board: Board, speed: float = 1.0, announce: Callable[[str], None] = print) -> None:
+    """Serve a board on a new pty until SIGTERM or SIGINT, in the main thread.
 
-    The board's time starts at 0 when this function starts, and runs `speed` times as fast as real
-    time. The pty lasts as long as this function: a program that dies finds the same one again.
-    What nobody reads stays in the board's bounded output, and beyond that is dropped.
+    The pty lasts as long as this function: a program that dies finds the same one again. What
+    nobody reads stays in the board's bounded output, and beyond that is dropped.
 
     Parameters
     ----------
@@ -37,26 +29,33 @@ def serve(
         A fresh one, whose ``host_silence_us`` the caller has multiplied by `speed`; with a bad
         cable or without.
     speed : float
-        `SPEED_MIN` to `SPEED_MAX`.
+        How many times faster than real the board's time passes, from 0 on.
     announce : callable
         Is called once with the name of the port (``/dev/pts/7``), when it can be opened.
-    stop : threading.Event, optional
-        Ends the service when set, within `WAIT_S_MAX`. Needed where this function does not run in
-        the main thread, which alone can take signals.
 
     Raises
     ------
-    ValueError
-        The speed is out of its range.
     OSError
         There is no pty to be had.
     """
-    if not SPEED_MIN <= speed <= SPEED_MAX:
-        raise ValueError(f"speed is {speed}, allowed are {SPEED_MIN:g} to {SPEED_MAX:g}")
-    stop = threading.Event() if stop is None else stop
-    with stopped_by_signals(stop), raw_pty() as (master, slave_name):
-        announce(slave_name)
+    stop = threading.Event()
+    with stopped_by_signals(stop), raw_pty() as (master, name):
+        announce(name)
         carry(board, master, stop, speed)
+
+
+@contextmanager
+def served(board: Board, speed: float = 1.0) -> Iterator[str]:
+    """Serve a board in a thread of its own; gives the name of the port. Errors as of `serve`."""
+    stop = threading.Event()
+    with raw_pty() as (master, name):
+        thread = threading.Thread(target=carry, args=(board, master, stop, speed))
+        thread.start()
+        try:
+            yield name
+        finally:
+            stop.set()
+            thread.join()
 
 
 def carry(board: Board, master: int, stop: threading.Event, speed: float = 1.0) -> None:
@@ -147,12 +146,6 @@ def at_first_signal(numbers: Sequence[int], act: Callable[[int], None]) -> Itera
             signal.signal(number, handler)
 
 
-@contextmanager
-def stopped_by_signals(stop: threading.Event) -> Iterator[None]:
-    """Have SIGTERM and SIGINT set an event; in another thread than the main one nothing is done."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    with at_first_signal((signal.SIGTERM, signal.SIGINT), lambda _: stop.set()):
-        yield
+def stopped_by_signals(stop: threading.Event) -> AbstractContextManager[None]:
+    """Have SIGTERM and SIGINT set an event."""
+    return at_first_signal((signal.SIGTERM, signal.SIGINT), lambda _: stop.set())

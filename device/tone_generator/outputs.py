@@ -1,16 +1,11 @@
 """Where the sound goes: an I2S DAC, or PWM pins for the bench and the emulator.
 
-Both have the same few methods; `server.py` knows nothing else of sound.
+Both are an `Output` of `server.py`, whose `advance` also wants the ticks. Besides, both have
 
-========================== ========================================================================
-``play(...)``              take a tone; it begins as soon as it can
-``cut()``                  silence, at once, and the tone is forgotten
-``mask(...)``, ``unmask()``  noise in an ear, where ``has_noise``
-``advance(ticks, now_us)`` do what is due; called every few milliseconds
-``began``, ``ended``       whether the tone has, by then; ``began_us`` and ``ended_us`` say when
-``due_ms``                 how soon `advance` wants to be called again
-``mute()``                 everything off, for good: an error, or the end
-========================== ========================================================================
+============ =====================================================================================
+``due_ms``   how soon `advance` wants to be called again
+``mute()``   everything off, for good: an error, or the end
+============ =====================================================================================
 
 `advance` is given the time twice: as ticks of the microcontroller, which wrap around, so that
 `time.ticks_diff` compares them; and as board time, which does not, and in which all is told.
@@ -103,15 +98,13 @@ class I2SOutput:
         self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: "tuple[int, ...]"
     ) -> None:
         """Take a tone: on, off, number of pulses, rise."""
-        self.began = self.ended = False
-        self._begins = self._ends = False
+        self._forget()
         self._voices.play(ear, frequency_hz, level_dbfs, times_ms)
 
     def cut(self) -> None:
         """Fall silent within a fade and what is queued."""
         self._voices.cut()
-        self._begins = self._ends = False
-        self.began = self.ended = False
+        self._forget()
 
     def mask(self, ear: int, frequency_hz: float, level_dbfs: float) -> None:
         """Play narrow-band noise in an ear until `unmask`."""
@@ -123,11 +116,6 @@ class I2SOutput:
 
     def advance(self, ticks: int, now_us: int) -> None:
         """Tell what has come out of the queue by now.
-
-        Parameters
-        ----------
-        ticks, now_us : int
-            The same time as ticks and as board time.
 
         Raises
         ------
@@ -172,6 +160,10 @@ class I2SOutput:
             self._asked_ticks = ticks_us()
             self._i2s.write(self.fill())
 
+    def _forget(self) -> None:
+        self._begins = self._ends = False
+        self.began = self.ended = False
+
     def _heard_ticks(self, frame: int) -> int:
         ticks: int = ticks_add(ticks_us(), self._queue_us + frame * self._frame_ns // 1000)
         return ticks
@@ -201,14 +193,10 @@ class PwmOutput:
         self._duties = array("H", [0] * (PWM_RISE_STEPS_MAX + 1))
         self._steps = 1
         self._step = 0  # of the rise or fall
-        self._direction = 0  # +1 rising, -1 falling, 0 between
-        self._waiting = self._gap = False
         self._next_ticks = self._pulse_ticks = 0
         self._on_us = self._off_us = self._rise_us = 0
-        self._pulses = 0
-        self.began = self.ended = False
         self.began_us = self.ended_us = 0
-        self.due_ms = IDLE_MS
+        self.cut()
 
     def play(
         self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: "tuple[int, ...]"
@@ -236,7 +224,8 @@ class PwmOutput:
         """Fall silent at once."""
         self._sounding.duty_u16(0)
         self._waiting = self._gap = False
-        self._pulses = self._direction = 0
+        self._pulses = 0
+        self._direction = 0  # +1 rising, -1 falling, 0 between
         self.began = self.ended = False
         self.due_ms = IDLE_MS
 
@@ -255,13 +244,7 @@ class PwmOutput:
             pwm.deinit()
 
     def advance(self, ticks: int, now_us: int) -> None:
-        """Take the steps that are due. Nothing is allocated for a step.
-
-        Parameters
-        ----------
-        ticks, now_us : int
-            The same time as ticks and as board time.
-        """
+        """Take the steps that are due. Nothing is allocated for a step."""
         if self._pulses == 0:
             return
         if self._waiting:

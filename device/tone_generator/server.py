@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     Values = dict[str, Any]  # of the fields of a message
 
     class Output(Protocol):
-        """Where the sound goes; `outputs.py` says what each of these is."""
+        """Where the sound goes; `began` and `ended` are those of the tone, in board time.
+
+        Whoever has made it calls its `advance` every few milliseconds, which sets them.
+        """
 
         has_noise: bool
         began: bool
@@ -39,10 +42,10 @@ if TYPE_CHECKING:
         def play(
             self, ear: int, frequency_hz: float, level_dbfs: float, times_ms: tuple[int, ...]
         ) -> None:
-            """Take a tone: on, off, number of pulses, rise."""
+            """Take a tone (on, off, number of pulses, rise); it begins as soon as it can."""
 
         def cut(self) -> None:
-            """Fall silent at once."""
+            """Fall silent at once, and forget the tone."""
 
         def mask(self, ear: int, frequency_hz: float, level_dbfs: float) -> None:
             """Play noise."""
@@ -84,8 +87,6 @@ class ToneGenerator:
 
     Attributes
     ----------
-    limits_dbfs : tuple of float
-        As given.
     boot : str
         The number of this start, as the wire has it.
     tone_id : str
@@ -178,12 +179,8 @@ class ToneGenerator:
             self._down.append(number)
         elif number in self._down:
             self._down.remove(number)
-        self._tell_button(number, down, at_us)
-
-    def _tell_button(self, number: int, down: bool, at_us: int) -> None:
-        self.outbox.happened(
-            "button-down" if down else "button-up", {"us": at_us, "button": number}
-        )
+        verb = "button-down" if down else "button-up"
+        self.outbox.happened(verb, {"us": at_us, "button": number})
 
     def receive(self, data: bytes, now_us: int, told_us: int) -> None:
         """Take bytes from the host.
@@ -227,10 +224,7 @@ class ToneGenerator:
 
     def _silence(self) -> None:
         # Whatever sounds is cut; a tone that had not begun yet has begun and ended now.
-        self._noise_lost = False
-        if self._noise_ear >= 0:
-            self._noise_ear = -1
-            self._output.unmask()
+        self._end_noise()
         if not self._accepted:
             return
         self._accepted = False
@@ -238,6 +232,12 @@ class ToneGenerator:
         if not self._told_on:
             self._tell_on(self._now_us)
         self._tell_off(self._now_us, 1)
+
+    def _end_noise(self) -> None:
+        self._noise_lost = False
+        if self._noise_ear >= 0:
+            self._noise_ear = -1
+            self._output.unmask()
 
     # Commands
 
@@ -291,7 +291,7 @@ class ToneGenerator:
             self._silence()
             newest = self.outbox.newest_event
             for button in self._down:  # who has just come cannot know what is held down
-                self._tell_button(button, True, self._now_us)
+                self.outbox.happened("button-down", {"us": self._now_us, "button": button})
         return {
             "wire": WIRE_VERSION,
             "board": self._name,
@@ -335,10 +335,7 @@ class ToneGenerator:
         return {}
 
     def _unmask(self, _values: "Values") -> "Values":
-        self._noise_lost = False
-        if self._noise_ear >= 0:
-            self._noise_ear = -1
-            self._output.unmask()
+        self._end_noise()
         return {}
 
     def _ping(self, _values: "Values") -> "Values":

@@ -23,7 +23,7 @@ DEFAULT_PINS = {
 
 
 class SettingsError(ValueError):
-    """The file is not there or not right; the text says what."""
+    """A setting is missing, unknown or out of range; the text says which."""
 
 
 class Settings:
@@ -34,11 +34,6 @@ class Settings:
     given : dict
         ``output`` (one of `OUTPUTS`), ``limit_dbfs_left`` and ``limit_dbfs_right`` (-160 to 0),
         and optionally ``pins`` that differ from `DEFAULT_PINS`.
-
-    Raises
-    ------
-    SettingsError
-        Something is missing, unknown or out of range.
     """
 
     def __init__(self, given: "dict[str, object]") -> None:
@@ -50,10 +45,7 @@ class Settings:
         self.output = given.get("output")
         if self.output not in OUTPUTS:
             raise SettingsError(f"output is {self.output!r}, allowed are {OUTPUTS}")
-        self.limits_dbfs = (
-            _limit(given, "limit_dbfs_left"),
-            _limit(given, "limit_dbfs_right"),
-        )
+        self.limits_dbfs = (_limit(given, "limit_dbfs_left"), _limit(given, "limit_dbfs_right"))
         self.pins = dict(DEFAULT_PINS)
         pins = given.get("pins", {})
         if not isinstance(pins, dict):
@@ -68,28 +60,13 @@ class Settings:
             self.pins[name] = number
 
 
-def load(path: str = FILE) -> Settings:
-    """Read the settings.
-
-    Raises
-    ------
-    SettingsError
-        The file is not there or not right.
-    """
+def load_or_silent(path: str = FILE) -> Settings:
+    """Read the settings; a board whose file is not there or not right plays nothing."""
     try:
         with open(path) as file:
-            given = json.load(file)
+            return Settings(json.load(file))
     except (OSError, ValueError) as error:
-        raise SettingsError(f"{path}: {error}") from None
-    return Settings(given)
-
-
-def load_or_silent(path: str = FILE) -> Settings:
-    """Read the settings; a board whose file is not right answers, and plays nothing."""
-    try:
-        return load(path)
-    except SettingsError as error:
-        print("tone generator: refuses every tone:", error)
+        print("tone generator: refuses every tone:", path, error)
         silent = {"output": "pwm", "limit_dbfs_left": SILENT_DBFS, "limit_dbfs_right": SILENT_DBFS}
         return Settings(silent)
 

@@ -30,11 +30,17 @@ from device.tone_generator.synthesis import (
 )
 from firmware_py.link.messages import NOISE_DBFS_MAX
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 CUT_MS = 5  # a tone is silenced by a fall so long: at once, and yet no click
 NOISE_RISE_MS = 50
 NOISE_BANDWIDTH = 0.29  # -3 dB to -3 dB, of the centre: between a third of an octave and a half
 _TWO_POLES = 0.6436  # -3 dB of two equal one-pole filters, of the corner of one
 _NOISE_RMS = 8192  # of the noise before its gain, a quarter of full scale
+
+_LONG = 1 << 24  # frames of noise, some minutes, after which it goes on
 
 # What a voice is doing.
 _IDLE, _RISE, _STEADY, _FALL, _GAP, _CUT = 0, 1, 2, 3, 4, 5
@@ -100,30 +106,53 @@ class Voices:
 class Voice:
     """What a voice for tones and one for noise have in common: it plays into one channel.
 
+    `start` and `cut` are called by the program, `fill` by the output.
+
     Parameters
     ----------
     table : array of int
         From `sine_table`.
+    rate_hz : float
+        Frames in a second.
+    kernel : callable
+        What computes the samples: `fill_tone` or `fill_noise`.
     state : int
-        How many numbers the state of its kernel has.
+        How many numbers the state of the kernel has.
     following : int
-        How many numbers say what is to be played next; the first of them is the channel.
+        How many numbers say what is to be played next: channel, phase step, gain, shift, and what
+        the kind of voice adds.
+    cut_ms : int
+        How long a cut fades.
 
     Attributes
     ----------
     held : bool
         Do not begin yet: something else still fades in that channel.
+    began_frame, ended_frame : int
+        Where in the block of the last `fill` the sound began and ended; -1: it did not.
     """
 
-    def __init__(self, table: "array[int]", state: int, following: int) -> None:
+    def __init__(
+        self,
+        table: "array[int]",
+        rate_hz: float,
+        kernel: "Callable[[array[int], int, int, array[int], array[int]], int]",
+        state: int,
+        following: int,
+        cut_ms: int,
+    ) -> None:
         self._table = table
+        self._rate_hz = rate_hz
+        self._kernel = kernel
         self._state = array("i", [0] * state)
         self._next = array("i", [0] * following)
+        self._cut_step = max(1, QUARTER // self._frames(cut_ms))
         self._waiting = False
         self._cut = False
         self.held = False
         self._doing = _IDLE
         self._channel = self._left = 0
+        self.began_frame = self.ended_frame = -1
 
     @property
     def channel(self) -> int:
@@ -140,32 +169,77 @@ class Voice:
         self._waiting = False
         self._cut = True
 
+    def fill(self, out: "array[int]", frames: int) -> bool:
+        """Write the next piece into a cleared block; return whether anything was written.
+
+        Nothing is allocated here.
+        """
+        self.began_frame = self.ended_frame = -1
+        if self._cut:
+            self._fall_silent()
+        if self._doing == _IDLE:
+            if self.held or not self._waiting:
+                return False
+            self._take_next()
+            self._begin()
+            self.began_frame = 0
+        at = 0
+        while at < frames and self._doing != _IDLE:
+            count = self._left
+            if count > frames - at:
+                count = frames - at
+            if self._doing != _GAP:
+                self._kernel(out, 2 * at + self._channel, count, self._state, self._table)
+            at += count
+            self._left -= count
+            while self._left == 0 and self._doing != _IDLE:
+                self._go_on()
+        if self._doing == _IDLE:
+            self.ended_frame = at
+        return True
+
+    def _frames(self, time_ms: int) -> int:
+        return int(time_ms * self._rate_hz / 1000.0 + 0.5)
+
+    def _take_next(self) -> None:
+        following, state = self._next, self._state
+        self._waiting = False
+        self._channel = following[0]
+        state[STEP] = following[1]
+        state[GAIN] = following[2]
+        state[SHIFT] = following[3]
+
+    def _begin(self) -> None:
+        # Goes up with the rest of what is next.
+        raise NotImplementedError
+
+    def _go_on(self) -> None:
+        # The piece is over; the next one may be empty.
+        raise NotImplementedError
+
+    def _ramp(self, doing: int, frames: int, ramp: int, ramp_step: int) -> None:
+        self._doing = doing
+        self._left = frames
+        self._state[RAMP] = ramp
+        self._state[RAMP_STEP] = ramp_step
+
+    def _fall_silent(self) -> None:
+        self._cut = False
+        if self._doing == _GAP:
+            self._doing = _IDLE
+        elif self._doing != _IDLE and self._doing != _CUT:
+            ramp = self._state[RAMP]
+            self._ramp(_CUT, ramp // self._cut_step, ramp, -self._cut_step)
+            if self._left == 0:
+                self._doing = _IDLE
+
 
 class ToneVoice(Voice):
-    """Plays one tone at a time, pulse by pulse, into one channel of stereo blocks.
-
-    `start` and `cut` are called by the program, `fill` by the output whenever it wants a block,
-    between any two steps of the program: what `fill` may not see half done is set last.
-
-    Parameters
-    ----------
-    table : array of int
-        From `sine_table`.
-    rate_hz : float
-        Frames in a second.
-
-    Attributes
-    ----------
-    began_frame, ended_frame : int
-        Where in the block of the last `fill` a tone began and ended; -1: it did not.
-    """
+    """Plays one tone at a time, pulse by pulse."""
 
     def __init__(self, table: "array[int]", rate_hz: float) -> None:
-        super().__init__(table, TONE_STATE, 8)
-        self._rate_hz = rate_hz
-        self._cut_step = max(1, QUARTER // self._frames(CUT_MS))
+        super().__init__(table, rate_hz, fill_tone, TONE_STATE, 8, CUT_MS)
         self._rise = self._plateau = self._off = self._pulses = 0
-        self.began_frame = self.ended_frame = -1
 
     def start(
         self, channel: int, frequency_hz: float, level_dbfs: float, times_ms: "tuple[int, ...]"
@@ -195,69 +269,23 @@ class ToneVoice(Voice):
             raise ValueError(f"rise {rise_ms} ms, allowed is at most half of {on_ms} ms")
         self._waiting = True
 
-    def fill(self, out: "array[int]", frames: int) -> bool:
-        """Write the next piece into a cleared block; return whether anything was written.
-
-        Nothing is allocated here.
-        """
-        self.began_frame = self.ended_frame = -1
-        if self._cut:
-            self._fall_silent()
-        if self._doing == _IDLE:
-            if self.held or not self._waiting:
-                return False
-            self._begin()
-        at = 0
-        while at < frames and self._doing != _IDLE:
-            count = self._left
-            if count > frames - at:
-                count = frames - at
-            if self._doing != _GAP:
-                fill_tone(out, 2 * at + self._channel, count, self._state, self._table)
-            at += count
-            self._left -= count
-            while self._left == 0 and self._doing != _IDLE:
-                self._go_on()
-        if self._doing == _IDLE:
-            self.ended_frame = at
-        return True
-
-    def _frames(self, time_ms: int) -> int:
-        return int(time_ms * self._rate_hz / 1000.0 + 0.5)
-
     def _begin(self) -> None:
-        following, state = self._next, self._state
-        self._waiting = False
-        self._channel = following[0]
-        state[PHASE] = 0
-        state[STEP] = following[1]
-        state[GAIN] = following[2]
-        state[SHIFT] = following[3]
+        following = self._next
+        self._state[PHASE] = 0
         self._rise = following[4]
         self._plateau = following[5]
         self._off = following[6]
         self._pulses = following[7]
-        self.began_frame = 0
         self._go_up()
 
     def _go_up(self) -> None:
-        self._doing = _RISE
-        self._left = self._rise
-        self._state[RAMP] = 0
-        self._state[RAMP_STEP] = QUARTER // self._rise
+        self._ramp(_RISE, self._rise, 0, QUARTER // self._rise)
 
     def _go_on(self) -> None:
-        # The piece is over; the next one may be empty.
-        state = self._state
         if self._doing == _RISE:
-            self._doing = _STEADY
-            self._left = self._plateau
-            state[RAMP] = QUARTER
-            state[RAMP_STEP] = 0
+            self._ramp(_STEADY, self._plateau, QUARTER, 0)
         elif self._doing == _STEADY:
-            self._doing = _FALL
-            self._left = self._rise
-            state[RAMP_STEP] = -(QUARTER // self._rise)
+            self._ramp(_FALL, self._rise, QUARTER, -(QUARTER // self._rise))
         elif self._doing == _FALL:
             self._pulses -= 1
             if self._pulses == 0:
@@ -270,36 +298,13 @@ class ToneVoice(Voice):
         else:
             self._doing = _IDLE
 
-    def _fall_silent(self) -> None:
-        self._cut = False
-        if self._doing == _GAP:
-            self._doing = _IDLE
-            self._left = 0
-        elif self._doing != _IDLE and self._doing != _CUT:
-            self._doing = _CUT
-            self._left = self._state[RAMP] // self._cut_step
-            self._state[RAMP_STEP] = -self._cut_step
-            if self._left == 0:
-                self._doing = _IDLE
-
 
 class NoiseVoice(Voice):
-    """Plays narrow-band noise into one channel of stereo blocks until it is told not to.
-
-    Parameters
-    ----------
-    table : array of int
-        From `sine_table`.
-    rate_hz : float
-        Frames in a second.
-    """
+    """Plays narrow-band noise until it is told not to."""
 
     def __init__(self, table: "array[int]", rate_hz: float) -> None:
-        super().__init__(table, NOISE_STATE, 7)
-        self._rate_hz = rate_hz
+        super().__init__(table, rate_hz, fill_noise, NOISE_STATE, 7, NOISE_RISE_MS)
         self._state[SEED] = 1
-        rise = int(NOISE_RISE_MS * rate_hz / 1000.0)
-        self._ramp_step = QUARTER // rise
 
     def start(self, channel: int, frequency_hz: float, level_dbfs: float) -> None:
         """Play noise from the next block on, or from when what plays has faded.
@@ -328,61 +333,18 @@ class NoiseVoice(Voice):
         self._cut = self._doing != _IDLE
         self._waiting = True
 
-    def fill(self, out: "array[int]", frames: int) -> bool:
-        """Write the next piece into a cleared block; return whether anything was written.
-
-        Nothing is allocated here.
-        """
-        if self._cut:
-            self._fade()
-        if self._doing == _IDLE:
-            if self.held or not self._waiting:
-                return False
-            self._begin()
-        at = 0
-        while at < frames and self._doing != _IDLE:
-            count = frames - at
-            if self._doing != _STEADY and count > self._left:
-                count = self._left
-            fill_noise(out, 2 * at + self._channel, count, self._state, self._table)
-            at += count
-            if self._doing != _STEADY:
-                self._left -= count
-                if self._left == 0:
-                    self._settle()
-        return True
-
     def _begin(self) -> None:
         following, state = self._next, self._state
-        self._waiting = False
-        self._channel = following[0]
-        state[STEP] = following[1]
-        state[GAIN] = following[2]
-        state[SHIFT] = following[3]
         state[CORNER] = following[4]
         state[COARSE] = following[5]
         state[FINE] = following[6]
-        state[RAMP] = 0
-        state[RAMP_STEP] = self._ramp_step
-        self._left = QUARTER // self._ramp_step
-        self._doing = _RISE
+        self._ramp(_RISE, QUARTER // self._cut_step, 0, self._cut_step)
 
-    def _settle(self) -> None:
-        if self._doing == _RISE:
-            self._doing = _STEADY
-            self._state[RAMP] = QUARTER
-            self._state[RAMP_STEP] = 0
-        else:
+    def _go_on(self) -> None:
+        if self._doing == _CUT:
             self._doing = _IDLE
-
-    def _fade(self) -> None:
-        self._cut = False
-        if self._doing == _RISE or self._doing == _STEADY:
-            self._doing = _CUT
-            self._left = self._state[RAMP] // self._ramp_step
-            self._state[RAMP_STEP] = -self._ramp_step
-            if self._left == 0:
-                self._doing = _IDLE
+        else:  # again and again, for it lasts until it is cut
+            self._ramp(_STEADY, _LONG, QUARTER, 0)
 
 
 def _normalisation(corner: float) -> "tuple[int, int]":

@@ -6,29 +6,13 @@ from collections.abc import Iterator
 import pytest
 
 from device.simulator.audiogram import Audiogram
-from device.simulator.board import (
-    PLAYED_MAX,
-    PlayedNoise,
-    PlayedTone,
-    SimulatedBoard,
-)
+from device.simulator.board import PLAYED_MAX, PlayedNoise, PlayedTone, SimulatedBoard
 from device.simulator.hand import PRESS_GAP_US
 from device.simulator.listener import Ear, Noise, Press, SimulatedListener
-from device.tone_generator.outbox import FRAMES_MAX
-from tests.link.example import ExampleHost, Frame, write
+from tests.link.example import TONE, ExampleHost, Frame, write
 
 MS = 1000
 S = 1_000_000
-TONE: dict[str, str | int] = {
-    "id": "r1",
-    "ear": "r",
-    "hz": "1000.00",
-    "dbfs": "-80.00",
-    "on": 200,
-    "off": 100,
-    "n": 3,
-    "rise": 25,
-}
 TONE_US = 800 * MS
 
 
@@ -314,16 +298,6 @@ def test_time_does_not_go_back(host: Host) -> None:
 
     with pytest.raises(ValueError, match="now_us is 4, allowed is 5 or later"):
         host.board.advance(4)
-
-
-def test_output_is_bounded_when_nobody_reads(host: Host) -> None:
-    for number in range(2, 1000):
-        host.board.receive(write(number, "ping"), number * MS)
-
-    assert len(host.read()) == FRAMES_MAX
-    assert host.board.server.dropped == 998 - FRAMES_MAX
-    host.now_us = 999 * MS
-    assert host.send(write(999, "ping"))[0][0] == 999
 
 
 def test_output_can_be_taken_frame_by_frame(host: Host) -> None:

@@ -8,12 +8,13 @@ import threading
 import time
 import tty
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, Self
 
 from device.simulator.board import SERIAL, SimulatedBoard
 from device.simulator.listener import Listener
-from device.simulator.serve import serve
+from device.simulator.serve import served
 from host_tools.patience import Wait
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from tests.firmware.world import a_listener
@@ -52,24 +53,13 @@ class Served:
         self, listener: Listener, boot: int = 1, speed: float = SPEED, serial: str = SERIAL
     ) -> None:
         self.board = StallingBoard(listener, boot, speed, serial)
-        self.port = ""
-        self._stop, announced = threading.Event(), threading.Event()
-
-        def announce(port: str) -> None:
-            self.port = port
-            announced.set()
-
-        self._thread = threading.Thread(
-            target=serve, args=(self.board, speed, announce, self._stop)
-        )
-        self._thread.start()
-        assert announced.wait(WAIT_S_MAX)
+        self._service = ExitStack()
+        self.port = self._service.enter_context(served(self.board, speed))
 
     def stop(self) -> None:
         """Hang up, for good."""
         self.board.going.set()
-        self._stop.set()
-        self._thread.join(WAIT_S_MAX)
+        self._service.close()
 
 
 class Peer:

@@ -18,6 +18,10 @@ FRAME: Final = re.compile(
 )
 WHOLE: Final = r"0|-?[1-9][0-9]*"
 DECIMAL: Final = rf"({WHOLE}|-0)(\.[0-9]+)?"
+TONE: dict[str, str | int] = {
+    "id": "r1", "ear": "r", "hz": "1000.00", "dbfs": "-80.00",
+    "on": 200, "off": 100, "n": 3, "rise": 25,
+}  # fmt: skip
 
 
 class Frame(NamedTuple):

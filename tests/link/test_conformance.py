@@ -27,7 +27,7 @@ from firmware_py.link.notices import (
     ToneEnded,
     ToneStarted,
 )
-from tests.link.example import ExampleBoard, ExampleHost, Frame, read, write
+from tests.link.example import TONE, ExampleBoard, ExampleHost, Frame, read, write
 
 Press = Callable[[int, bool, int], None]
 Answer = tuple[str, dict[str, str]]
@@ -37,10 +37,6 @@ deterministic = settings(deadline=None, derandomize=True, print_blob=True, datab
 MS = 1000
 S = 1_000_000
 BOOT = 0xC0FFEE
-TONE: dict[str, str | int] = {
-    "id": "r1", "ear": "r", "hz": "1000.00", "dbfs": "-80.00",
-    "on": 200, "off": 100, "n": 3, "rise": 25,
-}  # fmt: skip
 TONE_US = 800 * MS
 PULSES = Tone("1-1", "left", 1000.0, -60.0, on_ms=225, off_ms=225, pulses=3, rise_ms=25)
 MASK: dict[str, str | int] = {"ear": "l", "hz": "1000", "dbfs": "-60"}

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import Final
 import pytest
 
 from device.simulator.board import SimulatedBoard
-from device.simulator.serve import serve
+from device.simulator.serve import served
 from firmware_py.platform.board_time import (
     STANDSTILL_S_MAX,
     BoardClock,
@@ -165,21 +164,8 @@ class SlowBoard:
 
 @contextmanager
 def a_slow_board(path: Path) -> Iterator[str]:
-    stop, announced, ports = threading.Event(), threading.Event(), list[str]()
-
-    def announce(port: str) -> None:
-        ports.append(port)
-        announced.set()
-
-    with BoardTime.made(path) as told:
-        thread = threading.Thread(target=serve, args=(SlowBoard(told), 1.0, announce, stop))
-        thread.start()
-        try:
-            announced.wait()
-            yield ports[0]
-        finally:
-            stop.set()
-            thread.join()
+    with BoardTime.made(path) as told, served(SlowBoard(told)) as port:
+        yield port
 
 
 def test_a_board_is_late_by_its_own_time_only(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ One board serves all tests; the last ones take it out of service.
 
 import binascii
 import random
-import threading
 import time
 from array import array
 from functools import partial
@@ -16,7 +15,7 @@ import pytest
 
 import tests.device.tone_generator.fakes  # noqa: F401 - before the program is imported
 from device.emulator.board import EmulatedBoard
-from device.simulator.serve import serve
+from device.simulator.serve import served
 from device.tone_generator import synthesis
 from firmware_py.link import client
 from firmware_py.link.frames import encode
@@ -233,18 +232,12 @@ def test_a_firmware_waits_for_a_board_that_falls_behind(bench: Bench, tmp_path: 
         told.tell(us)
         time.sleep(0.1)
 
-    def announce(port: str) -> None:
-        ports.append(port)
-        announced.set()
-
     path, console = tmp_path / "board-time", ConsoleLine()
-    stop, announced, ports = threading.Event(), threading.Event(), list[str]()
-    with BoardTime.made(path) as told:
-        board = EmulatedBoard(bench.pico, a_listener("N3"), slowly)
-        server = threading.Thread(target=serve, args=(board, 1.0, announce, stop))
-        server.start()
-        announced.wait()
-        firmware = FirmwareProcess(ports[0], console.port, tmp_path / "data", 1.0, path)
+    with (
+        BoardTime.made(path) as told,
+        served(EmulatedBoard(bench.pico, a_listener("N3"), slowly)) as port,
+    ):
+        firmware = FirmwareProcess(port, console.port, tmp_path / "data", 1.0, path)
         try:
             operator = Operator(console, firmware)
             operator.greet()
@@ -253,8 +246,6 @@ def test_a_firmware_waits_for_a_board_that_falls_behind(bench: Bench, tmp_path: 
             assert firmware.wait() == 0
         finally:
             firmware.end()
-            stop.set()
-            server.join()
             console.close()
 
 

@@ -7,12 +7,7 @@ import pytest
 from device.tone_generator.outbox import FRAMES_MAX
 from device.tone_generator.server import ToneGenerator
 from firmware_py.link.messages import EVENTS_KEPT_MAX
-from tests.link.example import ExampleHost
-
-TONE: dict[str, str | int] = {
-    "id": "r1", "ear": "r", "hz": "1000.00", "dbfs": "-80.00",
-    "on": 200, "off": 100, "n": 3, "rise": 25,
-}  # fmt: skip
+from tests.link.example import TONE, ExampleHost
 
 
 class TardyOutput:
