@@ -128,7 +128,7 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
     from rich.console import Console
 
     from firmware_py.inference.mixture.population_prior import PopulationPrior, PriorError
-    from host_tools.research.learn_prior.checking import as_json, at_frequencies, bands, mean_scores
+    from host_tools.research.learn_prior.checking import at_frequencies, bands, mean_scores
     from host_tools.research.learn_prior.fill import prior_of
     from host_tools.research.learn_prior.picture import draw_prior
     from host_tools.research.learn_prior.sample import sample_of
@@ -167,7 +167,7 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
         about["log_density_an_unseen_ear"] = {
             name: mean_scores(tested, mixture) for name, mixture in mixtures.items()
         }
-        about["bands_of_unseen_ears"] = as_json(bands(unseen, marginal))
+        about["bands_of_unseen_ears"] = bands(unseen, marginal)
     text = prior.to_json()
     try:
         PopulationPrior.from_json(text, arguments.out.name)  # what is written can be read

@@ -48,20 +48,12 @@ _START_STREAM: Final = 201  # of the Philox key, beside the seed
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """K Gaussians over thresholds in dB HL and, last, age in years.
+    """K Gaussians over thresholds in dB HL and, last, age in years."""
 
-    Attributes
-    ----------
-    weight : (K,)
-    mean : (K, D)
-    covariance : (K, D, D)
-    share_female : (K,)
-    """
-
-    weight: Array
-    mean: Array
-    covariance: Array
-    share_female: Array
+    weight: Array  # (K,)
+    mean: Array  # (K, D)
+    covariance: Array  # (K, D, D)
+    share_female: Array  # (K,)
 
     def __len__(self) -> int:
         """Return the number of components."""
@@ -105,13 +97,7 @@ def usual_shrinkage(frequencies_hz: Array) -> Shrinkage:
 
 
 class Learner:
-    """EM on one sample.
-
-    Parameters
-    ----------
-    sample : Sample
-    shrinkage : Shrinkage
-    """
+    """EM on one sample."""
 
     def __init__(self, sample: Sample, shrinkage: Shrinkage) -> None:
         self._sample = sample

@@ -60,22 +60,12 @@ DECIMALS: Final = 3
 
 @dataclass(frozen=True, eq=False)
 class Roughness:
-    """How far thresholds lie from the line between their neighbours, and step at the ends.
+    """How far thresholds lie from the line between their neighbours, and step at the ends."""
 
-    Attributes
-    ----------
-    octaves : (J,)
-        log2 of the inner frequencies.
-    inner_db2 : (K, J)
-        Mean square in the middle of a gap of one octave.
-    low_db2, high_db2 : (K,)
-        Mean square step per octave at the lowest and the highest interval.
-    """
-
-    octaves: Array
-    inner_db2: Array
-    low_db2: Array
-    high_db2: Array
+    octaves: Array  # (J,) log2 of the inner frequencies
+    inner_db2: Array  # (K, J) mean square in the middle of a gap of one octave
+    low_db2: Array  # (K,) mean square step per octave at the lowest interval
+    high_db2: Array  # (K,) and at the highest
 
     def middle_db2(self, low_hz: float, high_hz: float) -> Array:
         """Return (K,) the mean square deviation in the middle of a gap."""

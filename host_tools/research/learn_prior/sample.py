@@ -25,32 +25,18 @@ AGE_STEP_YEARS: Final = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Ears as rows of numbers: thresholds in dB HL at m frequencies and, last, age in years.
+    """Ears as rows of numbers: thresholds in dB HL at m frequencies and, last, age in years."""
 
-    Attributes
-    ----------
-    frequencies_hz : (m,)
-    values : (n, m + 1)
-        What was read, or the limit above which the threshold lies. Without meaning where neither
-        `observed` nor `censored`.
-    observed, censored : (n, m + 1) of bool
-    noise : (m + 1,)
-        Variance of rounding, dB² or years².
-    female : (n,)
-        1, 0, or NaN: not known.
-    weight : (n,)
-        Together 1.
-    person : (n,) of int
-    """
-
-    frequencies_hz: Array
+    frequencies_hz: Array  # (m,)
+    # (n, m + 1) what was read, or the limit above which the threshold lies; without meaning where
+    # it is neither observed nor censored.
     values: Array
     observed: Bools
     censored: Bools
-    noise: Array
-    female: Array
-    weight: Array
-    person: Integers
+    noise: Array  # (m + 1,) variance of rounding, dB² or years²
+    female: Array  # (n,) 1, 0, or NaN: not known
+    weight: Array  # (n,) together 1
+    person: Integers  # (n,)
 
     def __len__(self) -> int:
         """Return the number of ears."""

@@ -51,24 +51,12 @@ SWEEPS_MAX: Final = 100  # k-means has come to rest after 20 to 60
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Audiogram patterns and how frequent they are.
+    """Audiogram patterns and how frequent they are."""
 
-    Attributes
-    ----------
-    frequencies_hz : (m,)
-        Rising.
-    thresholds_db_hl : (k, m)
-        Of each pattern.
-    spread_db : (k, m)
-        SD of the ears that a pattern stands for, about it; 0 or more.
-    probability : (k,)
-        Above 0, together 1.
-    """
-
-    frequencies_hz: Array
-    thresholds_db_hl: Array
-    spread_db: Array
-    probability: Array
+    frequencies_hz: Array  # (m,) rising
+    thresholds_db_hl: Array  # (k, m) of each pattern
+    spread_db: Array  # (k, m) SD of the ears that a pattern stands for, about it; 0 or more
+    probability: Array  # (k,) above 0, together 1
 
 
 def standard_patterns() -> Patterns:

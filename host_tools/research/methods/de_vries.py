@@ -63,23 +63,12 @@ STANDARD_LENGTH_OCTAVES: Final = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """A Gaussian mixture over the thresholds at some frequencies.
+    """A Gaussian mixture over the thresholds at some frequencies."""
 
-    Attributes
-    ----------
-    frequencies_hz : (m,)
-        Rising.
-    weight : (k,)
-        Above 0, together 1.
-    mean_db_hl : (k, m)
-    covariance_db2 : (k, m, m)
-        Positive definite.
-    """
-
-    frequencies_hz: Array
-    weight: Array
-    mean_db_hl: Array
-    covariance_db2: Array
+    frequencies_hz: Array  # (m,) rising
+    weight: Array  # (k,) above 0, together 1
+    mean_db_hl: Array  # (k, m)
+    covariance_db2: Array  # (k, m, m) positive definite
 
     def log_density(self, thresholds_db_hl: Array) -> Array:
         """Return (n,) the log density of ears (n, m), in nats."""

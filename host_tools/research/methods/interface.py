@@ -107,35 +107,20 @@ class Banded(Protocol):
 
 @dataclass(frozen=True)
 class Task:
-    """What every method is told before the first tone; a study has checked it (`Options`).
+    """What every method is told before the first tone; a study has checked it (`Options`)."""
 
-    Attributes
-    ----------
-    response_noise_db : float
-        SD of the probit psychometric function.
-    lapse_rate, false_alarm_rate : float
-        Shares of tones missed, or answered, whatever their level; together below 1.
-    level_limits_db_hl, frequency_range_hz : (low, high)
-        What may be asked.
-    audiogram_frequencies_hz : tuple of float
-        Where the threshold is wanted; rising, within the range.
-    seed : int
-        Of whatever a method draws at random.
-    tones_max : int
-        So many tones are played at most.
-    age_years, sex : float and "F" or "M", optional
-        Of the listener, if known.
-    """
-
-    response_noise_db: float = 2.0
+    response_noise_db: float = 2.0  # SD of the probit psychometric function
+    # Shares of tones missed, or answered, whatever their level; together below 1.
     lapse_rate: float = 0.01
     false_alarm_rate: float = 0.01
+    # What may be asked: (low, high).
     level_limits_db_hl: tuple[float, float] = (-10.0, 120.0)
     frequency_range_hz: tuple[float, float] = (125.0, 8000.0)
+    # Where the threshold is wanted; rising, within the range.
     audiogram_frequencies_hz: tuple[float, ...] = AUDIOGRAM_FREQUENCIES_HZ
-    seed: int = 1
-    tones_max: int = 128
-    age_years: float | None = None
+    seed: int = 1  # of whatever a method draws at random
+    tones_max: int = 128  # so many tones are played at most
+    age_years: float | None = None  # of the listener, if known
     sex: Sex | None = None
 
     def checked_answer(

@@ -51,32 +51,15 @@ class PopulationError(HostError):
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Ears, one a row.
+    """Ears, one a row."""
 
-    Attributes
-    ----------
-    frequencies_hz : (m,)
-        Rising.
-    thresholds_db_hl : (n, m)
-        NaN where not measured. The audiometer's limit where nothing was heard.
-    censored : (n, m) of bool
-        Nothing was heard at the limit: the threshold lies above `thresholds_db_hl`.
-    person : (n,) of str
-        Source and subject; the two ears of one person have the same.
-    ear : (n,) of str
-        As in the table.
-    age_years : (n,)
-        NaN where not known.
-    sex : (n,) of str
-        ``F``, ``M``, or empty.
-    """
-
-    frequencies_hz: Array
+    frequencies_hz: Array  # (m,) rising
+    # (n, m) NaN where not measured, the audiometer's limit where nothing was heard.
     thresholds_db_hl: Array
-    censored: Bools
-    person: tuple[str, ...]
-    ear: tuple[str, ...]
-    age_years: Array
+    censored: Bools  # (n, m) nothing was heard at the limit: the threshold lies above it
+    person: tuple[str, ...]  # source and subject; the two ears of one person have the same
+    ear: tuple[str, ...]  # as in the table
+    age_years: Array  # (n,) NaN where not known
     sex: tuple[Sex, ...]
 
     def __len__(self) -> int:

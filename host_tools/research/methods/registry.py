@@ -24,18 +24,10 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What methods have learned from a population; None where nothing was learned.
+    """What methods have learned from a population; None where nothing was learned."""
 
-    Attributes
-    ----------
-    patterns : Patterns or None
-        Of CAST.
-    mixture : Mixture or None
-        Of de Vries et al.
-    """
-
-    patterns: Patterns | None = None
-    mixture: Mixture | None = None
+    patterns: Patterns | None = None  # of CAST
+    mixture: Mixture | None = None  # of de Vries et al.
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON values; `from_json` gives back the same bits."""

@@ -76,26 +76,12 @@ class FitError(ArithmeticError):
 
 @dataclass(frozen=True)
 class Variant:
-    """What distinguishes the two laboratories' ways.
+    """What distinguishes the two laboratories' ways."""
 
-    Attributes
-    ----------
-    slope : float
-        s1, per 10 dB.
-    sd : float
-        s2.
-    length_octaves : float
-        l.
-    learned : bool
-        Find c, s1, s2 and l by maximum evidence, starting from these; otherwise only c.
-    lapse_rate, false_alarm_rate : float
-        0: the bare probit.
-    """
-
-    slope: float
-    sd: float
-    length_octaves: float
-    learned: bool
+    slope: float  # s1, per 10 dB
+    sd: float  # s2
+    length_octaves: float  # l
+    learned: bool  # c, s1, s2 and l by maximum evidence, starting from these; otherwise only c
     lapse_rate: float = 0.0
     false_alarm_rate: float = 0.0
 

@@ -43,19 +43,9 @@ JITTER_DB: Final = 2.5
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table of ears.
+    """A table of ears."""
 
-    Attributes
-    ----------
-    name : str
-        Of the file, without its directory.
-    sha256 : str
-        Of its bytes.
-    population : Population
-    """
-
-    name: str
-    sha256: str
+    sha256: str  # of the file's bytes
     population: Population
 
     def part(self, part: str) -> Population:
@@ -76,7 +66,7 @@ def read_table(path: Path, option: str) -> Table:
     """
     try:
         content = path.read_bytes()
-        return Table(path.name, hashlib.sha256(content).hexdigest(), read_population(path, content))
+        return Table(hashlib.sha256(content).hexdigest(), read_population(path, content))
     except OSError as error:
         allowed = f"; allowed are a file and {BISGAARD}" if option == "--audiograms" else ""
         raise HostError(f"{option} {str(path)!r}: {error.strerror}{allowed}") from None

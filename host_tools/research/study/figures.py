@@ -53,24 +53,15 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """What a profile knows after some tones.
-
-    Attributes
-    ----------
-    answers : tuple of Answer
-    mean_db_hl, sd_db, low_db_hl, high_db_hl : (POINTS,)
-        At `frequencies_hz()`; the band is that of one SD.
-    noise_db : float
-        The response noise it takes to be there.
-    proposed : Stimulus
-    """
+    """What a profile knows after some tones."""
 
     answers: tuple[Answer, ...]
+    # (POINTS,) at `frequencies_hz()`; the band is that of one SD.
     mean_db_hl: Array
     sd_db: Array
     low_db_hl: Array
     high_db_hl: Array
-    noise_db: float
+    noise_db: float  # the response noise it takes to be there
     proposed: Stimulus
 
     @property

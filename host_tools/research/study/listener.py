@@ -26,25 +26,13 @@ _DRAW_STREAM: Final = 3
 
 @dataclass(frozen=True)
 class Ear:
-    """An ear to be measured.
+    """An ear to be measured: its truth is linear in log2 frequency, and constant outside."""
 
-    Attributes
-    ----------
-    name : str
-        No other ear of the study has it.
-    stratum : str
-        The degree of loss, over which results are averaged in equal parts.
-    frequencies_hz, thresholds_db_hl : tuple of float
-        Rising; between them the truth is linear in log2 frequency, outside constant.
-    age_years, sex : float and "F" or "M", or None
-        Whose ear it is, as far as that is known.
-    """
-
-    name: str
-    stratum: str
-    frequencies_hz: tuple[float, ...]
+    name: str  # no other ear of the study has it
+    stratum: str  # the degree of loss, over which results are averaged in equal parts
+    frequencies_hz: tuple[float, ...]  # rising
     thresholds_db_hl: tuple[float, ...]
-    age_years: float | None = None
+    age_years: float | None = None  # whose ear it is, as far as that is known
     sex: Sex | None = None
 
     def jittered(self, seed: int, within_db: float) -> "Ear":
@@ -59,32 +47,15 @@ class Ear:
 
 @dataclass(frozen=True)
 class Answering:
-    """How listeners answer: P = f + (1 - f - l) Phi((level - threshold) / noise).
-
-    Attributes
-    ----------
-    response_noise_db : float
-    lapse_rate, false_alarm_rate : float
-        l and f.
-    """
+    """How listeners answer: P = f + (1 - f - l) Phi((level - threshold) / noise)."""
 
     response_noise_db: float
-    lapse_rate: float
-    false_alarm_rate: float
+    lapse_rate: float  # l
+    false_alarm_rate: float  # f
 
 
 class Listener:
-    """A listener with this ear, under one seed.
-
-    Parameters
-    ----------
-    ear : Ear
-    answering : Answering
-    seed : int
-        0 to 2**64 - 1.
-    tones : int
-        The number of tones that can be asked.
-    """
+    """A listener with this ear, under one seed, who can be asked so many tones."""
 
     def __init__(self, ear: Ear, answering: Answering, seed: int, tones: int) -> None:
         self._audiogram = Audiogram(ear.frequencies_hz, ear.thresholds_db_hl)

@@ -50,13 +50,7 @@ SCHEMA: Final = pa.schema(
 
 
 class Store:
-    """The directory of one study.
-
-    Parameters
-    ----------
-    directory : Path
-        Made, if it is not there.
-    study : Study
+    """The directory of one study, made if it is not there.
 
     Raises
     ------

@@ -21,16 +21,7 @@ DIGITS: Final = 4  # after the decimal point; further ones are chance
 
 
 class Results:
-    """The table of a study, read method by method.
-
-    Parameters
-    ----------
-    directory : Path
-        Of the study; its table is there.
-    methods : tuple of str
-    tones : int
-        Played in each session.
-    """
+    """The table in the directory of a study, read method by method."""
 
     def __init__(self, directory: Path, methods: tuple[str, ...], tones: int) -> None:
         self.methods = methods
@@ -78,32 +69,16 @@ class Results:
 
 @dataclass(frozen=True)
 class Line:
-    """What a study found about one method.
-
-    Attributes
-    ----------
-    method : str
-    sessions : int
-    rmse_db : dict of int to float
-        By tones.
-    covered_95 : dict of int to float or None
-        By tones: how often the 95 % band holds the truth; None: there is no band.
-    tones_to_db : dict of int to float or None
-        By goal: the median; None: less than half of the sessions reach it.
-    reached : dict of int to float
-        By goal: the share of the sessions that reach it.
-    ended, failed : float
-        Shares of the sessions that the method ended by itself, and that it could not go on with.
-    """
+    """What a study found about one method."""
 
     method: str
     sessions: int
-    rmse_db: dict[int, float]
-    covered_95: dict[int, float | None]
-    tones_to_db: dict[int, float | None]
-    reached: dict[int, float]
-    ended: float
-    failed: float
+    rmse_db: dict[int, float]  # by tones
+    covered_95: dict[int, float | None]  # by tones: the truths in the band; None: there is none
+    tones_to_db: dict[int, float | None]  # by goal: the median; None: less than half reach it
+    reached: dict[int, float]  # by goal: the share of the sessions that reach it
+    ended: float  # share of the sessions that the method ended by itself
+    failed: float  # share that it could not go on with
 
     def flat(self) -> dict[str, Any]:
         """Return everything by a name of its own, numbers to `DIGITS`."""
