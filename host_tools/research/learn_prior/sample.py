@@ -9,12 +9,12 @@ import numpy as np
 from firmware_py.inference.kernel import Array
 from host_tools.pta4 import PTA4_FREQUENCIES_HZ
 from host_tools.research.methods.population import (
-    STRATA,
     STRATUM_EDGES_DB_HL,
     Bools,
     Integers,
     Population,
     PopulationError,
+    balanced,
 )
 
 # Steps of the readings: thresholds in steps of 5 dB, their means of two in steps of 2.5.
@@ -97,7 +97,6 @@ def sample_of(ears: Population) -> Sample:
             "told"
         )
     ears, stratum = ears.select(known), stratum[known]
-    count = np.bincount(stratum, minlength=len(STRATA))
     measured, age = ears.measured, ears.age_years
     heard = measured & ~ears.censored
     noise = [
@@ -112,7 +111,7 @@ def sample_of(ears: Population) -> Sample:
         censored=np.column_stack([ears.censored, np.zeros(len(ears), dtype=np.bool_)]),
         noise=np.array([*noise, AGE_STEP_YEARS**2 / 12.0]),
         female=np.array([{"F": 1.0, "M": 0.0, "": np.nan}[sex] for sex in ears.sex]),
-        weight=1.0 / (np.count_nonzero(count) * count[stratum]),
+        weight=balanced(stratum),
         person=person.astype(np.int64),
     )
 

@@ -88,15 +88,43 @@ class PerFrequency(ABC):
     ----------
     task : Task
         What is told to every method.
+    step_db : float
+        Between the possible thresholds.
+    *others : tuple of float
+        Prior probabilities of every other parameter.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, step_db: float, *others: tuple[float, ...]) -> None:
         self.task = task
         self.frequencies_hz = frequencies_to_measure(task)
+        grid_db_hl = self._threshold_db_hl = self._grid_db_hl = threshold_grid_db_hl(task, step_db)
+        prior = np.array(
+            [normal_prior(grid_db_hl, prior_mean_db_hl(f)) for f in self.frequencies_hz]
+        )
+        for other in others:
+            prior = (prior[:, :, None] * np.array(other)).reshape(len(prior), -1)
+            self._threshold_db_hl = np.repeat(self._threshold_db_hl, len(other))
+        self._weights = prior
 
     @abstractmethod
-    def _moments(self) -> tuple[Array, Array]:
-        """Return mean (dB HL) and SD (dB) of the threshold at each of `frequencies_hz`."""
+    def _probability_heard(self, level_db_hl: float) -> Array:
+        """Return the probability of an answer under each set of parameters."""
+
+    def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
+        """Take the answer to one tone into account, as in `Method`; the level may be any."""
+        frequency_hz, level_db_hl, heard = self.task.checked_answer(
+            frequency_hz, level_db_hl, heard
+        )
+        index = self._index(frequency_hz)
+        p_heard = self._probability_heard(level_db_hl)
+        weights = self._weights[index] * (p_heard if heard else 1.0 - p_heard)
+        self._weights[index] = weights / weights.sum()
+
+    def _moments(self, values: Array) -> tuple[Array, Array]:
+        """Return mean and SD, at each of `frequencies_hz`, of what has these values."""
+        mean = (self._weights * values).sum(axis=1)
+        variance = (self._weights * (values - mean[:, None]) ** 2).sum(axis=1)
+        return mean, np.sqrt(variance)
 
     def threshold(self, frequencies_hz: Iterable[float] | Array) -> tuple[Array, Array]:
         """Return posterior mean and SD, as in `Method`; before the first answer the prior's.
@@ -108,7 +136,7 @@ class PerFrequency(ABC):
         wanted_hz = self.task.checked_frequencies(frequencies_hz)
         rising = np.argsort(self.frequencies_hz)
         known_hz = np.array(self.frequencies_hz)[rising]
-        mean_db_hl, sd_db = self._moments()
+        mean_db_hl, sd_db = self._moments(self._threshold_db_hl)
         return (
             interpolate(known_hz, mean_db_hl[rising], wanted_hz),
             interpolate(known_hz, sd_db[rising], wanted_hz),

@@ -285,18 +285,6 @@ class SongGp:
         self._answers = Answers(variant)
         self._fit = self._answers.fit(self._start, np.zeros((2, 1)))
 
-    @property
-    def hyperparameters(self) -> tuple[float, float, float, float]:
-        """Return c, s1 per 10 dB, s2 and l in octaves."""
-        offset, *logarithms = self._fit.hyperparameters
-        slope, sd, length = np.exp(logarithms)
-        return float(offset), float(slope), float(sd), float(length)
-
-    @property
-    def log_evidence(self) -> float:
-        """Return the log evidence in nats, that of the positive slope included."""
-        return self._fit.log_evidence
-
     def next_stimulus(self) -> Stimulus:
         """Return the tone of the largest mutual information; the method does not end."""
         count = len(self._answers) - 1

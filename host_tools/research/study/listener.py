@@ -7,16 +7,13 @@ depend on what else is simulated, where, or when.
 
 import hashlib
 from dataclasses import dataclass, replace
-from typing import Any, Final
-
-import numpy as np
+from typing import Final
 
 from device.simulator.audiogram import Audiogram
 from firmware_py.inference.elementary import normal_cdf
 from firmware_py.inference.mixture.population_prior import Sex
 from host_tools.research.methods.interface import Array
-
-Words = np.ndarray[Any, np.dtype[np.uint64]]
+from host_tools.research.methods.population import uniform
 
 # Parts of the Philox counter, beside the seed and the ear in the key.
 _ANSWER_STREAM: Final = 1
@@ -81,12 +78,7 @@ class Listener:
 def uniforms(name: str, seed: int, stream: int, count: int) -> Array:
     """Return numbers in [0, 1), multiples of 2**-53, that depend on name, seed and stream alone."""
     word = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little")
-    generator = np.random.Philox(
-        key=np.array([seed, word], dtype=np.uint64),
-        counter=np.array([0, stream, 0, 0], dtype=np.uint64),
-    )
-    words: Words = generator.random_raw(count)
-    return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return uniform(seed, word, count, stream)
 
 
 def place_in_draw(name: str) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from host_tools.research.methods.interface import Array
+from host_tools.research.methods.population import balanced
 from host_tools.research.study.store import TABLE
 
 # After how many tones; the last one comes last.
@@ -27,7 +28,7 @@ class Results:
         self.methods = methods
         self.tones = tones
         self._path = directory / TABLE
-        self.weight = _balanced(self._column(methods[0], "stratum")[:, 0])
+        self.weight = balanced(self._column(methods[0], "stratum")[:, 0].astype(str))
         self._metric = cache(self._read_metric)
 
     def metric(self, method: str, name: str) -> Array:
@@ -126,13 +127,6 @@ def tones_to(rmse_db: Array, goal_db: float) -> Array:
     """Return (sessions,) the first column from which on all of a row is at most the goal."""
     stays = np.logical_and.accumulate((rmse_db <= goal_db)[:, ::-1], axis=1)[:, ::-1]
     return np.where(stays.any(axis=1), stays.argmax(axis=1), np.inf)
-
-
-def _balanced(stratum: Any) -> Array:
-    # Weights, together 1, that give every stratum the same share.
-    _, index, count = np.unique(stratum.astype(str), return_inverse=True, return_counts=True)
-    weight: Array = 1.0 / (len(count) * count[index])
-    return weight
 
 
 def _until(last: int, tones: tuple[int, ...]) -> list[int]:

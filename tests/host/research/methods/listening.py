@@ -10,6 +10,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
+from host_tools.research.methods.cast import Cast
 from host_tools.research.methods.interface import Array, Method, Task
 from host_tools.research.methods.population import Population
 
@@ -48,6 +49,12 @@ class Answered:
     frequency_hz: float
     level_db_hl: float
     heard: bool
+
+
+class EndlessCast(Cast):
+    """CAST that goes on however probable a pattern is."""
+
+    criterion = np.inf
 
 
 def flat(level_db_hl: float) -> Listener:

@@ -9,20 +9,19 @@ from hypothesis import strategies as st
 
 from device.simulator.audiogram import Audiogram
 from host_tools.research.methods.barthelme_mamassian import BarthelmeMamassian
-from host_tools.research.methods.cast import Cast
 from host_tools.research.methods.de_vries import DeVries
 from host_tools.research.methods.interface import Method, Task, interpolate
 from host_tools.research.methods.quest import Quest
 from host_tools.research.methods.song_gp import SongGp
 from host_tools.research.methods.staircase import StaircaseAsha, StaircaseIso
-from tests.host.research.methods.listening import Answered, Listener, measure
+from tests.host.research.methods.listening import Answered, EndlessCast, Listener, measure
 
 METHODS: dict[str, Callable[[Task], Method]] = {
     "staircase-asha": StaircaseAsha,
     "staircase-iso": StaircaseIso,
     "quest": Quest,
     "barthelme-mamassian": BarthelmeMamassian,
-    "cast": lambda task: Cast(task, criterion=None),
+    "cast": EndlessCast,
     "de-vries": DeVries,
     "song-gp": SongGp,
 }
