@@ -36,18 +36,18 @@ class BarthelmeMamassian(PerFrequency):
     frequency, minimises the sum of their expected posterior variances. Only one term changes with a
     tone, so it is the tone with the largest expected decrease of its own frequency's variance.
 
-    Parameters
-    ----------
-    task : Task
-        What is told to every method; the priors of spread and lapse rate are put around its
-        `response_noise_db` and `lapse_rate`.
+    The priors of spread and lapse rate are put around the noise and the lapse rate of the task.
     """
 
     def __init__(self, task: Task) -> None:
         super().__init__(task, GRID_DB, SPREAD_PROBABILITIES, LAPSE_PROBABILITIES)
         self._spreads_db = task.response_noise_db * np.array(SPREAD_FACTORS)
-        self._lapse_rates = self._possible_lapse_rates()
-        self.levels_db_hl = _levels_db_hl(*task.level_limits_db_hl)
+        self._false_alarm_rate = max(task.false_alarm_rate, RATE_MIN)
+        rates = max(task.lapse_rate, RATE_MIN) * np.array(LAPSE_FACTORS)
+        rest = 1.0 - self._false_alarm_rate
+        self._lapse_rates = np.clip(rates, RATE_MIN, LAPSE_MAX_OF_REST * rest)
+        low_db_hl, high_db_hl = task.level_limits_db_hl
+        self.levels_db_hl = np.append(np.arange(low_db_hl, high_db_hl, GRID_DB), high_db_hl)
         self._p_heard = np.array([self._probability_heard(h) for h in self.levels_db_hl])
         self._powers = np.array([self._threshold_db_hl**k for k in range(3)])
         self._expected_db2 = np.array([self._expected_variances_db2(w) for w in self._weights])
@@ -70,7 +70,7 @@ class BarthelmeMamassian(PerFrequency):
         self._expected_db2[index] = self._expected_variances_db2(self._weights[index])
 
     def _probability_heard(self, level_db_hl: float) -> Array:
-        f = self._false_alarm_rate()
+        f = self._false_alarm_rate
         z = (level_db_hl - self._grid_db_hl[:, None]) / self._spreads_db
         cdf = np.array([normal_cdf(value) for value in z.ravel().tolist()]).reshape(z.shape)
         p_heard: Array = f + (1.0 - f - self._lapse_rates) * cdf[:, :, None]
@@ -90,18 +90,3 @@ class BarthelmeMamassian(PerFrequency):
         for s0, s1, s2 in (heard, not_heard):
             expected_db2 += s2 - s1**2 / s0
         return expected_db2
-
-    def _false_alarm_rate(self) -> float:
-        return max(self.task.false_alarm_rate, RATE_MIN)
-
-    def _possible_lapse_rates(self) -> Array:
-        rates = max(self.task.lapse_rate, RATE_MIN) * np.array(LAPSE_FACTORS)
-        rest = 1.0 - self._false_alarm_rate()
-        possible: Array = np.clip(rates, RATE_MIN, LAPSE_MAX_OF_REST * rest)
-        return possible
-
-
-def _levels_db_hl(low_db_hl: float, high_db_hl: float) -> Array:
-    """Return the levels that may be asked, both limits among them."""
-    inside = np.arange(low_db_hl, high_db_hl, GRID_DB)
-    return np.append(inside, high_db_hl)

@@ -156,9 +156,7 @@ class Cast:
 
     def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
         """Weigh the patterns by the answer to a tone, which may be any."""
-        frequency_hz, level_db_hl, heard = self._task.checked_answer(
-            frequency_hz, level_db_hl, heard
-        )
+        frequency_hz, level_db_hl, heard = self._task.checked(frequency_hz, level_db_hl, heard)
         if self._ended:
             raise ValueError("the test has ended; no answer is allowed any more")
         p = self._answers(np.array([[frequency_hz, level_db_hl]]))[0][:, 0]

@@ -180,9 +180,7 @@ class DeVries:
 
     def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
         """Update every component, and weigh them, by the answer to a tone, which may be any."""
-        frequency_hz, level_db_hl, heard = self._task.checked_answer(
-            frequency_hz, level_db_hl, heard
-        )
+        frequency_hz, level_db_hl, heard = self._task.checked(frequency_hz, level_db_hl, heard)
         known = self.mixture
         w = interpolation_weights(known.frequencies_hz, np.array([frequency_hz]))[0]
         with_tone = known.covariance_db2 @ w

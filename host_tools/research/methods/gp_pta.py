@@ -17,7 +17,6 @@ class GpPta:
     Parameters
     ----------
     task : Task
-        What is told to every method.
     profile : str
         Of the estimator.
     told : bool

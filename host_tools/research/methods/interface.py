@@ -89,19 +89,7 @@ class Banded(Protocol):
     def threshold_band(
         self, frequencies_hz: Iterable[float] | Array, probability: float
     ) -> tuple[Array, Array]:
-        """Return the central band (low, high), dB HL, with this probability of the threshold.
-
-        Parameters
-        ----------
-        frequencies_hz : (m,)
-            Within the frequency range of the task.
-        probability : float
-            Above 0, below 1.
-
-        Returns
-        -------
-        low_db_hl, high_db_hl : (m,), (m,)
-        """
+        """Return the central band (low, high), (m,) each in dB HL, with this probability."""
         ...
 
 
@@ -123,7 +111,7 @@ class Task:
     age_years: float | None = None  # of the listener, if known
     sex: Sex | None = None
 
-    def checked_answer(
+    def checked(
         self, frequency_hz: float, level_db_hl: float, heard: bool
     ) -> tuple[float, float, bool]:
         """Return an answer as two floats and a bool, or say what about it is not allowed."""
@@ -148,17 +136,7 @@ def interpolate(
 ) -> Array:
     """Interpolate linearly in log2 frequency, constant outside the first and last frequency.
 
-    Parameters
-    ----------
-    frequencies_known_hz, values : (n,), (n,)
-        Frequencies above 0 and rising, at least one, and what is known there.
-    frequencies_wanted_hz : (m,)
-        Frequencies above 0.
-
-    Returns
-    -------
-    (m,)
-        In the unit of `values`; exactly the value where the frequency is a known one.
+    The known frequencies rise. At each of them the result is exactly its value.
     """
     known_hz = np.array(list(frequencies_known_hz), dtype=float)
     wanted_hz = np.array(list(frequencies_wanted_hz), dtype=float)

@@ -46,20 +46,7 @@ def prior_mean_db_hl(frequency_hz: float) -> float:
 
 
 def threshold_grid_db_hl(task: Task, step_db: float) -> Array:
-    """Return the possible thresholds, evenly spaced, to beyond the levels of `task`.
-
-    Parameters
-    ----------
-    task : Task
-        Whose level limits are exceeded by `THRESHOLD_MARGIN_DB` on both sides.
-    step_db : float
-        Above 0.
-
-    Returns
-    -------
-    (n,)
-        Rising, dB HL.
-    """
+    """Return (n,) rising thresholds, to `THRESHOLD_MARGIN_DB` beyond both limits of level."""
     low, high = task.level_limits_db_hl
     count = int(np.ceil((high - low + 2.0 * THRESHOLD_MARGIN_DB) / step_db))
     grid: Array = low - THRESHOLD_MARGIN_DB + step_db * np.arange(count + 1, dtype=np.float64)
@@ -67,13 +54,7 @@ def threshold_grid_db_hl(task: Task, step_db: float) -> Array:
 
 
 def normal_prior(grid_db_hl: Array, mean_db_hl: float) -> Array:
-    """Return the probabilities of grid points under a normal distribution of `PRIOR_SD_DB`.
-
-    Parameters
-    ----------
-    grid_db_hl : (n,)
-        Evenly spaced.
-    """
+    """Return the probabilities of evenly spaced points, normally distributed by `PRIOR_SD_DB`."""
     # Relative to the point nearest to the mean, so that not all of them underflow.
     squares = ((grid_db_hl - mean_db_hl) / PRIOR_SD_DB) ** 2
     weight = np.exp(-0.5 * (squares - squares.min()))
@@ -87,7 +68,6 @@ class PerFrequency(ABC):
     Parameters
     ----------
     task : Task
-        What is told to every method.
     step_db : float
         Between the possible thresholds.
     *others : tuple of float
@@ -112,9 +92,7 @@ class PerFrequency(ABC):
 
     def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
         """Take the answer to one tone into account, as in `Method`; the level may be any."""
-        frequency_hz, level_db_hl, heard = self.task.checked_answer(
-            frequency_hz, level_db_hl, heard
-        )
+        frequency_hz, level_db_hl, heard = self.task.checked(frequency_hz, level_db_hl, heard)
         index = self._index(frequency_hz)
         p_heard = self._probability_heard(level_db_hl)
         weights = self._weights[index] * (p_heard if heard else 1.0 - p_heard)

@@ -39,10 +39,7 @@ class Quest(PerFrequency):
     which a threshold beyond the limits of level counts as the limit: no tone can tell how far
     beyond it lies, and a frequency without any answer at the limit would be asked for ever.
 
-    Parameters
-    ----------
-    task : Task
-        What is told to every method; only limits, ranges and frequencies are used.
+    Of the task only limits, ranges and frequencies are used.
     """
 
     def __init__(self, task: Task) -> None:

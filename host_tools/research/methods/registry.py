@@ -72,16 +72,9 @@ assert tuple(_MAKERS) == METHODS
 
 
 def make_method(name: str, task: Task, learned: Learned = NOTHING_LEARNED) -> Method:
-    """Make a method for one ear.
+    """Make one of `METHODS` for one ear.
 
-    Parameters
-    ----------
-    name : str
-        One of `METHODS`.
-    task : Task
-        What every method is told.
-    learned : Learned
-        Without it, CAST and de Vries begin with the ten standard audiograms.
+    With nothing learned, CAST and de Vries begin with the ten standard audiograms.
     """
     return _MAKERS[name](task, learned)
 

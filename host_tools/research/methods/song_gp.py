@@ -305,9 +305,7 @@ class SongGp:
         FitError
             The posterior could not be computed; nothing has changed.
         """
-        frequency_hz, level_db_hl, heard = self._task.checked_answer(
-            frequency_hz, level_db_hl, heard
-        )
+        frequency_hz, level_db_hl, heard = self._task.checked(frequency_hz, level_db_hl, heard)
         h = (level_db_hl - self._middle_db_hl) / LEVEL_UNIT_DB
         answers = copy(self._answers)
         answers.add(math.log2(frequency_hz), h, heard)

@@ -14,7 +14,6 @@ from firmware_py.inference.laplace.standard_audiograms import (
 from host_tools.errors import HostError
 from host_tools.research.methods.interface import Task
 from host_tools.research.methods.population import (
-    NO_STRATUM,
     STRATA,
     Population,
     PopulationError,
@@ -90,12 +89,6 @@ def ears_of(population: Population, per_stratum: int) -> tuple[tuple[Ear, ...], 
     as their truth is not known. Which ears are drawn depends on their names only, and a larger draw
     contains a smaller one.
 
-    Parameters
-    ----------
-    population : Population
-    per_stratum : int
-        `ALL_EARS`: all of them.
-
     Raises
     ------
     HostError
@@ -127,7 +120,6 @@ def ears_of(population: Population, per_stratum: int) -> tuple[tuple[Ear, ...], 
             )
             for i in chosen
         ]
-    assert NO_STRATUM not in stratum  # complete ears have a PTA4
     if not drawn:
         raise HostError("--audiograms: no ear is measured at every frequency; nothing was studied")
     return tuple(drawn), remarks

@@ -1,7 +1,6 @@
 """A session: a method measures an ear, and its error is noted after every tone."""
 
 from dataclasses import dataclass
-from functools import cache
 from statistics import NormalDist
 from typing import Final
 
@@ -115,13 +114,8 @@ def _band(
 ) -> tuple[Array, Array]:
     if isinstance(method, Banded):
         return method.threshold_band(ear.frequencies_hz, probability)
-    half_width_db = _normal_quantile(0.5 + 0.5 * probability) * sd_db
+    half_width_db = NormalDist().inv_cdf(0.5 + 0.5 * probability) * sd_db
     return mean_db_hl - half_width_db, mean_db_hl + half_width_db
-
-
-@cache
-def _normal_quantile(probability: float) -> float:
-    return NormalDist().inv_cdf(probability)
 
 
 def _task(ear: Ear, seed: int, setting: Setting) -> Task:

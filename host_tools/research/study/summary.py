@@ -28,12 +28,12 @@ class Results:
         self.methods = methods
         self.tones = tones
         self._path = directory / TABLE
+        self._column = cache(self._read)
         self.weight = balanced(self._column(methods[0], "stratum")[:, 0].astype(str))
-        self._metric = cache(self._read_metric)
 
     def metric(self, method: str, name: str) -> Array:
         """Return (sessions, tones + 1), NaN where the method does not give it."""
-        values: Array = self._metric(method, name)
+        values: Array = self._column(method, name).astype(np.float64)
         return values
 
     def flag(self, method: str, name: str) -> Any:
@@ -58,11 +58,7 @@ class Results:
         """
         return tones_to(self.metric(method, "rmse_db"), goal_db)
 
-    def _read_metric(self, method: str, name: str) -> Array:
-        values: Array = self._column(method, name).astype(np.float64)
-        return values
-
-    def _column(self, method: str, name: str) -> Any:
+    def _read(self, method: str, name: str) -> Any:
         table = pq.read_table(self._path, columns=[name], filters=[("method", "==", method)])
         values = table.column(name).to_numpy(zero_copy_only=False)
         return values.reshape(-1, self.tones + 1)

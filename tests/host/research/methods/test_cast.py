@@ -182,7 +182,7 @@ def test_without_a_criterion_the_test_does_not_end() -> None:
 def test_an_answer_that_no_pattern_can_give_is_refused() -> None:
     sure = Task(response_noise_db=0.1, lapse_rate=0.0, false_alarm_rate=0.0)
     patterns = Patterns(np.array([1000.0]), np.array([[50.0]]), np.zeros((1, 1)), np.ones(1))
-    method = Cast(sure, patterns)
+    method = EndlessCast(sure, patterns)
 
     with pytest.raises(ValueError, match="heard at 1000 Hz, 0 dB HL is impossible for every pat"):
         method.observe(1000.0, 0.0, True)
