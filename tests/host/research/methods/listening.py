@@ -44,6 +44,9 @@ class Listener:
         return bool(self.random.random() < p)
 
 
+SLOPING = Listener([250.0, 1000.0, 8000.0], [15.0, 30.0, 70.0])
+
+
 @dataclass(frozen=True)
 class Answered:
     frequency_hz: float

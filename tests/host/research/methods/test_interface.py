@@ -14,7 +14,7 @@ from host_tools.research.methods.interface import Method, Task, interpolate
 from host_tools.research.methods.quest import Quest
 from host_tools.research.methods.song_gp import SongGp
 from host_tools.research.methods.staircase import StaircaseAsha, StaircaseIso
-from tests.host.research.methods.listening import Answered, EndlessCast, Listener, measure
+from tests.host.research.methods.listening import SLOPING, Answered, EndlessCast, measure
 
 METHODS: dict[str, Callable[[Task], Method]] = {
     "staircase-asha": StaircaseAsha,
@@ -25,7 +25,6 @@ METHODS: dict[str, Callable[[Task], Method]] = {
     "de-vries": DeVries,
     "song-gp": SongGp,
 }
-SLOPING = Listener([250.0, 1000.0, 8000.0], [15.0, 30.0, 70.0])
 
 every_method = pytest.mark.parametrize("make", METHODS.values(), ids=METHODS.keys())
 
