@@ -1,6 +1,5 @@
 """How well a prior and its bands fit people that it was not learned from."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,24 +12,6 @@ from host_tools.research.learn_prior.sample import Sample, degree, sample_of
 from host_tools.research.learn_prior.selecting import scores
 from host_tools.research.learn_prior.truncated import erfcx_of
 from host_tools.research.methods.population import STRATA, Population
-
-
-@dataclass(frozen=True)
-class Bands:
-    """How often a threshold lies in the band that the ear's other thresholds leave it.
-
-    Attributes
-    ----------
-    stratum : str
-    ears : int
-    within_95, within_50 : float
-        Shares of the thresholds.
-    """
-
-    stratum: str
-    ears: int
-    within_95: float
-    within_50: float
 
 
 def at_frequencies(prior: PopulationPrior, frequencies_hz: Array) -> Mixture:
@@ -61,8 +42,11 @@ def mean_scores(sample: Sample, mixture: Mixture) -> dict[str, float]:
     }
 
 
-def bands(ears: Population, mixture: Mixture) -> list[Bands]:
-    """Predict every threshold of complete ears from the ear's others, a line a degree of loss."""
+def bands(ears: Population, mixture: Mixture) -> list[dict[str, Any]]:
+    """Predict every threshold of complete ears from the ear's others.
+
+    For each degree of loss: the share of the thresholds that lie in the 95 % and in the 50 % band.
+    """
     complete = ears.complete(censored=False)
     if not len(complete):
         return []
@@ -76,19 +60,14 @@ def bands(ears: Population, mixture: Mixture) -> list[Bands]:
         if len(there):
             off = np.abs(there - 0.5)
             found.append(
-                Bands(
-                    name,
-                    len(there),
-                    round(float(np.mean(off <= 0.475)), 4),
-                    round(float(np.mean(off <= 0.25)), 4),
-                )
+                {
+                    "stratum": name,
+                    "ears": len(there),
+                    "within_95": round(float(np.mean(off <= 0.475)), 4),
+                    "within_50": round(float(np.mean(off <= 0.25)), 4),
+                }
             )
     return found
-
-
-def as_json(found: list[Bands]) -> list[dict[str, Any]]:
-    """Return the lines of `bands` as JSON has them."""
-    return [vars(line) for line in found]
 
 
 def _place(levels: Array, j: int, mixture: Mixture, noise: Array) -> Array:

@@ -88,7 +88,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Learn, check, write, draw."""
     os.environ[VARIABLE] = JIT  # some of its arithmetic is written as kernels that no library has
     components = _checked(arguments)
-    picture = _check_output(arguments.out, arguments.picture, arguments.force)
+    from host_tools.drawing import PICTURE_ENDINGS
+
+    check_name(arguments.out, "-o", (".json",), arguments.force)
+    picture = arguments.picture or arguments.out.with_suffix(".svg")
+    check_name(picture, "--picture", PICTURE_ENDINGS, arguments.force)
     return _learn(arguments, components, picture)
 
 
@@ -114,21 +118,11 @@ def _checked(arguments: argparse.Namespace) -> int | None:
     return components
 
 
-def _check_output(out: Path, picture: Path | None, force: bool) -> Path:
-    """Refuse names that cannot be written, and return that of the picture."""
-    from host_tools.drawing import PICTURE_ENDINGS
-
-    check_name(out, "-o", (".json",), force)
-    picture = picture or out.with_suffix(".svg")
-    check_name(picture, "--picture", PICTURE_ENDINGS, force)
-    return picture
-
-
 def _learn(arguments: argparse.Namespace, components: int | None, picture: Path) -> int:
     from rich.console import Console
 
     from firmware_py.inference.mixture.population_prior import PopulationPrior, PriorError
-    from host_tools.research.learn_prior.checking import as_json, at_frequencies, bands, mean_scores
+    from host_tools.research.learn_prior.checking import at_frequencies, bands, mean_scores
     from host_tools.research.learn_prior.fill import prior_of
     from host_tools.research.learn_prior.picture import draw_prior
     from host_tools.research.learn_prior.sample import sample_of
@@ -157,7 +151,9 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
         },
         "components_learned": len(learned),
         "components_chosen_by": "held-out likelihood" if table else "the option --components",
-        "cross_validation": [_row(size) for size in table],
+        "cross_validation": [
+            {name: round(value, 4) for name, value in vars(size).items()} for size in table
+        ],
         "standard_audiograms_weight": arguments.standard_audiograms,
     }
     prior = prior_of(learned, sample.frequencies_hz, arguments.standard_audiograms, about)
@@ -167,7 +163,7 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
         about["log_density_an_unseen_ear"] = {
             name: mean_scores(tested, mixture) for name, mixture in mixtures.items()
         }
-        about["bands_of_unseen_ears"] = as_json(bands(unseen, marginal))
+        about["bands_of_unseen_ears"] = bands(unseen, marginal)
     text = prior.to_json()
     try:
         PopulationPrior.from_json(text, arguments.out.name)  # what is written can be read
@@ -286,10 +282,6 @@ def _command(arguments: argparse.Namespace) -> str:
         if value != usual:
             words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
     return " ".join(words)
-
-
-def _row(size: "Size") -> dict[str, float]:
-    return {name: round(value, 4) for name, value in vars(size).items()}
 
 
 def _show(

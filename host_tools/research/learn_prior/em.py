@@ -25,6 +25,7 @@ import numpy as np
 from firmware_py.inference.kernel import Array
 from host_tools.research.learn_prior.sample import Sample, patterns
 from host_tools.research.learn_prior.truncated import above
+from host_tools.research.methods.de_vries import log_sum_exp
 from host_tools.research.methods.population import Integers, uniform
 
 LOG_2_PI: Final = float(np.log(2.0 * np.pi))
@@ -48,20 +49,12 @@ _START_STREAM: Final = 201  # of the Philox key, beside the seed
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """K Gaussians over thresholds in dB HL and, last, age in years.
+    """K Gaussians over thresholds in dB HL and, last, age in years."""
 
-    Attributes
-    ----------
-    weight : (K,)
-    mean : (K, D)
-    covariance : (K, D, D)
-    share_female : (K,)
-    """
-
-    weight: Array
-    mean: Array
-    covariance: Array
-    share_female: Array
+    weight: Array  # (K,)
+    mean: Array  # (K, D)
+    covariance: Array  # (K, D, D)
+    share_female: Array  # (K,)
 
     def __len__(self) -> int:
         """Return the number of components."""
@@ -105,13 +98,7 @@ def usual_shrinkage(frequencies_hz: Array) -> Shrinkage:
 
 
 class Learner:
-    """EM on one sample.
-
-    Parameters
-    ----------
-    sample : Sample
-    shrinkage : Shrinkage
-    """
+    """EM on one sample."""
 
     def __init__(self, sample: Sample, shrinkage: Shrinkage) -> None:
         self._sample = sample
@@ -143,7 +130,7 @@ class Learner:
 
     def log_density(self, mixture: Mixture) -> Array:
         """Return (n,) the log density, or the log probability of what was censored, of each ear."""
-        return _log_sum(self._log_joint(mixture)[0])
+        return log_sum_exp(self._log_joint(mixture)[0])
 
     def start(self, components: int, seed: int, number: int) -> Mixture:
         """Return a beginning: clusters around ears drawn by weight (Lloyd's algorithm)."""
@@ -175,7 +162,7 @@ class Learner:
         # One E-step and one M-step; the objective is that of the mixture given.
         sample, k = self._sample, len(mixture)
         log_joint, truncated = self._log_joint(mixture)
-        log_density = _log_sum(log_joint)
+        log_density = log_sum_exp(log_joint)
         member = np.exp(log_joint - log_density[:, None]) * sample.weight[:, None]
         d = mixture.mean.shape[1]
         s0, s1, s2 = member.sum(axis=0), np.zeros((k, d)), np.zeros((k, d, d))
@@ -348,12 +335,6 @@ def _add_moments(
     kept -= t0[:, None, None] * moments.spread
     s2 += np.swapaxes(weighted, 1, 2) @ off
     s2 += t0[:, None, None] * left + onto @ kept @ np.swapaxes(onto, 1, 2)
-
-
-def _log_sum(log_joint: Array) -> Array:
-    largest = log_joint.max(axis=1)
-    total: Array = largest + np.log(np.exp(log_joint - largest[:, None]).sum(axis=1))
-    return total
 
 
 def _filled(sample: Sample) -> Array:

@@ -60,22 +60,12 @@ DECIMALS: Final = 3
 
 @dataclass(frozen=True, eq=False)
 class Roughness:
-    """How far thresholds lie from the line between their neighbours, and step at the ends.
+    """How far thresholds lie from the line between their neighbours, and step at the ends."""
 
-    Attributes
-    ----------
-    octaves : (J,)
-        log2 of the inner frequencies.
-    inner_db2 : (K, J)
-        Mean square in the middle of a gap of one octave.
-    low_db2, high_db2 : (K,)
-        Mean square step per octave at the lowest and the highest interval.
-    """
-
-    octaves: Array
-    inner_db2: Array
-    low_db2: Array
-    high_db2: Array
+    octaves: Array  # (J,) log2 of the inner frequencies
+    inner_db2: Array  # (K, J) mean square in the middle of a gap of one octave
+    low_db2: Array  # (K,) mean square step per octave at the lowest interval
+    high_db2: Array  # (K,) and at the highest
 
     def middle_db2(self, low_hz: float, high_hz: float) -> Array:
         """Return (K,) the mean square deviation in the middle of a gap."""
@@ -107,14 +97,8 @@ def roughness(mixture: Mixture, frequencies_hz: Array) -> Roughness:
 def filled(mixture: Mixture, frequencies_hz: Array, knots_hz: Array) -> tuple[Array, Array, Array]:
     """Return mean (K, D), covariance (K, D, D) and covariance with age (K, D) at the knots.
 
-    Parameters
-    ----------
-    mixture : Mixture
-        Over thresholds at `frequencies_hz` and age.
-    frequencies_hz : (m,)
-        At least `FREQUENCIES_MIN`.
-    knots_hz : (D,)
-        All of `frequencies_hz` are among them.
+    The mixture is over thresholds at the frequencies, `FREQUENCIES_MIN` or more, and age. All of
+    the frequencies are among the knots.
     """
     rough = roughness(mixture, frequencies_hz)
     x, knots = np.log2(frequencies_hz), np.log2(knots_hz)
@@ -144,13 +128,7 @@ def prior_of(
 ) -> PopulationPrior:
     """Return the prior of a mixture learned at some frequencies.
 
-    Parameters
-    ----------
-    mixture : Mixture
-    frequencies_hz : (m,)
-    standard_weight : float
-        Of one more component: the ten standard audiograms; 0: none.
-    provenance : mapping
+    `standard_weight` is that of one more component, the ten standard audiograms; 0: none.
     """
     knots_hz = np.union1d(KNOTS_HZ, frequencies_hz)
     rough = roughness(mixture, frequencies_hz)
@@ -198,11 +176,7 @@ def prior_of(
 def standard_gaussian(knots_hz: Array, low_db2: float, high_db2: float) -> tuple[Array, Array]:
     """Return mean (D,) and covariance (D, D) of the ten standard audiograms, widened outside.
 
-    Parameters
-    ----------
-    knots_hz : (D,)
-    low_db2, high_db2 : float
-        Variance per octave of people, below the lowest and above the highest of their frequencies.
+    `low_db2` and `high_db2` are the variance per octave of people, below and above them.
     """
     known, knots = np.log2(FREQUENCIES_HZ), np.log2(knots_hz)
     curves = [np.interp(knots, known, levels) for levels in STANDARD_AUDIOGRAMS_DB_HL.values()]

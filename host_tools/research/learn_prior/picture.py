@@ -28,15 +28,8 @@ def draw_prior(
 ) -> None:
     """Draw a prior.
 
-    Parameters
-    ----------
-    prior : PopulationPrior
-    table : sequence of Size
-        How the sizes compare; empty: they were not compared.
-    measured_hz : (m,)
-        Frequencies the prior was learned at: beyond them it is an assumption.
-    path : Path
-        A name in .svg, .png or .pdf.
+    The table is empty where sizes were not compared. Beyond the measured frequencies the prior is
+    an assumption.
     """
     shown = sorted(range(len(prior.components)), key=lambda k: _order(prior, k))
     rows = -(-len(shown) // COLUMNS)

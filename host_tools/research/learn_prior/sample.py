@@ -9,12 +9,12 @@ import numpy as np
 from firmware_py.inference.kernel import Array
 from host_tools.pta4 import PTA4_FREQUENCIES_HZ
 from host_tools.research.methods.population import (
-    STRATA,
     STRATUM_EDGES_DB_HL,
     Bools,
     Integers,
     Population,
     PopulationError,
+    balanced,
 )
 
 # Steps of the readings: thresholds in steps of 5 dB, their means of two in steps of 2.5.
@@ -25,32 +25,18 @@ AGE_STEP_YEARS: Final = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Ears as rows of numbers: thresholds in dB HL at m frequencies and, last, age in years.
+    """Ears as rows of numbers: thresholds in dB HL at m frequencies and, last, age in years."""
 
-    Attributes
-    ----------
-    frequencies_hz : (m,)
-    values : (n, m + 1)
-        What was read, or the limit above which the threshold lies. Without meaning where neither
-        `observed` nor `censored`.
-    observed, censored : (n, m + 1) of bool
-    noise : (m + 1,)
-        Variance of rounding, dB² or years².
-    female : (n,)
-        1, 0, or NaN: not known.
-    weight : (n,)
-        Together 1.
-    person : (n,) of int
-    """
-
-    frequencies_hz: Array
+    frequencies_hz: Array  # (m,)
+    # (n, m + 1) what was read, or the limit above which the threshold lies; without meaning where
+    # it is neither observed nor censored.
     values: Array
     observed: Bools
     censored: Bools
-    noise: Array
-    female: Array
-    weight: Array
-    person: Integers
+    noise: Array  # (m + 1,) variance of rounding, dB² or years²
+    female: Array  # (n,) 1, 0, or NaN: not known
+    weight: Array  # (n,) together 1
+    person: Integers  # (n,)
 
     def __len__(self) -> int:
         """Return the number of ears."""
@@ -111,7 +97,6 @@ def sample_of(ears: Population) -> Sample:
             "told"
         )
     ears, stratum = ears.select(known), stratum[known]
-    count = np.bincount(stratum, minlength=len(STRATA))
     measured, age = ears.measured, ears.age_years
     heard = measured & ~ears.censored
     noise = [
@@ -126,7 +111,7 @@ def sample_of(ears: Population) -> Sample:
         censored=np.column_stack([ears.censored, np.zeros(len(ears), dtype=np.bool_)]),
         noise=np.array([*noise, AGE_STEP_YEARS**2 / 12.0]),
         female=np.array([{"F": 1.0, "M": 0.0, "": np.nan}[sex] for sex in ears.sex]),
-        weight=1.0 / (np.count_nonzero(count) * count[stratum]),
+        weight=balanced(stratum),
         person=person.astype(np.int64),
     )
 

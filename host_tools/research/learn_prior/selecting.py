@@ -19,28 +19,14 @@ _FOLD_STREAM: Final = 301  # of the Philox key, beside the seed
 
 @dataclass(frozen=True)
 class Size:
-    """How well a mixture of this size fits people it was not learned from.
-
-    Attributes
-    ----------
-    components : int
-    thresholds_alone : float
-        Mean log density an ear (nats), strata balanced.
-    given_age_and_sex : float
-        The same of the thresholds of listeners whose age and sex are told, where known.
-    score : float
-        The mean of both, as a session may begin either way.
-    below_best, standard_error : float
-        Score of the best size less this one's, and the standard error of this difference between
-        people.
-    """
+    """How well a mixture of this size fits people it was not learned from."""
 
     components: int
-    thresholds_alone: float
-    given_age_and_sex: float
-    score: float
-    below_best: float
-    standard_error: float
+    thresholds_alone: float  # mean log density an ear (nats), strata balanced
+    given_age_and_sex: float  # the same of listeners whose age and sex are told, where known
+    score: float  # the mean of both, as a session may begin either way
+    below_best: float  # score of the best size less this one's
+    standard_error: float  # of this difference, between people
 
 
 def sizes_for(sample: Sample) -> list[int]:

@@ -11,12 +11,7 @@ import numpy as np
 
 from firmware_py.inference.elementary import normal_cdf
 from host_tools.research.methods.interface import Array, Stimulus, Task
-from host_tools.research.methods.per_frequency import (
-    PerFrequency,
-    normal_prior,
-    prior_mean_db_hl,
-    threshold_grid_db_hl,
-)
+from host_tools.research.methods.per_frequency import PerFrequency
 
 GRID_DB: Final = 1.0  # of thresholds and of levels that may be asked
 # Times the value that is told, each with its prior probability: about log-normal, x/÷ e^0.5.
@@ -41,24 +36,20 @@ class BarthelmeMamassian(PerFrequency):
     frequency, minimises the sum of their expected posterior variances. Only one term changes with a
     tone, so it is the tone with the largest expected decrease of its own frequency's variance.
 
-    Parameters
-    ----------
-    task : Task
-        What is told to every method; the priors of spread and lapse rate are put around its
-        `response_noise_db` and `lapse_rate`.
+    The priors of spread and lapse rate are put around the noise and the lapse rate of the task.
     """
 
     def __init__(self, task: Task) -> None:
-        super().__init__(task)
-        self._grid_db_hl = threshold_grid_db_hl(task, GRID_DB)
+        super().__init__(task, GRID_DB, SPREAD_PROBABILITIES, LAPSE_PROBABILITIES)
         self._spreads_db = task.response_noise_db * np.array(SPREAD_FACTORS)
-        self._lapse_rates = self._possible_lapse_rates()
-        per_threshold = len(SPREAD_FACTORS) * len(LAPSE_FACTORS)
-        self._threshold_db_hl = np.repeat(self._grid_db_hl, per_threshold)
-        self.levels_db_hl = _levels_db_hl(*task.level_limits_db_hl)
+        self._false_alarm_rate = max(task.false_alarm_rate, RATE_MIN)
+        rates = max(task.lapse_rate, RATE_MIN) * np.array(LAPSE_FACTORS)
+        rest = 1.0 - self._false_alarm_rate
+        self._lapse_rates = np.clip(rates, RATE_MIN, LAPSE_MAX_OF_REST * rest)
+        low_db_hl, high_db_hl = task.level_limits_db_hl
+        self.levels_db_hl = np.append(np.arange(low_db_hl, high_db_hl, GRID_DB), high_db_hl)
         self._p_heard = np.array([self._probability_heard(h) for h in self.levels_db_hl])
         self._powers = np.array([self._threshold_db_hl**k for k in range(3)])
-        self._weights = np.array([self._prior(f) for f in self.frequencies_hz])
         self._expected_db2 = np.array([self._expected_variances_db2(w) for w in self._weights])
 
     def next_stimulus(self) -> Stimulus:
@@ -67,25 +58,19 @@ class BarthelmeMamassian(PerFrequency):
         Of equally good tones it is that of the first frequency in clinical order, and of the lowest
         level.
         """
-        variance_db2 = self._moments()[1] ** 2
+        variance_db2 = self._moments(self._threshold_db_hl)[1] ** 2
         decrease_db2 = variance_db2[:, None] - self._expected_db2
         index, level = np.unravel_index(int(np.argmax(decrease_db2)), decrease_db2.shape)
         return Stimulus(self.frequencies_hz[int(index)], float(self.levels_db_hl[int(level)]))
 
     def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
         """Take the answer to one tone into account, as in `Method`; the level may be any."""
-        frequency_hz, level_db_hl, heard = self.task.checked_answer(
-            frequency_hz, level_db_hl, heard
-        )
+        super().observe(frequency_hz, level_db_hl, heard)
         index = self._index(frequency_hz)
-        p_heard = self._probability_heard(level_db_hl)
-        weights = self._weights[index] * (p_heard if heard else 1.0 - p_heard)
-        self._weights[index] = weights / weights.sum()
         self._expected_db2[index] = self._expected_variances_db2(self._weights[index])
 
     def _probability_heard(self, level_db_hl: float) -> Array:
-        """Return the probability of an answer under each set of parameters."""
-        f = self._false_alarm_rate()
+        f = self._false_alarm_rate
         z = (level_db_hl - self._grid_db_hl[:, None]) / self._spreads_db
         cdf = np.array([normal_cdf(value) for value in z.ravel().tolist()]).reshape(z.shape)
         p_heard: Array = f + (1.0 - f - self._lapse_rates) * cdf[:, :, None]
@@ -105,29 +90,3 @@ class BarthelmeMamassian(PerFrequency):
         for s0, s1, s2 in (heard, not_heard):
             expected_db2 += s2 - s1**2 / s0
         return expected_db2
-
-    def _moments(self) -> tuple[Array, Array]:
-        mean_db_hl = (self._weights * self._threshold_db_hl).sum(axis=1)
-        deviation_db = self._threshold_db_hl - mean_db_hl[:, None]
-        return mean_db_hl, np.sqrt((self._weights * deviation_db**2).sum(axis=1))
-
-    def _false_alarm_rate(self) -> float:
-        return max(self.task.false_alarm_rate, RATE_MIN)
-
-    def _possible_lapse_rates(self) -> Array:
-        rates = max(self.task.lapse_rate, RATE_MIN) * np.array(LAPSE_FACTORS)
-        rest = 1.0 - self._false_alarm_rate()
-        possible: Array = np.clip(rates, RATE_MIN, LAPSE_MAX_OF_REST * rest)
-        return possible
-
-    def _prior(self, frequency_hz: float) -> Array:
-        threshold = normal_prior(self._grid_db_hl, prior_mean_db_hl(frequency_hz))
-        spread, lapse_rate = np.array(SPREAD_PROBABILITIES), np.array(LAPSE_PROBABILITIES)
-        joint: Array = threshold[:, None, None] * spread[:, None] * lapse_rate
-        return joint.ravel()
-
-
-def _levels_db_hl(low_db_hl: float, high_db_hl: float) -> Array:
-    """Return the levels that may be asked, both limits among them."""
-    inside = np.arange(low_db_hl, high_db_hl, GRID_DB)
-    return np.append(inside, high_db_hl)

@@ -36,10 +36,9 @@ from host_tools.research.methods.interface import (
     interpolation_weights,
     tones_of,
 )
-from host_tools.research.methods.population import Integers, Population, uniform
+from host_tools.research.methods.population import Integers, Population, balanced, uniform
 
 PATTERNS_USUAL: Final = 300
-CRITERION_USUAL: Final = 0.95
 LEVEL_STEP_DB: Final = 5.0
 SPREAD_MIN_DB: Final = 1.5  # of the rounding to 5 dB, 5 / sqrt(12), so also that of a single ear
 SPREAD_OF_STANDARD_DB: Final = 5.0  # half the step between the standard patterns
@@ -51,24 +50,12 @@ SWEEPS_MAX: Final = 100  # k-means has come to rest after 20 to 60
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Audiogram patterns and how frequent they are.
+    """Audiogram patterns and how frequent they are."""
 
-    Attributes
-    ----------
-    frequencies_hz : (m,)
-        Rising.
-    thresholds_db_hl : (k, m)
-        Of each pattern.
-    spread_db : (k, m)
-        SD of the ears that a pattern stands for, about it; 0 or more.
-    probability : (k,)
-        Above 0, together 1.
-    """
-
-    frequencies_hz: Array
-    thresholds_db_hl: Array
-    spread_db: Array
-    probability: Array
+    frequencies_hz: Array  # (m,) rising
+    thresholds_db_hl: Array  # (k, m) of each pattern
+    spread_db: Array  # (k, m) SD of the ears that a pattern stands for, about it; 0 or more
+    probability: Array  # (k,) above 0, together 1
 
 
 def standard_patterns() -> Patterns:
@@ -86,10 +73,10 @@ def standard_patterns() -> Patterns:
     )
 
 
-def learn_patterns(
-    population: Population, count: int = PATTERNS_USUAL, *, balanced: bool = True
-) -> Patterns:
+def learn_patterns(population: Population, count: int = PATTERNS_USUAL) -> Patterns:
     """Find patterns in a population by k-means.
+
+    Every stratum of the PTA4 has the same weight, so that severe losses are not rare.
 
     Parameters
     ----------
@@ -97,8 +84,6 @@ def learn_patterns(
         Only ears measured at all frequencies are used; a limit counts as a threshold.
     count : int
         The number of patterns; there are fewer if there are fewer different ears.
-    balanced : bool
-        Give every stratum of the PTA4 the same weight, so that severe losses are not rare.
 
     Raises
     ------
@@ -110,9 +95,7 @@ def learn_patterns(
         raise ValueError(
             f"{count} patterns from {len(ears)} ears with all frequencies; allowed are 1 or more"
         )
-    weight = ears.balanced_weight if balanced else np.full(len(ears), 1.0 / len(ears))
-    ears, weight = ears.select(weight > 0.0), weight[weight > 0.0]
-    thresholds_db_hl = ears.thresholds_db_hl
+    weight, thresholds_db_hl = balanced(ears.stratum), ears.thresholds_db_hl
     nearest = clusters(thresholds_db_hl, weight, count)
     means, spread_db, probability = [], [], []
     for pattern in range(int(nearest.max()) + 1):
@@ -142,8 +125,6 @@ class Cast:
         The noise and the rates are taken as true.
     patterns : Patterns, optional
         The list; without one, that of `standard_patterns`. Tones have its frequencies.
-    criterion : float or None
-        The test ends when a pattern is so probable; None: never.
 
     Raises
     ------
@@ -151,16 +132,11 @@ class Cast:
         No frequency of the patterns, or no level, lies within the task.
     """
 
-    def __init__(
-        self,
-        task: Task,
-        patterns: Patterns | None = None,
-        *,
-        criterion: float | None = CRITERION_USUAL,
-    ) -> None:
+    criterion = 0.95  # the test ends when a pattern is so probable
+
+    def __init__(self, task: Task, patterns: Patterns | None = None) -> None:
         self._task = task
         self._patterns = patterns if patterns is not None else standard_patterns()
-        self._criterion = criterion
         self._tones = tones_of(task, self._patterns.frequencies_hz, LEVEL_STEP_DB)
         self._probability = self._patterns.probability.copy()
         self._heard, self._entropy_bits = self._answers(self._tones)
@@ -180,9 +156,7 @@ class Cast:
 
     def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
         """Weigh the patterns by the answer to a tone, which may be any."""
-        frequency_hz, level_db_hl, heard = self._task.checked_answer(
-            frequency_hz, level_db_hl, heard
-        )
+        frequency_hz, level_db_hl, heard = self._task.checked(frequency_hz, level_db_hl, heard)
         if self._ended:
             raise ValueError("the test has ended; no answer is allowed any more")
         p = self._answers(np.array([[frequency_hz, level_db_hl]]))[0][:, 0]
@@ -206,7 +180,7 @@ class Cast:
 
     @property
     def _ended(self) -> bool:
-        return self._criterion is not None and bool(self._probability.max() >= self._criterion)
+        return bool(self._probability.max() >= self.criterion)
 
     def _at(self, frequencies_hz: Array) -> tuple[Array, Array]:
         # (k, j) thresholds and spreads between and beyond the frequencies of the patterns.

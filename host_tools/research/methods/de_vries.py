@@ -22,6 +22,7 @@ threshold is interpolated, and beyond them constant.
 
 import math
 from collections.abc import Iterable
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,8 +34,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
-from firmware_py.inference.likelihood import log_normal_cdf, ratio
-from host_tools.research.methods.answers import probability_heard
+from host_tools.research.methods.answers import answer_moments, probability_heard
 from host_tools.research.methods.cast import clusters
 from host_tools.research.methods.interface import (
     Array,
@@ -44,7 +44,7 @@ from host_tools.research.methods.interface import (
     interpolation_weights,
     tones_of,
 )
-from host_tools.research.methods.population import Population
+from host_tools.research.methods.population import Population, balanced
 
 COMPONENTS_USUAL: Final = 6
 LEVEL_STEP_DB: Final = 1.0
@@ -63,27 +63,16 @@ STANDARD_LENGTH_OCTAVES: Final = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """A Gaussian mixture over the thresholds at some frequencies.
+    """A Gaussian mixture over the thresholds at some frequencies."""
 
-    Attributes
-    ----------
-    frequencies_hz : (m,)
-        Rising.
-    weight : (k,)
-        Above 0, together 1.
-    mean_db_hl : (k, m)
-    covariance_db2 : (k, m, m)
-        Positive definite.
-    """
-
-    frequencies_hz: Array
-    weight: Array
-    mean_db_hl: Array
-    covariance_db2: Array
+    frequencies_hz: Array  # (m,) rising
+    weight: Array  # (k,) above 0, together 1
+    mean_db_hl: Array  # (k, m)
+    covariance_db2: Array  # (k, m, m) positive definite
 
     def log_density(self, thresholds_db_hl: Array) -> Array:
         """Return (n,) the log density of ears (n, m), in nats."""
-        return _log_sum_exp(_log_joint(self, thresholds_db_hl))
+        return log_sum_exp(_log_joint(self, thresholds_db_hl))
 
 
 def standard_mixture() -> Mixture:
@@ -107,18 +96,11 @@ def standard_mixture() -> Mixture:
     )
 
 
-def learn_mixture(
-    population: Population, components: int = COMPONENTS_USUAL, *, balanced: bool = True
-) -> Mixture:
+def learn_mixture(population: Population, components: int = COMPONENTS_USUAL) -> Mixture:
     """Learn a mixture from a population by expectation maximisation.
 
-    Parameters
-    ----------
-    population : Population
-        Only ears measured at all frequencies are used; a limit counts as a threshold.
-    components : int
-    balanced : bool
-        Give every stratum of the PTA4 the same weight, so that severe losses are not rare.
+    Only ears measured at all frequencies are used; a limit counts as a threshold. Every stratum of
+    the PTA4 has the same weight, so that severe losses are not rare.
 
     Raises
     ------
@@ -131,16 +113,14 @@ def learn_mixture(
             f"{components} components from {len(ears)} ears with all frequencies; allowed are 1 "
             "or more components, and no more than ears"
         )
-    weight = ears.balanced_weight if balanced else np.full(len(ears), 1.0 / len(ears))
-    ears, weight = ears.select(weight > 0.0), weight[weight > 0.0]
-    points = ears.thresholds_db_hl
+    weight, points = balanced(ears.stratum), ears.thresholds_db_hl
     nearest = clusters(points, weight, components)
     member = (nearest[:, None] == np.unique(nearest)).astype(float)
     mixture = _maximise(ears.frequencies_hz, points, weight, member)
     before = -math.inf
     for _ in range(SWEEPS_MAX):
         log_joint = _log_joint(mixture, points)
-        log_density = _log_sum_exp(log_joint)
+        log_density = log_sum_exp(log_joint)
         reached = float(weight @ log_density)
         if reached - before < GAIN_TOLERANCE_NATS:
             break
@@ -161,6 +141,11 @@ class DeVries:
     mixture : Mixture, optional
         The prior; without one, that of `standard_mixture`. Tones have its frequencies.
 
+    Attributes
+    ----------
+    mixture : Mixture
+        What is known now.
+
     Raises
     ------
     ValueError
@@ -169,24 +154,12 @@ class DeVries:
 
     def __init__(self, task: Task, mixture: Mixture | None = None) -> None:
         self._task = task
-        prior = mixture if mixture is not None else standard_mixture()
-        self._frequencies_hz = prior.frequencies_hz
-        self._tones = tones_of(task, prior.frequencies_hz, LEVEL_STEP_DB)
+        self.mixture = deepcopy(mixture if mixture is not None else standard_mixture())
+        self._tones = tones_of(task, self.mixture.frequencies_hz, LEVEL_STEP_DB)
         self._tone_frequencies_hz, column = np.unique(self._tones[:, 0], return_inverse=True)
         self._tone_column = column.astype(np.int64)
-        self._weight = prior.weight.copy()
-        self._mean_db_hl = prior.mean_db_hl.copy()
-        self._covariance_db2 = prior.covariance_db2.copy()
         self._response = np.array([task.response_noise_db, task.false_alarm_rate, task.lapse_rate])
         self._bump = entropy_bump(task)
-
-    @property
-    def mixture(self) -> Mixture:
-        """Return what is known now."""
-        return Mixture(
-            self._frequencies_hz, self._weight.copy(), self._mean_db_hl.copy(),
-            self._covariance_db2.copy(),
-        )  # fmt: skip
 
     @property
     def information_bits(self) -> Array:
@@ -194,7 +167,7 @@ class DeVries:
         mean_db_hl, variance_db2 = self._at(self._tone_frequencies_hz)
         bits = np.empty(len(self._tones))
         _information(
-            self._weight, mean_db_hl, variance_db2,
+            self.mixture.weight, mean_db_hl, variance_db2,
             self._tone_column, np.ascontiguousarray(self._tones[:, 1]),
             self._response, self._bump, bits,
         )  # fmt: skip
@@ -207,37 +180,36 @@ class DeVries:
 
     def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
         """Update every component, and weigh them, by the answer to a tone, which may be any."""
-        frequency_hz, level_db_hl, heard = self._task.checked_answer(
-            frequency_hz, level_db_hl, heard
-        )
-        w = interpolation_weights(self._frequencies_hz, np.array([frequency_hz]))[0]
-        with_tone = self._covariance_db2 @ w
+        frequency_hz, level_db_hl, heard = self._task.checked(frequency_hz, level_db_hl, heard)
+        known = self.mixture
+        w = interpolation_weights(known.frequencies_hz, np.array([frequency_hz]))[0]
+        with_tone = known.covariance_db2 @ w
         moments = np.empty(3)
-        log_weight = np.log(self._weight)
+        log_weight = np.log(known.weight)
         for k, column in enumerate(with_tone):
             _answer(
-                level_db_hl, 1.0 if heard else -1.0, float(w @ self._mean_db_hl[k]),
+                level_db_hl, 1.0 if heard else -1.0, float(w @ known.mean_db_hl[k]),
                 float(w @ column), self._response, moments,
             )  # fmt: skip
             log_evidence, gradient, curvature = moments
             log_weight[k] += log_evidence
-            self._mean_db_hl[k] += gradient * column
-            self._covariance_db2[k] -= curvature * np.outer(column, column)
+            known.mean_db_hl[k] -= gradient * column
+            known.covariance_db2[k] -= curvature * np.outer(column, column)
         weight = np.maximum(np.exp(log_weight - log_weight.max()), WEIGHT_MIN)
-        self._weight = weight / weight.sum()
+        known.weight[:] = weight / weight.sum()
 
     def threshold(self, frequencies_hz: Iterable[float] | Array) -> tuple[Array, Array]:
         """Return mean and SD of the mixture."""
         mean_db_hl, variance_db2 = self._at(self._task.checked_frequencies(frequencies_hz))
-        mean: Array = self._weight @ mean_db_hl
-        variance = self._weight @ (variance_db2 + (mean_db_hl - mean) ** 2)
+        mean: Array = self.mixture.weight @ mean_db_hl
+        variance = self.mixture.weight @ (variance_db2 + (mean_db_hl - mean) ** 2)
         return mean, np.sqrt(variance)
 
     def _at(self, frequencies_hz: Array) -> tuple[Array, Array]:
         # (k, j) mean and variance of each component.
-        w = interpolation_weights(self._frequencies_hz, frequencies_hz)
-        variance_db2 = np.einsum("ji,kil,jl->kj", w, self._covariance_db2, w)
-        return self._mean_db_hl @ w.T, variance_db2
+        w = interpolation_weights(self.mixture.frequencies_hz, frequencies_hz)
+        variance_db2 = np.einsum("ji,kil,jl->kj", w, self.mixture.covariance_db2, w)
+        return self.mixture.mean_db_hl @ w.T, variance_db2
 
 
 def entropy_bump(task: Task) -> Array:
@@ -318,25 +290,11 @@ def _answer(
     level_db_hl: float, sign: float, mean_db_hl: float, variance_db2: float, response: Vector,
     moments: Vector,
 ) -> int:  # fmt: skip
-    """Write log Z, d log Z/d mean and (d log Z/d mean)^2 - 2 d log Z/d variance of one answer.
-
-    `sign` is 1 for heard and -1 for not. With r = phi/Phi at z, and q the chance that such an
-    answer is honest, the latter two are -y r q/s and r q (r q + z)/s^2, s^2 = sigma^2 + variance.
-    """
+    """Write `answer_moments` of one answer; `sign` is 1 for heard and -1 for not."""
     guess = response[1] if sign > 0.0 else response[2]
     honest = 1.0 - response[1] - response[2]
-    s = math.sqrt(response[0] * response[0] + variance_db2)
-    z = sign * (level_db_hl - mean_db_hl) / s
-    moments[0] = log_normal_cdf(z) + log(honest)
-    q = 1.0
-    if guess > 0.0:
-        p = honest * normal_cdf(z)
-        moments[0] = log(guess + p)
-        q = p / (guess + p)
-    rq = q * ratio(z)
-    moments[1] = -sign * rq / s
-    moments[2] = rq * (rq + z) / (s * s)
-    return CONVERGED
+    variance = response[0] * response[0] + variance_db2
+    return answer_moments(sign, level_db_hl - mean_db_hl, variance, guess, honest, moments)
 
 
 def _maximise(frequencies_hz: Array, points: Array, weight: Array, member: Array) -> Mixture:
@@ -367,7 +325,8 @@ def _log_joint(mixture: Mixture, points: Array) -> Array:
     return np.array(columns).T
 
 
-def _log_sum_exp(x: Array) -> Array:
+def log_sum_exp(x: Array) -> Array:
+    """Return (n,) log of the sum of exp(x) over the columns of (n, k)."""
     largest = x.max(axis=1)
     total: Array = largest + np.log(np.exp(x - largest[:, None]).sum(axis=1))
     return total

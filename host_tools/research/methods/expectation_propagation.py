@@ -8,7 +8,7 @@ after the other by that with the same effect on mean and variance, until none ch
 import math
 from typing import Final
 
-from firmware_py.inference.elementary import log, normal_cdf
+from firmware_py.inference.elementary import log
 from firmware_py.inference.kernel import (
     CONVERGED,
     NOT_CONVERGED,
@@ -18,8 +18,8 @@ from firmware_py.inference.kernel import (
     entry,
     kernel,
 )
-from firmware_py.inference.likelihood import log_normal_cdf, ratio
 from firmware_py.inference.linear_algebra import cholesky, inverse, multiply, solve_lower
+from host_tools.research.methods.answers import answer_moments
 from host_tools.research.methods.interface import Array
 
 SWEEPS_MAX: Final = 100  # 3 to 10 are usual, 30 with lapses
@@ -33,25 +33,9 @@ FACTOR, SCRATCH, SIGMA, INVERSE = range(4)
 
 @kernel
 def _moments(answer: Array, mean: float, variance: float, out: Array) -> int:
-    """Write log Z, its derivative by the mean, and that squared less twice that by the variance.
-
-    Z is the mean of g + q Phi(y (c + f)) over f ~ N(mean, variance), with `answer` = (y, c, g, q).
-    With r = phi/Phi at z = y (c + mean)/s, s^2 = 1 + variance, and p the part of q Phi in Z, the
-    derivatives are y r p/s and r p (r p + z)/s^2.
-    """
-    sign, guess, honest = answer[SIGN], answer[GUESS], answer[HONEST]
-    s = math.sqrt(1.0 + variance)
-    z = sign * (answer[OFFSET] + mean) / s
-    out[0] = log_normal_cdf(z) + log(honest)
-    part = 1.0
-    if guess > 0.0:
-        p = honest * normal_cdf(z)
-        out[0] = log(guess + p)
-        part = p / (guess + p)
-    rp = part * ratio(z)
-    out[1] = sign * rp / s
-    out[2] = rp * (rp + z) / (s * s)
-    return CONVERGED
+    """Write `answer_moments` of `answer` = (y, c, g, q) over f ~ N(mean, variance)."""
+    shift = answer[OFFSET] + mean
+    return answer_moments(answer[SIGN], shift, 1.0 + variance, answer[GUESS], answer[HONEST], out)
 
 
 @kernel
@@ -159,7 +143,7 @@ def propagate(
     k : (n, n)
         Prior covariance of f - c at the answers.
     answers : (4, n)
-        Rows `SIGN`, `OFFSET`, `GUESS`, `HONEST`: y, c, g and q of `_moments`.
+        Rows `SIGN`, `OFFSET`, `GUESS`, `HONEST`: y, c, g and q in g + q Phi(y (c + f)).
     sites : (2, n)
         Rows `TAU`, `NU`: precision, and that times the mean; in: where to start, out: the result.
     matrices : (4, n, n)

@@ -17,7 +17,6 @@ class GpPta:
     Parameters
     ----------
     task : Task
-        What is told to every method.
     profile : str
         Of the estimator.
     told : bool
@@ -37,7 +36,7 @@ class GpPta:
     ) -> None:
         with_rates = told and profile not in PROFILES_WITHOUT_RATES
         self._task = task
-        self._estimator = ThresholdEstimator(
+        self.estimator = ThresholdEstimator(
             profile,
             max_trials=task.tones_max,
             response_noise_db=task.response_noise_db if told else None,
@@ -49,26 +48,21 @@ class GpPta:
             frequency_range_hz=task.frequency_range_hz,
         )
 
-    @property
-    def estimator(self) -> ThresholdEstimator:
-        """Return the estimator itself."""
-        return self._estimator
-
     def next_stimulus(self) -> Stimulus:
         """Return the most informative tone; the method does not end by itself."""
-        return self._estimator.next_stimulus()
+        return self.estimator.next_stimulus()
 
     def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
         """Take the answer to one tone into account, which may be any."""
-        self._estimator.observe(frequency_hz, level_db_hl, heard)
+        self.estimator.observe(frequency_hz, level_db_hl, heard)
 
     def threshold(self, frequencies_hz: Iterable[float] | Array) -> tuple[Array, Array]:
         """Return posterior mean and SD, as in `Method`."""
-        return self._estimator.threshold(self._task.checked_frequencies(frequencies_hz))
+        return self.estimator.threshold(self._task.checked_frequencies(frequencies_hz))
 
     def threshold_band(
         self, frequencies_hz: Iterable[float] | Array, probability: float
     ) -> tuple[Array, Array]:
         """Return the central band, as in `Banded`."""
         wanted_hz = self._task.checked_frequencies(frequencies_hz)
-        return self._estimator.threshold_band(wanted_hz, probability)
+        return self.estimator.threshold_band(wanted_hz, probability)

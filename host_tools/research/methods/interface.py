@@ -89,56 +89,29 @@ class Banded(Protocol):
     def threshold_band(
         self, frequencies_hz: Iterable[float] | Array, probability: float
     ) -> tuple[Array, Array]:
-        """Return the central band (low, high), dB HL, with this probability of the threshold.
-
-        Parameters
-        ----------
-        frequencies_hz : (m,)
-            Within the frequency range of the task.
-        probability : float
-            Above 0, below 1.
-
-        Returns
-        -------
-        low_db_hl, high_db_hl : (m,), (m,)
-        """
+        """Return the central band (low, high), (m,) each in dB HL, with this probability."""
         ...
 
 
 @dataclass(frozen=True)
 class Task:
-    """What every method is told before the first tone; a study has checked it (`Options`).
+    """What every method is told before the first tone; a study has checked it (`Options`)."""
 
-    Attributes
-    ----------
-    response_noise_db : float
-        SD of the probit psychometric function.
-    lapse_rate, false_alarm_rate : float
-        Shares of tones missed, or answered, whatever their level; together below 1.
-    level_limits_db_hl, frequency_range_hz : (low, high)
-        What may be asked.
-    audiogram_frequencies_hz : tuple of float
-        Where the threshold is wanted; rising, within the range.
-    seed : int
-        Of whatever a method draws at random.
-    tones_max : int
-        So many tones are played at most.
-    age_years, sex : float and "F" or "M", optional
-        Of the listener, if known.
-    """
-
-    response_noise_db: float = 2.0
+    response_noise_db: float = 2.0  # SD of the probit psychometric function
+    # Shares of tones missed, or answered, whatever their level; together below 1.
     lapse_rate: float = 0.01
     false_alarm_rate: float = 0.01
+    # What may be asked: (low, high).
     level_limits_db_hl: tuple[float, float] = (-10.0, 120.0)
     frequency_range_hz: tuple[float, float] = (125.0, 8000.0)
+    # Where the threshold is wanted; rising, within the range.
     audiogram_frequencies_hz: tuple[float, ...] = AUDIOGRAM_FREQUENCIES_HZ
-    seed: int = 1
-    tones_max: int = 128
-    age_years: float | None = None
+    seed: int = 1  # of whatever a method draws at random
+    tones_max: int = 128  # so many tones are played at most
+    age_years: float | None = None  # of the listener, if known
     sex: Sex | None = None
 
-    def checked_answer(
+    def checked(
         self, frequency_hz: float, level_db_hl: float, heard: bool
     ) -> tuple[float, float, bool]:
         """Return an answer as two floats and a bool, or say what about it is not allowed."""
@@ -163,17 +136,7 @@ def interpolate(
 ) -> Array:
     """Interpolate linearly in log2 frequency, constant outside the first and last frequency.
 
-    Parameters
-    ----------
-    frequencies_known_hz, values : (n,), (n,)
-        Frequencies above 0 and rising, at least one, and what is known there.
-    frequencies_wanted_hz : (m,)
-        Frequencies above 0.
-
-    Returns
-    -------
-    (m,)
-        In the unit of `values`; exactly the value where the frequency is a known one.
+    The known frequencies rise. At each of them the result is exactly its value.
     """
     known_hz = np.array(list(frequencies_known_hz), dtype=float)
     wanted_hz = np.array(list(frequencies_wanted_hz), dtype=float)

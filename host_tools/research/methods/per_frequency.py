@@ -46,20 +46,7 @@ def prior_mean_db_hl(frequency_hz: float) -> float:
 
 
 def threshold_grid_db_hl(task: Task, step_db: float) -> Array:
-    """Return the possible thresholds, evenly spaced, to beyond the levels of `task`.
-
-    Parameters
-    ----------
-    task : Task
-        Whose level limits are exceeded by `THRESHOLD_MARGIN_DB` on both sides.
-    step_db : float
-        Above 0.
-
-    Returns
-    -------
-    (n,)
-        Rising, dB HL.
-    """
+    """Return (n,) rising thresholds, to `THRESHOLD_MARGIN_DB` beyond both limits of level."""
     low, high = task.level_limits_db_hl
     count = int(np.ceil((high - low + 2.0 * THRESHOLD_MARGIN_DB) / step_db))
     grid: Array = low - THRESHOLD_MARGIN_DB + step_db * np.arange(count + 1, dtype=np.float64)
@@ -67,13 +54,7 @@ def threshold_grid_db_hl(task: Task, step_db: float) -> Array:
 
 
 def normal_prior(grid_db_hl: Array, mean_db_hl: float) -> Array:
-    """Return the probabilities of grid points under a normal distribution of `PRIOR_SD_DB`.
-
-    Parameters
-    ----------
-    grid_db_hl : (n,)
-        Evenly spaced.
-    """
+    """Return the probabilities of evenly spaced points, normally distributed by `PRIOR_SD_DB`."""
     # Relative to the point nearest to the mean, so that not all of them underflow.
     squares = ((grid_db_hl - mean_db_hl) / PRIOR_SD_DB) ** 2
     weight = np.exp(-0.5 * (squares - squares.min()))
@@ -87,16 +68,41 @@ class PerFrequency(ABC):
     Parameters
     ----------
     task : Task
-        What is told to every method.
+    step_db : float
+        Between the possible thresholds.
+    *others : tuple of float
+        Prior probabilities of every other parameter.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, step_db: float, *others: tuple[float, ...]) -> None:
         self.task = task
         self.frequencies_hz = frequencies_to_measure(task)
+        grid_db_hl = self._threshold_db_hl = self._grid_db_hl = threshold_grid_db_hl(task, step_db)
+        prior = np.array(
+            [normal_prior(grid_db_hl, prior_mean_db_hl(f)) for f in self.frequencies_hz]
+        )
+        for other in others:
+            prior = (prior[:, :, None] * np.array(other)).reshape(len(prior), -1)
+            self._threshold_db_hl = np.repeat(self._threshold_db_hl, len(other))
+        self._weights = prior
 
     @abstractmethod
-    def _moments(self) -> tuple[Array, Array]:
-        """Return mean (dB HL) and SD (dB) of the threshold at each of `frequencies_hz`."""
+    def _probability_heard(self, level_db_hl: float) -> Array:
+        """Return the probability of an answer under each set of parameters."""
+
+    def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
+        """Take the answer to one tone into account, as in `Method`; the level may be any."""
+        frequency_hz, level_db_hl, heard = self.task.checked(frequency_hz, level_db_hl, heard)
+        index = self._index(frequency_hz)
+        p_heard = self._probability_heard(level_db_hl)
+        weights = self._weights[index] * (p_heard if heard else 1.0 - p_heard)
+        self._weights[index] = weights / weights.sum()
+
+    def _moments(self, values: Array) -> tuple[Array, Array]:
+        """Return mean and SD, at each of `frequencies_hz`, of what has these values."""
+        mean = (self._weights * values).sum(axis=1)
+        variance = (self._weights * (values - mean[:, None]) ** 2).sum(axis=1)
+        return mean, np.sqrt(variance)
 
     def threshold(self, frequencies_hz: Iterable[float] | Array) -> tuple[Array, Array]:
         """Return posterior mean and SD, as in `Method`; before the first answer the prior's.
@@ -108,7 +114,7 @@ class PerFrequency(ABC):
         wanted_hz = self.task.checked_frequencies(frequencies_hz)
         rising = np.argsort(self.frequencies_hz)
         known_hz = np.array(self.frequencies_hz)[rising]
-        mean_db_hl, sd_db = self._moments()
+        mean_db_hl, sd_db = self._moments(self._threshold_db_hl)
         return (
             interpolate(known_hz, mean_db_hl[rising], wanted_hz),
             interpolate(known_hz, sd_db[rising], wanted_hz),

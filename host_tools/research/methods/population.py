@@ -51,32 +51,15 @@ class PopulationError(HostError):
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Ears, one a row.
+    """Ears, one a row."""
 
-    Attributes
-    ----------
-    frequencies_hz : (m,)
-        Rising.
-    thresholds_db_hl : (n, m)
-        NaN where not measured. The audiometer's limit where nothing was heard.
-    censored : (n, m) of bool
-        Nothing was heard at the limit: the threshold lies above `thresholds_db_hl`.
-    person : (n,) of str
-        Source and subject; the two ears of one person have the same.
-    ear : (n,) of str
-        As in the table.
-    age_years : (n,)
-        NaN where not known.
-    sex : (n,) of str
-        ``F``, ``M``, or empty.
-    """
-
-    frequencies_hz: Array
+    frequencies_hz: Array  # (m,) rising
+    # (n, m) NaN where not measured, the audiometer's limit where nothing was heard.
     thresholds_db_hl: Array
-    censored: Bools
-    person: tuple[str, ...]
-    ear: tuple[str, ...]
-    age_years: Array
+    censored: Bools  # (n, m) nothing was heard at the limit: the threshold lies above it
+    person: tuple[str, ...]  # source and subject; the two ears of one person have the same
+    ear: tuple[str, ...]  # as in the table
+    age_years: Array  # (n,) NaN where not known
     sex: tuple[Sex, ...]
 
     def __len__(self) -> int:
@@ -114,19 +97,6 @@ class Population:
         pta4_db_hl = self.pta4_db_hl
         index = np.searchsorted(STRATUM_EDGES_DB_HL, pta4_db_hl, side="right")
         return np.where(np.isnan(pta4_db_hl), NO_STRATUM, index).astype(np.int64)
-
-    @property
-    def balanced_weight(self) -> Array:
-        """Return (n,) weights, together 1, that give every stratum with ears in it the same share.
-
-        Within a stratum all ears weigh the same; those without a PTA4 weigh nothing.
-        """
-        stratum = self.stratum
-        count = np.bincount(stratum[stratum >= 0], minlength=len(STRATA))
-        if not count.any():
-            raise PopulationError("there is no ear with a PTA4")
-        share = 1.0 / (np.count_nonzero(count) * np.maximum(count, 1))
-        return np.where(stratum == NO_STRATUM, 0.0, share[stratum])
 
     def select(self, ears: Iterable[int] | Integers | Bools) -> "Population":
         """Return the population of these ears: indices, in any order and as often, or a mask."""
@@ -358,9 +328,18 @@ def _limits(frequencies_hz: list[float], heard_db_hl: Array) -> Array:
     return np.array(limits)
 
 
-def uniform(seed: int, stream: int, count: int) -> Array:
+def balanced(stratum: np.ndarray[Any, Any]) -> Array:
+    """Return (n,) weights, together 1, that give every stratum in (n,) the same share."""
+    _, index, count = np.unique(stratum, return_inverse=True, return_counts=True)
+    weight: Array = 1.0 / (len(count) * count[index])
+    return weight
+
+
+def uniform(seed: int, stream: int, count: int, part: int = 0) -> Array:
     """Return numbers in [0, 1), multiples of 2**-53, from the raw words of a stream of a seed."""
-    words = np.random.Philox(key=np.array([seed, stream], dtype=np.uint64)).random_raw(count)
+    key = np.array([seed, stream], dtype=np.uint64)
+    counter = np.array([0, part, 0, 0], dtype=np.uint64)
+    words = np.random.Philox(key=key, counter=counter).random_raw(count)
     return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 

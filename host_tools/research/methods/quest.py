@@ -10,12 +10,7 @@ from typing import Final
 import numpy as np
 
 from host_tools.research.methods.interface import Array, Stimulus, Task
-from host_tools.research.methods.per_frequency import (
-    PerFrequency,
-    normal_prior,
-    prior_mean_db_hl,
-    threshold_grid_db_hl,
-)
+from host_tools.research.methods.per_frequency import PerFrequency
 
 DB_PER_LOG10: Final = 20.0  # the method's unit is log10 of the amplitude
 GRID_LOG10: Final = 0.01  # 0.2 dB
@@ -44,39 +39,22 @@ class Quest(PerFrequency):
     which a threshold beyond the limits of level counts as the limit: no tone can tell how far
     beyond it lies, and a frequency without any answer at the limit would be asked for ever.
 
-    Parameters
-    ----------
-    task : Task
-        What is told to every method; only limits, ranges and frequencies are used.
+    Of the task only limits, ranges and frequencies are used.
     """
 
     def __init__(self, task: Task) -> None:
-        super().__init__(task)
-        self._grid_db_hl = threshold_grid_db_hl(task, DB_PER_LOG10 * GRID_LOG10)
-        self._posterior = np.array(
-            [normal_prior(self._grid_db_hl, prior_mean_db_hl(f)) for f in self.frequencies_hz]
-        )
+        super().__init__(task, DB_PER_LOG10 * GRID_LOG10)
 
     def next_stimulus(self) -> Stimulus:
         """Return the tone to play next, as in `Method`; this one does not end by itself."""
         low, high = self.task.level_limits_db_hl
         within_limits_db_hl = np.clip(self._grid_db_hl, low, high)
-        index = int(np.argmax(_moments(self._posterior, within_limits_db_hl)[1]))
-        mean_db_hl = float((self._posterior[index] * self._grid_db_hl).sum())
+        index = int(np.argmax(self._moments(within_limits_db_hl)[1]))
+        mean_db_hl = float((self._weights[index] * self._grid_db_hl).sum())
         return Stimulus(self.frequencies_hz[index], min(max(mean_db_hl, low), high))
 
-    def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
-        """Take the answer to one tone into account, as in `Method`."""
-        frequency_hz, level_db_hl, heard = self.task.checked_answer(
-            frequency_hz, level_db_hl, heard
-        )
-        index = self._index(frequency_hz)
-        likelihood = probability_heard(level_db_hl - self._grid_db_hl)
-        posterior = self._posterior[index] * (likelihood if heard else 1.0 - likelihood)
-        self._posterior[index] = posterior / posterior.sum()
-
-    def _moments(self) -> tuple[Array, Array]:
-        return _moments(self._posterior, self._grid_db_hl)
+    def _probability_heard(self, level_db_hl: float) -> Array:
+        return probability_heard(level_db_hl - self._grid_db_hl)
 
 
 def probability_heard(level_above_threshold_db: float | Array) -> Array:
@@ -85,10 +63,3 @@ def probability_heard(level_above_threshold_db: float | Array) -> Array:
     weibull = 1.0 - (1.0 - GAMMA) * np.exp(-Z_AT_THRESHOLD * 10.0 ** (BETA * x))
     probability: Array = DELTA * GAMMA + (1.0 - DELTA) * weibull
     return probability
-
-
-def _moments(probability: Array, values: Array) -> tuple[Array, Array]:
-    """Return mean and SD of (n,) values under each row of (k, n) probabilities: (k,), (k,)."""
-    mean = (probability * values).sum(axis=1)
-    variance = (probability * (values - mean[:, None]) ** 2).sum(axis=1)
-    return mean, np.sqrt(variance)

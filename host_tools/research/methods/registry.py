@@ -24,18 +24,10 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What methods have learned from a population; None where nothing was learned.
+    """What methods have learned from a population; None where nothing was learned."""
 
-    Attributes
-    ----------
-    patterns : Patterns or None
-        Of CAST.
-    mixture : Mixture or None
-        Of de Vries et al.
-    """
-
-    patterns: Patterns | None = None
-    mixture: Mixture | None = None
+    patterns: Patterns | None = None  # of CAST
+    mixture: Mixture | None = None  # of de Vries et al.
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON values; `from_json` gives back the same bits."""
@@ -80,16 +72,9 @@ assert tuple(_MAKERS) == METHODS
 
 
 def make_method(name: str, task: Task, learned: Learned = NOTHING_LEARNED) -> Method:
-    """Make a method for one ear.
+    """Make one of `METHODS` for one ear.
 
-    Parameters
-    ----------
-    name : str
-        One of `METHODS`.
-    task : Task
-        What every method is told.
-    learned : Learned
-        Without it, CAST and de Vries begin with the ten standard audiograms.
+    With nothing learned, CAST and de Vries begin with the ten standard audiograms.
     """
     return _MAKERS[name](task, learned)
 

@@ -76,26 +76,12 @@ class FitError(ArithmeticError):
 
 @dataclass(frozen=True)
 class Variant:
-    """What distinguishes the two laboratories' ways.
+    """What distinguishes the two laboratories' ways."""
 
-    Attributes
-    ----------
-    slope : float
-        s1, per 10 dB.
-    sd : float
-        s2.
-    length_octaves : float
-        l.
-    learned : bool
-        Find c, s1, s2 and l by maximum evidence, starting from these; otherwise only c.
-    lapse_rate, false_alarm_rate : float
-        0: the bare probit.
-    """
-
-    slope: float
-    sd: float
-    length_octaves: float
-    learned: bool
+    slope: float  # s1, per 10 dB
+    sd: float  # s2
+    length_octaves: float  # l
+    learned: bool  # c, s1, s2 and l by maximum evidence, starting from these; otherwise only c
     lapse_rate: float = 0.0
     false_alarm_rate: float = 0.0
 
@@ -299,18 +285,6 @@ class SongGp:
         self._answers = Answers(variant)
         self._fit = self._answers.fit(self._start, np.zeros((2, 1)))
 
-    @property
-    def hyperparameters(self) -> tuple[float, float, float, float]:
-        """Return c, s1 per 10 dB, s2 and l in octaves."""
-        offset, *logarithms = self._fit.hyperparameters
-        slope, sd, length = np.exp(logarithms)
-        return float(offset), float(slope), float(sd), float(length)
-
-    @property
-    def log_evidence(self) -> float:
-        """Return the log evidence in nats, that of the positive slope included."""
-        return self._fit.log_evidence
-
     def next_stimulus(self) -> Stimulus:
         """Return the tone of the largest mutual information; the method does not end."""
         count = len(self._answers) - 1
@@ -331,9 +305,7 @@ class SongGp:
         FitError
             The posterior could not be computed; nothing has changed.
         """
-        frequency_hz, level_db_hl, heard = self._task.checked_answer(
-            frequency_hz, level_db_hl, heard
-        )
+        frequency_hz, level_db_hl, heard = self._task.checked(frequency_hz, level_db_hl, heard)
         h = (level_db_hl - self._middle_db_hl) / LEVEL_UNIT_DB
         answers = copy(self._answers)
         answers.add(math.log2(frequency_hz), h, heard)

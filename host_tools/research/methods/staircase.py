@@ -100,15 +100,11 @@ class _Limited:
 
 
 class _Familiarisation(ABC):
-    """The first tones at 1 kHz, which show the task, and where to start."""
+    """The first tones at 1 kHz, which show the task, and where to start: 10 dB below the last."""
 
     def __init__(self, level_db_hl: float, limits_db_hl: tuple[float, float]) -> None:
         self.tone = _Limited(level_db_hl, limits_db_hl)
         self.over = False
-
-    @property
-    def not_reached(self) -> bool:
-        return self.tone.not_reached
 
     def answer(self, heard: bool) -> None:
         """Take an answer; once it is over, the level is where to start."""
@@ -225,7 +221,7 @@ class Staircase:
     Parameters
     ----------
     task : Task
-        What is told to every method; noise and rates are not used.
+        Its noise and rates are not used.
     subtract_bias : bool
         Subtract the 2.5 dB by which an ascending staircase lies above the 50 % point.
 
@@ -280,7 +276,7 @@ class Staircase:
         ValueError
             The tone is not the one that was to be played: a staircase goes its own way only.
         """
-        *tone, heard = self._task.checked_answer(frequency_hz, level_db_hl, heard)
+        *tone, heard = self._task.checked(frequency_hz, level_db_hl, heard)
         wanted = self.next_stimulus()
         if wanted is None:
             raise ValueError(f"the tone is {_words(*tone)}; allowed is none, the staircase is over")
@@ -294,7 +290,7 @@ class Staircase:
         if isinstance(stage, _Run):
             if stage.finding is not None:
                 self._found(stage.finding)
-        elif stage.not_reached:
+        elif stage.tone.not_reached:
             self._found(Finding(wanted.level_db_hl, NOT_REACHED))
         elif stage.over:
             self._run = self.run(stage.tone.level_db_hl, self._task.level_limits_db_hl)
@@ -365,13 +361,7 @@ class Staircase:
 
 
 class StaircaseAsha(Staircase):
-    """The staircase of ASHA 2005, after Carhart & Jerger 1959.
-
-    Familiarisation at 1 kHz with 30 dB HL, if not heard 50 dB HL and 10 dB more each time. From 10
-    dB below what was heard: 5 dB up when not heard, 10 dB down when heard. Only ascending
-    presentations count. The threshold is the lowest level heard in at least half of them, and at
-    least twice.
-    """
+    """The staircase of ASHA 2005, after Carhart & Jerger 1959."""
 
     familiarisation = _FamiliarisationAsha
     run = _RunAsha
@@ -379,13 +369,7 @@ class StaircaseAsha(Staircase):
 
 
 class StaircaseIso(Staircase):
-    """The ascending method of ISO 8253-1.
-
-    Familiarisation at 1 kHz with 40 dB HL, 20 dB down until not heard, 10 dB up until heard. From
-    10 dB below that: 5 dB up until heard, 10 dB down until not heard, and so on, until three of at
-    most five ascents end at the same level; otherwise 10 dB up and five more. The threshold is that
-    level, which is heard in more than half of the ascents.
-    """
+    """The ascending method of ISO 8253-1."""
 
     familiarisation = _FamiliarisationIso
     run = _RunIso

@@ -176,10 +176,12 @@ def _study(arguments: argparse.Namespace) -> int:
 def _planned(arguments: argparse.Namespace) -> "Study":
     from host_tools.research.study.plan import Options, planned
 
+    names = (arguments.methods or "").split(",")
+    named = tuple(name.strip() for name in names if name.strip())
     return planned(
         Options(
             audiograms=arguments.audiograms,
-            methods=None if arguments.methods is None else _names(arguments.methods),
+            methods=None if arguments.methods is None else named,
             ears_per_stratum=arguments.ears,
             part=arguments.part,
             jitter=not arguments.no_jitter,
@@ -191,10 +193,6 @@ def _planned(arguments: argparse.Namespace) -> "Study":
             seeds=arguments.seeds,
         )
     )
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _workers(arguments: argparse.Namespace) -> int:

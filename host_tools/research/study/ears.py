@@ -14,7 +14,6 @@ from firmware_py.inference.laplace.standard_audiograms import (
 from host_tools.errors import HostError
 from host_tools.research.methods.interface import Task
 from host_tools.research.methods.population import (
-    NO_STRATUM,
     STRATA,
     Population,
     PopulationError,
@@ -43,19 +42,9 @@ JITTER_DB: Final = 2.5
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table of ears.
+    """A table of ears."""
 
-    Attributes
-    ----------
-    name : str
-        Of the file, without its directory.
-    sha256 : str
-        Of its bytes.
-    population : Population
-    """
-
-    name: str
-    sha256: str
+    sha256: str  # of the file's bytes
     population: Population
 
     def part(self, part: str) -> Population:
@@ -76,7 +65,7 @@ def read_table(path: Path, option: str) -> Table:
     """
     try:
         content = path.read_bytes()
-        return Table(path.name, hashlib.sha256(content).hexdigest(), read_population(path, content))
+        return Table(hashlib.sha256(content).hexdigest(), read_population(path, content))
     except OSError as error:
         allowed = f"; allowed are a file and {BISGAARD}" if option == "--audiograms" else ""
         raise HostError(f"{option} {str(path)!r}: {error.strerror}{allowed}") from None
@@ -99,12 +88,6 @@ def ears_of(population: Population, per_stratum: int) -> tuple[tuple[Ear, ...], 
     Ears with a threshold that was not measured or lies beyond the audiometer's limit are left out,
     as their truth is not known. Which ears are drawn depends on their names only, and a larger draw
     contains a smaller one.
-
-    Parameters
-    ----------
-    population : Population
-    per_stratum : int
-        `ALL_EARS`: all of them.
 
     Raises
     ------
@@ -137,7 +120,6 @@ def ears_of(population: Population, per_stratum: int) -> tuple[tuple[Ear, ...], 
             )
             for i in chosen
         ]
-    assert NO_STRATUM not in stratum  # complete ears have a PTA4
     if not drawn:
         raise HostError("--audiograms: no ear is measured at every frequency; nothing was studied")
     return tuple(drawn), remarks

@@ -42,35 +42,17 @@ FREQUENCY_TICKS_HZ: Final = (125, 250, 500, 1000, 2000, 4000, 8000)
 DB_PER_OCTAVE: Final = 20.0  # an audiogram's octave is as wide as so many dB are high
 
 
-@dataclass(frozen=True)
-class Answer:
-    """A tone that was played, and what was answered."""
-
-    frequency_hz: float
-    level_db_hl: float
-    heard: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """What a profile knows after some tones.
+    """What a profile knows after some tones."""
 
-    Attributes
-    ----------
-    answers : tuple of Answer
-    mean_db_hl, sd_db, low_db_hl, high_db_hl : (POINTS,)
-        At `frequencies_hz()`; the band is that of one SD.
-    noise_db : float
-        The response noise it takes to be there.
-    proposed : Stimulus
-    """
-
-    answers: tuple[Answer, ...]
+    answers: tuple[tuple[Stimulus, bool], ...]  # tones, and whether each was heard
+    # (POINTS,) at `frequencies_hz()`; the band is that of one SD.
     mean_db_hl: Array
     sd_db: Array
     low_db_hl: Array
     high_db_hl: Array
-    noise_db: float
+    noise_db: float  # the response noise it takes to be there
     proposed: Stimulus
 
     @property
@@ -83,23 +65,9 @@ class Stage:
 def draw_figure(
     name: str, path: Path, *, profile: str, audiogram: str, seed: int, trials: int, **answering: Any
 ) -> dict[str, Any]:
-    """Simulate a session, draw a figure of it, and return what is in it.
+    """Simulate a session, draw a figure of it in a new file, and return what is in it.
 
-    Parameters
-    ----------
-    name : str
-        `posterior-evolution` or `mean-bald`.
-    path : Path
-        A new file.
-    profile : str
-        Of the estimator.
-    audiogram : str
-        As `gp-pta simulate` takes it; of two ears the right one.
-    seed : int
-    trials : int
-        Tones, for `mean-bald`.
-    **answering
-        Of `Answering`.
+    Of an audiogram of two ears the right one is measured. `trials` are for `mean-bald`.
 
     Raises
     ------
@@ -145,13 +113,13 @@ def session(profile: str, ear: Ear, seed: int, answering: Answering, tones: int)
         tones_max=tones,
     )  # fmt: skip
     method, listener = GpPta(task, profile), Listener(ear, answering, seed, tones)
-    answers: list[Answer] = []
+    answers: list[tuple[Stimulus, bool]] = []
     stages = [_stage(method, answers)]
     for number in range(tones):
         tone = stages[-1].proposed
         at = (tone.frequency_hz, tone.level_db_hl)
-        answers.append(Answer(*at, listener.hears(number, *at)))
-        method.observe(*at, answers[-1].heard)
+        answers.append((tone, listener.hears(number, *at)))
+        method.observe(*at, answers[-1][1])
         stages.append(_stage(method, answers))
     return stages
 
@@ -159,7 +127,7 @@ def session(profile: str, ear: Ear, seed: int, answering: Answering, tones: int)
 def evolution_figure(stages: list[Stage], ear: Ear, profile: str) -> "Figure":
     """Draw four audiograms."""
     wanted = [stages[n] for n in STAGES]
-    levels = [a.level_db_hl for a in stages[-1].answers] + list(ear.thresholds_db_hl)
+    levels = [tone.level_db_hl for tone, _ in stages[-1].answers] + list(ear.thresholds_db_hl)
     levels += [
         level for stage in wanted for level in (stage.low_db_hl.min(), stage.high_db_hl.max())
     ]
@@ -201,7 +169,7 @@ def bald_figure(stages: list[Stage], ear: Ear, profile: str) -> "Figure":
     return figure
 
 
-def _stage(method: GpPta, answers: list[Answer]) -> Stage:
+def _stage(method: GpPta, answers: list[tuple[Stimulus, bool]]) -> Stage:
     at_hz = frequencies_hz()
     mean_db_hl, sd_db = method.threshold(at_hz)
     low_db_hl, high_db_hl = method.threshold_band(at_hz, ONE_SD)
@@ -231,9 +199,9 @@ def _draw_stage(axes: "Axes", stage: Stage, ear: Ear) -> None:
         (True, "+", INK, "heard"),
         (False, "x", ORANGE, "not heard"),
     ):
-        tones = [a for a in stage.answers if a.heard is heard]
+        tones = [tone for tone, answer in stage.answers if answer is heard]
         axes.plot(
-            [a.frequency_hz for a in tones], [a.level_db_hl for a in tones], marker,
+            [tone.frequency_hz for tone in tones], [tone.level_db_hl for tone in tones], marker,
             color=colour, ms=7, mew=1.6, label=label,
         )  # fmt: skip
     axes.plot(

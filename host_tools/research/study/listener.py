@@ -7,16 +7,13 @@ depend on what else is simulated, where, or when.
 
 import hashlib
 from dataclasses import dataclass, replace
-from typing import Any, Final
-
-import numpy as np
+from typing import Final
 
 from device.simulator.audiogram import Audiogram
 from firmware_py.inference.elementary import normal_cdf
 from firmware_py.inference.mixture.population_prior import Sex
 from host_tools.research.methods.interface import Array
-
-Words = np.ndarray[Any, np.dtype[np.uint64]]
+from host_tools.research.methods.population import uniform
 
 # Parts of the Philox counter, beside the seed and the ear in the key.
 _ANSWER_STREAM: Final = 1
@@ -26,25 +23,13 @@ _DRAW_STREAM: Final = 3
 
 @dataclass(frozen=True)
 class Ear:
-    """An ear to be measured.
+    """An ear to be measured: its truth is linear in log2 frequency, and constant outside."""
 
-    Attributes
-    ----------
-    name : str
-        No other ear of the study has it.
-    stratum : str
-        The degree of loss, over which results are averaged in equal parts.
-    frequencies_hz, thresholds_db_hl : tuple of float
-        Rising; between them the truth is linear in log2 frequency, outside constant.
-    age_years, sex : float and "F" or "M", or None
-        Whose ear it is, as far as that is known.
-    """
-
-    name: str
-    stratum: str
-    frequencies_hz: tuple[float, ...]
+    name: str  # no other ear of the study has it
+    stratum: str  # the degree of loss, over which results are averaged in equal parts
+    frequencies_hz: tuple[float, ...]  # rising
     thresholds_db_hl: tuple[float, ...]
-    age_years: float | None = None
+    age_years: float | None = None  # whose ear it is, as far as that is known
     sex: Sex | None = None
 
     def jittered(self, seed: int, within_db: float) -> "Ear":
@@ -59,32 +44,15 @@ class Ear:
 
 @dataclass(frozen=True)
 class Answering:
-    """How listeners answer: P = f + (1 - f - l) Phi((level - threshold) / noise).
-
-    Attributes
-    ----------
-    response_noise_db : float
-    lapse_rate, false_alarm_rate : float
-        l and f.
-    """
+    """How listeners answer: P = f + (1 - f - l) Phi((level - threshold) / noise)."""
 
     response_noise_db: float
-    lapse_rate: float
-    false_alarm_rate: float
+    lapse_rate: float  # l
+    false_alarm_rate: float  # f
 
 
 class Listener:
-    """A listener with this ear, under one seed.
-
-    Parameters
-    ----------
-    ear : Ear
-    answering : Answering
-    seed : int
-        0 to 2**64 - 1.
-    tones : int
-        The number of tones that can be asked.
-    """
+    """A listener with this ear, under one seed, who can be asked so many tones."""
 
     def __init__(self, ear: Ear, answering: Answering, seed: int, tones: int) -> None:
         self._audiogram = Audiogram(ear.frequencies_hz, ear.thresholds_db_hl)
@@ -110,12 +78,7 @@ class Listener:
 def uniforms(name: str, seed: int, stream: int, count: int) -> Array:
     """Return numbers in [0, 1), multiples of 2**-53, that depend on name, seed and stream alone."""
     word = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little")
-    generator = np.random.Philox(
-        key=np.array([seed, word], dtype=np.uint64),
-        counter=np.array([0, stream, 0, 0], dtype=np.uint64),
-    )
-    words: Words = generator.random_raw(count)
-    return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return uniform(seed, word, count, stream)
 
 
 def place_in_draw(name: str) -> float:

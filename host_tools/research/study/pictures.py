@@ -19,7 +19,7 @@ from host_tools.drawing import (
     new_figure,
     save,
 )
-from host_tools.research.study.summary import GOALS_DB, Results
+from host_tools.research.study.summary import GOALS_DB, Results, weighted_quantiles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,13 +121,14 @@ def tones_figure(results: Results) -> "Figure":
     beyond = results.tones * 1.06
     for row, method in enumerate(methods):
         for goal, offset in zip(GOALS_DB, (-0.16, 0.16), strict=True):
-            first, median, third = _quartiles_of_tones(results, method, goal)
+            after = results.tones_to(method, goal)
+            first, median, third = weighted_quantiles(after, results.weight, QUARTILES).tolist()
             y, colour = row + offset, GOAL_COLOURS[goal]
             shown = [min(value, beyond) for value in (first, median, third)]
             axes.plot(shown[::2], [y, y], color=colour, lw=2.2, alpha=0.45, solid_capstyle="butt")
             marker = "o" if math.isfinite(median) else ">"
             axes.plot(shown[1], y, marker, color=colour, ms=6, clip_on=False)
-            share = results.weight @ np.isfinite(results.tones_to(method, goal))
+            share = results.weight @ np.isfinite(after)
             axes.text(
                 1.03 + 0.09 * GOALS_DB.index(goal), row, f"{share:.0%}", color=colour,
                 transform=axes.get_yaxis_transform(), va="center", ha="left",
@@ -147,13 +148,6 @@ def tones_figure(results: Results) -> "Figure":
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderpad=0)
     axes.text(1.03, 1.03, "reached by", transform=axes.transAxes, va="bottom", ha="left", color=INK)
     return figure
-
-
-def _quartiles_of_tones(results: Results, method: str, goal: int) -> list[float]:
-    from host_tools.research.study.summary import weighted_quantiles
-
-    tones = results.tones_to(method, goal)
-    return [float(q) for q in weighted_quantiles(tones, results.weight, QUARTILES)]
 
 
 def _error_axis(axes: "Axes", low_db: float, high_db: float) -> None:

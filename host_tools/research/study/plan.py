@@ -61,38 +61,19 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Options:
-    """What a study is asked to do; None: the usual value.
+    """What a study is asked to do; None: the usual value."""
 
-    Attributes
-    ----------
-    audiograms : str
-        `bisgaard`, or the path of a table.
-    methods : tuple of str, optional
-    ears_per_stratum : int, optional
-        Of a table: the ears of each degree of loss; 0: all.
-    part : str
-        Of a table: one of `PARTS`.
-    jitter : bool
-        Of a table: undo the rounding of thresholds to 5 dB.
-    train : Path, optional
-        A table that methods may learn from.
-    response_noise_db, lapse_rate, false_alarm_rate : float
-        Of the listeners; the methods are told.
-    trials, seeds : int
-        Tones a session, and sessions an ear.
-    """
-
-    audiograms: str
+    audiograms: str  # `bisgaard`, or the path of a table
     methods: tuple[str, ...] | None = None
-    ears_per_stratum: int | None = None
-    part: str = AUTO
-    jitter: bool = True
-    train: Path | None = None
-    response_noise_db: float = 2.0
+    ears_per_stratum: int | None = None  # of a table: of each degree of loss; 0: all
+    part: str = AUTO  # of a table: one of `PARTS`
+    jitter: bool = True  # of a table: undo the rounding of thresholds to 5 dB
+    train: Path | None = None  # a table that methods may learn from
+    response_noise_db: float = 2.0  # of the listeners, as the rates; the methods are told
     lapse_rate: float = 0.01
     false_alarm_rate: float = 0.01
-    trials: int = 40
-    seeds: int = 20
+    trials: int = 40  # tones a session
+    seeds: int = 20  # sessions an ear
 
     def __post_init__(self) -> None:
         """Check what can be checked without reading a file.
@@ -134,52 +115,26 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Sessions that are run together.
-
-    Attributes
-    ----------
-    index : int
-    jobs : tuple of Job
-    setting : Setting
-    learned : Learned
-        What their methods have learned.
-    program : str
-        Digest of `program`; a worker with another program refuses them.
-    """
+    """Sessions that are run together."""
 
     index: int
     jobs: tuple[Job, ...]
     setting: Setting
-    learned: Learned
-    program: str
+    learned: Learned  # by their methods
+    program: str  # digest of `program`; a worker with another program refuses them
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """A study that can be run.
-
-    Attributes
-    ----------
-    ears : tuple of Ear
-    methods : tuple of str
-    setting : Setting
-    seeds : int
-        The highest seed; they begin at 1.
-    training : Population or None
-        What methods may learn from.
-    plan : mapping
-        JSON values: two studies with the same plan have the same results.
-    remarks : tuple of str
-        What a reader of the results should know about the ears.
-    """
+    """A study that can be run."""
 
     ears: tuple[Ear, ...]
     methods: tuple[str, ...]
     setting: Setting
-    seeds: int
-    training: Population | None
-    plan: Json
-    remarks: tuple[str, ...]
+    seeds: int  # the highest; they begin at 1
+    training: Population | None  # what methods may learn from
+    plan: Json  # JSON values: two studies with the same plan have the same results
+    remarks: tuple[str, ...]  # what a reader of the results should know about the ears
 
     @property
     def sessions(self) -> int:

@@ -1,7 +1,6 @@
 """A session: a method measures an ear, and its error is noted after every tone."""
 
 from dataclasses import dataclass
-from functools import cache
 from statistics import NormalDist
 from typing import Final
 
@@ -31,21 +30,11 @@ FAILURES: Final = (ArithmeticError, InferenceError)
 
 @dataclass(frozen=True)
 class Setting:
-    """What is the same for all sessions of a study.
+    """What is the same for all sessions of a study."""
 
-    Attributes
-    ----------
-    answering : Answering
-        Of every listener; the methods are told.
-    tones : int
-        Played in each session.
-    jitter_db : float
-        Thresholds are moved within +- so much, by seed.
-    """
-
-    answering: Answering
-    tones: int
-    jitter_db: float
+    answering: Answering  # of every listener; the methods are told
+    tones: int  # played in each session
+    jitter_db: float  # thresholds are moved within +- so much, by seed
 
 
 @dataclass(frozen=True)
@@ -59,23 +48,13 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class Session:
-    """A session that was run.
-
-    Attributes
-    ----------
-    job : Job
-    metrics : (tones + 1, len(METRICS))
-        Before the first tone, and after each. Once the method has ended, its last values.
-    ended_after : int or None
-        After so many tones the method had ended by itself, or could not go on; None: it had not.
-    failed : bool
-        It could not go on.
-    """
+    """A session that was run."""
 
     job: Job
+    # (tones + 1, len(METRICS)) before the first tone and after each; once it ended, the last ones.
     metrics: Array
-    ended_after: int | None
-    failed: bool
+    ended_after: int | None  # tones after which the method had ended, or could not go on
+    failed: bool  # it could not go on
 
 
 def run_session(job: Job, setting: Setting, learned: Learned) -> Session:
@@ -135,13 +114,8 @@ def _band(
 ) -> tuple[Array, Array]:
     if isinstance(method, Banded):
         return method.threshold_band(ear.frequencies_hz, probability)
-    half_width_db = _normal_quantile(0.5 + 0.5 * probability) * sd_db
+    half_width_db = NormalDist().inv_cdf(0.5 + 0.5 * probability) * sd_db
     return mean_db_hl - half_width_db, mean_db_hl + half_width_db
-
-
-@cache
-def _normal_quantile(probability: float) -> float:
-    return NormalDist().inv_cdf(probability)
 
 
 def _task(ear: Ear, seed: int, setting: Setting) -> Task:

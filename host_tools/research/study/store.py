@@ -14,7 +14,7 @@ of the table depend on the plan only.
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -50,13 +50,7 @@ SCHEMA: Final = pa.schema(
 
 
 class Store:
-    """The directory of one study.
-
-    Parameters
-    ----------
-    directory : Path
-        Made, if it is not there.
-    study : Study
+    """The directory of one study, made if it is not there.
 
     Raises
     ------
@@ -185,15 +179,13 @@ def table_of(sessions: list[Session]) -> pa.Table:
     failed = ended & np.repeat([session.failed for session in sessions], rows)
     metrics = np.concatenate([session.metrics for session in sessions])
 
-    def repeated(values: list[Any]) -> list[Any]:
-        return [value for value, count in zip(values, rows, strict=True) for _ in range(count)]
-
+    jobs = [session.job for session in sessions for _ in session.metrics]
     return pa.table(
         [
-            repeated([session.job.method for session in sessions]),
-            repeated([session.job.ear.name for session in sessions]),
-            repeated([session.job.ear.stratum for session in sessions]),
-            repeated([session.job.seed for session in sessions]),
+            [job.method for job in jobs],
+            [job.ear.name for job in jobs],
+            [job.ear.stratum for job in jobs],
+            [job.seed for job in jobs],
             tones,
             ended,
             failed,

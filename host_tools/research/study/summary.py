@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from host_tools.research.methods.interface import Array
+from host_tools.research.methods.population import balanced
 from host_tools.research.study.store import TABLE
 
 # After how many tones; the last one comes last.
@@ -21,27 +22,18 @@ DIGITS: Final = 4  # after the decimal point; further ones are chance
 
 
 class Results:
-    """The table of a study, read method by method.
-
-    Parameters
-    ----------
-    directory : Path
-        Of the study; its table is there.
-    methods : tuple of str
-    tones : int
-        Played in each session.
-    """
+    """The table in the directory of a study, read method by method."""
 
     def __init__(self, directory: Path, methods: tuple[str, ...], tones: int) -> None:
         self.methods = methods
         self.tones = tones
         self._path = directory / TABLE
-        self.weight = _balanced(self._column(methods[0], "stratum")[:, 0])
-        self._metric = cache(self._read_metric)
+        self._column = cache(self._read)
+        self.weight = balanced(self._column(methods[0], "stratum")[:, 0].astype(str))
 
     def metric(self, method: str, name: str) -> Array:
         """Return (sessions, tones + 1), NaN where the method does not give it."""
-        values: Array = self._metric(method, name)
+        values: Array = self._column(method, name).astype(np.float64)
         return values
 
     def flag(self, method: str, name: str) -> Any:
@@ -66,11 +58,7 @@ class Results:
         """
         return tones_to(self.metric(method, "rmse_db"), goal_db)
 
-    def _read_metric(self, method: str, name: str) -> Array:
-        values: Array = self._column(method, name).astype(np.float64)
-        return values
-
-    def _column(self, method: str, name: str) -> Any:
+    def _read(self, method: str, name: str) -> Any:
         table = pq.read_table(self._path, columns=[name], filters=[("method", "==", method)])
         values = table.column(name).to_numpy(zero_copy_only=False)
         return values.reshape(-1, self.tones + 1)
@@ -78,32 +66,16 @@ class Results:
 
 @dataclass(frozen=True)
 class Line:
-    """What a study found about one method.
-
-    Attributes
-    ----------
-    method : str
-    sessions : int
-    rmse_db : dict of int to float
-        By tones.
-    covered_95 : dict of int to float or None
-        By tones: how often the 95 % band holds the truth; None: there is no band.
-    tones_to_db : dict of int to float or None
-        By goal: the median; None: less than half of the sessions reach it.
-    reached : dict of int to float
-        By goal: the share of the sessions that reach it.
-    ended, failed : float
-        Shares of the sessions that the method ended by itself, and that it could not go on with.
-    """
+    """What a study found about one method."""
 
     method: str
     sessions: int
-    rmse_db: dict[int, float]
-    covered_95: dict[int, float | None]
-    tones_to_db: dict[int, float | None]
-    reached: dict[int, float]
-    ended: float
-    failed: float
+    rmse_db: dict[int, float]  # by tones
+    covered_95: dict[int, float | None]  # by tones: the truths in the band; None: there is none
+    tones_to_db: dict[int, float | None]  # by goal: the median; None: less than half reach it
+    reached: dict[int, float]  # by goal: the share of the sessions that reach it
+    ended: float  # share of the sessions that the method ended by itself
+    failed: float  # share that it could not go on with
 
     def flat(self) -> dict[str, Any]:
         """Return everything by a name of its own, numbers to `DIGITS`."""
@@ -151,13 +123,6 @@ def tones_to(rmse_db: Array, goal_db: float) -> Array:
     """Return (sessions,) the first column from which on all of a row is at most the goal."""
     stays = np.logical_and.accumulate((rmse_db <= goal_db)[:, ::-1], axis=1)[:, ::-1]
     return np.where(stays.any(axis=1), stays.argmax(axis=1), np.inf)
-
-
-def _balanced(stratum: Any) -> Array:
-    # Weights, together 1, that give every stratum the same share.
-    _, index, count = np.unique(stratum.astype(str), return_inverse=True, return_counts=True)
-    weight: Array = 1.0 / (len(count) * count[index])
-    return weight
 
 
 def _until(last: int, tones: tuple[int, ...]) -> list[int]:

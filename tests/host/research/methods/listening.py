@@ -10,6 +10,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
+from host_tools.research.methods.cast import Cast
 from host_tools.research.methods.interface import Array, Method, Task
 from host_tools.research.methods.population import Population
 
@@ -43,11 +44,20 @@ class Listener:
         return bool(self.random.random() < p)
 
 
+SLOPING = Listener([250.0, 1000.0, 8000.0], [15.0, 30.0, 70.0])
+
+
 @dataclass(frozen=True)
 class Answered:
     frequency_hz: float
     level_db_hl: float
     heard: bool
+
+
+class EndlessCast(Cast):
+    """CAST that goes on however probable a pattern is."""
+
+    criterion = np.inf
 
 
 def flat(level_db_hl: float) -> Listener:

@@ -23,9 +23,10 @@ from host_tools.research.methods.interface import (
     interpolate,
     tones_of,
 )
-from host_tools.research.methods.population import Population
+from host_tools.research.methods.population import Population, balanced
 from tests.host.research.methods.listening import (
     Answered,
+    EndlessCast,
     Listener,
     flat,
     measure,
@@ -78,7 +79,7 @@ def entropy_bits(probability: Array) -> float:
 
 @pytest.fixture(params=[0, 1, 5, 12], ids=lambda tones: f"{tones}-tones")
 def measured(request: pytest.FixtureRequest) -> tuple[Cast, list[Answered]]:
-    method = Cast(TASK, PATTERNS, criterion=None)
+    method = EndlessCast(TASK, PATTERNS)
     return method, measure(method, NOISY, request.param)
 
 
@@ -155,7 +156,7 @@ def test_eight_distinct_patterns_are_told_apart_by_three_tones(truth: int) -> No
 
 
 def test_the_test_ends_when_a_pattern_passes_the_criterion_and_takes_no_more_answers() -> None:
-    method = Cast(TASK, PATTERNS, criterion=0.9)
+    method = Cast(TASK, PATTERNS)
     history = []
     for _ in range(100):
         stimulus = method.next_stimulus()
@@ -165,13 +166,13 @@ def test_the_test_ends_when_a_pattern_passes_the_criterion_and_takes_no_more_ans
         method.observe(stimulus.frequency_hz, stimulus.level_db_hl, stimulus.level_db_hl >= 62.0)
 
     assert method.next_stimulus() is None
-    assert max(history) < 0.9 <= method._probability.max()
+    assert max(history) < 0.95 <= method._probability.max()
     with pytest.raises(ValueError, match="the test has ended; no answer is allowed any more"):
         method.observe(500.0, 50.0, True)
 
 
 def test_without_a_criterion_the_test_does_not_end() -> None:
-    method = Cast(TASK, PATTERNS, criterion=None)
+    method = EndlessCast(TASK, PATTERNS)
     measure(method, flat(62.0), 60)
 
     assert method._probability.max() > 0.99
@@ -181,7 +182,7 @@ def test_without_a_criterion_the_test_does_not_end() -> None:
 def test_an_answer_that_no_pattern_can_give_is_refused() -> None:
     sure = Task(response_noise_db=0.1, lapse_rate=0.0, false_alarm_rate=0.0)
     patterns = Patterns(np.array([1000.0]), np.array([[50.0]]), np.zeros((1, 1)), np.ones(1))
-    method = Cast(sure, patterns, criterion=None)
+    method = EndlessCast(sure, patterns)
 
     with pytest.raises(ValueError, match="heard at 1000 Hz, 0 dB HL is impossible for every pat"):
         method.observe(1000.0, 0.0, True)
@@ -224,27 +225,21 @@ def three_groups(sizes: tuple[int, int, int]) -> Population:
     )
 
 
-def test_groups_of_ears_are_found_with_their_means_spreads_and_frequencies() -> None:
-    sizes = (500, 300, 200)
+def test_groups_of_ears_are_found_and_each_degree_of_loss_is_as_frequent() -> None:
+    sizes = (900, 80, 20)
     ears = three_groups(sizes)
 
-    patterns = learn_patterns(ears, 3, balanced=False)
+    patterns = learn_patterns(ears, 3)
 
     order = np.argsort(patterns.thresholds_db_hl[:, 0])
     groups = np.split(ears.thresholds_db_hl, np.cumsum(sizes)[:-1])
-    assert patterns.probability[order] == pytest.approx([0.5, 0.3, 0.2])
+    assert patterns.probability == pytest.approx([1 / 3] * 3)
     assert patterns.thresholds_db_hl[order] == pytest.approx(
         np.array([group.mean(axis=0) for group in groups])
     )
     assert patterns.spread_db[order] == pytest.approx(
         np.array([group.std(axis=0) for group in groups])
     )
-
-
-def test_balanced_patterns_are_as_frequent_in_every_stratum() -> None:
-    patterns = learn_patterns(three_groups((900, 80, 20)), 3)
-
-    assert patterns.probability == pytest.approx([1 / 3] * 3)
 
 
 def test_k_means_comes_to_rest_where_no_ear_is_nearer_to_another_pattern() -> None:
@@ -281,7 +276,7 @@ def test_a_pattern_is_the_mean_of_its_ears_by_their_weight() -> None:
 
     pattern = learn_patterns(ears, 1)
 
-    weight = ears.balanced_weight
+    weight = balanced(ears.stratum)
     mean = np.average(ears.thresholds_db_hl, axis=0, weights=weight)
     variance = np.average((ears.thresholds_db_hl - mean) ** 2, axis=0, weights=weight)
     assert pattern.thresholds_db_hl[0] == pytest.approx(mean)
@@ -337,7 +332,7 @@ def test_ears_between_the_patterns_are_found_as_well_as_the_patterns_allow() -> 
     task = Task(audiogram_frequencies_hz=(500, 1000, 2000, 4000))
     errors_db, sds_db = [], []
     for index in range(60):
-        method = Cast(task, patterns, criterion=None)
+        method = EndlessCast(task, patterns)
         ear = Listener(
             [500.0, 1000, 2000, 4000], level[index].tolist(), 2.0, 0.01, 0.01,
             np.random.default_rng(index),

@@ -18,7 +18,7 @@ from host_tools.research.methods.de_vries import (
     standard_mixture,
 )
 from host_tools.research.methods.interface import Array, Task, interpolate
-from host_tools.research.methods.population import Population
+from host_tools.research.methods.population import Population, balanced
 from tests.host.research.methods.listening import (
     Answered,
     Listener,
@@ -255,14 +255,23 @@ def test_one_component_is_the_weighted_mean_and_covariance() -> None:
 
     mixture = learn_mixture(ears, 1)
 
-    weight = ears.balanced_weight
+    weight = balanced(ears.stratum)
     expected = np.cov(ears.thresholds_db_hl.T, aweights=weight, ddof=0)
     assert mixture.mean_db_hl[0] == pytest.approx(np.average(ears.thresholds_db_hl, 0, weight))
     assert mixture.covariance_db2[0] == pytest.approx(expected)
 
 
+@pytest.fixture
+def unbalanced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every ear has the same weight, whatever its degree of loss."""
+    monkeypatch.setattr(
+        de_vries, "balanced", lambda stratum: np.full(len(stratum), 1 / len(stratum))
+    )
+
+
+@pytest.mark.usefixtures("unbalanced")
 def test_two_kinds_of_ears_are_told_apart() -> None:
-    mixture = learn_mixture(two_kinds(), 2, balanced=False)
+    mixture = learn_mixture(two_kinds(), 2)
 
     order = np.argsort(mixture.mean_db_hl[:, 0])
     assert mixture.weight[order] == pytest.approx([1 / 3, 2 / 3], abs=0.02)
@@ -274,10 +283,11 @@ def test_two_kinds_of_ears_are_told_apart() -> None:
     )
 
 
+@pytest.mark.usefixtures("unbalanced")
 def test_learning_ends_where_expectation_maximisation_no_longer_moves() -> None:
     """One more step, written with SciPy, gains next to nothing and lands in the same place."""
     ears = two_kinds(1500)
-    mixture = learn_mixture(ears, 2, balanced=False)
+    mixture = learn_mixture(ears, 2)
     points = ears.thresholds_db_hl
     joint = np.array(
         [
@@ -308,12 +318,13 @@ def test_no_component_is_thinner_than_a_retest() -> None:
     assert np.all(eigenvalues[:, 3] > 100.0)
 
 
+@pytest.mark.usefixtures("unbalanced")
 def test_ears_that_are_not_complete_are_not_learned_from() -> None:
     ears = two_kinds(300)
     holed = population(ears.thresholds_db_hl.copy())
     holed.thresholds_db_hl[100:, 0] = np.nan
 
-    mixture = learn_mixture(holed, 1, balanced=False)
+    mixture = learn_mixture(holed, 1)
 
     assert mixture.mean_db_hl[0] == pytest.approx(ears.thresholds_db_hl[:100].mean(axis=0))
     for components in (0, 101):

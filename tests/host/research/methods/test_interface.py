@@ -9,24 +9,22 @@ from hypothesis import strategies as st
 
 from device.simulator.audiogram import Audiogram
 from host_tools.research.methods.barthelme_mamassian import BarthelmeMamassian
-from host_tools.research.methods.cast import Cast
 from host_tools.research.methods.de_vries import DeVries
 from host_tools.research.methods.interface import Method, Task, interpolate
 from host_tools.research.methods.quest import Quest
 from host_tools.research.methods.song_gp import SongGp
 from host_tools.research.methods.staircase import StaircaseAsha, StaircaseIso
-from tests.host.research.methods.listening import Answered, Listener, measure
+from tests.host.research.methods.listening import SLOPING, Answered, EndlessCast, measure
 
 METHODS: dict[str, Callable[[Task], Method]] = {
     "staircase-asha": StaircaseAsha,
     "staircase-iso": StaircaseIso,
     "quest": Quest,
     "barthelme-mamassian": BarthelmeMamassian,
-    "cast": lambda task: Cast(task, criterion=None),
+    "cast": EndlessCast,
     "de-vries": DeVries,
     "song-gp": SongGp,
 }
-SLOPING = Listener([250.0, 1000.0, 8000.0], [15.0, 30.0, 70.0])
 
 every_method = pytest.mark.parametrize("make", METHODS.values(), ids=METHODS.keys())
 

@@ -11,6 +11,7 @@ from host_tools.research.methods.interface import Array, Task
 from host_tools.research.methods.per_frequency import PRIOR_SD_DB, prior_mean_db_hl
 from host_tools.research.methods.quest import Quest, probability_heard
 from tests.host.research.methods.listening import (
+    SLOPING,
     Answered,
     Listener,
     measure,
@@ -47,9 +48,6 @@ def dense_moments(answered: list[Answered], frequency_hz: float) -> tuple[float,
     mean = integrate.simpson(density * threshold_db_hl, x=threshold_db_hl)
     variance = integrate.simpson(density * (threshold_db_hl - mean) ** 2, x=threshold_db_hl)
     return float(mean), math.sqrt(variance)
-
-
-SLOPING = Listener([250.0, 1000.0, 8000.0], [15.0, 30.0, 70.0])
 
 
 def test_the_psychometric_function_is_the_weibull_of_amplitudes() -> None:
@@ -129,10 +127,3 @@ def test_the_standard_audiograms_are_approached_with_every_tone() -> None:
     assert error_db[2] < 7.0
     assert error_db[3] < 4.5
     assert error_db[5] < 2.2
-
-
-def test_quest_refuses_a_frequency_it_does_not_measure() -> None:
-    quest = Quest(Task(audiogram_frequencies_hz=(500.0, 4000.0)))
-
-    with pytest.raises(ValueError, match="frequency_hz is 1000; allowed are 500, 4000 Hz"):
-        quest.observe(1000.0, 30.0, True)

@@ -146,6 +146,9 @@ def test_a_session_is_the_same_to_the_bit(method: str) -> None:
 
     first, second = (run_session(job, setting, NOTHING_LEARNED) for _ in range(2))
 
+    assert (first.ended_after, first.failed) == (None, False)
+    assert np.all(np.isfinite(first.metrics[:, :3]))
+    assert np.all(np.isnan(first.metrics[:, 5]) | (first.metrics[:, 5] > 0.0))
     assert first.metrics.tobytes() == second.metrics.tobytes()
     other = run_session(Job(method, FLAT, 4), setting, NOTHING_LEARNED)
     assert other.metrics.tobytes() != first.metrics.tobytes()

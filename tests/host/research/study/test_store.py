@@ -59,14 +59,7 @@ def test_the_end_of_a_method_shows_from_its_last_tone_on(study: Study) -> None:
     failed = Session(study.job(0), metrics, 0, failed=True)
     table = table_of([ended, failed, Session(study.job(0), metrics, None, failed=False)])
 
-    assert table.column("ended").to_pylist() == [
-        False,
-        False,
-        True,
-        True,
-        *[True] * 4,
-        *[False] * 4,
-    ]
+    assert table.column("ended").to_pylist() == [False] * 2 + [True] * 6 + [False] * 4
     assert table.column("failed").to_pylist() == [False] * 4 + [True] * 4 + [False] * 4
 
 
