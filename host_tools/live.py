@@ -70,7 +70,7 @@ def add_test_arguments(p: argparse.ArgumentParser | argparse._ArgumentGroup) -> 
         "--out",
         type=Path,
         metavar="DIR",
-        help="where the journal goes; an unfinished session there is gone on with "
+        help="directory of the journal; continues an unfinished session there "
         "(default: a new temporary directory)",
     )
 
