@@ -193,6 +193,29 @@ def follow(
                 raise HostError(f"the test does not go on: {state}; {why}")
 
 
+def measure(
+    console: ConsoleLine,
+    firmware: FirmwareProcess,
+    arguments: argparse.Namespace,
+    settings: Mapping[str, Any],
+    screen: "Console",
+    tell_line: Callable[[str], None],
+    board_work_s: Callable[[], float] = lambda: 0.0,
+) -> SessionResult:
+    """Run a test and show it; have the firmware end, and return the result.
+
+    `tell_line` is given what `follow` yields; errors are those of `begin` and `follow`.
+    """
+    operator = Operator(console, firmware)
+    begin(operator, arguments, settings, screen)
+    for line in follow(operator, console, firmware, screen, board_work_s):
+        tell_line(line)
+    result = told_result(operator.ask("SESS:RES?"))
+    operator.ask("SYST:EXIT")
+    firmware.wait()
+    return result
+
+
 def _so_far(state: str) -> str:
     """Say how far a session is that was taken up again, from the answer to SESS:STAT?."""
     about = dict(word.partition("=")[::2] for word in shlex.split(state))

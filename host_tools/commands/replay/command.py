@@ -73,13 +73,7 @@ class Verdict:
 
 
 def replay_journal(path: Path) -> Verdict:
-    """Replay a journal.
-
-    Raises
-    ------
-    HostError
-        If the file cannot be replayed at all.
-    """
+    """Replay a journal; `HostError` if the file cannot be replayed at all."""
     from host_tools.recorded import read_session
 
     return verdict_of(read_session(path))

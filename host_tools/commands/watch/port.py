@@ -46,13 +46,7 @@ class PortWatch:
             self._undo = undo.pop_all()
 
     def look(self) -> View:
-        """Return what there is to see now.
-
-        Raises
-        ------
-        HostError
-            If the firmware does not answer any more.
-        """
+        """Return what there is to see now; `HostError` if the firmware does not answer any more."""
         self._talk.check()
         changed = False
         while not self._lines.empty():
