@@ -70,7 +70,7 @@ def add_test_arguments(p: argparse.ArgumentParser | argparse._ArgumentGroup) -> 
         "--out",
         type=Path,
         metavar="DIR",
-        help="where the journal goes; an unfinished session there is gone on with "
+        help="directory of the journal; continues an unfinished session there "
         "(default: a new temporary directory)",
     )
 
@@ -191,6 +191,29 @@ def follow(
             progress.over = state.startswith(IDLE_STATES)
             if not progress.over:
                 raise HostError(f"the test does not go on: {state}; {why}")
+
+
+def measure(
+    console: ConsoleLine,
+    firmware: FirmwareProcess,
+    arguments: argparse.Namespace,
+    settings: Mapping[str, Any],
+    screen: "Console",
+    tell_line: Callable[[str], None],
+    board_work_s: Callable[[], float] = lambda: 0.0,
+) -> SessionResult:
+    """Run a test and show it; have the firmware end, and return the result.
+
+    `tell_line` is given what `follow` yields; errors are those of `begin` and `follow`.
+    """
+    operator = Operator(console, firmware)
+    begin(operator, arguments, settings, screen)
+    for line in follow(operator, console, firmware, screen, board_work_s):
+        tell_line(line)
+    result = told_result(operator.ask("SESS:RES?"))
+    operator.ask("SYST:EXIT")
+    firmware.wait()
+    return result
 
 
 def _so_far(state: str) -> str:

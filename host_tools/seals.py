@@ -31,13 +31,7 @@ NO_SEALS: Final = Seals("", None)  # and no key was given
 
 
 def read_keys(paths: Iterable[Path]) -> list[SealKey]:
-    """Read key files.
-
-    Raises
-    ------
-    HostError
-        If one is none, or others may read it.
-    """
+    """Read key files; `HostError` if one is none, or others may read it."""
     try:
         return [SealKey(read_key_file(path)) for path in paths]
     except KeyFileError as error:

@@ -49,12 +49,13 @@ def add_board_arguments(p: argparse.ArgumentParser) -> None:
         help="a standard audiogram, N1 to N7 or S1 to S3, or a row (from 1) of an audiogram "
         "table; two with a comma are right and left ear (default: N3)",
     )
-    p.add_argument("--seed", type=int, default=1, help="of everything random (default: 1)")
+    p.add_argument("--seed", type=int, default=1, help="seed of all random numbers (default: 1)")
     p.add_argument("--response-noise", type=float, default=2.0, metavar="DB", help="default: 2")
     p.add_argument("--lapse-rate", type=float, default=0.01, metavar="P", help="default: 0.01")
     p.add_argument(
-        "--false-alarm-rate", type=float, default=0.01, metavar="P", help="default: 0.01"
-    )
+        "--false-alarm-rate", type=float, default=0.01, metavar="P",
+        help="share of silences that are answered (default: 0.01)",
+    )  # fmt: skip
     p.add_argument("--response-time", type=float, default=0.4, metavar="S", help="default: 0.4")
     p.add_argument(
         "--unsure-half-width",

@@ -20,17 +20,15 @@ from host_tools.errors import HostError
 from host_tools.files import check_name, write_text
 from host_tools.live import (
     add_test_arguments,
-    begin,
     check_test,
     data_directory,
-    follow,
+    measure,
     show_result,
     show_verdict,
     teller,
-    told_result,
 )
 from host_tools.newest import DEMO_PREFIX, JOURNALS
-from host_tools.processes import FirmwareProcess, Operator
+from host_tools.processes import FirmwareProcess
 from host_tools.simulation import (
     EMULATED,
     add_board_arguments,
@@ -130,17 +128,12 @@ def _measure(arguments: argparse.Namespace, data: Path, screen: "Console") -> Se
     if arguments.board == EMULATED:
         screen.print(_how_long(arguments))
     with started(arguments, data, teller(screen)) as bench:
-        operator = Operator(bench.console, bench.firmware)
-        begin(operator, arguments, _settings(arguments), screen)
         killer = _Killer(arguments, bench.firmware)
         board_work = [bench.simulator.work_s] if arguments.board == EMULATED else []
-        for line in follow(operator, bench.console, bench.firmware, screen, *board_work):
-            if line:
-                killer.line_came()
-        result = told_result(operator.ask("SESS:RES?"))
-        operator.ask("SYST:EXIT")
-        bench.firmware.wait()
-    return result
+        return measure(
+            bench.console, bench.firmware, arguments, _settings(arguments), screen,
+            killer.take, *board_work,
+        )  # fmt: skip
 
 
 def _how_long(arguments: argparse.Namespace) -> str:
@@ -169,9 +162,9 @@ class _Killer:
     def _draw(self) -> int:
         return self._chance.randrange(1, 6)
 
-    def line_came(self) -> None:
-        self._after_lines -= 1
-        if self._left > 0 and self._after_lines <= 0:
+    def take(self, line: str) -> None:
+        self._after_lines -= line != ""
+        if line and self._left > 0 and self._after_lines <= 0:
             time.sleep(self._chance.random() * 0.03)
             self._left -= self._firmware.kill()
             self._after_lines = self._draw()

@@ -338,7 +338,10 @@ def _greet(
     until_s = now_s() + timeout_s
     question = hello()
     while now_s() < until_s:
-        with suppress(OSError, ValueError), _opened(port) as line:  # a USB port comes back late
+        with (
+            suppress(OSError, ValueError),  # a USB port comes back late
+            serial.serial_for_url(port, baudrate=BAUD_RATE, timeout=0.05) as line,
+        ):
             reader = LineReader()
             while now_s() < until_s:
                 line.write(question)
@@ -356,12 +359,7 @@ def _greet(
 
 
 def _deflated(content: bytes) -> bytes:
-    packer = zlib.compressobj(level=9, wbits=WINDOW_BITS)
-    return packer.compress(content) + packer.flush()
-
-
-def _opened(port: str) -> serial.SerialBase:
-    return serial.serial_for_url(port, baudrate=BAUD_RATE, timeout=0.05)
+    return zlib.compress(content, 9, WINDOW_BITS)
 
 
 def _answer(line: bytes) -> dict[str, str] | None:

@@ -30,17 +30,15 @@ from host_tools.extras import need
 from host_tools.files import check_name
 from host_tools.live import (
     add_test_arguments,
-    begin,
     check_test,
     data_directory,
-    follow,
+    measure,
     show_result,
     show_verdict,
     teller,
-    told_result,
 )
 from host_tools.newest import JOURNALS, LISTEN_PREFIX
-from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
+from host_tools.processes import ConsoleLine, FirmwareProcess
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.console import Console
@@ -260,17 +258,14 @@ def _measure(
     with raw_pty() as (master, port), ThreadPoolExecutor(1) as pool:
         carried = pool.submit(carry, board, master, stop)
         firmware = FirmwareProcess(port, console.port, data, 1.0, tell=teller(screen))
+
+        def check_board(_line: str) -> None:
+            if carried.done():
+                carried.result()  # raises what ended it
+
         try:
-            operator = Operator(console, firmware)
-            begin(operator, arguments, _settings(arguments), screen)
-            for _ in follow(operator, console, firmware, screen):
-                if carried.done():
-                    carried.result()  # raises what ended it
-            result = told_result(operator.ask("SESS:RES?"))
-            operator.ask("SYST:EXIT")
-            firmware.wait()
+            return measure(console, firmware, arguments, _settings(arguments), screen, check_board)
         finally:
             firmware.end()
             stop.set()
             console.close()
-    return result

@@ -1,7 +1,7 @@
 """Journals that nobody recorded: golden ones under other headers, or changed; every CRC right."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -12,6 +12,10 @@ from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 LEFT_S2: Final = GOLDEN / "left-ear-s2.journal"
 BOTH: Final = GOLDEN / "both-ears-n3.journal"
+# The fixtures of these names.
+GpPta = Callable[..., tuple[int, str, str]]
+Refused = Callable[..., str]
+
 KINDS: Final = ("left-ear-s2", "both-ears-n3", "disturbed", "silent-ear")
 
 

@@ -16,7 +16,7 @@ from firmware_py.journal import RECORD_BYTES_MAX, JournalError, Record, read_jou
 from firmware_py.journal.records import JOURNAL_BYTES_MAX, chained_crc, encode_line
 from host_tools.main import main
 from host_tools.recorded import read_session
-from tests.host.journals import LEFT_S2, NONSENSE, write_again, write_nonsense
+from tests.host.journals import LEFT_S2, NONSENSE, GpPta, Refused, write_again, write_nonsense
 
 PART: Final = 32  # of the longest journal, so that the tests are quick: cost goes with size
 COMMANDS: Final = (
@@ -88,12 +88,11 @@ def test_what_json_can_be_abused_for_is_a_torn_end_and_no_harm(
     assert "torn end: " in capsys.readouterr().out
 
 
-def check_refused(path: Path, capsys: pytest.CaptureFixture[str], place: str, words: str) -> None:
+def check_refused(path: Path, gp_pta: GpPta, place: str, words: str) -> None:
     """Every command that reads a journal says in one line what is wrong with it, and no more."""
     for command in COMMANDS:
-        assert main([*command, str(path)]) == 2
-        out, err = capsys.readouterr()
-        assert (out, err.count("\n")) == ("", 1)
+        code, out, err = gp_pta(*command, path)
+        assert (code, out, err.count("\n")) == (2, "", 1)
         assert err.startswith(f"gp-pta: {path}: {place}")
         assert words in err
         assert err.count(str(path)) == 1
@@ -111,24 +110,22 @@ def check_refused(path: Path, capsys: pytest.CaptureFixture[str], place: str, wo
     ],
 )
 def test_what_is_no_journal_of_a_session_is_one_error_of_every_command(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: Any, words: str
+    tmp_path: Path, gp_pta: GpPta, content: Any, words: str
 ) -> None:
     path = tmp_path / "session-000001.journal"
     if isinstance(content, bytes):
         path.write_bytes(content)
     else:
         write_again(path, content, [])
-    check_refused(path, capsys, "", words)
+    check_refused(path, gp_pta, "", words)
 
 
 @pytest.mark.parametrize("name", NONSENSE)
-def test_nonsense_is_one_error_of_every_command(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
+def test_nonsense_is_one_error_of_every_command(tmp_path: Path, gp_pta: GpPta, name: str) -> None:
     path = tmp_path / "session-000001.journal"
     words = write_nonsense(path, name)
     place = "record 1: result" if NONSENSE[name][0][0] == "result" else "the header: "
-    check_refused(path, capsys, place, words)
+    check_refused(path, gp_pta, place, words)
 
 
 @pytest.mark.parametrize("name", ["many ears", "a mark", "an identifier"])
@@ -154,12 +151,13 @@ def test_nonsense_does_not_stop_what_works_on_a_directory(
 
 @pytest.mark.parametrize("at_us", [10**400, -1, 1e18, True, "7", None])
 def test_a_time_that_no_session_has_is_refused(
-    tmp_path: Path, at_us: Any, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, at_us: Any, refused: Refused
 ) -> None:
     records = [*read_journal(LEFT_S2).records]
     records[1] = {**records[1], "at_us": at_us}
-    assert main(["replay", str(write(tmp_path / "j", records))]) == 2
-    assert f"record 1: at_us is {at_us!r}; allowed are " in capsys.readouterr().err
+    assert f"record 1: at_us is {at_us!r}; allowed are " in refused(
+        "replay", write(tmp_path / "j", records)
+    )
 
 
 def test_no_number_of_an_input_is_too_large_to_be_followed_or_refused(
@@ -181,13 +179,12 @@ def test_no_number_of_an_input_is_too_large_to_be_followed_or_refused(
 
 
 def test_a_sparse_file_of_a_terabyte_is_refused_at_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], refused: Refused
 ) -> None:
     path = tmp_path / "session-000001.journal"
     path.write_bytes(LEFT_S2.read_bytes())
     os.truncate(path, 10**12)
-    assert main(["replay", str(path)]) == 2
-    assert f"has {10**12} bytes; a journal has at most " in capsys.readouterr().err
+    assert f"has {10**12} bytes; a journal has at most " in refused("replay", path)
     assert main(["sessions", str(tmp_path)]) == 0
     assert f"has {10**12} bytes" in capsys.readouterr().out
 

@@ -121,7 +121,7 @@ def test_fish_completes_commands_options_choices_and_files(
     assert set(completed("gp-pta ")) == set(NAMES)
     described = {name: words.lower() for name, words in completed("gp-pta rep").items()}
     assert described == {m.NAME: f"{m.SUMMARY}.".lower() for m in (replay, report)}
-    assert completed("gp-pta replay --no")["--noise"] == "suppose this response noise"
+    assert completed("gp-pta replay --no")["--noise"] == "replay with this response noise"
     assert completed("gp-pta demo --unsure")["--unsure-half-width"].startswith(
         "presses a second button, for 'perhaps', so near"
     )

@@ -22,10 +22,10 @@ from host_tools.commands.calibrate.guide import (
     SOFT_DBFS,
     Ask,
     Guide,
-    Instrument,
     QuitError,
     Say,
     answer_of,
+    instrument_at,
 )
 from host_tools.commands.calibrate.readings import Readings, kept_beside
 from host_tools.errors import HostError
@@ -116,7 +116,7 @@ def calibrate(
     try:
         if place.exists() or arguments.resume:
             readings = _kept(arguments, place, ask, say, readings)
-        with Instrument(url, ask_secret) as instrument:
+        with instrument_at(url, ask_secret) as instrument:
             instrument.unlock()
             guide = Guide(
                 instrument, ask, say, readings, lambda: readings.save(place),

@@ -1,8 +1,8 @@
 """Guides a technician through the measurement: which tone sounds, and what the meter reads."""
 
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,36 +34,12 @@ class QuitError(Exception):
 
 
 class Instrument:
-    """The console of a firmware at a serial port.
+    """The console of a firmware; `ask_secret` asks for the operator's PIN, if it wants one."""
 
-    Parameters
-    ----------
-    url : str
-        The port, or any URL that pyserial knows.
-    ask_secret : callable
-        Asked for the operator's PIN, if the firmware wants one.
-    """
-
-    def __init__(self, url: str, ask_secret: Ask) -> None:
-        self._url = url
+    def __init__(self, talk: Talk, ask_secret: Ask) -> None:
+        self._talk = talk
         self._ask_secret = ask_secret
         self._pin = ""
-
-    def __enter__(self) -> "Instrument":
-        """Open the port, and find a firmware there; unasked lines are dropped."""
-        self._talk = Talk(self._url, lambda _: None)
-        try:
-            self._talk.wake()
-        except HostError:
-            self._talk.close()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Have the tone end, and close the port."""
-        with suppress(HostError):  # it is gone already
-            self.stop()
-        self._talk.close()
 
     def unlock(self) -> None:
         """Enter the PIN, if the firmware wants it: the first time, or after a long pause."""
@@ -97,6 +73,19 @@ class Instrument:
     def stop(self) -> None:
         """End the tone."""
         self._talk.insist("CAL:STOP")
+
+
+@contextmanager
+def instrument_at(url: str, ask_secret: Ask) -> Iterator[Instrument]:
+    """Find a firmware at a port, or any URL that pyserial knows; end its tone afterwards."""
+    with closing(Talk(url, lambda _: None)) as talk:
+        talk.wake()
+        instrument = Instrument(talk, ask_secret)
+        try:
+            yield instrument
+        finally:
+            with suppress(HostError):  # it is gone already
+                instrument.stop()
 
 
 @dataclass
@@ -214,13 +203,7 @@ class Guide:
 
 
 def answer_of(ask: Ask, question: str) -> str:
-    """Return what the technician answers, in small letters.
-
-    Raises
-    ------
-    QuitError
-        If that is the end.
-    """
+    """Return what the technician answers, in small letters; `QuitError` if that is the end."""
     try:
         words = ask(question).strip().lower()
     except EOFError:

@@ -59,13 +59,7 @@ class Readings:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read them.
-
-        Raises
-        ------
-        HostError
-            If the file is not one of readings.
-        """
+        """Read them; `HostError` if the file is not one of readings."""
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             if content["format"] != FORMAT_VERSION:

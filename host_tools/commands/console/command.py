@@ -160,13 +160,7 @@ class Talk:
         return answer
 
     def check(self) -> None:
-        """See whether the port is still there.
-
-        Raises
-        ------
-        HostError
-            If it is gone.
-        """
+        """See whether the port is still there; `HostError` if it is gone."""
         if self._lost:
             raise HostError(self._lost)
 
@@ -214,13 +208,7 @@ class Talk:
 
 @contextmanager
 def events_as_found(talk: Talk) -> Iterator[None]:
-    """Leave SYST:EVEN as it was found.
-
-    Raises
-    ------
-    HostError
-        If the firmware does not say how it is set.
-    """
+    """Leave SYST:EVEN as it was found; `HostError` if the firmware does not say how it is set."""
     found = talk.insist("SYST:EVEN?")
     try:
         yield

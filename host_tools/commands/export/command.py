@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from host_tools.commands.export.examination import Examination, read_examination
-from host_tools.commands.export.formats import FORMATS
+from host_tools.commands.export.formats import FORMATS, schema_text
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name, write_bytes, write_text
@@ -75,8 +75,6 @@ def _check_once(journals: Iterable[Path]) -> None:
 
 
 def _write_schema(out: Path | None, force: bool) -> None:
-    from host_tools.commands.export.document import schema_text
-
     if out is None:
         print(schema_text(), end="")
         return

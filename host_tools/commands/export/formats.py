@@ -1,11 +1,12 @@
-"""The formats by name."""
+"""The formats by name; JSON, which has a schema and a version, is here."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Final
 
 from host_tools.commands.export.bundle import as_fhir
-from host_tools.commands.export.document import as_json
 from host_tools.commands.export.examination import Examination
 from host_tools.commands.export.table import as_csv, as_parquet
 
@@ -30,6 +31,18 @@ class Format:
     encode: Callable[[Sequence[Examination]], bytes]
     text: bool = True
     libraries: tuple[str, ...] = ()
+
+
+def as_json(examinations: Sequence[Examination]) -> bytes:
+    """Return one document of all sessions, at full precision."""
+    sessions = [examination.as_json() for examination in examinations]
+    document = {"format": "gp-pta sessions 1", "sessions": sessions}
+    return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def schema_text() -> str:
+    """Return the JSON Schema of the documents."""
+    return (files(__package__) / "sessions-1.schema.json").read_text(encoding="utf-8")
 
 
 FORMATS: Final = {

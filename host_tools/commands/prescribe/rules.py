@@ -142,13 +142,7 @@ def insertion_gain(
 
 
 def rule_named(name: str) -> Rule:
-    """Return the rule with this name.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """Return the rule with this name; `ValueError` if there is none."""
     if name not in RULES:
         raise ValueError(f"rule is {name!r}; allowed are {', '.join(RULES)}")
     return RULES[name]

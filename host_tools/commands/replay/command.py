@@ -73,13 +73,7 @@ class Verdict:
 
 
 def replay_journal(path: Path) -> Verdict:
-    """Replay a journal.
-
-    Raises
-    ------
-    HostError
-        If the file cannot be replayed at all.
-    """
+    """Replay a journal; `HostError` if the file cannot be replayed at all."""
     from host_tools.recorded import read_session
 
     return verdict_of(read_session(path))
@@ -108,13 +102,14 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     add_journal_argument(p)
     p.add_argument(
         "--key", type=Path, action="append", default=[], metavar="FILE",
-        help="check the seals with the device's key; more than one if it had more than one",
+        help="check the seals with this key of the device; may be given more than once",
     )  # fmt: skip
-    p.add_argument("--profile", metavar="NAME", help="suppose this profile of the estimator")
+    p.add_argument("--profile", metavar="NAME", help="replay with this profile of the estimator")
     p.add_argument(
-        "--prior", type=Path, metavar="FILE", help="suppose this prior, made by gp-pta learn-prior"
-    )
-    p.add_argument("--noise", type=float, metavar="DB", help="suppose this response noise")
+        "--prior", type=Path, metavar="FILE",
+        help="replay with this prior, made by gp-pta learn-prior",
+    )  # fmt: skip
+    p.add_argument("--noise", type=float, metavar="DB", help="replay with this response noise")
     p.add_argument(
         "--picture", type=Path, metavar="FILE", help="draw both models: .svg, .png or .pdf"
     )

@@ -88,11 +88,6 @@ class MeanThreshold:
     beyond_hz: list[int]
     at_least_db_hl: float | None
 
-    @property
-    def grade(self) -> str:
-        """Return the likeliest grade."""
-        return max(self.grades, key=lambda name: self.grades[name])
-
 
 @dataclass(frozen=True)
 class EarFindings:
@@ -133,11 +128,6 @@ class BetterEar:
     both_ears: bool
     grades: dict[str, float]
     unilateral: float | None
-
-    @property
-    def grade(self) -> str:
-        """Return the likeliest grade."""
-        return max(self.grades, key=lambda name: self.grades[name])
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument("--identifier", metavar="PATTERN", help="of the person; * and ? are wild")
     p.add_argument("--since", metavar="DAY", help="started on 2026-01-31, say, or later")
     p.add_argument("--until", metavar="DAY", help="started on this day, or earlier")
-    p.add_argument("--outcome", choices=OUTCOMES, help="what came of it")
+    p.add_argument("--outcome", choices=OUTCOMES, help="outcome of the session")
     p.add_argument("--ear", choices=("left", "right"), help="that was tested")
     p.add_argument("--calibration", choices=STATES, help="state when it began")
     p.add_argument("--pta4-min", type=float, metavar="DB_HL", help="of any of its ears")

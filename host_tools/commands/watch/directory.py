@@ -10,7 +10,7 @@ from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import CATCH, FAMILIARISE, MEASURE
 from firmware_py.session import Replay
-from host_tools.commands.watch.view import Answered, Limits, View
+from host_tools.commands.watch.view import Answered, View
 from host_tools.errors import HostError
 from host_tools.files import cannot_be_read
 from host_tools.newest import JOURNALS
@@ -153,7 +153,7 @@ def view_of(journal: Path) -> View:
         calibration=session.calibration.headline,
         result=session.result,
         answers=answers,
-        limits=Limits.of(session.settings),
+        settings=session.settings,
         elapsed_s=session.state.at_us / 1e6,
         over=session.test.outcome != "",
         resumed=session.state.resumed,

@@ -10,7 +10,7 @@ from typing import Any
 from firmware_py.procedure.outcomes import CATCH, UNSURE
 from firmware_py.procedure.settings import Settings
 from host_tools.commands.console.command import Talk, events_as_found
-from host_tools.commands.watch.view import Answered, Limits, View
+from host_tools.commands.watch.view import Answered, View
 from host_tools.live import told_result
 
 HEARD: dict[str, bool | None] = {"true": True, "false": False, UNSURE: None}
@@ -46,13 +46,7 @@ class PortWatch:
             self._undo = undo.pop_all()
 
     def look(self) -> View:
-        """Return what there is to see now.
-
-        Raises
-        ------
-        HostError
-            If the firmware does not answer any more.
-        """
+        """Return what there is to see now; `HostError` if the firmware does not answer any more."""
         self._talk.check()
         changed = False
         while not self._lines.empty():
@@ -70,14 +64,13 @@ class PortWatch:
         if about["state"] == "idle":
             return View(self._url, "no session yet", about["calibration"])
         found = told_result(self._talk.insist("SESS:RES?"))
-        settings = Settings.from_record(json.loads(self._talk.insist("SETT?")))
         return View(
             name=self._url,
             state=found.outcome or f"{about['state']}, {about['ear']} ear",
             calibration=about["calibration"],
             result=found,
             answers=list(self._answers),
-            limits=Limits.of(settings),
+            settings=Settings.from_record(json.loads(self._talk.insist("SETT?"))),
             elapsed_s=time.monotonic() - self._began_s,
             over=found.outcome != "",
             resumed=int(about.get("resumed", 0)),

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final
 
 from firmware_py.inference.model import on_line
 from firmware_py.procedure.outcomes import CATCH, MEASURE, RETEST
@@ -41,30 +41,6 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What ends an ear.
-
-    Attributes
-    ----------
-    half_width_db : float
-        Wanted of the widest 95 % band, to either side.
-    tones_max : int
-        An ear.
-    retest : bool
-        Whether the end is a retest at 1 kHz.
-    """
-
-    half_width_db: float
-    tones_max: int
-    retest: bool
-
-    @classmethod
-    def of(cls, settings: Settings) -> Self:
-        """Take them from the settings of a test."""
-        return cls(settings.stop_half_width_db, settings.tones_max, settings.retest)
-
-
-@dataclass(frozen=True)
 class View:
     """A session at one moment.
 
@@ -80,7 +56,8 @@ class View:
         So far; None: there is no test.
     answers : sequence of Answered
         The oldest first.
-    limits : Limits or None
+    settings : Settings or None
+        Of the test: what ends an ear.
     elapsed_s : float
         Since the session began.
     over : bool
@@ -93,7 +70,7 @@ class View:
     calibration: str = ""
     result: SessionResult | None = None
     answers: Sequence[Answered] = ()
-    limits: Limits | None = None
+    settings: Settings | None = None
     elapsed_s: float = 0.0
     over: bool = False
     resumed: int = 0
@@ -110,9 +87,9 @@ class View:
 
     def remaining_s(self) -> float | None:
         """Estimate the time to go, None where there is nothing yet to estimate it from."""
-        if self.limits is None or self.over or not self.answers:
+        if self.settings is None or self.over or not self.answers:
             return None
-        to_go = presentations_to_go(self.answers, self._ears_to_come(), self.limits)
+        to_go = presentations_to_go(self.answers, self._ears_to_come(), self.settings)
         return None if to_go is None else to_go * self.elapsed_s / len(self.answers)
 
     def _ears_to_come(self) -> int:
@@ -121,7 +98,7 @@ class View:
 
 
 def presentations_to_go(
-    answers: Sequence[Answered], ears_to_come: int, limits: Limits
+    answers: Sequence[Answered], ears_to_come: int, settings: Settings
 ) -> float | None:
     """Estimate how many presentations are still to come.
 
@@ -130,14 +107,14 @@ def presentations_to_go(
     """
     ear = answers[-1].ear
     own = [answer for answer in answers if answer.ear == ear and answer.purpose != CATCH]
-    left = _tones_to_go(own, limits)
+    left = _tones_to_go(own, settings)
     if left is None:
         return None
     tones = sum(answer.purpose != CATCH for answer in answers)
     return (left + ears_to_come * (len(own) + left)) * len(answers) / max(tones, 1)
 
 
-def _tones_to_go(own: Sequence[Answered], limits: Limits) -> float | None:
+def _tones_to_go(own: Sequence[Answered], settings: Settings) -> float | None:
     if own[-1:] and own[-1].purpose == RETEST:
         done = sum(answer.purpose == RETEST for answer in own)
         return float(max(RETEST_TONES - done, 0))
@@ -145,12 +122,12 @@ def _tones_to_go(own: Sequence[Answered], limits: Limits) -> float | None:
     if len(widths_db) < WIDTHS_MIN:
         return None
     recent = widths_db[-WIDTHS_LOOKED_AT:]
-    retest = RETEST_TONES if limits.retest else 0
-    cap = max(limits.tones_max - len(own), 0)
+    retest = RETEST_TONES if settings.retest else 0
+    cap = max(settings.tones_max - len(own), 0)
     per_tone = (recent[-1] / recent[0]) ** (1.0 / (len(recent) - 1))
     needed = 0
     width_db = recent[-1]
-    while width_db > limits.half_width_db and needed < cap:
+    while width_db > settings.stop_half_width_db and needed < cap:
         width_db *= min(per_tone, 1.0)
         needed += 1
     return float(min(needed + retest, cap))

@@ -24,6 +24,7 @@ from host_tools.errors import HostError
 from host_tools.main import main, parser
 from tests.calibration.calibrations import SENSITIVITY, file_text
 from tests.firmware.rig import Rig
+from tests.host.journals import Refused
 
 TODAY: Final = datetime.date(2026, 5, 6)
 TEXTS: Final = {
@@ -283,12 +284,11 @@ def test_readings_are_thrown_away_only_when_the_technician_says_so(tmp_path: Pat
     ],
 )
 def test_readings_of_other_things_are_not_gone_on_with(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], words: str
+    tmp_path: Path, refused: Refused, options: list[str], words: str
 ) -> None:
     part = some_readings(tmp_path / "c.toml")
     command = ["calibrate", "/dev/none", "-o", str(tmp_path / "c.toml"), "--resume", *options]
-    assert main(command) == 2
-    assert words in capsys.readouterr().err
+    assert words in refused(*command)
     assert part.exists()
 
 
@@ -302,22 +302,20 @@ def test_readings_of_other_things_are_not_gone_on_with(
 )
 def test_a_spoilt_file_of_readings_is_named_and_kept(
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    refused: Refused,
     spoil: Callable[[str], str],
     words: str,
 ) -> None:
     part = some_readings(tmp_path / "c.toml")
     part.write_text(spoil(part.read_text()))
-    assert main(["calibrate", "/dev/none", "-o", str(tmp_path / "c.toml"), "--resume"]) == 2
-    assert words in capsys.readouterr().err
+    assert words in refused("calibrate", "/dev/none", "-o", tmp_path / "c.toml", "--resume")
     assert part.exists()
 
 
-def test_without_readings_there_is_nothing_to_go_on_with(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["calibrate", "/dev/none", "-o", str(tmp_path / "c.toml"), "--resume"]) == 2
-    assert "c.toml.readings: cannot be read: No such file" in capsys.readouterr().err
+def test_without_readings_there_is_nothing_to_go_on_with(tmp_path: Path, refused: Refused) -> None:
+    assert "c.toml.readings: cannot be read: No such file" in refused(
+        "calibrate", "/dev/none", "-o", tmp_path / "c.toml", "--resume"
+    )
 
 
 def test_no_tone_is_played_while_a_test_is_under_way(tmp_path: Path) -> None:
@@ -329,13 +327,14 @@ def test_no_tone_is_played_while_a_test_is_under_way(tmp_path: Path) -> None:
         assert answer == 'ERROR -221,"a test is under way: SESS:ABOR ends it"'
         rig.operator.ask("SESS:ABOR")
         for wrong, words in {
-            "LEFT,1000,-5": "-5 dBFS: allowed is -80 to -6 dBFS; nothing was played",
-            "LEFT,1000,nan": "nan dBFS: allowed is -80 to -6 dBFS; nothing was played",
-            "LEFT,1000,loud": "'loud' is not a number; nothing was played",
-            "LEFT,100,-30": "100 Hz: allowed is 125 to 8000 Hz; nothing was played",
-            "BOTH,1000,-30": "ear is 'both'; allowed are left, right; nothing was played",
+            "LEFT,1000,-5": "level is '-5'; allowed are numbers from -80 to -6 dBFS",
+            "LEFT,1000,nan": "level is 'nan'; allowed are numbers from -80 to -6 dBFS",
+            "LEFT,1000,loud": "level is 'loud'; allowed are numbers from -80 to -6 dBFS",
+            "LEFT,100,-30": "frequency is '100'; allowed are numbers from 125 to 8000 Hz",
+            "BOTH,1000,-30": "ear is 'BOTH'; allowed are LEFT and RIGHT",
         }.items():
-            assert rig.operator.ask(f"CAL:TONE {wrong}") == f'ERROR -224,"{words}"'
+            refusal = f'ERROR -224,"{words}; nothing was played"'
+            assert rig.operator.ask(f"CAL:TONE {wrong}") == refusal
         assert rig.operator.ask("CAL:TONE RIGHT,1000,-30") == "OK"
         rig.wait(lambda: rig.operator.ask("CAL:TONE?") == "over")
         tone = rig.served.board.played[-1]
@@ -392,16 +391,16 @@ def test_a_file_that_is_there_is_kept(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_written_in_the_end_is_refused_at_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, words: str
+    tmp_path: Path, refused: Refused, name: str, words: str
 ) -> None:
     (tmp_path / "directory.toml").mkdir()
-    assert main(["calibrate", "/dev/none", "-o", str(tmp_path / name), "--force"]) == 2
-    assert words in capsys.readouterr().err
+    assert words in refused("calibrate", "/dev/none", "-o", tmp_path / name, "--force")
 
 
-def test_a_port_that_is_none_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["calibrate", str(tmp_path / "none"), "-o", str(tmp_path / "c.toml")]) == 2
-    assert "console: cannot open" in capsys.readouterr().err
+def test_a_port_that_is_none_is_named(tmp_path: Path, refused: Refused) -> None:
+    assert "console: cannot open" in refused(
+        "calibrate", tmp_path / "none", "-o", tmp_path / "c.toml"
+    )
 
 
 def test_a_bad_file_is_named_journaled_and_tests_still_run(tmp_path: Path) -> None:

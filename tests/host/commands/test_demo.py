@@ -15,8 +15,10 @@ from typing import Any, Final, cast
 
 import pytest
 
+from firmware_py.archive import recorded_result
 from firmware_py.console.words import readable
 from firmware_py.journal import read_journal
+from firmware_py.procedure.results import SessionResult
 from host_tools import live
 from host_tools.commands import demo as demo_module
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
@@ -151,9 +153,9 @@ def test_a_journal_that_does_not_come_out_again_stays_to_be_looked_at(
     monkeypatch.setattr(tempfile, "tempdir", None)
     golden = REPO / "tests" / "golden" / "left-ear-s2.journal"
 
-    def measure(arguments: object, data: Path, screen: object) -> dict[str, Any]:
+    def measure(arguments: object, data: Path, screen: object) -> SessionResult:
         (data / "session-000001.journal").write_bytes(golden.read_bytes()[:9000])
-        return result_of(golden)
+        return recorded_result(golden).result
 
     monkeypatch.setattr("host_tools.commands.demo._measure", measure)
     assert main(["demo", "--json"]) == 3

@@ -32,6 +32,7 @@ from host_tools.extras import remedy
 from host_tools.main import main
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from tests.firmware.world import records_of
+from tests.host.journals import Refused
 
 REPO: Final = Path(__file__).parents[3]
 WAIT_S_MAX: Final = 240.0  # on a very busy machine
@@ -289,19 +290,15 @@ def octets_of(path: Path) -> int:
     ],
 )
 def test_options_that_are_not_allowed_are_named(
-    capsys: pytest.CaptureFixture[str], options: list[str], words: str
+    refused: Refused, options: list[str], words: str
 ) -> None:
-    assert main(["listen", *options]) == 2
-    assert words in capsys.readouterr().err
+    assert words in refused("listen", *options)
 
 
-def test_a_file_that_is_there_is_not_overwritten(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path, refused: Refused) -> None:
     path = tmp_path / "kept.wav"
     path.write_text("kept")
-    assert main(["listen", "--wav", str(path)]) == 2
-    assert "is there already; it is not overwritten" in capsys.readouterr().err
+    assert "is there already; it is not overwritten" in refused("listen", "--wav", path)
     assert path.read_text() == "kept"
 
 
@@ -331,14 +328,13 @@ def test_without_a_sound_card_nothing_is_left_behind(
     options: list[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    refused: Refused,
 ) -> None:
     monkeypatch.setitem(sys.modules, "sounddevice", None)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
     monkeypatch.chdir(tmp_path)
-    assert main(["listen", *options]) == 2
-    assert capsys.readouterr().err == (
+    assert refused("listen", *options) == (
         "gp-pta: no sound: a sound card needs sounddevice, not installed: "
         f"{remedy(['sounddevice'], 'listen')}; without a sound card: "
         "gp-pta listen --wav FILE.wav writes what would be heard\n"

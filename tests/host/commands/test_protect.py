@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from pyrage import x25519
 
-from host_tools.main import main
-from tests.host.journals import LEFT_S2
+from tests.host.journals import LEFT_S2, GpPta, Refused
 
 
 @pytest.fixture
@@ -17,93 +16,87 @@ def journal(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def identity(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[Path, str]:
+def identity(tmp_path: Path, gp_pta: GpPta) -> tuple[Path, str]:
     """Return the file of a secret key, and its recipient."""
-    assert main(["protect", "--make-identity", str(tmp_path / "clinic.agekey")]) == 0
-    return tmp_path / "clinic.agekey", capsys.readouterr().out.strip()
+    code, recipient, _ = gp_pta("protect", "--make-identity", tmp_path / "clinic.agekey")
+    assert code == 0
+    return tmp_path / "clinic.agekey", recipient.strip()
 
 
 def test_what_is_protected_comes_back_byte_for_byte(
-    journal: Path, identity: tuple[Path, str], capsys: pytest.CaptureFixture[str]
+    journal: Path, identity: tuple[Path, str], gp_pta: GpPta
 ) -> None:
     key, recipient = identity
     other = journal.with_name("session-000002.journal")
     shutil.copy(journal, other)
-    assert main(["protect", str(journal), str(other), "-r", recipient]) == 0
-    assert capsys.readouterr().out == f"{journal}.age\n{other}.age\n"
+    said = gp_pta("protect", journal, other, "-r", recipient)
+    assert said == (0, f"{journal}.age\n{other}.age\n", "")
     protected = journal.with_name(f"{journal.name}.age")
     assert protected.read_bytes().startswith(b"age-encryption.org/v1\n")
     assert b'"kind"' not in protected.read_bytes()
     assert journal.read_bytes() == LEFT_S2.read_bytes(), "it stays"
 
     journal.unlink()
-    assert main(["unprotect", str(protected), "-i", str(key)]) == 0
+    assert gp_pta("unprotect", protected, "-i", key)[0] == 0
     assert journal.read_bytes() == LEFT_S2.read_bytes()
     assert stat.S_IMODE(journal.stat().st_mode) == stat.S_IMODE(key.stat().st_mode) == 0o600
 
 
-def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert main(words) == 2
-    return capsys.readouterr().err.strip()
-
-
 def test_for_another_key_or_changed_it_is_refused_and_nothing_is_written(
-    journal: Path, identity: tuple[Path, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    journal: Path, identity: tuple[Path, str], tmp_path: Path, gp_pta: GpPta, refused: Refused
 ) -> None:
     key, recipient = identity
-    main(["protect", str(journal), "-r", recipient])
+    gp_pta("protect", journal, "-r", recipient)
     journal.unlink()
     protected = journal.with_name(f"{journal.name}.age")
     other = tmp_path / "other.agekey"
     other.write_text(f"{x25519.Identity.generate()}\n")
-    said = refusal(capsys, "unprotect", str(protected), "-i", str(other))
+    said = refused("unprotect", protected, "-i", other)
     assert f"{protected}: cannot be decrypted: No matching keys found" in said
 
     content = bytearray(protected.read_bytes())
     content[-100] ^= 1
     protected.write_bytes(content)
-    assert "cannot be decrypted" in refusal(capsys, "unprotect", str(protected), "-i", str(key))
+    assert "cannot be decrypted" in refused("unprotect", protected, "-i", key)
     assert not journal.exists()
 
 
 def test_nothing_is_overwritten(
-    journal: Path, identity: tuple[Path, str], capsys: pytest.CaptureFixture[str]
+    journal: Path, identity: tuple[Path, str], gp_pta: GpPta, refused: Refused
 ) -> None:
     key, recipient = identity
-    main(["protect", str(journal), "-r", recipient])
+    gp_pta("protect", journal, "-r", recipient)
     protected = journal.with_name(f"{journal.name}.age")
     content = protected.read_bytes()
 
-    assert "is there already" in refusal(capsys, "protect", str(journal), "-r", recipient)
-    assert "is there already" in refusal(capsys, "unprotect", str(protected), "-i", str(key))
-    assert "is there already" in refusal(capsys, "protect", "--make-identity", str(key))
+    assert "is there already" in refused("protect", journal, "-r", recipient)
+    assert "is there already" in refused("unprotect", protected, "-i", key)
+    assert "is there already" in refused("protect", "--make-identity", key)
     assert protected.read_bytes() == content
 
 
-def test_a_key_that_cannot_be_written_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    said = refusal(capsys, "protect", "--make-identity", str(tmp_path / ("long" * 100)))
-    assert said.endswith("cannot be written: File name too long")
+def test_a_key_that_cannot_be_written_is_named(tmp_path: Path, refused: Refused) -> None:
+    said = refused("protect", "--make-identity", tmp_path / ("long" * 100))
+    assert said.endswith("cannot be written: File name too long\n")
 
 
 def test_what_is_wrong_is_named(
-    journal: Path, identity: tuple[Path, str], capsys: pytest.CaptureFixture[str]
+    journal: Path, identity: tuple[Path, str], refused: Refused
 ) -> None:
     key, recipient = identity
-    said = refusal(capsys, "protect", str(journal), "-r", recipient[:-1])
+    said = refused("protect", journal, "-r", recipient[:-1])
     assert "allowed is a public key of age" in said
-    assert "needs journals and a recipient" in refusal(capsys, "protect", str(journal))
-    none = str(journal.with_name("none"))
-    assert "cannot be read: No such file" in refusal(capsys, "protect", none, "-r", recipient)
-    said = refusal(capsys, "unprotect", f"{journal}.age", "-i", str(journal))
-    assert said == f"gp-pta: {journal}: is not a file with one secret key of age"
-    assert "is not a name in .age" in refusal(capsys, "unprotect", str(journal), "-i", str(key))
+    assert "needs journals and a recipient" in refused("protect", journal)
+    none = journal.with_name("none")
+    assert "cannot be read: No such file" in refused("protect", none, "-r", recipient)
+    said = refused("unprotect", f"{journal}.age", "-i", journal)
+    assert said == f"gp-pta: {journal}: is not a file with one secret key of age\n"
+    assert "is not a name in .age" in refused("unprotect", journal, "-i", key)
 
 
 def test_a_write_that_failed_blocks_no_other(
     journal: Path, identity: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    gp_pta: GpPta, refused: Refused,
 ) -> None:  # fmt: skip
     key, recipient = identity
     write_bytes = Path.write_bytes
@@ -112,20 +105,20 @@ def test_a_write_that_failed_blocks_no_other(
         write_bytes(path, content[: len(content) // 2])
         raise OSError(28, "No space left on device")
 
-    protect = ("protect", str(journal), "-r", recipient)
+    protect = ("protect", journal, "-r", recipient)
     with monkeypatch.context() as full:
         full.setattr(Path, "write_bytes", half)
-        said = refusal(capsys, *protect)
-    assert said == f"gp-pta: {journal}.age cannot be written: No space left on device"
+        said = refused(*protect)
+    assert said == f"gp-pta: {journal}.age cannot be written: No space left on device\n"
     assert set(tmp_path.iterdir()) == {journal, key}
-    assert main(protect) == 0
+    assert gp_pta(*protect)[0] == 0
 
 
 def test_what_a_killed_process_has_left_blocks_nothing_and_opens_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, gp_pta: GpPta
 ) -> None:
     key, left = tmp_path / "clinic.agekey", tmp_path / "clinic.agekey.part"
     left.touch(0o644)
-    assert main(["protect", "--make-identity", str(key)]) == 0
+    assert gp_pta("protect", "--make-identity", key)[0] == 0
     assert list(tmp_path.iterdir()) == [key]
     assert stat.S_IMODE(key.stat().st_mode) == 0o600

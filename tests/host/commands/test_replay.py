@@ -10,8 +10,7 @@ import pytest
 from firmware_py.journal import SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc
 from firmware_py.platform.keys import make_key_file, read_key_file
-from host_tools.main import main
-from tests.host.journals import LEFT_S2, rewrite, write_again
+from tests.host.journals import LEFT_S2, GpPta, rewrite, write_again
 
 
 @pytest.fixture
@@ -19,67 +18,55 @@ def journal(tmp_path: Path) -> Path:
     return Path(shutil.copy(LEFT_S2, tmp_path / "session-000001.journal"))
 
 
-def replayed(journal: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    code = main(["replay", str(journal)])
-    output = capsys.readouterr()
-    return code, output.out, output.err
-
-
-def test_a_whole_journal_comes_out_bit_for_bit(
-    journal: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, _ = replayed(journal, capsys)
+def test_a_whole_journal_comes_out_bit_for_bit(journal: Path, gp_pta: GpPta) -> None:
+    code, out, _ = gp_pta("replay", journal)
     assert code == 0
     assert "every stimulus and the result came out bit for bit" in out
-    assert main(["replay", "--json", str(journal)]) == 0
-    verdict = json.loads(capsys.readouterr().out)
+    code, out, _ = gp_pta("replay", "--json", journal)
+    assert code == 0
+    verdict = json.loads(out)
     assert verdict["replay_identical"] is True
     assert verdict["result"]["outcome"] == "complete"
 
 
-def test_unsure_answers_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unsure_answers_are_counted(gp_pta: GpPta) -> None:
     two_buttons = LEFT_S2.with_name("two-buttons.journal")
     records = read_journal(two_buttons).records
     pressed = sum(record.get("event", {}).get("button") == 2 for record in records)
     (ear,) = records[-2]["action"]["result"]["ears"]
     unsure = ear["tones_unsure"]
-    code, out, _ = replayed(two_buttons, capsys)
+    code, out, _ = gp_pta("replay", two_buttons)
 
     assert code == 0
     assert pressed == 2 * (unsure + ear["unsure_alarms"]) > 6, "down and up"
     assert f" tones ({unsure} answered unsure) from " in out
-    assert main(["replay", "--json", str(two_buttons)]) == 0
-    assert json.loads(capsys.readouterr().out)["unsure"] == unsure
+    code, out, _ = gp_pta("replay", "--json", two_buttons)
+    assert code == 0
+    assert json.loads(out)["unsure"] == unsure
 
 
-def test_an_unfinished_journal_is_the_same_so_far(
-    journal: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unfinished_journal_is_the_same_so_far(journal: Path, gp_pta: GpPta) -> None:
     journal.write_bytes(journal.read_bytes()[:20_000])
-    code, out, _ = replayed(journal, capsys)
+    code, out, _ = gp_pta("replay", journal)
     assert code == 3
     assert "the same so far; the session is not finished" in out
     assert "bytes after the last good record" in out
 
 
-def test_a_damaged_journal_is_the_same_up_to_there(
-    journal: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_journal_is_the_same_up_to_there(journal: Path, gp_pta: GpPta) -> None:
     content = bytearray(journal.read_bytes())
     content[20_000] ^= 4
     journal.write_bytes(content)
-    code, out, _ = replayed(journal, capsys)
+    code, out, _ = gp_pta("replay", journal)
     assert code == 4
     assert "the same up to where the journal is damaged" in out
     line = content[:20_000].count(b"\n") + 1
     assert f"damaged at line {line}" in out
 
 
-def test_a_difference_in_the_last_bit_is_a_difference(
-    journal: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_difference_in_the_last_bit_is_a_difference(journal: Path, gp_pta: GpPta) -> None:
     rewrite(journal, {"frequency_hz": 1000.0000000000001})
-    code, out, _ = replayed(journal, capsys)
+    code, out, _ = gp_pta("replay", journal)
     assert code == 1
     assert "1 outputs DIFFER" in out
     assert "recorded {'what': 'play'" in out
@@ -105,25 +92,26 @@ def sealed(tmp_path: Path, key: Path) -> Path:
 
 
 def test_a_sealed_journal_is_true_under_its_key(
-    sealed: Path, key: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    sealed: Path, key: Path, tmp_path: Path, gp_pta: GpPta
 ) -> None:
     make_key_file(tmp_path / "older.key")
     name = SealKey(read_key_file(key)).name
     count = len(read_journal(LEFT_S2).records)
-    keys = ["--key", str(tmp_path / "older.key"), "--key", str(key)]
+    keys = ["--key", tmp_path / "older.key", "--key", key]
 
-    code, out, _ = replayed(sealed, capsys)
+    code, out, _ = gp_pta("replay", sealed)
     assert (code, f"sealed with key {name}; not checked" in out) == (0, True)
-    assert main(["replay", str(sealed), *keys]) == 0
-    assert f"sealed with key {name}, and true: {count} records" in capsys.readouterr().out
-    assert main(["replay", str(sealed), *keys, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["seals"]["true"] is True
-    assert main(["replay", str(sealed), *keys[:2]]) == 5
-    assert "which is not given; not checked" in capsys.readouterr().out
+    code, out, _ = gp_pta("replay", sealed, *keys)
+    assert (code, f"sealed with key {name}, and true: {count} records" in out) == (0, True)
+    code, out, _ = gp_pta("replay", sealed, *keys, "--json")
+    assert code == 0
+    assert json.loads(out)["seals"]["true"] is True
+    code, out, _ = gp_pta("replay", sealed, *keys[:2])
+    assert (code, "which is not given; not checked" in out) == (5, True)
 
 
 def test_a_journal_that_was_changed_and_its_crcs_mended_is_broken_at_a_record(
-    sealed: Path, key: Path, capsys: pytest.CaptureFixture[str]
+    sealed: Path, key: Path, gp_pta: GpPta
 ) -> None:
     crc, mended = "", []
     for number, line in enumerate(sealed.read_bytes().splitlines(keepends=True)):
@@ -135,31 +123,29 @@ def test_a_journal_that_was_changed_and_its_crcs_mended_is_broken_at_a_record(
         mended.append(body + f', "crc": "{crc}"}}\n'.encode())
     sealed.write_bytes(b"".join(mended))
 
-    assert main(["replay", str(sealed), "--key", str(key)]) == 5
-    assert ", and BROKEN at record 2\n" in capsys.readouterr().out
+    code, out, _ = gp_pta("replay", sealed, "--key", key)
+    assert (code, ", and BROKEN at record 2\n" in out) == (5, True)
 
 
 def test_a_sealed_journal_cut_short_at_a_record_is_true_and_unfinished(
-    sealed: Path, key: Path, capsys: pytest.CaptureFixture[str]
+    sealed: Path, key: Path, gp_pta: GpPta
 ) -> None:
     lines = sealed.read_bytes().splitlines(keepends=True)
     sealed.write_bytes(b"".join(lines[:50]))
-    assert main(["replay", str(sealed), "--key", str(key)]) == 3
-    out = capsys.readouterr().out
+    code, out, _ = gp_pta("replay", sealed, "--key", key)
+    assert code == 3
     assert "the session is not finished" in out
     assert ", and true: 50 records" in out
 
 
 def test_with_a_key_what_is_not_sealed_is_not_accepted(
-    journal: Path, key: Path, capsys: pytest.CaptureFixture[str]
+    journal: Path, key: Path, gp_pta: GpPta
 ) -> None:
-    assert main(["replay", str(journal), "--key", str(key)]) == 5
-    assert "\nnot sealed\n" in capsys.readouterr().out
+    code, out, _ = gp_pta("replay", journal, "--key", key)
+    assert (code, "\nnot sealed\n" in out) == (5, True)
 
 
-def test_a_key_that_others_may_read_is_refused(
-    sealed: Path, key: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_key_that_others_may_read_is_refused(sealed: Path, key: Path, gp_pta: GpPta) -> None:
     key.chmod(0o644)
-    assert main(["replay", str(sealed), "--key", str(key)]) == 2
-    assert f"gp-pta: {key}: has mode 644; allowed are 600, " in capsys.readouterr().err
+    code, _, err = gp_pta("replay", sealed, "--key", key)
+    assert (code, f"gp-pta: {key}: has mode 644; allowed are 600, " in err) == (2, True)

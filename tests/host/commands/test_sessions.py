@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +17,7 @@ from host_tools.commands.sessions import index
 from host_tools.commands.sessions.choice import Choice, chosen
 from host_tools.commands.sessions.entry import Entry, entry_of
 from host_tools.commands.sessions.index import entries_of
-from host_tools.main import main
-from tests.host.journals import BOTH, GOLDEN, journal, write_again, write_journals
-
-Listing = tuple[int, str, str]
-Lister = Callable[..., Listing]
+from tests.host.journals import BOTH, GOLDEN, GpPta, Refused, journal, write_again, write_journals
 
 
 @pytest.fixture(autouse=True)
@@ -37,16 +32,6 @@ def archive(tmp_path: Path) -> Path:
     directory.mkdir()
     write_journals(directory, 8)
     return directory
-
-
-@pytest.fixture
-def listed(capsys: pytest.CaptureFixture[str]) -> Lister:
-    def lister(*words: str | Path) -> Listing:
-        code = main(["sessions", *map(str, words)])
-        output = capsys.readouterr()
-        return code, output.out, output.err
-
-    return lister
 
 
 def read_files(directory: Path) -> list[str]:
@@ -93,21 +78,21 @@ def test_a_silent_ear_has_its_limit_and_an_unreliable_one_nothing() -> None:
 
 
 def test_identifiers_of_any_script_are_listed_and_found_however_they_are_typed(
-    tmp_path: Path, listed: Lister
+    tmp_path: Path, gp_pta: GpPta
 ) -> None:
     header, *records = read_journal(BOTH).records
     for number, name in enumerate(("患者7", "Zoë", "Иванов-3"), 1):
         person = {"age_years": None, "sex": None, "identifier": name}
         write_again(tmp_path / f"{number}.journal", {**header, "person": person}, records)
 
-    _, out, _ = listed(tmp_path)
+    _, out, _ = gp_pta("sessions", tmp_path)
     assert [line.split()[-1] for line in out.splitlines()[1:]] == ["患者7", "Zoë", "Иванов-3"]
     for pattern in ("Zoe\u0308", "Zo\u00eb", "Z*"):
-        _, out, _ = listed(tmp_path, "--identifier", pattern, "--json")
+        _, out, _ = gp_pta("sessions", tmp_path, "--identifier", pattern, "--json")
         assert [entry["identifier"] for entry in json.loads(out)["sessions"]] == ["Zoë"]
 
 
-def test_what_is_broken_or_foreign_is_listed_by_name(tmp_path: Path, listed: Lister) -> None:
+def test_what_is_broken_or_foreign_is_listed_by_name(tmp_path: Path, gp_pta: GpPta) -> None:
     good = BOTH.read_bytes()
     damaged = bytearray(good)
     damaged[20_000] ^= 4
@@ -125,7 +110,7 @@ def test_what_is_broken_or_foreign_is_listed_by_name(tmp_path: Path, listed: Lis
         (tmp_path / f"{name}.journal").write_bytes(content)
     (tmp_path / "i-folder.journal").mkdir()
     (tmp_path / "j-nowhere.journal").symlink_to(tmp_path / "none")
-    code, out, err = listed(tmp_path)
+    code, out, err = gp_pta("sessions", tmp_path)
     told = {line.split()[0]: line for line in out.splitlines()[1:]}
     outcomes = {
         "a-letter": "foreign: is no journal",
@@ -147,16 +132,16 @@ def test_what_is_broken_or_foreign_is_listed_by_name(tmp_path: Path, listed: Lis
 
 
 def test_a_name_that_is_not_utf_8_is_listed_and_exported(
-    archive: Path, tmp_path: Path, listed: Lister
+    archive: Path, tmp_path: Path, gp_pta: GpPta
 ) -> None:
     strange, out = os.fsdecode(b"a-bad-\xff.journal"), tmp_path / "all.csv"
     shutil.copy(BOTH, archive / strange)
-    without = listed(archive, "--no-index")
+    without = gp_pta("sessions", archive, "--no-index")
     assert r"a-bad-\udcff.journal" in without[1].splitlines()[1]
-    assert listed(archive) == without
+    assert gp_pta("sessions", archive) == without
     assert read_files(archive) == []
-    assert json.loads(listed(archive, "--json")[1])["sessions"][0]["name"] == strange
-    assert listed(archive, "--export", out)[0] == 0
+    assert json.loads(gp_pta("sessions", archive, "--json")[1])["sessions"][0]["name"] == strange
+    assert gp_pta("sessions", archive, "--export", out)[0] == 0
     assert r"a-bad-\udcff.journal" in out.read_text(encoding="utf-8")
 
     (archive / strange).unlink()
@@ -313,10 +298,10 @@ def test_what_is_not_known_is_not_taken_and_sorted_last() -> None:
     assert chosen([PERSON, left], Choice(), "name", reverse=True) == [left, PERSON]
 
 
-def test_options_choose(archive: Path, listed: Lister) -> None:
+def test_options_choose(archive: Path, gp_pta: GpPta) -> None:
     entries = entries_of(archive, unwatched)
     both = [entry.name for entry in entries if entry.ears == "both"]
-    code, out, err = listed(archive, "--ear", "right", "--identifier", "P-*", "--json")
+    code, out, err = gp_pta("sessions", archive, "--ear", "right", "--identifier", "P-*", "--json")
     names = [entry["name"] for entry in json.loads(out)["sessions"]]
 
     assert code == 0
@@ -339,28 +324,28 @@ def test_options_choose(archive: Path, listed: Lister) -> None:
     ],
 )
 def test_days_that_are_none_are_refused(
-    days: list[str], words: str, archive: Path, listed: Lister
+    days: list[str], words: str, archive: Path, gp_pta: GpPta
 ) -> None:
-    assert listed(archive, *days) == (2, "", f"gp-pta: {words}\n")
+    assert gp_pta("sessions", archive, *days) == (2, "", f"gp-pta: {words}\n")
 
 
-def test_an_empty_directory_and_none(tmp_path: Path, listed: Lister) -> None:
-    assert listed(tmp_path)[2] == f"no journals in {str(tmp_path)!r}\n"
-    code, _, err = listed(tmp_path / "none")
-    assert code == 2
-    assert err == f"gp-pta: {str(tmp_path / 'none')!r} cannot be read: No such file or directory\n"
+def test_an_empty_directory_and_none(tmp_path: Path, gp_pta: GpPta, refused: Refused) -> None:
+    assert gp_pta("sessions", tmp_path)[2] == f"no journals in {str(tmp_path)!r}\n"
+    none = tmp_path / "none"
+    said = f"gp-pta: {str(none)!r} cannot be read: No such file or directory\n"
+    assert refused("sessions", none) == said
 
 
 # Together
 
 
 def test_what_is_chosen_is_exported_and_what_has_no_result_is_named(
-    archive: Path, tmp_path: Path, listed: Lister
+    archive: Path, tmp_path: Path, gp_pta: GpPta
 ) -> None:
     (archive / "session-000001.journal").write_bytes(journal("both-ears-n3", 1)[:30_000])
     (archive / "session-000002.journal").write_text("Dear sirs,\n")
     out = tmp_path / "all.json"
-    code, _, err = listed(archive, "--export", out, "--sort", "started")
+    code, _, err = gp_pta("sessions", archive, "--export", out, "--sort", "started")
     sessions = json.loads(out.read_text())["sessions"]
 
     assert code == 0
@@ -370,4 +355,4 @@ def test_what_is_chosen_is_exported_and_what_has_no_result_is_named(
     assert [s["started"] for s in sessions] == sorted(s["started"] for s in sessions)
     assert "left out: session-000001.journal: unfinished" in err
     assert "left out: session-000002.journal: foreign" in err
-    assert listed(archive, "--export", out)[0] == 2, "nothing is overwritten"
+    assert gp_pta("sessions", archive, "--export", out)[0] == 2, "nothing is overwritten"

@@ -5,23 +5,20 @@ from pathlib import Path
 import pytest
 
 from host_tools.main import main
+from tests.host.journals import Refused
 
 
-def test_a_board_that_keeps_our_time_has_none_of_its_own(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["simulate", "--clock", str(tmp_path / "time")]) == 2
-    assert capsys.readouterr().err == (
+def test_a_board_that_keeps_our_time_has_none_of_its_own(tmp_path: Path, refused: Refused) -> None:
+    assert refused("simulate", "--clock", tmp_path / "time") == (
         "gp-pta: --clock is for --board emulated; a simulated board's time is this machine's\n"
     )
     assert [*tmp_path.iterdir()] == []
 
 
-def test_a_time_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_time_overwrites_nothing(tmp_path: Path, refused: Refused) -> None:
     path = tmp_path / "thesis.txt"
     path.write_text("mine")
-    assert main(["simulate", "--board", "emulated", "--clock", str(path)]) == 2
-    assert capsys.readouterr().err == (
+    assert refused("simulate", "--board", "emulated", "--clock", path) == (
         f"gp-pta: --clock '{path}' is there already, and is not overwritten; remove it if it is "
         "old\n"
     )

@@ -15,9 +15,8 @@ from host_tools.commands.replay.what_if.picture import comparison_figure
 from host_tools.commands.replay.what_if.supposition import Supposition
 from host_tools.drawing import EAR_COLOURS, in_style
 from host_tools.errors import HostError
-from host_tools.main import main
 from host_tools.recorded import read_session
-from tests.host.journals import BOTH, GOLDEN, LEFT_S2, write_again
+from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, write_again
 
 TWO_BUTTONS: Final = GOLDEN / "two-buttons.journal"
 SHIPPED_PRIOR: Final = Path(__file__).parents[3] / "firmware_py/inference/mixture/nhanes_prior.json"
@@ -88,20 +87,12 @@ def test_beyond_a_limit_is_the_limit() -> None:
     assert Row(1000, -10.0, 100.0, inside, below).difference_db == -100.0
 
 
-def replayed(
-    capsys: pytest.CaptureFixture[str], journal: Path, *options: str
-) -> tuple[int, str, str]:
-    code = main(["replay", str(journal), *options])
-    output = capsys.readouterr()
-    return code, output.out, output.err
-
-
 def test_the_difference_comes_first_and_the_verdict_last(
-    capsys: pytest.CaptureFixture[str],
+    gp_pta: GpPta,
 ) -> None:
-    code, out, _ = replayed(capsys, BOTH, "--profile", "gp-pta-2015")
+    code, out, _ = gp_pta("replay", BOTH, "--profile", "gp-pta-2015")
     first, *table, verdict, calibration = out.splitlines()
-    code_json, document, _ = replayed(capsys, BOTH, "--profile", "gp-pta-2015", "--json")
+    code_json, document, _ = gp_pta("replay", BOTH, "--profile", "gp-pta-2015", "--json")
     told = json.loads(document)
     differences_db = {
         (ear["ear"], row["frequency_hz"]): row["difference_db"]
@@ -123,17 +114,15 @@ def test_the_difference_comes_first_and_the_verdict_last(
     assert told["replay_identical"] is True
 
 
-def test_the_exit_code_is_that_of_the_journal(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_exit_code_is_that_of_the_journal(tmp_path: Path, gp_pta: GpPta) -> None:
     content = bytearray(LEFT_S2.read_bytes())
     unfinished, damaged = tmp_path / "session-000001.journal", tmp_path / "session-000002.journal"
     unfinished.write_bytes(content[:20_000])
     content[20_000] ^= 4
     damaged.write_bytes(content)
 
-    assert replayed(capsys, unfinished, "--noise", "4")[0] == 3
-    assert replayed(capsys, damaged, "--noise", "4")[0] == 4
+    assert gp_pta("replay", unfinished, "--noise", "4")[0] == 3
+    assert gp_pta("replay", damaged, "--noise", "4")[0] == 4
 
 
 def test_before_the_first_answer_there_is_nothing_to_say(tmp_path: Path) -> None:
@@ -143,8 +132,8 @@ def test_before_the_first_answer_there_is_nothing_to_say(tmp_path: Path) -> None
         Comparison.of(read_session(journal), Supposition(response_noise_db=3.0))
 
 
-def test_a_prior_from_a_file(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = replayed(capsys, LEFT_S2, "--prior", str(SHIPPED_PRIOR))
+def test_a_prior_from_a_file(gp_pta: GpPta) -> None:
+    code, out, _ = gp_pta("replay", LEFT_S2, "--prior", str(SHIPPED_PRIOR))
     assert code == 0
     assert out.startswith("prior nhanes_prior.json: thresholds differ by 0.0 dB RMS")
 
@@ -165,23 +154,21 @@ def test_a_prior_from_a_file(capsys: pytest.CaptureFixture[str]) -> None:
         (["--noise", "3", "--picture", "out.gif"], "--picture is 'out.gif'; allowed is a name in"),
     ],
 )
-def test_what_cannot_be_supposed_is_refused(
-    options: list[str], words: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, err = replayed(capsys, LEFT_S2, *options)
+def test_what_cannot_be_supposed_is_refused(options: list[str], words: str, gp_pta: GpPta) -> None:
+    code, out, err = gp_pta("replay", LEFT_S2, *options)
     assert (code, out) == (2, "")
     assert words in err
 
 
 def test_the_picture_has_the_same_bytes_every_time_and_is_not_overwritten(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, gp_pta: GpPta
 ) -> None:
     path = tmp_path / "what-if.svg"
     options = ("--profile", "gp-pta-2015", "--picture", str(path))
-    assert replayed(capsys, BOTH, *options)[0] == 0
+    assert gp_pta("replay", BOTH, *options)[0] == 0
     drawn = path.read_bytes()
-    assert replayed(capsys, BOTH, *options)[0] == 2
-    assert replayed(capsys, BOTH, *options, "--force")[0] == 0
+    assert gp_pta("replay", BOTH, *options)[0] == 2
+    assert gp_pta("replay", BOTH, *options, "--force")[0] == 0
 
     assert path.read_bytes() == drawn
     assert drawn.startswith(b"<?xml")

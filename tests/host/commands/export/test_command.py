@@ -8,61 +8,49 @@ import pytest
 
 from firmware_py.procedure.outcomes import INCOMPLETE
 from host_tools.commands.export.examination import read_examination, without_guesses
-from host_tools.main import main
 from host_tools.recorded import read_session
 from tests.host.commands.export.sessions import JOURNALS, SILENT
-from tests.host.journals import BOTH
+from tests.host.journals import BOTH, GpPta
 
 
-def exported(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:
-    code = main(["export", *map(str, words)])
-    output = capsys.readouterr()
-    return code, output.out, output.err
-
-
-def test_the_ending_of_the_file_tells_the_format(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_ending_of_the_file_tells_the_format(tmp_path: Path, gp_pta: GpPta) -> None:
     for ending in ("csv", "json", "parquet"):
         path = tmp_path / f"out.{ending}"
-        assert exported(capsys, *JOURNALS, "-o", path) == (0, "", "")
+        assert gp_pta("export", *JOURNALS, "-o", path) == (0, "", "")
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 1 + len(JOURNALS)
     assert json.loads((tmp_path / "out.json").read_text())["format"] == "gp-pta sessions 1"
     assert (tmp_path / "out.parquet").read_bytes()[:4] == b"PAR1"
 
 
-def test_text_goes_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = exported(capsys, BOTH, "--format", "fhir", "-o", "-")
+def test_text_goes_to_standard_output(gp_pta: GpPta) -> None:
+    code, out, _ = gp_pta("export", BOTH, "--format", "fhir", "-o", "-")
     assert code == 0
     assert json.loads(out)["resourceType"] == "Bundle"
 
 
-def test_a_journal_counts_once(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = exported(
-        capsys, BOTH, BOTH.parent / ".." / BOTH.parent.name / BOTH.name, "--format", "csv"
-    )
+def test_a_journal_counts_once(gp_pta: GpPta) -> None:
+    again = BOTH.parent / ".." / BOTH.parent.name / BOTH.name
+    code, out, err = gp_pta("export", BOTH, again, "--format", "csv")
     assert (code, out) == (2, "")
     assert f"is named twice, as {str(BOTH)!r}" in err
 
 
-def test_the_schema_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = exported(capsys, "--schema")
+def test_the_schema_is_written(tmp_path: Path, gp_pta: GpPta) -> None:
+    code, out, _ = gp_pta("export", "--schema")
     assert code == 0
     path = tmp_path / "schema.json"
-    assert exported(capsys, "--schema", "-o", path) == (0, "", "")
+    assert gp_pta("export", "--schema", "-o", path) == (0, "", "")
     assert path.read_text() == out
     assert json.loads(out)["$id"] == "urn:gp-pta:schema:sessions:1"
 
 
-def test_nothing_is_overwritten_without_force(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_overwritten_without_force(tmp_path: Path, gp_pta: GpPta) -> None:
     path = tmp_path / "out.csv"
     path.write_text("mine")
-    code, _, err = exported(capsys, BOTH, "-o", path)
+    code, _, err = gp_pta("export", BOTH, "-o", path)
     assert (code, path.read_text()) == (2, "mine")
     assert "not overwritten without --force" in err
-    assert exported(capsys, BOTH, "-o", path, "--force")[0] == 0
+    assert gp_pta("export", BOTH, "-o", path, "--force")[0] == 0
     assert path.read_text().startswith("journal,")
 
 
@@ -79,31 +67,31 @@ def test_nothing_is_overwritten_without_force(
     ],
 )
 def test_what_cannot_be_written_is_refused(
-    words: list[str | Path], told: str, capsys: pytest.CaptureFixture[str]
+    words: list[str | Path], told: str, gp_pta: GpPta
 ) -> None:
-    code, out, err = exported(capsys, *words)
+    code, out, err = gp_pta("export", *words)
     assert (code, out) == (2, "")
     assert told in err
 
 
 def test_a_session_without_a_result_is_exported_only_when_asked_for_and_marked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, gp_pta: GpPta
 ) -> None:
     half, out = tmp_path / "session-000002.journal", tmp_path / "out.json"
     half.write_bytes(BOTH.read_bytes()[:30_000])
-    code, _, err = exported(capsys, SILENT, half, "-o", out)
+    code, _, err = gp_pta("export", SILENT, half, "-o", out)
     assert (code, out.exists()) == (2, False)
     assert f"{half}: it was not finished" in err
     assert "--unfinished exports what is known" in err
 
-    assert exported(capsys, SILENT, half, "-o", out, "--unfinished")[0] == 0
+    assert gp_pta("export", SILENT, half, "-o", out, "--unfinished")[0] == 0
     silent, unfinished = json.loads(out.read_text())["sessions"]
     assert (silent["outcome"], unfinished["outcome"]) == ("complete", "unfinished")
     assert unfinished["ears"][0]["tones"] > 5
 
 
 def test_of_an_ear_that_did_not_end_what_is_guessed_is_no_measurement(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, gp_pta: GpPta
 ) -> None:
     half = tmp_path / "session-000002.journal"
     half.write_bytes(BOTH.read_bytes()[:60_000])
@@ -111,7 +99,7 @@ def test_of_an_ear_that_did_not_end_what_is_guessed_is_no_measurement(
     wanted_db = session.settings.stop_half_width_db
     (recorded,) = [ear for ear in session.result.ears if ear.outcome == "incomplete"]
     guessed = {t.frequency_hz for t in recorded.thresholds if t.is_wider_than(2.0 * wanted_db)}
-    out = exported(capsys, half, "--format", "json", "--unfinished")[1]
+    out = gp_pta("export", half, "--format", "json", "--unfinished")[1]
     ears = {ear["ear"]: ear for ear in json.loads(out)["sessions"][0]["ears"]}
     thresholds = {t["frequency_hz"]: t for t in ears[recorded.ear]["thresholds"]}
 
@@ -123,7 +111,7 @@ def test_of_an_ear_that_did_not_end_what_is_guessed_is_no_measurement(
             assert (found["mark"], found["threshold_db_hl"]) == ("incomplete", None)
         else:
             assert found == vars(threshold)
-    row = exported(capsys, half, "--format", "csv", "--unfinished")[1].splitlines()[1].split(",")
+    row = gp_pta("export", half, "--format", "csv", "--unfinished")[1].splitlines()[1].split(",")
     assert row.count("888") == len(guessed)
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from firmware_py.archive import recorded_result
 from firmware_py.procedure.outcomes import NO_RESPONSE
-from host_tools.commands.export.document import as_json, schema_text
 from host_tools.commands.export.examination import read_examination
+from host_tools.commands.export.formats import as_json, schema_text
 from tests.host.commands.export.sessions import JOURNALS, marked
 from tests.host.journals import BOTH
 

@@ -10,30 +10,21 @@ import pytest
 
 from host_tools.commands.prescribe import insertion_gain
 from host_tools.commands.prescribe.ears import prescribe_ear
-from host_tools.main import main
 from host_tools.recorded import read_session
-from tests.host.journals import GOLDEN, LEFT_S2, rewrite
+from tests.host.journals import GOLDEN, LEFT_S2, GpPta, Refused, rewrite
 
 
-def prescribed(*words: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    code = main(["prescribe", *words])
-    output = capsys.readouterr()
-    return code, output.out, output.err
-
-
-def figures(*words: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    code, out, _ = prescribed(*words, "--json", capsys=capsys)
+def figures(gp_pta: GpPta, *words: str | Path) -> dict[str, Any]:
+    code, out, _ = gp_pta("prescribe", *words, "--json")
     assert code == 0
     found: dict[str, Any] = json.loads(out)
     return found
 
 
 @pytest.mark.parametrize("rule", ["nal-r", "nal-rp", "camfit", "half-gain"])
-def test_gain_is_the_rules_at_the_recorded_thresholds(
-    rule: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_gain_is_the_rules_at_the_recorded_thresholds(rule: str, gp_pta: GpPta) -> None:
     (recorded,) = read_session(LEFT_S2).result.ears
-    (ear,) = figures(str(LEFT_S2), "--rule", rule, capsys=capsys)["ears"]
+    (ear,) = figures(gp_pta, LEFT_S2, "--rule", rule)["ears"]
     thresholds = recorded.thresholds
     expected = insertion_gain(
         rule,
@@ -62,12 +53,12 @@ def test_the_band_of_a_half_gain_is_half_the_band_of_the_threshold() -> None:
     )
 
 
-def test_the_same_journal_prescribes_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    assert figures(str(LEFT_S2), capsys=capsys) == figures(str(LEFT_S2), capsys=capsys)
+def test_the_same_journal_prescribes_the_same(gp_pta: GpPta) -> None:
+    assert figures(gp_pta, LEFT_S2) == figures(gp_pta, LEFT_S2)
 
 
-def test_the_table_says_what_has_to_be_known(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = prescribed(str(LEFT_S2), "--rule", "nal-rp", capsys=capsys)
+def test_the_table_says_what_has_to_be_known(gp_pta: GpPta) -> None:
+    code, out, _ = gp_pta("prescribe", LEFT_S2, "--rule", "nal-rp")
     assert code == 0
     assert "UNCALIBRATED: levels are nominal" in out
     assert "Byrne, Parkinson & Newall" in out
@@ -76,35 +67,30 @@ def test_the_table_says_what_has_to_be_known(capsys: pytest.CaptureFixture[str])
 
 
 def test_pictures_and_figures_are_written_and_never_over_another(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, gp_pta: GpPta, refused: Refused
 ) -> None:
     picture, numbers = tmp_path / "gain.svg", tmp_path / "gain.json"
-    words = (str(LEFT_S2), "-o", str(picture), "-o", str(numbers))
-    assert prescribed(*words, capsys=capsys)[0] == 0
+    words = (LEFT_S2, "-o", picture, "-o", numbers)
+    assert gp_pta("prescribe", *words)[0] == 0
     assert picture.read_text().startswith("<?xml")
-    assert json.loads(numbers.read_text()) == figures(str(LEFT_S2), capsys=capsys)
+    assert json.loads(numbers.read_text()) == figures(gp_pta, LEFT_S2)
     before = picture.read_bytes()
-    code, _, err = prescribed(*words, capsys=capsys)
-    assert code == 2
-    assert "is there already; it is not overwritten without --force" in err
-    assert prescribed(*words, "--force", capsys=capsys)[0] == 0
+    assert "is there already; it is not overwritten without --force" in refused("prescribe", *words)
+    assert gp_pta("prescribe", *words, "--force")[0] == 0
     assert picture.read_bytes() == before
 
 
-def test_openmha_needs_both_ears(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_openmha_needs_both_ears(tmp_path: Path, refused: Refused) -> None:
     words = ("-o", str(tmp_path / "aid.svg"), "-o", str(tmp_path / "aid.cfg"))
-    code, _, err = prescribed(str(LEFT_S2), *words, capsys=capsys)
-    assert code == 2
-    assert err == "gp-pta: -o: .cfg has gains of both ears, and the right ear has none\n"
+    said = "gp-pta: -o: .cfg has gains of both ears, and the right ear has none\n"
+    assert refused("prescribe", LEFT_S2, *words) == said
     assert list(tmp_path.iterdir()) == [], "nothing is written before that is seen"
 
 
-def test_openmha_has_a_row_a_band_left_ear_first(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_openmha_has_a_row_a_band_left_ear_first(tmp_path: Path, gp_pta: GpPta) -> None:
     journal, out = GOLDEN / "both-ears-n3.journal", tmp_path / "aid.cfg"
-    ears = {e["ear"]: e for e in figures(str(journal), capsys=capsys)["ears"]}
-    assert prescribed(str(journal), "-o", str(out), capsys=capsys)[0] == 0
+    ears = {e["ear"]: e for e in figures(gp_pta, journal)["ears"]}
+    assert gp_pta("prescribe", journal, "-o", out)[0] == 0
     lines = out.read_text().splitlines()
     settings = dict(line.split(" = ") for line in lines if not line.startswith("#"))
     table = settings["mha.overlapadd.mhachain.dc.gtdata"]
@@ -121,71 +107,67 @@ def test_openmha_has_a_row_a_band_left_ear_first(
             assert at_speech_db == pytest.approx(band["gain_db"], abs=0.6)
 
 
-def test_no_response_is_a_limit_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_response_is_a_limit_and_says_so(gp_pta: GpPta) -> None:
     journal = GOLDEN / "silent-ear.journal"
-    code, out, _ = prescribed(str(journal), "--rule", "half-gain", capsys=capsys)
+    code, out, _ = gp_pta("prescribe", journal, "--rule", "half-gain")
     assert code == 0
     assert re.search(r"^1000 +>=", out, re.MULTILINE)
     assert "no response at the limit; the gain is the least the rule can mean" in out
 
 
 def test_an_unfinished_session_has_to_be_asked_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, gp_pta: GpPta, refused: Refused
 ) -> None:
     half = tmp_path / "session-000001.journal"
     half.write_bytes(LEFT_S2.read_bytes()[:20_000])
-    code, _, err = prescribed(str(half), capsys=capsys)
-    assert code == 2
-    assert "it is not finished; --unfinished prescribes from what there is" in err
-    code, out, _ = prescribed(str(half), "--unfinished", capsys=capsys)
+    assert "it is not finished; --unfinished prescribes from what there is" in refused(
+        "prescribe", half
+    )
+    code, out, _ = gp_pta("prescribe", half, "--unfinished")
     assert code == 0
     assert "from a session that came to no end" in out
 
 
-def test_a_damaged_journal_is_refused_as_by_export(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_journal_is_refused_as_by_export(tmp_path: Path, gp_pta: GpPta) -> None:
     damaged = tmp_path / "session-000001.journal"
     content = bytearray(LEFT_S2.read_bytes())
     content[20_000] ^= 1
     damaged.write_bytes(content)
     for words in ((), ("--unfinished",)):
-        code, _, err = prescribed(str(damaged), *words, capsys=capsys)
+        code, _, err = gp_pta("prescribe", damaged, *words)
         assert code == 2
-        assert main(["export", str(damaged), "--format", "csv", *words]) == 2
-        assert capsys.readouterr().err == err
+        assert gp_pta("export", damaged, "--format", "csv", *words) == (2, "", err)
         assert err.count(str(damaged)) == 1
 
 
 @pytest.mark.parametrize("size", [None, 20_000])
 def test_a_journal_that_does_not_replay_is_refused_and_export_refuses_what_it_computes_again(
-    size: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    size: int | None, tmp_path: Path, gp_pta: GpPta
 ) -> None:
     path = tmp_path / "session-000001.journal"
     path.write_bytes(LEFT_S2.read_bytes()[:size])
     rewrite(path, {"frequency_hz": 1000.0000000000001})
     said = f"{path}: does not replay to what it records (1 outputs differ); look with gp-pta replay"
-    code, out, err = prescribed(str(path), "--unfinished", capsys=capsys)
+    code, out, err = gp_pta("prescribe", path, "--unfinished")
     assert (code, out) == (2, "")
     assert said in err
-    code = main(["export", str(path), "--format", "csv", "--unfinished"])
+    exported = gp_pta("export", path, "--format", "csv", "--unfinished")
     if size is None:
-        assert code == 0, "a result that was recorded is not computed again"
+        assert exported[0] == 0, "a result that was recorded is not computed again"
     else:
-        assert code == 2
-        assert capsys.readouterr().err == err
+        assert exported == (2, "", err)
 
 
-def test_an_ear_that_was_not_asked_for_is_not_missing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_ear_that_was_not_asked_for_is_not_missing(gp_pta: GpPta) -> None:
     both = str(GOLDEN / "both-ears-n3.journal")
-    code, out, _ = prescribed(both, "--ear", "right", capsys=capsys)
+    code, out, _ = gp_pta("prescribe", both, "--ear", "right")
     assert code == 0
     assert "right ear" in out
     assert "left ear" not in out
 
 
 def test_a_threshold_less_sure_than_the_test_wanted_is_marked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, gp_pta: GpPta
 ) -> None:
     half, picture = tmp_path / "session-000001.journal", tmp_path / "gain.svg"
     half.write_bytes(LEFT_S2.read_bytes()[:20_000])
@@ -196,9 +178,9 @@ def test_a_threshold_less_sure_than_the_test_wanted_is_marked(
         if t.is_wider_than(session.settings.stop_half_width_db)
     }
     assert wide
-    (ear,) = figures(str(half), "--unfinished", capsys=capsys)["ears"]
+    (ear,) = figures(gp_pta, half, "--unfinished")["ears"]
     assert [b["frequency_hz"] for b in ear["bands"] if b["wide"]] == list(wide)
-    _, out, err = prescribed(str(half), "--unfinished", "-o", str(picture), capsys=capsys)
+    _, out, err = gp_pta("prescribe", half, "--unfinished", "-o", picture)
     assert err == f"{picture} written\n"
     for frequency_hz, half_db in wide.items():
         assert re.search(rf"^ *{frequency_hz} +~", out, re.MULTILINE)
@@ -213,9 +195,5 @@ def test_a_threshold_less_sure_than_the_test_wanted_is_marked(
         (["-o", "nowhere/gain.svg"], "in a directory that is there"),
     ],
 )
-def test_what_cannot_be_is_named(
-    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, _, err = prescribed(str(LEFT_S2), *words, capsys=capsys)
-    assert code == 2
-    assert said in err
+def test_what_cannot_be_is_named(words: list[str], said: str, refused: Refused) -> None:
+    assert said in refused("prescribe", LEFT_S2, *words)

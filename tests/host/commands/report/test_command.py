@@ -14,7 +14,7 @@ from host_tools.commands.report.findings import findings_of
 from host_tools.main import main
 from host_tools.recorded import read_session
 from tests.host.commands.report.test_findings import cut
-from tests.host.journals import GOLDEN, LEFT_S2
+from tests.host.journals import GOLDEN, LEFT_S2, Refused
 
 MAGIC: Final = {".html": b"<!doctype html>", ".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 NAMESPACES: Final = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
@@ -137,21 +137,19 @@ def test_it_refuses_by_name(
     message: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    refused: Refused,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("there.html").write_text("mine", encoding="utf-8")
-    assert report(LEFT_S2, *words) == 2
-    assert message in capsys.readouterr().err
+    assert message in refused("report", LEFT_S2, *words)
     assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["mine"]
 
 
 def test_without_matplotlib_it_names_the_extra(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     monkeypatch.setattr(
         extras, "find_spec", lambda name: None if name == "matplotlib" else find_spec(name)
     )
-    assert report(LEFT_S2, "-o", tmp_path / "r.png") == 2
-    assert "[report]'" in capsys.readouterr().err
+    assert "[report]'" in refused("report", LEFT_S2, "-o", tmp_path / "r.png")
     assert report(LEFT_S2, "--json") == 0  # numbers need no pictures

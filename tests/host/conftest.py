@@ -1,0 +1,29 @@
+"""`gp-pta` in this process: its exit code, and what it says."""
+
+import pytest
+
+from host_tools.main import main
+from tests.host.journals import GpPta, Refused
+
+
+@pytest.fixture
+def gp_pta(capsys: pytest.CaptureFixture[str]) -> GpPta:
+    """Return what runs a command, and returns exit code, standard output and standard error."""
+
+    def run(*words: object) -> tuple[int, str, str]:
+        code = main([*map(str, words)])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def refused(gp_pta: GpPta) -> Refused:
+    """Return what runs a command that is refused, and returns why."""
+
+    def run(*words: object) -> str:
+        code, _, why = gp_pta(*words)
+        assert code == 2, why
+        return why
+
+    return run
