@@ -22,7 +22,7 @@ def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce
     """Return where a test is; `resumed` is how many times it was taken up again."""
     ear = test.ears[test.ear_under_test]
     state = f"{FINISHED} outcome={test.outcome}" if test.state == FINISHED else test.state
-    widest = ear.widest()
+    widest = ear.audiogram.widest()
     return (
         f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tally.tones} "
         f"heard={ear.tally.heard} unsure={ear.tally.unsure} "
@@ -35,8 +35,8 @@ def _masking(test: HearingTest) -> str:
     """Return the level of the noise, or whether there can be any, or that nobody looks."""
     if not test.cross_hearing.watched:
         return OFF
-    if test.noise is not None:
-        return f"{test.noise.level_db_hl:g}"
+    if test.presenter.noise.due is not None:
+        return f"{test.presenter.noise.due.level_db_hl:g}"
     return "ready" if test.cross_hearing.can_mask else "none"
 
 

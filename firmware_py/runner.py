@@ -123,7 +123,8 @@ class Runner:
     def tell_resumed(self) -> None:
         """Tell that a test under way was taken up again, if it was."""
         if self.session is not None and self._taken_up_after is not None:
-            self._tell_of(tells.ResumeTold(self.session.number, self._taken_up_after))
+            about = {"session": self.session.number, "tones": self._taken_up_after}
+            self._tell("resumed", about)
 
     def resumed_words(self) -> str:
         """Say which test goes on, and after how many tones; empty: none was taken up again."""
@@ -151,7 +152,8 @@ class Runner:
         session = Session.begin(path, header, data.seal_key, disk=data.disk)
         self.calibration_tone.stop()
         self._adopt(session)
-        self._tell_of(tells.SessionTold(number, path.name, today.state))
+        about = {"session": number, "journal": path.name, "calibration": today.state}
+        self._tell("session", about)
         self._start(self._client.last_event)
 
     def _adopt(self, session: Session) -> None:
@@ -185,7 +187,7 @@ class Runner:
         if self.session is not None:
             self.session.sync()
             self.session.close()
-            self._tell_of(tells.SessionOverTold(self.session.number))
+            self._tell("session-over", {"session": self.session.number})
             self.session = None
             self._wait_until_us = None
 
@@ -204,7 +206,7 @@ class Runner:
                 self._greeted(notice)
             case UnknownEvent(number, verb):
                 self._told_event = number
-                self._tell_of(tells.ForeignEventTold(verb))
+                self._tell("foreign-event", {"verb": verb})
             case (
                 notices.ToneStarted()
                 | notices.ToneEnded()
@@ -324,7 +326,7 @@ class Runner:
             case Wait(until_us):
                 self._wait_until_us = until_us
             case tells.Tell():
-                self._tell_of(action)
+                self._tell(action.WHAT, action.figures())
             case Finish():
                 self._wait_until_us = None
 
@@ -342,9 +344,6 @@ class Runner:
                     self._client.unmask()
         except TooLoudError as error:
             self.feed(Aborted(str(error)))
-
-    def _tell_of(self, told: tells.Tell) -> None:
-        self._tell(told.WHAT, told.figures())
 
     def _tone_id(self, number: int) -> str:
         session = self.session.number if self.session else 0

@@ -20,7 +20,7 @@ from firmware_py.procedure.events import (
     Event,
     as_record,
     event_from_record,
-    is_recorded,
+    records_of,
 )
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.results import SessionResult
@@ -95,11 +95,7 @@ class Replay:
 Watcher = Callable[[Replay, Event, Sequence[Action]], None]
 
 
-def unwatched(_state: Replay, _event: Event, _actions: Sequence[Action]) -> None:
-    """Look at nothing."""
-
-
-def replay(records: Sequence[Record], watch: Watcher = unwatched) -> Replay:
+def replay(records: Sequence[Record], watch: Watcher | None = None) -> Replay:
     """Feed the inputs of a journal through the procedure and compare the outputs.
 
     Parameters
@@ -122,7 +118,8 @@ def replay(records: Sequence[Record], watch: Watcher = unwatched) -> Replay:
             _leave_pending(state, number)
             with _named_if_unforeseen(number):
                 event, actions = _take_input(state, number, record)
-            watch(state, event, actions)
+            if watch is not None:
+                watch(state, event, actions)
         elif record["kind"] == "output":
             _compare_output(state, number, record)
     return state
@@ -171,7 +168,7 @@ def _take_input(state: Replay, number: int, record: Record) -> tuple[Event, list
         actions = state.test.handle(state.at_us, event)
     except (InferenceError, TrialLimitError) as error:  # as in the session itself, every time
         raise ReplayError(f"record {number}: {error}") from None
-    state.pending = [as_record(action) for action in actions if is_recorded(action)]
+    state.pending = records_of(actions)
     return event, actions
 
 
@@ -307,7 +304,7 @@ class Session:
             record[RESUMED] = True
         self.journal.append(record)
         actions = self.test.handle(self.at_us, event)
-        self._record_outputs([as_record(action) for action in actions if is_recorded(action)])
+        self._record_outputs(records_of(actions))
         self._finish_if_over()
         return actions
 

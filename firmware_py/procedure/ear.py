@@ -8,11 +8,10 @@ unsure means outside the estimator, each phase says.
 """
 
 from firmware_py.inference.estimator import ThresholdEstimator
-from firmware_py.procedure import attention
-from firmware_py.procedure.audiogram import Audiogram, Estimate
+from firmware_py.procedure.audiogram import Audiogram
 from firmware_py.procedure.catch_trials import CatchTrials
 from firmware_py.procedure.familiarisation import Familiarisation
-from firmware_py.procedure.levels import Levels
+from firmware_py.procedure.levels import Highest, Levels, unlimited
 from firmware_py.procedure.measurement import Measurement
 from firmware_py.procedure.outcomes import (
     CATCH,
@@ -34,7 +33,6 @@ from firmware_py.procedure.presentation import (
     Observation,
     Presentation,
 )
-from firmware_py.procedure.reach import Highest, unlimited
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ, SettingError, Settings
@@ -97,10 +95,6 @@ class EarTest:
     def retest_difference_db(self) -> float | None:
         """Return by how much the retest came out higher, None without one."""
         return None if self.retest is None else self.retest.difference_db
-
-    def widest(self) -> Estimate:
-        """Return the estimate that is the least sure; see `Audiogram.widest`."""
-        return self.audiogram.widest()
 
     def next_presentation(self, number: int) -> Presentation:
         """Return what to present; `number` counts the presentations of the session.
@@ -192,10 +186,6 @@ class EarTest:
             self.catch_trials.unsure_alarms,
             self.retest_difference_db,
         )
-
-    def inattention(self) -> str:
-        """Say in words what shows that the listener did not attend; "" if nothing does."""
-        return attention.inattention(self.estimator, self.catch_trials)
 
     def _limit_beyond(self, mark: Outcome, frequency_hz: float, by_frequency: bool) -> float | None:
         """Return the limit that a threshold with this mark lies beyond, perhaps or surely."""

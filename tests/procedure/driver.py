@@ -31,9 +31,9 @@ from firmware_py.procedure.events import (
     Wait,
 )
 from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.levels import Highest, unlimited
 from firmware_py.procedure.masking import Earphones
 from firmware_py.procedure.presenter import LISTENING
-from firmware_py.procedure.reach import Highest, unlimited
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.tells import CatchTold, Tell
 

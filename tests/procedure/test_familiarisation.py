@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from firmware_py.procedure.familiarisation import Familiarisation
-from firmware_py.procedure.levels import Levels
+from firmware_py.procedure.levels import Levels, unlimited
 from firmware_py.procedure.outcomes import FAMILIARISE
-from firmware_py.procedure.reach import unlimited
 from firmware_py.procedure.settings import Settings
 
 TO_THE_LIMIT = [40, 50, 60, 70, 80, 90, 100, 100]

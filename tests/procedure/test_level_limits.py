@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware_py.procedure.events import Play
+from firmware_py.procedure.levels import Highest
 from firmware_py.procedure.outcomes import INCOMPLETE, MEASURED, NO_RESPONSE
-from firmware_py.procedure.reach import Highest
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, Settings
 from firmware_py.procedure.words import perhaps_beyond
 from tests.procedure.driver import Driver, Ears, Listener, NeverPresses, flat

@@ -450,7 +450,7 @@ def test_noise_that_has_ended_begins_anew_with_the_pause_and_the_tone_comes_agai
     assert silence == Silence()
     assert isinstance(told, VoidTold)
     assert told.number == play.number
-    assert mask == driver.test.noise
+    assert mask == driver.test.presenter.noise.due
     assert driver.test.state == PAUSE_BEFORE
 
 
@@ -477,7 +477,7 @@ def test_noise_that_is_refused_does_not_leave_that_of_the_tone_before(first_ear:
                 driver.noise = before
                 driver.feed(NoiseRefused("limit"))
             if isinstance(action, Play):
-                assert driver.noise == driver.test.noise
+                assert driver.noise == driver.test.presenter.noise.due
                 unmasked += driver.noise is None and bool(driver.test.presenter.noise.cover.why)
 
     assert refused > 5

@@ -167,7 +167,7 @@ def test_a_press_within_the_window_is_an_answer(since_onset_us: int) -> None:
 
     assert answers(actions) == [True]
     assert actions[0] == Silence()
-    assert driver.test.stray_presses == 0
+    assert driver.test.presenter.stray_presses == 0
     assert driver.test.result().response_time_mean_ms == since_onset_us / 1000
 
 
@@ -180,7 +180,7 @@ def test_a_press_too_soon_voids_the_presentation_and_counts_as_stray(since_onset
     assert answers(actions) == []
     assert void(actions) == ["the button was pressed before the tone could be heard"]
     assert actions[0] == Silence()
-    assert driver.test.stray_presses == 1
+    assert driver.test.presenter.stray_presses == 1
     assert driver.run_to_tone() == stimulus
 
 
@@ -195,7 +195,7 @@ def test_a_second_press_too_soon_is_passed_over_and_the_window_decides(answered:
     for since_onset_us in (5 * MS, EARLIEST_US - 1):
         assert press(driver, since_onset_us) == []
     assert driver.test.state == LISTENING
-    assert driver.test.stray_presses == 3
+    assert driver.test.presenter.stray_presses == 3
     if answered:
         assert answers(press(driver, 600 * MS)) == [True]
     else:
@@ -210,7 +210,7 @@ def test_whoever_always_presses_too_soon_comes_to_an_end_and_has_heard_nothing()
 
     assert driver.ear("left")["outcome"] == NO_RESPONSE
     assert driver.ear("left")["tones_heard"] == 0
-    assert driver.test.stray_presses == 2 * driver.ear("left")["tones"]
+    assert driver.test.presenter.stray_presses == 2 * driver.ear("left")["tones"]
 
 
 def test_after_the_next_answer_a_press_too_soon_voids_again() -> None:
@@ -228,7 +228,7 @@ def test_a_press_too_late_is_stray_and_does_not_answer(since_onset_us: int) -> N
     driver = at_the_first_onset()
 
     assert press(driver, since_onset_us) == []
-    assert driver.test.stray_presses == 1
+    assert driver.test.presenter.stray_presses == 1
     assert driver.test.state == LISTENING
     assert answers(board_time(driver, since_onset_us)) == [False]
 
@@ -335,7 +335,7 @@ def test_a_stray_press_begins_the_pause_anew(button: int) -> None:
     actions = driver.feed(ButtonPressed(5, button), after_us=SETTINGS.pause_ms_min * MS)
 
     assert actions == [Wait(driver.now_us + SETTINGS.pause_ms_min * MS)]
-    assert driver.test.stray_presses == 1
+    assert driver.test.presenter.stray_presses == 1
 
 
 def test_a_stray_press_does_not_shorten_the_pause() -> None:
@@ -357,7 +357,7 @@ def test_stray_presses_do_not_prolong_the_pause_for_ever() -> None:
         assert driver.wait_until_us <= began_us + PAUSE_TOTAL_US_MAX
 
     assert driver.wait_until_us == began_us + PAUSE_TOTAL_US_MAX
-    assert driver.test.stray_presses == 40
+    assert driver.test.presenter.stray_presses == 40
 
 
 def test_a_press_before_the_tone_began_is_stray() -> None:
@@ -365,7 +365,7 @@ def test_a_press_before_the_tone_began_is_stray() -> None:
     driver.run_to_tone()
 
     assert driver.feed(ButtonPressed(5)) == []
-    assert driver.test.stray_presses == 1
+    assert driver.test.presenter.stray_presses == 1
     assert driver.test.state == STARTING
 
 
@@ -377,7 +377,7 @@ def test_a_press_of_nobodys_business_is_not_counted() -> None:
     driver.feed(Paused())
     driver.feed(ButtonPressed(6))
 
-    assert driver.test.stray_presses == 0
+    assert driver.test.presenter.stray_presses == 0
 
 
 # --- Catch trials --------------------------------------------------------------------------------
@@ -413,7 +413,7 @@ def test_a_press_in_a_catch_trial_is_a_false_alarm(since_begin_us: int) -> None:
 
     assert answers(actions) == [True]
     assert (ear.catch_trials.count, ear.catch_trials.false_alarms) == (1, 1)
-    assert driver.test.stray_presses == 0
+    assert driver.test.presenter.stray_presses == 0
     assert ear.tally.tones == len(driver.plays)
 
 
@@ -422,7 +422,7 @@ def test_a_press_after_a_catch_trial_is_none_in_it_however_soon_it_is_told() -> 
     press_us = silence_us(driver) + LATEST_US + 1
 
     assert answers(driver.feed(ButtonPressed(press_us), after_us=100 * MS)) == []
-    assert driver.test.stray_presses == 1
+    assert driver.test.presenter.stray_presses == 1
     assert answers(driver.feed(BoardTime(press_us))) == [False]
 
 
@@ -431,7 +431,7 @@ def test_a_press_before_a_catch_trial_puts_it_off_on_the_clock_of_the_board() ->
     begin_us = silence_us(driver)
 
     assert answers(driver.feed(ButtonPressed(begin_us - 1))) == []
-    assert driver.test.stray_presses == 1
+    assert driver.test.presenter.stray_presses == 1
     begin_us += SETTINGS.pause_ms_min * MS - 1
     assert answers(driver.feed(ButtonPressed(begin_us - 1))) == []
     begin_us += SETTINGS.pause_ms_min * MS - 1
@@ -542,7 +542,7 @@ def test_the_first_press_in_the_window_counts(first: int, second: int, answer: b
 
     assert answers(press(driver, 600 * MS, first)) == [answer]
     assert answers(press(driver, 700 * MS, second)) == []
-    assert driver.test.stray_presses == 1
+    assert driver.test.presenter.stray_presses == 1
 
 
 def test_an_unsure_press_outside_the_window_is_what_the_other_is() -> None:
@@ -553,7 +553,7 @@ def test_an_unsure_press_outside_the_window_is_what_the_other_is() -> None:
     assert press(driver, 0, UNSURE_BUTTON) == []
     driver.feed(ButtonReleased(driver.onset_us + 5, UNSURE_BUTTON))
 
-    assert driver.test.stray_presses == 3
+    assert driver.test.presenter.stray_presses == 3
     assert driver.test.state == LISTENING
 
 

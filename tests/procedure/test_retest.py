@@ -3,10 +3,9 @@
 import pytest
 
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.levels import Levels
+from firmware_py.procedure.levels import Levels, unlimited
 from firmware_py.procedure.outcomes import MEASURE, RETEST
 from firmware_py.procedure.presentation import Presentation
-from firmware_py.procedure.reach import unlimited
 from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.settings import Settings
 

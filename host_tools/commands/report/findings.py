@@ -248,7 +248,7 @@ def _ear_findings(
     ear = session.test.ears[found.ear]
     wanted_db = session.settings.stop_half_width_db
     thresholds = [Threshold.of(threshold, wanted_db, norm) for threshold in found.thresholds]
-    short = found.outcome == MEASURED and ear.widest().half_width_db > wanted_db
+    short = found.outcome == MEASURED and ear.audiogram.widest().half_width_db > wanted_db
     spread = spreads[ear.ear]
     return EarFindings(
         ear.ear,

@@ -89,7 +89,7 @@ def _snapshot(ear: EarTest) -> dict[str, Any]:
         "high": _tenths(curve.high_db_hl),
         "objective": _characters(ear.estimator.objective(_cell_levels(ear.estimator))),
     }
-    widest = ear.widest()
+    widest = ear.audiogram.widest()
     snapshot["widest"] = [widest.frequency_hz, round(widest.half_width_db, 1)]
     return snapshot
 

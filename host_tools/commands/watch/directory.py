@@ -165,7 +165,7 @@ def _answered(trial: Trial, ear: EarTest, expected_bits: float | None) -> Answer
     return Answered(
         trial.number, trial.ear, trial.purpose, trial.frequency_hz, trial.level_db_hl, trial.heard,
         expected_bits if trial.purpose == MEASURE else None,
-        ear.widest().half_width_db if measured else None,
+        ear.audiogram.widest().half_width_db if measured else None,
     )  # fmt: skip
 
 
