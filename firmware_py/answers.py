@@ -12,7 +12,7 @@ from firmware_py.console.words import readable
 from firmware_py.journal import Disk
 from firmware_py.platform.data_directory import session_number
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.outcomes import NOT_MASKED
+from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.presenter import FINISHED
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import OFF
@@ -56,7 +56,7 @@ def threshold_words(ears: Sequence[EarResult], calibration: CalibrationInForce) 
 def _figures(found: ThresholdResult) -> str:
     mean, sd = found.threshold_db_hl, found.sd_db
     figures = "-,-" if mean is None else f"{mean:.1f},{sd:.1f}"
-    marks = [found.mark] if found.masking in (NOT_MASKED, None) else [found.mark, found.masking]
+    marks = (m for m in (found.mark, found.masking) if m and m != MaskingMark.NOT_MASKED)
     return f"{found.frequency_hz},{figures},{','.join(marks)}"
 
 

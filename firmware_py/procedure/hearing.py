@@ -14,16 +14,7 @@ from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.events import Action, Event
 from firmware_py.procedure.levels import Highest, unlimited
 from firmware_py.procedure.masking import Earphones
-from firmware_py.procedure.outcomes import (
-    ABORTED,
-    CATCH,
-    COMPLETE,
-    FAILED,
-    FAMILIARISE,
-    UNCERTAIN,
-    UNRELIABLE,
-    SessionOutcome,
-)
+from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, SessionOutcome
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presentation import NO_COVER, Presentation
 from firmware_py.procedure.presenter import FINISHED, PAUSED, READY, Answer, Presenter
@@ -124,10 +115,10 @@ class HearingTest:
             case events.Continued():
                 return self._continued(now_us)
             case events.Aborted(why):
-                return self._finish(ABORTED, why)
+                return self._finish(SessionOutcome.ABORTED, why)
         actions = self.presenter.handle(now_us, event)
         if self.presenter.failure:
-            actions += self._finish(FAILED, self.presenter.failure)
+            actions += self._finish(SessionOutcome.FAILED, self.presenter.failure)
         elif self.presenter.answer is not None:
             actions += self._answered(now_us, self.presenter.answer)
         return actions
@@ -167,7 +158,7 @@ class HearingTest:
         if ear is None:
             ear = next(filter(self.cross_hearing.ask_again, self.ears), None)
             if ear is None:
-                return self._finish(COMPLETE, "")
+                return self._finish(SessionOutcome.COMPLETE, "")
             told.append(tells.EarAgainTold(ear, words.CROSS_HEARD))
         presentation = self.ears[ear].next_presentation(self.number + 1)
         if ear != self._told_ear:
@@ -178,12 +169,12 @@ class HearingTest:
     def _answered(self, now_us: int, answer: Answer) -> list[Action]:
         presentation, ear = self.presentation, self.ears[self.ear_under_test]
         assert presentation is not None
-        silence = presentation.purpose == CATCH
+        silence = presentation.purpose == Purpose.CATCH
         ear.answer(presentation, answer.heard, NO_COVER if silence else self.presenter.noise.cover)
         if answer.response_us is not None:
             self._response_times_us.append(answer.response_us)
         half_width_db = None
-        if presentation.purpose not in (CATCH, FAMILIARISE):
+        if presentation.purpose not in (Purpose.CATCH, Purpose.FAMILIARISE):
             half_width_db = round(ear.audiogram.widest().half_width_db, 2)
         told: list[Action] = [
             tells.AnswerTold(
@@ -237,7 +228,7 @@ class HearingTest:
             return []
         found: dict[str, list[int]] = {}
         for frequency_hz, verdict in self.cross_hearing.verdicts(ear.ear).items():
-            if verdict.mark == UNCERTAIN:
+            if verdict.mark == MaskingMark.UNCERTAIN:
                 found.setdefault(verdict.why, []).append(frequency_hz)
         sentence = words.MASKING_UNCERTAIN
         return [
@@ -257,7 +248,7 @@ def next_ear(settings: Settings, ears: Iterable[EarTest]) -> str | None:
         return None
     if settings.first_ear != BETTER or len(tests) == 1:
         return waiting[0].ear
-    strange = [ear for ear in waiting if ear.phase == FAMILIARISE]
+    strange = [ear for ear in waiting if ear.phase == Purpose.FAMILIARISE]
     begun = [ear for ear in waiting if ear.estimator.trial_count]
     return (strange or begun or [min(waiting, key=_familiar_level)])[0].ear
 
@@ -273,6 +264,6 @@ def _doubts(ear: EarTest) -> Iterable[str]:
     tally = ear.tally
     if tally.unsure > UNSURE_SHARE_HIGH * tally.answered:
         doubts.append(words.MOSTLY_UNSURE.format(unsure=tally.unsure, answered=tally.answered))
-    if ear.outcome != UNRELIABLE:
+    if ear.outcome != Outcome.UNRELIABLE:
         doubts.append(inattention(ear.estimator, ear.catch_trials))
     return filter(None, doubts)

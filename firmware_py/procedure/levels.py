@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from firmware_py.procedure.outcomes import HEARS_ALL, MEASURED, NO_RESPONSE, Outcome, Purpose
+from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, STEP_UP_NEARBY_OCTAVES, Settings
 
@@ -95,8 +95,8 @@ class Levels:
     def side(self, frequency_hz: float, threshold_db_hl: float) -> Outcome:
         """Return whether a threshold lies within the limits, or beyond which of them."""
         if threshold_db_hl >= self.limit_db_hl(frequency_hz):
-            return NO_RESPONSE
-        return HEARS_ALL if threshold_db_hl <= self.floor_db_hl else MEASURED
+            return Outcome.NO_RESPONSE
+        return Outcome.HEARS_ALL if threshold_db_hl <= self.floor_db_hl else Outcome.MEASURED
 
 
 def near(frequency_hz: float, others_hz: Iterable[float]) -> bool:

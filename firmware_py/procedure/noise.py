@@ -5,7 +5,7 @@ from dataclasses import replace
 from firmware_py.procedure import tells, words
 from firmware_py.procedure.cross_hearing import OTHER, CrossHearing
 from firmware_py.procedure.events import Action, Mask, Unmask
-from firmware_py.procedure.outcomes import CATCH
+from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import NO_COVER, Cover, Presentation
 
 
@@ -32,7 +32,7 @@ class MaskingNoise:
         From the pause on: so its beginning does not tell when the tone comes. A silence keeps the
         noise of the tone before it, or it would be known by that.
         """
-        if presentation.purpose != CATCH:
+        if presentation.purpose != Purpose.CATCH:
             self.cover = self._cross_hearing.cover(ear, presentation)
             self.due = self._of_tone(number, ear, presentation.frequency_hz)
         elif self.due is not None:
