@@ -15,13 +15,7 @@ from typing import Any, Final, Self
 from firmware_py import __version__
 from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.journal import Disk, JournalError, JournalWriter, Record, SealKey
-from firmware_py.procedure.events import (
-    Action,
-    Event,
-    as_record,
-    event_from_record,
-    records_of,
-)
+from firmware_py.procedure.events import Action, Event, as_record, event_from_record, records_of
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import SettingError

@@ -15,13 +15,7 @@ from firmware_py.procedure.levels import Highest, Levels, unlimited
 from firmware_py.procedure.measurement import Measurement
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.person import UNKNOWN, Person
-from firmware_py.procedure.presentation import (
-    NO_COVER,
-    SILENCE,
-    Cover,
-    Observation,
-    Presentation,
-)
+from firmware_py.procedure.presentation import NO_COVER, SILENCE, Cover, Observation, Presentation
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ, SettingError, Settings

@@ -16,9 +16,7 @@ from firmware_py.procedure.events import (
     TimePassed,
 )
 from firmware_py.procedure.outcomes import Outcome, Purpose, SessionOutcome
-from firmware_py.procedure.settings import (
-    Settings,
-)
+from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.tells import EarOverTold, FinishTold
 from tests.procedure.driver import (
     Driver,

@@ -9,9 +9,7 @@ import pytest
 
 from firmware_py.procedure.audiogram import Audiogram
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.events import (
-    Play,
-)
+from firmware_py.procedure.events import Play
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.results import as_json

@@ -10,14 +10,7 @@ from firmware_py.procedure.outcomes import UNSURE, Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import LIMIT_TONES
-from tests.procedure.driver import (
-    REACTION_US,
-    NeverPresses,
-    Reaction,
-    doubtful,
-    flat,
-    left,
-)
+from tests.procedure.driver import REACTION_US, NeverPresses, Reaction, doubtful, flat, left
 
 TWO_BUTTONS = {"unsure_half_width_db": 4.0}
 
