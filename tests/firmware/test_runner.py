@@ -315,7 +315,11 @@ HEADER = SessionHeader(
     1, Settings.from_record(ONE_EAR), UNKNOWN, CalibrationInForce(), STARTED.isoformat()
 )
 TOLD = HEADER.to_record()
-STARTED_INPUT = {"kind": "input", "at_us": 1, "event": {"what": "started"}}
+STARTED_INPUT = {
+    "kind": "input",
+    "at_us": 1,
+    "event": {"what": "started", "can_mask": False},
+}
 
 
 def a_journal(path: Path, header: dict[str, Any], *records: dict[str, Any]) -> None:
