@@ -20,7 +20,7 @@ from firmware_py.procedure.settings import OFF
 
 def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce) -> str:
     """Return where a test is; `resumed` is how many times it was taken up again."""
-    ear = test.ears[test.ear_under_test]
+    ear = test.ears[test.presenter.ear]
     state = f"{FINISHED} outcome={test.outcome}" if test.state == FINISHED else test.state
     widest = ear.audiogram.widest()
     return (

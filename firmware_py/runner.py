@@ -201,7 +201,10 @@ class Runner:
             case Refused("mask", code, name):
                 self.feed(events.NoiseRefused(f"{code} {name}".strip()))
             case Missed(count, event):
-                self._missed(count, event)
+                # Ask again what is under way: nobody knows what became of it.
+                self.feed(events.BoardLost(words.EVENTS_LOST.format(count=count)))
+                ready = events.BoardReady(False, self._client.can_mask)
+                self.feed(ready, self._mark(event))
             case Lost(why):
                 self.feed(events.BoardLost(why))
 
@@ -231,11 +234,6 @@ class Runner:
             f"{serial or 'unknown'}, before {self.session.board.serial}; its levels are those of "
             "the calibration it began with"
         )
-
-    def _missed(self, count: int, event: int) -> None:
-        """Ask again what is under way: nobody knows what became of it."""
-        self.feed(events.BoardLost(words.EVENTS_LOST.format(count=count)))
-        self.feed(events.BoardReady(False, self._client.can_mask), self._mark(event))
 
     def _told(self, notice: notices.KnownEvent) -> None:
         self._told_event = notice.event

@@ -172,16 +172,14 @@ class CrossHearing:
 
     def _suspects(self, ear: str) -> list[Observation]:
         """Return the answers to tones without noise that the other ear may have heard."""
-        return [each for each in self._ears[ear].observations if self._suspect(ear, each)]
-
-    def _suspect(self, ear: str, observation: Observation) -> bool:
-        tone = observation.presentation
-        if tone.purpose not in ASKED or observation.heard is False:
-            return False
-        if observation.cover.noise_db_hl is not None:
-            return False
-        other = self._other(ear, tone.frequency_hz) or masking.UNKNOWN
-        return self._crossing(tone.frequency_hz, tone.level_db_hl) >= other.cochlea_db_hl
+        suspects = []
+        for each in self._ears[ear].observations:
+            tone = each.presentation
+            if tone.purpose in ASKED and each.heard is not False and each.cover.noise_db_hl is None:
+                other = self._other(ear, tone.frequency_hz) or masking.UNKNOWN
+                if self._crossing(tone.frequency_hz, tone.level_db_hl) >= other.cochlea_db_hl:
+                    suspects.append(each)
+        return suspects
 
     def _why(self, ear: str, suspect: Observation) -> str:
         if suspect.cover.why:

@@ -12,7 +12,7 @@ UNSURE_BUTTON: Final = 2  # "perhaps": where there is a second button
 
 @dataclass(frozen=True)
 class _Named:
-    """Each kind has a name of its own, `WHAT`."""
+    """Each kind has a name of its own, `WHAT`; one that adds no field is a dataclass by this."""
 
     WHAT: ClassVar[str] = ""
 
@@ -48,7 +48,6 @@ class Started(Event, what="started"):
     can_mask: bool = False
 
 
-@dataclass(frozen=True)
 class TimePassed(Event, what="time"):
     """The time asked for by the last `Wait` has come."""
 
@@ -85,12 +84,10 @@ class _ButtonMoved(Event):
             )
 
 
-@dataclass(frozen=True)
 class ButtonPressed(_ButtonMoved, what="button-down"):
     """The listener pressed a button."""
 
 
-@dataclass(frozen=True)
 class ButtonReleased(_ButtonMoved, what="button-up"):
     """The listener released a button."""
 
@@ -102,12 +99,10 @@ class BoardTime(Event, what="board-time"):
     at_us: int
 
 
-@dataclass(frozen=True)
 class Paused(Event, what="paused"):
     """The operator pauses the test."""
 
 
-@dataclass(frozen=True)
 class Continued(Event, what="continued"):
     """The operator goes on with a paused test."""
 
@@ -145,7 +140,6 @@ class NoiseRefused(Event, what="noise-refused"):
     why: str
 
 
-@dataclass(frozen=True)
 class NoiseEnded(Event, what="noise-ended"):
     """The tone generator refused the last `Play`: the noise that belongs to it ended by itself."""
 
@@ -178,17 +172,14 @@ class Mask(RecordedAction, what="mask"):
     why: str
 
 
-@dataclass(frozen=True)
 class Unmask(RecordedAction, what="unmask"):
     """End the noise."""
 
 
-@dataclass(frozen=True)
 class Silence(RecordedAction, what="silence"):
     """End tone and noise at once."""
 
 
-@dataclass(frozen=True)
 class AskBoardTime(Action):
     """Ask the board for its time, to be sure that there was no press."""
 

@@ -16,7 +16,7 @@ from firmware_py.procedure.levels import Highest, unlimited
 from firmware_py.procedure.masking import Earphones
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, SessionOutcome
 from firmware_py.procedure.person import UNKNOWN, Person
-from firmware_py.procedure.presentation import NO_COVER, Presentation
+from firmware_py.procedure.presentation import NO_COVER
 from firmware_py.procedure.presenter import FINISHED, PAUSED, READY, Answer, Presenter
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.settings import BETTER, BOTH, LEFT, RIGHT, Settings
@@ -83,16 +83,6 @@ class HearingTest:
         """Return the number of the presentation under way or due."""
         return self.presenter.number
 
-    @property
-    def ear_under_test(self) -> str:
-        """Return the ear of the presentation under way or due."""
-        return self.presenter.ear
-
-    @property
-    def presentation(self) -> Presentation | None:
-        """Return the presentation under way or due."""
-        return self.presenter.presentation
-
     def handle(self, now_us: int, event: Event) -> list[Action]:
         """Take in one event at a time of the session, and say what to do.
 
@@ -144,7 +134,7 @@ class HearingTest:
     def _continued(self, now_us: int) -> list[Action]:
         if self.state != PAUSED:
             return []
-        if self.presentation is None:  # paused before it began
+        if self.presenter.presentation is None:  # paused before it began
             return [tells.GoingOnTold(), *self._next(now_us)]
         return [tells.GoingOnTold(), *self.presenter.go_on(now_us)]
 
@@ -167,7 +157,7 @@ class HearingTest:
         return [*told, *self.presenter.begin(now_us, ear, presentation, since_us)]
 
     def _answered(self, now_us: int, answer: Answer) -> list[Action]:
-        presentation, ear = self.presentation, self.ears[self.ear_under_test]
+        presentation, ear = self.presenter.presentation, self.ears[self.presenter.ear]
         assert presentation is not None
         silence = presentation.purpose == Purpose.CATCH
         ear.answer(presentation, answer.heard, NO_COVER if silence else self.presenter.noise.cover)

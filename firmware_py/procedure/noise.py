@@ -34,7 +34,11 @@ class MaskingNoise:
         """
         if presentation.purpose != Purpose.CATCH:
             self.cover = self._cross_hearing.cover(ear, presentation)
-            self.due = self._of_tone(number, ear, presentation.frequency_hz)
+            level_db_hl, why = self.cover.noise_db_hl, self.cover.why
+            self.due = None
+            if level_db_hl is not None:
+                frequency_hz = presentation.frequency_hz
+                self.due = Mask(number, OTHER[ear], frequency_hz, level_db_hl, why)
         elif self.due is not None:
             possible = self._cross_hearing.can_mask
             self.due = replace(self.due, number=number) if possible else None
@@ -42,12 +46,6 @@ class MaskingNoise:
         if self.due is not None:
             return [self.due]
         return [Unmask()] if played else []
-
-    def _of_tone(self, number: int, ear: str, frequency_hz: float) -> Mask | None:
-        level_db_hl = self.cover.noise_db_hl
-        if level_db_hl is None:
-            return None
-        return Mask(number, OTHER[ear], frequency_hz, level_db_hl, self.cover.why)
 
     def refused(self, number: int, why: str) -> list[Action]:
         """Go on without noise, and remember that it was missing.

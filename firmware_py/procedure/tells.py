@@ -7,7 +7,6 @@ from firmware_py.procedure.events import Action
 from firmware_py.procedure.outcomes import UNSURE, Outcome, Purpose, SessionOutcome
 
 
-@dataclass(frozen=True)
 class Tell(Action):
     """Something that is told; its name stands in the console's unasked line."""
 
@@ -94,12 +93,10 @@ class EarOverTold(Tell, what="ear-over"):
     why: str
 
 
-@dataclass(frozen=True)
 class PauseTold(Tell, what="paused"):
     """The test is paused."""
 
 
-@dataclass(frozen=True)
 class GoingOnTold(Tell, what="continued"):
     """The test goes on after a pause."""
 
@@ -111,7 +108,6 @@ class BoardLostTold(Tell, what="board-lost"):
     why: str
 
 
-@dataclass(frozen=True)
 class BoardReadyTold(Tell, what="board-ready"):
     """The tone generator is back."""
 

@@ -263,7 +263,7 @@ class Driver:
     @property
     def purpose(self) -> str:
         """The purpose of the presentation under way."""
-        presentation = self.test.presentation
+        presentation = self.test.presenter.presentation
         return presentation.purpose if presentation else ""
 
     @property

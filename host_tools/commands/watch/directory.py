@@ -175,4 +175,4 @@ def _state(session: RecordedSession) -> str:
         return f"damaged: {session.damage}"
     if state.test.outcome:
         return state.test.outcome
-    return f"{state.test.state}, {state.test.ear_under_test} ear"
+    return f"{state.test.state}, {state.test.presenter.ear} ear"
