@@ -106,10 +106,15 @@ def replay(records: Sequence[Record], watch: Watcher | None = None) -> Replay:
         is the error if that is one that nobody foresaw.
     """
     with _named_if_unforeseen(0):
-        state = _beginning(records[0])
+        try:
+            header = SessionHeader.from_record(records[0])
+            state = Replay(header, _new_test(header))
+        except (SessionRecordError, SettingError) as error:
+            raise ReplayError(str(error)) from None
     for number, record in enumerate(records[1:], 1):
         if record["kind"] == "input":
-            _leave_pending(state, number)
+            left = [Difference(number, None, missing) for missing in state.pending]
+            state.differences += left
             with _named_if_unforeseen(number):
                 event, actions = _take_input(state, number, record)
             if watch is not None:
@@ -128,14 +133,6 @@ def _named_if_unforeseen(number: int) -> Iterator[None]:
         raise
     except Exception as error:
         raise ReplayError(f"record {number}: {type(error).__name__}: {error}") from error
-
-
-def _beginning(record: Record) -> Replay:
-    try:
-        header = SessionHeader.from_record(record)
-        return Replay(header, _new_test(header))
-    except (SessionRecordError, SettingError) as error:
-        raise ReplayError(str(error)) from None
 
 
 def _new_test(header: SessionHeader) -> HearingTest:
@@ -184,11 +181,6 @@ def _compare_output(state: Replay, number: int, record: Record) -> None:
         state.result = state.header.result_of(number, recorded) or state.result
     except SessionRecordError as error:
         raise ReplayError(str(error)) from None
-
-
-def _leave_pending(state: Replay, record: int) -> None:
-    state.differences += [Difference(record, None, missing) for missing in state.pending]
-    state.pending = []
 
 
 class Session:

@@ -17,7 +17,6 @@ class _Named:
     WHAT: ClassVar[str] = ""
 
     def __init_subclass__(cls, what: str = "") -> None:
-        """Name the kind."""
         cls.WHAT = what
 
 
@@ -27,7 +26,6 @@ class Event(_Named):
     KINDS: ClassVar[dict[str, type["Event"]]] = {}  # by their names
 
     def __init_subclass__(cls, what: str = "") -> None:
-        """Name the kind, and make it known."""
         super().__init_subclass__(what)
         if what:
             cls.KINDS[what] = cls
@@ -77,7 +75,6 @@ class _ButtonMoved(Event):
     button: int = HEARD_BUTTON
 
     def __post_init__(self) -> None:
-        """Refuse a button that there is not."""
         if self.button not in (HEARD_BUTTON, UNSURE_BUTTON):
             raise ValueError(
                 f"button is {self.button!r}; allowed are {HEARD_BUTTON} and {UNSURE_BUTTON}"

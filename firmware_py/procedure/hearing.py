@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from firmware_py.procedure import events, tells, words
-from firmware_py.procedure.attention import inattention
+from firmware_py.procedure.catch_trials import inattention
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.events import Action, Event

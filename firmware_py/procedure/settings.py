@@ -120,7 +120,6 @@ class Settings:
     seed: Annotated[int, (0, SEED_MAX, "")] = 1
 
     def __post_init__(self) -> None:
-        """Check every value and the relations between them."""
         for field in fields(self):
             _check(field.name, getattr(self, field.name), field.type)
         self._check_relations()

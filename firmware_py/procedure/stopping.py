@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.procedure import words
-from firmware_py.procedure.attention import inattention
 from firmware_py.procedure.audiogram import Audiogram, Estimate
-from firmware_py.procedure.catch_trials import CatchTrials
+from firmware_py.procedure.catch_trials import CatchTrials, inattention
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.retest import RETEST_TONES_MAX
 from firmware_py.procedure.settings import Settings
