@@ -7,27 +7,20 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from firmware_py.procedure.outcomes import (
-    HEARS_ALL,
-    INCOMPLETE,
-    MASKED,
-    NO_RESPONSE,
-    NOT_MASKED,
-    UNCERTAIN,
-)
+from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.settings import LEFT, RIGHT
 
 SYMBOLS: Final = {RIGHT: "O", LEFT: "X"}
 # By the mark of masking: those of clinics, triangle and square, and the usual ones in small.
 SYMBOLS_BY_MASKING: Final = {
-    NOT_MASKED: SYMBOLS,
-    MASKED: {RIGHT: "A", LEFT: "#"},
-    UNCERTAIN: {RIGHT: "o", LEFT: "x"},
+    MaskingMark.NOT_MASKED: SYMBOLS,
+    MaskingMark.MASKED: {RIGHT: "A", LEFT: "#"},
+    MaskingMark.UNCERTAIN: {RIGHT: "o", LEFT: "x"},
 }
-MASKING_WORDS: Final = {MASKED: "masked", UNCERTAIN: "or the other ear"}
+MASKING_WORDS: Final = {MaskingMark.MASKED: "masked", MaskingMark.UNCERTAIN: "or the other ear"}
 # At the limit that the threshold lies beyond, surely or perhaps.
-ARROWS: Final = {NO_RESPONSE: "v", HEARS_ALL: "^", INCOMPLETE: "?"}
+ARROWS: Final = {Outcome.NO_RESPONSE: "v", Outcome.HEARS_ALL: "^", Outcome.INCOMPLETE: "?"}
 TRUTH: Final = "+"
 ROW_DB: Final = 5
 COLUMNS_PER_OCTAVE: Final = 8
@@ -109,7 +102,7 @@ def _draw_threshold(rows: list[list[str]], found: ThresholdResult, symbol: str, 
 
 
 def _symbol(ear: str, found: ThresholdResult) -> str:
-    return SYMBOLS_BY_MASKING[found.masking or NOT_MASKED][ear]
+    return SYMBOLS_BY_MASKING[found.masking or MaskingMark.NOT_MASKED][ear]
 
 
 def _put(

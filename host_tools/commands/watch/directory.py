@@ -8,7 +8,7 @@ from pathlib import Path
 from firmware_py.platform.data_directory import session_number
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.outcomes import CATCH, FAMILIARISE, MEASURE
+from firmware_py.procedure.outcomes import Purpose
 from firmware_py.session import Replay
 from host_tools.commands.watch.view import Answered, Limits, View
 from host_tools.errors import HostError
@@ -161,10 +161,10 @@ def view_of(journal: Path) -> View:
 
 
 def _answered(trial: Trial, ear: EarTest, expected_bits: float | None) -> Answered:
-    measured = trial.purpose not in (CATCH, FAMILIARISE)
+    measured = trial.purpose not in (Purpose.CATCH, Purpose.FAMILIARISE)
     return Answered(
         trial.number, trial.ear, trial.purpose, trial.frequency_hz, trial.level_db_hl, trial.heard,
-        expected_bits if trial.purpose == MEASURE else None,
+        expected_bits if trial.purpose == Purpose.MEASURE else None,
         ear.audiogram.widest().half_width_db if measured else None,
     )  # fmt: skip
 
