@@ -12,7 +12,7 @@ from firmware_py.console.words import readable
 from firmware_py.journal import Disk
 from firmware_py.platform.data_directory import session_number
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.outcomes import NOT_MASKED
+from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.presenter import FINISHED
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import OFF
@@ -20,9 +20,9 @@ from firmware_py.procedure.settings import OFF
 
 def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce) -> str:
     """Return where a test is; `resumed` is how many times it was taken up again."""
-    ear = test.ears[test.ear_under_test]
+    ear = test.ears[test.presenter.ear]
     state = f"{FINISHED} outcome={test.outcome}" if test.state == FINISHED else test.state
-    widest = ear.widest()
+    widest = ear.audiogram.widest()
     return (
         f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tally.tones} "
         f"heard={ear.tally.heard} unsure={ear.tally.unsure} "
@@ -35,8 +35,8 @@ def _masking(test: HearingTest) -> str:
     """Return the level of the noise, or whether there can be any, or that nobody looks."""
     if not test.cross_hearing.watched:
         return OFF
-    if test.noise is not None:
-        return f"{test.noise.level_db_hl:g}"
+    if test.presenter.noise.due is not None:
+        return f"{test.presenter.noise.due.level_db_hl:g}"
     return "ready" if test.cross_hearing.can_mask else "none"
 
 
@@ -56,7 +56,7 @@ def threshold_words(ears: Sequence[EarResult], calibration: CalibrationInForce) 
 def _figures(found: ThresholdResult) -> str:
     mean, sd = found.threshold_db_hl, found.sd_db
     figures = "-,-" if mean is None else f"{mean:.1f},{sd:.1f}"
-    marks = [found.mark] if found.masking in (NOT_MASKED, None) else [found.mark, found.masking]
+    marks = (m for m in (found.mark, found.masking) if m and m != MaskingMark.NOT_MASKED)
     return f"{found.frequency_hz},{figures},{','.join(marks)}"
 
 

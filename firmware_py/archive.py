@@ -51,14 +51,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Ends:
-    """The beginning and the end of a session's journal.
-
-    Attributes
-    ----------
-    header : SessionHeader
-    result : SessionResult or None
-        None: the session is not finished.
-    """
+    """The beginning and the end of a session's journal; without a result it is not finished."""
 
     header: SessionHeader
     result: SessionResult | None

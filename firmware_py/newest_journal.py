@@ -52,14 +52,15 @@ def load_newest(data: DataDirectory, calibration: Calibration | None) -> Newest:
             return Newest([*wrong, *newest.wrong], newest.session, newest.finished)
         except JournalUnstartedError:
             wrong.append(f"{path.name} was never begun: nothing had been recorded")
+            continue
         except JournalDamagedError as error:
             good = len(error.good.records) if error.good else 0
-            words = f"{error}; its first {good} records are good; it is left as it is"
-            return Newest([*wrong, words])
+            words = f"{error}; its first {good} records are good"
         except JournalReadError as error:
-            return Newest([*wrong, f"{error}; it is left as it is"])
+            words = str(error)
         except ReplayError as error:
-            return Newest([*wrong, f"{path.name}: {error}; it is left as it is"])
+            words = f"{path.name}: {error}"
+        return Newest([*wrong, f"{words}; it is left as it is"])
     return Newest(wrong)
 
 

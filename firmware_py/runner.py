@@ -15,30 +15,7 @@ from firmware_py.link.notices import Greeted, Lost, Missed, Notice, Refused, Tim
 from firmware_py.newest_journal import load_newest
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
-from firmware_py.procedure import tells, words
-from firmware_py.procedure.events import (
-    Aborted,
-    Action,
-    AskBoardTime,
-    BoardLost,
-    BoardReady,
-    BoardTime,
-    ButtonPressed,
-    ButtonReleased,
-    Event,
-    Finish,
-    Mask,
-    NoiseEnded,
-    NoiseRefused,
-    Play,
-    Silence,
-    Started,
-    TimePassed,
-    ToneEnded,
-    ToneStarted,
-    Unmask,
-    Wait,
-)
+from firmware_py.procedure import events, tells, words
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presenter import READY, STARTING
@@ -88,7 +65,7 @@ class Runner:
         self._taken_up_after: int | None = None  # so many tones, by this firmware
         self._began_us = 0
         self._wait_until_us: int | None = None
-        self._actions: list[Action] = []
+        self._actions: list[events.Action] = []
         self._told_event = 0
 
     @property
@@ -123,7 +100,8 @@ class Runner:
     def tell_resumed(self) -> None:
         """Tell that a test under way was taken up again, if it was."""
         if self.session is not None and self._taken_up_after is not None:
-            self._tell_of(tells.ResumeTold(self.session.number, self._taken_up_after))
+            about = {"session": self.session.number, "tones": self._taken_up_after}
+            self._tell("resumed", about)
 
     def resumed_words(self) -> str:
         """Say which test goes on, and after how many tones; empty: none was taken up again."""
@@ -151,7 +129,8 @@ class Runner:
         session = Session.begin(path, header, data.seal_key, disk=data.disk)
         self.calibration_tone.stop()
         self._adopt(session)
-        self._tell_of(tells.SessionTold(number, path.name, today.state))
+        about = {"session": number, "journal": path.name, "calibration": today.state}
+        self._tell("session", about)
         self._start(self._client.last_event)
 
     def _adopt(self, session: Session) -> None:
@@ -162,7 +141,7 @@ class Runner:
         self._wait_until_us = None
 
     def _start(self, event: int) -> None:
-        self.feed(Started(self._client.can_mask), self._mark(event))
+        self.feed(events.Started(self._client.can_mask), self._mark(event))
 
     def _mark(self, event: int) -> BoardMark:
         """Return that everything up to this event of the board is known.
@@ -185,13 +164,13 @@ class Runner:
         if self.session is not None:
             self.session.sync()
             self.session.close()
-            self._tell_of(tells.SessionOverTold(self.session.number))
+            self._tell("session-over", {"session": self.session.number})
             self.session = None
             self._wait_until_us = None
 
     # Inputs
 
-    def feed(self, event: Event, board: BoardMark | None = None) -> None:
+    def feed(self, event: events.Event, board: BoardMark | None = None) -> None:
         """Give the running test an event; without a test, or after its end, it means nothing."""
         if self.session is not None and not self.session.over:
             self._actions += self.session.feed(self._now_us(), event, board)
@@ -204,7 +183,7 @@ class Runner:
                 self._greeted(notice)
             case UnknownEvent(number, verb):
                 self._told_event = number
-                self._tell_of(tells.ForeignEventTold(verb))
+                self._tell("foreign-event", {"verb": verb})
             case (
                 notices.ToneStarted()
                 | notices.ToneEnded()
@@ -213,18 +192,21 @@ class Runner:
             ):
                 self._told(notice)
             case TimeTold(us):
-                self.feed(BoardTime(us))
+                self.feed(events.BoardTime(us))
             case Refused("tone", "noise") if self._tone_is_asked():
-                self.feed(NoiseEnded())
+                self.feed(events.NoiseEnded())
             case Refused("tone", code, name) if self._tone_is_asked():
                 what = f"{code} {name}".strip()
-                self.feed(Aborted(words.TONE_REFUSED.format(why=what)))
+                self.feed(events.Aborted(words.TONE_REFUSED.format(why=what)))
             case Refused("mask", code, name):
-                self.feed(NoiseRefused(f"{code} {name}".strip()))
+                self.feed(events.NoiseRefused(f"{code} {name}".strip()))
             case Missed(count, event):
-                self._missed(count, event)
+                # Ask again what is under way: nobody knows what became of it.
+                self.feed(events.BoardLost(words.EVENTS_LOST.format(count=count)))
+                ready = events.BoardReady(False, self._client.can_mask)
+                self.feed(ready, self._mark(event))
             case Lost(why):
-                self.feed(BoardLost(why))
+                self.feed(events.BoardLost(why))
 
     def _tone_is_asked(self) -> bool:
         """Return whether it is a tone of the test that the board owes an answer for.
@@ -241,7 +223,7 @@ class Runner:
             return
         under_way = self._tone_id(self.session.test.number)
         known = board.boot == self.session.board.boot and board.tone_id == under_way
-        self.feed(BoardReady(known, board.can_mask), self._mark(board.event))
+        self.feed(events.BoardReady(known, board.can_mask), self._mark(board.event))
 
     def another_board(self, serial: str) -> str:
         """Say so if a test goes on with another board than it had before; empty if not."""
@@ -252,11 +234,6 @@ class Runner:
             f"{serial or 'unknown'}, before {self.session.board.serial}; its levels are those of "
             "the calibration it began with"
         )
-
-    def _missed(self, count: int, event: int) -> None:
-        """Ask again what is under way: nobody knows what became of it."""
-        self.feed(BoardLost(words.EVENTS_LOST.format(count=count)))
-        self.feed(BoardReady(False, self._client.can_mask), self._mark(event))
 
     def _told(self, notice: notices.KnownEvent) -> None:
         self._told_event = notice.event
@@ -276,7 +253,7 @@ class Runner:
             return
         if self._now_us() >= self._wait_until_us:
             self._wait_until_us = None
-            self.feed(TimePassed())
+            self.feed(events.TimePassed())
 
     def seconds_to_wait(self) -> float | None:
         """Return how long nothing has to be done, None for any time."""
@@ -313,57 +290,54 @@ class Runner:
         if self.session is not None:
             self.session.sync()
 
-    def _do(self, action: Action) -> None:
+    def _do(self, action: events.Action) -> None:
         match action:
-            case Play() | Mask() | Unmask():
+            case events.Play() | events.Mask() | events.Unmask():
                 self._sound(action)
-            case Silence():
+            case events.Silence():
                 self._client.silence()
-            case AskBoardTime():
+            case events.AskBoardTime():
                 self._client.ask_time()
-            case Wait(until_us):
+            case events.Wait(until_us):
                 self._wait_until_us = until_us
             case tells.Tell():
-                self._tell_of(action)
-            case Finish():
+                self._tell(action.WHAT, action.figures())
+            case events.Finish():
                 self._wait_until_us = None
 
-    def _sound(self, sound: Play | Mask | Unmask) -> None:
+    def _sound(self, sound: events.Play | events.Mask | events.Unmask) -> None:
         """Have the board sound; what is too loud ends the test instead, and its record is kept."""
         if not self._client.connected:
             return  # the board is lost; the tone and its noise are asked again when it is back
         try:
             match sound:
-                case Play(number):
+                case events.Play(number):
                     play_tone(self._client, self.last_calibration, self._tone_id(number), sound)
-                case Mask():
+                case events.Mask():
                     play_noise(self._client, self.last_calibration, sound)
-                case Unmask():
+                case events.Unmask():
                     self._client.unmask()
         except TooLoudError as error:
-            self.feed(Aborted(str(error)))
-
-    def _tell_of(self, told: tells.Tell) -> None:
-        self._tell(told.WHAT, told.figures())
+            self.feed(events.Aborted(str(error)))
 
     def _tone_id(self, number: int) -> str:
         session = self.session.number if self.session else 0
         return f"{session % SESSIONS_IN_TONE_ID}-{number}"
 
 
-def _board_event(notice: notices.KnownEvent, tone_id: str) -> Event | None:
+def _board_event(notice: notices.KnownEvent, tone_id: str) -> events.Event | None:
     """Return what the board told as an event; None of a tone of another session.
 
     `tone_id` is that of any tone of the session, "" without one.
     """
     match notice:
         case notices.ButtonPressed(_, at_us, button):
-            return ButtonPressed(at_us, button)
+            return events.ButtonPressed(at_us, button)
         case notices.ButtonReleased(_, at_us, button):
-            return ButtonReleased(at_us, button)
+            return events.ButtonReleased(at_us, button)
     session, _, tone = notice.tone_id.partition("-")
     if session != tone_id.partition("-")[0] or not tone.isdecimal():
         return None
     if isinstance(notice, notices.ToneStarted):
-        return ToneStarted(int(tone), notice.at_us)
-    return ToneEnded(int(tone), notice.at_us, notice.cut)
+        return events.ToneStarted(int(tone), notice.at_us)
+    return events.ToneEnded(int(tone), notice.at_us, notice.cut)

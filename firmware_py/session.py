@@ -15,13 +15,7 @@ from typing import Any, Final, Self
 from firmware_py import __version__
 from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.journal import Disk, JournalError, JournalWriter, Record, SealKey
-from firmware_py.procedure.events import (
-    Action,
-    Event,
-    as_record,
-    event_from_record,
-    is_recorded,
-)
+from firmware_py.procedure.events import Action, Event, as_record, event_from_record, records_of
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import SettingError
@@ -95,11 +89,7 @@ class Replay:
 Watcher = Callable[[Replay, Event, Sequence[Action]], None]
 
 
-def unwatched(_state: Replay, _event: Event, _actions: Sequence[Action]) -> None:
-    """Look at nothing."""
-
-
-def replay(records: Sequence[Record], watch: Watcher = unwatched) -> Replay:
+def replay(records: Sequence[Record], watch: Watcher | None = None) -> Replay:
     """Feed the inputs of a journal through the procedure and compare the outputs.
 
     Parameters
@@ -116,13 +106,19 @@ def replay(records: Sequence[Record], watch: Watcher = unwatched) -> Replay:
         is the error if that is one that nobody foresaw.
     """
     with _named_if_unforeseen(0):
-        state = _beginning(records[0])
+        try:
+            header = SessionHeader.from_record(records[0])
+            state = Replay(header, _new_test(header))
+        except (SessionRecordError, SettingError) as error:
+            raise ReplayError(str(error)) from None
     for number, record in enumerate(records[1:], 1):
         if record["kind"] == "input":
-            _leave_pending(state, number)
+            left = [Difference(number, None, missing) for missing in state.pending]
+            state.differences += left
             with _named_if_unforeseen(number):
                 event, actions = _take_input(state, number, record)
-            watch(state, event, actions)
+            if watch is not None:
+                watch(state, event, actions)
         elif record["kind"] == "output":
             _compare_output(state, number, record)
     return state
@@ -137,14 +133,6 @@ def _named_if_unforeseen(number: int) -> Iterator[None]:
         raise
     except Exception as error:
         raise ReplayError(f"record {number}: {type(error).__name__}: {error}") from error
-
-
-def _beginning(record: Record) -> Replay:
-    try:
-        header = SessionHeader.from_record(record)
-        return Replay(header, _new_test(header))
-    except (SessionRecordError, SettingError) as error:
-        raise ReplayError(str(error)) from None
 
 
 def _new_test(header: SessionHeader) -> HearingTest:
@@ -171,7 +159,7 @@ def _take_input(state: Replay, number: int, record: Record) -> tuple[Event, list
         actions = state.test.handle(state.at_us, event)
     except (InferenceError, TrialLimitError) as error:  # as in the session itself, every time
         raise ReplayError(f"record {number}: {error}") from None
-    state.pending = [as_record(action) for action in actions if is_recorded(action)]
+    state.pending = records_of(actions)
     return event, actions
 
 
@@ -193,11 +181,6 @@ def _compare_output(state: Replay, number: int, record: Record) -> None:
         state.result = state.header.result_of(number, recorded) or state.result
     except SessionRecordError as error:
         raise ReplayError(str(error)) from None
-
-
-def _leave_pending(state: Replay, record: int) -> None:
-    state.differences += [Difference(record, None, missing) for missing in state.pending]
-    state.pending = []
 
 
 class Session:
@@ -307,7 +290,7 @@ class Session:
             record[RESUMED] = True
         self.journal.append(record)
         actions = self.test.handle(self.at_us, event)
-        self._record_outputs([as_record(action) for action in actions if is_recorded(action)])
+        self._record_outputs(records_of(actions))
         self._finish_if_over()
         return actions
 

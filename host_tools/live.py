@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from device.simulator.audiogram import Audiogram
 from firmware_py.console.audiogram import TRUTH
 from firmware_py.console.words import readable
-from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, NO_RESPONSE, UNSURE
+from firmware_py.procedure.outcomes import UNSURE, Outcome
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import SettingError, Settings
@@ -346,7 +346,9 @@ def _panel(ear: EarResult, truth: Audiogram | None) -> "list[Text]":
 def _shown(found: ThresholdResult) -> str:
     if found.threshold_db_hl is not None:
         return f"{found.threshold_db_hl:.0f}"
-    return {NO_RESPONSE: "none", HEARS_ALL: "all", INCOMPLETE: "?"}.get(found.mark, "-")
+    return {Outcome.NO_RESPONSE: "none", Outcome.HEARS_ALL: "all", Outcome.INCOMPLETE: "?"}.get(
+        found.mark, "-"
+    )
 
 
 def _number(value: float | None, digits: int) -> str:

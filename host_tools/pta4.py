@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from firmware_py.procedure.outcomes import HEARS_ALL, NO_RESPONSE
+from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.results import ThresholdResult
 
 PTA4_FREQUENCIES_HZ: Final = (500.0, 1000.0, 2000.0, 4000.0)
@@ -35,9 +35,13 @@ def pta4_of(thresholds: Iterable[ThresholdResult]) -> Pta4 | None:
     known_db_hl = [level_db_hl for level_db_hl in levels_db_hl if level_db_hl is not None]
     if len(known_db_hl) < len(PTA4_FREQUENCIES_HZ):
         return None
-    beyond = any(threshold.mark == NO_RESPONSE for threshold in found)
+    beyond = any(threshold.mark == Outcome.NO_RESPONSE for threshold in found)
     return Pta4(sum(known_db_hl) / len(known_db_hl), beyond)
 
 
 def _level_db_hl(found: ThresholdResult) -> float | None:
-    return found.limit_db_hl if found.mark in (NO_RESPONSE, HEARS_ALL) else found.threshold_db_hl
+    return (
+        found.limit_db_hl
+        if found.mark in (Outcome.NO_RESPONSE, Outcome.HEARS_ALL)
+        else found.threshold_db_hl
+    )

@@ -7,20 +7,20 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from firmware_py.procedure import outcomes
+from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.settings import LEFT, RIGHT
 
 SYMBOLS: Final = {RIGHT: "O", LEFT: "X"}
 # By the mark of masking: those of clinics, triangle and square, and the usual ones in small.
 SYMBOLS_BY_MASKING: Final = {
-    outcomes.NOT_MASKED: SYMBOLS,
-    outcomes.MASKED: {RIGHT: "A", LEFT: "#"},
-    outcomes.UNCERTAIN: {RIGHT: "o", LEFT: "x"},
+    MaskingMark.NOT_MASKED: SYMBOLS,
+    MaskingMark.MASKED: {RIGHT: "A", LEFT: "#"},
+    MaskingMark.UNCERTAIN: {RIGHT: "o", LEFT: "x"},
 }
-MASKING_WORDS: Final = {outcomes.MASKED: "masked", outcomes.UNCERTAIN: "or the other ear"}
+MASKING_WORDS: Final = {MaskingMark.MASKED: "masked", MaskingMark.UNCERTAIN: "or the other ear"}
 # At the limit that the threshold lies beyond, surely or perhaps.
-ARROWS: Final = {outcomes.NO_RESPONSE: "v", outcomes.HEARS_ALL: "^", outcomes.INCOMPLETE: "?"}
+ARROWS: Final = {Outcome.NO_RESPONSE: "v", Outcome.HEARS_ALL: "^", Outcome.INCOMPLETE: "?"}
 TRUTH: Final = "+"
 ROW_DB: Final = 5
 COLUMNS_PER_OCTAVE: Final = 8
@@ -102,7 +102,7 @@ def _draw_threshold(rows: list[list[str]], found: ThresholdResult, symbol: str, 
 
 
 def _symbol(ear: str, found: ThresholdResult) -> str:
-    return SYMBOLS_BY_MASKING[found.masking or outcomes.NOT_MASKED][ear]
+    return SYMBOLS_BY_MASKING[found.masking or MaskingMark.NOT_MASKED][ear]
 
 
 def _put(

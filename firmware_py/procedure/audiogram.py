@@ -5,13 +5,7 @@ from typing import Final
 
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure.levels import Levels
-from firmware_py.procedure.outcomes import (
-    HEARS_ALL,
-    INCOMPLETE,
-    MEASURED,
-    NO_RESPONSE,
-    Outcome,
-)
+from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
     INTER_OCTAVE_FREQUENCIES_HZ,
@@ -77,15 +71,15 @@ class Audiogram:
         estimates = [
             e for e in self.estimates() if e.frequency_hz not in INTER_OCTAVE_FREQUENCIES_HZ
         ]
-        inside = [e for e in estimates if e.mark in (MEASURED, INCOMPLETE)]
+        inside = [e for e in estimates if e.mark in (Outcome.MEASURED, Outcome.INCOMPLETE)]
         return max(inside or estimates, key=lambda e: e.half_width_db)
 
     def common_mark(self) -> Outcome | None:
         """Return the mark of the ear if no frequency has a number, None otherwise."""
         marks = {estimate.mark for estimate in self.estimates()}
-        if marks <= {NO_RESPONSE, INCOMPLETE}:
-            return INCOMPLETE if INCOMPLETE in marks else NO_RESPONSE
-        return HEARS_ALL if marks == {HEARS_ALL} else None
+        if marks <= {Outcome.NO_RESPONSE, Outcome.INCOMPLETE}:
+            return Outcome.INCOMPLETE if Outcome.INCOMPLETE in marks else Outcome.NO_RESPONSE
+        return Outcome.HEARS_ALL if marks == {Outcome.HEARS_ALL} else None
 
     def common_side(self) -> Outcome | None:
         """Return on which side of the limits all frequencies lie, None if they differ.
@@ -104,9 +98,9 @@ class Audiogram:
         few dB there harms nobody. To say that there is no response has to be sure.
         """
         side = self.levels.side(frequency_hz, mean_db_hl)
-        if side != NO_RESPONSE:
+        if side != Outcome.NO_RESPONSE:
             return side
         limit_db_hl = self.levels.limit_db_hl(frequency_hz)
         sure = mean_db_hl >= limit_db_hl + BEYOND_LIMIT_SDS * sd_db
         asked = self.tally.silent_at_limit[frequency_hz] >= SILENT_AT_LIMIT_SURE
-        return NO_RESPONSE if sure or asked else INCOMPLETE
+        return Outcome.NO_RESPONSE if sure or asked else Outcome.INCOMPLETE

@@ -3,11 +3,14 @@
 In a silence an unsure answer is half a false alarm. A listener who is asked to say so when in doubt
 will sometimes doubt a silence, and is not unreliable for that. But a listener who is unsure at
 every silence tells silence from tone no better than one who presses at every second one.
+
+Whether a listener attends shows in them, and in the rates that the estimator infers.
 """
 
 import math
 from typing import Final
 
+from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure import words
 from firmware_py.procedure.randomness import CATCH_STREAM, uniform
 from firmware_py.procedure.settings import Settings
@@ -16,6 +19,12 @@ CATCH_GAP: Final = 3  # presentations between two catch trials at least; fewer a
 CATCHES_TO_JUDGE: Final = 4
 UNRELIABLE_SHARE: Final = 0.5  # of them answered
 UNSURE_ALARM: Final = 0.5  # of a false alarm
+
+# An ear that ended short of what was wanted had an inattentive listener if more than so many of the
+# clear tones were missed, or of the silences answered; 1 in 100 is usual.
+LAPSE_RATE_HIGH: Final = 0.1
+FALSE_ALARM_RATE_HIGH: Final = 0.1
+CATCHES_ANSWERED_HIGH: Final = 0.25
 
 
 class CatchTrials:
@@ -72,3 +81,17 @@ class CatchTrials:
     def alarm_words(self) -> str:
         """Say how many of them were answered."""
         return words.false_alarms(self.count, self.false_alarms, self.unsure_alarms)
+
+
+def inattention(estimator: ThresholdEstimator, catch_trials: CatchTrials) -> str:
+    """Say in words what shows that the listener did not attend; "" if nothing does."""
+    signs = []
+    found = estimator.hyperparameters
+    if found.lapse_rate > LAPSE_RATE_HIGH:
+        signs.append(words.MISSES.format(percent=100.0 * found.lapse_rate))
+    if catch_trials.judgeable and catch_trials.alarm_share > CATCHES_ANSWERED_HIGH:
+        signs.append(catch_trials.alarm_words())
+    elif found.false_alarm_rate > FALSE_ALARM_RATE_HIGH:
+        percent = 100.0 * found.false_alarm_rate
+        signs.append(words.ANSWERS_THE_INAUDIBLE.format(percent=percent))
+    return words.INATTENTIVE.format(signs=", ".join(signs)) if signs else ""

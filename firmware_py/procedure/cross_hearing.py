@@ -9,35 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from firmware_py.procedure import words
+from firmware_py.procedure import masking, words
 from firmware_py.procedure.audiogram import BAND_PROBABILITY, Estimate
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.levels import near
-from firmware_py.procedure.masking import (
-    COCHLEA_BEST_DB_HL,
-    GAP_MAX_DB,
-    UNKNOWN,
-    Earphones,
-    Threshold,
-    UnmaskableError,
-    noise_db_hl,
-)
-from firmware_py.procedure.outcomes import (
-    INCOMPLETE,
-    MASKED,
-    MEASURE,
-    MEASURED,
-    NO_RESPONSE,
-    NOT_MASKED,
-    RETEST,
-    UNCERTAIN,
-    UNRELIABLE,
-    MaskingMark,
-)
+from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose
 from firmware_py.procedure.presentation import NO_COVER, Cover, Observation, Presentation
 from firmware_py.procedure.settings import AUTOMATIC, LEFT, RIGHT, Settings
 
 OTHER: Final = {LEFT: RIGHT, RIGHT: LEFT}
+ASKED: Final = (Purpose.MEASURE, Purpose.RETEST)  # what the tones that count are for
 
 
 @dataclass(frozen=True)
@@ -79,7 +60,7 @@ class CrossHearing:
     """
 
     def __init__(
-        self, settings: Settings, ears: Mapping[str, EarTest], earphones: Earphones
+        self, settings: Settings, ears: Mapping[str, EarTest], earphones: masking.Earphones
     ) -> None:
         self._settings = settings
         self._ears = ears
@@ -95,7 +76,7 @@ class CrossHearing:
     def cover(self, ear: str, presentation: Presentation) -> Cover:
         """Return the noise that a tone needs; none while nothing is known of the other ear."""
         other = self._other(ear, presentation.frequency_hz)
-        counts = presentation.purpose in (MEASURE, RETEST)
+        counts = presentation.purpose in ASKED
         if not self.watched or not counts or other is None:
             return NO_COVER
         crossing_db_hl = self._crossing(presentation.frequency_hz, presentation.level_db_hl)
@@ -105,7 +86,7 @@ class CrossHearing:
             return Cover(why=words.NO_NOISE)
         try:
             level_db_hl = self._noise(ear, presentation, other)
-        except UnmaskableError as error:
+        except masking.UnmaskableError as error:
             return Cover(why=str(error))
         return Cover(
             level_db_hl,
@@ -125,7 +106,8 @@ class CrossHearing:
         """
         if not self.watched or not self.can_mask or ear in self._judged_again:
             return False
-        uncertain_hz = [f for f, verdict in self.verdicts(ear).items() if verdict.mark == UNCERTAIN]
+        verdicts = self.verdicts(ear)
+        uncertain_hz = [f for f in verdicts if verdicts[f].mark == MaskingMark.UNCERTAIN]
         forgotten = [
             each for each in self._suspects(ear)
             if near(each.presentation.frequency_hz, uncertain_hz)
@@ -141,47 +123,47 @@ class CrossHearing:
         """Say what is sure of each threshold; of an ear without any there is nothing to say."""
         tested = self._ears[ear]
         estimates = tested.audiogram.estimates()
-        if tested.outcome not in (MEASURED, INCOMPLETE, NO_RESPONSE) or not tested.observations:
-            return {each.frequency_hz: Verdict(NOT_MASKED) for each in estimates}
+        if tested.outcome in (Outcome.HEARS_ALL, Outcome.UNRELIABLE) or not tested.observations:
+            return {each.frequency_hz: Verdict(MaskingMark.NOT_MASKED) for each in estimates}
         return {each.frequency_hz: self._verdict(ear, each) for each in estimates}
 
     def _verdict(self, ear: str, estimate: Estimate) -> Verdict:
         frequency_hz = estimate.frequency_hz
-        other = self._other(ear, frequency_hz) or UNKNOWN
+        other = self._other(ear, frequency_hz) or masking.UNKNOWN
         level_db_hl = min(estimate.mean_db_hl, self._ears[ear].levels.limit_db_hl(frequency_hz))
-        tone = Presentation(MEASURE, frequency_hz, level_db_hl)
+        tone = Presentation(Purpose.MEASURE, frequency_hz, level_db_hl)
         if self._crossing(frequency_hz, level_db_hl) < other.cochlea_db_hl:
-            return Verdict(NOT_MASKED, "", self._gap(estimate, other, None))
+            return Verdict(MaskingMark.NOT_MASKED, "", self._gap(estimate, other, None))
         suspects = [each for each in self._suspects(ear) if _near(each, frequency_hz)]
         if suspects:
-            return Verdict(UNCERTAIN, self._why(ear, suspects[-1]))
+            return Verdict(MaskingMark.UNCERTAIN, self._why(ear, suspects[-1]))
         near = [each for each in self._ears[ear].observations if _near(each, frequency_hz)]
         if any(each.cover.noise_db_hl is not None for each in near):
             noise = self.cover(ear, tone).noise_db_hl
-            return Verdict(MASKED, "", self._gap(estimate, other, noise))
-        if estimate.mark == NO_RESPONSE:
-            return Verdict(NOT_MASKED)  # neither ear heard anything
-        return Verdict(UNCERTAIN, words.NOT_MASKED_NEARBY)
+            return Verdict(MaskingMark.MASKED, "", self._gap(estimate, other, noise))
+        if estimate.mark == Outcome.NO_RESPONSE:
+            return Verdict(MaskingMark.NOT_MASKED)  # neither ear heard anything
+        return Verdict(MaskingMark.UNCERTAIN, words.NOT_MASKED_NEARBY)
 
-    def _other(self, ear: str, frequency_hz: float) -> Threshold | None:
+    def _other(self, ear: str, frequency_hz: float) -> masking.Threshold | None:
         """Return what is known of the other ear; None if it is not measured, or not to be trusted.
 
         Half an ear is not enough: its bands may still be anywhere.
         """
         other = self._ears.get(OTHER[ear])
-        if other is None or not other.over or other.outcome == UNRELIABLE:
+        if other is None or not other.over or other.outcome == Outcome.UNRELIABLE:
             return None
         mean_db_hl, _ = other.estimator.threshold([frequency_hz])
         low_db_hl, high_db_hl = other.estimator.threshold_band([frequency_hz], BAND_PROBABILITY)
-        return Threshold(float(mean_db_hl[0]), float(low_db_hl[0]), float(high_db_hl[0]))
+        return masking.Threshold(float(mean_db_hl[0]), float(low_db_hl[0]), float(high_db_hl[0]))
 
     def _crossing(self, frequency_hz: float, level_db_hl: float) -> float:
         """Return the level at which a tone reaches the other cochlea at most."""
         return level_db_hl - self._earphones.attenuation_db(frequency_hz)
 
-    def _noise(self, ear: str, tone: Presentation, other: Threshold) -> float:
+    def _noise(self, ear: str, tone: Presentation, other: masking.Threshold) -> float:
         reach_db_hl = self._earphones.highest_noise_db_hl(OTHER[ear], tone.frequency_hz)
-        return noise_db_hl(
+        return masking.noise_db_hl(
             tone.level_db_hl,
             self._earphones.attenuation_db(tone.frequency_hz),
             other,
@@ -190,16 +172,14 @@ class CrossHearing:
 
     def _suspects(self, ear: str) -> list[Observation]:
         """Return the answers to tones without noise that the other ear may have heard."""
-        return [each for each in self._ears[ear].observations if self._suspect(ear, each)]
-
-    def _suspect(self, ear: str, observation: Observation) -> bool:
-        tone = observation.presentation
-        if tone.purpose not in (MEASURE, RETEST) or observation.heard is False:
-            return False
-        if observation.cover.noise_db_hl is not None:
-            return False
-        other = self._other(ear, tone.frequency_hz) or UNKNOWN
-        return self._crossing(tone.frequency_hz, tone.level_db_hl) >= other.cochlea_db_hl
+        suspects = []
+        for each in self._ears[ear].observations:
+            tone = each.presentation
+            if tone.purpose in ASKED and each.heard is not False and each.cover.noise_db_hl is None:
+                other = self._other(ear, tone.frequency_hz) or masking.UNKNOWN
+                if self._crossing(tone.frequency_hz, tone.level_db_hl) >= other.cochlea_db_hl:
+                    suspects.append(each)
+        return suspects
 
     def _why(self, ear: str, suspect: Observation) -> str:
         if suspect.cover.why:
@@ -209,17 +189,19 @@ class CrossHearing:
             return words.NOT_MEASURED.format(ear=OTHER[ear])
         return self.cover(ear, suspect.presentation).why
 
-    def _gap(self, estimate: Estimate, other: Threshold, noise_db_hl: float | None) -> float | None:
+    def _gap(
+        self, estimate: Estimate, other: masking.Threshold, noise_db_hl: float | None
+    ) -> float | None:
         """Return the air-bone gap of the other ear with which it hears a tone at the threshold."""
-        if estimate.mark != MEASURED or other is UNKNOWN:
+        if estimate.mark != Outcome.MEASURED or other is masking.UNKNOWN:
             return None
         hidden_db_hl = other.mean_db_hl if noise_db_hl is None else noise_db_hl
         crossing_db_hl = self._crossing(estimate.frequency_hz, estimate.mean_db_hl)
         gap_db = round(hidden_db_hl - crossing_db_hl, 1)
-        possible_db = min(other.high_db_hl - COCHLEA_BEST_DB_HL, GAP_MAX_DB)
+        possible_db = min(other.high_db_hl - masking.COCHLEA_BEST_DB_HL, masking.GAP_MAX_DB)
         return gap_db if gap_db < possible_db else None
 
 
 def _near(observation: Observation, frequency_hz: float) -> bool:
     tone = observation.presentation
-    return tone.purpose in (MEASURE, RETEST) and near(tone.frequency_hz, [frequency_hz])
+    return tone.purpose in ASKED and near(tone.frequency_hz, [frequency_hz])

@@ -8,33 +8,14 @@ unsure means outside the estimator, each phase says.
 """
 
 from firmware_py.inference.estimator import ThresholdEstimator
-from firmware_py.procedure import attention
-from firmware_py.procedure.audiogram import Audiogram, Estimate
+from firmware_py.procedure.audiogram import Audiogram
 from firmware_py.procedure.catch_trials import CatchTrials
 from firmware_py.procedure.familiarisation import Familiarisation
-from firmware_py.procedure.levels import Levels
+from firmware_py.procedure.levels import Highest, Levels, unlimited
 from firmware_py.procedure.measurement import Measurement
-from firmware_py.procedure.outcomes import (
-    CATCH,
-    FAMILIARISE,
-    HEARS_ALL,
-    INCOMPLETE,
-    MEASURE,
-    MEASURED,
-    NO_RESPONSE,
-    RETEST,
-    Outcome,
-    Purpose,
-)
+from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.person import UNKNOWN, Person
-from firmware_py.procedure.presentation import (
-    NO_COVER,
-    SILENCE,
-    Cover,
-    Observation,
-    Presentation,
-)
-from firmware_py.procedure.reach import Highest, unlimited
+from firmware_py.procedure.presentation import NO_COVER, SILENCE, Cover, Observation, Presentation
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ, SettingError, Settings
@@ -79,8 +60,8 @@ class EarTest:
         self.familiarisation = Familiarisation(settings.familiar_level_db_hl, self.levels)
         self.measurement = Measurement(settings, self.audiogram, self._rule)
         self.retest: Retest | None = None
-        self.phase: Purpose | None = FAMILIARISE  # None: there is nothing more to present
-        self.outcome: Outcome = INCOMPLETE
+        self.phase: Purpose | None = Purpose.FAMILIARISE  # None: there is nothing more to present
+        self.outcome: Outcome = Outcome.INCOMPLETE
         self.why = ""
 
     @property
@@ -98,20 +79,16 @@ class EarTest:
         """Return by how much the retest came out higher, None without one."""
         return None if self.retest is None else self.retest.difference_db
 
-    def widest(self) -> Estimate:
-        """Return the estimate that is the least sure; see `Audiogram.widest`."""
-        return self.audiogram.widest()
-
     def next_presentation(self, number: int) -> Presentation:
         """Return what to present; `number` counts the presentations of the session.
 
         A pure function of the answers so far: asked twice, it says the same.
         """
-        if self.phase == FAMILIARISE:
+        if self.phase == Purpose.FAMILIARISE:
             return self.familiarisation.tone()
         if self._rule.needs_catches or self.catch_trials.due(number):
             return SILENCE
-        if self.phase == RETEST and self.retest is not None:
+        if self.phase == Purpose.RETEST and self.retest is not None:
             return self.retest.tone()
         return self.measurement.tone()
 
@@ -119,24 +96,25 @@ class EarTest:
         self, presentation: Presentation, heard: bool | None, cover: Cover = NO_COVER
     ) -> None:
         """Take the answer to a presentation into account; None: the listener was unsure."""
-        if presentation.purpose == CATCH:
+        if presentation.purpose == Purpose.CATCH:
             self.catch_trials.answered(heard)
         else:
             self.tally.count(presentation, heard, self.levels)
             self.levels.presented(presentation)
             self.catch_trials.tone_presented()
-        if presentation.purpose == FAMILIARISE:
+        if presentation.purpose == Purpose.FAMILIARISE:
             self.familiarisation.answered(presentation.level_db_hl, heard)
             if self.familiarisation.over:
-                self.phase = MEASURE
+                self.phase = Purpose.MEASURE
         else:
             self.measurement.observe(Observation(presentation, heard, cover))
-        if presentation.purpose == RETEST and self.retest is not None:
+        if presentation.purpose == Purpose.RETEST and self.retest is not None:
             self.retest.answered(presentation.level_db_hl, heard)
             if self.retest.over:
-                self.outcome = self.audiogram.common_mark() or MEASURED  # its answers count as well
+                # Its answers count as well.
+                self.outcome = self.audiogram.common_mark() or Outcome.MEASURED
                 self.phase = None
-        elif self.phase == MEASURE:
+        elif self.phase == Purpose.MEASURE:
             self._judge()
 
     def _judge(self) -> None:
@@ -148,8 +126,8 @@ class EarTest:
         if stop.enough and self._rule.retest_fits:
             mean_db_hl, _ = self.estimator.threshold([FAMILIAR_FREQUENCY_HZ])
             threshold_db_hl = float(mean_db_hl[0])
-            if self.levels.side(FAMILIAR_FREQUENCY_HZ, threshold_db_hl) == MEASURED:
-                self.phase = RETEST
+            if self.levels.side(FAMILIAR_FREQUENCY_HZ, threshold_db_hl) == Outcome.MEASURED:
+                self.phase = Purpose.RETEST
                 self.retest = Retest(threshold_db_hl, self.levels)
 
     def forget(self, observations: list[Observation]) -> None:
@@ -159,13 +137,16 @@ class EarTest:
         at most, and there is no second retest.
         """
         self.measurement.forget(observations)
-        if any(each.presentation.purpose == RETEST for each in observations):
+        if any(each.presentation.purpose == Purpose.RETEST for each in observations):
             self.retest = None
-        self.outcome, self.why, self.phase = INCOMPLETE, "", MEASURE
+        self.outcome, self.why, self.phase = Outcome.INCOMPLETE, "", Purpose.MEASURE
 
     def result(self) -> EarResult:
         """Return what was found; nobody has looked at masking here."""
-        by_frequency = self.outcome in (MEASURED, INCOMPLETE) and self.estimator.trial_count > 0
+        by_frequency = (
+            self.outcome in (Outcome.MEASURED, Outcome.INCOMPLETE)
+            and self.estimator.trial_count > 0
+        )
         thresholds = []
         for each in self.audiogram.estimates():
             mark = each.mark if by_frequency else self.outcome
@@ -178,7 +159,7 @@ class EarTest:
                 each.high_db_hl,
                 self._limit_beyond(mark, each.frequency_hz, by_frequency),
             )
-            thresholds.append(found if mark == MEASURED else found.without_numbers(mark))
+            thresholds.append(found if mark == Outcome.MEASURED else found.without_numbers(mark))
         return EarResult(
             self.ear,
             self.outcome,
@@ -193,15 +174,11 @@ class EarTest:
             self.retest_difference_db,
         )
 
-    def inattention(self) -> str:
-        """Say in words what shows that the listener did not attend; "" if nothing does."""
-        return attention.inattention(self.estimator, self.catch_trials)
-
     def _limit_beyond(self, mark: Outcome, frequency_hz: float, by_frequency: bool) -> float | None:
         """Return the limit that a threshold with this mark lies beyond, perhaps or surely."""
-        if mark == HEARS_ALL:
+        if mark == Outcome.HEARS_ALL:
             return self.levels.floor_db_hl
-        if mark == NO_RESPONSE or (mark == INCOMPLETE and by_frequency):
+        if mark == Outcome.NO_RESPONSE or (mark == Outcome.INCOMPLETE and by_frequency):
             return self.levels.limit_db_hl(frequency_hz)
         return None
 

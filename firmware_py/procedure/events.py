@@ -1,29 +1,57 @@
 """What goes into a hearing test and what comes out, each with its form in the journal."""
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.tells import Tell
 
 HEARD_BUTTON: Final = 1
 UNSURE_BUTTON: Final = 2  # "perhaps": where there is a second button
 
 
 @dataclass(frozen=True)
-class Started:
+class _Named:
+    """Each kind has a name of its own, `WHAT`; one that adds no field is a dataclass by this."""
+
+    WHAT: ClassVar[str] = ""
+
+    def __init_subclass__(cls, what: str = "") -> None:
+        cls.WHAT = what
+
+
+class Event(_Named):
+    """What goes into a test."""
+
+    KINDS: ClassVar[dict[str, type["Event"]]] = {}  # by their names
+
+    def __init_subclass__(cls, what: str = "") -> None:
+        super().__init_subclass__(what)
+        if what:
+            cls.KINDS[what] = cls
+
+
+class Action(_Named):
+    """What comes out of a test."""
+
+
+class RecordedAction(Action):
+    """An action for the journal: it reaches the listener, or it is the result."""
+
+
+@dataclass(frozen=True)
+class Started(Event, what="started"):
     """The operator starts the test; `can_mask`: the tone generator has masking noise."""
 
     can_mask: bool = False
 
 
-@dataclass(frozen=True)
-class TimePassed:
+class TimePassed(Event, what="time"):
     """The time asked for by the last `Wait` has come."""
 
 
 @dataclass(frozen=True)
-class ToneStarted:
+class ToneStarted(Event, what="tone-on"):
     """The board began tone `number`, at `onset_us` of its own time."""
 
     number: int
@@ -31,7 +59,7 @@ class ToneStarted:
 
 
 @dataclass(frozen=True)
-class ToneEnded:
+class ToneEnded(Event, what="tone-off"):
     """The board ended tone `number`; `cut`: before its time."""
 
     number: int
@@ -40,63 +68,58 @@ class ToneEnded:
 
 
 @dataclass(frozen=True)
-class _ButtonMoved:
+class _ButtonMoved(Event):
     """What happened to a button, at `at_us` of the board's time."""
 
     at_us: int
     button: int = HEARD_BUTTON
 
     def __post_init__(self) -> None:
-        """Refuse a button that there is not."""
         if self.button not in (HEARD_BUTTON, UNSURE_BUTTON):
             raise ValueError(
                 f"button is {self.button!r}; allowed are {HEARD_BUTTON} and {UNSURE_BUTTON}"
             )
 
 
-@dataclass(frozen=True)
-class ButtonPressed(_ButtonMoved):
+class ButtonPressed(_ButtonMoved, what="button-down"):
     """The listener pressed a button."""
 
 
-@dataclass(frozen=True)
-class ButtonReleased(_ButtonMoved):
+class ButtonReleased(_ButtonMoved, what="button-up"):
     """The listener released a button."""
 
 
 @dataclass(frozen=True)
-class BoardTime:
+class BoardTime(Event, what="board-time"):
     """The board's time; every press before it has been told."""
 
     at_us: int
 
 
-@dataclass(frozen=True)
-class Paused:
+class Paused(Event, what="paused"):
     """The operator pauses the test."""
 
 
-@dataclass(frozen=True)
-class Continued:
+class Continued(Event, what="continued"):
     """The operator goes on with a paused test."""
 
 
 @dataclass(frozen=True)
-class Aborted:
+class Aborted(Event, what="aborted"):
     """The operator ends the test, `why` in words."""
 
     why: str
 
 
 @dataclass(frozen=True)
-class BoardLost:
+class BoardLost(Event, what="board-lost"):
     """The tone generator does not answer, or its port is gone; `why` in words."""
 
     why: str
 
 
 @dataclass(frozen=True)
-class BoardReady:
+class BoardReady(Event, what="board-ready"):
     """The tone generator answers (again), or the firmware was started again.
 
     `tone_known`: it still knows the tone that was under way and will tell what became of it.
@@ -108,37 +131,18 @@ class BoardReady:
 
 
 @dataclass(frozen=True)
-class NoiseRefused:
+class NoiseRefused(Event, what="noise-refused"):
     """The tone generator refused the last `Mask`; `why` as it said."""
 
     why: str
 
 
-@dataclass(frozen=True)
-class NoiseEnded:
+class NoiseEnded(Event, what="noise-ended"):
     """The tone generator refused the last `Play`: the noise that belongs to it ended by itself."""
 
 
-Event = (
-    Started
-    | TimePassed
-    | ToneStarted
-    | ToneEnded
-    | ButtonPressed
-    | ButtonReleased
-    | BoardTime
-    | Paused
-    | Continued
-    | Aborted
-    | BoardLost
-    | BoardReady
-    | NoiseRefused
-    | NoiseEnded
-)
-
-
 @dataclass(frozen=True)
-class Play:
+class Play(RecordedAction, what="play"):
     """Present this tone."""
 
     number: int
@@ -152,7 +156,7 @@ class Play:
 
 
 @dataclass(frozen=True)
-class Mask:
+class Mask(RecordedAction, what="mask"):
     """Play noise in the ear that is not under test, `why` in words, until told otherwise.
 
     `level_db_hl` is the effective masking level; `number` that of the presentation it is for.
@@ -165,71 +169,41 @@ class Mask:
     why: str
 
 
-@dataclass(frozen=True)
-class Unmask:
+class Unmask(RecordedAction, what="unmask"):
     """End the noise."""
 
 
-@dataclass(frozen=True)
-class Silence:
+class Silence(RecordedAction, what="silence"):
     """End tone and noise at once."""
 
 
-@dataclass(frozen=True)
-class AskBoardTime:
+class AskBoardTime(Action):
     """Ask the board for its time, to be sure that there was no press."""
 
 
 @dataclass(frozen=True)
-class Wait:
+class Wait(Action):
     """Send `TimePassed` at this time; it replaces the wait before it."""
 
     until_us: int
 
 
 @dataclass(frozen=True)
-class Finish:
+class Finish(RecordedAction, what="finish"):
     """The test is over, with this result."""
 
     result: SessionResult
 
 
-Action = Play | Mask | Unmask | Silence | AskBoardTime | Wait | Tell | Finish
-
-_RECORDED: Final = {
-    "started": Started,
-    "time": TimePassed,
-    "tone-on": ToneStarted,
-    "tone-off": ToneEnded,
-    "button-down": ButtonPressed,
-    "button-up": ButtonReleased,
-    "board-time": BoardTime,
-    "paused": Paused,
-    "continued": Continued,
-    "aborted": Aborted,
-    "board-lost": BoardLost,
-    "board-ready": BoardReady,
-    "noise-refused": NoiseRefused,
-    "noise-ended": NoiseEnded,
-    "play": Play,
-    "mask": Mask,
-    "unmask": Unmask,
-    "silence": Silence,
-    "finish": Finish,
-}
-_NAMES: Final = {recorded: name for name, recorded in _RECORDED.items()}
+def as_record(what: Event | RecordedAction) -> dict[str, Any]:
+    """Return an event or an action as JSON values, its name under "what"."""
+    values = {"result": what.result.to_record()} if isinstance(what, Finish) else asdict(what)
+    return {"what": what.WHAT, **values}
 
 
-def is_recorded(action: Action) -> bool:
-    """Tell whether an action belongs in the journal: what reaches the listener, and the result."""
-    return type(action) in _NAMES
-
-
-def as_record(what: Event | Action) -> dict[str, Any]:
-    """Return an event or a recorded action as JSON values, its name under "what"."""
-    if isinstance(what, Finish):
-        return {"what": _NAMES[Finish], "result": what.result.to_record()}
-    return {"what": _NAMES[type(what)], **asdict(what)}
+def records_of(actions: Iterable[Action]) -> list[dict[str, Any]]:
+    """Return those of these actions that belong in the journal, as JSON values."""
+    return [as_record(action) for action in actions if isinstance(action, RecordedAction)]
 
 
 def event_from_record(record: dict[str, Any]) -> Event:
@@ -242,14 +216,10 @@ def event_from_record(record: dict[str, Any]) -> Event:
     """
     try:
         values = dict(record)
-        kind = _RECORDED[values.pop("what")]
-        if not issubclass(kind, Event):
-            raise TypeError
-        if values.keys() != {field.name for field in fields(kind)}:
-            raise TypeError
-        event: Event = kind(**values)
-        # Exactly: True is no number, and 1 is not true.
-        if any(type(getattr(event, field.name)) is not field.type for field in fields(event)):
+        kind = Event.KINDS[values.pop("what")]
+        event = kind(**values)
+        # Nothing is left out, and types are exact: True is no number, and 1 is not true.
+        if {f.name: f.type for f in fields(kind)} != {n: type(v) for n, v in values.items()}:
             raise TypeError
     except (KeyError, TypeError, ValueError):
         raise ValueError(f"{record!r} is not an event of this version") from None

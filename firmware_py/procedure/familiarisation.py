@@ -10,7 +10,7 @@ silence does; and the ascent has to end with a tone that was clear, answered by 
 from typing import Final
 
 from firmware_py.procedure.levels import Levels
-from firmware_py.procedure.outcomes import FAMILIARISE
+from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ
 
@@ -34,7 +34,7 @@ class Familiarisation:
 
     def tone(self) -> Presentation:
         """Return the next tone."""
-        return self._levels.tone(FAMILIARISE, FAMILIAR_FREQUENCY_HZ, self._level_db_hl)
+        return self._levels.tone(Purpose.FAMILIARISE, FAMILIAR_FREQUENCY_HZ, self._level_db_hl)
 
     def answered(self, level_db_hl: float, heard: bool | None) -> None:
         """Go down after a tone that was heard, up after another, or end."""

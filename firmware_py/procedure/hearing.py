@@ -4,28 +4,20 @@ It chooses the ear to go on with and asks it what to present; `presenter.py` pre
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal
 
 from firmware_py.procedure import events, tells, words
+from firmware_py.procedure.catch_trials import inattention
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.events import Action, Event
+from firmware_py.procedure.levels import Highest, unlimited
 from firmware_py.procedure.masking import Earphones
-from firmware_py.procedure.outcomes import (
-    ABORTED,
-    CATCH,
-    COMPLETE,
-    FAILED,
-    FAMILIARISE,
-    UNCERTAIN,
-    UNRELIABLE,
-    SessionOutcome,
-)
+from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, SessionOutcome
 from firmware_py.procedure.person import UNKNOWN, Person
-from firmware_py.procedure.presentation import NO_COVER, Presentation
+from firmware_py.procedure.presentation import NO_COVER
 from firmware_py.procedure.presenter import FINISHED, PAUSED, READY, Answer, Presenter
-from firmware_py.procedure.reach import Highest, unlimited
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.settings import BETTER, BOTH, LEFT, RIGHT, Settings
 
@@ -33,18 +25,6 @@ RETEST_REPEATABLE_DB: Final = 5.0
 RETEST_ACCEPTED_DB: Final = 10.0
 ANY_EARPHONES: Final = Earphones()
 UNSURE_SHARE_HIGH: Final = 0.9  # near the threshold many answers are; all but a few, and it is odd
-
-
-@dataclass
-class ResponseTimes:
-    """Count and sum of the response times, for the quality of the test."""
-
-    count: int = 0
-    total_us: int = 0
-
-    def mean_ms(self) -> float | None:
-        """Return the mean in milliseconds, None without a response."""
-        return self.total_us / self.count / 1000.0 if self.count else None
 
 
 class HearingTest:
@@ -90,7 +70,7 @@ class HearingTest:
         self.cross_hearing = CrossHearing(settings, self.ears, earphones)
         self.outcome: SessionOutcome | Literal[""] = ""
         self.presenter = Presenter(settings, ears[0], self.cross_hearing)
-        self._response_times = ResponseTimes()
+        self._response_times_us: list[int] = []
         self._told_ear = ""
 
     @property
@@ -102,26 +82,6 @@ class HearingTest:
     def number(self) -> int:
         """Return the number of the presentation under way or due."""
         return self.presenter.number
-
-    @property
-    def ear_under_test(self) -> str:
-        """Return the ear of the presentation under way or due."""
-        return self.presenter.ear
-
-    @property
-    def presentation(self) -> Presentation | None:
-        """Return the presentation under way or due."""
-        return self.presenter.presentation
-
-    @property
-    def noise(self) -> events.Mask | None:
-        """Return the noise for this presentation; a silence has that of the last tone."""
-        return self.presenter.noise.due
-
-    @property
-    def stray_presses(self) -> int:
-        """Return how often a button was pressed without a tone, or too early."""
-        return self.presenter.stray_presses
 
     def handle(self, now_us: int, event: Event) -> list[Action]:
         """Take in one event at a time of the session, and say what to do.
@@ -145,22 +105,23 @@ class HearingTest:
             case events.Continued():
                 return self._continued(now_us)
             case events.Aborted(why):
-                return self._finish(ABORTED, why)
+                return self._finish(SessionOutcome.ABORTED, why)
         actions = self.presenter.handle(now_us, event)
         if self.presenter.failure:
-            actions += self._finish(FAILED, self.presenter.failure)
+            actions += self._finish(SessionOutcome.FAILED, self.presenter.failure)
         elif self.presenter.answer is not None:
             actions += self._answered(now_us, self.presenter.answer)
         return actions
 
     def result(self) -> SessionResult:
         """Return the result so far."""
+        times_us = self._response_times_us
         return SessionResult(
             self.outcome,
             tuple(self._ear_result(ear) for ear in self.ears.values()),
             self.number,
-            self.stray_presses,
-            self._response_times.mean_ms(),
+            self.presenter.stray_presses,
+            sum(times_us) / len(times_us) / 1000.0 if times_us else None,
             tuple(self._remarks()),
         )
 
@@ -173,7 +134,7 @@ class HearingTest:
     def _continued(self, now_us: int) -> list[Action]:
         if self.state != PAUSED:
             return []
-        if self.presentation is None:  # paused before it began
+        if self.presenter.presentation is None:  # paused before it began
             return [tells.GoingOnTold(), *self._next(now_us)]
         return [tells.GoingOnTold(), *self.presenter.go_on(now_us)]
 
@@ -187,7 +148,7 @@ class HearingTest:
         if ear is None:
             ear = next(filter(self.cross_hearing.ask_again, self.ears), None)
             if ear is None:
-                return self._finish(COMPLETE, "")
+                return self._finish(SessionOutcome.COMPLETE, "")
             told.append(tells.EarAgainTold(ear, words.CROSS_HEARD))
         presentation = self.ears[ear].next_presentation(self.number + 1)
         if ear != self._told_ear:
@@ -196,16 +157,15 @@ class HearingTest:
         return [*told, *self.presenter.begin(now_us, ear, presentation, since_us)]
 
     def _answered(self, now_us: int, answer: Answer) -> list[Action]:
-        presentation, ear = self.presentation, self.ears[self.ear_under_test]
+        presentation, ear = self.presenter.presentation, self.ears[self.presenter.ear]
         assert presentation is not None
-        silence = presentation.purpose == CATCH
+        silence = presentation.purpose == Purpose.CATCH
         ear.answer(presentation, answer.heard, NO_COVER if silence else self.presenter.noise.cover)
         if answer.response_us is not None:
-            self._response_times.count += 1
-            self._response_times.total_us += answer.response_us
+            self._response_times_us.append(answer.response_us)
         half_width_db = None
-        if presentation.purpose not in (CATCH, FAMILIARISE):
-            half_width_db = round(ear.widest().half_width_db, 2)
+        if presentation.purpose not in (Purpose.CATCH, Purpose.FAMILIARISE):
+            half_width_db = round(ear.audiogram.widest().half_width_db, 2)
         told: list[Action] = [
             tells.AnswerTold(
                 self.number, ear.ear, presentation.purpose, answer.heard, half_width_db
@@ -258,7 +218,7 @@ class HearingTest:
             return []
         found: dict[str, list[int]] = {}
         for frequency_hz, verdict in self.cross_hearing.verdicts(ear.ear).items():
-            if verdict.mark == UNCERTAIN:
+            if verdict.mark == MaskingMark.UNCERTAIN:
                 found.setdefault(verdict.why, []).append(frequency_hz)
         sentence = words.MASKING_UNCERTAIN
         return [
@@ -278,7 +238,7 @@ def next_ear(settings: Settings, ears: Iterable[EarTest]) -> str | None:
         return None
     if settings.first_ear != BETTER or len(tests) == 1:
         return waiting[0].ear
-    strange = [ear for ear in waiting if ear.phase == FAMILIARISE]
+    strange = [ear for ear in waiting if ear.phase == Purpose.FAMILIARISE]
     begun = [ear for ear in waiting if ear.estimator.trial_count]
     return (strange or begun or [min(waiting, key=_familiar_level)])[0].ear
 
@@ -288,12 +248,12 @@ def _familiar_level(ear: EarTest) -> float:
     return float("inf") if level is None else level
 
 
-def _doubts(ear: EarTest) -> list[str]:
+def _doubts(ear: EarTest) -> Iterable[str]:
     """Say what makes the answers of an ear less than sure."""
     doubts = []
     tally = ear.tally
     if tally.unsure > UNSURE_SHARE_HIGH * tally.answered:
         doubts.append(words.MOSTLY_UNSURE.format(unsure=tally.unsure, answered=tally.answered))
-    if ear.outcome != UNRELIABLE and ear.inattention():
-        doubts.append(ear.inattention())
-    return doubts
+    if ear.outcome != Outcome.UNRELIABLE:
+        doubts.append(inattention(ear.estimator, ear.catch_trials))
+    return filter(None, doubts)

@@ -1,15 +1,22 @@
 """The levels of one ear's tones: what limits them, and how fast they may rise."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
-from firmware_py.procedure.outcomes import HEARS_ALL, MEASURED, NO_RESPONSE, Outcome, Purpose
+from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
-from firmware_py.procedure.reach import Highest
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, STEP_UP_NEARBY_OCTAVES, Settings
 
 NEAR_OCTAVES: Final = 1.0  # so far an answer tells much of the threshold at another frequency
+
+# Of ear and frequency in Hz: the highest level that can be reached there, dB HL.
+Highest = Callable[[str, float], float]
+
+
+def unlimited(_ear: str, _frequency_hz: float) -> float:
+    """Return that any level can be reached."""
+    return math.inf
 
 
 class Levels:
@@ -88,8 +95,8 @@ class Levels:
     def side(self, frequency_hz: float, threshold_db_hl: float) -> Outcome:
         """Return whether a threshold lies within the limits, or beyond which of them."""
         if threshold_db_hl >= self.limit_db_hl(frequency_hz):
-            return NO_RESPONSE
-        return HEARS_ALL if threshold_db_hl <= self.floor_db_hl else MEASURED
+            return Outcome.NO_RESPONSE
+        return Outcome.HEARS_ALL if threshold_db_hl <= self.floor_db_hl else Outcome.MEASURED
 
 
 def near(frequency_hz: float, others_hz: Iterable[float]) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.procedure import words
-from firmware_py.procedure.reach import Highest, unlimited
+from firmware_py.procedure.levels import Highest, unlimited
 
 SUPRA_AURAL: Final = "supra-aural"
 CIRCUMAURAL: Final = "circumaural"

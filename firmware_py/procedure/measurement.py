@@ -7,7 +7,7 @@ from typing import Final
 from firmware_py.inference.estimator import Stimulus
 from firmware_py.procedure.audiogram import BAND_PROBABILITY, Audiogram
 from firmware_py.procedure.levels import near
-from firmware_py.procedure.outcomes import CATCH, INCOMPLETE, MEASURE
+from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.presentation import Observation, Presentation
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, Settings
 from firmware_py.procedure.stopping import Stop, StoppingRule
@@ -36,7 +36,7 @@ class Measurement:
         """Return the next tone."""
         if self._once_more_hz is not None:
             limit_db_hl = self._levels.limit_db_hl(self._once_more_hz)
-            return self._levels.tone(MEASURE, self._once_more_hz, limit_db_hl)
+            return self._levels.tone(Purpose.MEASURE, self._once_more_hz, limit_db_hl)
         # At a bound an answer that was expected hardly moves Laplace's mode: the same tone would
         # seem as informative as before.
         at_bound = self._tally.silent_at_limit + self._tally.heard_at_floor
@@ -47,7 +47,7 @@ class Measurement:
         elif self._settings.profile == HONEST_BANDS:
             exhausted_hz += self.settled_hz()
         stimulus = self._most_informative(exhausted_hz)
-        tone = self._levels.tone(MEASURE, stimulus.frequency_hz, stimulus.level_db_hl)
+        tone = self._levels.tone(Purpose.MEASURE, stimulus.frequency_hz, stimulus.level_db_hl)
         return replace(tone, information_bits=stimulus.information_bits)
 
     def settled_hz(self) -> list[float]:
@@ -93,7 +93,7 @@ class Measurement:
 
     def _estimate(self, observation: Observation) -> None:
         tone, heard = observation.presentation, observation.heard
-        if tone.purpose == CATCH:
+        if tone.purpose == Purpose.CATCH:
             self._estimator.observe_silence(heard is not False)
         else:
             self._estimator.observe(tone.frequency_hz, tone.level_db_hl, heard)
@@ -126,4 +126,4 @@ class Measurement:
         silent = self._tally.silent_at_limit
         once = [f for f in self._audiogram.frequencies_hz if silent[f] == 1]
         marks = {e.frequency_hz: e.mark for e in self._audiogram.estimates()} if once else {}
-        return next((f for f in once if marks[f] == INCOMPLETE), None)
+        return next((f for f in once if marks[f] == Outcome.INCOMPLETE), None)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from firmware_py.procedure import tells, words
 from firmware_py.procedure.cross_hearing import OTHER, CrossHearing
 from firmware_py.procedure.events import Action, Mask, Unmask
-from firmware_py.procedure.outcomes import CATCH
+from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import NO_COVER, Cover, Presentation
 
 
@@ -32,9 +32,13 @@ class MaskingNoise:
         From the pause on: so its beginning does not tell when the tone comes. A silence keeps the
         noise of the tone before it, or it would be known by that.
         """
-        if presentation.purpose != CATCH:
+        if presentation.purpose != Purpose.CATCH:
             self.cover = self._cross_hearing.cover(ear, presentation)
-            self.due = self._of_tone(number, ear, presentation.frequency_hz)
+            level_db_hl, why = self.cover.noise_db_hl, self.cover.why
+            self.due = None
+            if level_db_hl is not None:
+                frequency_hz = presentation.frequency_hz
+                self.due = Mask(number, OTHER[ear], frequency_hz, level_db_hl, why)
         elif self.due is not None:
             possible = self._cross_hearing.can_mask
             self.due = replace(self.due, number=number) if possible else None
@@ -42,12 +46,6 @@ class MaskingNoise:
         if self.due is not None:
             return [self.due]
         return [Unmask()] if played else []
-
-    def _of_tone(self, number: int, ear: str, frequency_hz: float) -> Mask | None:
-        level_db_hl = self.cover.noise_db_hl
-        if level_db_hl is None:
-            return None
-        return Mask(number, OTHER[ear], frequency_hz, level_db_hl, self.cover.why)
 
     def refused(self, number: int, why: str) -> list[Action]:
         """Go on without noise, and remember that it was missing.

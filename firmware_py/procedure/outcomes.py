@@ -49,24 +49,5 @@ class SessionOutcome(_Word):
     FAILED = "failed"  # the tone generator did not play
 
 
-FAMILIARISE: Final = Purpose.FAMILIARISE
-MEASURE: Final = Purpose.MEASURE
-RETEST: Final = Purpose.RETEST
-CATCH: Final = Purpose.CATCH
-
-MEASURED: Final = Outcome.MEASURED
-NO_RESPONSE: Final = Outcome.NO_RESPONSE
-HEARS_ALL: Final = Outcome.HEARS_ALL
-UNRELIABLE: Final = Outcome.UNRELIABLE
-INCOMPLETE: Final = Outcome.INCOMPLETE
-
-NOT_MASKED: Final = MaskingMark.NOT_MASKED
-MASKED: Final = MaskingMark.MASKED
-UNCERTAIN: Final = MaskingMark.UNCERTAIN
-
-COMPLETE: Final = SessionOutcome.COMPLETE
-ABORTED: Final = SessionOutcome.ABORTED
-FAILED: Final = SessionOutcome.FAILED
-
 # An answer is True: heard, False: silence, None: unsure, for which this is the word.
 UNSURE: Final = "unsure"

@@ -59,7 +59,6 @@ class Person:
     identifier: str | None = None
 
     def __post_init__(self) -> None:
-        """Check all."""
         age = self.age_years
         if age is not None and not (_is_number(age) and 0.0 <= age <= AGE_YEARS_MAX):
             raise SettingError(

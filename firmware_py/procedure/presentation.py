@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-from firmware_py.procedure.outcomes import CATCH, Purpose
+from firmware_py.procedure.outcomes import Purpose
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Presentation:
     information_bits: float | None = field(default=None, compare=False)
 
 
-SILENCE: Final = Presentation(CATCH, 0.0, 0.0)
+SILENCE: Final = Presentation(Purpose.CATCH, 0.0, 0.0)
 
 
 @dataclass(frozen=True)

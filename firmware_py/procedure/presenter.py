@@ -23,7 +23,7 @@ from firmware_py.procedure import events, tells, words
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.events import UNSURE_BUTTON, Action, Event
 from firmware_py.procedure.noise import MaskingNoise
-from firmware_py.procedure.outcomes import CATCH
+from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.randomness import PAUSE_STREAM, uniform
 from firmware_py.procedure.settings import Settings
@@ -343,4 +343,4 @@ class Presenter:
         return 1000 * (self._settings.tone_ms + self._settings.response_window_ms)
 
     def _is_catch(self) -> bool:
-        return self.presentation is not None and self.presentation.purpose == CATCH
+        return self.presentation is not None and self.presentation.purpose == Purpose.CATCH

@@ -9,14 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Annotated, Any, Final, Self
 
-from firmware_py.procedure.outcomes import (
-    HEARS_ALL,
-    MEASURED,
-    NO_RESPONSE,
-    MaskingMark,
-    Outcome,
-    SessionOutcome,
-)
+from firmware_py.procedure.outcomes import MaskingMark, Outcome, SessionOutcome
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 
 # Wide bounds, for no test comes near them: they only keep nonsense out.
@@ -167,10 +160,10 @@ def _threshold(place: str, record: object) -> ThresholdResult:
     found: ThresholdResult = _object(ThresholdResult)(place, record)
     for name in ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl"):
         value = getattr(found, name)
-        if (value is None) == (found.mark == MEASURED):
-            allowed = "is a number" if found.mark == MEASURED else "is null"
+        if (value is None) == (found.mark == Outcome.MEASURED):
+            allowed = "is a number" if found.mark == Outcome.MEASURED else "is null"
             raise _refusal(f"{place}.{name}", value, f"{allowed} of a mark {found.mark}")
-    if found.mark in (NO_RESPONSE, HEARS_ALL) and found.limit_db_hl is None:
+    if found.mark in (Outcome.NO_RESPONSE, Outcome.HEARS_ALL) and found.limit_db_hl is None:
         raise _refusal(f"{place}.limit_db_hl", None, f"is a number of a mark {found.mark}")
     return found
 

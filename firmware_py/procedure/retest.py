@@ -8,7 +8,7 @@ an unsure answer the two are one.
 from typing import Final
 
 from firmware_py.procedure.levels import Levels
-from firmware_py.procedure.outcomes import RETEST
+from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ
 
@@ -38,7 +38,7 @@ class Retest:
         # The start first: in another order the sum may differ by a bit.
         start_db_hl = self._threshold_db_hl + RETEST_START_DB
         level_db_hl = start_db_hl + self._tones * RETEST_STEP_DB
-        return self._levels.tone(RETEST, FAMILIAR_FREQUENCY_HZ, level_db_hl)
+        return self._levels.tone(Purpose.RETEST, FAMILIAR_FREQUENCY_HZ, level_db_hl)
 
     def answered(self, level_db_hl: float, heard: bool | None) -> None:
         """Find where silence ends and where being sure begins, each halfway between two levels."""

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 LEFT: Final = "left"
 RIGHT: Final = "right"
@@ -38,38 +38,6 @@ _RISE_TIME_PART: Final = _part_of_rise(-1.0) - _part_of_rise(-20.0)  # 0.581
 _RISE_MS_MIN: Final = math.ceil(RISE_TIME_MS[0] / _RISE_TIME_PART)
 _RISE_MS_MAX: Final = math.floor(RISE_TIME_MS[1] / _RISE_TIME_PART)
 
-_CHOICES: Final[dict[str, tuple[str, ...]]] = {
-    "ears": (BOTH, LEFT, RIGHT),
-    "first_ear": (BETTER, LEFT, RIGHT),
-    "masking": (AUTOMATIC, OFF),
-    "profile": ("default", "annealed-laplace", "gp-pta-2015"),
-}
-# Name: (lowest, highest, unit). Times are those of a person, not of a machine.
-_LIMITS: Final[dict[str, tuple[float, float, str]]] = {
-    "response_noise_db": (0.1, 30.0, "dB"),
-    "frequency_min_hz": (125.0, 1000.0, "Hz"),
-    "frequency_max_hz": (1000.0, 8000.0, "Hz"),
-    "level_min_db_hl": (-10.0, 20.0, "dB HL"),
-    "level_max_db_hl": (40.0, 120.0, "dB HL"),
-    "level_step_db": (0.1, 5.0, "dB"),
-    "familiar_level_db_hl": (-10.0, 60.0, "dB HL"),
-    "tones_min": (1, 100, "tones"),
-    "tones_max": (20, 120, "tones"),
-    "stop_half_width_db": (1.0, 40.0, "dB"),
-    "stop_information_bits": (0.0, 1.0, "bit"),
-    "catch_rate": (0.0, 0.5, "a presentation"),
-    "pause_ms_min": (500, 10000, "ms"),
-    "pause_ms_max": (500, 20000, "ms"),
-    "pulse_on_ms": (PLATEAU_MS_MIN + 2 * _RISE_MS_MIN, 2000, "ms"),
-    "pulse_off_ms": (0, 1000, "ms"),
-    "pulses": (1, 5, "pulses"),
-    "rise_ms": (_RISE_MS_MIN, _RISE_MS_MAX, "ms"),
-    "response_ms_min": (0, 300, "ms"),
-    "response_window_ms": (300, 3000, "ms"),
-    "unsure_half_width_db": (0.0, 15.0, "dB"),
-    "seed": (0, SEED_MAX, ""),
-}
-
 
 class SettingError(ValueError):
     """A setting that is unknown, of the wrong type, or outside its limits."""
@@ -78,6 +46,9 @@ class SettingError(ValueError):
 @dataclass(frozen=True)
 class Settings:
     """The settings of one hearing test.
+
+    What is allowed stands beside each: the choices, or lowest, highest and unit. Times are those of
+    a person, not of a machine.
 
     Attributes
     ----------
@@ -119,37 +90,36 @@ class Settings:
         Of the random pauses and catch trials.
     """
 
-    ears: str = BOTH
-    first_ear: str = BETTER
-    profile: str = "default"
-    response_noise_db: float | None = None
-    frequency_min_hz: float = 125.0
-    frequency_max_hz: float = 8000.0
-    level_min_db_hl: float = -10.0
-    level_max_db_hl: float = 100.0
+    ears: Annotated[str, (BOTH, LEFT, RIGHT)] = BOTH
+    first_ear: Annotated[str, (BETTER, LEFT, RIGHT)] = BETTER
+    profile: Annotated[str, ("default", "annealed-laplace", "gp-pta-2015")] = "default"
+    response_noise_db: Annotated[float | None, (0.1, 30.0, "dB")] = None
+    frequency_min_hz: Annotated[float, (125.0, 1000.0, "Hz")] = 125.0
+    frequency_max_hz: Annotated[float, (1000.0, 8000.0, "Hz")] = 8000.0
+    level_min_db_hl: Annotated[float, (-10.0, 20.0, "dB HL")] = -10.0
+    level_max_db_hl: Annotated[float, (40.0, 120.0, "dB HL")] = 100.0
     loud_confirmed: bool = False
-    level_step_db: float = 1.0
-    familiar_level_db_hl: float = 40.0
-    tones_min: int = 12
-    tones_max: int = 40
-    stop_half_width_db: float = 8.0
-    stop_information_bits: float = 0.0
-    catch_rate: float = 0.1
-    pause_ms_min: int = 1200
-    pause_ms_max: int = 2500
-    pulse_on_ms: int = 260
-    pulse_off_ms: int = 190
-    pulses: int = 3
-    rise_ms: int = 35
-    response_ms_min: int = 100
-    response_window_ms: int = 1000
-    unsure_half_width_db: float = 0.0
-    masking: str = AUTOMATIC
+    level_step_db: Annotated[float, (0.1, 5.0, "dB")] = 1.0
+    familiar_level_db_hl: Annotated[float, (-10.0, 60.0, "dB HL")] = 40.0
+    tones_min: Annotated[int, (1, 100, "tones")] = 12
+    tones_max: Annotated[int, (20, 120, "tones")] = 40
+    stop_half_width_db: Annotated[float, (1.0, 40.0, "dB")] = 8.0
+    stop_information_bits: Annotated[float, (0.0, 1.0, "bit")] = 0.0
+    catch_rate: Annotated[float, (0.0, 0.5, "a presentation")] = 0.1
+    pause_ms_min: Annotated[int, (500, 10000, "ms")] = 1200
+    pause_ms_max: Annotated[int, (500, 20000, "ms")] = 2500
+    pulse_on_ms: Annotated[int, (PLATEAU_MS_MIN + 2 * _RISE_MS_MIN, 2000, "ms")] = 260
+    pulse_off_ms: Annotated[int, (0, 1000, "ms")] = 190
+    pulses: Annotated[int, (1, 5, "pulses")] = 3
+    rise_ms: Annotated[int, (_RISE_MS_MIN, _RISE_MS_MAX, "ms")] = 35
+    response_ms_min: Annotated[int, (0, 300, "ms")] = 100
+    response_window_ms: Annotated[int, (300, 3000, "ms")] = 1000
+    unsure_half_width_db: Annotated[float, (0.0, 15.0, "dB")] = 0.0
+    masking: Annotated[str, (AUTOMATIC, OFF)] = AUTOMATIC
     retest: bool = True
-    seed: int = 1
+    seed: Annotated[int, (0, SEED_MAX, "")] = 1
 
     def __post_init__(self) -> None:
-        """Check every value and the relations between them."""
         for field in fields(self):
             _check(field.name, getattr(self, field.name), field.type)
         self._check_relations()
@@ -216,21 +186,23 @@ class Settings:
         return cls(**record)
 
 
-def _check(name: str, value: Any, annotation: Any) -> None:
-    if name in _CHOICES:
-        if value not in _CHOICES[name]:
-            raise SettingError(f"{name} is {value!r}; allowed are {', '.join(_CHOICES[name])}")
-        return
-    if annotation is bool:
+def _check(name: str, value: Any, kind: Any) -> None:
+    """Check a value by the annotation of its setting: the choices, or lowest, highest and unit."""
+    if kind is bool:
         if not isinstance(value, bool):
             raise SettingError(f"{name} is {value!r}; allowed are true and false")
         return
-    if value is None and annotation == (float | None):
+    (allowed,) = kind.__metadata__
+    if kind.__origin__ is str:
+        if value not in allowed:
+            raise SettingError(f"{name} is {value!r}; allowed are {', '.join(allowed)}")
         return
-    low, high, unit = _LIMITS[name]
-    whole = annotation is int
-    kind = int if whole else (int, float)
-    if isinstance(value, bool) or not isinstance(value, kind) or not low <= value <= high:
+    if value is None and kind.__origin__ == (float | None):
+        return
+    low, high, unit = allowed
+    whole = kind.__origin__ is int
+    number = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
+    if not number or not low <= value <= high:
         numbers = (
             f"whole numbers from {low} to {high}" if whole else f"numbers from {low:g} to {high:g}"
         )

@@ -4,17 +4,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.procedure import words
-from firmware_py.procedure.attention import inattention
 from firmware_py.procedure.audiogram import Audiogram, Estimate
-from firmware_py.procedure.catch_trials import CatchTrials
-from firmware_py.procedure.outcomes import (
-    HEARS_ALL,
-    INCOMPLETE,
-    MEASURED,
-    NO_RESPONSE,
-    UNRELIABLE,
-    Outcome,
-)
+from firmware_py.procedure.catch_trials import CatchTrials, inattention
+from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.retest import RETEST_TONES_MAX
 from firmware_py.procedure.settings import Settings
 
@@ -75,21 +67,23 @@ class StoppingRule:
         """Return the end of the measurement, None if it goes on."""
         catches = self._catch_trials
         if catches.judgeable and catches.unreliable:
-            return Stop(UNRELIABLE, catches.alarm_words())
+            return Stop(Outcome.UNRELIABLE, catches.alarm_words())
         if self._hears_nothing():
             limits_db_hl = self._levels.limits_db_hl(self._audiogram.frequencies_hz)
-            return Stop(NO_RESPONSE, words.no_response(limits_db_hl))
+            return Stop(Outcome.NO_RESPONSE, words.no_response(limits_db_hl))
         if self._hears_all():
             if self.needs_catches:
                 return None
             if catches.unreliable:
-                return Stop(UNRELIABLE, catches.alarm_words())
-            return Stop(HEARS_ALL, words.ALL_HEARD.format(floor_db_hl=self._levels.floor_db_hl))
+                return Stop(Outcome.UNRELIABLE, catches.alarm_words())
+            return Stop(
+                Outcome.HEARS_ALL, words.ALL_HEARD.format(floor_db_hl=self._levels.floor_db_hl)
+            )
         both_sides = self._tally.answered > 0 and self._tally.heard < self._tally.tones
         why = self._enough() if both_sides and self._estimator.trial_count else ""
         if not why:
             return None
-        return Stop(self._audiogram.common_mark() or MEASURED, why, enough=True)
+        return Stop(self._audiogram.common_mark() or Outcome.MEASURED, why, enough=True)
 
     def _hears_nothing(self) -> bool:
         """Return whether nothing was heard, or by accident only, up to the limit."""
@@ -100,7 +94,7 @@ class StoppingRule:
         return (
             len(tally.silent_at_limit) >= frequencies
             and tally.silent_at_limit.total() >= LIMIT_TONES
-            and (tally.answered == 0 or self._audiogram.common_side() == NO_RESPONSE)
+            and (tally.answered == 0 or self._audiogram.common_side() == Outcome.NO_RESPONSE)
         )
 
     def _hears_all(self) -> bool:
@@ -109,7 +103,7 @@ class StoppingRule:
         if tally.heard == tally.tones >= self._settings.tones_max:
             return True
         return tally.heard_at_floor.total() >= LIMIT_TONES and (
-            tally.heard == tally.tones or self._audiogram.common_side() == HEARS_ALL
+            tally.heard == tally.tones or self._audiogram.common_side() == Outcome.HEARS_ALL
         )
 
     def _enough(self) -> str:
@@ -135,7 +129,9 @@ class StoppingRule:
     def _short(self, end: str, widest: Estimate) -> str:
         """Say why the measurement ended short of what was wanted, and what it was short of."""
         why = [end, _band(words.WIDE_STILL, widest, wanted_db=self._settings.stop_half_width_db)]
-        at_hz = [e.frequency_hz for e in self._audiogram.estimates() if e.mark == INCOMPLETE]
+        at_hz = [
+            e.frequency_hz for e in self._audiogram.estimates() if e.mark == Outcome.INCOMPLETE
+        ]
         if at_hz:
             limits_db_hl = self._levels.limits_db_hl(at_hz)
             why.append(words.perhaps_beyond(dict(zip(at_hz, limits_db_hl, strict=True))))

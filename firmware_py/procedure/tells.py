@@ -1,20 +1,14 @@
 """What an operator is told as it happens, each with its figures."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import Any
 
+from firmware_py.procedure.events import Action
 from firmware_py.procedure.outcomes import UNSURE, Outcome, Purpose, SessionOutcome
 
 
-@dataclass(frozen=True)
-class Tell:
-    """Something that is told; `WHAT` names it in the console's unasked line."""
-
-    WHAT: ClassVar[str]
-
-    def __init_subclass__(cls, what: str) -> None:
-        """Name the kind."""
-        cls.WHAT = what
+class Tell(Action):
+    """Something that is told; its name stands in the console's unasked line."""
 
     def figures(self) -> dict[str, Any]:
         """Return what the line says of it, by name; what is None is left out."""
@@ -99,12 +93,10 @@ class EarOverTold(Tell, what="ear-over"):
     why: str
 
 
-@dataclass(frozen=True)
 class PauseTold(Tell, what="paused"):
     """The test is paused."""
 
 
-@dataclass(frozen=True)
 class GoingOnTold(Tell, what="continued"):
     """The test goes on after a pause."""
 
@@ -116,7 +108,6 @@ class BoardLostTold(Tell, what="board-lost"):
     why: str
 
 
-@dataclass(frozen=True)
 class BoardReadyTold(Tell, what="board-ready"):
     """The tone generator is back."""
 
@@ -127,34 +118,3 @@ class FinishTold(Tell, what="finished"):
 
     outcome: SessionOutcome
     why: str
-
-
-@dataclass(frozen=True)
-class SessionTold(Tell, what="session"):
-    """A session has begun, with this journal and a calibration in this state."""
-
-    session: int
-    journal: str
-    calibration: str
-
-
-@dataclass(frozen=True)
-class ResumeTold(Tell, what="resumed"):
-    """A session was taken up again, after so many tones."""
-
-    session: int
-    tones: int
-
-
-@dataclass(frozen=True)
-class SessionOverTold(Tell, what="session-over"):
-    """A session is over, and its journal is closed."""
-
-    session: int
-
-
-@dataclass(frozen=True)
-class ForeignEventTold(Tell, what="foreign-event"):
-    """The tone generator told something that is of no use."""
-
-    verb: str

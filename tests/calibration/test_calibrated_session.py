@@ -10,7 +10,7 @@ import pytest
 from device.simulator.listener import SimulatedListener
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.journal import read_journal
-from firmware_py.procedure.outcomes import INCOMPLETE, NO_RESPONSE
+from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.settings import Settings
 from firmware_py.session import ReplayError, replay
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
@@ -67,7 +67,7 @@ def test_the_board_is_never_told_more_than_was_measured(tmp_path: Path) -> None:
     limits = {
         (ear["ear"], each["frequency_hz"]): each["limit_db_hl"]
         for ear in result["ears"] for each in ear["thresholds"]
-        if each["mark"] in (NO_RESPONSE, INCOMPLETE)
+        if each["mark"] in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE)
     }  # fmt: skip
     assert limits[("left", 8000)] == 75.0
     assert limits[("right", 8000)] == 76.0

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware_py.console.audiogram import draw_audiogram, legend
-from firmware_py.procedure.outcomes import MEASURED, MaskingMark, Outcome
+from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.results import ThresholdResult
 
 deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
@@ -23,7 +23,7 @@ def found(frequency_hz: float, level_db_hl: float, sd_db: float = 0.0) -> Thresh
     """A threshold that was measured."""
     low_db_hl, high_db_hl = level_db_hl - 1.96 * sd_db, level_db_hl + 1.96 * sd_db
     return ThresholdResult(
-        cast(int, frequency_hz), MEASURED, level_db_hl, sd_db, low_db_hl, high_db_hl, None
+        cast(int, frequency_hz), Outcome.MEASURED, level_db_hl, sd_db, low_db_hl, high_db_hl, None
     )
 
 

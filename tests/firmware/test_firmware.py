@@ -27,7 +27,7 @@ from firmware_py.platform.ports import Port, PortError
 from firmware_py.procedure import ear as ear_test
 from firmware_py.procedure.events import Action, Event, ToneEnded
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.outcomes import MEASURED
+from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.person import UNKNOWN
 from firmware_py.procedure.settings import INTER_OCTAVE_FREQUENCIES_HZ
 from firmware_py.runner import Runner
@@ -363,7 +363,7 @@ def test_the_console_shows_unsure_answers_and_why_an_ear_ended(
     halves_db = {
         t["frequency_hz"]: (t["high_db_hl"] - t["low_db_hl"]) / 2
         for t in ear["thresholds"]
-        if t["mark"] == MEASURED and t["frequency_hz"] not in INTER_OCTAVE_FREQUENCIES_HZ
+        if t["mark"] == Outcome.MEASURED and t["frequency_hz"] not in INTER_OCTAVE_FREQUENCIES_HZ
     }
     worst_hz = max(halves_db, key=lambda frequency_hz: halves_db[frequency_hz])
 

@@ -15,7 +15,7 @@ from device.tone_generator.server import RefusedError, ToneGenerator
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.calibration.levels import NOISE_CORRECTION
 from firmware_py.procedure.masking import INSERT, KINDS
-from firmware_py.procedure.outcomes import MASKED, NOT_MASKED, UNCERTAIN
+from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
@@ -78,8 +78,8 @@ def test_a_poor_ear_is_found_with_masking_and_hidden_without(masked: Path, shado
     assert max(map(abs, errors_db(masked, LEFT))) < 6.0
     assert max(map(abs, errors_db(masked, RIGHT))) < 6.0
     assert max(errors_db(shadow, LEFT)) < -8.0, "the right ear heard it all"
-    assert marks(masked, LEFT) == {MASKED}
-    assert marks(masked, RIGHT) == {NOT_MASKED}
+    assert marks(masked, LEFT) == {MaskingMark.MASKED}
+    assert marks(masked, RIGHT) == {MaskingMark.NOT_MASKED}
     assert masks_of(shadow) == []
 
 
@@ -128,7 +128,7 @@ def test_a_lost_host_leaves_no_noise(tmp_path: Path) -> None:
     world.close()
 
     assert silent
-    assert marks(world.journal(), LEFT) == {MASKED}
+    assert marks(world.journal(), LEFT) == {MaskingMark.MASKED}
 
 
 def number_of(tone: PlayedTone) -> int:
@@ -195,7 +195,7 @@ def test_a_board_without_noise_is_known_by_its_answer_and_marked(tmp_path: Path)
 
     assert world.client.counters.garbled == world.client.counters.repeats == 0
     assert masks_of(world.journal()) == []
-    assert marks(world.journal(), LEFT) == {UNCERTAIN}
+    assert marks(world.journal(), LEFT) == {MaskingMark.UNCERTAIN}
     assert any(words.endswith("Hz: the tone generator has no masking noise") for words in remarks)
 
 
@@ -241,7 +241,7 @@ def test_a_limit_of_the_board_that_nobody_knew_is_marked(tmp_path: Path) -> None
     refused = [event for event in records_of(world.journal(), "input") if "why" in event]
 
     assert {(event["what"], event["why"]) for event in refused} == {("noise-refused", "limit")}
-    assert UNCERTAIN in marks(world.journal(), LEFT)
+    assert MaskingMark.UNCERTAIN in marks(world.journal(), LEFT)
     assert "refused the noise: limit" in " ".join(result_of(world.journal())["remarks"])
 
 

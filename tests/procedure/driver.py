@@ -10,30 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from firmware_py.procedure.events import (
-    HEARD_BUTTON,
-    UNSURE_BUTTON,
-    Action,
-    AskBoardTime,
-    BoardTime,
-    ButtonPressed,
-    ButtonReleased,
-    Event,
-    Finish,
-    Mask,
-    Play,
-    Silence,
-    Started,
-    TimePassed,
-    ToneEnded,
-    ToneStarted,
-    Unmask,
-    Wait,
-)
+from firmware_py.procedure import events
 from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.levels import Highest, unlimited
 from firmware_py.procedure.masking import Earphones
 from firmware_py.procedure.presenter import LISTENING
-from firmware_py.procedure.reach import Highest, unlimited
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.tells import CatchTold, Tell
 
@@ -54,7 +35,7 @@ Reaction = int | tuple[int, int] | None
 class Listener(Protocol):
     """Says how it reacts."""
 
-    def to_tone(self, play: Play) -> Reaction: ...
+    def to_tone(self, play: events.Play) -> Reaction: ...
     def to_silence(self, number: int) -> Reaction: ...
 
 
@@ -69,12 +50,12 @@ class Ears:
     reaction_us: int = REACTION_US
     unsure_db: float = 0.0
 
-    def to_tone(self, play: Play) -> Reaction:
+    def to_tone(self, play: events.Play) -> Reaction:
         above_db = play.level_db_hl - self.threshold_db_hl(play.ear, play.frequency_hz)
         if above_db < -self.unsure_db:
             return None
         unsure = above_db < self.unsure_db
-        return self.reaction_us, UNSURE_BUTTON if unsure else HEARD_BUTTON
+        return self.reaction_us, events.UNSURE_BUTTON if unsure else events.HEARD_BUTTON
 
     def to_silence(self, number: int) -> Reaction:
         return None
@@ -98,7 +79,7 @@ def two_ears(**levels_db_hl: float) -> Ears:
 class AlwaysPresses:
     """Presses whether there is a tone or not."""
 
-    def to_tone(self, play: Play) -> Reaction:
+    def to_tone(self, play: events.Play) -> Reaction:
         return REACTION_US
 
     def to_silence(self, number: int) -> Reaction:
@@ -108,7 +89,7 @@ class AlwaysPresses:
 class NeverPresses:
     """Has gone home."""
 
-    def to_tone(self, play: Play) -> Reaction:
+    def to_tone(self, play: events.Play) -> Reaction:
         return None
 
     def to_silence(self, number: int) -> Reaction:
@@ -130,13 +111,13 @@ class Driver:
         self.test = HearingTest(
             self.settings, highest_db_hl=self.highest_db_hl, earphones=self.earphones
         )
-        self.noise: Mask | None = None  # that plays
+        self.noise: events.Mask | None = None  # that plays
         self.now_us = 1 * S
         self.onset_us = 0  # of the last tone told, on the board's clock
         self.wait_until_us: int | None = None
-        self.events: list[tuple[int, Event]] = []
-        self.log: list[tuple[int, Action]] = []
-        self._coming: list[tuple[int, int, Event]] = []
+        self.events: list[tuple[int, events.Event]] = []
+        self.log: list[tuple[int, events.Action]] = []
+        self._coming: list[tuple[int, int, events.Event]] = []
         self._order = itertools.count()
         self._sounding: int | None = None
 
@@ -154,11 +135,11 @@ class Driver:
     def run(self) -> dict[str, Any]:
         """Run to the end and return the result."""
         if not self.events:
-            self.feed(Started(self.can_mask))
-        self.run_until(lambda action: isinstance(action, Finish))
+            self.feed(events.Started(self.can_mask))
+        self.run_until(lambda action: isinstance(action, events.Finish))
         return self.result
 
-    def run_until(self, wanted: Callable[[Action], bool]) -> Action:
+    def run_until(self, wanted: Callable[[events.Action], bool]) -> events.Action:
         """Run until there is an action that is wanted, and return it."""
         for _ in range(STEPS_MAX):
             for action in self.step():
@@ -166,17 +147,17 @@ class Driver:
                     return action
         raise AssertionError(f"still {self.test.state} after {STEPS_MAX} steps")
 
-    def run_to_tone(self, purpose: str = "") -> Play:
+    def run_to_tone(self, purpose: str = "") -> events.Play:
         """Run until a tone (of this purpose) is to be played; the board has not begun it."""
         if not self.events:
-            self.feed(Started(self.can_mask))
+            self.feed(events.Started(self.can_mask))
         play = self.run_until(
-            lambda action: isinstance(action, Play) and purpose in ("", self.purpose)
+            lambda action: isinstance(action, events.Play) and purpose in ("", self.purpose)
         )
-        assert isinstance(play, Play)
+        assert isinstance(play, events.Play)
         return play
 
-    def run_to_onset(self, purpose: str = "") -> Play:
+    def run_to_onset(self, purpose: str = "") -> events.Play:
         """Run until the board has said that a tone began."""
         play = self.run_to_tone(purpose)
         while self.test.state != LISTENING:
@@ -186,10 +167,10 @@ class Driver:
     def run_to_catch(self) -> None:
         """Run until there is a silence to be listened to."""
         if not self.events:
-            self.feed(Started(self.can_mask))
+            self.feed(events.Started(self.can_mask))
         self.run_until(lambda action: isinstance(action, CatchTold))
 
-    def step(self) -> list[Action]:
+    def step(self) -> list[events.Action]:
         """Let the next thing happen: something the board told arrives, or the time waited for."""
         arrives_us = self._coming[0][0] if self._coming else None
         wait_us = self.wait_until_us
@@ -200,13 +181,13 @@ class Driver:
         assert wait_us is not None
         self.now_us = max(self.now_us, wait_us)
         self.wait_until_us = None
-        return self.feed(TimePassed())
+        return self.feed(events.TimePassed())
 
-    def feed(self, event: Event, after_us: int = 0) -> list[Action]:
+    def feed(self, event: events.Event, after_us: int = 0) -> list[events.Action]:
         """Give the test an event and do what it says."""
         self.now_us += after_us
         self.events.append((self.now_us, event))
-        if isinstance(event, ToneStarted):
+        if isinstance(event, events.ToneStarted):
             self.onset_us = event.onset_us
         actions = self.test.handle(self.now_us, event)
         self.log += [(self.now_us, action) for action in actions]
@@ -219,81 +200,83 @@ class Driver:
         self._coming.clear()
         self._sounding = None
 
-    def press(self, board_us: int, button: int = HEARD_BUTTON) -> None:
+    def press(self, board_us: int, button: int = events.HEARD_BUTTON) -> None:
         """Have a button pressed at a time of the board, and told."""
-        self._tell(self.session_us(board_us), ButtonPressed(board_us, button))
+        self._tell(self.session_us(board_us), events.ButtonPressed(board_us, button))
         released_us = board_us + HOLD_US
-        self._tell(self.session_us(released_us), ButtonReleased(released_us, button))
+        self._tell(self.session_us(released_us), events.ButtonReleased(released_us, button))
 
     def _react(self, onset_us: int, reaction: Reaction) -> None:
         if reaction is not None:
-            delay_us, button = reaction if isinstance(reaction, tuple) else (reaction, HEARD_BUTTON)
+            delay_us, button = (
+                reaction if isinstance(reaction, tuple) else (reaction, events.HEARD_BUTTON)
+            )
             self.press(onset_us + delay_us, button)
 
-    def _tell(self, at_us: int, event: Event) -> None:
+    def _tell(self, at_us: int, event: events.Event) -> None:
         """Have the board tell what happens at a time of the session."""
         heapq.heappush(self._coming, (at_us + self.wire_us, next(self._order), event))
 
-    def _do(self, action: Action) -> None:
+    def _do(self, action: events.Action) -> None:
         match action:
-            case Wait(until_us):
+            case events.Wait(until_us):
                 self.wait_until_us = until_us
-            case Play():
+            case events.Play():
                 self._play(action)
-            case Mask():
+            case events.Mask():
                 self.noise = action
-            case Unmask():
+            case events.Unmask():
                 self.noise = None
-            case Silence():
+            case events.Silence():
                 self.noise = None
                 self._cut_tone()
-            case AskBoardTime():
+            case events.AskBoardTime():
                 at_us = self.now_us + self.wire_us
-                self._tell(at_us, BoardTime(self.board_us(at_us)))
+                self._tell(at_us, events.BoardTime(self.board_us(at_us)))
             case CatchTold(number):
                 reaction = self.listener.to_silence(number)
                 self._react(self.board_us(self.now_us), reaction)
             case _:
                 pass
 
-    def _play(self, play: Play) -> None:
+    def _play(self, play: events.Play) -> None:
         onset_us = self.board_us(self.now_us + self.wire_us)
         ended_us = onset_us + self.settings.tone_ms * MS
         self._sounding = play.number
-        self._tell(self.session_us(onset_us), ToneStarted(play.number, onset_us))
+        self._tell(self.session_us(onset_us), events.ToneStarted(play.number, onset_us))
         self._react(onset_us, self.listener.to_tone(play))
-        self._tell(self.session_us(ended_us), ToneEnded(play.number, ended_us, cut=False))
+        self._tell(self.session_us(ended_us), events.ToneEnded(play.number, ended_us, cut=False))
 
     def _cut_tone(self) -> None:
         """Tell an end before its time instead of the end in its time, if that is still to come."""
         number, self._sounding = self._sounding, None
-        ends = [entry for entry in self._coming if isinstance(entry[2], ToneEnded)]
+        ends = [entry for entry in self._coming if isinstance(entry[2], events.ToneEnded)]
         if number is None or not ends:
             return
         self._coming = [entry for entry in self._coming if entry not in ends]
         heapq.heapify(self._coming)
         at_us = self.now_us + self.wire_us
-        self._tell(at_us, ToneEnded(number, self.board_us(at_us), cut=True))
+        self._tell(at_us, events.ToneEnded(number, self.board_us(at_us), cut=True))
 
     # What was done
 
     @property
     def purpose(self) -> str:
         """The purpose of the presentation under way."""
-        presentation = self.test.presentation
+        presentation = self.test.presenter.presentation
         return presentation.purpose if presentation else ""
 
     @property
-    def actions(self) -> list[Action]:
+    def actions(self) -> list[events.Action]:
         return [action for _, action in self.log]
 
     @property
-    def plays(self) -> list[Play]:
-        return [action for action in self.actions if isinstance(action, Play)]
+    def plays(self) -> list[events.Play]:
+        return [action for action in self.actions if isinstance(action, events.Play)]
 
     @property
     def result(self) -> dict[str, Any]:
-        (finish,) = (action for action in self.actions if isinstance(action, Finish))
+        (finish,) = (action for action in self.actions if isinstance(action, events.Finish))
         return finish.result.to_record()
 
     def ear(self, name: str) -> dict[str, Any]:

@@ -6,8 +6,7 @@ from typing import Any, cast
 import pytest
 
 from firmware_py.inference.estimator import ThresholdEstimator
-from firmware_py.procedure.attention import inattention
-from firmware_py.procedure.catch_trials import CatchTrials
+from firmware_py.procedure.catch_trials import CatchTrials, inattention
 from firmware_py.procedure.settings import Settings
 from tests.procedure.driver import flat, left
 

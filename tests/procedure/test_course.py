@@ -15,18 +15,8 @@ from firmware_py.procedure.events import (
     Started,
     TimePassed,
 )
-from firmware_py.procedure.outcomes import (
-    COMPLETE,
-    FAMILIARISE,
-    INCOMPLETE,
-    MEASURE,
-    MEASURED,
-    NO_RESPONSE,
-    RETEST,
-)
-from firmware_py.procedure.settings import (
-    Settings,
-)
+from firmware_py.procedure.outcomes import Outcome, Purpose, SessionOutcome
+from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.tells import EarOverTold, FinishTold
 from tests.procedure.driver import (
     Driver,
@@ -71,7 +61,9 @@ def test_the_better_ear_is_measured_first(
 ) -> None:
     """Both are familiarised before; the right one counts as better when they are the same."""
     driver = finished(Settings(), two_ears(left=left_db_hl, right=right_db_hl))
-    course = [(about["ear"], about["purpose"] == FAMILIARISE) for about in driver.told("tone")]
+    course = [
+        (about["ear"], about["purpose"] == Purpose.FAMILIARISE) for about in driver.told("tone")
+    ]
     other = "right" if better == "left" else "left"
 
     assert list(dict.fromkeys(course)) == [
@@ -95,9 +87,9 @@ def test_every_ear_gets_its_own_threshold() -> None:
 
 def test_the_familiarisation_has_no_catch_trials_and_tells_the_estimator_nothing() -> None:
     driver = Driver(Settings(ears="left", catch_rate=0.5), flat(-10.0))
-    driver.run_to_tone(MEASURE)
+    driver.run_to_tone(Purpose.MEASURE)
 
-    assert driver.levels(FAMILIARISE) == [40, 20, 0, -10]
+    assert driver.levels(Purpose.FAMILIARISE) == [40, 20, 0, -10]
     assert all(about["number"] > 4 for about in driver.told("catch"))
     assert driver.test.ears["left"].estimator.trial_count == 0
 
@@ -117,29 +109,31 @@ def test_the_information_expected_is_told_of_the_tones_that_were_chosen_for_it()
     driver = left(flat(30))
 
     for about in driver.told("tone"):
-        assert ("information_bits" in about) == (about["purpose"] == MEASURE), about
-    expected_bits = [about["information_bits"] for about in driver.told("tone", purpose=MEASURE)]
+        assert ("information_bits" in about) == (about["purpose"] == Purpose.MEASURE), about
+    expected_bits = [
+        about["information_bits"] for about in driver.told("tone", purpose=Purpose.MEASURE)
+    ]
     assert all(0.0 < bits <= 1.0 for bits in expected_bits)
     assert not any("information_bits" in vars(play) for play in driver.plays)
 
 
 def test_a_test_ends_with_a_retest_at_1_khz_from_10_db_below_what_was_found() -> None:
     driver = Driver(Settings(ears="left", masking="off"), flat(30.0))
-    driver.run_to_tone(RETEST)
+    driver.run_to_tone(Purpose.RETEST)
     mean_db_hl, _ = driver.test.ears["left"].estimator.threshold([1000.0])
     driver.run()
-    tones = driver.told("tone", purpose=RETEST)
+    tones = driver.told("tone", purpose=Purpose.RETEST)
 
     assert {about["frequency_hz"] for about in tones} == {1000.0}
     assert tones[0]["level_db_hl"] == pytest.approx(mean_db_hl[0] - 10.0, abs=0.5)
-    assert driver.told("answer", purpose=RETEST)[-1]["heard"]
+    assert driver.told("answer", purpose=Purpose.RETEST)[-1]["heard"]
     assert driver.ear("left")["retest_difference_db"] == pytest.approx(0.0, abs=5.0)
 
 
 def test_without_a_retest_there_is_no_difference() -> None:
     driver = left(flat(30), retest=False)
 
-    assert driver.levels(RETEST) == []
+    assert driver.levels(Purpose.RETEST) == []
     assert driver.ear("left")["retest_difference_db"] is None
 
 
@@ -148,9 +142,9 @@ def test_without_a_threshold_at_1_khz_there_is_nothing_to_retest() -> None:
     driver = left(low_tones_only, level_max_db_hl=40.0)
     found = driver.ear("left")
 
-    assert found["outcome"] == MEASURED
-    assert marks(found)[1000] == NO_RESPONSE
-    assert driver.levels(RETEST) == []
+    assert found["outcome"] == Outcome.MEASURED
+    assert marks(found)[1000] == Outcome.NO_RESPONSE
+    assert driver.levels(Purpose.RETEST) == []
     assert found["retest_difference_db"] is None
 
 
@@ -162,7 +156,7 @@ def test_whoever_never_answers_is_remarked_upon() -> None:
 
     assert driver.result["remarks"] == ["no tone was ever answered: check earphones and button"]
     assert driver.result["response_time_mean_ms"] is None
-    assert [found["outcome"] for found in driver.result["ears"]] == [NO_RESPONSE] * 2
+    assert [found["outcome"] for found in driver.result["ears"]] == [Outcome.NO_RESPONSE] * 2
 
 
 def test_a_finished_test_says_so_once_and_nothing_after() -> None:
@@ -171,7 +165,7 @@ def test_a_finished_test_says_so_once_and_nothing_after() -> None:
     assert driver.test.outcome == "complete"
     assert driver.actions[-3:] == [
         Silence(),
-        FinishTold(COMPLETE, ""),
+        FinishTold(SessionOutcome.COMPLETE, ""),
         Finish(driver.test.result()),
     ]
     for event in (TimePassed(), Started(), Aborted("x"), ButtonPressed(1), Continued()):
@@ -198,7 +192,7 @@ def test_an_ear_without_answers_has_no_thresholds() -> None:
     driver.feed(Aborted(""))
 
     for found in driver.result["ears"]:
-        assert set(marks(found).values()) == {INCOMPLETE}
+        assert set(marks(found).values()) == {Outcome.INCOMPLETE}
         assert numbers(found) == {None}
     assert driver.result["remarks"] == []
 
@@ -208,12 +202,12 @@ def test_what_was_measured_before_an_abort_is_kept() -> None:
     driver.feed(Started())
     driver.run_until(lambda action: isinstance(action, EarOverTold))
     before = driver.test.result().to_record()["ears"]
-    driver.run_to_tone(MEASURE)
+    driver.run_to_tone(Purpose.MEASURE)
     driver.feed(Aborted(""))
 
     assert driver.ear("left") in before
-    assert driver.ear("left")["outcome"] == MEASURED
-    assert driver.ear("right")["outcome"] == INCOMPLETE
+    assert driver.ear("left")["outcome"] == Outcome.MEASURED
+    assert driver.ear("right")["outcome"] == Outcome.INCOMPLETE
 
 
 # --- Which tone -----------------------------------------------------------------------------------
@@ -237,7 +231,7 @@ def test_what_is_known_well_enough_is_not_asked_again() -> None:
     looked = 0
     while not ear.over:
         presentation = ear.next_presentation(1)
-        if presentation.purpose == MEASURE and ear.measurement.settled_hz():
+        if presentation.purpose == Purpose.MEASURE and ear.measurement.settled_hz():
             looked += 1
             assert presentation.frequency_hz not in ear.measurement.settled_hz()
         ear.answer(presentation, presentation.level_db_hl > 40.0)
@@ -254,7 +248,7 @@ def test_a_frequency_silent_once_at_the_limit_is_asked_once_more(seed: int) -> N
     at_limit = Counter(play.frequency_hz for play in driver.plays if play.level_db_hl == 100.0)
 
     assert at_limit[3000] == 2
-    assert marks(driver.ear("left"))[3000] == NO_RESPONSE
+    assert marks(driver.ear("left"))[3000] == Outcome.NO_RESPONSE
     assert driver.ear("left")["why"].startswith("95 % band at most +-")
     assert all(play.level_db_hl <= 100.0 for play in driver.plays)
 

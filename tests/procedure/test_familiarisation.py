@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from firmware_py.procedure.familiarisation import Familiarisation
-from firmware_py.procedure.levels import Levels
-from firmware_py.procedure.outcomes import FAMILIARISE
-from firmware_py.procedure.reach import unlimited
+from firmware_py.procedure.levels import Levels, unlimited
+from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.settings import Settings
 
 TO_THE_LIMIT = [40, 50, 60, 70, 80, 90, 100, 100]
@@ -47,7 +46,7 @@ def test_it_ends_with_a_tone_that_was_surely_heard(
         unsure = -unsure_db <= above_db < unsure_db
         phase.answered(tone.level_db_hl, None if unsure else above_db >= 0.0)
         levels.presented(tone)
-        assert (tone.purpose, tone.frequency_hz) == (FAMILIARISE, 1000.0)
+        assert (tone.purpose, tone.frequency_hz) == (Purpose.FAMILIARISE, 1000.0)
         asked.append(tone.level_db_hl)
 
     assert asked == expected

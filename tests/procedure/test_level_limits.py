@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware_py.procedure.events import Play
-from firmware_py.procedure.outcomes import INCOMPLETE, MEASURED, NO_RESPONSE
-from firmware_py.procedure.reach import Highest
+from firmware_py.procedure.levels import Highest
+from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, Settings
 from firmware_py.procedure.words import perhaps_beyond
 from tests.procedure.driver import Driver, Ears, Listener, NeverPresses, flat
@@ -63,9 +63,9 @@ def test_no_tone_is_ever_louder_than_can_be_reached(
     assert too_loud(driver, highest) == []
     for found in driver.ear("left")["thresholds"]:
         limit_db_hl = min(100.0, highest("left", found["frequency_hz"]))
-        if found["mark"] == NO_RESPONSE:
+        if found["mark"] == Outcome.NO_RESPONSE:
             assert found["limit_db_hl"] == limit_db_hl
-        if found["mark"] == MEASURED:
+        if found["mark"] == Outcome.MEASURED:
             assert found["threshold_db_hl"] < limit_db_hl
 
 
@@ -78,10 +78,10 @@ def test_each_frequency_without_response_names_its_own_limit(profile: str) -> No
 
     assert too_loud(driver, highest) == []
     for frequency_hz in (250, 500, 1000, 2000):
-        assert thresholds[frequency_hz]["mark"] == MEASURED
+        assert thresholds[frequency_hz]["mark"] == Outcome.MEASURED
         assert thresholds[frequency_hz]["threshold_db_hl"] == pytest.approx(60.0, abs=8.0)
     for frequency_hz in (6000, 8000):
-        assert thresholds[frequency_hz]["mark"] in (NO_RESPONSE, INCOMPLETE)
+        assert thresholds[frequency_hz]["mark"] in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE)
         assert thresholds[frequency_hz]["limit_db_hl"] == highest("left", frequency_hz) < 50.0
 
 
@@ -93,7 +93,7 @@ def test_who_hears_nothing_is_told_of_all_limits() -> None:
 
     assert too_loud(driver, highest) == []
     assert (ear["outcome"], ear["why"]) == (
-        NO_RESPONSE, "no response at the limit of each frequency, 50 to 100 dB HL",
+        Outcome.NO_RESPONSE, "no response at the limit of each frequency, 50 to 100 dB HL",
     )  # fmt: skip
     assert [each["limit_db_hl"] for each in ear["thresholds"]] == [
         min(100.0, highest("left", f)) for f in AUDIOGRAM_FREQUENCIES_HZ
@@ -108,7 +108,7 @@ def test_what_can_be_reached_at_1_khz_limits_familiarisation_and_retest() -> Non
 
     assert too_loud(driver, highest) == []
     assert driver.plays[0].level_db_hl == 35.0, "40 was wanted"
-    assert driver.ear("left")["outcome"] == MEASURED
+    assert driver.ear("left")["outcome"] == Outcome.MEASURED
 
 
 @pytest.mark.parametrize("profile", ["default", "annealed-laplace"])
@@ -126,7 +126,7 @@ def test_a_cap_that_is_reached_names_the_limits_that_may_be_in_the_way() -> None
 
     driver = session(highest, just_beyond, tones_max=20, stop_half_width_db=1.0)
     ear = driver.ear("left")
-    (unsure,) = [each for each in ear["thresholds"] if each["mark"] == INCOMPLETE]
+    (unsure,) = [each for each in ear["thresholds"] if each["mark"] == Outcome.INCOMPLETE]
     limit = f"{unsure['limit_db_hl']:g} dB HL at {unsure['frequency_hz']} Hz"
 
     assert f"perhaps beyond the limit of {limit}" in ear["why"]

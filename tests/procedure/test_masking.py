@@ -8,21 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from firmware_py.procedure import events
 from firmware_py.procedure.cross_hearing import OTHER
-from firmware_py.procedure.events import (
-    Aborted,
-    BoardLost,
-    BoardReady,
-    Continued,
-    Mask,
-    NoiseEnded,
-    NoiseRefused,
-    Paused,
-    Play,
-    Silence,
-    Started,
-    Unmask,
-)
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.masking import (
     AIR_BONE_GAP_DB,
@@ -35,15 +22,7 @@ from firmware_py.procedure.masking import (
     attenuation_db,
     noise_db_hl,
 )
-from firmware_py.procedure.outcomes import (
-    CATCH,
-    MASKED,
-    MEASURE,
-    MEASURED,
-    NO_RESPONSE,
-    NOT_MASKED,
-    UNCERTAIN,
-)
+from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose
 from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import AGAIN_TONES_MAX
@@ -80,7 +59,7 @@ class Head:
         self._gap_db = gap_db or {}
         self.driver: Driver | None = None
 
-    def to_tone(self, play: Play) -> Reaction:
+    def to_tone(self, play: events.Play) -> Reaction:
         other = OTHER[play.ear]
         own_db = play.level_db_hl - self._gap_db.get(play.ear, 0.0)
         heard = own_db >= self._cochlea(play.ear, play.frequency_hz)
@@ -129,8 +108,8 @@ def worst_db(driver: Driver, ear: str, truth: Curve) -> float:
     return max(abs(level - truth(f)) for f, level in found if level is not None)
 
 
-def noises(driver: Driver) -> list[Mask]:
-    return [action for action in driver.actions if isinstance(action, Mask)]
+def noises(driver: Driver) -> list[events.Mask]:
+    return [action for action in driver.actions if isinstance(action, events.Mask)]
 
 
 # The rule
@@ -220,8 +199,8 @@ def test_a_poor_ear_is_found_with_noise_and_without_it_is_the_shadow_of_the_othe
 
     assert worst_db(masked, "left", flat(75.0)) < 5.0
     assert worst_db(shadow, "left", flat(60.0)) < 5.0, "10 dB HL and 50 dB on the way"
-    assert set(marks(masked, "left").values()) == {MASKED}
-    assert set(marks(masked, "right").values()) == {NOT_MASKED}
+    assert set(marks(masked, "left").values()) == {MaskingMark.MASKED}
+    assert set(marks(masked, "right").values()) == {MaskingMark.NOT_MASKED}
     assert masked.ear("left")["tones_masked"] > 20
     assert masked.result["remarks"] == []
     assert noises(shadow) == []
@@ -231,8 +210,8 @@ def test_a_poor_ear_is_found_with_noise_and_without_it_is_the_shadow_of_the_othe
 def test_a_deaf_ear_is_no_response_and_not_a_threshold() -> None:
     driver = measured(Head(right=flat(10.0), left=flat(NEVER_DB_HL)))
 
-    assert driver.ear("left")["outcome"] == NO_RESPONSE
-    assert set(marks(driver, "left").values()) == {MASKED}
+    assert driver.ear("left")["outcome"] == Outcome.NO_RESPONSE
+    assert set(marks(driver, "left").values()) == {MaskingMark.MASKED}
     assert worst_db(driver, "right", flat(10.0)) < 5.0
 
 
@@ -244,7 +223,7 @@ def test_the_poor_ear_first_is_asked_again_when_the_other_is_known(poor: str) ->
     assert [told["ear"] for told in driver.told("ear-again")] == [poor]
     assert worst_db(driver, poor, flat(75.0)) < 5.0
     assert worst_db(driver, OTHER[poor], flat(10.0)) < 5.0
-    assert set(marks(driver, poor).values()) == {MASKED}
+    assert set(marks(driver, poor).values()) == {MaskingMark.MASKED}
     assert driver.ear(poor)["tones"] <= driver.settings.tones_max + AGAIN_TONES_MAX
     assert driver.ear(poor)["retest_difference_db"] is None, "that was heard by the other ear"
 
@@ -260,14 +239,14 @@ def falling(frequency_hz: float) -> float:
 def test_each_ear_may_be_the_better_one_somewhere() -> None:
     """The first is asked again at high frequencies only, the second masked at low ones."""
     driver = measured(Head(right=rising, left=falling))
-    again = driver.told("tone", ear="right", purpose=MEASURE)[-5:]
+    again = driver.told("tone", ear="right", purpose=Purpose.MEASURE)[-5:]
 
     assert worst_db(driver, "right", rising) < 6.0
     assert worst_db(driver, "left", falling) < 8.0, "what the test promises"
     assert min(about["frequency_hz"] for about in again) >= 1500.0
-    assert {marks(driver, "right")[f] for f in (4000, 6000, 8000)} == {MASKED}
-    assert {marks(driver, "left")[f] for f in (250, 500)} == {MASKED}
-    assert {marks(driver, "right")[f] for f in (250, 500)} == {NOT_MASKED}
+    assert {marks(driver, "right")[f] for f in (4000, 6000, 8000)} == {MaskingMark.MASKED}
+    assert {marks(driver, "left")[f] for f in (250, 500)} == {MaskingMark.MASKED}
+    assert {marks(driver, "right")[f] for f in (250, 500)} == {MaskingMark.NOT_MASKED}
 
 
 @pytest.mark.parametrize("level_db_hl", [20.0, 50.0])
@@ -277,7 +256,7 @@ def test_ears_that_are_alike_are_asked_the_same_with_masking_or_without(level_db
 
     assert automatic.plays == plain.plays
     assert len(noises(automatic)) <= 2, "with a tone far above both"
-    assert set(marks(automatic, "left").values()) == {NOT_MASKED}
+    assert set(marks(automatic, "left").values()) == {MaskingMark.NOT_MASKED}
 
 
 def test_inserts_need_noise_only_at_greater_differences() -> None:
@@ -294,7 +273,7 @@ def test_without_noise_on_the_board_the_tones_are_played_and_marked() -> None:
     driver = measured(head, can_mask=False)
 
     assert driver.plays == measured(head, masking="off").plays
-    assert set(marks(driver, "left").values()) == {UNCERTAIN}
+    assert set(marks(driver, "left").values()) == {MaskingMark.UNCERTAIN}
     (remark,) = driver.result["remarks"]
     assert remark.startswith("left ear: masking uncertain at 250, 500, 750, 1000, 1500, 2000, ")
     assert remark.endswith(f"Hz: {NO_NOISE}")
@@ -306,7 +285,7 @@ def test_noise_that_cannot_be_loud_enough_is_said() -> None:
     driver = measured(Head(flat(10.0), flat(75.0)), earphones=weak)
 
     assert max(noise.level_db_hl for noise in noises(driver) if noise.frequency_hz > 1500.0) <= 30.0
-    assert {marks(driver, "left")[f] for f in (4000, 6000, 8000)} == {UNCERTAIN}
+    assert {marks(driver, "left")[f] for f in (4000, 6000, 8000)} == {MaskingMark.UNCERTAIN}
     assert driver.result["remarks"][0].endswith("Hz: enough noise would be above its limit")
 
 
@@ -314,9 +293,9 @@ def test_of_one_ear_alone_nobody_knows_what_the_other_heard() -> None:
     poor = measured(Head(flat(10.0), flat(75.0)), ears="left")
     good = measured(Head(flat(10.0), flat(20.0)), ears="left")
 
-    assert set(marks(poor, "left").values()) == {UNCERTAIN}
+    assert set(marks(poor, "left").values()) == {MaskingMark.UNCERTAIN}
     assert poor.result["remarks"][-1].endswith("Hz: the right ear was not measured")
-    assert set(marks(good, "left").values()) == {NOT_MASKED}
+    assert set(marks(good, "left").values()) == {MaskingMark.NOT_MASKED}
     assert good.result["remarks"] == []
 
 
@@ -339,7 +318,7 @@ def test_an_air_bone_gap_that_could_have_changed_it_is_told() -> None:
     driver = measured(head)
     gaps_db = [t["air_bone_gap_db"] for t in driver.ear("left")["thresholds"]]
 
-    assert driver.ear("left")["outcome"] == MEASURED
+    assert driver.ear("left")["outcome"] == Outcome.MEASURED
     assert worst_db(driver, "left", flat(90.0)) > 10.0, "the gap was too great"
     assert all(gap_db is not None and gap_db < 40.0 for gap_db in gaps_db)
 
@@ -347,12 +326,12 @@ def test_an_air_bone_gap_that_could_have_changed_it_is_told() -> None:
 # The noise in time
 
 
-def to_masked(driver: Driver) -> Play:
+def to_masked(driver: Driver) -> events.Play:
     """Go on to a tone with noise that is about to begin."""
-    driver.feed(Started(True))
-    driver.run_until(lambda action: isinstance(action, Mask))
-    play = driver.run_until(lambda action: isinstance(action, Play))
-    assert isinstance(play, Play)
+    driver.feed(events.Started(True))
+    driver.run_until(lambda action: isinstance(action, events.Mask))
+    play = driver.run_until(lambda action: isinstance(action, events.Play))
+    assert isinstance(play, events.Play)
     return play
 
 
@@ -363,7 +342,7 @@ def asymmetric(**about: Any) -> Driver:
 def test_noise_begins_with_the_pause_and_is_around_the_tone_in_the_other_ear() -> None:
     driver = asymmetric()
     play = to_masked(driver)
-    at_us, mask = next((at, each) for at, each in driver.log if isinstance(each, Mask))
+    at_us, mask = next((at, each) for at, each in driver.log if isinstance(each, events.Mask))
 
     assert driver.now_us - at_us >= 1000 * driver.settings.pause_ms_min
     assert (mask.number, mask.ear, mask.frequency_hz) == (
@@ -390,13 +369,13 @@ def test_noise_ends_with_an_abort_and_with_a_pause_after_which_it_comes_again() 
     driver, aborted = asymmetric(), asymmetric()
     play, _ = to_masked(driver), to_masked(aborted)
     mask = driver.noise
-    for each, event in ((driver, Paused()), (aborted, Aborted("enough"))):
+    for each, event in ((driver, events.Paused()), (aborted, events.Aborted("enough"))):
         assert each.noise is not None
-        assert isinstance(each.feed(event)[0], Silence)
+        assert isinstance(each.feed(event)[0], events.Silence)
         assert each.noise is None
     driver.forget()
 
-    assert mask in driver.feed(Continued())
+    assert mask in driver.feed(events.Continued())
     assert driver.run_to_tone() == play
 
 
@@ -406,39 +385,39 @@ def test_a_board_that_was_lost_is_given_tone_and_noise_again(tone_known: bool) -
     driver = asymmetric()
     play = to_masked(driver)
     mask = driver.noise
-    driver.feed(BoardLost("x"))
+    driver.feed(events.BoardLost("x"))
     driver.forget()
 
-    assert mask in driver.feed(BoardReady(tone_known, can_mask=True))
+    assert mask in driver.feed(events.BoardReady(tone_known, can_mask=True))
     assert driver.run_to_tone() == play
 
 
 def test_another_board_without_noise_plays_the_tone_without() -> None:
     driver = asymmetric()
     to_masked(driver)
-    driver.feed(BoardLost("x"))
+    driver.feed(events.BoardLost("x"))
     driver.forget()
     driver.noise = None
     count = len(noises(driver))
-    driver.feed(BoardReady(False, can_mask=False))
+    driver.feed(events.BoardReady(False, can_mask=False))
     driver.run()
 
     assert len(noises(driver)) == count
-    assert set(marks(driver, "left").values()) == {UNCERTAIN}
+    assert set(marks(driver, "left").values()) == {MaskingMark.UNCERTAIN}
 
 
 def test_noise_that_the_board_refuses_is_missing_and_marked() -> None:
     driver = asymmetric()
-    driver.feed(Started(True))
+    driver.feed(events.Started(True))
     while driver.test.state != "finished":
-        if any(isinstance(action, Mask) for action in driver.step()):
+        if any(isinstance(action, events.Mask) for action in driver.step()):
             driver.noise = None
-            unmask, told = driver.feed(NoiseRefused("limit"))
-            assert unmask == Unmask()
+            unmask, told = driver.feed(events.NoiseRefused("limit"))
+            assert unmask == events.Unmask()
             assert isinstance(told, UnmaskedTold)
             assert told.why == "the tone generator refused the noise: limit"
 
-    assert set(marks(driver, "left").values()) == {UNCERTAIN}
+    assert set(marks(driver, "left").values()) == {MaskingMark.UNCERTAIN}
     assert driver.ear("left")["tones_masked"] == 0
     assert driver.result["remarks"][0].endswith("the tone generator refused the noise: limit")
 
@@ -446,38 +425,38 @@ def test_noise_that_the_board_refuses_is_missing_and_marked() -> None:
 def test_noise_that_has_ended_begins_anew_with_the_pause_and_the_tone_comes_again() -> None:
     driver = asymmetric()
     play = to_masked(driver)
-    silence, told, mask, *_ = driver.test.handle(driver.now_us, NoiseEnded())
-    assert silence == Silence()
+    silence, told, mask, *_ = driver.test.handle(driver.now_us, events.NoiseEnded())
+    assert silence == events.Silence()
     assert isinstance(told, VoidTold)
     assert told.number == play.number
-    assert mask == driver.test.noise
+    assert mask == driver.test.presenter.noise.due
     assert driver.test.state == PAUSE_BEFORE
 
 
 def test_that_noise_has_ended_means_nothing_to_what_is_not_asked_now() -> None:
     driver = asymmetric()
-    driver.feed(Started(True))
-    assert driver.test.handle(driver.now_us, NoiseEnded()) == []
+    driver.feed(events.Started(True))
+    assert driver.test.handle(driver.now_us, events.NoiseEnded()) == []
     to_masked(driver)
-    driver.feed(Paused())
-    assert driver.test.handle(driver.now_us, NoiseEnded()) == []
+    driver.feed(events.Paused())
+    assert driver.test.handle(driver.now_us, events.NoiseEnded()) == []
 
 
 @pytest.mark.parametrize("first_ear", ["left", "right"])
 def test_noise_that_is_refused_does_not_leave_that_of_the_tone_before(first_ear: str) -> None:
     """Nothing of a refused command is done, so what played would go on."""
     driver = asymmetric(first_ear=first_ear)
-    driver.feed(Started(True))
+    driver.feed(events.Started(True))
     refused, unmasked = 0, 0
     while driver.test.state != "finished":
         before = driver.noise
         for action in driver.step():
-            if isinstance(action, Mask) and action.level_db_hl > MODEST_DB_HL:
+            if isinstance(action, events.Mask) and action.level_db_hl > MODEST_DB_HL:
                 refused += 1
                 driver.noise = before
-                driver.feed(NoiseRefused("limit"))
-            if isinstance(action, Play):
-                assert driver.noise == driver.test.noise
+                driver.feed(events.NoiseRefused("limit"))
+            if isinstance(action, events.Play):
+                assert driver.noise == driver.test.presenter.noise.due
                 unmasked += driver.noise is None and bool(driver.test.presenter.noise.cover.why)
 
     assert refused > 5
@@ -488,11 +467,11 @@ def test_noise_that_is_refused_does_not_leave_that_of_the_tone_before(first_ear:
 def test_no_noise_is_left_where_none_is_due() -> None:
     """In an ear that is tested next, or with a tone that needs none."""
     driver = asymmetric(first_ear="left")
-    driver.feed(Started(True))
+    driver.feed(events.Started(True))
     ears_with_noise = set()
     while driver.test.state != "finished":
         for action in driver.step():
-            if isinstance(action, Play):
+            if isinstance(action, events.Play):
                 assert driver.noise is None or driver.noise.ear == OTHER[action.ear]
                 assert driver.noise is None or driver.noise.number == action.number
                 ears_with_noise |= {driver.noise.ear} if driver.noise else set()
@@ -508,5 +487,5 @@ def test_the_same_events_give_the_same_noise() -> None:
     actions = [action for at, event in driver.events for action in other.handle(at, event)]
 
     assert actions == driver.actions
-    assert any(isinstance(action, Unmask) for action in actions)
-    assert driver.told("answer", purpose=CATCH)
+    assert any(isinstance(action, events.Unmask) for action in actions)
+    assert driver.told("answer", purpose=Purpose.CATCH)

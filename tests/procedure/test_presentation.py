@@ -5,30 +5,8 @@ from typing import Any
 
 import pytest
 
-from firmware_py.procedure.events import (
-    HEARD_BUTTON,
-    UNSURE_BUTTON,
-    Aborted,
-    Action,
-    AskBoardTime,
-    BoardLost,
-    BoardReady,
-    BoardTime,
-    ButtonPressed,
-    ButtonReleased,
-    Continued,
-    Event,
-    Finish,
-    Paused,
-    Play,
-    Silence,
-    Started,
-    TimePassed,
-    ToneEnded,
-    ToneStarted,
-    Wait,
-)
-from firmware_py.procedure.outcomes import ABORTED, CATCH, INCOMPLETE, NO_RESPONSE, RETEST
+from firmware_py.procedure import events, tells
+from firmware_py.procedure.outcomes import Outcome, Purpose, SessionOutcome
 from firmware_py.procedure.presenter import (
     FINISHED,
     LISTENING,
@@ -42,16 +20,6 @@ from firmware_py.procedure.presenter import (
     TIME_TIMEOUT_US,
 )
 from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.tells import (
-    AnswerTold,
-    CatchTold,
-    EarTold,
-    FinishTold,
-    GoingOnTold,
-    PauseTold,
-    ToneTold,
-    VoidTold,
-)
 from tests.procedure.driver import MS, AlwaysPresses, Driver, NeverPresses, S, flat
 
 SETTINGS = Settings(ears="left", seed=4)
@@ -68,20 +36,22 @@ def at_the_first_onset(settings: Settings = SETTINGS) -> Driver:
     return driver
 
 
-def press(driver: Driver, since_onset_us: int, button: int = HEARD_BUTTON) -> list[Action]:
-    return driver.feed(ButtonPressed(driver.onset_us + since_onset_us, button))
+def press(
+    driver: Driver, since_onset_us: int, button: int = events.HEARD_BUTTON
+) -> list[events.Action]:
+    return driver.feed(events.ButtonPressed(driver.onset_us + since_onset_us, button))
 
 
-def board_time(driver: Driver, since_onset_us: int) -> list[Action]:
-    return driver.feed(BoardTime(driver.onset_us + since_onset_us))
+def board_time(driver: Driver, since_onset_us: int) -> list[events.Action]:
+    return driver.feed(events.BoardTime(driver.onset_us + since_onset_us))
 
 
-def answers(actions: list[Action]) -> list[bool | None]:
-    return [a.heard for a in actions if isinstance(a, AnswerTold)]
+def answers(actions: list[events.Action]) -> list[bool | None]:
+    return [a.heard for a in actions if isinstance(a, tells.AnswerTold)]
 
 
-def void(actions: list[Action]) -> list[str]:
-    return [a.why for a in actions if isinstance(a, VoidTold)]
+def void(actions: list[events.Action]) -> list[str]:
+    return [a.why for a in actions if isinstance(a, tells.VoidTold)]
 
 
 # --- The random pause ----------------------------------------------------------------------------
@@ -91,9 +61,9 @@ def pauses_us(driver: Driver) -> list[int]:
     """How long it was from each start, or answer, to what was presented next."""
     pauses, since_us = [], 0
     for at_us, action in driver.log:
-        if isinstance(action, EarTold | AnswerTold):
+        if isinstance(action, tells.EarTold | tells.AnswerTold):
             since_us = at_us
-        elif isinstance(action, ToneTold | CatchTold):
+        elif isinstance(action, tells.ToneTold | tells.CatchTold):
             pauses.append(at_us - since_us)
     return pauses
 
@@ -133,14 +103,14 @@ def test_pauses_without_a_span_are_all_the_same() -> None:
 
 def test_nothing_is_played_before_the_pause_is_over() -> None:
     driver = Driver(SETTINGS)
-    driver.feed(Started())
+    driver.feed(events.Started())
     until_us = driver.wait_until_us
     assert until_us is not None
     driver.now_us = until_us - 1
 
-    assert driver.feed(TimePassed()) == []
+    assert driver.feed(events.TimePassed()) == []
     assert driver.plays == []
-    assert Play in map(type, driver.feed(TimePassed(), after_us=1))
+    assert events.Play in map(type, driver.feed(events.TimePassed(), after_us=1))
 
 
 def test_a_tone_is_played_as_set() -> None:
@@ -154,7 +124,7 @@ def test_a_tone_is_played_as_set() -> None:
     )
     play = Driver(settings).run_to_tone()
 
-    assert play == Play(1, "right", 1000.0, 33.0, 300, 100, 2, 40)
+    assert play == events.Play(1, "right", 1000.0, 33.0, 300, 100, 2, 40)
 
 
 # --- The response window, on the board's time ----------------------------------------------------
@@ -166,8 +136,8 @@ def test_a_press_within_the_window_is_an_answer(since_onset_us: int) -> None:
     actions = press(driver, since_onset_us)
 
     assert answers(actions) == [True]
-    assert actions[0] == Silence()
-    assert driver.test.stray_presses == 0
+    assert actions[0] == events.Silence()
+    assert driver.test.presenter.stray_presses == 0
     assert driver.test.result().response_time_mean_ms == since_onset_us / 1000
 
 
@@ -179,8 +149,8 @@ def test_a_press_too_soon_voids_the_presentation_and_counts_as_stray(since_onset
 
     assert answers(actions) == []
     assert void(actions) == ["the button was pressed before the tone could be heard"]
-    assert actions[0] == Silence()
-    assert driver.test.stray_presses == 1
+    assert actions[0] == events.Silence()
+    assert driver.test.presenter.stray_presses == 1
     assert driver.run_to_tone() == stimulus
 
 
@@ -195,7 +165,7 @@ def test_a_second_press_too_soon_is_passed_over_and_the_window_decides(answered:
     for since_onset_us in (5 * MS, EARLIEST_US - 1):
         assert press(driver, since_onset_us) == []
     assert driver.test.state == LISTENING
-    assert driver.test.stray_presses == 3
+    assert driver.test.presenter.stray_presses == 3
     if answered:
         assert answers(press(driver, 600 * MS)) == [True]
     else:
@@ -208,9 +178,9 @@ def test_whoever_always_presses_too_soon_comes_to_an_end_and_has_heard_nothing()
     driver = Driver(SETTINGS, hasty)
     driver.run()
 
-    assert driver.ear("left")["outcome"] == NO_RESPONSE
+    assert driver.ear("left")["outcome"] == Outcome.NO_RESPONSE
     assert driver.ear("left")["tones_heard"] == 0
-    assert driver.test.stray_presses == 2 * driver.ear("left")["tones"]
+    assert driver.test.presenter.stray_presses == 2 * driver.ear("left")["tones"]
 
 
 def test_after_the_next_answer_a_press_too_soon_voids_again() -> None:
@@ -228,7 +198,7 @@ def test_a_press_too_late_is_stray_and_does_not_answer(since_onset_us: int) -> N
     driver = at_the_first_onset()
 
     assert press(driver, since_onset_us) == []
-    assert driver.test.stray_presses == 1
+    assert driver.test.presenter.stray_presses == 1
     assert driver.test.state == LISTENING
     assert answers(board_time(driver, since_onset_us)) == [False]
 
@@ -236,7 +206,7 @@ def test_a_press_too_late_is_stray_and_does_not_answer(since_onset_us: int) -> N
 @pytest.mark.parametrize("slow_us", [0, 2 * S, 600 * S])
 def test_a_press_in_time_counts_however_late_it_is_told(slow_us: int) -> None:
     driver = at_the_first_onset()
-    driver.feed(TimePassed(), after_us=LATEST_US + slow_us)
+    driver.feed(events.TimePassed(), after_us=LATEST_US + slow_us)
 
     assert answers(press(driver, LATEST_US)) == [True]
 
@@ -274,13 +244,13 @@ def test_the_mean_response_time_is_that_of_the_board(reaction_us: int) -> None:
 
 def test_not_heard_is_only_said_after_the_boards_time() -> None:
     driver = at_the_first_onset()
-    driver.feed(TimePassed(), after_us=LATEST_US)
+    driver.feed(events.TimePassed(), after_us=LATEST_US)
 
     assert driver.told("answer") == []
     for _ in range(3):
-        assert driver.feed(TimePassed(), after_us=TIME_TIMEOUT_US) == [
-            AskBoardTime(),
-            Wait(driver.now_us + TIME_TIMEOUT_US),
+        assert driver.feed(events.TimePassed(), after_us=TIME_TIMEOUT_US) == [
+            events.AskBoardTime(),
+            events.Wait(driver.now_us + TIME_TIMEOUT_US),
         ]
     assert driver.told("answer") == []
     assert answers(board_time(driver, LATEST_US + 1)) == [False]
@@ -290,9 +260,9 @@ def test_not_heard_is_only_said_after_the_boards_time() -> None:
 def test_when_the_board_is_slower_its_window_is_waited_for(left_us: int) -> None:
     """A press in the last microsecond counts, so that has to be over on the board's clock."""
     driver = at_the_first_onset()
-    driver.feed(TimePassed(), after_us=LATEST_US)
+    driver.feed(events.TimePassed(), after_us=LATEST_US)
 
-    assert board_time(driver, LATEST_US - left_us) == [Wait(driver.now_us + left_us + 1)]
+    assert board_time(driver, LATEST_US - left_us) == [events.Wait(driver.now_us + left_us + 1)]
     assert driver.test.state == LISTENING
     assert answers(press(driver, LATEST_US)) == [True]
 
@@ -300,12 +270,12 @@ def test_when_the_board_is_slower_its_window_is_waited_for(left_us: int) -> None
 @pytest.mark.parametrize(
     "what",
     [
-        lambda onset_us: ButtonReleased(onset_us + 500 * MS),
-        lambda onset_us: BoardTime(onset_us - 5 * S),  # told for an earlier tone
-        lambda onset_us: ToneEnded(1, onset_us + SETTINGS.tone_ms * MS, cut=False),
+        lambda onset_us: events.ButtonReleased(onset_us + 500 * MS),
+        lambda onset_us: events.BoardTime(onset_us - 5 * S),  # told for an earlier tone
+        lambda onset_us: events.ToneEnded(1, onset_us + SETTINGS.tone_ms * MS, cut=False),
     ],
 )
-def test_what_is_no_answer_decides_nothing(what: Callable[[int], Event]) -> None:
+def test_what_is_no_answer_decides_nothing(what: Callable[[int], events.Event]) -> None:
     driver = at_the_first_onset()
 
     assert answers(driver.feed(what(driver.onset_us))) == []
@@ -317,67 +287,67 @@ def test_what_is_told_of_another_tone_decides_nothing(number: int) -> None:
     driver = Driver(SETTINGS, NeverPresses())
     driver.run_to_tone()
 
-    assert driver.feed(ToneStarted(number, 5)) == []
+    assert driver.feed(events.ToneStarted(number, 5)) == []
     assert driver.test.state == STARTING
     driver.step()
     assert driver.test.state == LISTENING
-    assert driver.feed(ToneEnded(number, 5, cut=True)) == []
+    assert driver.feed(events.ToneEnded(number, 5, cut=True)) == []
     assert driver.test.state == LISTENING
 
 
 # --- Stray presses -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("button", [HEARD_BUTTON, UNSURE_BUTTON])
+@pytest.mark.parametrize("button", [events.HEARD_BUTTON, events.UNSURE_BUTTON])
 def test_a_stray_press_begins_the_pause_anew(button: int) -> None:
     driver = Driver(TWO_BUTTONS)
-    driver.feed(Started())
-    actions = driver.feed(ButtonPressed(5, button), after_us=SETTINGS.pause_ms_min * MS)
+    driver.feed(events.Started())
+    actions = driver.feed(events.ButtonPressed(5, button), after_us=SETTINGS.pause_ms_min * MS)
 
-    assert actions == [Wait(driver.now_us + SETTINGS.pause_ms_min * MS)]
-    assert driver.test.stray_presses == 1
+    assert actions == [events.Wait(driver.now_us + SETTINGS.pause_ms_min * MS)]
+    assert driver.test.presenter.stray_presses == 1
 
 
 def test_a_stray_press_does_not_shorten_the_pause() -> None:
     driver = Driver(Settings(pause_ms_min=1200, pause_ms_max=9000, seed=1))
-    driver.feed(Started())
+    driver.feed(events.Started())
     assert driver.wait_until_us is not None
     assert driver.wait_until_us > driver.now_us + 2 * S
 
-    assert driver.feed(ButtonPressed(5)) == []
+    assert driver.feed(events.ButtonPressed(5)) == []
 
 
 def test_stray_presses_do_not_prolong_the_pause_for_ever() -> None:
     driver = Driver(SETTINGS)
-    driver.feed(Started())
+    driver.feed(events.Started())
     began_us = driver.now_us
     for _ in range(40):
-        driver.feed(ButtonPressed(5), after_us=250 * MS)
+        driver.feed(events.ButtonPressed(5), after_us=250 * MS)
         assert driver.wait_until_us is not None
         assert driver.wait_until_us <= began_us + PAUSE_TOTAL_US_MAX
 
     assert driver.wait_until_us == began_us + PAUSE_TOTAL_US_MAX
-    assert driver.test.stray_presses == 40
+    assert driver.test.presenter.stray_presses == 40
 
 
 def test_a_press_before_the_tone_began_is_stray() -> None:
     driver = Driver(SETTINGS)
     driver.run_to_tone()
 
-    assert driver.feed(ButtonPressed(5)) == []
-    assert driver.test.stray_presses == 1
+    assert driver.feed(events.ButtonPressed(5)) == []
+    assert driver.test.presenter.stray_presses == 1
     assert driver.test.state == STARTING
 
 
 def test_a_press_of_nobodys_business_is_not_counted() -> None:
     """Before the test, while it is paused and after it the button may be played with."""
     driver = Driver(SETTINGS)
-    driver.feed(ButtonPressed(5))
-    driver.feed(Started())
-    driver.feed(Paused())
-    driver.feed(ButtonPressed(6))
+    driver.feed(events.ButtonPressed(5))
+    driver.feed(events.Started())
+    driver.feed(events.Paused())
+    driver.feed(events.ButtonPressed(6))
 
-    assert driver.test.stray_presses == 0
+    assert driver.test.presenter.stray_presses == 0
 
 
 # --- Catch trials --------------------------------------------------------------------------------
@@ -391,7 +361,7 @@ def at_a_silence() -> Driver:
 
 def silence_us(driver: Driver) -> int:
     """When a catch trial begins, on the clock of the board."""
-    assert driver.purpose == CATCH
+    assert driver.purpose == Purpose.CATCH
     assert driver.test.presenter.onset_us is not None
     return driver.test.presenter.onset_us
 
@@ -399,7 +369,7 @@ def silence_us(driver: Driver) -> int:
 def test_a_catch_trial_is_silent_and_as_long_as_a_tone_and_its_window() -> None:
     driver = at_a_silence()
 
-    assert not isinstance(driver.actions[-2], Play)
+    assert not isinstance(driver.actions[-2], events.Play)
     assert driver.test.state == LISTENING
     assert driver.wait_until_us == driver.now_us + LATEST_US
 
@@ -409,11 +379,11 @@ def test_a_press_in_a_catch_trial_is_a_false_alarm(since_begin_us: int) -> None:
     driver = at_a_silence()
     ear = driver.test.ears["left"]
     press_us = silence_us(driver) + since_begin_us
-    actions = driver.feed(ButtonPressed(press_us), after_us=since_begin_us)
+    actions = driver.feed(events.ButtonPressed(press_us), after_us=since_begin_us)
 
     assert answers(actions) == [True]
     assert (ear.catch_trials.count, ear.catch_trials.false_alarms) == (1, 1)
-    assert driver.test.stray_presses == 0
+    assert driver.test.presenter.stray_presses == 0
     assert ear.tally.tones == len(driver.plays)
 
 
@@ -421,29 +391,29 @@ def test_a_press_after_a_catch_trial_is_none_in_it_however_soon_it_is_told() -> 
     driver = at_a_silence()
     press_us = silence_us(driver) + LATEST_US + 1
 
-    assert answers(driver.feed(ButtonPressed(press_us), after_us=100 * MS)) == []
-    assert driver.test.stray_presses == 1
-    assert answers(driver.feed(BoardTime(press_us))) == [False]
+    assert answers(driver.feed(events.ButtonPressed(press_us), after_us=100 * MS)) == []
+    assert driver.test.presenter.stray_presses == 1
+    assert answers(driver.feed(events.BoardTime(press_us))) == [False]
 
 
 def test_a_press_before_a_catch_trial_puts_it_off_on_the_clock_of_the_board() -> None:
     driver = at_a_silence()
     begin_us = silence_us(driver)
 
-    assert answers(driver.feed(ButtonPressed(begin_us - 1))) == []
-    assert driver.test.stray_presses == 1
+    assert answers(driver.feed(events.ButtonPressed(begin_us - 1))) == []
+    assert driver.test.presenter.stray_presses == 1
     begin_us += SETTINGS.pause_ms_min * MS - 1
-    assert answers(driver.feed(ButtonPressed(begin_us - 1))) == []
+    assert answers(driver.feed(events.ButtonPressed(begin_us - 1))) == []
     begin_us += SETTINGS.pause_ms_min * MS - 1
-    assert answers(driver.feed(BoardTime(begin_us + LATEST_US))) == []
-    assert answers(driver.feed(BoardTime(begin_us + LATEST_US + 1))) == [False]
+    assert answers(driver.feed(events.BoardTime(begin_us + LATEST_US))) == []
+    assert answers(driver.feed(events.BoardTime(begin_us + LATEST_US + 1))) == [False]
 
 
 def test_presses_without_end_do_not_put_it_off_for_ever() -> None:
     driver = at_a_silence()
     begin_us = silence_us(driver)
     for _ in range(3 * PAUSE_TOTAL_US_MAX // (SETTINGS.pause_ms_min * MS)):
-        if answers(driver.feed(ButtonPressed(begin_us))):
+        if answers(driver.feed(events.ButtonPressed(begin_us))):
             break
         begin_us += SETTINGS.pause_ms_min * MS - 1
 
@@ -460,7 +430,7 @@ def test_a_press_in_a_catch_trial_is_one_even_if_the_session_still_pauses() -> N
         late.run_to_tone() if not late.events else late.step()
     assert late.test.state == PAUSE_BEFORE
     assert silence_us(late) - late.onset_us == begin_us - driver.onset_us, "the same to the board"
-    actions = late.feed(ButtonPressed(silence_us(late)))
+    actions = late.feed(events.ButtonPressed(silence_us(late)))
 
     assert answers(actions) == [True]
     assert late.told("catch", number=number)
@@ -471,7 +441,7 @@ def test_the_pause_before_a_catch_trial_is_also_one_after_a_tone_that_was_cut_la
     begin_us = silence_us(driver)
     pause_us = begin_us - driver.test.presenter.pause_since_us
     for offset_us in (begin_us - pause_us, begin_us - pause_us - 1, begin_us - pause_us + 70 * MS):
-        driver.feed(ToneEnded(driver.test.number - 1, offset_us, cut=True))
+        driver.feed(events.ToneEnded(driver.test.number - 1, offset_us, cut=True))
 
     assert silence_us(driver) == begin_us + 70 * MS
 
@@ -481,37 +451,37 @@ def test_a_catch_trial_is_passed_when_the_board_says_that_it_is_over_without_a_p
     ear = driver.test.ears["left"]
     over_us = silence_us(driver) + LATEST_US
 
-    assert driver.feed(TimePassed(), after_us=LATEST_US - 1) == []
-    assert driver.feed(TimePassed(), after_us=1)[0] == AskBoardTime()
-    assert driver.feed(BoardTime(over_us)) == [Wait(driver.now_us + 1)]
-    assert answers(driver.feed(BoardTime(over_us + 1))) == [False]
+    assert driver.feed(events.TimePassed(), after_us=LATEST_US - 1) == []
+    assert driver.feed(events.TimePassed(), after_us=1)[0] == events.AskBoardTime()
+    assert driver.feed(events.BoardTime(over_us)) == [events.Wait(driver.now_us + 1)]
+    assert answers(driver.feed(events.BoardTime(over_us + 1))) == [False]
     assert (ear.catch_trials.count, ear.catch_trials.false_alarms) == (1, 0)
 
 
 def test_after_a_disturbance_a_catch_trial_begins_when_the_board_says_what_time_it_is() -> None:
     driver = at_a_silence()
     before_us = silence_us(driver)
-    driver.feed(Paused())
-    assert answers(driver.feed(ButtonPressed(before_us + 1))) == []
-    driver.feed(Continued())
+    driver.feed(events.Paused())
+    assert answers(driver.feed(events.ButtonPressed(before_us + 1))) == []
+    driver.feed(events.Continued())
     driver.forget()
     told = len(driver.told("catch"))
 
-    assert driver.feed(TimePassed(), after_us=S * 60)[0] == AskBoardTime()
+    assert driver.feed(events.TimePassed(), after_us=S * 60)[0] == events.AskBoardTime()
     assert len(driver.told("catch")) == told
-    assert driver.feed(TimePassed(), after_us=TIME_TIMEOUT_US)[0] == AskBoardTime()
-    driver.feed(BoardTime(before_us + 99 * S))
+    assert driver.feed(events.TimePassed(), after_us=TIME_TIMEOUT_US)[0] == events.AskBoardTime()
+    driver.feed(events.BoardTime(before_us + 99 * S))
     assert len(driver.told("catch")) == told + 1
-    assert answers(driver.feed(ButtonPressed(before_us + 99 * S - 1))) == []
+    assert answers(driver.feed(events.ButtonPressed(before_us + 99 * S - 1))) == []
     assert silence_us(driver) > before_us + 99 * S
-    assert answers(driver.feed(ButtonPressed(silence_us(driver)))) == [True]
+    assert answers(driver.feed(events.ButtonPressed(silence_us(driver)))) == [True]
 
 
 def test_a_disturbed_catch_trial_is_a_catch_trial_again() -> None:
     driver = at_a_silence()
     number = driver.test.number
-    driver.feed(Paused())
-    driver.feed(Continued())
+    driver.feed(events.Paused())
+    driver.feed(events.Continued())
     while driver.test.state != LISTENING:
         driver.step()
 
@@ -524,45 +494,51 @@ def test_a_disturbed_catch_trial_is_a_catch_trial_again() -> None:
 
 def test_a_press_of_the_second_button_is_an_unsure_answer() -> None:
     driver = at_the_first_onset(TWO_BUTTONS)
-    actions = press(driver, 600 * MS, UNSURE_BUTTON)
+    actions = press(driver, 600 * MS, events.UNSURE_BUTTON)
     ear = driver.test.ears["left"]
 
     assert answers(actions) == [None]
-    assert actions[0] == Silence()
+    assert actions[0] == events.Silence()
     assert (ear.tally.tones, ear.tally.heard, ear.tally.unsure) == (1, 0, 1)
     assert driver.test.result().response_time_mean_ms == 600.0
 
 
 @pytest.mark.parametrize(
     ("first", "second", "answer"),
-    [(HEARD_BUTTON, UNSURE_BUTTON, True), (UNSURE_BUTTON, HEARD_BUTTON, None)],
+    [
+        (events.HEARD_BUTTON, events.UNSURE_BUTTON, True),
+        (events.UNSURE_BUTTON, events.HEARD_BUTTON, None),
+    ],
 )
 def test_the_first_press_in_the_window_counts(first: int, second: int, answer: bool | str) -> None:
     driver = at_the_first_onset(TWO_BUTTONS)
 
     assert answers(press(driver, 600 * MS, first)) == [answer]
     assert answers(press(driver, 700 * MS, second)) == []
-    assert driver.test.stray_presses == 1
+    assert driver.test.presenter.stray_presses == 1
 
 
 def test_an_unsure_press_outside_the_window_is_what_the_other_is() -> None:
     driver = at_the_first_onset(TWO_BUTTONS)
-    assert press(driver, LATEST_US + 1, UNSURE_BUTTON) == []
-    assert len(void(press(driver, EARLIEST_US - 1, UNSURE_BUTTON))) == 1
+    assert press(driver, LATEST_US + 1, events.UNSURE_BUTTON) == []
+    assert len(void(press(driver, EARLIEST_US - 1, events.UNSURE_BUTTON))) == 1
     driver.run_to_onset()
-    assert press(driver, 0, UNSURE_BUTTON) == []
-    driver.feed(ButtonReleased(driver.onset_us + 5, UNSURE_BUTTON))
+    assert press(driver, 0, events.UNSURE_BUTTON) == []
+    driver.feed(events.ButtonReleased(driver.onset_us + 5, events.UNSURE_BUTTON))
 
-    assert driver.test.stray_presses == 3
+    assert driver.test.presenter.stray_presses == 3
     assert driver.test.state == LISTENING
 
 
 def test_without_a_second_button_its_presses_mean_nothing() -> None:
     alone, pestered = Driver(SETTINGS), Driver(SETTINGS)
     alone.run()
-    pestered.feed(Started())
+    pestered.feed(events.Started())
     while pestered.test.state != FINISHED:
-        assert pestered.feed(ButtonPressed(pestered.onset_us + 500 * MS, UNSURE_BUTTON)) == []
+        assert (
+            pestered.feed(events.ButtonPressed(pestered.onset_us + 500 * MS, events.UNSURE_BUTTON))
+            == []
+        )
         pestered.step()
 
     assert pestered.plays == alone.plays
@@ -575,7 +551,7 @@ def test_an_unsure_press_in_a_silence_is_an_unsure_alarm() -> None:
     driver.run_to_catch()
     ear = driver.test.ears["left"]
 
-    unsure = ButtonPressed(silence_us(driver) + 300 * MS, UNSURE_BUTTON)
+    unsure = events.ButtonPressed(silence_us(driver) + 300 * MS, events.UNSURE_BUTTON)
     assert answers(driver.feed(unsure, after_us=300 * MS)) == [None]
     caught = ear.catch_trials
     assert (caught.count, caught.false_alarms, caught.unsure_alarms) == (1, 0, 1)
@@ -585,25 +561,25 @@ def test_an_unsure_press_in_a_silence_is_an_unsure_alarm() -> None:
 
 
 def pause_and_go_on(driver: Driver) -> None:
-    assert driver.feed(Paused())[0] == Silence()
-    driver.feed(Continued(), after_us=60 * S)
+    assert driver.feed(events.Paused())[0] == events.Silence()
+    driver.feed(events.Continued(), after_us=60 * S)
 
 
 def cut(driver: Driver) -> None:
-    actions = driver.feed(ToneEnded(driver.test.number, driver.onset_us + 5 * MS, cut=True))
+    actions = driver.feed(events.ToneEnded(driver.test.number, driver.onset_us + 5 * MS, cut=True))
     assert void(actions) == ["the tone was cut short"]
 
 
 def lose_the_board(driver: Driver) -> None:
-    driver.feed(BoardLost("no answer"))
+    driver.feed(events.BoardLost("no answer"))
     driver.forget()
-    assert driver.feed(TimePassed(), after_us=60 * S) == []
-    driver.feed(BoardReady(tone_known=False))
+    assert driver.feed(events.TimePassed(), after_us=60 * S) == []
+    driver.feed(events.BoardReady(tone_known=False))
 
 
 def start_the_firmware_again(driver: Driver) -> None:
     driver.forget()
-    driver.feed(BoardReady(tone_known=False))
+    driver.feed(events.BoardReady(tone_known=False))
 
 
 @pytest.mark.parametrize("purpose", ["familiarise", "measure", "retest"])
@@ -635,7 +611,7 @@ def test_disturbances_change_nothing_in_what_is_asked_and_found() -> None:
         disturb(rough)
         rough.run_to_onset()
         press(rough, 0)
-        rough.run_until(lambda action: isinstance(action, AnswerTold))
+        rough.run_until(lambda action: isinstance(action, tells.AnswerTold))
     rough.run()
 
     assert list(dict.fromkeys(rough.plays)) == smooth.plays
@@ -644,8 +620,8 @@ def test_disturbances_change_nothing_in_what_is_asked_and_found() -> None:
 
 def test_a_tone_the_board_still_knows_goes_on() -> None:
     driver = at_the_first_onset()
-    driver.feed(BoardLost("no answer"))
-    driver.feed(BoardReady(tone_known=True), after_us=30 * S)
+    driver.feed(events.BoardLost("no answer"))
+    driver.feed(events.BoardReady(tone_known=True), after_us=30 * S)
 
     assert driver.test.state == LISTENING
     assert driver.wait_until_us == driver.now_us + LATEST_US
@@ -655,36 +631,36 @@ def test_a_tone_the_board_still_knows_goes_on() -> None:
 def test_a_tone_the_board_still_knows_may_begin_after_it_was_lost() -> None:
     driver = Driver(SETTINGS, NeverPresses())
     driver.run_to_tone()
-    driver.feed(BoardLost("no answer"))
-    driver.feed(BoardReady(tone_known=True), after_us=30 * S)
+    driver.feed(events.BoardLost("no answer"))
+    driver.feed(events.BoardReady(tone_known=True), after_us=30 * S)
 
     assert driver.test.state == STARTING
     assert driver.wait_until_us == driver.now_us + START_TIMEOUT_US
-    driver.feed(ToneStarted(1, 77))
+    driver.feed(events.ToneStarted(1, 77))
     assert driver.test.state == LISTENING
 
 
 def test_a_board_that_was_lost_before_the_start_is_there_at_the_start() -> None:
     """A test that is resumed before it began is started when the board answers."""
     driver = Driver(SETTINGS)
-    driver.feed(BoardLost("no answer"))
-    driver.feed(Started())
+    driver.feed(events.BoardLost("no answer"))
+    driver.feed(events.Started())
 
     assert driver.run_to_tone() == Driver(SETTINGS).run_to_tone()
 
 
 def test_nothing_goes_on_while_the_board_is_lost() -> None:
     driver = Driver(SETTINGS)
-    driver.feed(Started())
-    driver.feed(BoardLost("port gone"))
+    driver.feed(events.Started())
+    driver.feed(events.BoardLost("port gone"))
 
-    assert driver.feed(BoardLost("port gone")) == []
+    assert driver.feed(events.BoardLost("port gone")) == []
     assert driver.told("board-lost") == [{"why": "port gone"}]
-    assert driver.feed(TimePassed(), after_us=600 * S) == []
-    assert driver.feed(Paused()) == [Silence(), PauseTold()]
-    driver.feed(Continued())
-    assert driver.feed(TimePassed(), after_us=600 * S) == []
-    driver.feed(BoardReady(tone_known=False))
+    assert driver.feed(events.TimePassed(), after_us=600 * S) == []
+    assert driver.feed(events.Paused()) == [events.Silence(), tells.PauseTold()]
+    driver.feed(events.Continued())
+    assert driver.feed(events.TimePassed(), after_us=600 * S) == []
+    driver.feed(events.BoardReady(tone_known=False))
     assert driver.run_to_tone().number == 1
 
 
@@ -694,20 +670,20 @@ def test_a_tone_that_does_not_begin_is_given_up_after_a_time_and_asked_again() -
     driver.forget()
 
     assert driver.wait_until_us == driver.now_us + START_TIMEOUT_US
-    actions = driver.feed(TimePassed(), after_us=START_TIMEOUT_US)
+    actions = driver.feed(events.TimePassed(), after_us=START_TIMEOUT_US)
     assert void(actions) == []
-    assert AskBoardTime() in actions
-    actions = driver.feed(BoardTime(1))
+    assert events.AskBoardTime() in actions
+    actions = driver.feed(events.BoardTime(1))
     assert void(actions) == ["the tone did not begin"]
-    assert actions[0] == Silence()
-    assert driver.feed(ToneStarted(1, 77)) == []
+    assert actions[0] == events.Silence()
+    assert driver.feed(events.ToneStarted(1, 77)) == []
     assert driver.run_to_tone() == stimulus
 
 
 def never_begins(driver: Driver) -> None:
     driver.forget()
-    driver.feed(TimePassed(), after_us=START_TIMEOUT_US)
-    driver.feed(BoardTime(1))
+    driver.feed(events.TimePassed(), after_us=START_TIMEOUT_US)
+    driver.feed(events.BoardTime(1))
 
 
 def is_cut(driver: Driver) -> None:
@@ -728,14 +704,14 @@ def test_a_board_that_cannot_play_a_tone_ends_the_test_in_words(fail: Any, why: 
     for _ in range(STARTS_MAX):
         driver.run_to_tone()
         fail(driver)
-    driver.run_until(lambda action: isinstance(action, Finish))
+    driver.run_until(lambda action: isinstance(action, events.Finish))
 
     assert len(driver.plays) == STARTS_MAX
     assert driver.test.state == FINISHED
     assert driver.told("finished") == [
         {"outcome": "failed", "why": f"the tone generator did not play tone 1{why}"}
     ]
-    assert driver.actions[-3] == Silence()
+    assert driver.actions[-3] == events.Silence()
 
 
 def test_a_tone_that_was_answered_starts_the_count_of_failures_anew() -> None:
@@ -744,7 +720,7 @@ def test_a_tone_that_was_answered_starts_the_count_of_failures_anew() -> None:
         for _ in range(STARTS_MAX - 1):
             driver.run_to_tone()
             never_begins(driver)
-        driver.run_until(lambda action: isinstance(action, AnswerTold))
+        driver.run_until(lambda action: isinstance(action, tells.AnswerTold))
 
     assert driver.test.outcome == ""
 
@@ -764,18 +740,18 @@ def test_an_operator_may_pause_as_often_as_he_likes() -> None:
 
 def to_board_lost(driver: Driver) -> None:
     driver.run_to_onset()
-    driver.feed(BoardLost("no answer"))
+    driver.feed(events.BoardLost("no answer"))
     driver.forget()
 
 
 def to_paused(driver: Driver) -> None:
     driver.run_to_onset()
-    driver.feed(Paused())
+    driver.feed(events.Paused())
 
 
 EVERYWHERE: list[Callable[[Driver], Any]] = [
     lambda driver: None,
-    lambda driver: driver.feed(Started()),
+    lambda driver: driver.feed(events.Started()),
     Driver.run_to_tone,
     Driver.run_to_onset,
     Driver.run_to_catch,
@@ -799,18 +775,23 @@ def test_a_pause_is_silent_and_lasts_until_the_operator_goes_on(go: Any) -> None
     driver, undisturbed = Driver(SETTINGS), Driver(SETTINGS)
     undisturbed.run()
     go(driver)
-    driver.feed(Paused())
+    driver.feed(events.Paused())
     played = len(driver.plays)
 
     assert driver.test.state == PAUSED
-    assert [Silence(), PauseTold()] == driver.actions[-2:]
-    assert driver.feed(Paused()) == []
-    assert driver.feed(Started()) == []
-    for event in (TimePassed(), ButtonPressed(1), BoardTime(2), TimePassed()):
+    assert [events.Silence(), tells.PauseTold()] == driver.actions[-2:]
+    assert driver.feed(events.Paused()) == []
+    assert driver.feed(events.Started()) == []
+    for event in (
+        events.TimePassed(),
+        events.ButtonPressed(1),
+        events.BoardTime(2),
+        events.TimePassed(),
+    ):
         assert driver.feed(event, after_us=3600 * S) == []
     assert len(driver.plays) == played
-    assert driver.feed(Continued())[0] == GoingOnTold()
-    driver.feed(BoardReady(tone_known=False))
+    assert driver.feed(events.Continued())[0] == tells.GoingOnTold()
+    driver.feed(events.BoardReady(tone_known=False))
     assert driver.run()["ears"] == undisturbed.result["ears"]
 
 
@@ -820,37 +801,37 @@ def test_to_go_on_without_a_pause_or_to_start_twice_does_nothing(go: Any) -> Non
     go(driver)
     state = driver.test.state
 
-    assert driver.feed(Continued()) == []
+    assert driver.feed(events.Continued()) == []
     assert driver.test.state == state
-    assert state == READY or driver.feed(Started()) == []
+    assert state == READY or driver.feed(events.Started()) == []
 
 
-@pytest.mark.parametrize("go", [*EVERYWHERE, lambda driver: driver.run_to_tone(RETEST)])
+@pytest.mark.parametrize("go", [*EVERYWHERE, lambda driver: driver.run_to_tone(Purpose.RETEST)])
 def test_a_test_may_be_aborted_at_any_time(go: Any) -> None:
     driver = Driver(Settings(), flat(25))
     go(driver)
-    actions = driver.feed(Aborted("the operator had enough"))
+    actions = driver.feed(events.Aborted("the operator had enough"))
 
     assert actions == [
-        Silence(),
-        FinishTold(ABORTED, "the operator had enough"),
-        Finish(driver.test.result()),
+        events.Silence(),
+        tells.FinishTold(SessionOutcome.ABORTED, "the operator had enough"),
+        events.Finish(driver.test.result()),
     ]
     assert driver.result["outcome"] == "aborted"
-    assert INCOMPLETE in [found["outcome"] for found in driver.result["ears"]]
-    assert driver.feed(TimePassed(), after_us=10**9) == []
-    assert driver.feed(Aborted("again")) == []
+    assert Outcome.INCOMPLETE in [found["outcome"] for found in driver.result["ears"]]
+    assert driver.feed(events.TimePassed(), after_us=10**9) == []
+    assert driver.feed(events.Aborted("again")) == []
 
 
 def test_whoever_presses_all_the_time_does_not_hold_up_a_test() -> None:
     driver = Driver(SETTINGS, AlwaysPresses())
-    driver.feed(Started())
+    driver.feed(events.Started())
     for _ in range(20_000):
         if driver.test.state == FINISHED:
             break
         driver.step()
         if driver.test.state == PAUSE_BEFORE:
-            driver.feed(ButtonPressed(driver.board_us(driver.now_us)))
+            driver.feed(events.ButtonPressed(driver.board_us(driver.now_us)))
 
     assert driver.result["ears"][0]["outcome"] == "unreliable"
     assert driver.result["stray_presses"] > 20

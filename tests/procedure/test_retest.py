@@ -3,10 +3,9 @@
 import pytest
 
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.levels import Levels
-from firmware_py.procedure.outcomes import MEASURE, RETEST
+from firmware_py.procedure.levels import Levels, unlimited
+from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Presentation
-from firmware_py.procedure.reach import unlimited
 from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.settings import Settings
 
@@ -31,11 +30,11 @@ def test_the_threshold_is_the_middle_between_the_end_of_silence_and_being_sure(
     threshold_db_hl: float, answers: list[bool | None], above_first_db: float
 ) -> None:
     levels = Levels("left", Settings(), unlimited)
-    levels.presented(Presentation(MEASURE, 1000.0, 80.0))
+    levels.presented(Presentation(Purpose.MEASURE, 1000.0, 80.0))
     retest, first_db_hl = Retest(threshold_db_hl, levels), round(threshold_db_hl - 10.0)
     for step, heard in enumerate(answers):
         assert not retest.over
-        assert retest.tone() == Presentation(RETEST, 1000.0, first_db_hl + 5.0 * step)
+        assert retest.tone() == Presentation(Purpose.RETEST, 1000.0, first_db_hl + 5.0 * step)
         retest.answered(first_db_hl + 5.0 * step, heard)
 
     assert retest.over

@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -34,16 +34,16 @@ from firmware_py.procedure.events import (
     NoiseRefused,
     Paused,
     Play,
+    RecordedAction,
     Started,
     TimePassed,
     ToneEnded,
     ToneStarted,
     Wait,
     as_record,
-    is_recorded,
 )
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.outcomes import HEARS_ALL, MEASURED, NO_RESPONSE, UNRELIABLE
+from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.presenter import (
     FINISHED,
     LISTENING,
@@ -184,7 +184,7 @@ def check_result(result: dict[str, Any], s: Settings) -> None:
         assert s.unsure_half_width_db > 0.0 or unsure == unsure_alarms == 0
         for found in ear["thresholds"]:
             level, sd = found["threshold_db_hl"], found["sd_db"]
-            assert (level is not None) == (sd is not None) == (found["mark"] == MEASURED)
+            assert (level is not None) == (sd is not None) == (found["mark"] == Outcome.MEASURED)
             assert level is None or s.level_min_db_hl < level < s.level_max_db_hl
             assert sd is None or 0.0 < sd < 100.0
             low, high = found["low_db_hl"], found["high_db_hl"]
@@ -205,12 +205,16 @@ def test_every_test_of_every_person_keeps_to_the_rules(s: Settings, person: Pers
         check_levels(plays, s)
         assert ear["catch_trials"] == len(driver.told("answer", ear=ear["ear"], purpose="catch"))
         if ear["tones_heard"] in (0, ear["tones"]) and not ear["tones_unsure"]:
-            assert ear["outcome"] in (NO_RESPONSE, HEARS_ALL, UNRELIABLE)
+            assert ear["outcome"] in (Outcome.NO_RESPONSE, Outcome.HEARS_ALL, Outcome.UNRELIABLE)
 
 
 @pytest.mark.parametrize(
     ("listener", "outcome"),
-    [(NeverPresses(), NO_RESPONSE), (flat(-99), HEARS_ALL), (AlwaysPresses(), UNRELIABLE)],
+    [
+        (NeverPresses(), "no-response"),
+        (flat(-99), "hears-all"),
+        (AlwaysPresses(), "unreliable"),
+    ],
 )
 @settings(reproducible, max_examples=25)
 @given(s=any_settings())
@@ -249,7 +253,7 @@ def test_to_look_at_a_test_and_another_in_between_change_nothing() -> None:
         actions += test.handle(at_us, event)
         test.result()
         for ear in test.ears.values():
-            ear.widest()
+            ear.audiogram.widest()
             if not ear.over:
                 assert ear.next_presentation(test.number) == ear.next_presentation(test.number)
         if other.test.state != FINISHED:
@@ -306,7 +310,7 @@ def every_event(number: int) -> Iterator[Event]:
 
 
 def test_every_kind_of_event_is_tried() -> None:
-    assert {type(event) for event in every_event(1)} == set(get_args(Event))
+    assert {type(event) for event in every_event(1)} == {*Event.KINDS.values()}
 
 
 BRIEF = Settings(ears="left", tones_min=1, stop_half_width_db=40.0, retest=False)
@@ -364,7 +368,7 @@ def check_actions(actions: list[Action], now_us: int, test: HearingTest) -> None
             case Play(number, ear):
                 assert number == test.number
                 assert ear in test.ears
-            case _ if is_recorded(action):
+            case RecordedAction():
                 json.dumps(as_record(action), allow_nan=False)
 
 

@@ -9,19 +9,8 @@ import pytest
 
 from firmware_py.procedure.audiogram import Audiogram
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.events import (
-    Play,
-)
-from firmware_py.procedure.outcomes import (
-    FAMILIARISE,
-    HEARS_ALL,
-    INCOMPLETE,
-    MEASURE,
-    MEASURED,
-    NO_RESPONSE,
-    RETEST,
-    UNRELIABLE,
-)
+from firmware_py.procedure.events import Play
+from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.results import as_json
 from firmware_py.procedure.settings import (
@@ -56,7 +45,7 @@ def test_an_ear_ends_when_the_band_is_narrow_enough_everywhere(stop_half_width_d
     driver = left(
         flat(30), stop_half_width_db=stop_half_width_db, tones_max=120, tones_min=1, retest=False
     )
-    widths_db = [about["half_width_db"] for about in driver.told("answer", purpose=MEASURE)]
+    widths_db = [about["half_width_db"] for about in driver.told("answer", purpose=Purpose.MEASURE)]
     found = driver.ear("left")
     halves_db = {
         each["frequency_hz"]: (each["high_db_hl"] - each["low_db_hl"]) / 2
@@ -65,7 +54,7 @@ def test_an_ear_ends_when_the_band_is_narrow_enough_everywhere(stop_half_width_d
     }
     worst_hz, worst_db = max(halves_db.items(), key=lambda pair: pair[1])
 
-    assert found["outcome"] == MEASURED
+    assert found["outcome"] == Outcome.MEASURED
     assert found["why"] == f"95 % band at most +-{worst_db:.1f} dB ({worst_hz} Hz)"
     assert widths_db[-1] <= stop_half_width_db + 0.005 < min(widths_db[:-1]) + 0.01
     assert worst_db <= stop_half_width_db
@@ -99,7 +88,7 @@ def test_an_information_of_0_bits_is_not_used_to_stop() -> None:
 def test_an_ear_ends_at_the_cap_of_tones(tones_max: int, retest: bool) -> None:
     driver = left(flat(30), stop_half_width_db=1.0, tones_max=tones_max, tones_min=1, retest=retest)
     found = driver.ear("left")
-    asked = len(driver.plays) - len(driver.levels(RETEST))
+    asked = len(driver.plays) - len(driver.levels(Purpose.RETEST))
     kept = f": {asked} asked, 6 kept for the retest" if retest else ""
 
     assert asked == tones_max - 6 * retest
@@ -161,9 +150,13 @@ QUIET = {"level_max_db_hl": 40.0}
 @pytest.mark.parametrize(
     ("listener", "outcome", "why"),
     [
-        (NeverPresses(), NO_RESPONSE, "no response at {limit:g} dB HL"),
-        (flat(-11), HEARS_ALL, "everything heard at -10 dB HL"),
-        (AlwaysPresses(), UNRELIABLE, "{n} of {n} catch trials without a tone were answered"),
+        (NeverPresses(), Outcome.NO_RESPONSE, "no response at {limit:g} dB HL"),
+        (flat(-11), Outcome.HEARS_ALL, "everything heard at -10 dB HL"),
+        (
+            AlwaysPresses(),
+            Outcome.UNRELIABLE,
+            "{n} of {n} catch trials without a tone were answered",
+        ),
     ],
 )
 def test_an_ear_that_cannot_be_measured_ends_as_such_and_not_as_a_number(
@@ -178,8 +171,8 @@ def test_an_ear_that_cannot_be_measured_ends_as_such_and_not_as_a_number(
     assert set(marks(found).values()) == {outcome}
     assert numbers(found) == {None}
     assert found["retest_difference_db"] is None
-    assert found["false_alarms"] == (catches if outcome == UNRELIABLE else 0)
-    if outcome == NO_RESPONSE:
+    assert found["false_alarms"] == (catches if outcome == Outcome.UNRELIABLE else 0)
+    if outcome == Outcome.NO_RESPONSE:
         assert max(play.level_db_hl for play in driver.plays) == limit
     else:
         assert catches >= 3
@@ -195,13 +188,13 @@ def test_a_silent_ear_is_asked_several_times_at_the_limit_and_not_only_here_and_
 
 def test_six_silences_at_the_limit_at_three_frequencies_do_not_end_an_ear() -> None:
     ear = EarTest("left", Settings(ears="left"))
-    ear.phase = MEASURE
+    ear.phase = Purpose.MEASURE
     for frequency_hz in [1000.0, 2000.0, 4000.0] * 3:
-        ear.answer(Presentation(MEASURE, frequency_hz, 100.0), False)
+        ear.answer(Presentation(Purpose.MEASURE, frequency_hz, 100.0), False)
     assert not ear.over
-    ear.answer(Presentation(MEASURE, 500.0, 100.0), False)
+    ear.answer(Presentation(Purpose.MEASURE, 500.0, 100.0), False)
 
-    assert ear.outcome == NO_RESPONSE
+    assert ear.outcome == Outcome.NO_RESPONSE
 
 
 class But(Ears):
@@ -222,7 +215,7 @@ def test_an_accident_makes_no_threshold_of_silence() -> None:
     for accident in range(1, 13):
         found = left(But(999.0, accident), catch_rate=0.0, **QUIET).ear("left")
 
-        assert found["outcome"] == NO_RESPONSE
+        assert found["outcome"] == Outcome.NO_RESPONSE
         assert numbers(found) == {None}
 
 
@@ -241,32 +234,32 @@ def test_an_ear_whose_frequencies_are_all_beyond_the_limit_is_as_a_whole(
             retest=retest,
         ).ear("left")
         kinds = set(marks(found).values())
-        if kinds == {NO_RESPONSE, INCOMPLETE}:
-            kinds = {INCOMPLETE}
+        if kinds == {Outcome.NO_RESPONSE, Outcome.INCOMPLETE}:
+            kinds = {Outcome.INCOMPLETE}
 
-        assert found["outcome"] == (kinds.pop() if len(kinds) == 1 else MEASURED)
+        assert found["outcome"] == (kinds.pop() if len(kinds) == 1 else Outcome.MEASURED)
 
 
 def test_an_ear_beyond_the_limit_everywhere_is_not_sure_for_that() -> None:
     ear = EarTest("left", Settings(ears="left", level_max_db_hl=40.0))
     for frequency_hz in (500.0, 1000.0, 4000.0):
-        ear.answer(Presentation(MEASURE, frequency_hz, 40.0), False)
+        ear.answer(Presentation(Purpose.MEASURE, frequency_hz, 40.0), False)
 
-    assert set(marks(as_json(ear.result())).values()) <= {NO_RESPONSE, INCOMPLETE}
-    assert ear.widest().half_width_db > 10.0
+    assert set(marks(as_json(ear.result())).values()) <= {Outcome.NO_RESPONSE, Outcome.INCOMPLETE}
+    assert ear.audiogram.widest().half_width_db > 10.0
 
 
 def test_an_ear_that_ends_beyond_the_limit_everywhere_has_no_number_however_it_ends() -> None:
     ear = EarTest("left", Settings(level_max_db_hl=40.0, tones_min=1, stop_half_width_db=40.0))
-    ear.answer(Presentation(FAMILIARISE, 1000.0, 40.0), False)
-    ear.answer(Presentation(FAMILIARISE, 1000.0, 40.0), True)
+    ear.answer(Presentation(Purpose.FAMILIARISE, 1000.0, 40.0), False)
+    ear.answer(Presentation(Purpose.FAMILIARISE, 1000.0, 40.0), True)
     for frequency_hz in [250.0, 500.0, 1000.0, 2000.0, 4000.0, 8000.0] * 7:
         if not ear.over:
-            ear.answer(Presentation(MEASURE, frequency_hz, 39.0), False)
+            ear.answer(Presentation(Purpose.MEASURE, frequency_hz, 39.0), False)
 
     assert ear.over
-    assert ear.outcome in (INCOMPLETE, NO_RESPONSE)
-    assert set(marks(as_json(ear.result())).values()) <= {NO_RESPONSE, INCOMPLETE}
+    assert ear.outcome in (Outcome.INCOMPLETE, Outcome.NO_RESPONSE)
+    assert set(marks(as_json(ear.result())).values()) <= {Outcome.NO_RESPONSE, Outcome.INCOMPLETE}
     assert numbers(as_json(ear.result())) == {None}
 
 
@@ -283,15 +276,15 @@ def test_whoever_answers_half_the_silences_is_unreliable() -> None:
     )
     found = driver.ear("left")
 
-    assert found["outcome"] == UNRELIABLE
+    assert found["outcome"] == Outcome.UNRELIABLE
     assert 2 * found["false_alarms"] >= found["catch_trials"] >= 4
 
 
 def test_one_ear_without_a_number_does_not_spoil_the_other() -> None:
     driver = finished(Settings(), two_ears(left=999.0, right=30.0))
 
-    assert driver.ear("left")["outcome"] == NO_RESPONSE
-    assert driver.ear("right")["outcome"] == MEASURED
+    assert driver.ear("left")["outcome"] == Outcome.NO_RESPONSE
+    assert driver.ear("right")["outcome"] == Outcome.MEASURED
     assert driver.result["remarks"] == []
 
 
@@ -300,15 +293,15 @@ def test_every_frequency_has_its_own_mark() -> None:
     steep = Ears(lambda ear, frequency_hz: 20.0 if frequency_hz < 1200.0 else 999.0)
     found = left(steep, level_max_db_hl=60.0, tones_max=60).ear("left")
 
-    assert found["outcome"] == MEASURED
-    assert marks(found)[500] == marks(found)[1000] == MEASURED
-    assert marks(found)[3000] == marks(found)[4000] == marks(found)[6000] == NO_RESPONSE
+    assert found["outcome"] == Outcome.MEASURED
+    assert marks(found)[500] == marks(found)[1000] == Outcome.MEASURED
+    assert marks(found)[3000] == marks(found)[4000] == marks(found)[6000] == Outcome.NO_RESPONSE
     for threshold in found["thresholds"]:
-        measured = threshold.mark == MEASURED
-        assert (threshold.threshold_db_hl is not None) == measured
+        measured = threshold["mark"] == Outcome.MEASURED
+        assert (threshold["threshold_db_hl"] is not None) == measured
         assert (threshold["sd_db"] is not None) == measured
         assert (threshold["low_db_hl"] is not None) == measured
-        assert (threshold.limit_db_hl is None) == measured
+        assert (threshold["limit_db_hl"] is None) == measured
 
 
 def beyond(ear: EarTest, sds: float) -> EarTest:
@@ -333,21 +326,26 @@ def beyond(ear: EarTest, sds: float) -> EarTest:
 
 @pytest.mark.parametrize(
     ("sds", "mark"),
-    [(-0.01, MEASURED), (0.0, INCOMPLETE), (0.99, INCOMPLETE), (1.0, NO_RESPONSE)],
+    [
+        (-0.01, Outcome.MEASURED),
+        (0.0, Outcome.INCOMPLETE),
+        (0.99, Outcome.INCOMPLETE),
+        (1.0, Outcome.NO_RESPONSE),
+    ],
 )
 def test_no_response_has_to_be_sure(sds: float, mark: str) -> None:
     """A mean at the limit is no more than an even chance; what is not sure has no number either."""
     for threshold in beyond(EarTest("left", Settings(ears="left")), sds).result().thresholds:
         assert threshold.mark == mark
-        assert (threshold.threshold_db_hl is not None) == (mark == MEASURED)
-        assert threshold.limit_db_hl == (None if mark == MEASURED else 100.0)
+        assert (threshold.threshold_db_hl is not None) == (mark == Outcome.MEASURED)
+        assert threshold.limit_db_hl == (None if mark == Outcome.MEASURED else 100.0)
 
 
 def test_where_the_limit_was_in_the_way_is_said() -> None:
     """A steep loss: what was not made out is named with the limit it lies at."""
     steep = Ears(lambda ear, frequency_hz: 10.0 if frequency_hz < 2500.0 else 999.0)
     found = left(steep, level_max_db_hl=60.0, tones_max=20).ear("left")
-    unsure_hz = [str(f) for f, mark in marks(found).items() if mark == INCOMPLETE]
+    unsure_hz = [str(f) for f, mark in marks(found).items() if mark == Outcome.INCOMPLETE]
 
     assert unsure_hz
     assert f"; perhaps beyond the limit of 60 dB HL at {', '.join(unsure_hz)} Hz" in found["why"]
@@ -357,9 +355,9 @@ def test_a_mark_at_the_floor_needs_no_other() -> None:
     golden = Ears(lambda ear, frequency_hz: -99.0 if frequency_hz < 2500.0 else 50.0)
     found = left(golden).ear("left")
 
-    assert found["outcome"] == MEASURED
-    assert marks(found)[500] == marks(found)[1000] == HEARS_ALL
-    assert marks(found)[6000] == MEASURED
+    assert found["outcome"] == Outcome.MEASURED
+    assert marks(found)[500] == marks(found)[1000] == Outcome.HEARS_ALL
+    assert marks(found)[6000] == Outcome.MEASURED
 
 
 def test_thresholds_are_those_of_the_audiogram_frequencies_in_range() -> None:

@@ -6,26 +6,11 @@ import pytest
 
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.events import UNSURE_BUTTON, Play
-from firmware_py.procedure.outcomes import (
-    CATCH,
-    HEARS_ALL,
-    MEASURE,
-    MEASURED,
-    NO_RESPONSE,
-    UNRELIABLE,
-    UNSURE,
-)
+from firmware_py.procedure.outcomes import UNSURE, Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import LIMIT_TONES
-from tests.procedure.driver import (
-    REACTION_US,
-    NeverPresses,
-    Reaction,
-    doubtful,
-    flat,
-    left,
-)
+from tests.procedure.driver import REACTION_US, NeverPresses, Reaction, doubtful, flat, left
 
 TWO_BUTTONS = {"unsure_half_width_db": 4.0}
 
@@ -36,10 +21,10 @@ TWO_BUTTONS = {"unsure_half_width_db": 4.0}
 def test_unsure_answers_are_given_to_the_estimator_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
     ear = EarTest("left", Settings(ears="left", unsure_half_width_db=4.0))
-    ear.phase = MEASURE
+    ear.phase = Purpose.MEASURE
     monkeypatch.setattr(ear.estimator, "observe", lambda *answer: seen.append(answer))
     for answer in (True, False, None):
-        ear.answer(Presentation(MEASURE, 1000.0, 30.0), answer)
+        ear.answer(Presentation(Purpose.MEASURE, 1000.0, 30.0), answer)
 
     assert seen == [(1000.0, 30.0, True), (1000.0, 30.0, False), (1000.0, 30.0, None)]
     assert (ear.tally.tones, ear.tally.heard, ear.tally.unsure) == (3, 1, 1)
@@ -50,8 +35,10 @@ def test_a_threshold_is_found_with_two_buttons(threshold_db_hl: float) -> None:
     driver = left(doubtful(threshold_db_hl, 4.0), **TWO_BUTTONS, tones_max=60)
     found = driver.ear("left")
 
-    assert found["outcome"] == MEASURED
-    unsure = [each for each in driver.told("answer", heard=UNSURE) if each["purpose"] != CATCH]
+    assert found["outcome"] == Outcome.MEASURED
+    unsure = [
+        each for each in driver.told("answer", heard=UNSURE) if each["purpose"] != Purpose.CATCH
+    ]
     assert found["tones_unsure"] == len(unsure) > 3
     for threshold in found["thresholds"]:
         assert threshold["threshold_db_hl"] == pytest.approx(threshold_db_hl, abs=5.0)
@@ -61,18 +48,18 @@ def test_an_ear_that_is_unsure_at_the_limit_is_not_silent() -> None:
     driver = left(doubtful(100.0, 4.0), **TWO_BUTTONS)
 
     assert driver.ear("left")["tones_heard"] == 0
-    assert driver.ear("left")["outcome"] != NO_RESPONSE
+    assert driver.ear("left")["outcome"] != Outcome.NO_RESPONSE
     assert "no tone was ever answered" not in str(driver.result["remarks"])
 
 
 def test_one_who_is_unsure_somewhere_is_not_silent_for_six_silences_at_the_limit() -> None:
     ear = EarTest("left", Settings(ears="left", unsure_half_width_db=4.0))
-    ear.phase = MEASURE
+    ear.phase = Purpose.MEASURE
     for _ in range(LIMIT_TONES):
-        ear.answer(Presentation(MEASURE, 500.0, 60.0), None)
-        ear.answer(Presentation(MEASURE, 8000.0, 100.0), False)
+        ear.answer(Presentation(Purpose.MEASURE, 500.0, 60.0), None)
+        ear.answer(Presentation(Purpose.MEASURE, 8000.0, 100.0), False)
 
-    assert ear.outcome != NO_RESPONSE
+    assert ear.outcome != Outcome.NO_RESPONSE
 
 
 @pytest.mark.parametrize(("answer", "excluded_hz"), [(None, []), (True, []), (False, [2000.0])])
@@ -80,9 +67,9 @@ def test_only_a_silence_at_the_limit_is_not_asked_for_again_and_again(
     answer: bool | None, excluded_hz: list[float]
 ) -> None:
     ear = EarTest("left", Settings(ears="left", unsure_half_width_db=4.0, catch_rate=0.0))
-    ear.phase = MEASURE
+    ear.phase = Purpose.MEASURE
     for _ in range(3):
-        ear.answer(Presentation(MEASURE, 2000.0, 100.0), answer)
+        ear.answer(Presentation(Purpose.MEASURE, 2000.0, 100.0), answer)
     asked: list[Any] = []
     next_stimulus = ear.estimator.next_stimulus
 
@@ -106,9 +93,9 @@ def test_an_ear_that_is_unsure_at_the_floor_does_not_hear_all() -> None:
 def test_silence_and_certainty_are_the_same_as_with_one_button() -> None:
     silent, golden = left(NeverPresses(), **TWO_BUTTONS), left(flat(-99.0), **TWO_BUTTONS)
 
-    assert silent.ear("left")["outcome"] == NO_RESPONSE
+    assert silent.ear("left")["outcome"] == Outcome.NO_RESPONSE
     assert sum(play.level_db_hl == 100.0 for play in silent.plays) >= LIMIT_TONES
-    assert golden.ear("left")["outcome"] == HEARS_ALL
+    assert golden.ear("left")["outcome"] == Outcome.HEARS_ALL
 
 
 # --- Silences ------------------------------------------------------------------------------------
@@ -125,7 +112,7 @@ def test_whoever_is_unsure_at_everything_is_unreliable() -> None:
     driver = left(Unsure(), **TWO_BUTTONS, catch_rate=0.3)
     found = driver.ear("left")
 
-    assert found["outcome"] == UNRELIABLE
+    assert found["outcome"] == Outcome.UNRELIABLE
     assert found["unsure_alarms"] == found["catch_trials"] >= 4
     assert driver.result["remarks"] == [
         f"left ear: {found['tones']} of {found['tones']} answers were unsure: are the buttons "

@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, MEASURED, NO_RESPONSE
+from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.commands.export.examination import Examination, marks_of
@@ -36,8 +36,8 @@ CODES: Final = {
 }  # fmt: skip
 # Beyond a limit: the comparator, and the interpretation with its name.
 BEYOND: Final = {
-    NO_RESPONSE: (">", (">", "Off scale high")),
-    HEARS_ALL: ("<=", ("<", "Off scale low")),
+    Outcome.NO_RESPONSE: (">", (">", "Off scale high")),
+    Outcome.HEARS_ALL: ("<=", ("<", "Off scale low")),
 }
 INDETERMINATE: Final = ("IND", "Indeterminate")
 BAND: Final = {
@@ -154,9 +154,9 @@ def _value(found: ThresholdResult) -> Resource:
 
 def _words(ear: EarResult, found: ThresholdResult) -> list[str]:
     words = marks_of(found)
-    if found.mark == INCOMPLETE and found.limit_db_hl is not None:
+    if found.mark == Outcome.INCOMPLETE and found.limit_db_hl is not None:
         words.append(f"perhaps beyond the limit of {found.limit_db_hl:g} dB HL")
-    if found.mark not in (MEASURED, *BEYOND) and ear.why:
+    if found.mark not in (Outcome.MEASURED, *BEYOND) and ear.why:
         words.append(ear.why)
     return words
 

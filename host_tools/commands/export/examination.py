@@ -11,7 +11,7 @@ from firmware_py.archive import (
     UnfinishedError,
     recorded_result,
 )
-from firmware_py.procedure.outcomes import INCOMPLETE, MEASURED, NOT_MASKED
+from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult, as_json
 from firmware_py.session_record import SessionHeader
 from host_tools.errors import HostError
@@ -104,10 +104,10 @@ def without_guesses(ear: EarResult, wanted_db: float) -> EarResult:
     wanted_db : float
         How far a 95 % band was to reach to either side.
     """
-    if ear.outcome != INCOMPLETE:
+    if ear.outcome != Outcome.INCOMPLETE:
         return ear
     thresholds = [
-        t.without_numbers(INCOMPLETE) if t.is_wider_than(GUESS_WIDTHS * wanted_db) else t
+        t.without_numbers(Outcome.INCOMPLETE) if t.is_wider_than(GUESS_WIDTHS * wanted_db) else t
         for t in ear.thresholds
     ]
     return replace(ear, thresholds=tuple(thresholds))
@@ -115,8 +115,8 @@ def without_guesses(ear: EarResult, wanted_db: float) -> EarResult:
 
 def marks_of(found: ThresholdResult) -> list[str]:
     """Return what is to be said of a threshold beside its level, in words."""
-    marks = [] if found.mark == MEASURED else [str(found.mark)]
-    if found.masking not in (NOT_MASKED, None):
+    marks = [] if found.mark == Outcome.MEASURED else [str(found.mark)]
+    if found.masking not in (MaskingMark.NOT_MASKED, None):
         marks.append(f"masking: {found.masking}")
     if found.air_bone_gap_db is not None:
         marks.append(f"air_bone_gap_db: {found.air_bone_gap_db}")

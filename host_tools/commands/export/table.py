@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator import nhanes
 from device.simulator.listener import EARS
-from firmware_py.procedure.outcomes import HEARS_ALL, NO_RESPONSE
+from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
 from host_tools.commands.export.examination import Examination, marks_of
@@ -26,7 +26,7 @@ COLUMNS: Final = (
     *(f"{name}_{ear}" for ear in EARS for name in OF_EAR),
 )
 # How a limit lies to the threshold.
-BEYOND: Final = {NO_RESPONSE: ">", HEARS_ALL: "<="}
+BEYOND: Final = {Outcome.NO_RESPONSE: ">", Outcome.HEARS_ALL: "<="}
 
 
 def as_csv(examinations: Sequence[Examination]) -> bytes:
@@ -89,9 +89,9 @@ def _about(examination: Examination) -> dict[str, Any]:
 
 def _cell(found: ThresholdResult) -> str:
     """Return a level, or the code of NHANES; hearing at the floor has the floor, as there."""
-    if found.mark == NO_RESPONSE:
+    if found.mark == Outcome.NO_RESPONSE:
         return str(nhanes.NO_RESPONSE)
-    level_db_hl = found.limit_db_hl if found.mark == HEARS_ALL else found.threshold_db_hl
+    level_db_hl = found.limit_db_hl if found.mark == Outcome.HEARS_ALL else found.threshold_db_hl
     return str(nhanes.COULD_NOT_OBTAIN) if level_db_hl is None else f"{level_db_hl:.1f}"
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_py.archive import COMPLETE
 from firmware_py.calibration.in_force import CALIBRATED
 from firmware_py.console.words import readable
-from firmware_py.procedure.outcomes import HEARS_ALL, INCOMPLETE, NO_RESPONSE
+from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.drawing import PICTURE_ENDINGS, WIDE_SIGN
 from host_tools.errors import HostError
@@ -47,7 +47,11 @@ RULE_NAMES: Final = ("nal-r", "nal-rp", "camfit", "half-gain")
 CONFIGURATION: Final = ".cfg"
 OUTPUT_ENDINGS: Final = (*PICTURE_ENDINGS, ".json", CONFIGURATION)
 # Before the threshold and the gain.
-MARKS: Final[dict[str, str]] = {NO_RESPONSE: ">=", HEARS_ALL: "<=", INCOMPLETE: "?"}
+MARKS: Final[dict[str, str]] = {
+    Outcome.NO_RESPONSE: ">=",
+    Outcome.HEARS_ALL: "<=",
+    Outcome.INCOMPLETE: "?",
+}
 
 
 def add_arguments(p: argparse.ArgumentParser) -> None:
@@ -219,9 +223,9 @@ def remarks(session: "RecordedSession", ears: "Sequence[EarPrescription]") -> li
     if session.result.outcome != COMPLETE:
         said.append("from a session that came to no end")
     marks = {mark for ear in ears for mark in ear.marks}
-    if NO_RESPONSE in marks:
+    if Outcome.NO_RESPONSE in marks:
         said.append(">=: no response at the limit; the gain is the least the rule can mean")
-    if INCOMPLETE in marks:
+    if Outcome.INCOMPLETE in marks:
         said.append("?: the threshold lies perhaps beyond the limit")
     wanted_db = session.settings.stop_half_width_db
     for ear in ears:

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from firmware_py.procedure.audiogram import BAND_PROBABILITY
-from firmware_py.procedure.outcomes import HEARS_ALL, NO_RESPONSE, UNRELIABLE
+from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from host_tools.commands.prescribe.compression import Compression, compression
 from host_tools.commands.prescribe.rules import (
@@ -111,7 +111,7 @@ def _result_of(session: RecordedSession, ear: str) -> EarResult:
             f"{session.path}: the {ear} ear was not tested; tested: {', '.join(by_ear)}"
         )
     found = by_ear[ear]
-    if found.outcome == UNRELIABLE or not session.test.ears[ear].estimator.trial_count:
+    if found.outcome == Outcome.UNRELIABLE or not session.test.ears[ear].estimator.trial_count:
         why = found.why or "no tone was measured"
         raise NothingToPrescribeError(f"{session.path}: {ear} ear {found.outcome}: {why}")
     return found
@@ -133,15 +133,15 @@ def _point_db_hl(mean_db_hl: float, found: ThresholdResult) -> float:
     """Return the threshold to take the gain from: the limit, where it lies beyond that."""
     if found.limit_db_hl is None:
         return mean_db_hl
-    beyond = found.mark in (NO_RESPONSE, HEARS_ALL)
+    beyond = found.mark in (Outcome.NO_RESPONSE, Outcome.HEARS_ALL)
     return found.limit_db_hl if beyond else min(mean_db_hl, found.limit_db_hl)
 
 
 def _beyond(draws_db_hl: FloatArray, found: ThresholdResult) -> FloatArray:
     """Keep drawn thresholds on the side of the limit on which the threshold is known to lie."""
     low_db_hl, high_db_hl = THRESHOLD_LIMITS_DB_HL
-    if found.limit_db_hl is not None and found.mark == NO_RESPONSE:
+    if found.limit_db_hl is not None and found.mark == Outcome.NO_RESPONSE:
         low_db_hl = found.limit_db_hl
-    elif found.limit_db_hl is not None and found.mark == HEARS_ALL:
+    elif found.limit_db_hl is not None and found.mark == Outcome.HEARS_ALL:
         high_db_hl = found.limit_db_hl
     return np.clip(draws_db_hl, low_db_hl, high_db_hl)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from firmware_py.procedure.outcomes import MEASURED
+from firmware_py.procedure.outcomes import Outcome
 from host_tools.commands.prescribe.compression import CONVERSATION_DB_SPL
 from host_tools.commands.prescribe.ears import EarPrescription
 from host_tools.drawing import (
@@ -76,7 +76,7 @@ def _ear(axes: "Axes", ear: EarPrescription) -> None:
             linewidth=1.0, label=f"speech at {level_db_spl:.0f} dB SPL",
         )  # fmt: skip
     signs = [
-        "?" if mark != MEASURED else WIDE_SIGN if frequency_hz in ear.wide_db else ""
+        "?" if mark != Outcome.MEASURED else WIDE_SIGN if frequency_hz in ear.wide_db else ""
         for frequency_hz, mark in zip(ear.frequencies_hz, ear.marks, strict=True)
     ]
     for at, gain_db, sign in zip(x, ear.gain_db, signs, strict=True):

@@ -10,15 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from firmware_py.calibration.in_force import CALIBRATED
-from firmware_py.procedure.outcomes import (
-    FAMILIARISE,
-    HEARS_ALL,
-    INCOMPLETE,
-    MASKED,
-    MEASURED,
-    NO_RESPONSE,
-    RETEST,
-)
+from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose
 from firmware_py.procedure.settings import RIGHT
 from host_tools.audiogram_paper import (
     BOTTOM_DB_HL,
@@ -177,13 +169,13 @@ def _draw_tone(axes: "Axes", trial: Trial) -> None:
     if trial.frequency_hz is None or trial.level_db_hl is None:
         return
     at = octaves(trial.frequency_hz), trial.level_db_hl
-    familiar = trial.purpose == FAMILIARISE
+    familiar = trial.purpose == Purpose.FAMILIARISE
     axes.plot(
         *at, marker="o" if familiar else "D", ms=3.0 if familiar else 3.6, color=INK,
         fillstyle=FILLS[trial.heard], mew=0.7, markerfacecoloralt="none", zorder=3,
         gid=f"tone-{trial.number}",
     )  # fmt: skip
-    if trial.purpose == RETEST:
+    if trial.purpose == Purpose.RETEST:
         axes.plot(*at, marker="o", ms=7.5, color=INK, fillstyle="none", mew=0.6, zorder=3)
 
 
@@ -203,17 +195,19 @@ def _draw_thresholds(axes: "Axes", ear: EarFindings) -> None:
 
 def _draw_symbol(axes: "Axes", ear: str, threshold: Threshold, level_db_hl: float) -> None:
     colour, x = EAR_COLOURS[ear], octaves(threshold.frequency_hz)
-    symbol = SYMBOLS[ear][threshold.masking == MASKED]
+    symbol = SYMBOLS[ear][threshold.masking == MaskingMark.MASKED]
     axes.plot(
         x, level_db_hl, marker=symbol, ms=8.5, mew=1.8, color=colour,
         fillstyle="none", linestyle="none", zorder=5,
         gid=f"threshold-{ear}-{threshold.frequency_hz}",
     )  # fmt: skip
-    if threshold.mark in (NO_RESPONSE, INCOMPLETE):
+    if threshold.mark in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE):
         _draw_arrow(axes, ear, x, level_db_hl, down=True)
-    elif threshold.mark == HEARS_ALL:
+    elif threshold.mark == Outcome.HEARS_ALL:
         _draw_arrow(axes, ear, x, level_db_hl, down=False)
-    sign = "" if threshold.mark in (MEASURED, NO_RESPONSE, HEARS_ALL) else "?"
+    sign = (
+        "" if threshold.mark in (Outcome.MEASURED, Outcome.NO_RESPONSE, Outcome.HEARS_ALL) else "?"
+    )
     sign += WIDE_SIGN if threshold.wide else ""
     sign += words.masking_sign(threshold)
     if sign:
@@ -247,7 +241,7 @@ def draw_legend(figure: "Figure", findings: Findings, top_inch: float, across_in
                fillstyle="none", lw=1.2, label=f"threshold {ear}")
         for ear in ears
     ]  # fmt: skip
-    if any(t.masking == MASKED for ear in findings.ears for t in ear.thresholds):
+    if any(t.masking == MaskingMark.MASKED for ear in findings.ears for t in ear.thresholds):
         marks += [
             Line2D([], [], color=EAR_COLOURS[ear], marker=SYMBOLS[ear][1], ms=7, mew=1.6,
                    fillstyle="none", lw=0, label=f"masked {ear}")

@@ -10,13 +10,7 @@ from typing import Any, Final, Self
 
 from firmware_py.archive import UNFINISHED
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.outcomes import (
-    HEARS_ALL,
-    INCOMPLETE,
-    MEASURED,
-    NO_RESPONSE,
-    UNRELIABLE,
-)
+from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.settings import RIGHT
 from host_tools.commands.report.grades import (
@@ -220,7 +214,7 @@ def _pta4_spread(found: EarResult, ear: EarTest) -> Spread | None:
 
 def _why_no_pta4(found: EarResult, ear: EarTest) -> str:
     """Say why an ear has no mean threshold, "" if it has one."""
-    if found.outcome == UNRELIABLE:
+    if found.outcome == Outcome.UNRELIABLE:
         return "the answers were not reliable"
     if ear.estimator.trial_count == 0:
         return "nothing was measured"
@@ -238,7 +232,7 @@ def _ear_findings(
     ear = session.test.ears[found.ear]
     wanted_db = session.settings.stop_half_width_db
     thresholds = [Threshold.of(threshold, wanted_db, norm) for threshold in found.thresholds]
-    short = found.outcome == MEASURED and ear.widest().half_width_db > wanted_db
+    short = found.outcome == Outcome.MEASURED and ear.audiogram.widest().half_width_db > wanted_db
     spread = spreads[ear.ear]
     return EarFindings(
         ear.ear,
@@ -259,7 +253,11 @@ def _mean_threshold(found: EarResult, spread: Spread) -> MeanThreshold:
         spread.mean_db_hl,
         *spread.band_db_hl(),
         grade_probabilities(spread.above),
-        [t.frequency_hz for t in four if t.mark in (NO_RESPONSE, HEARS_ALL, INCOMPLETE)],
+        [
+            t.frequency_hz
+            for t in four
+            if t.mark in (Outcome.NO_RESPONSE, Outcome.HEARS_ALL, Outcome.INCOMPLETE)
+        ],
         average.db_hl if average is not None and average.at_least else None,
     )
 

@@ -89,7 +89,7 @@ def _snapshot(ear: EarTest) -> dict[str, Any]:
         "high": _tenths(curve.high_db_hl),
         "objective": _characters(ear.estimator.objective(_cell_levels(ear.estimator))),
     }
-    widest = ear.widest()
+    widest = ear.audiogram.widest()
     snapshot["widest"] = [widest.frequency_hz, round(widest.half_width_db, 1)]
     return snapshot
 
@@ -127,13 +127,13 @@ def _trial(trial: Trial, snapshot: int) -> dict[str, Any]:
 
 def _pending(session: RecordedSession) -> dict[str, Any] | None:
     """Return the presentation that was due when the record ended."""
-    presentation = session.test.presentation
+    presentation = session.test.presenter.presentation
     if session.state.result is not None or presentation is None:
         return None
     catch = presentation.frequency_hz == 0.0
     return {
         "number": session.test.number,
-        "ear": session.test.ear_under_test,
+        "ear": session.test.presenter.ear,
         "purpose": presentation.purpose,
         "frequency_hz": None if catch else presentation.frequency_hz,
         "level_db_hl": None if catch else presentation.level_db_hl,

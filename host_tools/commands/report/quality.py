@@ -9,7 +9,7 @@ from typing import Final, Self
 from firmware_py.inference.kernel import Array
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import RETEST_ACCEPTED_DB, RETEST_REPEATABLE_DB
-from firmware_py.procedure.outcomes import CATCH, INCOMPLETE, MEASURE, MEASURED, RETEST
+from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.results import EarResult
 from host_tools.recorded import Trial
@@ -106,13 +106,16 @@ def quality_of(found: EarResult, ear: EarTest, trials: Sequence[Trial]) -> Quali
 
 def _counting(presented: Iterable[Trial | Presentation]) -> int:
     """Return how many tones were of those whose answers are given to the estimator."""
-    return sum(each.purpose in (MEASURE, RETEST) for each in presented)
+    return sum(each.purpose in (Purpose.MEASURE, Purpose.RETEST) for each in presented)
 
 
 def _clear_tones(found: EarResult, ear: EarTest, trials: Sequence[Trial]) -> list[Trial]:
     """Return the tones clearly above the threshold that was found at their frequency."""
-    tones = [t for t in trials if t.purpose != CATCH]
-    if found.outcome not in (MEASURED, INCOMPLETE) or ear.estimator.trial_count == 0:
+    tones = [t for t in trials if t.purpose != Purpose.CATCH]
+    if (
+        found.outcome not in (Outcome.MEASURED, Outcome.INCOMPLETE)
+        or ear.estimator.trial_count == 0
+    ):
         return []
     thresholds_db_hl: Array = ear.estimator.threshold([_number(t.frequency_hz) for t in tones])[0]
     return [

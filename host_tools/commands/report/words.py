@@ -5,14 +5,7 @@ from typing import Final
 from firmware_py.archive import UNFINISHED
 from firmware_py.calibration.in_force import CALIBRATED, OVERDUE
 from firmware_py.console.words import readable
-from firmware_py.procedure.outcomes import (
-    HEARS_ALL,
-    INCOMPLETE,
-    MEASURED,
-    NO_RESPONSE,
-    UNCERTAIN,
-    UNRELIABLE,
-)
+from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from host_tools.commands.report.findings import (
     BetterEar,
     EarFindings,
@@ -23,11 +16,11 @@ from host_tools.commands.report.findings import (
 from host_tools.drawing import WIDE_SIGN
 
 OUTCOMES: Final[dict[str, str]] = {
-    MEASURED: "measured",
-    NO_RESPONSE: "no response",
-    HEARS_ALL: "everything heard",
-    UNRELIABLE: "unreliable answers",
-    INCOMPLETE: "incomplete",
+    Outcome.MEASURED: "measured",
+    Outcome.NO_RESPONSE: "no response",
+    Outcome.HEARS_ALL: "everything heard",
+    Outcome.UNRELIABLE: "unreliable answers",
+    Outcome.INCOMPLETE: "incomplete",
 }
 SEXES: Final = {"F": "female", "M": "male"}
 LEAST_SHARE: Final = 0.005  # of a grade that is named
@@ -82,14 +75,14 @@ def threshold(found: Threshold) -> str:
         return f"{wide}{_number(found.threshold_db_hl)}{masking_sign(found)}"
     if found.limit_db_hl is None:
         return "-"
-    signs: dict[str, str] = {NO_RESPONSE: ">", HEARS_ALL: "≤"}
+    signs: dict[str, str] = {Outcome.NO_RESPONSE: ">", Outcome.HEARS_ALL: "≤"}
     sign = signs.get(found.mark, "?")
     return f"{sign} {_number(found.limit_db_hl)}{masking_sign(found)}"
 
 
 def masking_sign(found: Threshold) -> str:
     """Return the sign of a threshold that the other ear may have heard."""
-    return "*" if found.masking == UNCERTAIN else ""
+    return "*" if found.masking == MaskingMark.UNCERTAIN else ""
 
 
 def band(found: Threshold) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from firmware_py.platform.data_directory import session_number
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.outcomes import CATCH, FAMILIARISE, MEASURE
+from firmware_py.procedure.outcomes import Purpose
 from firmware_py.session import Replay
 from host_tools.commands.watch.view import Answered, View
 from host_tools.errors import HostError
@@ -161,11 +161,11 @@ def view_of(journal: Path) -> View:
 
 
 def _answered(trial: Trial, ear: EarTest, expected_bits: float | None) -> Answered:
-    measured = trial.purpose not in (CATCH, FAMILIARISE)
+    measured = trial.purpose not in (Purpose.CATCH, Purpose.FAMILIARISE)
     return Answered(
         trial.number, trial.ear, trial.purpose, trial.frequency_hz, trial.level_db_hl, trial.heard,
-        expected_bits if trial.purpose == MEASURE else None,
-        ear.widest().half_width_db if measured else None,
+        expected_bits if trial.purpose == Purpose.MEASURE else None,
+        ear.audiogram.widest().half_width_db if measured else None,
     )  # fmt: skip
 
 
@@ -175,4 +175,4 @@ def _state(session: RecordedSession) -> str:
         return f"damaged: {session.damage}"
     if state.test.outcome:
         return state.test.outcome
-    return f"{state.test.state}, {state.test.ear_under_test} ear"
+    return f"{state.test.state}, {state.test.presenter.ear} ear"

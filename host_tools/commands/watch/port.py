@@ -7,7 +7,7 @@ import time
 from contextlib import ExitStack
 from typing import Any
 
-from firmware_py.procedure.outcomes import CATCH, UNSURE
+from firmware_py.procedure.outcomes import UNSURE, Purpose
 from firmware_py.procedure.settings import Settings
 from host_tools.commands.console.command import Talk, events_as_found
 from host_tools.commands.watch.view import Answered, View
@@ -92,7 +92,7 @@ class PortWatch:
 
 
 def _answered(tone: dict[str, str], answer: dict[str, str]) -> Answered:
-    silent = answer["purpose"] == CATCH
+    silent = answer["purpose"] == Purpose.CATCH
     figures: dict[str, Any] = {} if silent else tone
     return Answered(
         number=int(answer["number"]),

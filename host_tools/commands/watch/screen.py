@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from firmware_py.console.words import readable
-from firmware_py.procedure.outcomes import CATCH, MEASURE
+from firmware_py.procedure.outcomes import Purpose
 from host_tools.colours import (
     EAR_STYLES,
     audiogram_in_colours,
@@ -61,9 +61,9 @@ def _answers(view: View) -> Panel:
 
 
 def _row(answer: Answered) -> tuple[str | Text, ...]:
-    words = CATCH_WORDS if answer.purpose == CATCH else WORDS
+    words = CATCH_WORDS if answer.purpose == Purpose.CATCH else WORDS
     word = words[answer.heard]
-    if answer.purpose not in (CATCH, MEASURE):
+    if answer.purpose not in (Purpose.CATCH, Purpose.MEASURE):
         word += f" ({answer.purpose})"
     return (
         str(answer.number),
@@ -80,7 +80,11 @@ def _information(view: View) -> Text:
     """Draw what each measured tone was expected to tell, an ear a row."""
     text = Text()
     for ear in view.thresholds():
-        bits = [a.information_bits for a in view.answers if a.ear == ear and a.purpose == MEASURE]
+        bits = [
+            a.information_bits
+            for a in view.answers
+            if a.ear == ear and a.purpose == Purpose.MEASURE
+        ]
         text.append(f"{ear:<6}", style=EAR_STYLES[ear])
         text.append(f"{blocks(bits, INFORMATION_BITS_MAX)}\n")
     if text:
@@ -90,7 +94,7 @@ def _information(view: View) -> Text:
 
 def _status(view: View) -> Text:
     text = Text()
-    tones = sum(answer.purpose != CATCH for answer in view.answers)
+    tones = sum(answer.purpose != Purpose.CATCH for answer in view.answers)
     text.append(f"{tones} tones in {_minutes(view.elapsed_s)}")
     remaining_s = view.remaining_s()
     if remaining_s is not None:

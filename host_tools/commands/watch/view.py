@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.inference.model import on_line
-from firmware_py.procedure.outcomes import CATCH, MEASURE, RETEST
+from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import Settings
 
@@ -82,7 +82,7 @@ class View:
 
     def thresholds(self) -> dict[str, Sequence[ThresholdResult]]:
         """Return the thresholds of the ears that were begun."""
-        begun = {answer.ear for answer in self.answers if answer.purpose == MEASURE}
+        begun = {answer.ear for answer in self.answers if answer.purpose == Purpose.MEASURE}
         return {found.ear: found.thresholds for found in self.ears if found.ear in begun}
 
     def remaining_s(self) -> float | None:
@@ -106,17 +106,17 @@ def presentations_to_go(
     an ear to come takes as many as the one before it. None: it is too early to tell.
     """
     ear = answers[-1].ear
-    own = [answer for answer in answers if answer.ear == ear and answer.purpose != CATCH]
+    own = [answer for answer in answers if answer.ear == ear and answer.purpose != Purpose.CATCH]
     left = _tones_to_go(own, settings)
     if left is None:
         return None
-    tones = sum(answer.purpose != CATCH for answer in answers)
+    tones = sum(answer.purpose != Purpose.CATCH for answer in answers)
     return (left + ears_to_come * (len(own) + left)) * len(answers) / max(tones, 1)
 
 
 def _tones_to_go(own: Sequence[Answered], settings: Settings) -> float | None:
-    if own[-1:] and own[-1].purpose == RETEST:
-        done = sum(answer.purpose == RETEST for answer in own)
+    if own[-1:] and own[-1].purpose == Purpose.RETEST:
+        done = sum(answer.purpose == Purpose.RETEST for answer in own)
         return float(max(RETEST_TONES - done, 0))
     widths_db = [answer.half_width_db for answer in own if answer.half_width_db is not None]
     if len(widths_db) < WIDTHS_MIN:

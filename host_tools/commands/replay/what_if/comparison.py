@@ -8,7 +8,7 @@ from typing import Any, Self
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.outcomes import MASKED
+from firmware_py.procedure.outcomes import MaskingMark
 from host_tools.commands.replay.what_if.supposition import SupposedModel, Supposition
 from host_tools.errors import HostError
 from host_tools.recorded import RecordedSession
@@ -145,7 +145,7 @@ def _ear(session: RecordedSession, ear: EarTest, supposed: ThresholdEstimator) -
     )
     floor_db_hl = session.settings.level_min_db_hl
     found = session.result.by_ear[ear.ear]
-    masked_hz = {t.frequency_hz for t in found.thresholds if t.masking == MASKED}
+    masked_hz = {t.frequency_hz for t in found.thresholds if t.masking == MaskingMark.MASKED}
     rows = [
         Row(f, floor_db_hl, ear.levels.limit_db_hl(f), recorded, other, f in masked_hz)
         for f, recorded, other in pairs

@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.mixture.population_prior import PopulationPrior, PriorError
 from firmware_py.inference.profiles import MixtureProfile, profile_named
-from firmware_py.procedure.outcomes import CATCH, FAMILIARISE
+from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Observation
 from host_tools.errors import HostError
 from host_tools.recorded import RecordedSession
@@ -108,7 +108,7 @@ class SupposedModel:
 
     def _observe(self, estimator: ThresholdEstimator, answer: Observation) -> None:
         asked, heard = answer.presentation, answer.heard
-        if asked.purpose == CATCH:
+        if asked.purpose == Purpose.CATCH:
             estimator.observe_silence(heard is not False)
         elif heard is not None or self._knows_people:
             estimator.observe(asked.frequency_hz, asked.level_db_hl, heard)
@@ -153,7 +153,11 @@ def _unused(session: RecordedSession, profile: str) -> list[str]:
     person = session.person
     if person.age_years is not None or person.sex is not None:
         remarks.append(f"{profile} has no use for age and sex")
-    unsure = sum(t.heard is None for t in session.trials if t.purpose not in (CATCH, FAMILIARISE))
+    unsure = sum(
+        t.heard is None
+        for t in session.trials
+        if t.purpose not in (Purpose.CATCH, Purpose.FAMILIARISE)
+    )
     if unsure:
         remarks.append(f"{profile} has no use for the {unsure} unsure answers; they are left out")
     return remarks

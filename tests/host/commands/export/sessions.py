@@ -4,14 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from firmware_py.procedure.outcomes import (
-    HEARS_ALL,
-    INCOMPLETE,
-    NO_RESPONSE,
-    NOT_MASKED,
-    UNCERTAIN,
-    Outcome,
-)
+from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.results import ThresholdResult
 from host_tools.commands.export.examination import Examination, read_examination
@@ -43,7 +36,7 @@ def marked() -> Examination:
 
 
 def _unmasked(found: ThresholdResult) -> ThresholdResult:
-    return replace(found, masking=NOT_MASKED, air_bone_gap_db=None)
+    return replace(found, masking=MaskingMark.NOT_MASKED, air_bone_gap_db=None)
 
 
 def _beyond(mark: Outcome, limit_db_hl: float) -> Callable[[ThresholdResult], ThresholdResult]:
@@ -51,8 +44,8 @@ def _beyond(mark: Outcome, limit_db_hl: float) -> Callable[[ThresholdResult], Th
 
 
 CHANGES: Final = {
-    250: _beyond(HEARS_ALL, -10.0),
-    4000: lambda found: replace(found, masking=UNCERTAIN, air_bone_gap_db=25.5),
-    6000: _beyond(INCOMPLETE, 90.0),
-    8000: _beyond(NO_RESPONSE, 90.0),
+    250: _beyond(Outcome.HEARS_ALL, -10.0),
+    4000: lambda found: replace(found, masking=MaskingMark.UNCERTAIN, air_bone_gap_db=25.5),
+    6000: _beyond(Outcome.INCOMPLETE, 90.0),
+    8000: _beyond(Outcome.NO_RESPONSE, 90.0),
 }

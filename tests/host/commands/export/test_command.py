@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from firmware_py.procedure.outcomes import INCOMPLETE
+from firmware_py.procedure.outcomes import Outcome
 from host_tools.commands.export.examination import read_examination, without_guesses
 from host_tools.recorded import read_session
 from tests.host.commands.export.sessions import JOURNALS, SILENT
@@ -119,5 +119,5 @@ def test_an_ear_that_ended_keeps_its_numbers_however_wide() -> None:
     examination = read_examination(BOTH)
     for ear in examination.result.ears:
         assert without_guesses(ear, 0.1) == ear
-        unended = without_guesses(replace(ear, outcome=INCOMPLETE), 0.1)
+        unended = without_guesses(replace(ear, outcome=Outcome.INCOMPLETE), 0.1)
         assert {t.mark for t in unended.thresholds} == {"incomplete"}

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from firmware_py.archive import recorded_result
-from firmware_py.procedure.outcomes import NO_RESPONSE
+from firmware_py.procedure.outcomes import Outcome
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.formats import as_json, schema_text
 from tests.host.commands.export.sessions import JOURNALS, marked
@@ -45,7 +45,7 @@ def test_thresholds_are_those_recorded_to_the_bit() -> None:
 def test_what_is_unknown_is_kept_and_a_silent_limit_is_in_the_average() -> None:
     examination = marked()
     ear = examination.result.ears[0]
-    silent = replace(ear.thresholds[7].without_numbers(NO_RESPONSE), limit_db_hl=90.0)
+    silent = replace(ear.thresholds[7].without_numbers(Outcome.NO_RESPONSE), limit_db_hl=90.0)
     thresholds = (*ear.thresholds[:7], silent, *ear.thresholds[8:])
     result = replace(examination.result, ears=(replace(ear, thresholds=thresholds),))
     (session,) = json.loads(as_json([replace(examination, result=result)]))["sessions"]

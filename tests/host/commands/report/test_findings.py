@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from firmware_py.journal import read_journal
-from firmware_py.procedure.outcomes import MEASURED, MaskingMark
+from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.settings import Settings
 from firmware_py.session import Difference
@@ -219,7 +219,9 @@ def test_a_record_that_comes_out_differently_is_warned_of() -> None:
     ("masking", "shown"), [("none", "34"), ("masked", "34"), ("uncertain", "34*")]
 )
 def test_a_threshold_that_the_other_ear_may_have_heard_has_a_star(masking: str, shown: str) -> None:
-    recorded = ThresholdResult(1000, MEASURED, 34.2, 2.0, 30.0, 38.0, None, MaskingMark(masking))
+    recorded = ThresholdResult(
+        1000, Outcome.MEASURED, 34.2, 2.0, 30.0, 38.0, None, MaskingMark(masking)
+    )
     assert words.threshold(Threshold.of(recorded, 8.0, None)) == shown
     assert words.threshold(Threshold.of(recorded, 3.9, None)) == f"~ {shown}"
 

@@ -15,7 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from firmware_py.procedure.outcomes import MASKED, UNCERTAIN
+from firmware_py.procedure.outcomes import MaskingMark
 from host_tools.commands.report import words as in_words
 from host_tools.commands.report.audiogram import audiogram_svg
 from host_tools.commands.report.findings import Findings, findings_of
@@ -220,7 +220,7 @@ def test_the_legend_stays_on_the_page_whatever_it_explains() -> None:
     session = read_session(GOLDEN / "both-ears-n3.journal")
     found = with_thresholds(findings_of(session), wide=True)
     found = replace(found, norm_title="otologically normal men of 65 (ISO 7029:2017)")
-    masks = [MASKED, *[UNCERTAIN] * 9]
+    masks = [MaskingMark.MASKED, *[MaskingMark.UNCERTAIN] * 9]
     ears = [
         replace(ear, thresholds=[
             replace(t, masking=m) for t, m in zip(ear.thresholds, masks, strict=True)
