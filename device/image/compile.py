@@ -80,12 +80,6 @@ def optimised(text: str, about: dict[str, str], target: Target) -> tuple[Any, An
     module.triple = target.triple
     module.data_layout = str(machine.target_data)
     passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
-    # Unused arguments go first: LLVM inlines a call with many arguments even of a large kernel.
-    first = llvm.create_new_module_pass_manager()
-    first.add_sroa_pass()
-    first.add_instruction_combine_pass()
-    first.add_dead_arg_elimination_pass()
-    first.run(module, passes)
     passes.getModulePassManager().run(module, passes)
     return module, machine
 
