@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from device.image.build import DEVICES, LAUNCHER, STACK_BYTES_MAX
-from device.image.compile import BuildError, compile_library, entries_of
+from device.image.compile import DEFINE, NEVER_INLINED, BuildError, compile_library, entries_of
 from device.image.kernels import LIBRARY_BYTES_MAX, refuse_more
 from device.image.stack import deepest
 from device.image.targets import TARGETS
@@ -125,6 +125,11 @@ def test_what_is_larger_than_it_may_be_is_no_image() -> None:
     refuse_more("the library has", 200_000, LIBRARY_BYTES_MAX)
     with pytest.raises(BuildError, match="the library has 200001 bytes; allowed are 200000"):
         refuse_more("the library has", 200_001, LIBRARY_BYTES_MAX)
+
+
+def test_the_kernel_that_is_never_inlined_is_one_of_the_kernels(image: Image) -> None:
+    """Under another name LLVM would inline it again, and the library would be larger."""
+    assert [NEVER_INLINED in found[1] for found in DEFINE.finditer(image.text)].count(True) == 1
 
 
 def test_the_stack_of_a_function_is_that_of_the_deepest_way_through_it() -> None:
