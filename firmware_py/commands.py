@@ -49,22 +49,22 @@ COMMANDS: Final = (
     Command("SYSTem:VERSion?", Instrument.version, "versions of firmware and wire"),
     Command("SYSTem:TIME?", Instrument.time, "date and time of day, ISO 8601"),
     Command(
-        "SYSTem:EVENts", Instrument.set_events, "tell what happens, lines with !",
+        "SYSTem:EVENts", Instrument.set_events, "report events, in lines that begin with !",
         (Argument("events", SWITCH),),
     ),
-    Command("SYSTem:EVENts?", Instrument.events, "whether it does"),
+    Command("SYSTem:EVENts?", Instrument.events, "ON or OFF"),
     Command("SYSTem:EXIT", Instrument.shut_down, "end the firmware; a session is kept"),
     Command(
         "SESSion:STARt", Instrument.start, "start a test", START,
         named=True, when=When.NOT_IN_TEST, undone=NOT_BEGUN,
     ),
-    Command("SESSion:PAUSe", Instrument.pause, "silence, and wait", when=When.IN_TEST),
+    Command("SESSion:PAUSe", Instrument.pause, "pause the test", when=When.IN_TEST),
     Command("SESSion:CONTinue", Instrument.go_on, "go on after a pause", when=When.IN_TEST),
     Command(
         "SESSion:ABORt", Instrument.abort, "end the test; what was measured is kept",
         when=When.IN_TEST,
     ),
-    Command("SESSion:STATe?", Instrument.state, "where the test is"),
+    Command("SESSion:STATe?", Instrument.state, "state of the test"),
     Command(
         "SESSion:LIST?", Instrument.sessions, "number,outcome,start,ears,ID;...",
         (COUNT,), pin=True,
@@ -73,16 +73,16 @@ COMMANDS: Final = (
         "SESSion:RESult?", Instrument.result, "the result as JSON, so far or final", (EARLIER,)
     ),
     Command(
-        "THReshold?", Instrument.threshold, "Hz,dB HL,SD dB,mark;... an ear",
+        "THReshold?", Instrument.threshold, "for each ear: Hz,dB HL,SD dB,mark;...",
         (Argument("ear", EAR, optional=True), EARLIER),
     ),
-    Command("AUDiogram", Instrument.audiogram, "draw it", (EARLIER,)),
+    Command("AUDiogram", Instrument.audiogram, "draw the audiogram", (EARLIER,)),
     Command(
         "TONE", Instrument.play_tone, "a tone while no test runs; noise in the other ear", TONE,
         when=When.NOT_IN_TEST, undone=NOT_PLAYED,
     ),
     Command("TONE:STOP", Instrument.stop_tone, "end that tone"),
-    Command("CALibration?", Instrument.calibration, "of the next test, as JSON"),
+    Command("CALibration?", Instrument.calibration, "calibration of the next test, as JSON"),
     Command(
         "CALibration:LIMits?", Instrument.calibration_limits, "Hz,dB HL;...",
         (Argument("ear", EAR, optional=True),),
@@ -91,10 +91,10 @@ COMMANDS: Final = (
         "CALibration:TONE", Instrument.play_calibration_tone, "5 s, for a meter", CALIBRATION_TONE,
         when=When.NOT_IN_TEST, pin=True, undone=NOT_PLAYED,
     ),
-    Command("CALibration:TONE?", Instrument.calibration_tone, "what became of it"),
+    Command("CALibration:TONE?", Instrument.calibration_tone, "state of that tone"),
     Command("CALibration:STOP", Instrument.stop_calibration_tone, "end the tone"),
     Command(
-        "SETTing", Instrument.set_setting, "of the next test",
+        "SETTing", Instrument.set_setting, "change a setting of the next test",
         (Argument("name", Word("NAME")), Argument("value", Word("VALUE"))), pin=True,
     ),
     Command(

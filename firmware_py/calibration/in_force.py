@@ -51,7 +51,7 @@ class CalibrationInForce:
         return self.calibration.level_dbfs(ear, frequency_hz, level_db_hl)
 
     def highest_db_hl(self, ear: str, frequency_hz: float) -> float:
-        """Return the highest level that can be reached; uncalibrated nobody knows, infinite."""
+        """Return the highest level that can be reached; infinite if uncalibrated."""
         if self.calibration is None:
             return math.inf
         return self.calibration.highest_db_hl(ear, frequency_hz)

@@ -132,11 +132,11 @@ OWN_COMMANDS: Final = (
         "SYSTem:ERRor?", lambda console: console.errors.next(), "the oldest error, and forget it"
     ),
     Command(
-        "SYSTem:PIN", lambda console, pin: console.lock.enter(pin), "unlock what needs it",
+        "SYSTem:PIN", lambda console, pin: console.lock.enter(pin), "unlock the console",
         (Argument("PIN", Word("PIN")),), secret=True,
     ),
     Command("SYSTem:PIN?", lambda console: console.lock.state, "LOCKED, UNLOCKED, or NONE needed"),
     Command(
-        "SYSTem:LOCK", lambda console: console.lock.lock(), "lock again, as after 5 min by itself"
+        "SYSTem:LOCK", lambda console: console.lock.lock(), "lock again (automatic after 5 min)"
     ),
 )  # fmt: skip

@@ -191,7 +191,7 @@ class Client:
         self.request("unmask")
 
     def ask_time(self) -> None:
-        """Ask for a `TimeTold`; asking again before it came is asking once."""
+        """Ask for a `TimeTold`; a second call before the answer has no effect."""
         self._time_wanted = True
         if not self._waits("ping"):
             self.request("ping")

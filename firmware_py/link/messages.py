@@ -205,7 +205,7 @@ def write(fields: "tuple[Field, ...]", values: "dict[str, Any]") -> "list[tuple[
     fields : tuple
         As `COMMANDS` and `EVENTS` have them.
     values : dict
-        A value for every one of them; the board that reads the message checks its range.
+        A value for every one of them; the reader of the message checks its range.
     """
     pairs = []
     for field in fields:

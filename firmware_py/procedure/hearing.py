@@ -24,7 +24,7 @@ from firmware_py.procedure.settings import BETTER, BOTH, LEFT, RIGHT, Settings
 RETEST_REPEATABLE_DB: Final = 5.0
 RETEST_ACCEPTED_DB: Final = 10.0
 ANY_EARPHONES: Final = Earphones()
-UNSURE_SHARE_HIGH: Final = 0.9  # near the threshold many answers are; all but a few, and it is odd
+UNSURE_SHARE_HIGH: Final = 0.9  # of the answers; a share this high is implausible
 
 
 class HearingTest:

@@ -59,7 +59,7 @@ class Levels:
         return [self.limit_db_hl(f) for f in frequencies_hz]
 
     def ceiling_db_hl(self, frequency_hz: float) -> float:
-        """Return the highest level of the next tone, were it at this frequency.
+        """Return the highest level of the next tone if it is at this frequency.
 
         Nothing is much louder than the tone before, or than what was presented nearby already.
         """
@@ -76,7 +76,7 @@ class Levels:
     def tone(self, purpose: Purpose, frequency_hz: float, level_db_hl: float) -> Presentation:
         """Return a tone at this level, rounded to the audiometer's step, within every limit.
 
-        What asks for the highest level gets it, and not the last whole step below it.
+        A request at or above the limit gives the limit, even where that is no whole step.
         """
         level = limit = self.limit_db_hl(frequency_hz)
         if level_db_hl < limit:

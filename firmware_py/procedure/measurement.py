@@ -15,7 +15,7 @@ from firmware_py.procedure.stopping import Stop, StoppingRule
 # The profile whose band can be trusted to say that a frequency needs no more tones; the others are
 # too sure of themselves, and choose by information alone.
 HONEST_BANDS: Final = "default"
-SAME_TONE_MAX: Final = 3  # the same tone at the limit unheard (at the floor heard) so often at most
+SAME_TONE_MAX: Final = 3  # a tone is unheard at the limit, or heard at the floor, at most so often
 
 
 class Measurement:
@@ -101,8 +101,8 @@ class Measurement:
     def _most_informative(self, exhausted_hz: list[float]) -> Stimulus:
         """Return the tone that tells most now, or the first of the climb to one that tells more.
 
-        What a tone far above the last ones would tell is shared among the tones it takes to come
-        so far: nothing else ever asks at the foot of a steep loss, where no answer is in doubt.
+        The information of a tone above its ceiling is divided by the number of tones it takes to
+        get there. Without that, nothing is asked at the foot of a steep loss.
         """
         candidates_hz = self._estimator.candidate_frequencies_hz
         allowed_db_hl = [self._levels.ceiling_db_hl(f) for f in candidates_hz]

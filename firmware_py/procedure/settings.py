@@ -19,7 +19,8 @@ FAMILIAR_FREQUENCY_HZ: Final = 1000.0  # familiarisation and retest, ISO 8253-1
 # Above this level a test needs the operator's explicit word.
 LOUD_DB_HL: Final = 100.0
 SEED_MAX: Final = 2**63 - 1
-# No tone is louder by more than the one before it, or than the loudest that was presented nearby.
+# A tone is at most this much above the louder of two: the tone before it, and the loudest so far
+# within half an octave.
 STEP_UP_MAX_DB: Final = 20.0
 STEP_UP_NEARBY_OCTAVES: Final = 0.5
 

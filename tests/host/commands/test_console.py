@@ -370,7 +370,7 @@ def test_everything_that_help_lists_is_completed_in_its_short_form() -> None:
 
     assert len(words) == len(console.execute("HELP")) - 3
     assert words["SESS:ABOR"] == "end the test; what was measured is kept"
-    assert words["SETT"] == "NAME,VALUE  of the next test"
+    assert words["SETT"] == "NAME,VALUE  change a setting of the next test"
     for header in words:
         assert not console.execute(header)[0].startswith("ERROR -113")
 
