@@ -5,9 +5,9 @@ and button; before a tone counts as not heard, or as not begun, the board is ask
 that no press is lost to a slow wire or a busy processor. A presentation that was disturbed (paused,
 cut short, board lost) is not an answer: the same stimulus is asked again.
 
-The board knows nothing of a catch trial, but that is judged on its time all the same. On the board's
-clock the silence begins one pause after the last answer, or after the end of its tone if that is
-later. After a disturbance the board is first asked for its time.
+The board knows nothing of a catch trial, but that is judged on its time all the same. On its clock
+the silence begins one pause after the last answer, or after the end of its tone if that is later.
+After a disturbance the board is first asked for its time.
 
 The first press in the window is the answer, with the button it was of: heard, or unsure. After a
 press before the tone could be heard the tone is asked again, once, after a new pause. Further such
