@@ -61,13 +61,8 @@ class Ears:
         return None
 
 
-def flat(level_db_hl: float) -> Ears:
+def flat(level_db_hl: float, unsure_db: float = 0.0) -> Ears:
     """One threshold everywhere."""
-    return Ears(lambda ear, frequency_hz: level_db_hl)
-
-
-def doubtful(level_db_hl: float, unsure_db: float) -> Ears:
-    """One threshold everywhere, and two buttons."""
     return Ears(lambda ear, frequency_hz: level_db_hl, unsure_db=unsure_db)
 
 

@@ -95,16 +95,12 @@ def measured(head: Head, *, can_mask: bool = True, **about: Any) -> Driver:
     return driver
 
 
-def found_db_hl(driver: Driver, ear: str) -> dict[int, float | None]:
-    return {t["frequency_hz"]: t["threshold_db_hl"] for t in driver.ear(ear)["thresholds"]}
-
-
 def marks(driver: Driver, ear: str) -> dict[int, str]:
     return {t["frequency_hz"]: t["masking"] for t in driver.ear(ear)["thresholds"]}
 
 
 def worst_db(driver: Driver, ear: str, truth: Curve) -> float:
-    found = found_db_hl(driver, ear).items()
+    found = [(t["frequency_hz"], t["threshold_db_hl"]) for t in driver.ear(ear)["thresholds"]]
     return max(abs(level - truth(f)) for f, level in found if level is not None)
 
 

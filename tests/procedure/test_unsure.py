@@ -10,7 +10,7 @@ from firmware_py.procedure.outcomes import UNSURE, Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import LIMIT_TONES
-from tests.procedure.driver import REACTION_US, NeverPresses, Reaction, doubtful, flat, left
+from tests.procedure.driver import REACTION_US, NeverPresses, Reaction, flat, left
 
 TWO_BUTTONS = {"unsure_half_width_db": 4.0}
 
@@ -32,7 +32,7 @@ def test_unsure_answers_are_given_to_the_estimator_as_such(monkeypatch: pytest.M
 
 @pytest.mark.parametrize("threshold_db_hl", [5.0, 30.0, 62.0])
 def test_a_threshold_is_found_with_two_buttons(threshold_db_hl: float) -> None:
-    driver = left(doubtful(threshold_db_hl, 4.0), **TWO_BUTTONS, tones_max=60)
+    driver = left(flat(threshold_db_hl, 4.0), **TWO_BUTTONS, tones_max=60)
     found = driver.ear("left")
 
     assert found["outcome"] == Outcome.MEASURED
@@ -45,7 +45,7 @@ def test_a_threshold_is_found_with_two_buttons(threshold_db_hl: float) -> None:
 
 
 def test_an_ear_that_is_unsure_at_the_limit_is_not_silent() -> None:
-    driver = left(doubtful(100.0, 4.0), **TWO_BUTTONS)
+    driver = left(flat(100.0, 4.0), **TWO_BUTTONS)
 
     assert driver.ear("left")["tones_heard"] == 0
     assert driver.ear("left")["outcome"] != Outcome.NO_RESPONSE
@@ -84,7 +84,7 @@ def test_only_a_silence_at_the_limit_is_not_asked_for_again_and_again(
 
 
 def test_an_ear_that_is_unsure_at_the_floor_does_not_hear_all() -> None:
-    driver = left(doubtful(-12.0, 4.0), **TWO_BUTTONS)
+    driver = left(flat(-12.0, 4.0), **TWO_BUTTONS)
 
     assert driver.ear("left")["tones_heard"] < driver.ear("left")["tones"]
     assert not driver.ear("left")["why"].startswith("everything heard")
