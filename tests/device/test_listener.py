@@ -185,18 +185,22 @@ class TestPsychometricFunction:
         assert abs(share_answered(someone, "left", 120.0) - 0.1) < 0.02, f"seed {SEED}"
 
     @pytest.mark.parametrize(
-        ("lapse_rate", "false_alarm_rate", "loud_heard", "soft_heard"),
-        [(1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 1.0, 1.0), (0.0, 0.0, 1.0, 0.0)],
+        ("rates", "loud_heard", "soft_heard"),
+        [
+            ({"lapse_rate": 1.0}, 0.0, 0.0),
+            ({"false_alarm_rate": 1.0}, 1.0, 1.0),
+            ({"lapse_rate": 0.0, "false_alarm_rate": 0.0}, 1.0, 0.0),
+        ],
     )
     def test_rates_of_0_and_1_are_never_and_always(
-        self, lapse_rate: float, false_alarm_rate: float, loud_heard: float, soft_heard: float
+        self, rates: dict[str, float], loud_heard: float, soft_heard: float
     ) -> None:
-        someone = listener(lapse_rate=lapse_rate, false_alarm_rate=false_alarm_rate)
+        someone = listener(**rates)
         presses = [someone.spontaneous_press(START, slot) for slot in range(1000)]
 
         assert share_answered(someone, "right", 120.0) == loud_heard
         assert share_answered(someone, "right", -20.0) == soft_heard
-        assert {press is not None for press in presses} == {false_alarm_rate == 1.0}
+        assert {press is not None for press in presses} == {soft_heard == 1.0}
 
 
 class TestTimes:
