@@ -194,20 +194,22 @@ def test_what_came_in_an_earlier_conversation_is_no_garbage_of_this_one() -> Non
     assert notices == [Lost(f"'hello' was sent {REPEATS_MAX + 1} times without answer")]
 
 
-def test_another_wire_version_is_named() -> None:
+@pytest.mark.parametrize(
+    ("verb", "fields", "why"),
+    [
+        (
+            "error",
+            {"code": "version", "wire": 2},
+            "the tone generator speaks wire 2, this firmware 1",
+        ),
+        ("ok", {"board": "x"}, "the answer to 'hello' is not of wire 1"),
+    ],
+)
+def test_an_answer_of_another_language_is_named(verb: str, fields: Any, why: str) -> None:
     client = make_client()
     client.connect(0)
     sequence, _, _ = decode(client.transmit())
-    notices = client.receive(encode(sequence, "error", (("code", "version"), ("wire", 2))), 1)
-    assert notices == [Lost("the tone generator speaks wire 2, this firmware 1")]
-
-
-def test_an_answer_of_another_language_is_lost_and_not_an_exception() -> None:
-    client = make_client()
-    client.connect(0)
-    sequence, _, _ = decode(client.transmit())
-    notices = client.receive(encode(sequence, "ok", (("board", "x"),)), 1)
-    assert notices == [Lost("the answer to 'hello' is not of wire 1")]
+    assert client.receive(encode(sequence, verb, fields), 1) == [Lost(why)]
 
 
 def test_a_level_above_the_limit_of_the_board_is_refused_and_not_played() -> None:

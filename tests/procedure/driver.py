@@ -71,24 +71,22 @@ def two_ears(**levels_db_hl: float) -> Ears:
     return Ears(lambda ear, frequency_hz: levels_db_hl[ear])
 
 
-class AlwaysPresses:
-    """Presses whether there is a tone or not."""
-
-    def to_tone(self, play: events.Play) -> Reaction:
-        return REACTION_US
-
-    def to_silence(self, number: int) -> Reaction:
-        return REACTION_US
-
-
 class NeverPresses:
     """Has gone home."""
 
+    reaction: Reaction = None
+
     def to_tone(self, play: events.Play) -> Reaction:
-        return None
+        return self.reaction
 
     def to_silence(self, number: int) -> Reaction:
-        return None
+        return self.reaction
+
+
+class AlwaysPresses(NeverPresses):
+    """Presses whether there is a tone or not."""
+
+    reaction = REACTION_US
 
 
 @dataclass

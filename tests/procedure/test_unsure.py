@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.events import UNSURE_BUTTON, Play
+from firmware_py.procedure.events import UNSURE_BUTTON
 from firmware_py.procedure.outcomes import UNSURE, Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import LIMIT_TONES
-from tests.procedure.driver import REACTION_US, NeverPresses, Reaction, flat, left
+from tests.procedure.driver import REACTION_US, NeverPresses, flat, left
 
 TWO_BUTTONS = {"unsure_half_width_db": 4.0}
 
@@ -103,11 +103,7 @@ def test_silence_and_certainty_are_the_same_as_with_one_button() -> None:
 
 def test_whoever_is_unsure_at_everything_is_unreliable() -> None:
     class Unsure(NeverPresses):
-        def to_tone(self, play: Play) -> Reaction:
-            return REACTION_US, UNSURE_BUTTON
-
-        def to_silence(self, number: int) -> Reaction:
-            return REACTION_US, UNSURE_BUTTON
+        reaction = REACTION_US, UNSURE_BUTTON
 
     driver = left(Unsure(), **TWO_BUTTONS, catch_rate=0.3)
     found = driver.ear("left")
