@@ -124,13 +124,9 @@ def test_a_row_says_whether_a_test_may_be_under_way(in_test: bool, answers: list
 # --- Help and page -------------------------------------------------------------------------------
 
 
-def help_lines() -> list[str]:
+def test_help_has_a_line_for_every_row_in_ascii_that_fits_a_terminal() -> None:
     _, console = connected()
-    return console.execute("help")
-
-
-def test_help_has_a_line_for_every_row() -> None:
-    *lines, names, note, ok = help_lines()
+    *lines, names, note, ok = console.execute("help")
 
     assert ok == "OK"
     assert names.startswith("NAME=VALUE in any order: SESS:STAR EAR=LEFT,AGE=67,SEX=F")
@@ -139,10 +135,7 @@ def test_help_has_a_line_for_every_row() -> None:
         assert line.startswith(f"{row.usage} ")
         assert line.endswith(f"  {row.help}")
         assert len(row.help) >= 7
-
-
-def test_help_is_ascii_and_fits_a_terminal() -> None:
-    for line in help_lines():
+    for line in (*lines, names, note):
         assert line.isascii()
         assert len(line) <= 100
 

@@ -117,17 +117,19 @@ def test_a_line_comes_apart_as_it_was_put_together(header: str, arguments: list[
 # --- Errors --------------------------------------------------------------------------------------
 
 
-def test_an_error_is_a_number_and_words_in_quotes() -> None:
-    assert ConsoleError(-224, "pulses is 9").answer == '-224,"pulses is 9"'
-
-
-def test_a_quote_in_the_words_is_doubled() -> None:
-    """As in IEEE 488.2, so that a script finds the end of the words."""
-    assert ConsoleError(-113, '"it\'s" is no command').answer == ('-113,"""it\'s"" is no command"')
-
-
-def test_an_error_is_one_line_whatever_its_words_were() -> None:
-    assert ConsoleError(102, "two\r\nlines,\ttwo  spaces").answer == '102,"two lines, two spaces"'
+@pytest.mark.parametrize(
+    ("number", "words", "answer"),
+    [
+        (-224, "pulses is 9", '-224,"pulses is 9"'),
+        # As in IEEE 488.2, so that a script finds the end of the words.
+        (-113, '"it\'s" is no command', '-113,"""it\'s"" is no command"'),
+        (102, "two\r\nlines,\ttwo  spaces", '102,"two lines, two spaces"'),
+    ],
+)
+def test_an_error_is_a_number_and_words_in_quotes_on_one_line(
+    number: int, words: str, answer: str
+) -> None:
+    assert ConsoleError(number, words).answer == answer
 
 
 def test_errors_are_read_oldest_first_and_each_once() -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import AudiogramError, audiogram_named
 
 TABLE = """\
@@ -31,10 +30,6 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def points(audiogram: Audiogram) -> dict[float, float]:
-    return dict(zip(audiogram.frequencies_hz, audiogram.thresholds_db_hl, strict=True))
-
-
 def words_of_error(text: str) -> str:
     with pytest.raises(AudiogramError) as error:
         audiogram_named(text)
@@ -46,7 +41,7 @@ class TestStandardNames:
         ears = audiogram_named("N3")
 
         assert ears["left"] == ears["right"]
-        assert points(ears["left"])[4000.0] == 60.0
+        assert ears["left"].threshold_db_hl(4000.0) == 60.0
         assert ears["left"].threshold_db_hl(125.0) == 35.0
 
     def test_two_names_are_right_and_left(self) -> None:
@@ -70,31 +65,18 @@ class TestStandardNames:
 
 class TestTables:
     def test_a_row_is_read_and_the_retest_averaged(self, table: Path) -> None:
-        assert points(audiogram_named(f"{table}:1")["right"]) == {
-            500.0: 10.0,
-            1000.0: 7.5,
-            2000.0: 10.0,
-            3000.0: 10.0,
-            4000.0: 15.0,
-            6000.0: 15.0,
-            8000.0: 10.0,
-        }
+        ear = audiogram_named(f"{table}:1")["right"]
+        assert ear.frequencies_hz == (500.0, 1000.0, 2000.0, 3000.0, 4000.0, 6000.0, 8000.0)
+        assert ear.thresholds_db_hl == (10.0, 7.5, 10.0, 10.0, 15.0, 15.0, 10.0)
 
     def test_blank_is_not_measured_and_no_response_is_never_heard(self, table: Path) -> None:
-        assert points(audiogram_named(f"{table}:2")["left"]) == {
-            500.0: 20.0,
-            1000.0: 25.0,
-            3000.0: 30.0,
-            6000.0: math.inf,
-            8000.0: math.inf,
-        }
+        ear = audiogram_named(f"{table}:2")["left"]
+        assert ear.frequencies_hz == (500.0, 1000.0, 3000.0, 6000.0, 8000.0)
+        assert ear.thresholds_db_hl == (20.0, 25.0, 30.0, math.inf, math.inf)
 
     def test_of_two_readings_at_1_khz_the_one_heard_counts(self, table: Path) -> None:
-        third = points(audiogram_named(f"{table}:3")["left"])
-        fourth = points(audiogram_named(f"{table}:4")["left"])
-
-        assert (third[500.0], third[1000.0]) == (math.inf, 120.0)
-        assert fourth[1000.0] == 30.0
+        assert audiogram_named(f"{table}:3")["left"].thresholds_db_hl[:2] == (math.inf, 120.0)
+        assert audiogram_named(f"{table}:4")["left"].thresholds_db_hl[:2] == (20.0, 30.0)
 
     def test_a_deaf_ear_hears_nothing(self, table: Path) -> None:
         audiogram = audiogram_named(f"{table}:5")["left"]
@@ -112,14 +94,9 @@ class TestTables:
         path = tmp_path / "small.csv"
         path.write_text("\ufefft125, t500,t750,t1000,t2000,t4000\n\n5, 10,15,20,-10,32.5\n")
 
-        assert points(audiogram_named(f"{path}:1")["left"]) == {
-            125.0: 5.0,
-            500.0: 10.0,
-            750.0: 15.0,
-            1000.0: 20.0,
-            2000.0: -10.0,
-            4000.0: 32.5,
-        }
+        ear = audiogram_named(f"{path}:1")["left"]
+        assert ear.frequencies_hz == (125.0, 500.0, 750.0, 1000.0, 2000.0, 4000.0)
+        assert ear.thresholds_db_hl == (5.0, 10.0, 15.0, 20.0, -10.0, 32.5)
 
 
 class TestErrors:
@@ -145,13 +122,12 @@ class TestErrors:
         assert words in message
         assert str(table) in message
 
-    def test_a_missing_file_is_named(self, tmp_path: Path) -> None:
-        path = tmp_path / "none.csv"
-
-        assert words_of_error(f"{path}:1") == f"{path}: cannot be read: No such file or directory"
-
-    def test_a_directory_is_no_file(self, tmp_path: Path) -> None:
-        assert words_of_error(f"{tmp_path}:1") == f"{tmp_path}: cannot be read: Is a directory"
+    @pytest.mark.parametrize(
+        ("name", "why"), [("none.csv", "No such file or directory"), ("", "Is a directory")]
+    )
+    def test_a_file_that_cannot_be_read_is_named(self, tmp_path: Path, name: str, why: str) -> None:
+        path = tmp_path / name
+        assert words_of_error(f"{path}:1") == f"{path}: cannot be read: {why}"
 
     @pytest.mark.parametrize(
         ("content", "words"),

@@ -88,22 +88,16 @@ def test_lines_are_garbled_at_their_rate() -> None:
     assert 60 <= len(wrong) <= 140
 
 
-def test_late_lines_hold_up_what_is_behind_them() -> None:
-    come = received(FaultRates(delay=0.05)).come
+@pytest.mark.parametrize(("speed", "count"), [(1.0, 2000), (40.0, 400)])
+def test_late_lines_hold_up_what_is_behind_them_by_delays_of_the_world(
+    speed: float, count: int
+) -> None:
+    come = received(FaultRates(delay=0.05), count, speed=speed).come
 
-    assert [line for _, line in come] == lines(2000)
+    assert [line for _, line in come] == lines(count)
     late_us = [us - 10_000 * number for number, (us, _) in enumerate(come)]
     assert min(late_us) == 0
-    assert DELAY_US[1] / 2 < max(late_us) <= DELAY_US[1]
-
-
-def test_delays_are_of_the_world() -> None:
-    late_us = [
-        us - 10_000 * number
-        for number, (us, _) in enumerate(received(FaultRates(delay=0.05), 400, speed=40.0).come)
-    ]
-
-    assert 40 * DELAY_US[1] / 2 < max(late_us) <= 40 * DELAY_US[1]
+    assert speed * DELAY_US[1] / 2 < max(late_us) <= speed * DELAY_US[1]
 
 
 def test_lines_come_twice_at_their_rate() -> None:

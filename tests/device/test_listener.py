@@ -184,24 +184,23 @@ class TestPsychometricFunction:
 
         assert abs(share_answered(someone, "left", 120.0) - 0.1) < 0.02, f"seed {SEED}"
 
-    def test_a_lapse_rate_of_1_never_answers(self) -> None:
-        someone = listener(lapse_rate=1.0)
+    @pytest.mark.parametrize(
+        ("rates", "loud_heard", "soft_heard"),
+        [
+            ({"lapse_rate": 1.0}, 0.0, 0.0),
+            ({"false_alarm_rate": 1.0}, 1.0, 1.0),
+            ({"lapse_rate": 0.0, "false_alarm_rate": 0.0}, 1.0, 0.0),
+        ],
+    )
+    def test_rates_of_0_and_1_are_never_and_always(
+        self, rates: dict[str, float], loud_heard: float, soft_heard: float
+    ) -> None:
+        someone = listener(**rates)
+        presses = [someone.spontaneous_press(START, slot) for slot in range(1000)]
 
-        assert share_answered(someone, "left", 120.0) == 0.0
-        assert all(someone.spontaneous_press(START, slot) is None for slot in range(1000))
-
-    def test_a_false_alarm_rate_of_1_always_answers(self) -> None:
-        someone = listener(false_alarm_rate=1.0)
-
-        assert share_answered(someone, "left", -100.0) == 1.0
-        assert all(someone.spontaneous_press("t", slot) is not None for slot in range(1000))
-
-    def test_rates_of_0_make_no_mistakes(self) -> None:
-        someone = listener(lapse_rate=0.0, false_alarm_rate=0.0)
-
-        assert share_answered(someone, "right", 90.0) == 1.0
-        assert share_answered(someone, "right", 10.0) == 0.0
-        assert all(someone.spontaneous_press("t", slot) is None for slot in range(1000))
+        assert share_answered(someone, "right", 120.0) == loud_heard
+        assert share_answered(someone, "right", -20.0) == soft_heard
+        assert {press is not None for press in presses} == {soft_heard == 1.0}
 
 
 class TestTimes:

@@ -90,17 +90,35 @@ class Line:
     def told(self) -> list[BoardEvent]:
         return [notice for notice in self.notices if isinstance(notice, BoardEvent)]
 
+    def next_host(self, recorded: int | None = None) -> "Line":
+        """Connect another client to the board; it has recorded the events up to this one."""
+        line = Line(Client(lambda: "0000ffff"), self.board)
+        line.now_us = self.now_us
+        if recorded is not None:
+            line.client.remember(self.client.boot, recorded)
+        line.client.connect(line.now_us)
+        return line
+
 
 TONE = Tone("1-1", "left", 1000.0, -60.0, on_ms=225, off_ms=225, pulses=3, rise_ms=25)
 
 
+def connected(
+    run_us: int, tone: Tone | None = None, fault_rate: float = 0.0, **of_board: Any
+) -> Line:
+    """Connect a client to a board, play a tone if one is given, and let time pass."""
+    line = Line(make_client(), make_board(**of_board), fault_rate)
+    line.client.connect(0)
+    if tone is not None:
+        line.client.play(tone)
+    line.run(run_us)
+    return line
+
+
 @pytest.mark.parametrize("fault_rate", [0.05, 0.3])
 def test_faults_on_the_line_change_nothing(fault_rate: float) -> None:
-    clean = Line(make_client(), make_board())
-    faulty = Line(make_client(), make_board(), fault_rate)
+    clean, faulty = connected(2_000_000), connected(2_000_000, fault_rate=fault_rate)
     for line in (clean, faulty):
-        line.client.connect(0)
-        line.run(2_000_000)
         for number in range(1, 6):
             line.client.play(replace(TONE, tone_id=f"1-{number}"))
             line.run(6_000_000)
@@ -113,9 +131,7 @@ def test_faults_on_the_line_change_nothing(fault_rate: float) -> None:
 @pytest.mark.parametrize("fault_rate", [0.0, 0.3])
 def test_events_of_both_buttons_come_whole_and_in_order(fault_rate: float) -> None:
     """Well above the threshold the first button is pressed, at the threshold the second."""
-    line = Line(make_client(), make_board(unsure_half_width_db=6.0), fault_rate)
-    line.client.connect(0)
-    line.run(2_000_000)
+    line = connected(2_000_000, fault_rate=fault_rate, unsure_half_width_db=6.0)
     for number, level_dbfs in enumerate((-60.0, -100.0, -60.0, -100.0), 1):
         line.client.play(replace(TONE, tone_id=f"1-{number}", level_dbfs=level_dbfs))
         line.run(6_000_000)
@@ -127,10 +143,7 @@ def test_events_of_both_buttons_come_whole_and_in_order(fault_rate: float) -> No
 
 
 def test_the_board_is_kept_alive_and_falls_silent_without_its_host() -> None:
-    line = Line(make_client(), make_board())
-    line.client.connect(0)
-    line.client.play(replace(TONE, on_ms=5000, off_ms=0, pulses=1))
-    line.run(2_000_000)
+    line = connected(2_000_000, replace(TONE, on_ms=5000, off_ms=0, pulses=1))
     assert not line.board.played[0].cut
     line.client.disconnect()
     line.run(1_500_000)
@@ -150,35 +163,29 @@ def test_nobody_at_the_other_end_is_lost_after_the_repeats() -> None:
     assert not client.connected
 
 
-@pytest.mark.parametrize("garbage", [b"login: \r\n", b"login: ", bytes(range(256))])
-def test_garbage_at_the_other_end_is_named(garbage: bytes) -> None:
+@pytest.mark.parametrize(
+    ("heard", "words"),
+    [
+        *((garbage, f"{8 * len(garbage)} bytes came that are not of the wire")
+          for garbage in (b"login: \r\n", b"login: ", bytes(range(256)))),
+        (None, "frames came, but none that answers (does the line echo?)"),
+    ],
+)  # fmt: skip
+def test_garbage_and_an_echo_at_the_other_end_are_named(heard: bytes | None, words: str) -> None:
     client = make_client()
     client.connect(0)
     notices: list[Notice] = []
     now_us = 0
     while not notices:
         now_us += ANSWER_TIMEOUT_US
-        notices = client.advance(now_us) or client.receive(garbage, now_us)
+        echo = client.transmit()
+        notices = client.advance(now_us) or client.receive(heard or echo, now_us)
     assert isinstance(notices[0], Lost)
-    assert f"{8 * len(garbage)} bytes came that are not of the wire" in notices[0].why
-
-
-def test_an_echo_is_named() -> None:
-    client = make_client()
-    client.connect(0)
-    notices: list[Notice] = []
-    now_us = 0
-    while not notices:
-        now_us += ANSWER_TIMEOUT_US
-        notices = client.receive(client.transmit(), now_us) + client.advance(now_us)
-    assert isinstance(notices[0], Lost)
-    assert "frames came, but none that answers (does the line echo?)" in notices[0].why
+    assert words in notices[0].why
 
 
 def test_what_came_in_an_earlier_conversation_is_no_garbage_of_this_one() -> None:
-    line = Line(make_client(), make_board())
-    line.client.connect(0)
-    line.run(1_000_000)
+    line = connected(1_000_000)
     line.client.connect(line.now_us)
     notices: list[Notice] = []
     while not notices:
@@ -187,43 +194,32 @@ def test_what_came_in_an_earlier_conversation_is_no_garbage_of_this_one() -> Non
     assert notices == [Lost(f"'hello' was sent {REPEATS_MAX + 1} times without answer")]
 
 
-def test_another_wire_version_is_named() -> None:
+@pytest.mark.parametrize(
+    ("verb", "fields", "why"),
+    [
+        (
+            "error",
+            {"code": "version", "wire": 2},
+            "the tone generator speaks wire 2, this firmware 1",
+        ),
+        ("ok", {"board": "x"}, "the answer to 'hello' is not of wire 1"),
+    ],
+)
+def test_an_answer_of_another_language_is_named(verb: str, fields: Any, why: str) -> None:
     client = make_client()
     client.connect(0)
     sequence, _, _ = decode(client.transmit())
-    notices = client.receive(encode(sequence, "error", (("code", "version"), ("wire", 2))), 1)
-    assert notices == [Lost("the tone generator speaks wire 2, this firmware 1")]
-
-
-def test_an_answer_of_another_language_is_lost_and_not_an_exception() -> None:
-    client = make_client()
-    client.connect(0)
-    sequence, _, _ = decode(client.transmit())
-    notices = client.receive(encode(sequence, "ok", (("board", "x"),)), 1)
-    assert notices == [Lost("the answer to 'hello' is not of wire 1")]
+    assert client.receive(encode(sequence, verb, fields), 1) == [Lost(why)]
 
 
 def test_a_level_above_the_limit_of_the_board_is_refused_and_not_played() -> None:
-    line = Line(make_client(), make_board(output_limit_dbfs=-70))
-    line.client.connect(0)
-    line.client.play(TONE)
-    notices = line.run(1_000_000)
-    assert Refused("tone", "limit", "") in notices
+    line = connected(1_000_000, TONE, output_limit_dbfs=-70)
+    assert Refused("tone", "limit", "") in line.notices
     assert line.board.played == []
 
 
 def test_what_is_recorded_is_not_told_again_and_the_rest_is() -> None:
-    board = make_board()
-    first = Line(make_client(), board)
-    first.client.connect(0)
-    first.client.play(TONE)
-    first.run(2_000_000)
-    boot = first.client.boot
-
-    second = Line(Client(lambda: "0000ffff"), board)
-    second.now_us = first.now_us
-    second.client.remember(boot, 2)
-    second.client.connect(second.now_us)
+    second = connected(2_000_000, TONE).next_host(recorded=2)
     second.run(1_000_000)
 
     assert [told.event for told in second.told()] == [3, 4]
@@ -241,10 +237,7 @@ def test_a_board_that_started_anew_begins_its_events_anew() -> None:
 
 
 def test_acknowledged_events_are_forgotten_by_the_board() -> None:
-    line = Line(make_client(), make_board())
-    line.client.connect(0)
-    line.client.play(TONE)
-    line.run(2_000_000)
+    line = connected(2_000_000, TONE)
     line.client.acknowledge(3)
     line.run(100_000)
     line.board.receive(encode(1000, "events", (("after", 0),)), line.now_us)
@@ -253,13 +246,7 @@ def test_acknowledged_events_are_forgotten_by_the_board() -> None:
 
 
 def test_what_happened_before_a_board_was_met_is_not_told() -> None:
-    line = Line(make_client(), make_board())
-    line.client.connect(0)
-    line.client.play(TONE)
-    line.run(2_000_000)
-    other = Line(Client(lambda: "0000ffff"), line.board)
-    other.now_us = line.now_us
-    other.client.connect(other.now_us)
+    other = connected(2_000_000, TONE).next_host()
     other.run(500_000)
     assert other.told() == []
 
@@ -273,19 +260,15 @@ def test_a_flood_of_commands_is_refused() -> None:
 
 
 def test_the_time_asked_for_again_and_again_is_told_once() -> None:
-    line = Line(make_client(), make_board())
-    line.client.connect(0)
-    line.run(50_000)
+    line = connected(50_000)
     for _ in range(3 * QUEUE_MAX):
         line.client.ask_time()
     assert sum(isinstance(notice, TimeTold) for notice in line.run(1_000_000)) == 1
 
 
 def test_how_far_the_board_has_told_is_known_only_when_no_event_is_missing() -> None:
-    board = make_board()
-    line = Line(make_client(), board)
-    line.client.connect(0)
-    line.run(400_000)
+    line = connected(400_000)
+    board = line.board
     before_us = line.client.told_until_us
     assert 0 < before_us <= line.now_us
 
@@ -304,10 +287,7 @@ def test_how_far_the_board_has_told_is_known_only_when_no_event_is_missing() -> 
 
 
 def test_a_tone_can_be_stopped_however_much_waits() -> None:
-    line = Line(make_client(), make_board())
-    line.client.connect(0)
-    line.client.play(TONE)
-    line.run(100_000)
+    line = connected(100_000, TONE)
     for _ in range(QUEUE_MAX):
         line.client.request("ping")
     line.client.silence()
@@ -320,20 +300,14 @@ def test_a_tone_can_be_stopped_however_much_waits() -> None:
 def test_events_that_the_board_does_not_have_any_more_are_missed_and_not_waited_for(
     presses: int,
 ) -> None:
-    board = make_board()
-    first = Line(make_client(), board)
-    first.client.connect(0)
-    first.client.play(TONE)
-    first.run(2_000_000)
+    first = connected(2_000_000, TONE)
+    board = first.board
     for _ in range(presses):  # two events each, of which the board keeps 64
         board.server.button(1, True, board.now_us)
         board.server.button(1, False, board.now_us)
     newest = board.server.outbox.newest_event
 
-    second = Line(Client(lambda: "0000ffff"), board)
-    second.now_us = first.now_us
-    second.client.remember(first.client.boot, 2)
-    second.client.connect(second.now_us)
+    second = first.next_host(recorded=2)
     second.run(1_000_000)
     second.client.ask_time()
     notices = second.run(1_000_000)
@@ -346,17 +320,10 @@ def test_events_that_the_board_does_not_have_any_more_are_missed_and_not_waited_
 
 
 def test_events_that_another_host_had_forgotten_are_missed_and_not_waited_for() -> None:
-    board = make_board()
-    first = Line(make_client(), board)
-    first.client.connect(0)
-    first.client.play(TONE)
-    first.run(2_000_000)
-    board.receive(encode(1000, "ack", (("event", 4),)), first.now_us)
+    first = connected(2_000_000, TONE)
+    first.board.receive(encode(1000, "ack", (("event", 4),)), first.now_us)
 
-    second = Line(Client(lambda: "0000ffff"), board)
-    second.now_us = first.now_us
-    second.client.remember(first.client.boot, 1)
-    second.client.connect(second.now_us)
+    second = first.next_host(recorded=1)
     second.client.ask_time()
     second.run((ASKS_MAX + 1) * 300_000)
 
@@ -367,11 +334,8 @@ def test_events_that_another_host_had_forgotten_are_missed_and_not_waited_for() 
 
 def test_a_greeting_says_up_to_which_event_all_was_told_whatever_comes_with_it() -> None:
     """Of the board as it was known, and of one that is met for the first time."""
-    board = make_board()
-    first = Line(make_client(), board)
-    first.client.connect(0)
-    first.client.play(TONE)
-    first.run(3_000_000)
+    first = connected(3_000_000, TONE)
+    board = first.board
     newest = first.client.last_event
     assert newest == len(first.told()) > 0
 
@@ -419,16 +383,12 @@ def test_a_board_that_never_says_which_it_is_is_lost() -> None:
 def test_an_event_that_is_not_on_the_page_is_told_as_unknown(
     verb: str, fields: dict[str, str]
 ) -> None:
-    line = Line(make_client(), make_board())
-    line.client.connect(0)
-    line.run(50_000)
+    line = connected(50_000)
     assert line.client.receive(encode(1, verb, fields), line.now_us) == [UnknownEvent(1, verb)]
 
 
 def test_a_field_that_is_not_on_the_page_is_passed_over() -> None:
-    line = Line(make_client(), make_board())
-    line.client.connect(0)
-    line.run(50_000)
+    line = connected(50_000)
     fields = {"id": "1-1", "us": "5", "colour": "red"}
     told = line.client.receive(encode(1, "tone-on", fields), line.now_us)
     assert told == [ToneStarted(1, "1-1", 5)]

@@ -61,13 +61,8 @@ class Ears:
         return None
 
 
-def flat(level_db_hl: float) -> Ears:
+def flat(level_db_hl: float, unsure_db: float = 0.0) -> Ears:
     """One threshold everywhere."""
-    return Ears(lambda ear, frequency_hz: level_db_hl)
-
-
-def doubtful(level_db_hl: float, unsure_db: float) -> Ears:
-    """One threshold everywhere, and two buttons."""
     return Ears(lambda ear, frequency_hz: level_db_hl, unsure_db=unsure_db)
 
 
@@ -76,24 +71,22 @@ def two_ears(**levels_db_hl: float) -> Ears:
     return Ears(lambda ear, frequency_hz: levels_db_hl[ear])
 
 
-class AlwaysPresses:
-    """Presses whether there is a tone or not."""
-
-    def to_tone(self, play: events.Play) -> Reaction:
-        return REACTION_US
-
-    def to_silence(self, number: int) -> Reaction:
-        return REACTION_US
-
-
 class NeverPresses:
     """Has gone home."""
 
+    reaction: Reaction = None
+
     def to_tone(self, play: events.Play) -> Reaction:
-        return None
+        return self.reaction
 
     def to_silence(self, number: int) -> Reaction:
-        return None
+        return self.reaction
+
+
+class AlwaysPresses(NeverPresses):
+    """Presses whether there is a tone or not."""
+
+    reaction = REACTION_US
 
 
 @dataclass

@@ -28,7 +28,7 @@ from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import AGAIN_TONES_MAX
 from firmware_py.procedure.tells import UnmaskedTold, VoidTold
 from firmware_py.procedure.words import NO_NOISE
-from tests.procedure.driver import REACTION_US, Driver, Reaction
+from tests.procedure.driver import REACTION_US, Driver, NeverPresses, Reaction
 
 Curve = Callable[[float], float]
 
@@ -40,7 +40,7 @@ def flat(level_db_hl: float) -> Curve:
     return lambda _frequency_hz: level_db_hl
 
 
-class Head:
+class Head(NeverPresses):
     """Two cochleas with a skull between them; hears with the better one.
 
     The reference of these tests: powers add in an ear, and what is played to one reaches the other
@@ -65,9 +65,6 @@ class Head:
         heard = own_db >= self._cochlea(play.ear, play.frequency_hz)
         crossed = play.level_db_hl - self._through_db >= self._cochlea(other, play.frequency_hz)
         return REACTION_US if heard or crossed else None
-
-    def to_silence(self, number: int) -> Reaction:
-        return None
 
     def _cochlea(self, ear: str, frequency_hz: float) -> float:
         gap_db = self._gap_db.get(ear, 0.0)
@@ -95,16 +92,12 @@ def measured(head: Head, *, can_mask: bool = True, **about: Any) -> Driver:
     return driver
 
 
-def found_db_hl(driver: Driver, ear: str) -> dict[int, float | None]:
-    return {t["frequency_hz"]: t["threshold_db_hl"] for t in driver.ear(ear)["thresholds"]}
-
-
 def marks(driver: Driver, ear: str) -> dict[int, str]:
     return {t["frequency_hz"]: t["masking"] for t in driver.ear(ear)["thresholds"]}
 
 
 def worst_db(driver: Driver, ear: str, truth: Curve) -> float:
-    found = found_db_hl(driver, ear).items()
+    found = [(t["frequency_hz"], t["threshold_db_hl"]) for t in driver.ear(ear)["thresholds"]]
     return max(abs(level - truth(f)) for f, level in found if level is not None)
 
 

@@ -195,6 +195,7 @@ def test_after_the_next_answer_a_press_too_soon_voids_again() -> None:
 
 @pytest.mark.parametrize("since_onset_us", [LATEST_US + 1, LATEST_US + 5 * S])
 def test_a_press_too_late_is_stray_and_does_not_answer(since_onset_us: int) -> None:
+    """Only the board's microseconds count: hardly any time of the session has passed here."""
     driver = at_the_first_onset()
 
     assert press(driver, since_onset_us) == []
@@ -209,14 +210,6 @@ def test_a_press_in_time_counts_however_late_it_is_told(slow_us: int) -> None:
     driver.feed(events.TimePassed(), after_us=LATEST_US + slow_us)
 
     assert answers(press(driver, LATEST_US)) == [True]
-
-
-def test_the_session_may_run_slower_than_the_board() -> None:
-    """Only the board's microseconds count: hardly any time of the session has passed here."""
-    driver = at_the_first_onset()
-
-    assert answers(press(driver, LATEST_US + 1)) == []
-    assert answers(board_time(driver, LATEST_US + 1)) == [False]
 
 
 @pytest.mark.parametrize("wire_us", [0, 20 * MS, 700 * MS])
@@ -618,26 +611,24 @@ def test_disturbances_change_nothing_in_what_is_asked_and_found() -> None:
     assert rough.result["ears"] == smooth.result["ears"]
 
 
-def test_a_tone_the_board_still_knows_goes_on() -> None:
-    driver = at_the_first_onset()
-    driver.feed(events.BoardLost("no answer"))
-    driver.feed(events.BoardReady(tone_known=True), after_us=30 * S)
-
-    assert driver.test.state == LISTENING
-    assert driver.wait_until_us == driver.now_us + LATEST_US
-    assert answers(press(driver, 500 * MS)) == [True]
-
-
-def test_a_tone_the_board_still_knows_may_begin_after_it_was_lost() -> None:
+@pytest.mark.parametrize(
+    ("run", "state", "wait_us"),
+    [
+        (Driver.run_to_tone, STARTING, START_TIMEOUT_US),
+        (Driver.run_to_onset, LISTENING, LATEST_US),
+    ],
+)
+def test_a_tone_the_board_still_knows_goes_on(run: Any, state: str, wait_us: int) -> None:
     driver = Driver(SETTINGS, NeverPresses())
-    driver.run_to_tone()
+    run(driver)
     driver.feed(events.BoardLost("no answer"))
     driver.feed(events.BoardReady(tone_known=True), after_us=30 * S)
 
-    assert driver.test.state == STARTING
-    assert driver.wait_until_us == driver.now_us + START_TIMEOUT_US
-    driver.feed(events.ToneStarted(1, 77))
-    assert driver.test.state == LISTENING
+    assert driver.test.state == state
+    assert driver.wait_until_us == driver.now_us + wait_us
+    if state == STARTING:
+        driver.feed(events.ToneStarted(1, 77))
+    assert answers(press(driver, 500 * MS)) == [True]
 
 
 def test_a_board_that_was_lost_before_the_start_is_there_at_the_start() -> None:

@@ -315,6 +315,7 @@ def test_every_kind_of_event_is_tried() -> None:
 
 BRIEF = Settings(ears="left", tones_min=1, stop_half_width_db=40.0, retest=False)
 WAIT_US_MAX = 2**63  # times of the board are absurd here, and so are the waits
+BUTTONS = (ButtonPressed, ButtonReleased)
 
 PATHS: dict[str, list[Event]] = {
     "ready": [],
@@ -446,13 +447,10 @@ class AnyEvents(RuleBasedStateMachine):
     @rule(
         at_us=st.integers(-(2**62), 2**62),
         kind=st.sampled_from([ButtonPressed, ButtonReleased, BoardTime]),
+        button=st.sampled_from([HEARD_BUTTON, UNSURE_BUTTON]),
     )
-    def the_board_tells(self, at_us: int, kind: type[ButtonPressed]) -> None:
-        self.feed(kind(at_us))
-
-    @rule(at_us=st.integers(-(2**62), 2**62), kind=st.sampled_from([ButtonPressed, ButtonReleased]))
-    def the_board_tells_of_the_second_button(self, at_us: int, kind: type[ButtonPressed]) -> None:
-        self.feed(kind(at_us, UNSURE_BUTTON))
+    def the_board_tells(self, at_us: int, kind: type[ButtonPressed], button: int) -> None:
+        self.feed(kind(at_us, button) if kind in BUTTONS else kind(at_us))
 
     @rule(answers=st.lists(st.sampled_from([True, False, None]), min_size=1, max_size=25))
     def all_goes_well_for_a_while(self, answers: list[bool | None]) -> None:

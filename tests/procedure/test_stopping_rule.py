@@ -297,11 +297,9 @@ def test_every_frequency_has_its_own_mark() -> None:
     assert marks(found)[500] == marks(found)[1000] == Outcome.MEASURED
     assert marks(found)[3000] == marks(found)[4000] == marks(found)[6000] == Outcome.NO_RESPONSE
     for threshold in found["thresholds"]:
-        measured = threshold["mark"] == Outcome.MEASURED
-        assert (threshold["threshold_db_hl"] is not None) == measured
-        assert (threshold["sd_db"] is not None) == measured
-        assert (threshold["low_db_hl"] is not None) == measured
-        assert (threshold["limit_db_hl"] is None) == measured
+        for name in ("threshold_db_hl", "sd_db", "low_db_hl"):
+            assert (threshold[name] is None) == (threshold["limit_db_hl"] is not None)
+        assert (threshold["limit_db_hl"] is None) == (threshold["mark"] == Outcome.MEASURED)
 
 
 def beyond(ear: EarTest, sds: float) -> EarTest:

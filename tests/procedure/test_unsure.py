@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.events import UNSURE_BUTTON, Play
+from firmware_py.procedure.events import UNSURE_BUTTON
 from firmware_py.procedure.outcomes import UNSURE, Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import LIMIT_TONES
-from tests.procedure.driver import REACTION_US, NeverPresses, Reaction, doubtful, flat, left
+from tests.procedure.driver import REACTION_US, NeverPresses, flat, left
 
 TWO_BUTTONS = {"unsure_half_width_db": 4.0}
 
@@ -32,7 +32,7 @@ def test_unsure_answers_are_given_to_the_estimator_as_such(monkeypatch: pytest.M
 
 @pytest.mark.parametrize("threshold_db_hl", [5.0, 30.0, 62.0])
 def test_a_threshold_is_found_with_two_buttons(threshold_db_hl: float) -> None:
-    driver = left(doubtful(threshold_db_hl, 4.0), **TWO_BUTTONS, tones_max=60)
+    driver = left(flat(threshold_db_hl, 4.0), **TWO_BUTTONS, tones_max=60)
     found = driver.ear("left")
 
     assert found["outcome"] == Outcome.MEASURED
@@ -45,7 +45,7 @@ def test_a_threshold_is_found_with_two_buttons(threshold_db_hl: float) -> None:
 
 
 def test_an_ear_that_is_unsure_at_the_limit_is_not_silent() -> None:
-    driver = left(doubtful(100.0, 4.0), **TWO_BUTTONS)
+    driver = left(flat(100.0, 4.0), **TWO_BUTTONS)
 
     assert driver.ear("left")["tones_heard"] == 0
     assert driver.ear("left")["outcome"] != Outcome.NO_RESPONSE
@@ -84,7 +84,7 @@ def test_only_a_silence_at_the_limit_is_not_asked_for_again_and_again(
 
 
 def test_an_ear_that_is_unsure_at_the_floor_does_not_hear_all() -> None:
-    driver = left(doubtful(-12.0, 4.0), **TWO_BUTTONS)
+    driver = left(flat(-12.0, 4.0), **TWO_BUTTONS)
 
     assert driver.ear("left")["tones_heard"] < driver.ear("left")["tones"]
     assert not driver.ear("left")["why"].startswith("everything heard")
@@ -103,11 +103,7 @@ def test_silence_and_certainty_are_the_same_as_with_one_button() -> None:
 
 def test_whoever_is_unsure_at_everything_is_unreliable() -> None:
     class Unsure(NeverPresses):
-        def to_tone(self, play: Play) -> Reaction:
-            return REACTION_US, UNSURE_BUTTON
-
-        def to_silence(self, number: int) -> Reaction:
-            return REACTION_US, UNSURE_BUTTON
+        reaction = REACTION_US, UNSURE_BUTTON
 
     driver = left(Unsure(), **TWO_BUTTONS, catch_rate=0.3)
     found = driver.ear("left")

@@ -97,26 +97,25 @@ def test_a_demonstration_runs_where_only_the_wheel_was_installed(
 ) -> None:
     """No compiler, no home that can be written to, no Numba: the kernels come with the wheel."""
     bin_directory = environment_with(tmp_path / "environment", wheel)
-    nothing = {"HOME": "/nonexistent", "PATH": "/nonexistent", "TMPDIR": str(tmp_path)}
-    done = subprocess.run(
-        [bin_directory / "gp-pta", "demo", "--ear", "left", "--speed", "100"],
-        cwd=tmp_path, env=nothing, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "every stimulus and the result came out bit for bit" in done.stdout
 
-    version = subprocess.run(
-        [bin_directory / "gp-pta-device", "--version"],
-        cwd=tmp_path, env=nothing, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert re.search(r", ready-made kernels for \S+, commit \S+\n$", version.stdout)
-    loaded = subprocess.run(
-        [bin_directory / "python", "-c",
-         "import firmware_py, sys; firmware_py.ThresholdEstimator().next_stimulus(); "
-         "print(*({'numba', 'rich', 'serial'} & {*sys.modules}))"],
-        cwd=tmp_path, env=nothing, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert (loaded.stdout, loaded.stderr) == ("\n", "")
+    def said(program: str, *arguments: str) -> str:
+        done = subprocess.run(
+            [bin_directory / program, *arguments],
+            cwd=tmp_path, capture_output=True, text=True, check=False,
+            env={"HOME": "/nonexistent", "PATH": "/nonexistent", "TMPDIR": str(tmp_path)},
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    demonstration = said("gp-pta", "demo", "--ear", "left", "--speed", "100")
+    assert "every stimulus and the result came out bit for bit" in demonstration
+    version = said("gp-pta-device", "--version")
+    assert re.search(r", ready-made kernels for \S+, commit \S+\n$", version)
+    loaded = (
+        "import firmware_py, sys; firmware_py.ThresholdEstimator().next_stimulus(); "
+        "print(*({'numba', 'rich', 'serial'} & {*sys.modules}))"
+    )
+    assert said("python", "-c", loaded) == "\n"
 
 
 def test_every_machine_has_a_tag_of_its_own() -> None:

@@ -15,7 +15,7 @@ from device.tone_generator.outputs import (
 )
 from device.tone_generator.settings import DEFAULT_PINS
 from device.tone_generator.synthesis import LEFT, RIGHT
-from tests.device.tone_generator.fakes import I2S, PWM, TICKS, FakeTime, power_on, ticks_us
+from tests.device.tone_generator.fakes import I2S, PWM, FakeTime, power_on, ticks_us
 from tests.device.tone_generator.sound import RATE_HZ, as_frames
 
 MS = 1000
@@ -26,6 +26,11 @@ TIMES_MS = (200, 100, 2, 25)
 @pytest.fixture(autouse=True)
 def _power() -> None:
     power_on()
+
+
+@pytest.fixture
+def i2s() -> I2SOutput:
+    return I2SOutput(DEFAULT_PINS)
 
 
 def step_i2s(output: I2SOutput, us: float) -> list[str]:
@@ -53,64 +58,49 @@ def test_i2s_is_wired_and_started_with_silence() -> None:
     assert not any(I2S.made[0].samples)
 
 
-def test_i2s_plays_a_tone_when_it_says() -> None:
-    output = I2SOutput(DEFAULT_PINS)
-    step_i2s(output, 100_000)
+def test_i2s_plays_a_tone_when_it_says(i2s: I2SOutput) -> None:
+    step_i2s(i2s, 100_000)
     sent_us = len(I2S.made[0].samples) // 2 / RATE_HZ * 1e6
-    output.play(RIGHT, 1000.0, -20.0, TIMES_MS)
+    i2s.play(RIGHT, 1000.0, -20.0, TIMES_MS)
     began_after_us = FakeTime.us
-    told = step_i2s(output, 600_000)
+    told = step_i2s(i2s, 600_000)
 
     frames = as_frames(I2S.made[0].samples)
     sounding = np.flatnonzero(frames[:, RIGHT])
     assert told == ["began", "ended"]
     assert not frames[:, LEFT].any()
     assert sounding[0] / RATE_HZ * 1e6 == pytest.approx(sent_us, abs=100.0)
-    assert output.ended_us - output.began_us == pytest.approx(500_000, abs=200)
-    assert output.began_us - began_after_us == pytest.approx((1 + QUEUE_BLOCKS) * BLOCK_US, abs=50)
+    assert i2s.ended_us - i2s.began_us == pytest.approx(500_000, abs=200)
+    assert i2s.began_us - began_after_us == pytest.approx((1 + QUEUE_BLOCKS) * BLOCK_US, abs=50)
 
 
-def test_i2s_tells_board_time_though_the_ticks_wrapped_around_since() -> None:
-    output = I2SOutput(DEFAULT_PINS)
-    FakeTime.us = TICKS - 30 * MS
-    output.play(LEFT, 1000.0, -20.0, TIMES_MS)
-    I2S.made[0].turn()
-    FakeTime.us = TICKS + 5 * MS
-    output.advance(ticks_us(), 7_000_000)
-    assert output.began
-    assert output.began_us == pytest.approx(7_000_000 - 35 * MS + QUEUE_BLOCKS * BLOCK_US, abs=10)
-
-
-def test_i2s_is_cut_within_a_fade() -> None:
-    output = I2SOutput(DEFAULT_PINS)
-    output.play(LEFT, 1000.0, -20.0, TIMES_MS)
-    step_i2s(output, 100_000)
+def test_i2s_is_cut_within_a_fade(i2s: I2SOutput) -> None:
+    i2s.play(LEFT, 1000.0, -20.0, TIMES_MS)
+    step_i2s(i2s, 100_000)
     sent = len(I2S.made[0].samples)
-    output.cut()
-    assert step_i2s(output, 200_000) == []
+    i2s.cut()
+    assert step_i2s(i2s, 200_000) == []
 
     rest = np.flatnonzero(I2S.made[0].samples[sent:])
     assert 0 < rest[-1] / 2 <= 0.005 * RATE_HZ + 1
 
 
-def test_i2s_tells_of_the_tone_after_a_cut_and_not_of_the_cut() -> None:
-    output = I2SOutput(DEFAULT_PINS)
-    output.play(LEFT, 1000.0, -20.0, TIMES_MS)
-    step_i2s(output, 100_000)
-    output.cut()
-    output.play(RIGHT, 1000.0, -20.0, TIMES_MS)
-    assert step_i2s(output, 700_000) == ["began", "ended"]
-    assert output.ended_us - output.began_us == pytest.approx(500_000, abs=200)
+def test_i2s_tells_of_the_tone_after_a_cut_and_not_of_the_cut(i2s: I2SOutput) -> None:
+    i2s.play(LEFT, 1000.0, -20.0, TIMES_MS)
+    step_i2s(i2s, 100_000)
+    i2s.cut()
+    i2s.play(RIGHT, 1000.0, -20.0, TIMES_MS)
+    assert step_i2s(i2s, 700_000) == ["began", "ended"]
+    assert i2s.ended_us - i2s.began_us == pytest.approx(500_000, abs=200)
 
 
-def test_i2s_plays_noise_beside_a_tone() -> None:
-    output = I2SOutput(DEFAULT_PINS)
-    output.mask(LEFT, 1000.0, -30.0)
-    step_i2s(output, 100_000)
-    output.play(RIGHT, 1000.0, -40.0, (200, 0, 1, 25))
-    step_i2s(output, 400_000)
-    output.unmask()
-    step_i2s(output, 100_000)
+def test_i2s_plays_noise_beside_a_tone(i2s: I2SOutput) -> None:
+    i2s.mask(LEFT, 1000.0, -30.0)
+    step_i2s(i2s, 100_000)
+    i2s.play(RIGHT, 1000.0, -40.0, (200, 0, 1, 25))
+    step_i2s(i2s, 400_000)
+    i2s.unmask()
+    step_i2s(i2s, 100_000)
 
     frames = as_frames(I2S.made[0].samples)
     both = frames[:, LEFT].astype(bool) & frames[:, RIGHT].astype(bool)
@@ -118,42 +108,39 @@ def test_i2s_plays_noise_beside_a_tone() -> None:
     assert not frames[-BLOCK_FRAMES:].any()
 
 
-def test_i2s_begins_a_tone_when_the_noise_in_that_ear_has_faded() -> None:
-    output = I2SOutput(DEFAULT_PINS)
-    output.mask(LEFT, 1000.0, -30.0)
-    step_i2s(output, 200_000)
-    output.unmask()
-    output.play(LEFT, 500.0, -10.0, (200, 0, 1, 25))
-    told = step_i2s(output, 500_000)
+def test_i2s_begins_a_tone_when_the_noise_in_that_ear_has_faded(i2s: I2SOutput) -> None:
+    i2s.mask(LEFT, 1000.0, -30.0)
+    step_i2s(i2s, 200_000)
+    i2s.unmask()
+    i2s.play(LEFT, 500.0, -10.0, (200, 0, 1, 25))
+    told = step_i2s(i2s, 500_000)
     samples = as_frames(I2S.made[0].samples)[:, LEFT] / 2.0**31
 
     assert told == ["began", "ended"]
     assert np.abs(np.diff(samples)).max() < 0.032  # the steepest of such a tone, and a little
 
-    output.play(LEFT, 500.0, -10.0, (200, 0, 1, 25))
-    step_i2s(output, 100_000)
-    output.cut()
-    output.mask(LEFT, 500.0, -30.0)
-    step_i2s(output, 200_000)
+    i2s.play(LEFT, 500.0, -10.0, (200, 0, 1, 25))
+    step_i2s(i2s, 100_000)
+    i2s.cut()
+    i2s.mask(LEFT, 500.0, -30.0)
+    step_i2s(i2s, 200_000)
     samples = as_frames(I2S.made[0].samples)[:, LEFT] / 2.0**31
     assert np.abs(np.diff(samples)).max() < 0.032
 
 
-def test_i2s_that_stands_still_is_an_error() -> None:
-    output = I2SOutput(DEFAULT_PINS)
-    step_i2s(output, 50_000)
+def test_i2s_that_stands_still_is_an_error(i2s: I2SOutput) -> None:
+    step_i2s(i2s, 50_000)
     FakeTime.us += STANDSTILL_US - 10
-    output.advance(ticks_us(), FakeTime.us)
+    i2s.advance(ticks_us(), FakeTime.us)
     FakeTime.us += 20
     with pytest.raises(OSError, match="I2S stands still"):
-        output.advance(ticks_us(), FakeTime.us)
+        i2s.advance(ticks_us(), FakeTime.us)
 
 
-def test_i2s_says_nothing_after_mute() -> None:
-    output = I2SOutput(DEFAULT_PINS)
-    output.play(LEFT, 1000.0, -20.0, TIMES_MS)
-    step_i2s(output, 100_000)
-    output.mute()
+def test_i2s_says_nothing_after_mute(i2s: I2SOutput) -> None:
+    i2s.play(LEFT, 1000.0, -20.0, TIMES_MS)
+    step_i2s(i2s, 100_000)
+    i2s.mute()
     assert not I2S.made[0].open
     I2S.made[0].turn()  # a request that was under way
 
@@ -195,17 +182,6 @@ def test_pwm_plays_pulses_with_rises(ear: int) -> None:
     rising = [duty for us, duty in duties if 1_000_000 < us <= peaks[0]]
     assert rising == sorted(rising)
     assert len(rising) >= 12
-
-
-def test_pwm_tells_board_time_though_the_ticks_wrapped_around_since() -> None:
-    output = PwmOutput(DEFAULT_PINS)
-    FakeTime.us = TICKS - 505 * MS
-    output.play(LEFT, 1000.0, -20.0, TIMES_MS)
-    output.advance(ticks_us(), 7_000_000)
-    FakeTime.us = TICKS + 5 * MS
-    output.advance(ticks_us(), 7_510_000)
-    assert (output.began_us, output.ended) == (7_000_000, True)
-    assert output.ended_us == pytest.approx(7_500_000, abs=50)
 
 
 def test_pwm_levels_are_those_of_the_fundamental() -> None:
