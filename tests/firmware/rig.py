@@ -216,7 +216,9 @@ class Rig:
         return Operator(self.console, self.process)
 
     def begin(self, what: str = "LEFT,SEED=3") -> None:
-        """Have the operator start a test."""
+        """Have the operator start a test, at a firmware that is started first if none was."""
+        if self.process is None:
+            self.start()
         self.operator.greet()
         assert self.operator.ask(f"SESS:STAR {what}") == "OK"
 
