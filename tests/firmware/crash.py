@@ -198,7 +198,7 @@ def stop_and_go_on(plan: Plan, directory: Path, stopped_s: float) -> None:
         os.kill(process.pid, signal.SIGSTOP)
         time.sleep(stopped_s)
         heard = len(rig.served.board.played)
-        rig.wait(rig.served.board.is_silent)
+        rig.wait(lambda: rig.served.board.tone is None)
         assert len(rig.served.board.played) == heard
         os.kill(process.pid, signal.SIGCONT)
         rig.until("! session-over")

@@ -36,10 +36,6 @@ class StallingBoard(SimulatedBoard):
         self.going.wait(WAIT_S_MAX)
         super().receive(data, now_us)
 
-    def is_silent(self) -> bool:
-        """Return whether no tone sounds now."""
-        return self.tone is None
-
     def is_silent_without_host(self) -> bool:
         """Return whether it is silent at last when nobody talks to it any more."""
         self.advance(self.now_us + self.host_silence_us)
