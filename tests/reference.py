@@ -241,8 +241,6 @@ class Posterior:
         ``W^(1/2)`` at the mode, in 1/dB.
     cholesky : ndarray, shape (n, n)
         Lower triangular ``L`` with ``L L' = B = I + W^(1/2) K W^(1/2)``.
-    newton_steps : int
-        Steps that were needed.
     """
 
     mode_db: FloatArray
@@ -256,7 +254,6 @@ class Posterior:
     weights_db: FloatArray = field(repr=False)
     sqrt_w: FloatArray = field(repr=False)
     cholesky: FloatArray = field(repr=False)
-    newton_steps: int
 
     def predict(self, x_star: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Threshold at new places on the scale [RW alg. 3.2; the mean uses f_hat, not g_hat].
@@ -345,9 +342,7 @@ def laplace(
     # Newton in a = K^-1 f, so that a singular K (a repeated tone) does no harm.  The step solves
     # (K^-1 + W) (f_new - f) = d log p / df - a, by [RW eq. 3.27]: the same step as their alg. 3.1.
     a = np.zeros_like(x) if start is None else start
-    newton_steps = 0
     for _ in range(NEWTON_STEPS_MAX):
-        newton_steps += 1
         f = K @ a
         z = margin(f)
         residual = -y * phi_ratio(z) / sigma - a
@@ -398,7 +393,6 @@ def laplace(
         weights_db=a,
         sqrt_w=sqrt_w,
         cholesky=L,
-        newton_steps=newton_steps,
     )
 
 
@@ -600,11 +594,7 @@ class ReferenceEstimator:
             jac=True,
             method="L-BFGS-B",
             bounds=optimize.Bounds(low, high),
-            options={
-                "ftol": OBJECTIVE_TOLERANCE,
-                "gtol": GRADIENT_TOLERANCE,
-                "maxiter": 500,
-            },
+            options={"ftol": OBJECTIVE_TOLERANCE, "gtol": GRADIENT_TOLERANCE, "maxiter": 500},
         )
         # The search may stop in the rounding of the objective: the gradient has the last word. What
         # is left of it when the objective rises by a part ftol only is about the root of that part.

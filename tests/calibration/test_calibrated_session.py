@@ -39,18 +39,14 @@ def header_of(path: Path) -> dict[str, Any]:
 
 def test_a_calibrated_session_is_that_of_a_nominal_board(tmp_path: Path) -> None:
     """Dial the same levels: RETSPL and sensitivity there and back again."""
-    far = {f"left.level_max_db_spl.{f}": level for f, level in _full_scale("left").items()}
+    full_scale = calibration().content["left"]["sensitivity_db_spl"]
+    far = {f"left.level_max_db_spl.{f}": level for f, level in full_scale.items()}
     settings = LEFT | {"level_max_db_hl": 80.0}
     journal = world_with(tmp_path / "calibrated", on_file(far)).live(settings)
     nominal = run_session(tmp_path / "nominal", a_listener("S2"), settings)
 
     assert stimuli_of(journal) == stimuli_of(nominal)
     assert result_of(journal) == result_of(nominal)
-
-
-def _full_scale(ear: str) -> dict[str, Any]:
-    full_scale: dict[str, Any] = calibration().content[ear]["sensitivity_db_spl"]
-    return full_scale
 
 
 def test_the_board_is_never_told_more_than_was_measured(tmp_path: Path) -> None:
@@ -115,8 +111,7 @@ def test_a_session_goes_on_with_the_calibration_it_began_with(tmp_path: Path) ->
     world.calibration = on_file({"left.level_max_db_spl.1000": 90.0})
     other = world.fork(tmp_path / "again")
     world.close()
-    other.finish()
-    other.close()
+    other.end()
 
     assert stimuli_of(other.journal()) == stimuli_of(undisturbed)
     assert any("another calibration" in words for words in other.wrong)

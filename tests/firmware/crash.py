@@ -93,9 +93,9 @@ class Plan:
         return cls(audiogram, ears, seed, journal)
 
     @property
-    def command(self) -> str:
-        """What the operator types."""
-        return f"SESS:STAR {self.ears.upper()},SEED={self.seed}"
+    def asked(self) -> str:
+        """What the operator asks for."""
+        return f"{self.ears.upper()},SEED={self.seed}"
 
 
 def assert_like_undisturbed(journal: Path, undisturbed: Path) -> None:
@@ -115,11 +115,11 @@ def kill_until_over(
     with Rig(directory, a_listener(plan.audiogram), SPEED) as rig:
         rig.start(config=config)
         rig.operator.greet()
-        rig.console.send(plan.command)
+        rig.console.send(f"SESS:STAR {plan.asked}")
         kills = [_kill(rig, chance.uniform(0.0, BIRTH_S_MAX))]
         rig.start(config=config)
         if rig.operator.greet().startswith("state=idle"):  # the journal had not been begun
-            assert rig.operator.ask(plan.command) == "OK"
+            rig.begin(plan.asked)
         kept = _whole_bytes(rig.data)
         while len(kills) < kills_max and not _newest(rig.data).complete:
             kills.append(_kill_some_time(rig, chance))
@@ -193,13 +193,12 @@ def stop_and_go_on(plan: Plan, directory: Path, stopped_s: float) -> None:
     """Stop the process (SIGSTOP) while a tone is asked, and let it go on."""
     with Rig(directory, a_listener(plan.audiogram)) as rig:
         process = rig.start()
-        rig.operator.greet()
-        assert rig.operator.ask(plan.command) == "OK"
+        rig.begin(plan.asked)
         rig.until("! tone number=4")
         os.kill(process.pid, signal.SIGSTOP)
         time.sleep(stopped_s)
         heard = len(rig.served.board.played)
-        rig.wait(rig.served.board.is_silent)
+        rig.wait(lambda: rig.served.board.tone is None)
         assert len(rig.served.board.played) == heard
         os.kill(process.pid, signal.SIGCONT)
         rig.until("! session-over")
@@ -220,8 +219,7 @@ def fill_disk(plan: Plan, directory: Path, kib: int) -> int:
     run_there = ["sh", "-c", ON_SMALL_DISK, "sh", str(kib), str(small), str(directory)]
     with Rig(small, a_listener(plan.audiogram)) as rig:
         process = rig.start(wrapper=[*IN_OWN_NAMESPACE, *run_there])
-        rig.operator.greet()
-        assert rig.operator.ask(plan.command) == "OK"
+        rig.begin(plan.asked)
         code, words = process.end_of()
         assert code == 4, words
         assert "cannot be written: No space left on device (ENOSPC)" in words

@@ -36,10 +36,6 @@ class StallingBoard(SimulatedBoard):
         self.going.wait(WAIT_S_MAX)
         super().receive(data, now_us)
 
-    def is_silent(self) -> bool:
-        """Return whether no tone sounds now."""
-        return self.tone is None
-
     def is_silent_without_host(self) -> bool:
         """Return whether it is silent at last when nobody talks to it any more."""
         self.advance(self.now_us + self.host_silence_us)
@@ -216,7 +212,9 @@ class Rig:
         return Operator(self.console, self.process)
 
     def begin(self, what: str = "LEFT,SEED=3") -> None:
-        """Have the operator start a test."""
+        """Have the operator start a test, at a firmware that is started first if none was."""
+        if self.process is None:
+            self.start()
         self.operator.greet()
         assert self.operator.ask(f"SESS:STAR {what}") == "OK"
 

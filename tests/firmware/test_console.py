@@ -124,33 +124,24 @@ def test_a_button_is_counted_told_and_seen_to_be_stuck(
 
 
 def test_tones_by_hand_obey_the_limits_of_a_test(tmp_path: Path) -> None:
-    nothing = "nothing was played"
+    refused = {
+        "TONE LEFT,1000,41": "level is 41; allowed are -10 to 40 dB HL (the first tone in an ear)",
+        "TONE UP,1000,40": "ear is 'UP'; allowed are LEFT and RIGHT",
+        "TONE LEFT,100,40": "frequency is 100; allowed are 125 to 8000 Hz",
+        "TONE LEFT,8001,40": "frequency is 8001; allowed are 125 to 8000 Hz",
+        "TONE LEFT,1000,-11": "level is -11; allowed are -10 to 40 dB HL",
+        "TONE LEFT,nan,40": "frequency is nan; allowed are 125 to 8000 Hz",
+        "TONE LEFT,1000,nan": "level is nan; allowed are -10 to 40 dB HL",
+        "TONE LEFT,1e9,40": "frequency is 1e+09; allowed are 125 to 8000 Hz",
+        "TONE LEFT,loud,40": "frequency is 'loud'; allowed are numbers in Hz",
+        "TONE LEFT,1000,inf": "level is inf; allowed are -10 to 40 dB HL",
+    }
     device = Device(tmp_path)
     device.tones.board.hand.listener = a_listener(lapse_rate=1.0)
-    answers = told_by(
-        device, "TONE LEFT,1000,41", "TONE UP,1000,40", "TONE LEFT,100,40", "TONE LEFT,8001,40",
-        "TONE LEFT,1000,-11", "TONE LEFT,nan,40", "TONE LEFT,1000,nan", "TONE LEFT,1e9,40",
-        "TONE LEFT,loud,40", "TONE LEFT,1000,inf",
-    )  # fmt: skip
 
-    for answer, words in zip(
-        answers,
-        [
-            "level is 41; allowed are -10 to 40 dB HL (the first tone in an ear)",
-            "ear is 'UP'; allowed are LEFT and RIGHT",
-            "frequency is 100; allowed are 125 to 8000 Hz",
-            "frequency is 8001; allowed are 125 to 8000 Hz",
-            "level is -11; allowed are -10 to 40 dB HL",
-            "frequency is nan; allowed are 125 to 8000 Hz",
-            "level is nan; allowed are -10 to 40 dB HL",
-            "frequency is 1e+09; allowed are 125 to 8000 Hz",
-            "frequency is 'loud'; allowed are numbers in Hz",
-            "level is inf; allowed are -10 to 40 dB HL",
-        ],
-        strict=False,
-    ):
+    for answer, words in zip(told_by(device, *refused), refused.values(), strict=False):
         assert answer.startswith(f'ERROR -224,"{words}'), answer
-        assert answer.endswith(f'; {nothing}"')
+        assert answer.endswith('; nothing was played"')
     assert device.tones.board.played == []
 
 

@@ -147,22 +147,21 @@ class Device:
         return self.tones.board.tone is None
 
 
-def test_a_tone_generator_that_cannot_be_opened_is_told_to_the_operator(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("end", "heard"),
+    [("tones", 'ERROR -241,"fake://BoardPort: no such thing"\r\n'), ("operator", "")],
+)
+def test_a_port_that_cannot_be_opened_ends_it_and_the_operator_is_told(
+    tmp_path: Path, end: str, heard: str
+) -> None:
     device = Device(tmp_path)
-    device.tones.broken = "no such thing"
-    with pytest.raises(FirmwareError, match="BoardPort: no such thing") as end:
+    port: FakePort = getattr(device, end)
+    port.broken = "no such thing"
+    with pytest.raises(FirmwareError, match=f"{type(port).__name__}: no such thing") as error:
         device.run()
-    assert end.value.code == EXIT_CONFIGURATION
-    assert device.operator.heard == 'ERROR -241,"fake://BoardPort: no such thing"\r\n'
+    assert error.value.code == EXIT_CONFIGURATION
+    assert device.operator.heard == heard
     assert not device.operator.is_open
-
-
-def test_a_console_that_cannot_be_opened_is_the_end_too(tmp_path: Path) -> None:
-    device = Device(tmp_path)
-    device.operator.broken = "no such thing"
-    with pytest.raises(FirmwareError, match="OperatorPort: no such thing") as end:
-        device.run()
-    assert end.value.code == EXIT_CONFIGURATION
 
 
 def test_a_fault_of_the_firmware_itself_is_told_and_ends_in_silence(

@@ -90,9 +90,7 @@ def record(recording: Recording, directory: Path) -> Path:
     world = World(directory, a_listener(recording.audiogram, **recording.listener))
     world.begin(Settings.from_record(recording.settings))
     world = recording.course(world)
-    world.finish()
-    world.close()
-    return world.journal()
+    return world.end()
 
 
 @pytest.mark.golden

@@ -107,8 +107,7 @@ def test_a_killed_firmware_goes_on_with_the_noise(
                 and world.board.noise is not None)  # fmt: skip
     other = world.fork(tmp_path / "again")
     world.close()
-    other.finish()
-    other.close()
+    other.end()
 
     assert stimuli_of(other.journal()) == stimuli_of(masked)
     assert result_of(other.journal())["ears"] == result_of(masked)["ears"]
@@ -124,8 +123,7 @@ def test_a_lost_host_leaves_no_noise(tmp_path: Path) -> None:
     world.run(2 * S)
     silent = world.board.noise is None
     world.wire_cut = False
-    world.finish()
-    world.close()
+    world.end()
 
     assert silent
     assert marks(world.journal(), LEFT) == {MaskingMark.MASKED}
@@ -168,16 +166,10 @@ class ServerWithoutEnd(ToneGenerator):
         return super()._play(values)
 
 
-class BoardWithoutEnd(SimulatedBoard):
-    """A board that always says that its noise has ended."""
-
-    server_type = ServerWithoutEnd
-
-
 def test_a_board_that_always_says_that_its_noise_has_ended_is_not_asked_for_ever(
     tmp_path: Path,
 ) -> None:
-    world = with_board(tmp_path / "data", BoardWithoutEnd)
+    world = with_program(tmp_path / "data", ServerWithoutEnd)
     assert result_of(world.journal())["outcome"] == "failed"
     why = (
         f"the tone generator did not play tone {result_of(world.journal())['presentations']}: its "
@@ -210,34 +202,26 @@ class WeakServer(ToneGenerator):
         return super()._mask(values)
 
 
-class WeakNoise(SimulatedBoard):
-    """A board that allows less noise than its calibration says."""
-
-    server_type = WeakServer
-
-
 class ModestServer(WeakServer):
     """Allows some of the noise it is asked for."""
 
     NOISE_LIMIT_DBFS = -52.0
 
 
-class ModestNoise(SimulatedBoard):
-    """A board that allows some of the noise it is asked for."""
+def with_program(directory: Path, program: type[ToneGenerator]) -> World:
+    """Run a whole session with a board that runs this program."""
 
-    server_type = ModestServer
+    class Board(SimulatedBoard):
+        server_type = program
 
-
-def with_board(directory: Path, kind: type[SimulatedBoard]) -> World:
-    """Run a whole session with a board of this kind."""
     listener = a_listener(EARS)
-    world = World(directory, listener, board=kind(listener, boot=0xB007))
+    world = World(directory, listener, board=Board(listener, boot=0xB007))
     world.live()
     return world
 
 
 def test_a_limit_of_the_board_that_nobody_knew_is_marked(tmp_path: Path) -> None:
-    world = with_board(tmp_path / "data", WeakNoise)
+    world = with_program(tmp_path / "data", WeakServer)
     refused = [event for event in records_of(world.journal(), "input") if "why" in event]
 
     assert {(event["what"], event["why"]) for event in refused} == {("noise-refused", "limit")}
@@ -248,7 +232,7 @@ def test_a_limit_of_the_board_that_nobody_knew_is_marked(tmp_path: Path) -> None
 def test_a_tone_whose_noise_is_refused_has_none_and_not_that_of_the_tone_before(
     tmp_path: Path,
 ) -> None:
-    world = with_board(tmp_path / "data", ModestNoise)
+    world = with_program(tmp_path / "data", ModestServer)
     unmasked = {about["number"] for what, about in world.told if what == "unmasked"}
     with_noise = {number_of(tone) for tone in world.board.played if tone.noise}
 

@@ -176,7 +176,6 @@ def checked(rig: Rig, data: Path) -> tuple[int, Lines]:
 
 def test_a_running_firmware_is_not_disturbed(tmp_path: Path) -> None:
     with Rig(tmp_path / "data", a_listener("S2"), SLOW) as rig:
-        rig.start()
         rig.begin()
         rig.until("! tone number=4")
         same = checked(rig, rig.data)

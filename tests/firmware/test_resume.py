@@ -37,8 +37,7 @@ def resumed(directory: Path, content: bytes, audiogram: str, **listener: float) 
     directory.mkdir()
     (directory / "session-000001.journal").write_bytes(content)
     world = World(directory, a_listener(audiogram, **listener), boot=NEW_BOOT)
-    world.finish()
-    world.close()
+    world.end()
     return world
 
 
@@ -119,8 +118,7 @@ def test_a_firmware_killed_at_any_moment_beside_a_board_that_goes_on(
             break
         if step % (PARTS * STEPS_BETWEEN_KILLS) == part * STEPS_BETWEEN_KILLS:
             other = world.fork(tmp_path / f"killed-{step}")
-            other.finish()
-            other.close()
+            other.end()
 
             _assert_same_but_stray_presses(other.journal(), undisturbed)
             assert asked_again_though_answered(other.journal()) == [], step
@@ -185,8 +183,7 @@ def test_a_press_that_came_with_a_greeting_is_asked_for_again_if_only_that_was_r
     torn_after(world.journal(), last)
 
     after = world.fork(tmp_path / "after")
-    after.finish()
-    after.close()
+    after.end()
 
     presses = [e for e in records_of(after.journal(), "input") if e["what"] == "button-down"]
     assert [press["at_us"] for press in presses].count(pressed_us) == 1
@@ -225,9 +222,8 @@ def test_a_paused_session_is_still_paused(tmp_path: Path) -> None:
     assert len(other.board.played) == tones
 
     other.runner.feed(Continued())
-    other.finish()
-    for each in (world, other):
-        each.close()
+    other.end()
+    world.close()
     assert result_of(other.journal())["outcome"] == "complete"
 
 

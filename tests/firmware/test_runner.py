@@ -46,11 +46,11 @@ SETTINGS = Settings.from_record(ONE_EAR)
 JOURNAL = Path("/data/session-000001.journal")  # on a simulated disk
 
 
-def a_world(directory: Path, **options: Any) -> World:
+def a_world(directory: Path, tones: int = 5, **options: Any) -> World:
     """Return a world in which a test has begun and some tones were played."""
     world = World(directory, a_listener("S2"), **options)
     world.begin(SETTINGS)
-    world.until(lambda: len(world.board.played) == 5)
+    world.until(lambda: len(world.board.played) == tones)
     return world
 
 
@@ -63,8 +63,7 @@ def test_what_comes_after_the_end_is_not_recorded(tmp_path: Path) -> None:
     world = a_world(tmp_path)
     world.runner.feed(Aborted("enough"))
     world.runner.feed(ButtonPressed(1))
-    world.finish()
-    world.close()
+    world.end()
 
     assert read_journal(world.journal()).complete
     assert records_of(world.journal(), "input")[-1] == {"what": "aborted", "why": "enough"}
@@ -72,8 +71,7 @@ def test_what_comes_after_the_end_is_not_recorded(tmp_path: Path) -> None:
 
 
 def test_no_tone_is_played_before_it_is_on_the_disk(tmp_path: Path) -> None:
-    world = World(tmp_path, a_listener("S2"))
-    world.begin(SETTINGS)
+    world = a_world(tmp_path, tones=0)
     played = 0
     while world.runner.session is not None:
         if len(world.board.played) > played:
@@ -86,8 +84,7 @@ def test_no_tone_is_played_before_it_is_on_the_disk(tmp_path: Path) -> None:
 
 
 def test_what_is_on_the_disk_is_acknowledged_and_nothing_before(tmp_path: Path) -> None:
-    world = World(tmp_path, a_listener("S2"))
-    world.begin(SETTINGS)
+    world = a_world(tmp_path, tones=0)
     acknowledged = 0
     while world.runner.session is not None:
         world.step()
@@ -114,8 +111,7 @@ def test_a_wire_that_is_cut_for_a_while_changes_nothing(
     world.wire_cut = True
     world.run(round(cut_s * S))
     world.wire_cut = False
-    world.finish()
-    world.close()
+    world.end()
 
     assert any(isinstance(notice, Lost) for notice in world.notices) == (cut_s > 2.0)
     assert stimuli_of(world.journal()) == stimuli_of(one_ear)
@@ -142,8 +138,7 @@ def test_a_tone_whose_beginning_is_told_late_is_not_asked_again(
 ) -> None:
     world = SlowWire(tmp_path, a_listener("S2"), speed=SlowWire.SPEED)
     world.begin(SETTINGS)
-    world.finish()
-    world.close()
+    world.end()
 
     plays = [a for a in records_of(world.journal(), "output") if a["what"] == "play"]
     assert plays == stimuli_of(one_ear)
@@ -159,9 +154,8 @@ def test_events_that_the_board_forgot_have_the_tone_asked_again(tmp_path: Path) 
     world.board.advance(world.board.next_deadline_us() or 0)
     world.clock.us += 300 * S  # nobody asks, and a slot of 2.5 s has a press
     after = world.fork(tmp_path / "after")
-    after.finish()
-    for each in (world, after):
-        each.close()
+    after.end()
+    world.close()
 
     missed = [notice for notice in after.notices if isinstance(notice, Missed)]
     assert len(missed) == 1
@@ -261,9 +255,8 @@ def test_the_header_says_who_was_tested(tmp_path: Path, monkeypatch: pytest.Monk
     world.begin(SETTINGS, Person(67.5, "F"))
     world.until(lambda: len(world.board.played) == 3)
     other = world.fork(tmp_path / "after")
-    other.finish()
-    for each in (world, other):
-        each.close()
+    other.end()
+    world.close()
 
     assert read_journal(other.journal()).header["person"] == {
         "age_years": 67.5,
@@ -362,8 +355,7 @@ def test_a_foreign_journal_is_named_and_left_and_the_next_test_takes_the_next_nu
     world = World(tmp_path, a_listener("S2"))
     (said,) = world.wrong
     world.begin(SETTINGS)
-    world.finish()
-    world.close()
+    world.end()
 
     assert words in said
     assert path.name in said
@@ -388,8 +380,7 @@ def test_an_answer_that_cannot_be_weighed_ends_one_life_of_the_firmware_and_not_
             raise kind("three are too many")
 
     monkeypatch.setattr(ThresholdEstimator, "observe", failing)
-    world = World(tmp_path, a_listener("S2"))
-    world.begin(SETTINGS)
+    world = a_world(tmp_path, tones=0)
     with pytest.raises(kind):
         world.finish()
     world.close()
@@ -405,8 +396,7 @@ def test_an_answer_that_cannot_be_weighed_ends_one_life_of_the_firmware_and_not_
         replay_journal(path)
     monkeypatch.undo()
     again.begin(SETTINGS)
-    again.finish()
-    again.close()
+    again.end()
     assert again.journal().name == "session-000002.journal"
 
 

@@ -133,6 +133,10 @@ class World:
     def live(self, changes: Mapping[str, Any] | None = None) -> Path:
         """Run a whole session with these settings changed, close, and return the journal."""
         self.begin(Settings.from_record(dict(changes or {})))
+        return self.end()
+
+    def end(self) -> Path:
+        """Go on until the test is over, close, and return the journal."""
         self.finish()
         self.close()
         return self.journal()

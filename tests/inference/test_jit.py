@@ -92,15 +92,13 @@ test ! -e "{cache}/torn" && mkdir -p "{cache}" && touch "{cache}/complete"
 def test_a_cache_that_a_power_cut_left_torn_is_made_once_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, torn: bool
 ) -> None:
-    cache, compiler = tmp_path / "cache", tmp_path / "compiler"
+    cache = tmp_path / "cache"
     cache.mkdir()
     (cache / "good").touch()
     if torn:
         (cache / "torn").touch()
-    compiler.write_text(COMPILER.format(cache=cache))
-    compiler.chmod(0o755)
+    _compile_with(COMPILER.format(cache=cache), tmp_path, monkeypatch)
     monkeypatch.setattr(jit_module, "_cache_directory", lambda: str(cache))
-    monkeypatch.setattr(sys, "executable", str(compiler))
 
     compile_apart()
 

@@ -353,3 +353,10 @@ def _mixed(file: _File, chance: random.Random) -> bytes:
         source = chance.choice((old, new, new, noise))
         mixed += source[start:end].ljust(end - start, b"\0")
     return new[: min(file.stable_bytes, size)] + bytes(mixed[file.stable_bytes :])
+
+
+class LyingDisk(SimulatedDisk):
+    """A disk whose fsync returns at once."""
+
+    def fsync(self, handle: int) -> None:
+        """Do nothing."""

@@ -29,7 +29,13 @@ from firmware_py.journal import (
     recovery,
 )
 from firmware_py.journal.recovery import cut_path, saved_cuts
-from tests.journal.simulated_disk import Fault, PowerLoss, PowerLostError, SimulatedDisk
+from tests.journal.simulated_disk import (
+    Fault,
+    LyingDisk,
+    PowerLoss,
+    PowerLostError,
+    SimulatedDisk,
+)
 
 PATH = Path("/data/s.jsonl")
 FAULTS_MAX = 100
@@ -262,13 +268,6 @@ def test_many_power_losses_in_one_life(seed: int) -> None:
 
 
 # ---- canaries: each breaks one promise, and the sweep must notice
-
-
-class LyingDisk(SimulatedDisk):
-    """A disk whose fsync returns at once."""
-
-    def fsync(self, handle: int) -> None:
-        """Do nothing."""
 
 
 class ForgetfulDisk(SimulatedDisk):

@@ -3,8 +3,6 @@
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -162,17 +160,11 @@ class SlowBoard:
         return self._board.transmit(frames_max)
 
 
-@contextmanager
-def a_slow_board(path: Path) -> Iterator[str]:
-    with BoardTime.made(path) as told, served(SlowBoard(told)) as port:
-        yield port
-
-
 def test_a_board_is_late_by_its_own_time_only(tmp_path: Path) -> None:
     """Its answers take 0.6 s of ours, in which the wire of a real board repeats thrice."""
     console = ConsoleLine()
     path = tmp_path / "board-time"
-    with a_slow_board(path) as port:
+    with BoardTime.made(path) as told, served(SlowBoard(told)) as port:
         firmware = FirmwareProcess(port, console.port, tmp_path / "data", 1.0, path)
         try:
             operator = Operator(console, firmware)

@@ -22,13 +22,6 @@ from tests.simulation.clock import BEGAN_US
 # --- boards and disks
 
 
-class LyingDisk(SimulatedDisk):
-    """Says that everything is on the disk, and nothing ever is."""
-
-    def fsync(self, handle: int) -> None:
-        pass
-
-
 class StubbornBoard(WatchedBoard):
     """Plays on without its host."""
 

@@ -199,15 +199,12 @@ class Run:
         if state.differences:
             raise Violation(f"{path.name} replays otherwise: {state.differences[:1]}")
         if not recovered.complete:
-            self._judge_unfinished(path)
+            if not any(path.name in error for error in self.world.operator.errors):
+                raise Violation(f"{path.name} was begun and never ended, and nobody was told why")
             return
         if state.result is None or state.result != state.test.result():
             raise Violation(f"{path.name} has another result than it replays")
         self.outcome.results[session_number(path)] = state.result
-
-    def _judge_unfinished(self, path: Path) -> None:
-        if not any(path.name in error for error in self.world.operator.errors):
-            raise Violation(f"{path.name} was begun and never ended, and nobody was told why")
 
 
 def _collections(thing: object, where: str, seen: set[int]) -> Iterator[tuple[str, int]]:

@@ -7,6 +7,7 @@ import pytest
 
 from firmware_py.procedure import levels
 from firmware_py.procedure.levels import Levels
+from tests.journal.simulated_disk import LyingDisk
 from tests.simulation import broken
 from tests.simulation.lock import PIN
 from tests.simulation.run import Run, check
@@ -78,7 +79,7 @@ FIRMWARES: Final[dict[str, tuple[Story, broken.Spoil]]] = {
     "was not told that the firmware ends": (QUIET, broken.untold("ending")),
 }
 ALARMS: Final[dict[str, tuple[Story, dict[str, Any]]]] = {
-    "and is in no journal": (QUIET, {"disk": broken.LyingDisk}),
+    "and is in no journal": (QUIET, {"disk": LyingDisk}),
     "us after its host's word": (LONG_TONES, {"board": broken.StubbornBoard}),
     "has lost some of its": (CUT, {"disk": broken.AmnesiacDisk}),
     "None sounds with a tone, and the journal has": (NOISE_LOST, {"board": broken.ForgetfulBoard}),

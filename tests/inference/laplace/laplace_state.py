@@ -16,9 +16,8 @@ from firmware_py.inference.laplace.posterior import (
 from tests import reference
 from tests.reference import BoolArray, FloatArray, Posterior, Scale
 
-ROUNDING = 4.0 * float(
-    np.finfo(np.float64).eps
-)  # of a sum, relative to the sum of its terms' sizes
+# Of a sum, relative to the sum of its terms' sizes.
+ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 RELATIVE = 1e-8
 
 

@@ -14,7 +14,6 @@ from firmware_py.inference.laplace.hyperparameters import (
     reset_curvature,
     update_curvature,
 )
-from tests import reference
 from tests.inference.listeners import ADVERSARIES, AUDIOGRAMS, Answer, listener, session
 from tests.inference.models import evaluations_of, length_and_sd_of
 from tests.reference import FloatArray, Profile, ReferenceEstimator, Scale, log_hyperprior
@@ -30,11 +29,7 @@ class Judge:
 
     def __init__(self, profile: Profile, scale: Scale = "bark") -> None:
         self.estimator = ReferenceEstimator(profile, scale=scale, candidate_frequencies_hz=[1000.0])
-        low_bark, high_bark = 0.5, 40.0
-        self.bounds = np.log([
-            [reference.length_in_units_of(scale, v) for v in (low_bark, high_bark)],
-            [1.0, 80.0],
-        ])  # fmt: skip
+        self.bounds = self.estimator._log_bounds
 
     def take(self, answer: Answer) -> None:
         """Note an answer, without the reference's own search."""
@@ -142,10 +137,8 @@ def test_same_thresholds_as_the_reference_all_along() -> None:
         twin.observe(*answer)
         noise_db = estimator.hyperparameters.response_noise_db
         assert noise_db == pytest.approx(twin.response_noise_db, rel=1e-14)
-        for found, expected in zip(
-            estimator.threshold(compared_hz), twin.threshold(compared_hz), strict=True
-        ):
-            assert_allclose(found, expected, atol=0.01)
+        expected = twin.threshold(compared_hz)
+        assert_allclose(estimator.threshold(compared_hz), expected, atol=0.01)
         assert estimator.information_bits == pytest.approx(twin.information_bits, abs=1e-4)
 
 
@@ -167,16 +160,18 @@ class TestQuasiNewton:
     A = np.array([[3.0, -1.2], [-1.2, 0.9]])
     BOX = np.array([[-2.0, -2.0], [2.0, 2.0], [0.0, 0.0], [0.0, 0.0]])
 
-    def _curvature(self, inverse: FloatArray) -> FloatArray:
-        state = np.zeros(arrays.SEARCH_ENTRIES)
+    def _direction(
+        self, theta: FloatArray, gradient: FloatArray, curvature: FloatArray | None = None
+    ) -> FloatArray:
+        inverse = np.linalg.inv(self.A) if curvature is None else curvature
+        state, direction = np.zeros(arrays.SEARCH_ENTRIES), np.zeros(2)
         state[arrays.CURVATURE : arrays.CURVATURE + 3] = inverse[[0, 0, 1], [0, 1, 1]]
-        return state
+        ascent_direction(theta, gradient, self.BOX, state, direction)
+        return direction
 
     def test_with_the_right_curvature_one_step_arrives(self) -> None:
         theta, centre = np.array([0.1, 0.2]), np.array([0.3, -0.1])
-        direction = np.zeros(2)
-        state = self._curvature(np.linalg.inv(self.A))
-        ascent_direction(theta, -self.A @ (theta - centre), self.BOX, state, direction)
+        direction = self._direction(theta, -self.A @ (theta - centre))
         assert_allclose(theta + direction, centre, rtol=1e-12)
 
     @pytest.mark.parametrize(("held", "free"), [(0, 1), (1, 0)])
@@ -186,16 +181,12 @@ class TestQuasiNewton:
         theta[held], theta[free] = bound, 0.3
         gradient = np.zeros(2)
         gradient[held], gradient[free] = np.sign(bound) * 5.0, -0.2
-        direction = np.zeros(2)
-        state = self._curvature(np.linalg.inv(self.A))
-        ascent_direction(theta, gradient, self.BOX, state, direction)
+        direction = self._direction(theta, gradient)
         assert direction[held] == 0.0
         assert direction[free] == pytest.approx(-0.2 / self.A[free, free])
 
     def test_steps_are_bounded(self) -> None:
-        direction = np.zeros(2)
-        state = self._curvature(np.eye(2) * 100.0)
-        ascent_direction(np.zeros(2), np.array([3.0, -9.0]), self.BOX, state, direction)
+        direction = self._direction(np.zeros(2), np.array([3.0, -9.0]), np.eye(2) * 100.0)
         assert_allclose(direction, [search.STEP_MAX / 3.0, -search.STEP_MAX])
 
     def test_update_satisfies_the_secant_equation(self) -> None:

@@ -42,10 +42,6 @@ def told_listener(noise_db: float, lapse_rate: float, false_alarm_rate: float) -
     return Listener(noise_db, max(lapse_rate, RATE_MIN), max(false_alarm_rate, RATE_MIN))
 
 
-def code_of(heard: bool | None) -> int:
-    return UNSURE if heard is None else HEARD if heard else SILENT
-
-
 def between_db2(frequency_hz: float, prior: PopulationPrior) -> float:
     """Return the variance between the knots, and beyond the outermost."""
     at = float(np.log2(frequency_hz))
@@ -80,9 +76,8 @@ def twin(
             x, y = np.transpose(noise_curve)
             # The listener of the reference then has a noise of 1 dB.
             factor = float(np.interp(np.log2(frequency_hz), np.log2(x), y))
-        data.add(
-            frequency_hz, level_db_hl, code_of(heard), between_db2(frequency_hz, prior), factor
-        )
+        code = UNSURE if heard is None else HEARD if heard else SILENT
+        data.add(frequency_hz, level_db_hl, code, between_db2(frequency_hz, prior), factor)
     return Twin(estimator, data)
 
 

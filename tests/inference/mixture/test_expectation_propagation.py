@@ -37,8 +37,6 @@ from tests.inference.mixture.population import KNOTS_HZ, POPULATION
 from tests.inference.models import mixture_of
 from tests.reference import FloatArray
 from tests.reference_mixture import (
-    Data,
-    Gaussian,
     Listener,
     expectation_propagation,
     probability,
@@ -90,18 +88,13 @@ def _sessions() -> dict[str, Twin]:
 SESSIONS = _sessions()
 
 
-def _expected(data: Data) -> list[Gaussian]:
-    return [
-        expectation_propagation(data, k, data.listeners[0]) for k in range(len(data.mean_db_hl))
-    ]
-
-
 @pytest.mark.parametrize("name", SESSIONS)
 def test_agrees_with_the_dense_reference(name: str) -> None:
     """As it stands within its tolerance, which is wider the less one weighs; run on, to 1e-9."""
     estimator, data = SESSIONS[name]
     w = mixture_of(estimator).workspace
-    expected = _expected(data)
+    (listener,), components = data.listeners, range(len(data.mean_db_hl))
+    expected = [expectation_propagation(data, k, listener) for k in components]
     weight, mean, covariance = hypotheses_of(estimator)
     log_evidence = w.hypotheses.log_evidence.copy()
     worst_sd, worst_nats = 0.0, 0.0

@@ -263,15 +263,10 @@ def test_next_stimulus_is_the_best_of_a_whole_session(told: dict[str, Any]) -> N
                 of_tone = float(bits[levels == tone.level_db_hl][0])
                 assert of_tone == pytest.approx(estimator._weight[j] * estimator.information_bits)
         worst = max(worst, best - of_tone)
-        estimator.observe(*tone_and(ear, tone.frequency_hz, tone.level_db_hl))
+        heard = ear(tone.frequency_hz, tone.level_db_hl)
+        estimator.observe(tone.frequency_hz, tone.level_db_hl, heard)
     print(f"\nin a session with {told or 'nothing told'}: missed by at most {worst:.1e} bits")
     assert worst <= 1e-9
-
-
-def tone_and(
-    ear: SimulatedEar, frequency_hz: float, level_db_hl: float
-) -> tuple[float, float, bool | None]:
-    return frequency_hz, level_db_hl, ear(frequency_hz, level_db_hl)
 
 
 def test_levels_are_whole_steps_from_the_lowest() -> None:
