@@ -59,13 +59,11 @@ def test_the_newest_session_is_taken_and_named(
     assert [path.name for path in Path().iterdir()] == written
 
 
-def test_a_report_that_is_there_stays_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_that_is_there_stays_as_it_is(refused: Refused) -> None:
     put(Path("sessions"))
     Path("session-000001.html").write_text("mine", encoding="utf-8")
-    assert main(["report"]) == 2
-    assert "'session-000001.html' is there already; it is not overwritten without --force" in (
-        capsys.readouterr().err
-    )
+    why = "'session-000001.html' is there already; it is not overwritten without --force"
+    assert why in refused("report")
     assert Path("session-000001.html").read_text(encoding="utf-8") == "mine"
     assert main(["report", "--json"]) == 0, "it writes nothing"
 

@@ -21,7 +21,7 @@ from host_tools.commands.cable import carry
 from host_tools.commands.calibrate.command import calibrate
 from host_tools.commands.calibrate.readings import Readings, kept_beside
 from host_tools.errors import HostError
-from host_tools.main import main, parser
+from host_tools.main import parser
 from tests.calibration.calibrations import SENSITIVITY, file_text
 from tests.firmware.rig import Rig
 from tests.host.journals import Refused
@@ -365,11 +365,9 @@ def test_a_test_ends_a_calibration_tone(tmp_path: Path) -> None:
     ],
 )
 def test_options_that_are_not_allowed_are_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], words: str
+    tmp_path: Path, refused: Refused, options: list[str], words: str
 ) -> None:
-    code = main(["calibrate", "/dev/none", "-o", str(tmp_path / "c.toml"), *options])
-    assert code == 2
-    assert words in capsys.readouterr().err
+    assert words in refused("calibrate", "/dev/none", "-o", tmp_path / "c.toml", *options)
 
 
 def test_a_file_that_is_there_is_kept(tmp_path: Path) -> None:

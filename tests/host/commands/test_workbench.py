@@ -1,14 +1,13 @@
 """`gp-pta workbench`, typed by hand, from a pipe, and killed; and `gp-pta cable`."""
 
 import os
-import pty
 import re
 import select
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -20,11 +19,8 @@ from host_tools.commands.replay.command import IDENTICAL, UNFINISHED, replay_jou
 from host_tools.commands.sessions.entry import entry_of
 from host_tools.main import main
 from tests.host.commands.test_demo import children_of, wait_for_the_end_of
+from tests.host.terminal import MAIN, REPO, WAIT_S_MAX, Person, at_a_terminal
 
-REPO: Final = Path(__file__).parents[3]
-WAIT_S_MAX: Final = 120.0  # on a very busy machine
-MAIN: Final = "import sys; from host_tools.main import main; sys.exit(main())"
-BLOCKER: Final = "import sys; sys.modules['prompt_toolkit'] = None\n"
 HINT: Final = "^D ends"
 JOURNAL: Final = "session-000001.journal"
 
@@ -40,72 +36,19 @@ def piped(data: Path, text: str, *options: str, code: int = 0) -> subprocess.Com
     return done
 
 
-class Person:
-    """Somebody at a terminal of their own, with a bench in it."""
-
-    def __init__(self, data: Path, without: bool, *options: str) -> None:
-        self._master, slave = pty.openpty()
-        program = (BLOCKER if without else "") + MAIN
-        environment = {**os.environ, "XDG_DATA_HOME": str(data.parent), "TERM": "xterm"}
-        words = ["workbench", "--data", str(data), "--speed", "100", *options]
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", program, *words],
-            cwd=REPO, stdin=slave, stdout=slave, stderr=slave, env=environment,
-            start_new_session=True,
-        )  # fmt: skip
-        os.close(slave)
-        self.seen = ""
-
-    def type(self, text: str) -> None:
-        os.write(self._master, text.encode())
-
-    def sees(self, words: str, after: int = 0) -> int:
-        """Wait until there are these words, and return where they end."""
-        self._look(lambda: words in self.seen[after:], words)
-        return self.seen.index(words, after) + len(words)
-
-    def sees_the_end(self) -> int:
-        """Wait for the end, and return the exit code."""
-        self._look(lambda: self.process.poll() is not None, "the end")
-        while self._read(0.2):
-            continue
-        return self.process.wait()
-
-    def _look(self, enough: Callable[[], bool], what: str) -> None:
-        until_s = time.monotonic() + WAIT_S_MAX
-        while not enough():
-            assert time.monotonic() < until_s, (what, self.seen)
-            if not self._read(0.1) and self.process.poll() is not None:
-                assert enough(), (what, self.seen)
-
-    def _read(self, seconds: float) -> bool:
-        if not select.select([self._master], [], [], seconds)[0]:
-            return False
-        try:
-            come = os.read(self._master, 65536)
-        except OSError:  # the other end is closed
-            return False
-        self.seen += come.decode(errors="replace")
-        if b"\x1b[6n" in come:  # where is the cursor?
-            os.write(self._master, b"\x1b[1;1R")
-        return True
-
-    def hang_up(self) -> None:
-        """Close the terminal."""
-        if self._master >= 0:
-            os.close(self._master)
-        self._master = -1
-
-
 @contextmanager
-def at_a_terminal(data: Path, *options: str, without: bool = False) -> Iterator[Person]:
-    person = Person(data, without, *options)
-    try:
+def at_a_bench(data: Path, *options: str, without: bool = False) -> Iterator[Person]:
+    words = ["workbench", "--data", str(data), "--speed", "100", *options]
+    with at_a_terminal(data.parent, *words, without=without) as person:
+        person.sees(HINT)
         yield person
-    finally:
-        person.process.kill()
-        person.process.wait()
-        person.hang_up()
+
+
+def begins_a_test(person: Person) -> list[int]:
+    """Type what begins a test, and return the processes behind it when some tones are over."""
+    person.type("SESS:STAR LEFT,SEED=7\r")
+    person.sees("! answer number=3")
+    return children_of(person.process.pid)
 
 
 def firmware_among(processes: list[int]) -> int:
@@ -199,10 +142,8 @@ def test_what_is_not_allowed_is_named(tmp_path: Path, options: list[str], words:
 
 
 def test_a_data_directory_that_is_in_use_is_named_and_its_journals_are_not(tmp_path: Path) -> None:
-    with at_a_terminal(tmp_path) as person:
-        person.sees(HINT)
-        person.type("SESS:STAR LEFT\r")
-        person.sees("! answer number=3")
+    with at_a_bench(tmp_path) as person:
+        begins_a_test(person)
         errors = piped(tmp_path, "", code=2).stderr
     assert "is in use by another firmware" in errors.splitlines()[-1]
     assert JOURNAL not in errors
@@ -238,10 +179,9 @@ def test_a_firmware_that_is_killed_ends_a_script(tmp_path: Path) -> None:
 @pytest.mark.parametrize("without", [False, True])
 def test_a_person_types_at_once_and_sees_what_happens(tmp_path: Path, without: bool) -> None:
     data = tmp_path / "data"
-    with at_a_terminal(data, without=without) as person:
-        at = person.sees(HINT)
+    with at_a_bench(data, without=without) as person:
         person.type("*IDN?\r")
-        at = person.sees("GP-PTA,fitting device", at)
+        at = person.sees("GP-PTA,fitting device", len(person.seen))
         person.type("sess:star left,seed=7\r")
         person.sees("! session-over session=1", at)
         children = children_of(person.process.pid)
@@ -258,11 +198,8 @@ def test_a_person_types_at_once_and_sees_what_happens(tmp_path: Path, without: b
 
 
 def test_ctrl_d_ends_a_test_that_is_gone_on_with(tmp_path: Path) -> None:
-    with at_a_terminal(tmp_path, "--speed", "10") as person:
-        person.sees(HINT)
-        person.type("SESS:STAR LEFT,SEED=7\r")
-        person.sees("! answer number=3")
-        children = children_of(person.process.pid)
+    with at_a_bench(tmp_path, "--speed", "10") as person:
+        children = begins_a_test(person)
         person.type("half a line\x03")  # ^C takes it back
         time.sleep(0.2)
         person.type("\x04")
@@ -276,11 +213,8 @@ def test_ctrl_d_ends_a_test_that_is_gone_on_with(tmp_path: Path) -> None:
 @pytest.mark.parametrize("without", [False, True])
 def test_a_firmware_that_is_killed_is_started_again(tmp_path: Path, without: bool) -> None:
     data = tmp_path / "data"
-    with at_a_terminal(data, without=without) as person:
-        person.sees(HINT)
-        person.type("SESS:STAR LEFT,SEED=7\r")
-        person.sees("! answer number=3")
-        os.kill(firmware_among(children_of(person.process.pid)), signal.SIGKILL)
+    with at_a_bench(data, without=without) as person:
+        os.kill(firmware_among(begins_a_test(person)), signal.SIGKILL)
         at = person.sees("the firmware was killed; started again")
         person.sees("! session-over session=1", at)
         person.type("\x04")
@@ -292,11 +226,8 @@ def test_a_firmware_that_is_killed_is_started_again(tmp_path: Path, without: boo
 
 @pytest.mark.parametrize("how", ["SIGKILL", "SIGTERM", "SIGHUP", "hung up"])
 def test_a_bench_that_is_killed_leaves_nobody(tmp_path: Path, how: str) -> None:
-    with at_a_terminal(tmp_path, "--speed", "10") as person:
-        person.sees(HINT)
-        person.type("SESS:STAR LEFT,SEED=7\r")
-        person.sees("! answer number=3")
-        children = children_of(person.process.pid)
+    with at_a_bench(tmp_path, "--speed", "10") as person:
+        children = begins_a_test(person)
         if how == "hung up":
             person.hang_up()
         else:

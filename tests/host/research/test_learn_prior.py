@@ -13,6 +13,7 @@ import pytest
 from firmware_py.inference.mixture.population_prior import PopulationPrior, shipped_prior
 from host_tools.extras import remedy
 from host_tools.main import main
+from tests.host.journals import Refused
 
 NHANES = Path(__file__).parents[4] / "shared" / "data" / "nhanes_audiograms.csv"
 FREQUENCIES_HZ = (500, 1000, 2000, 4000, 8000)
@@ -44,8 +45,12 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
+def words_for(table: Path, *options: str) -> list[str]:
+    return ["learn-prior", str(table), "-o", str(table.parent / "prior.json"), *options]
+
+
 def learned(table: Path, *options: str) -> int:
-    return main(["learn-prior", str(table), "-o", str(table.parent / "prior.json"), *options])
+    return main(words_for(table, *options))
 
 
 def test_a_prior_is_learned_and_drawn(
@@ -122,13 +127,12 @@ def test_ages_and_sexes_may_be_missing(table: Path) -> None:
         assert after.mean_db_hl == pytest.approx(before.mean_db_hl, abs=1.0)
 
 
-def test_what_is_there_is_not_overwritten(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_there_is_not_overwritten(table: Path, refused: Refused) -> None:
     out = table.parent / "prior.json"
     out.write_text("mine", encoding="utf-8")
 
-    assert learned(table) == 2
-
-    assert "is there already; it is not overwritten without --force" in capsys.readouterr().err
+    why = refused(*words_for(table))
+    assert "is there already; it is not overwritten without --force" in why
     assert out.read_text(encoding="utf-8") == "mine"
 
 
@@ -151,22 +155,15 @@ def test_what_is_there_is_not_overwritten(table: Path, capsys: pytest.CaptureFix
     ],
 )
 def test_a_wrong_option_is_refused(
-    table: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    table: Path, options: list[str], message: str, refused: Refused
 ) -> None:
-    assert learned(table, *options) == 2
-
-    assert message in capsys.readouterr().err
+    assert message in refused(*words_for(table, *options))
     assert not (table.parent / "prior.json").exists()
 
 
-def test_a_directory_is_not_overwritten_either(
-    table: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_directory_is_not_overwritten_either(table: Path, refused: Refused) -> None:
     (table.parent / "prior.json").mkdir()
-
-    assert learned(table, "--components", "1", "--force") == 2
-
-    assert "is there already" in capsys.readouterr().err
+    assert "is there already" in refused(*words_for(table, "--components", "1", "--force"))
     assert not (table.parent / "prior.svg").exists()
 
 
@@ -188,52 +185,39 @@ def test_one_component_is_learned_where_few_people_have_most_of_the_weight(
 
 
 def test_what_is_no_prior_in_the_end_is_named_and_not_written(
-    table: Path, capsys: pytest.CaptureFixture[str]
+    table: Path, refused: Refused
 ) -> None:
     text = table.read_text(encoding="utf-8").replace("t8000", "t25000").replace("8000\n", "25000\n")
     table.write_text(text, encoding="utf-8")
 
-    assert learned(table, "--components", "1") == 2
-
     assert (
         "prior.json: knots_hz is 25000.0; allowed is a number from 20 to 20000; nothing was written"
-        in capsys.readouterr().err
-    )
+    ) in refused(*words_for(table, "--components", "1"))
     assert not (table.parent / "prior.json").exists()
 
 
-def test_a_table_with_too_few_frequencies_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_table_with_too_few_frequencies_is_refused(tmp_path: Path, refused: Refused) -> None:
     table = tmp_path / "ears.csv"
     rows = [f"{i},{5 * (i % 9)},{5 * (i % 7)}" for i in range(200)]
     table.write_text("subject,t500,t1000\n" + "\n".join(rows), encoding="utf-8")
 
-    assert learned(table) == 2
-
-    assert "2 frequencies were measured in 50 people or more; allowed are 3" in (
-        capsys.readouterr().err
-    )
+    why = refused(*words_for(table))
+    assert "2 frequencies were measured in 50 people or more; allowed are 3" in why
 
 
-def test_a_table_that_cannot_be_read_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert learned(tmp_path / "gone.csv") == 2
-
-    assert capsys.readouterr().err.endswith("gone.csv': No such file or directory\n")
+def test_a_table_that_cannot_be_read_is_named(tmp_path: Path, refused: Refused) -> None:
+    why = refused(*words_for(tmp_path / "gone.csv"))
+    assert why.endswith("gone.csv': No such file or directory\n")
 
 
 def test_what_is_not_installed_is_named(
-    table: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    table: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
 
-    assert learned(table) == 2
-
     hint = remedy(["matplotlib", "pyarrow"], "learn-prior")
-    assert f"matplotlib, pyarrow, not installed: {hint}" in capsys.readouterr().err
+    assert f"matplotlib, pyarrow, not installed: {hint}" in refused(*words_for(table))
 
 
 # --- The prior that ships ------------------------------------------------------------------------

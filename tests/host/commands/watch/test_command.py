@@ -1,7 +1,5 @@
 """`gp-pta watch` on a growing journal, and at the console of a firmware that tests."""
 
-import os
-import select
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,14 +8,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from device.simulator.serve import raw_pty
 from firmware_py.console.words import readable
+from host_tools.commands.cable import carry
 from host_tools.commands.watch.command import watch_of
 from host_tools.commands.watch.directory import DirectoryWatch, JournalWatch
 from host_tools.commands.watch.port import PortWatch
 from host_tools.commands.watch.screen import drawn
 from host_tools.errors import HostError
 from host_tools.main import main
-from host_tools.processes import ConsoleLine
 from host_tools.recorded import read_session
 from tests.firmware.rig import Rig
 from tests.host.journals import GOLDEN, LEFT_S2, Refused
@@ -100,22 +99,15 @@ def test_the_screen_shows_thresholds_answers_and_calibration(
 @contextmanager
 def cable(one: int) -> Iterator[str]:
     """Carry bytes between a descriptor and a port that another program may open."""
-    other, stop = ConsoleLine(), threading.Event()
-
-    def carry() -> None:
-        ends = {one: other._master, other._master: one}
-        while not stop.is_set():
-            for come in select.select(list(ends), [], [], 0.02)[0]:
-                os.write(ends[come], os.read(come, 65536))
-
-    thread = threading.Thread(target=carry)
-    thread.start()
-    try:
-        yield other.port
-    finally:
-        stop.set()
-        thread.join()
-        other.close()
+    stop = threading.Event()
+    with raw_pty() as (other, port):
+        thread = threading.Thread(target=carry, args=(one, other, stop))
+        thread.start()
+        try:
+            yield port
+        finally:
+            stop.set()
+            thread.join()
 
 
 def test_a_firmware_is_followed_at_its_console(tmp_path: Path) -> None:
@@ -145,11 +137,6 @@ def test_a_firmware_is_followed_at_its_console(tmp_path: Path) -> None:
         )  # fmt: skip
 
 
-@pytest.mark.parametrize("source", ["no/such/directory", "socket://127.0.0.1:9"])
-def test_where_there_is_nothing_is_named(source: str, refused: Refused) -> None:
-    assert source in refused("watch", source)
-
-
 @pytest.mark.parametrize(
     ("source", "told"),
     [
@@ -159,10 +146,11 @@ def test_where_there_is_nothing_is_named(source: str, refused: Refused) -> None:
         ),
         (__file__, f"{__file__}: is no journal"),
         ("/dev/null", "cannot open '/dev/null'"),
+        ("socket://127.0.0.1:9", "socket://127.0.0.1:9"),
         ("long" * 100, "longlong' cannot be read: File name too long"),
     ],
 )
-def test_what_is_no_directory_is_not_called_a_console(
+def test_what_is_no_directory_or_console_is_named_as_what_it_is(
     source: str, told: str, refused: Refused
 ) -> None:
     assert told in refused("watch", source)

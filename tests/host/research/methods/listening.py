@@ -14,6 +14,14 @@ from host_tools.research.methods.cast import Cast
 from host_tools.research.methods.interface import Array, Method, Task
 from host_tools.research.methods.population import Population
 
+TASK = Task(
+    response_noise_db=3.0,
+    lapse_rate=0.02,
+    false_alarm_rate=0.05,
+    level_limits_db_hl=(-10.0, 90.0),
+    frequency_range_hz=(250.0, 6000.0),
+    audiogram_frequencies_hz=(500, 1000, 4000),
+)
 TONES_BOUND = 5000  # no method may go on for so long by itself
 
 

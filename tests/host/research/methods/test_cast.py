@@ -25,6 +25,7 @@ from host_tools.research.methods.interface import (
 )
 from host_tools.research.methods.population import Population, balanced
 from tests.host.research.methods.listening import (
+    TASK,
     Answered,
     EndlessCast,
     Listener,
@@ -35,14 +36,6 @@ from tests.host.research.methods.listening import (
     standard_errors_db,
 )
 
-TASK = Task(
-    response_noise_db=3.0,
-    lapse_rate=0.02,
-    false_alarm_rate=0.05,
-    level_limits_db_hl=(-10.0, 90.0),
-    frequency_range_hz=(250.0, 6000.0),
-    audiogram_frequencies_hz=(500, 1000, 4000),
-)
 PATTERNS = Patterns(
     frequencies_hz=np.array([500.0, 1000.0, 4000.0, 8000.0]),
     thresholds_db_hl=np.array(

@@ -10,14 +10,7 @@ from scipy import integrate, optimize, stats
 from host_tools.research.methods.interface import Array, Task
 from host_tools.research.methods.per_frequency import PRIOR_SD_DB, prior_mean_db_hl
 from host_tools.research.methods.quest import Quest, probability_heard
-from tests.host.research.methods.listening import (
-    SLOPING,
-    Answered,
-    Listener,
-    measure,
-    rmse_db,
-    standard_errors_db,
-)
+from tests.host.research.methods.listening import SLOPING, Answered, Listener, measure
 
 BETA, DELTA, GAMMA = 3.5, 0.01, 0.01
 
@@ -115,15 +108,3 @@ def test_a_frequency_that_is_not_heard_at_the_limit_does_not_get_all_tones() -> 
     asked = Counter(tone.frequency_hz for tone in answered)
     assert asked[4000.0] < 12
     assert quest.threshold([4000.0])[0][0] > 90.0
-
-
-# Convergence
-
-
-def test_the_standard_audiograms_are_approached_with_every_tone() -> None:
-    error_db = rmse_db(standard_errors_db(Quest, [5, 10, 20, 30, 40, 60]))
-
-    assert error_db == sorted(error_db, reverse=True)
-    assert error_db[2] < 7.0
-    assert error_db[3] < 4.5
-    assert error_db[5] < 2.2

@@ -9,10 +9,7 @@ import pytest
 from host_tools.extras import remedy
 from host_tools.main import main
 from host_tools.research.methods.names import METHODS
-
-
-def study(tmp_path: Path, *more: str) -> int:
-    return main(["study", "-o", str(tmp_path / "out"), *more])
+from tests.host.journals import Refused
 
 
 @pytest.mark.parametrize(
@@ -29,35 +26,33 @@ def study(tmp_path: Path, *more: str) -> int:
     ],
 )
 def test_what_is_not_allowed_is_refused_by_name(
-    more: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    more: list[str], words: str, tmp_path: Path, refused: Refused
 ) -> None:
     ears = ["--audiograms", "bisgaard"] if more else []
-
-    assert study(tmp_path, *ears, *more) == 2
-
-    assert words in capsys.readouterr().err
+    assert words in refused("study", "-o", tmp_path / "out", *ears, *more)
     assert not list(tmp_path.iterdir())
 
 
 def test_without_the_extra_it_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
+    study = ("study", "-o", tmp_path / "out", "--audiograms")
 
-    assert study(tmp_path, "--audiograms", "bisgaard") == 2
     said = f"gp-pta study needs pyarrow, not installed: {remedy(['pyarrow'], 'study')}"
-    assert said in capsys.readouterr().err
+    assert said in refused(*study, "bisgaard")
     for wrong in (["nofile.csv"], ["bisgaard", "--methods", "foo"]):
-        assert study(tmp_path, "--audiograms", *wrong) == 2
-        err = capsys.readouterr().err
+        err = refused(*study, *wrong)
         assert wrong[-1] in err
         assert "pyarrow" not in err, "what is wrong with the arguments comes first"
 
 
-def test_the_other_commands_load_nothing_of_it() -> None:
+def test_the_other_commands_and_the_device_load_nothing_of_it() -> None:
+    """Nor prompt_toolkit, which is for the console's terminal alone."""
     code = (
-        "import sys; import host_tools.main as m; m.parser(); "
-        "print(*sorted({'numba', 'matplotlib', 'pyarrow', 'distributed'} & set(sys.modules)))"
+        "import sys, host_tools.main as m; m.parser(); loaded = {*sys.modules}; "
+        "import firmware_py.firmware; print(*({'prompt_toolkit'} & {*sys.modules}), "
+        "*({'numba', 'matplotlib', 'pyarrow', 'distributed'} & loaded))"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

@@ -17,14 +17,19 @@ from host_tools.main import main
 from host_tools.research.study.figures import STAGES, frequencies_hz, session
 from host_tools.research.study.listener import Ear
 from host_tools.research.study.pictures import coverage_figure, error_figure, tones_figure
+from tests.host.journals import Refused
 from tests.host.research.study.ears import CAREFUL
 
 EAR = Ear("N3", "", (250.0, 1000.0, 4000.0), (35.0, 40.0, 60.0))
 MAGIC = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF"}
 
 
+def words_for(path: Path, *more: str) -> list[str]:
+    return ["study", "--profile", "gp-pta-2015", "-o", str(path), *more]
+
+
 def figure(path: Path, *more: str) -> int:
-    return main(["study", "--profile", "gp-pta-2015", "-o", str(path), *more])
+    return main(words_for(path, *more))
 
 
 @pytest.mark.parametrize(
@@ -88,16 +93,13 @@ def test_the_mean_objective_is_that_of_the_paper() -> None:
     ],
 )
 def test_a_figure_refuses_by_name(
-    more: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    more: list[str], words: str, tmp_path: Path, refused: Refused
 ) -> None:
-    assert figure(tmp_path / "figure.svg", *more) == 2
-    assert words in capsys.readouterr().err
+    assert words in refused(*words_for(tmp_path / "figure.svg", *more))
     assert not list(tmp_path.iterdir())
 
 
-def test_a_figure_is_a_picture_and_overwrites_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_figure_is_a_picture_and_overwrites_nothing(tmp_path: Path, refused: Refused) -> None:
     there = tmp_path / "there.svg"
     there.write_text("mine", encoding="utf-8")
     for path, words in (
@@ -105,8 +107,7 @@ def test_a_figure_is_a_picture_and_overwrites_nothing(
         (tmp_path / "figure.jpg", "allowed is a name in .svg, .pdf, .png, in a directory"),
         (tmp_path / "no" / "figure.svg", "in a directory that is there"),
     ):
-        assert figure(path, "--figure", "mean-bald") == 2
-        assert words in capsys.readouterr().err
+        assert words in refused(*words_for(path, "--figure", "mean-bald"))
     assert there.read_text(encoding="utf-8") == "mine"
 
 

@@ -18,6 +18,7 @@ from host_tools.research.methods.registry import Learned
 from host_tools.research.study import work
 from host_tools.research.study.plan import Chunk, Options, planned
 from host_tools.research.study.work import run_chunk, run_in_processes
+from tests.host.journals import Refused
 from tests.host.research.study.ears import write_table
 
 # Every kind of numerics: kernels, BLAS, and what was learned.
@@ -39,8 +40,12 @@ def alone(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+def words_for(table: Path, directory: Path, *more: str) -> list[str]:
+    return ["study", "--audiograms", str(table), *ARGUMENTS, "-o", str(directory), *more]
+
+
 def study(table: Path, directory: Path, *more: str) -> int:
-    return main(["study", "--audiograms", str(table), *ARGUMENTS, "-o", str(directory), *more])
+    return main(words_for(table, directory, *more))
 
 
 def assert_same(directory: Path, other: Path) -> None:
@@ -74,8 +79,8 @@ def test_a_dask_cluster_of_two_does_what_one_process_does(
 
 
 def test_after_a_kill_the_same_command_goes_on(table: Path, alone: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "host_tools.main", "study", "--audiograms", str(table)]
-    command += [*ARGUMENTS, "-o", str(tmp_path), "--workers", "0"]
+    words = words_for(table, tmp_path, "--workers", "0")
+    command = [sys.executable, "-m", "host_tools.main", *words]
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     until_s = time.monotonic() + 60.0
     while not list(tmp_path.glob("parts/*.parquet")) and time.monotonic() < until_s:
@@ -147,23 +152,16 @@ def test_a_worker_with_another_program_refuses() -> None:
 
 
 def test_a_scheduler_that_is_not_there_is_named(
-    table: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     monkeypatch.setattr("host_tools.research.study.cluster.CONNECT_S_MAX", 0.2)
     for address in ("tcp://127.0.0.1:9", "nonsense://x"):
-        assert study(table, tmp_path, "--dask", address) == 2
-        assert f"--dask '{address}': there is no Dask scheduler" in capsys.readouterr().err
+        why = refused(*words_for(table, tmp_path, "--dask", address))
+        assert f"--dask '{address}': there is no Dask scheduler" in why
 
 
 def test_without_dask_installed_the_extra_is_named(
-    table: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    assert study(table, tmp_path, "--dask", "tcp://127.0.0.1:9") == 2
-    assert "[dask]'" in capsys.readouterr().err
+    assert "[dask]'" in refused(*words_for(table, tmp_path, "--dask", "tcp://127.0.0.1:9"))
