@@ -31,20 +31,11 @@ class UnfinishedError(ArchiveError):
 
 @dataclass(frozen=True)
 class Entry:
-    """One session, at a glance.
+    """One session, at a glance."""
 
-    Attributes
-    ----------
-    outcome : str
-        As in its result, or `UNFINISHED`; or `DAMAGED`: header or result cannot be read.
-    started : str
-        ISO 8601.
-    ears, identifier : str
-        "" where unknown or not told.
-    """
-
-    outcome: str
-    started: str = ""
+    outcome: str  # as in its result, or `UNFINISHED`; or `DAMAGED`: header or result cannot be read
+    started: str = ""  # ISO 8601
+    # `ears`, `identifier`: "" where unknown or not told
     ears: str = ""
     identifier: str = ""
 

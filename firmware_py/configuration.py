@@ -28,36 +28,24 @@ class ConfigurationError(ValueError):
 
 @dataclass(frozen=True)
 class Configuration:
-    """What the firmware is told by its configuration file.
+    """What the firmware is told by its configuration file."""
 
-    Attributes
-    ----------
-    test : Settings
-        Defaults of every hearing test, table `[test]`.
-    reconnect_s : float
-        How long a lost tone generator is waited for before the firmware ends, table `[device]`.
-    events : bool
-        Whether the console tells what happens unasked from the start, table `[device]`.
-    calibration : Path or None
-        The calibration file, table `[device]`; a relative path starts at the configuration file.
-    memory_reserve_mb : int
-        How much the process may still grow once it is ready, table `[device]`; 0: without limit.
-        Only with an image: Numba loads what it needs when it needs it.
-    pin : PinHash or None
-        The hash of the operator's PIN, table `[console]`. None: no PIN is needed.
-    seal_key : SealKey or None
-        Seals every record of a journal, table `[journal]`. None: there are no seals.
-    pseudonym_key : bytes or None
-        Replaces identifiers by pseudonyms, table `[journal]`. None: they are kept as they are.
-    """
-
+    # defaults of every hearing test, table `[test]`
     test: Settings = field(default_factory=Settings)
+    # how long a lost tone generator is waited for before the firmware ends, table `[device]`
     reconnect_s: float = 30.0
+    # whether the console tells what happens unasked from the start, table `[device]`
     events: bool = False
+    # the calibration file, table `[device]`; a relative path starts at the configuration file
     calibration: Path | None = None
+    # The hash of the operator's PIN, table `[console]`. None: no PIN is needed.
     pin: PinHash | None = None
+    # How much the process may still grow once it is ready, table `[device]`; 0: without limit. Only
+    # with an image: Numba loads what it needs when it needs it.
     memory_reserve_mb: int = 16
+    # Seals every record of a journal, table `[journal]`. None: there are no seals.
     seal_key: SealKey | None = None
+    # Replaces identifiers by pseudonyms, table `[journal]`. None: they are kept as they are.
     pseudonym_key: bytes | None = field(default=None, repr=False)
 
     def recorded(self, person: Person) -> Person:

@@ -15,21 +15,11 @@ YEAR_MIN: Final = 2026  # of this firmware: an earlier date is of a clock that w
 
 @dataclass(frozen=True)
 class Part:
-    """What was found of one part.
+    """What was found of one part."""
 
-    Attributes
-    ----------
-    name : str
-        One of `PARTS`.
-    works : bool
-        Also True for a part that nobody has used yet.
-    words : str
-        Figures, or what is wrong.
-    """
-
-    name: str
-    works: bool
-    words: str
+    name: str  # one of `PARTS`
+    works: bool  # also True for a part that nobody has used yet
+    words: str  # figures, or what is wrong
 
 
 def answer(parts: list[Part]) -> str:

@@ -49,40 +49,22 @@ class Difference:
 
 @dataclass
 class Replay:
-    """What came of feeding a journal through the procedure.
+    """What came of feeding a journal through the procedure."""
 
-    Attributes
-    ----------
-    header : SessionHeader
-        As recorded.
-    test : HearingTest
-        In the state after the last input.
-    differences : list of Difference
-        Empty if every output came out bit for bit.
-    pending : list
-        Outputs of the last input that did not reach the journal any more.
-    at_us : int
-        Session time of the last input.
-    board : BoardMark
-        Up to where the board's events are recorded.
-    tones, inputs : int
-        How many tones were played, and how many inputs there are.
-    result : SessionResult or None
-        As recorded; None: the session is not finished.
-    resumed : int
-        How many times the session was taken up again after the firmware had ended.
-    """
-
-    header: SessionHeader
-    test: HearingTest
+    header: SessionHeader  # as recorded
+    test: HearingTest  # in the state after the last input
+    # empty if every output came out bit for bit
     differences: list[Difference] = field(default_factory=list)
+    # outputs of the last input that did not reach the journal any more
     pending: list[dict[str, Any]] = field(default_factory=list)
-    at_us: int = 0
+    at_us: int = 0  # session time of the last input
+    # up to where the board's events are recorded
     board: BoardMark = field(default_factory=BoardMark)
+    # `tones`, `inputs`: how many tones were played, and how many inputs there are
     tones: int = 0
     inputs: int = 0
-    result: SessionResult | None = None
-    resumed: int = 0
+    result: SessionResult | None = None  # as recorded; None: the session is not finished
+    resumed: int = 0  # how many times the session was taken up again after the firmware had ended
 
 
 # Of the state after an input, the input, and what the procedure says to it.

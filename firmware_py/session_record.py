@@ -25,29 +25,14 @@ class SessionRecordError(ValueError):
 
 @dataclass(frozen=True)
 class SessionHeader:
-    """The first record of a session's journal.
+    """The first record of a session's journal."""
 
-    Attributes
-    ----------
-    session : int
-        Its number.
-    settings : Settings
-        Of the test.
-    person : Person
-        Who was tested.
-    calibration : CalibrationInForce
-        As it was judged when the session began.
-    started : str
-        Date and time of day with the zone, ISO 8601, for people.
-    firmware, python : str
-        Versions.
-    """
-
-    session: int
-    settings: Settings
-    person: Person
-    calibration: CalibrationInForce
-    started: str
+    session: int  # its number
+    settings: Settings  # of the test
+    person: Person  # who was tested
+    calibration: CalibrationInForce  # as it was judged when the session began
+    started: str  # date and time of day with the zone, ISO 8601, for people
+    # `firmware`, `python`: versions
     firmware: str = __version__
     python: str = platform.python_version()
 

@@ -12,16 +12,10 @@ PTA4_FREQUENCIES_HZ: Final = (500.0, 1000.0, 2000.0, 4000.0)
 
 @dataclass(frozen=True)
 class Pta4:
-    """The mean threshold at 0.5, 1, 2 and 4 kHz.
-
-    Attributes
-    ----------
-    db_hl : float
-    at_least : bool
-        No response at one of the frequencies: its limit is in the mean, and the ear is worse.
-    """
+    """The mean threshold at 0.5, 1, 2 and 4 kHz."""
 
     db_hl: float
+    # no response at one of the frequencies: its limit is in the mean, and the ear is worse
     at_least: bool
 
 

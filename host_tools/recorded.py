@@ -42,34 +42,20 @@ class UnstartedError(HostError):
 
 @dataclass(frozen=True)
 class Trial:
-    """One presentation that was answered, in the order of the answers.
+    """One presentation that was answered, in the order of the answers."""
 
-    Attributes
-    ----------
-    number : int
-        Of the presentation, from 1 in a session.
-    ear, purpose : str
-        As in `firmware_py.procedure`.
-    frequency_hz, level_db_hl : float or None
-        None: a catch trial, in which there is no tone.
-    heard : bool or None
-        None: unsure.
-    at_us : int
-        Session time at which the answer was known.
-    response_ms : float or None
-        From the tone's onset to the press, on the board's time; None: no press, or no tone.
-    noise_db_hl : float or None
-        Effective masking level in the other ear meanwhile; None: no noise.
-    """
-
-    number: int
+    number: int  # of the presentation, from 1 in a session
+    # `ear`, `purpose`: as in `firmware_py.procedure`
     ear: str
     purpose: str
+    # `frequency_hz`, `level_db_hl`: None: a catch trial, in which there is no tone
     frequency_hz: float | None
     level_db_hl: float | None
-    heard: bool | None
-    at_us: int
+    heard: bool | None  # None: unsure
+    at_us: int  # session time at which the answer was known
+    # from the tone's onset to the press, on the board's time; None: no press, or no tone
     response_ms: float | None
+    # effective masking level in the other ear meanwhile; None: no noise
     noise_db_hl: float | None = None
 
 
@@ -83,24 +69,12 @@ def unwatched(_test: HearingTest, _trial: Trial) -> None:
 
 @dataclass(frozen=True)
 class RecordedSession:
-    """What a journal says, and what came of feeding it through the procedure.
+    """What a journal says, and what came of feeding it through the procedure."""
 
-    Attributes
-    ----------
-    recovered : Recovered
-        The journal's good records.
-    state : Replay
-        After the last input.
-    trials : list of Trial
-        In the order of the answers.
-    damage : str
-        What is wrong with the journal after its good records, "" if nothing is.
-    """
-
-    recovered: Recovered
-    state: Replay
-    trials: list[Trial] = field(default_factory=list)
-    damage: str = ""
+    recovered: Recovered  # the journal's good records
+    state: Replay  # after the last input
+    trials: list[Trial] = field(default_factory=list)  # in the order of the answers
+    damage: str = ""  # what is wrong with the journal after its good records, "" if nothing is
 
     @property
     def path(self) -> Path:

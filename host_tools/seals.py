@@ -13,17 +13,10 @@ from host_tools.errors import HostError
 
 @dataclass(frozen=True)
 class Seals:
-    """What is known of the seals of a journal.
+    """What is known of the seals of a journal."""
 
-    Attributes
-    ----------
-    words : str
-        For people; "" if there is nothing to say.
-    true : bool or None
-        Whether every record is as the owner of the key sealed it; None: it was not checked.
-    """
-
-    words: str
+    words: str  # for people; "" if there is nothing to say
+    # whether every record is as the owner of the key sealed it; None: it was not checked
     true: bool | None
 
 

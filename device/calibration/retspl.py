@@ -17,22 +17,15 @@ class UnknownTransducerError(ValueError):
 
 @dataclass(frozen=True)
 class ReferenceLevels:
-    """The RETSPL of a transducer on a coupler.
+    """The RETSPL of a transducer on a coupler."""
 
-    Attributes
-    ----------
-    transducer, kind, coupler, source : str
-        What it is, of which kind (one of `KINDS`, for masking), and the standard or publication;
-        what is less than sure about it is said there, too.
-    levels_db_spl : dict of frequency (Hz) to level
-        125 to 8000 Hz, as published.
-    """
-
+    # `transducer`, `kind`, `coupler`, `source`: what it is, of which kind (one of `KINDS`, for
+    # masking), and the standard or publication; what is less than sure about it is said there, too
     transducer: str
     kind: str
     coupler: str
     source: str
-    levels_db_spl: dict[int, float]
+    levels_db_spl: dict[int, float]  # 125 to 8000 Hz, as published
 
     def completed(self) -> "ReferenceLevels":
         """Return it with a level at every frequency of a calibration.

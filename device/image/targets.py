@@ -8,27 +8,19 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Target:
-    """A machine: what it is called, in LLVM's words and in those of the linker.
+    """A machine: what it is called, in LLVM's words and in those of the linker."""
 
-    Attributes
-    ----------
-    name : str
-        As in `make image TARGET=name`.
-    triple, processor, features : str
-        For LLVM. No feature is asked for that contracts a product and a sum into one operation.
-    linked_as, linked_for : str
-        Target and processor, for the linker.
-    wheel_platform : str
-        The platforms of a wheel with this library, in the words of PEP 425. The library asks
-        nothing of the system, so the oldest that has a name is right, with either C library.
-    """
-
-    name: str
+    name: str  # as in `make image TARGET=name`
+    # `triple`, `processor`, `features`: For LLVM. No feature is asked for that contracts a product
+    # and a sum into one operation.
     triple: str
     processor: str
     features: str
+    # `linked_as`, `linked_for`: target and processor, for the linker
     linked_as: str
     linked_for: str
+    # The platforms of a wheel with this library, in the words of PEP 425. The library asks nothing
+    # of the system, so the oldest that has a name is right, with either C library.
     wheel_platform: str
 
     @property

@@ -6,18 +6,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Audiogram:
-    """Thresholds of one ear, linear on log2 frequency and constant outside.
+    """Thresholds of one ear, linear on log2 frequency and constant outside."""
 
-    Parameters
-    ----------
-    frequencies_hz : tuple of float
-        Above 0, rising.
-    thresholds_db_hl : tuple of float
-        As many, in dB HL. Infinity: never heard, and neither is anything strictly between this
-        frequency and its neighbours.
-    """
-
-    frequencies_hz: tuple[float, ...]
+    frequencies_hz: tuple[float, ...]  # above 0, rising
+    # As many, in dB HL. Infinity: never heard, and neither is anything strictly between this
+    # frequency and its neighbours.
     thresholds_db_hl: tuple[float, ...]
 
     def threshold_db_hl(self, frequency_hz: float) -> float:

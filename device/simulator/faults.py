@@ -22,30 +22,18 @@ LINE_BYTES_MAX: Final = 512  # without a newline; goes on its way as it is then
 class FaultRates:
     """How often each fault befalls a line, 0 to `RATE_MAX`.
 
-    Parameters
-    ----------
-    drop : float
-        The line is lost.
-    garble : float
-        One to `GARBLED_BYTES_MAX` of its bytes are others; its newline may be among them.
-    delay : float
-        It comes later, by a time within `DELAY_US`, and so does what is behind it.
-    duplicate : float
-        It comes twice.
-    merge : float
-        Its newline is lost, so that it and the next are one.
-
     Raises
     ------
     ValueError
         A rate is not allowed.
     """
 
-    drop: float = 0.0
+    drop: float = 0.0  # the line is lost
+    # one to `GARBLED_BYTES_MAX` of its bytes are others; its newline may be among them
     garble: float = 0.0
-    delay: float = 0.0
-    duplicate: float = 0.0
-    merge: float = 0.0
+    delay: float = 0.0  # it comes later, by a time within `DELAY_US`, and so does what is behind it
+    duplicate: float = 0.0  # it comes twice
+    merge: float = 0.0  # its newline is lost, so that it and the next are one
 
     def __post_init__(self) -> None:
         """Check every rate."""

@@ -42,21 +42,12 @@ assert HOLD_TIME_S_MIN < HOLD_TIME_S_MAX
 
 @dataclass(frozen=True)
 class Press:
-    """One press of a button.
+    """One press of a button."""
 
-    Parameters
-    ----------
-    delay_us : int
-        From the question's beginning (a tone's onset, the start of an idle slot) to the press.
-    hold_us : int
-        From the press to the release.
-    button : int
-        `HEARD_BUTTON` or `UNSURE_BUTTON`.
-    """
-
+    # from the question's beginning (a tone's onset, the start of an idle slot) to the press
     delay_us: int
-    hold_us: int
-    button: int = HEARD_BUTTON
+    hold_us: int  # from the press to the release
+    button: int = HEARD_BUTTON  # `HEARD_BUTTON` or `UNSURE_BUTTON`
 
 
 @dataclass(frozen=True)

@@ -25,23 +25,12 @@ STATES: Final = (CALIBRATED, OVERDUE, UNCALIBRATED)
 
 @dataclass(frozen=True)
 class CalibrationInForce:
-    """The calibration of one session, its state judged at the start; all a replay needs.
+    """The calibration of one session, its state judged at the start; all a replay needs."""
 
-    Attributes
-    ----------
-    state : str
-        CALIBRATED, OVERDUE or UNCALIBRATED.
-    calibration : Calibration or None
-        None if UNCALIBRATED.
-    judged_on : str
-        Date by which the state was judged, ISO 8601; "" if UNCALIBRATED.
-    why : str
-        What makes it not CALIBRATED, in words; "" if the device was given no calibration.
-    """
-
-    state: str = UNCALIBRATED
-    calibration: Calibration | None = None
-    judged_on: str = ""
+    state: str = UNCALIBRATED  # CALIBRATED, OVERDUE or UNCALIBRATED
+    calibration: Calibration | None = None  # None if UNCALIBRATED
+    judged_on: str = ""  # date by which the state was judged, ISO 8601; "" if UNCALIBRATED
+    # what makes it not CALIBRATED, in words; "" if the device was given no calibration
     why: str = ""
 
     def level_dbfs(self, ear: str, frequency_hz: float, level_db_hl: float) -> float:
@@ -127,18 +116,10 @@ class CalibrationInForce:
 
 @dataclass(frozen=True)
 class CalibrationOnFile:
-    """What the firmware was given: a good calibration, or none and why.
+    """What the firmware was given: a good calibration, or none and why."""
 
-    Attributes
-    ----------
-    calibration : Calibration or None
-        The good one.
-    fault : str
-        What is wrong with the file, in words; "" if it is good, or there is none.
-    """
-
-    calibration: Calibration | None = None
-    fault: str = ""
+    calibration: Calibration | None = None  # the good one
+    fault: str = ""  # what is wrong with the file, in words; "" if it is good, or there is none
 
     def judged(self, today: datetime.date) -> CalibrationInForce:
         """Return the calibration as it is in force on a day."""

@@ -22,18 +22,10 @@ _HUNDREDTHS: Final = 100  # the wire has two digits
 
 @dataclass(frozen=True)
 class Curve:
-    """A level over frequency, linear over log frequency between its points.
+    """A level over frequency, linear over log frequency between its points."""
 
-    Attributes
-    ----------
-    frequencies_hz : tuple of float
-        Rising.
-    levels_db : tuple of float
-        One for each frequency, dB, of what the curve is of.
-    """
-
-    frequencies_hz: tuple[float, ...]
-    levels_db: tuple[float, ...]
+    frequencies_hz: tuple[float, ...]  # rising
+    levels_db: tuple[float, ...]  # one for each frequency, dB, of what the curve is of
 
     def at(self, frequency_hz: float) -> float:
         """Return the level at a frequency.
@@ -70,26 +62,16 @@ class Calibration:
     """The levels of a tone generator with its earphones, as somebody measured them.
 
     `read_calibration` and `calibration_from` make it, and check it first.
-
-    Attributes
-    ----------
-    content : dict
-        All that its file says, as JSON values; dates are ISO 8601.
-    date, due : datetime.date
-        When it was made, and the last day on which it holds.
-    kind : str
-        Of the transducer, one of `KINDS`.
-    retspl_db_spl : Curve
-        Reference threshold of the transducer.
-    sensitivity_db_spl, level_max_db_spl : dict of ear to Curve
-        Level of a tone at 0 dBFS, and the highest level that may be played.
     """
 
-    content: dict[str, Any]
+    content: dict[str, Any]  # all that its file says, as JSON values; dates are ISO 8601
+    # `date`, `due`: when it was made, and the last day on which it holds
     date: datetime.date
     due: datetime.date
-    kind: str
-    retspl_db_spl: Curve
+    kind: str  # of the transducer, one of `KINDS`
+    retspl_db_spl: Curve  # reference threshold of the transducer
+    # `sensitivity_db_spl`, `level_max_db_spl`: level of a tone at 0 dBFS, and the highest level
+    # that may be played
     sensitivity_db_spl: dict[str, Curve]
     level_max_db_spl: dict[str, Curve]
 

@@ -92,29 +92,17 @@ class Number:
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a command.
+    """One argument of a command."""
 
-    Attributes
-    ----------
-    name : str
-        Before its value where arguments are written NAME=VALUE, then in capitals; and in errors.
-    kind : Word, Choice or Number
-        What it may be.
-    optional : bool
-        It may be left out; the handler is given None.
-    pin : bool
-        A line that has it needs the operator's PIN.
-    bare : bool
-        Among arguments written NAME=VALUE: its value is known without the name.
-    any_script : bool
-        It may have other letters than those of ASCII.
-    """
-
+    # before its value where arguments are written NAME=VALUE, then in capitals; and in errors
     name: str
-    kind: Word | Choice | Number
+    kind: Word | Choice | Number  # what it may be
+    # it may be left out; the handler is given None
     optional: bool = field(default=False, kw_only=True)
-    pin: bool = field(default=False, kw_only=True)
+    pin: bool = field(default=False, kw_only=True)  # a line that has it needs the operator's PIN
+    # among arguments written NAME=VALUE: its value is known without the name
     bare: bool = field(default=False, kw_only=True)
+    # it may have other letters than those of ASCII
     any_script: bool = field(default=False, kw_only=True)
 
     def value(self, text: str) -> object:

@@ -31,38 +31,18 @@ class When(Enum):
 
 @dataclass(frozen=True)
 class Command:
-    """One row of a table of commands.
+    """One row of a table of commands."""
 
-    Attributes
-    ----------
-    header : str
-        As people write it, its short forms in capitals; a query ends with `?`.
-    handler : callable
-        Is given the instrument, and a value for every argument, None for one that was left out.
-    help : str
-        What it does, in a few words.
-    arguments : tuple of Argument
-    named : bool
-        The arguments are written NAME=VALUE, in any order.
-    when : When
-        Whether a test may, or has to, be under way.
-    pin : bool
-        It always needs the operator's PIN; an argument may need it, too.
-    secret : bool
-        No argument of it may ever be repeated in an answer.
-    undone : str
-        What did not happen if an argument is not allowed.
-    """
-
-    header: str
+    header: str  # as people write it, its short forms in capitals; a query ends with `?`
+    # is given the instrument, and a value for every argument, None for one that was left out
     handler: Callable[..., Answer]
-    help: str
+    help: str  # what it does, in a few words
     arguments: tuple[Argument, ...] = ()
-    named: bool = False
-    when: When = When.ALWAYS
-    pin: bool = False
-    secret: bool = False
-    undone: str = ""
+    named: bool = False  # the arguments are written NAME=VALUE, in any order
+    when: When = When.ALWAYS  # whether a test may, or has to, be under way
+    pin: bool = False  # it always needs the operator's PIN; an argument may need it, too
+    secret: bool = False  # no argument of it may ever be repeated in an answer
+    undone: str = ""  # what did not happen if an argument is not allowed
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:

@@ -17,18 +17,14 @@ Points = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """The hyperparameters that were inferred with the threshold.
+    """The hyperparameters that were inferred with the threshold."""
 
-    Attributes
-    ----------
-    length, sd_db : float or None
-        Of the kernel, in units of the frequency scale and dB; None: the prior has no such kernel.
-    response_noise_db, lapse_rate, false_alarm_rate : float
-        Of the listener: the values used for inference, or their posterior means.
-    """
-
+    # `length`, `sd_db`: of the kernel, in units of the frequency scale and dB; None: the prior has
+    # no such kernel
     length: float | None
     sd_db: float | None
+    # `response_noise_db`, `lapse_rate`, `false_alarm_rate`: of the listener: the values used for
+    # inference, or their posterior means
     response_noise_db: float
     lapse_rate: float = 0.0
     false_alarm_rate: float = 0.0

@@ -22,38 +22,23 @@ class LogNormal:
 
 @dataclass(frozen=True)
 class Listener:
-    """A kind of listener, and the share of listeners who are like that.
+    """A kind of listener, and the share of listeners who are like that."""
 
-    Attributes
-    ----------
-    response_noise_db : float
-        SD of the noise between the threshold and the answer.
-    lapse_rate, false_alarm_rate : float
-        Shares of tones missed, and of silences answered, whatever the level.
-    share : float
-        Prior probability.
-    """
-
-    response_noise_db: float
+    response_noise_db: float  # SD of the noise between the threshold and the answer
+    # `lapse_rate`, `false_alarm_rate`: shares of tones missed, and of silences answered, whatever
+    # the level
     lapse_rate: float
     false_alarm_rate: float
-    share: float
+    share: float  # prior probability
 
 
 @dataclass(frozen=True)
 class MixtureProfile:
-    """Inference with a prior learned from people, by expectation propagation.
-
-    Attributes
-    ----------
-    noises_db : (response_noise_db, share) pairs
-    rates : (lapse_rate, false_alarm_rate, share) triples
-        Together the kinds of listeners, where noise and rates are not given.
-    frequency_weight : (frequency_hz, weight) pairs
-    """
+    """Inference with a prior learned from people, by expectation propagation."""
 
     name: str
     noises_db: tuple[tuple[float, float], ...]
+    # together the kinds of listeners, where noise and rates are not given
     rates: tuple[tuple[float, float, float], ...]
     frequency_weight: tuple[tuple[float, float], ...]
 

@@ -10,26 +10,15 @@ Record: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What a journal holds.
+    """What a journal holds."""
 
-    Attributes
-    ----------
-    path : Path
-        The file.
-    records : tuple of dict
-        All good records; record `n` is ``records[n]``, the header is ``records[0]``.
-    good_bytes : int
-        The size of the lines read, which do not include the notes that ``resume`` adds.
-    crc : str
-        The CRC of the last line read.
-    torn_bytes : int
-        How many bytes follow those lines; on return from ``resume`` they have been cut off.
-    """
-
-    path: Path
+    path: Path  # the file
+    # all good records; record `n` is ``records[n]``, the header is ``records[0]``
     records: tuple[Record, ...]
+    # the size of the lines read, which do not include the notes that ``resume`` adds
     good_bytes: int
-    crc: str
+    crc: str  # the CRC of the last line read
+    # how many bytes follow those lines; on return from ``resume`` they have been cut off
     torn_bytes: int = 0
 
     @property

@@ -17,15 +17,9 @@ _SEALED_BYTES: Final = len(', "seal": "", "crc": "00000000"}\n') + 64
 
 @dataclass(frozen=True)
 class SealKey:
-    """What seals are made and checked with.
+    """What seals are made and checked with."""
 
-    Attributes
-    ----------
-    secret : bytes
-        `SECRET_BYTES` that nobody can guess.
-    """
-
-    secret: bytes = field(repr=False)
+    secret: bytes = field(repr=False)  # `SECRET_BYTES` that nobody can guess
 
     @property
     def name(self) -> str:

@@ -23,21 +23,12 @@ ASKED: Final = (Purpose.MEASURE, Purpose.RETEST)  # what the tones that count ar
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is sure of a threshold: its mark, why it is uncertain, and for which air-bone gap.
+    """What is sure of a threshold: its mark, why it is uncertain, and for which air-bone gap."""
 
-    Attributes
-    ----------
-    mark : MaskingMark
-        `NOT_MASKED` (no need), `MASKED` or `UNCERTAIN`.
-    why : str
-        Of an uncertain one.
-    air_bone_gap_db : float or None
-        An air-bone gap of the other ear from here on could have changed it; None: none that there
-        can be, or it is uncertain anyway.
-    """
-
-    mark: MaskingMark
-    why: str = ""
+    mark: MaskingMark  # `NOT_MASKED` (no need), `MASKED` or `UNCERTAIN`
+    why: str = ""  # of an uncertain one
+    # an air-bone gap of the other ear from here on could have changed it; None: none that there can
+    # be, or it is uncertain anyway
     air_bone_gap_db: float | None = None
 
 

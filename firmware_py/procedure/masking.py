@@ -55,17 +55,10 @@ def attenuation_db(kind: str, frequency_hz: float) -> float:
 
 @dataclass(frozen=True)
 class Earphones:
-    """What the rule has to know of the earphones and of the noise they can be given.
+    """What the rule has to know of the earphones and of the noise they can be given."""
 
-    Attributes
-    ----------
-    attenuation_db : callable
-        Of frequency in Hz.
-    highest_noise_db_hl : callable
-        Of ear and frequency: the highest effective masking level that can be reached there.
-    """
-
-    attenuation_db: Attenuation = least_attenuation_db
+    attenuation_db: Attenuation = least_attenuation_db  # of frequency in Hz
+    # of ear and frequency: the highest effective masking level that can be reached there
     highest_noise_db_hl: Highest = unlimited
 
 

@@ -36,26 +36,17 @@ Sex = Literal["F", "M"]
 class Person:
     """The listener of one session; no setting, so that nobody is tested with another's age.
 
-    Attributes
-    ----------
-    age_years : float or None
-        0 to `AGE_YEARS_MAX`; None: not told.
-    sex : "F", "M" or None
-        None: not told.
-    identifier : str or None
-        1 to 32 letters with their marks and digits of any script, - and _, as `composed` gives
-        them. Spaces, other signs, control characters, what turns the direction of writing, and
-        letters and marks that are not seen are refused. It is recorded, and means nothing to the
-        test.
-
     Raises
     ------
     SettingError
         If a value is not allowed.
     """
 
-    age_years: float | None = None
-    sex: Sex | None = None
+    age_years: float | None = None  # 0 to `AGE_YEARS_MAX`; None: not told
+    sex: Sex | None = None  # None: not told
+    # 1 to 32 letters with their marks and digits of any script, - and _, as `composed` gives them.
+    # Spaces, other signs, control characters, what turns the direction of writing, and letters and
+    # marks that are not seen are refused. It is recorded, and means nothing to the test.
     identifier: str | None = None
 
     def __post_init__(self) -> None:

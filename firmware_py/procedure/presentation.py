@@ -25,18 +25,11 @@ SILENCE: Final = Presentation(Purpose.CATCH, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Cover:
-    """How the other ear was kept from hearing a tone.
+    """How the other ear was kept from hearing a tone."""
 
-    Attributes
-    ----------
-    noise_db_hl : float or None
-        Effective masking level of the noise it had; None: it had none.
-    why : str
-        Why it needed noise, and if it had none, why not; "": it needed none.
-    """
-
+    # effective masking level of the noise it had; None: it had none
     noise_db_hl: float | None = None
-    why: str = ""
+    why: str = ""  # why it needed noise, and if it had none, why not; "": it needed none
 
 
 NO_COVER: Final = Cover()

@@ -106,35 +106,23 @@ _OUTCOME: Final = _one_of(*Outcome)
 
 @dataclass(frozen=True)
 class ThresholdResult:
-    """What was found at one frequency.
+    """What was found at one frequency."""
 
-    Attributes
-    ----------
-    frequency_hz : int
-        Of the audiogram.
-    mark : Outcome
-        How sure it is.
-    threshold_db_hl, sd_db, low_db_hl, high_db_hl : float or None
-        Posterior mean and standard deviation, and the 95 % band. All are numbers if the mark is
-        `MEASURED`, and None if it is another.
-    limit_db_hl : float or None
-        The threshold lies beyond this limit (`NO_RESPONSE`, `HEARS_ALL`), or perhaps does
-        (`INCOMPLETE`); otherwise None.
-    masking : MaskingMark or None
-        `NOT_MASKED` (no need), `MASKED` or `UNCERTAIN`; None: the test did not look.
-    air_bone_gap_db : float or None
-        An air-bone gap of the other ear from here on could have changed the threshold; None: no
-        possible gap could.
-    """
-
-    frequency_hz: Annotated[int, _one_of(*AUDIOGRAM_FREQUENCIES_HZ)]
-    mark: Annotated[Outcome, _OUTCOME]
+    frequency_hz: Annotated[int, _one_of(*AUDIOGRAM_FREQUENCIES_HZ)]  # of the audiogram
+    mark: Annotated[Outcome, _OUTCOME]  # how sure it is
+    # `threshold_db_hl`, `sd_db`, `low_db_hl`, `high_db_hl`: Posterior mean and standard deviation,
+    # and the 95 % band. All are numbers if the mark is `MEASURED`, and None if it is another.
     threshold_db_hl: Annotated[float | None, _LEVEL]
     sd_db: Annotated[float | None, _SPREAD]
     low_db_hl: Annotated[float | None, _LEVEL]
     high_db_hl: Annotated[float | None, _LEVEL]
+    # the threshold lies beyond this limit (`NO_RESPONSE`, `HEARS_ALL`), or perhaps does
+    # (`INCOMPLETE`); otherwise None
     limit_db_hl: Annotated[float | None, _LEVEL]
+    # `NOT_MASKED` (no need), `MASKED` or `UNCERTAIN`; None: the test did not look
     masking: Annotated[MaskingMark | None, _one_of(*MaskingMark, None)] = None
+    # an air-bone gap of the other ear from here on could have changed the threshold; None: no
+    # possible gap could
     air_bone_gap_db: Annotated[float | None, _LEVEL] = None
 
     @property
@@ -210,29 +198,17 @@ class EarResult:
 
 @dataclass(frozen=True)
 class SessionResult:
-    """What a session found.
+    """What a session found."""
 
-    Attributes
-    ----------
-    outcome : SessionOutcome or ""
-        "": the session is not over, and this is the result so far.
-    ears : sequence of EarResult
-        Those that are tested, in the order of the test.
-    presentations : int
-        With a tone or without one.
-    stray_presses : int
-        Presses without a tone.
-    response_time_mean_ms : float or None
-        None: nothing was answered.
-    remarks : sequence of str
-        What makes the result less than sure, in words.
-    """
-
+    # "": the session is not over, and this is the result so far
     outcome: Annotated[str, _one_of(*SessionOutcome, "")]
+    # those that are tested, in the order of the test
     ears: Annotated[Sequence[EarResult], _several(_object(EarResult), 1, 2, key="ear")]
-    presentations: Annotated[int, _count]
-    stray_presses: Annotated[int, _count]
+    presentations: Annotated[int, _count]  # with a tone or without one
+    stray_presses: Annotated[int, _count]  # presses without a tone
+    # None: nothing was answered
     response_time_mean_ms: Annotated[float | None, _number_or_none(0.0, RESPONSE_MS_MAX, "ms")]
+    # what makes the result less than sure, in words
     remarks: Annotated[Sequence[str], _several(_text, 0, REMARKS_MAX)]
 
     @property

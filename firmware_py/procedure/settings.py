@@ -50,75 +50,61 @@ class Settings:
 
     What is allowed stands beside each: the choices, or lowest, highest and unit. Times are those of
     a person, not of a machine.
-
-    Attributes
-    ----------
-    ears, first_ear : str
-        Which ears, and which first: "better" is the one that familiarisation finds better.
-    profile, response_noise_db : str, float
-        Of the estimator; None: the noise is inferred, or left at the profile's value.
-    frequency_min_hz, frequency_max_hz, level_min_db_hl, level_max_db_hl, level_step_db : float
-        What may be asked. Above 100 dB HL only with `loud_confirmed`.
-    familiar_level_db_hl : float
-        Level of the first tone, at 1 kHz.
-    tones_min, tones_max : int
-        Tones an ear, familiarisation and retest included; silent catch trials are not tones. What
-        is asked again with noise comes on top.
-    stop_half_width_db, stop_information_bits : float
-        An ear ends when at no audiogram frequency, 750 and 1500 Hz apart, the 95 % band reaches
-        further than this to either side, or when the next answer is expected to tell no more (0:
-        not used).
-    catch_rate : float
-        Silent presentations as a part of all.
-    pause_ms_min, pause_ms_max : int
-        Random pause before a tone.
-    pulse_on_ms, pulse_off_ms, pulses, rise_ms : int
-        The tone. A pulse lasts from the start of its rise to the end of its fall, each a raised
-        cosine of `rise_ms`; the gaps are silent. IEC 60645-1 measures otherwise: the rise from
-        20 dB to 1 dB below the level, 20 to 50 ms, here 20.3 ms; a pulse and a gap between the
-        points 5 dB below it, 225 ms +-35 ms, here 222 and 228 ms; a plateau of 150 ms, here 190 ms.
-    response_ms_min, response_window_ms : int
-        A press counts from so long after the onset to so long after the end of the tone.
-    unsure_half_width_db : float
-        Above 0 there is a second button, for "perhaps", and this is how far from the threshold to
-        either side it is pressed. 0: there is none, and presses of it are only recorded.
-    masking : str
-        "automatic": noise in the other ear wherever that may hear the tone, and a mark where there
-        could be none. "off": none, and nobody looks where it was needed.
-    retest : bool
-        Ask 1 kHz again at the end.
-    seed : int
-        Of the random pauses and catch trials.
     """
 
+    # `ears`, `first_ear`: which ears, and which first: "better" is the one that familiarisation
+    # finds better
     ears: Annotated[str, (BOTH, LEFT, RIGHT)] = BOTH
     first_ear: Annotated[str, (BETTER, LEFT, RIGHT)] = BETTER
+    # `profile`, `response_noise_db`: of the estimator; None: the noise is inferred, or left at the
+    # profile's value
     profile: Annotated[str, ("default", "annealed-laplace", "gp-pta-2015")] = "default"
     response_noise_db: Annotated[float | None, (0.1, 30.0, "dB")] = None
+    # `frequency_min_hz`, `frequency_max_hz`, `level_min_db_hl`, `level_max_db_hl`, `level_step_db`:
+    # What may be asked. Above 100 dB HL only with `loud_confirmed`.
     frequency_min_hz: Annotated[float, (125.0, 1000.0, "Hz")] = 125.0
     frequency_max_hz: Annotated[float, (1000.0, 8000.0, "Hz")] = 8000.0
     level_min_db_hl: Annotated[float, (-10.0, 20.0, "dB HL")] = -10.0
     level_max_db_hl: Annotated[float, (40.0, 120.0, "dB HL")] = 100.0
     loud_confirmed: bool = False
     level_step_db: Annotated[float, (0.1, 5.0, "dB")] = 1.0
+    # level of the first tone, at 1 kHz
     familiar_level_db_hl: Annotated[float, (-10.0, 60.0, "dB HL")] = 40.0
+    # `tones_min`, `tones_max`: Tones an ear, familiarisation and retest included; silent catch
+    # trials are not tones. What is asked again with noise comes on top.
     tones_min: Annotated[int, (1, 100, "tones")] = 12
     tones_max: Annotated[int, (20, 120, "tones")] = 40
+    # `stop_half_width_db`, `stop_information_bits`: an ear ends when at no audiogram frequency, 750
+    # and 1500 Hz apart, the 95 % band reaches further than this to either side, or when the next
+    # answer is expected to tell no more (0: not used)
     stop_half_width_db: Annotated[float, (1.0, 40.0, "dB")] = 8.0
     stop_information_bits: Annotated[float, (0.0, 1.0, "bit")] = 0.0
+    # silent presentations as a part of all
     catch_rate: Annotated[float, (0.0, 0.5, "a presentation")] = 0.1
+    # `pause_ms_min`, `pause_ms_max`: random pause before a tone
     pause_ms_min: Annotated[int, (500, 10000, "ms")] = 1200
     pause_ms_max: Annotated[int, (500, 20000, "ms")] = 2500
+    # `pulse_on_ms`, `pulse_off_ms`, `pulses`, `rise_ms`: The tone. A pulse lasts from the start of
+    # its rise to the end of its fall, each a raised cosine of `rise_ms`; the gaps are silent. IEC
+    # 60645-1 measures otherwise: the rise from 20 dB to 1 dB below the level, 20 to 50 ms, here
+    # 20.3 ms; a pulse and a gap between the points 5 dB below it, 225 ms +-35 ms, here 222 and 228
+    # ms; a plateau of 150 ms, here 190 ms.
     pulse_on_ms: Annotated[int, (PLATEAU_MS_MIN + 2 * _RISE_MS_MIN, 2000, "ms")] = 260
     pulse_off_ms: Annotated[int, (0, 1000, "ms")] = 190
     pulses: Annotated[int, (1, 5, "pulses")] = 3
     rise_ms: Annotated[int, (_RISE_MS_MIN, _RISE_MS_MAX, "ms")] = 35
+    # `response_ms_min`, `response_window_ms`: a press counts from so long after the onset to so
+    # long after the end of the tone
     response_ms_min: Annotated[int, (0, 300, "ms")] = 100
     response_window_ms: Annotated[int, (300, 3000, "ms")] = 1000
+    # Above 0 there is a second button, for "perhaps", and this is how far from the threshold to
+    # either side it is pressed. 0: there is none, and presses of it are only recorded.
     unsure_half_width_db: Annotated[float, (0.0, 15.0, "dB")] = 0.0
+    # "automatic": noise in the other ear wherever that may hear the tone, and a mark where there
+    # could be none. "off": none, and nobody looks where it was needed.
     masking: Annotated[str, (AUTOMATIC, OFF)] = AUTOMATIC
-    retest: bool = True
-    seed: Annotated[int, (0, SEED_MAX, "")] = 1
+    retest: bool = True  # ask 1 kHz again at the end
+    seed: Annotated[int, (0, SEED_MAX, "")] = 1  # of the random pauses and catch trials
 
     def __post_init__(self) -> None:
         for field in fields(self):

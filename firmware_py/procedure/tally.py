@@ -9,19 +9,13 @@ from firmware_py.procedure.presentation import Presentation
 
 @dataclass
 class Tally:
-    """The tones of one ear; a tone is heard, unsure, or neither.
+    """The tones of one ear; a tone is heard, unsure, or neither."""
 
-    Attributes
-    ----------
-    tones, heard, unsure : int
-        The familiarisation's and the retest's tones included.
-    silent_at_limit, heard_at_floor : Counter of frequency
-        Answers beyond which no level can be asked.
-    """
-
+    # `tones`, `heard`, `unsure`: the familiarisation's and the retest's tones included
     tones: int = 0
     heard: int = 0
     unsure: int = 0
+    # `silent_at_limit`, `heard_at_floor`: answers beyond which no level can be asked
     silent_at_limit: Counter[float] = field(default_factory=Counter)
     heard_at_floor: Counter[float] = field(default_factory=Counter)
 

@@ -19,15 +19,7 @@ SEARCH_ENTRIES: Final = 9
 
 
 class Trials(NamedTuple):
-    """The tones that were answered, (n,) each.
-
-    Attributes
-    ----------
-    x : frequency, on the scale.
-    residual_db : level minus prior mean, h - m(x).
-    label : +1 heard, -1 not heard.
-    noise_db : response noise.
-    """
+    """The tones that were answered, (n,) each."""
 
     x: Vector
     residual_db: Vector
@@ -51,16 +43,7 @@ class Interval(NamedTuple):
 
 
 class State(NamedTuple):
-    """Laplace's approximation: matrices with room for n x n, vectors for n.
-
-    Attributes
-    ----------
-    k : Phi (n x rank), or K (n x n) if the rank is 0.
-    a, f_db : K^-1 f and f at the mode.
-    b : the factor U of A or B at the mode.
-    vectors : (VECTORS, n) derivatives of the likelihood at the mode, and scratch.
-    scratch, b_inverse : scratch; `scratch` also has room for n x points.
-    """
+    """Laplace's approximation: matrices with room for n x n, vectors for n."""
 
     k: Matrix
     a: Vector

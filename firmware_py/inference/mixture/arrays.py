@@ -14,14 +14,7 @@ LISTENER_ENTRIES: Final = 3
 
 
 class Places(NamedTuple):
-    """Where frequencies lie between the knots.
-
-    Attributes
-    ----------
-    left : the knot below, or the only one beyond the outermost.
-    fraction : of the way to the next knot.
-    between_db2 : variance of the threshold's deviation from the line between the knots.
-    """
+    """Where frequencies lie between the knots."""
 
     left: Indices
     fraction: Vector
@@ -29,13 +22,7 @@ class Places(NamedTuple):
 
 
 class Tones(NamedTuple):
-    """The tones that were answered, (n,) each: where they lie (see `Places`), and the answers.
-
-    Attributes
-    ----------
-    answer : HEARD, UNSURE or SILENT.
-    noise_factor : of the response noise at the tone's frequency.
-    """
+    """The tones that were answered, (n,) each: where they lie (see `Places`), and the answers."""
 
     left: Indices
     answer: Indices
@@ -46,14 +33,7 @@ class Tones(NamedTuple):
 
 
 class Likelihood(NamedTuple):
-    """The likelihood of every answer under one hypothesis, (n,) each.
-
-    Attributes
-    ----------
-    margin_db : level minus prior mean of the threshold.
-    noise_db2 : variance of the response noise, and of the threshold between the knots.
-    lapse_rate, false_alarm_rate : of the listener at this answer.
-    """
+    """The likelihood of every answer under one hypothesis, (n,) each."""
 
     margin_db: Vector
     noise_db2: Vector
@@ -62,12 +42,7 @@ class Likelihood(NamedTuple):
 
 
 class Sites(NamedTuple):
-    """The site exp(nu g - tau g**2 / 2) of every answer under one hypothesis, (n,) each.
-
-    Attributes
-    ----------
-    probability : of each answer given the others.
-    """
+    """The site exp(nu g - tau g**2 / 2) of every answer under one hypothesis, (n,) each."""
 
     tau: Vector
     nu: Vector
@@ -82,12 +57,7 @@ class Gaussian(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """The components of the prior: (C,), (C, D) or (C, D, D).
-
-    Attributes
-    ----------
-    log_partition : half the log determinant of the covariance.
-    """
+    """The components of the prior: (C,), (C, D) or (C, D, D)."""
 
     log_weight: Vector
     mean_db_hl: Matrix
@@ -104,14 +74,7 @@ class Listeners(NamedTuple):
 
 
 class Hypotheses(NamedTuple):
-    """What is kept of every hypothesis from answer to answer: (H,), (H, n), (H, D) or (H, D, D).
-
-    Attributes
-    ----------
-    swept : 1 if it was swept over at this answer.
-    tau, nu, probability : its sites, see `Sites`.
-    mean, covariance : its posterior, see `Gaussian`.
-    """
+    """What is kept of every hypothesis from answer to answer: (H,), (H, n), (H, D) or (H, D, D)."""
 
     swept: Indices
     tau: Matrix
@@ -124,14 +87,7 @@ class Hypotheses(NamedTuple):
 
 
 class Wandering(NamedTuple):
-    """Attention that wanders; see `wandering`.
-
-    Attributes
-    ----------
-    away : (n + 1,) probability that each answer, and the next, was given by chance.
-    attending : (n,) probability of each answer, if the listener attended.
-    before : (n,) scratch: probability of being away, from the answers before.
-    """
+    """Attention that wanders; see `wandering`."""
 
     away: Vector
     attending: Vector
@@ -157,13 +113,7 @@ class Scratch(NamedTuple):
 
 
 class View(NamedTuple):
-    """What the objective at one frequency takes of every component, whatever the level; (C,).
-
-    Attributes
-    ----------
-    centre_db_hl, per_sd : mean of the threshold, and 1 / SD of threshold and noise together.
-    bump, per_spread : height, and 1 / variance, of the expected bump of the entropy.
-    """
+    """What the objective at one frequency takes of every component, whatever the level; (C,)."""
 
     centre_db_hl: Vector
     per_sd: Vector

@@ -42,49 +42,26 @@ class PriorError(ValueError):
 
 @dataclass(frozen=True)
 class Component:
-    """One Gaussian of the mixture, over the thresholds at D knots and age.
+    """One Gaussian of the mixture, over the thresholds at D knots and age."""
 
-    Attributes
-    ----------
-    weight : float
-        Share of the mixture.
-    mean_db_hl : (D,)
-    covariance_db2 : (D, D)
-        Symmetric and positive definite.
-    age_mean_years, age_sd_years : float
-    age_covariance : (D,)
-        Of threshold and age, dB times years.
-    share_female : float
-    """
-
-    weight: float
+    weight: float  # share of the mixture
     mean_db_hl: tuple[float, ...]
-    covariance_db2: tuple[tuple[float, ...], ...]
+    covariance_db2: tuple[tuple[float, ...], ...]  # symmetric and positive definite
     age_mean_years: float
     age_sd_years: float
-    age_covariance: tuple[float, ...]
+    age_covariance: tuple[float, ...]  # of threshold and age, dB times years
     share_female: float
 
 
 @dataclass(frozen=True)
 class PopulationPrior:
-    """A mixture prior of threshold curves.
+    """A mixture prior of threshold curves."""
 
-    Attributes
-    ----------
-    knots_hz : (D,)
-        Rising.
-    between_knots_sd_db : (D - 1,)
-        SD of the deviation from the straight line in the middle of each interval.
-    components : tuple of Component
-    provenance : mapping
-        Where the numbers come from, for people to read.
-    """
-
-    knots_hz: tuple[float, ...]
+    knots_hz: tuple[float, ...]  # rising
+    # SD of the deviation from the straight line in the middle of each interval
     between_knots_sd_db: tuple[float, ...]
     components: tuple[Component, ...]
-    provenance: Mapping[str, Any]
+    provenance: Mapping[str, Any]  # where the numbers come from, for people to read
 
     def conditioned(self, age_years: float | None, sex: Sex | None) -> "PopulationPrior":
         """Return the prior of a listener of this age and sex; None: not known.

@@ -90,27 +90,15 @@ def instrument_at(url: str, ask_secret: Ask) -> Iterator[Instrument]:
 
 @dataclass
 class Guide:
-    """Leads through the measurement.
+    """Leads through the measurement."""
 
-    Parameters
-    ----------
-    instrument : Instrument
-        Plays the tones.
-    ask, say : callable
-        Asks the technician a question and returns the answer; shows a line.
-    readings : Readings
-        What is known already, and what is measured.
-    keep : callable
-        Called after every frequency that was measured.
-    soft_dbfs, loud_dbfs : float
-        The two levels.
-    """
-
-    instrument: Instrument
+    instrument: Instrument  # plays the tones
+    # `ask`, `say`: asks the technician a question and returns the answer; shows a line
     ask: Ask
     say: Say
-    readings: Readings
-    keep: Callable[[], None]
+    readings: Readings  # what is known already, and what is measured
+    keep: Callable[[], None]  # called after every frequency that was measured
+    # `soft_dbfs`, `loud_dbfs`: the two levels
     soft_dbfs: float = SOFT_DBFS
     loud_dbfs: float = LOUD_DBFS
 

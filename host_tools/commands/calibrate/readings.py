@@ -22,20 +22,12 @@ def kept_beside(output: Path) -> Path:
 
 @dataclass
 class Readings:
-    """The readings of a session.
+    """The readings of a session."""
 
-    Attributes
-    ----------
-    transducer : str
-        Whose RETSPL they were checked against.
-    texts : dict of str to str
-        The answers to `TEXTS`: who measured, and the instruments.
-    points : dict of ear to dict of frequency (Hz) to Point
-        Of each ear, from the first of `FREQUENCIES_HZ` on.
-    """
-
-    transducer: str
+    transducer: str  # whose RETSPL they were checked against
+    # the answers to `TEXTS`: who measured, and the instruments
     texts: dict[str, str] = field(default_factory=dict)
+    # of each ear, from the first of `FREQUENCIES_HZ` on
     points: dict[str, dict[int, Point]] = field(default_factory=lambda: {LEFT: {}, RIGHT: {}})
 
     @property

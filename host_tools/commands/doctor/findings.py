@@ -32,25 +32,14 @@ _CLAUSE: Final = re.compile(r"(>=|<=|==|!=|<|>)\s*([0-9.]+?)(\.\*)?")
 
 @dataclass(frozen=True)
 class Package:
-    """A package that some command needs.
+    """A package that some command needs."""
 
-    Attributes
-    ----------
-    name, module : str
-        As it is installed, and as it is imported.
-    wanted : str
-        Which versions, such as ">=14"; "": any.
-    version : str
-        That is installed; "": none.
-    fault : str
-        Why it cannot be used although it is installed; "": it can.
-    """
-
+    # `name`, `module`: as it is installed, and as it is imported
     name: str
     module: str
-    wanted: str
-    version: str
-    fault: str
+    wanted: str  # which versions, such as ">=14"; "": any
+    version: str  # that is installed; "": none
+    fault: str  # why it cannot be used although it is installed; "": it can
 
     @property
     def usable(self) -> bool:
@@ -60,21 +49,13 @@ class Package:
 
 @dataclass(frozen=True)
 class Lack:
-    """What a command cannot do here.
+    """What a command cannot do here."""
 
-    Attributes
-    ----------
-    command, option : str
-        Without an option (""), the command cannot do anything.
-    why : str
-    line : str
-        What to type to mend it; "": `why` says it.
-    """
-
+    # `command`, `option`: without an option (""), the command cannot do anything
     command: str
     option: str
     why: str
-    line: str = ""
+    line: str = ""  # what to type to mend it; "": `why` says it
 
 
 @dataclass(frozen=True)

@@ -24,20 +24,12 @@ GUESS_WIDTHS: Final = 2.0
 
 @dataclass(frozen=True)
 class Examination:
-    """One session, to be exported.
+    """One session, to be exported."""
 
-    Attributes
-    ----------
-    journal : str
-        Its name, without the directory.
-    header : SessionHeader
-    result : SessionResult
-        As recorded, or so far as an unfinished session goes; of ears whose test did not end,
-        without the thresholds that are guesses (`without_guesses`).
-    """
-
-    journal: str
+    journal: str  # its name, without the directory
     header: SessionHeader
+    # as recorded, or so far as an unfinished session goes; of ears whose test did not end, without
+    # the thresholds that are guesses (`without_guesses`)
     result: SessionResult
 
     @property

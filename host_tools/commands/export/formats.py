@@ -13,24 +13,12 @@ from host_tools.commands.export.table import as_csv, as_parquet
 
 @dataclass(frozen=True)
 class Format:
-    """A way of writing sessions.
+    """A way of writing sessions."""
 
-    Attributes
-    ----------
-    ending : str
-        Of its files, with the dot.
-    encode : callable
-        Of sessions: the content of the file.
-    text : bool
-        A person may read it, in UTF-8.
-    libraries : tuple of str
-        That it needs beside those of every command.
-    """
-
-    ending: str
-    encode: Callable[[Sequence[Examination]], bytes]
-    text: bool = True
-    libraries: tuple[str, ...] = ()
+    ending: str  # of its files, with the dot
+    encode: Callable[[Sequence[Examination]], bytes]  # of sessions: the content of the file
+    text: bool = True  # a person may read it, in UTF-8
+    libraries: tuple[str, ...] = ()  # that it needs beside those of every command
 
 
 def as_json(examinations: Sequence[Examination]) -> bytes:

@@ -36,27 +36,14 @@ SPEECH_LEVELS_DB_SPL: Final = (
 
 @dataclass(frozen=True)
 class Compression:
-    """Compression of each band.
+    """Compression of each band."""
 
-    Attributes
-    ----------
-    center_hz : (m,)
-        Of the bands, which meet halfway on log frequency; the first and the last have no end.
-    speech_db_spl : (m,)
-        Level of conversational speech in the band.
-    gain_db : (m,)
-        There.
-    ratio : (m,)
-        Change of the input for 1 dB of the output, above the knee.
-    knee_db_spl : (m,)
-        Level in the band from which it compresses.
-    """
-
+    # of the bands, which meet halfway on log frequency; the first and the last have no end
     center_hz: FloatArray
-    speech_db_spl: FloatArray
-    gain_db: FloatArray
-    ratio: FloatArray
-    knee_db_spl: FloatArray
+    speech_db_spl: FloatArray  # level of conversational speech in the band
+    gain_db: FloatArray  # there
+    ratio: FloatArray  # change of the input for 1 dB of the output, above the knee
+    knee_db_spl: FloatArray  # level in the band from which it compresses
 
     def gain_at(self, level_db_spl: float | FloatArray) -> FloatArray:
         """Return the gain of each band, dB, where the input has this level in it, or these."""

@@ -28,31 +28,24 @@ class NothingToPrescribeError(HostError):
 
 @dataclass(frozen=True)
 class EarPrescription:
-    """The prescription for one ear.
-
-    Attributes
-    ----------
-    ear, rule : str
-    frequencies_hz, marks : tuple
-        The audiogram frequencies, and how sure a threshold is there (`procedure.outcomes`).
-    threshold_db_hl, gain_db, gain_low_db, gain_high_db : (m,)
-        The threshold a gain was taken from, that gain at conversational speech, and its 95 % band.
-        Where there was no response the threshold is the limit, and the gain the least there can be.
-    compression : Compression
-    wide_db : dict of int to float
-        Of the thresholds that are known less well than the test wanted, by frequency: how far the
-        95 % band reaches to either side.
-    """
+    """The prescription for one ear."""
 
     ear: str
     rule: str
+    # `frequencies_hz`, `marks`: the audiogram frequencies, and how sure a threshold is there
+    # (`procedure.outcomes`)
     frequencies_hz: tuple[int, ...]
     marks: tuple[str, ...]
+    # `threshold_db_hl`, `gain_db`, `gain_low_db`, `gain_high_db`: The threshold a gain was taken
+    # from, that gain at conversational speech, and its 95 % band. Where there was no response the
+    # threshold is the limit, and the gain the least there can be.
     threshold_db_hl: FloatArray
     gain_db: FloatArray
     gain_low_db: FloatArray
     gain_high_db: FloatArray
     compression: Compression
+    # of the thresholds that are known less well than the test wanted, by frequency: how far the 95
+    # % band reaches to either side
     wide_db: dict[int, float]
 
 

@@ -31,29 +31,17 @@ SEVERE_SHARE: Final = 0.20
 
 @dataclass(frozen=True)
 class Rule:
-    """A prescription rule.
+    """A prescription rule."""
 
-    Attributes
-    ----------
-    name, source : str
-        As it is called here, and who published it.
-    share : float
-        Of the threshold at the frequency.
-    average_share : float
-        Of H3.
-    frequencies_hz, constants_db : tuple of float
-        The published constants.
-    severe : bool
-        Whether NAL-RP's additions for severe and profound losses belong to it.
-    """
-
+    # `name`, `source`: as it is called here, and who published it
     name: str
     source: str
-    share: float
-    average_share: float = 0.0
+    share: float  # of the threshold at the frequency
+    average_share: float = 0.0  # of H3
+    # `frequencies_hz`, `constants_db`: the published constants
     frequencies_hz: tuple[float, ...] = (1000.0,)
     constants_db: tuple[float, ...] = (0.0,)
-    severe: bool = False
+    severe: bool = False  # whether NAL-RP's additions for severe and profound losses belong to it
 
     @property
     def needs_average(self) -> bool:

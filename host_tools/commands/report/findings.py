@@ -30,21 +30,12 @@ NORM_SHARES: Final = (0.1, 0.5, 0.9)
 
 @dataclass(frozen=True, kw_only=True)
 class Threshold(ThresholdResult):
-    """What was found at one frequency, with what is usual at that age.
+    """What was found at one frequency, with what is usual at that age."""
 
-    Attributes
-    ----------
-    wide : bool
-        Its 95 % band reaches further to either side than the test wanted.
-    norm_db_hl : list of three floats, or None
-        Tenth, half and nine tenths of otologically normal people of this age and sex hear better.
-    norm_share_better : float or None
-        Of these people, those with a lower threshold.
-    """
-
-    wide: bool
+    wide: bool  # its 95 % band reaches further to either side than the test wanted
+    # tenth, half and nine tenths of otologically normal people of this age and sex hear better
     norm_db_hl: list[float] | None
-    norm_share_better: float | None
+    norm_share_better: float | None  # of these people, those with a lower threshold
 
     @classmethod
     def of(cls, found: ThresholdResult, wanted_db: float, norm: AgeNorm | None) -> Self:
@@ -64,39 +55,28 @@ class Threshold(ThresholdResult):
 
 @dataclass(frozen=True)
 class MeanThreshold:
-    """PTA4 with its 95 % band, and how likely each grade is.
-
-    Attributes
-    ----------
-    beyond_hz : list of int
-        Of the four, those that lie beyond a limit, surely or perhaps: there the posterior goes by
-        what is known of other people.
-    at_least_db_hl : float or None
-        With the limits in the place of what was not heard at them; None: all was heard.
-    """
+    """PTA4 with its 95 % band, and how likely each grade is."""
 
     mean_db_hl: float
     low_db_hl: float
     high_db_hl: float
     grades: dict[str, float]
+    # of the four, those that lie beyond a limit, surely or perhaps: there the posterior goes by
+    # what is known of other people
     beyond_hz: list[int]
+    # with the limits in the place of what was not heard at them; None: all was heard
     at_least_db_hl: float | None
 
 
 @dataclass(frozen=True)
 class EarFindings:
-    """What was found of one ear.
-
-    Attributes
-    ----------
-    short_of_db : float or None
-        The half width of the 95 % bands that was wanted, of an ear that was measured and ended with
-        wider ones; None of any other.
-    """
+    """What was found of one ear."""
 
     ear: str
     outcome: str
     why: str
+    # the half width of the 95 % bands that was wanted, of an ear that was measured and ended with
+    # wider ones; None of any other
     short_of_db: float | None
     thresholds: list[Threshold]
     pta4: MeanThreshold | None
@@ -106,39 +86,17 @@ class EarFindings:
 
 @dataclass(frozen=True)
 class BetterEar:
-    """The grade of a person: that of the better ear.
+    """The grade of a person: that of the better ear."""
 
-    Attributes
-    ----------
-    ear : str
-        With the lower mean threshold.
-    both_ears : bool
-        False: only this one has a mean threshold, the other may be better.
-    unilateral : float or None
-        How likely the loss is unilateral; None unless both ears are known.
-    """
-
-    ear: str
-    both_ears: bool
+    ear: str  # with the lower mean threshold
+    both_ears: bool  # False: only this one has a mean threshold, the other may be better
     grades: dict[str, float]
-    unilateral: float | None
+    unilateral: float | None  # how likely the loss is unilateral; None unless both ears are known
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a session found.
-
-    Attributes
-    ----------
-    status : str
-        "complete", "aborted" or "failed" as recorded, or "unfinished".
-    warnings : list of str
-        What keeps the record from being whole and the same when replayed.
-    better_ear : BetterEar or None
-        None: no ear has a mean threshold.
-    norm_title, norm_missing : str
-        Whom the age norm is about, or why there is none.
-    """
+    """What a session found."""
 
     journal: str
     session: Any
@@ -148,11 +106,12 @@ class Findings:
     person: dict[str, Any]
     calibration_state: str
     calibration: str
-    status: str
-    warnings: list[str]
+    status: str  # "complete", "aborted" or "failed" as recorded, or "unfinished"
+    warnings: list[str]  # what keeps the record from being whole and the same when replayed
     remarks: list[str]
     ears: list[EarFindings]
-    better_ear: BetterEar | None
+    better_ear: BetterEar | None  # None: no ear has a mean threshold
+    # `norm_title`, `norm_missing`: whom the age norm is about, or why there is none
     norm_title: str
     norm_missing: str
     presentations: int

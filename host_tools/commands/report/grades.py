@@ -41,12 +41,7 @@ Above = Callable[[float], float]
 
 @dataclass(frozen=True)
 class Spread:
-    """The posterior of one quantity in dB HL: a mixture of Gaussians.
-
-    Attributes
-    ----------
-    parts : tuple of (weight, NormalDist)
-    """
+    """The posterior of one quantity in dB HL: a mixture of Gaussians."""
 
     parts: tuple[tuple[float, NormalDist], ...]
 

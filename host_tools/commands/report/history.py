@@ -26,18 +26,11 @@ CHARACTERS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvw
 
 @dataclass
 class History:
-    """Watches a session that is read (`read_session`), and keeps what a page shows of it.
+    """Watches a session that is read (`read_session`), and keeps what a page shows of it."""
 
-    Attributes
-    ----------
-    first : dict of ear to int
-        The snapshot of each ear before its first answer.
-    after : list of int
-        The snapshot after each trial, of the trial's ear.
-    snapshots : list of dict
-    """
-
+    # the snapshot of each ear before its first answer
     first: dict[str, int] = field(default_factory=dict)
+    # the snapshot after each trial, of the trial's ear
     after: list[int] = field(default_factory=list)
     snapshots: list[dict[str, Any]] = field(default_factory=list)
     _seen: dict[tuple[str, int, int, float], int] = field(default_factory=dict)

@@ -39,36 +39,25 @@ class ResponseTimes:
 
 @dataclass(frozen=True)
 class Quality:
-    """How good the test of an ear was.
-
-    Attributes
-    ----------
-    tones_set_aside : int
-        Whose answers do not count: the other ear may have given them.
-    clear_tones, clear_missed : int
-        Tones 5 dB or more above the threshold that was found there, and those not heard.
-    retest_verdict : str
-        "repeatable", "doubtful" (over 5 dB), "rejected" (over 10 dB), or "" without a retest.
-    trial_s : float or None
-        Median from answer to answer.
-    posterior_sd_db : float or None
-        Mean over the frequencies that have a number.
-    """
+    """How good the test of an ear was."""
 
     tones: int
     tones_heard: int
     tones_unsure: int
-    tones_set_aside: int
+    tones_set_aside: int  # whose answers do not count: the other ear may have given them
     catch_trials: int
     false_alarms: int
     unsure_alarms: int
     response_times: ResponseTimes
     retest_difference_db: float | None
+    # "repeatable", "doubtful" (over 5 dB), "rejected" (over 10 dB), or "" without a retest
     retest_verdict: str
+    # `clear_tones`, `clear_missed`: tones 5 dB or more above the threshold that was found there,
+    # and those not heard
     clear_tones: int
     clear_missed: int
-    trial_s: float | None
-    posterior_sd_db: float | None
+    trial_s: float | None  # median from answer to answer
+    posterior_sd_db: float | None  # mean over the frequencies that have a number
     posterior_sd_max_db: float | None
     response_noise_db: float
     lapse_rate: float

@@ -28,30 +28,20 @@ ORDERS: Final[dict[str, Callable[[Entry], tuple[Any, ...]]]] = {
 class Choice:
     """What is asked of a session; None: nothing.
 
-    Attributes
-    ----------
-    identifier : str or None
-        Of the person, with the wildcards ``*`` and ``?``.
-    since, until : str or None
-        First and last day on which it started, by the clock of the device, ISO 8601.
-    outcome, calibration : str or None
-    ear : str or None
-        That was tested.
-    pta4_min_db_hl, pta4_max_db_hl : float or None
-        Of any of its ears.
-
     Raises
     ------
     HostError
         A day is none, or the first is after the last.
     """
 
-    identifier: str | None = None
+    identifier: str | None = None  # of the person, with the wildcards ``*`` and ``?``
+    # `since`, `until`: first and last day on which it started, by the clock of the device, ISO 8601
     since: str | None = None
     until: str | None = None
     outcome: str | None = None
     calibration: str | None = None
-    ear: str | None = None
+    ear: str | None = None  # that was tested
+    # `pta4_min_db_hl`, `pta4_max_db_hl`: of any of its ears
     pta4_min_db_hl: float | None = None
     pta4_max_db_hl: float | None = None
 

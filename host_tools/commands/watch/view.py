@@ -16,64 +16,33 @@ WIDTHS_MIN: Final = 4
 
 @dataclass(frozen=True)
 class Answered:
-    """A presentation and its answer.
-
-    Attributes
-    ----------
-    frequency_hz, level_db_hl : float or None
-        None: a catch trial.
-    heard : bool or None
-        None: unsure.
-    information_bits : float or None
-        Expected from the answer when the tone was chosen; None: not known.
-    half_width_db : float or None
-        Half the widest 95 % band after it; None: not told.
-    """
+    """A presentation and its answer."""
 
     number: int
     ear: str
     purpose: str
+    # `frequency_hz`, `level_db_hl`: None: a catch trial
     frequency_hz: float | None
     level_db_hl: float | None
-    heard: bool | None
+    heard: bool | None  # None: unsure
+    # expected from the answer when the tone was chosen; None: not known
     information_bits: float | None = None
-    half_width_db: float | None = None
+    half_width_db: float | None = None  # half the widest 95 % band after it; None: not told
 
 
 @dataclass(frozen=True)
 class View:
-    """A session at one moment.
+    """A session at one moment."""
 
-    Attributes
-    ----------
-    name : str
-        Which session, or where it is; empty where `state` tells it.
-    state : str
-        What is going on, in words.
-    calibration : str
-        In one line.
-    result : SessionResult or None
-        So far; None: there is no test.
-    answers : sequence of Answered
-        The oldest first.
-    settings : Settings or None
-        Of the test: what ends an ear.
-    elapsed_s : float
-        Since the session began.
-    over : bool
-    resumed : int
-        How many times the session was taken up again after the firmware had ended.
-    """
-
-    name: str
-    state: str
-    calibration: str = ""
-    result: SessionResult | None = None
-    answers: Sequence[Answered] = ()
-    settings: Settings | None = None
-    elapsed_s: float = 0.0
+    name: str  # which session, or where it is; empty where `state` tells it
+    state: str  # what is going on, in words
+    calibration: str = ""  # in one line
+    result: SessionResult | None = None  # so far; None: there is no test
+    answers: Sequence[Answered] = ()  # the oldest first
+    settings: Settings | None = None  # of the test: what ends an ear
+    elapsed_s: float = 0.0  # since the session began
     over: bool = False
-    resumed: int = 0
+    resumed: int = 0  # how many times the session was taken up again after the firmware had ended
 
     @property
     def ears(self) -> Sequence[EarResult]:

@@ -123,26 +123,13 @@ def _bald(
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The posterior under one set of hyperparameters.
+    """The posterior under one set of hyperparameters."""
 
-    Attributes
-    ----------
-    hyperparameters : (4,)
-        c, log s1, log s2, log l.
-    log_evidence : float
-        Nats; minus infinity where expectation propagation did not converge.
-    gradient : (4,)
-        Of it by the hyperparameters.
-    sites : (2, n)
-        As in `propagate`.
-    b, inverse : (n,), (n, n)
-        (K + S^-1)^-1 times the sites' means, and itself.
-    """
-
-    hyperparameters: Array
-    log_evidence: float
-    gradient: Array
-    sites: Array
+    hyperparameters: Array  # c, log s1, log s2, log l
+    log_evidence: float  # nats; minus infinity where expectation propagation did not converge
+    gradient: Array  # of it by the hyperparameters
+    sites: Array  # as in `propagate`
+    # `b`, `inverse`: (K + S^-1)^-1 times the sites' means, and itself
     b: Array
     inverse: Array
 

@@ -25,24 +25,15 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Row:
-    """A frequency of an ear.
-
-    Attributes
-    ----------
-    frequency_hz : int
-    floor_db_hl, limit_db_hl : float
-        The lowest and highest level that could be asked there.
-    recorded, supposed : Estimate
-    masked : bool
-        In the record: the other ear had noise.
-    """
+    """A frequency of an ear."""
 
     frequency_hz: int
+    # `floor_db_hl`, `limit_db_hl`: the lowest and highest level that could be asked there
     floor_db_hl: float
     limit_db_hl: float
     recorded: Estimate
     supposed: Estimate
-    masked: bool = False
+    masked: bool = False  # in the record: the other ear had noise
 
     @property
     def difference_db(self) -> float:
@@ -64,21 +55,11 @@ class EarComparison:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A session under two models.
+    """A session under two models."""
 
-    Attributes
-    ----------
-    words : str
-        What is supposed, in the place of what.
-    ears : sequence of EarComparison
-        Those with an answer.
-    remarks : sequence of str
-        What of the session the supposed model has no use for.
-    """
-
-    words: str
-    ears: Sequence[EarComparison]
-    remarks: Sequence[str]
+    words: str  # what is supposed, in the place of what
+    ears: Sequence[EarComparison]  # those with an answer
+    remarks: Sequence[str]  # what of the session the supposed model has no use for
 
     @property
     def rms_db(self) -> float:

@@ -17,20 +17,11 @@ PRIOR_BYTES_MAX: Final = 2**22  # that of 64 knots and components has less
 
 @dataclass(frozen=True)
 class Supposition:
-    """Another model; None: as it was.
-
-    Attributes
-    ----------
-    profile : str or None
-    prior : PopulationPrior or None
-    prior_name : str
-        Of its file, for people; "" without one.
-    response_noise_db : float or None
-    """
+    """Another model; None: as it was."""
 
     profile: str | None = None
     prior: PopulationPrior | None = None
-    prior_name: str = ""
+    prior_name: str = ""  # of its file, for people; "" without one
     response_noise_db: float | None = None
 
     @classmethod
