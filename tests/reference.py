@@ -223,36 +223,22 @@ def kernel(
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Gaussian approximation to the threshold curve, given the answers.
+    """Gaussian approximation to the threshold curve, given the answers."""
 
-    Attributes
-    ----------
-    mode_db : ndarray, shape (n,)
-        ``f_hat``: the most probable deviation of the threshold from ``m(x)`` at the trials, in dB.
-    log_evidence : float
-        Laplace's approximation to ``log P(y)``, in nats [RW eq. 3.32].
-    gradient : ndarray, shape (2,)
-        Derivative of `log_evidence` by ``(log l, log s)`` [RW alg. 5.1].
-    x, length, sd_db, offset_sd_db, mean_at
-        What the posterior was asked for.
-    weights_db : ndarray, shape (n,)
-        ``a = K^-1 f_hat = d log P(y|f) / df`` at the mode, in 1/dB.
-    sqrt_w : ndarray, shape (n,)
-        ``W^(1/2)`` at the mode, in 1/dB.
-    cholesky : ndarray, shape (n, n)
-        Lower triangular ``L`` with ``L L' = B = I + W^(1/2) K W^(1/2)``.
-    """
-
+    # ``f_hat``: the most probable deviation of the threshold from ``m(x)`` at the trials, in dB
     mode_db: FloatArray
-    log_evidence: float
-    gradient: FloatArray
+    log_evidence: float  # Laplace's approximation to ``log P(y)``, in nats [RW eq. 3.32].
+    gradient: FloatArray  # Derivative of `log_evidence` by ``(log l, log s)`` [RW alg. 5.1].
+    # `x`, `length`, `sd_db`, `offset_sd_db`, `mean_at`: what the posterior was asked for
     x: FloatArray = field(repr=False)
     mean_at: MeanFunction = field(repr=False)
     length: float
     sd_db: float
     offset_sd_db: float
+    # ``a = K^-1 f_hat = d log P(y|f) / df`` at the mode, in 1/dB
     weights_db: FloatArray = field(repr=False)
-    sqrt_w: FloatArray = field(repr=False)
+    sqrt_w: FloatArray = field(repr=False)  # ``W^(1/2)`` at the mode, in 1/dB
+    # lower triangular ``L`` with ``L L' = B = I + W^(1/2) K W^(1/2)``
     cholesky: FloatArray = field(repr=False)
 
     def predict(self, x_star: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:

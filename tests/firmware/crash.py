@@ -57,21 +57,11 @@ IN_OWN_NAMESPACE: Final = ("unshare", "--mount", "--fork", "--kill-child")
 
 @dataclass(frozen=True)
 class Kill:
-    """What was on the disk when the firmware was killed.
+    """What was on the disk when the firmware was killed."""
 
-    Attributes
-    ----------
-    state : str
-        `STARTING`: it had not said that it was ready; otherwise the last record.
-    records : int
-        That were whole.
-    torn_bytes : int
-        After them.
-    """
-
-    state: str
-    records: int
-    torn_bytes: int
+    state: str  # `STARTING`: it had not said that it was ready; otherwise the last record
+    records: int  # that were whole
+    torn_bytes: int  # after them
 
 
 @dataclass(frozen=True)

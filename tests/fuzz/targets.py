@@ -42,18 +42,11 @@ LINES_MAX: Final = 64  # of an input that is lines: what goes wrong does so in f
 
 @dataclass(frozen=True)
 class Target:
-    """Something that takes bytes.
+    """Something that takes bytes."""
 
-    Attributes
-    ----------
-    check : callable
-        Takes the bytes, and a directory for files; raises only if something is wrong.
-    seeds : callable
-        Returns inputs to begin from.
-    """
-
+    # takes the bytes, and a directory for files; raises only if something is wrong
     check: Callable[[bytes, Path], None]
-    seeds: Callable[[], Iterator[bytes]]
+    seeds: Callable[[], Iterator[bytes]]  # returns inputs to begin from
 
 
 # The wire

@@ -44,25 +44,14 @@ class PowerLostError(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What goes wrong, and when.
+    """What goes wrong, and when."""
 
-    Attributes
-    ----------
-    at : int
-        The number of the call that fails, counted from 1.
-    error : int or None
-        The errno of a call that fails; with None the power goes during the call, and only calls
-        that change something count.
-    for_ever : bool
-        Whether every later call fails with the same error.
-    only : frozenset of str
-        The calls that can fail, by their names; empty: all.
-    """
-
-    at: int
+    at: int  # the number of the call that fails, counted from 1
+    # the errno of a call that fails; with None the power goes during the call, and only calls that
+    # change something count
     error: int | None = None
-    for_ever: bool = False
-    only: frozenset[str] = frozenset()
+    for_ever: bool = False  # whether every later call fails with the same error
+    only: frozenset[str] = frozenset()  # the calls that can fail, by their names; empty: all
 
     def hits(self, name: str, count: int) -> bool:
         """Return whether a call of this name and number fails."""

@@ -30,26 +30,16 @@ NOISE_CORRECTION_DB = {
 
 @dataclass
 class Page:
-    """What is known of one journal.
+    """What is known of one journal."""
 
-    Attributes
-    ----------
-    content : bytes
-        Was on the disk at some time, and so has to stay.
-    marks : list of (boot, event number, what)
-        Of inputs, in order.
-    plays, noises : dict
-        By number of the presentation: the tone, and the noise it has to have, if any.
-    noise : dict or None
-        Is to sound now; a board that was lost has ended it.
-    """
-
-    content: bytes = b""
+    content: bytes = b""  # was on the disk at some time, and so has to stay
     header: dict[str, Any] = field(default_factory=dict)
-    marks: list[tuple[str, int, str]] = field(default_factory=list)
+    marks: list[tuple[str, int, str]] = field(default_factory=list)  # of inputs, in order
+    # `plays`, `noises`: by number of the presentation: the tone, and the noise it has to have, if
+    # any
     plays: dict[int, dict[str, Any]] = field(default_factory=dict)
     noises: dict[int, dict[str, Any] | None] = field(default_factory=dict)
-    noise: dict[str, Any] | None = None
+    noise: dict[str, Any] | None = None  # is to sound now; a board that was lost has ended it
     outcome: str = ""
     complete: bool = False
 

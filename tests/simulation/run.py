@@ -33,21 +33,14 @@ COUNTS: Final = ("dropped", "garbled", "delayed", "duplicated", "merged")  # in 
 
 @dataclass
 class Outcome:
-    """What came of a run.
+    """What came of a run."""
 
-    Attributes
-    ----------
-    results : dict
-        Of all sessions that were finished, by number.
-    met : Counter
-        How often each kind of trouble happened.
-    """
-
+    # of all sessions that were finished, by number
     results: dict[int, SessionResult] = field(default_factory=dict)
     lives: int = 0
     simulated_s: float = 0.0
     lines: int = 0
-    met: Counter[str] = field(default_factory=Counter)
+    met: Counter[str] = field(default_factory=Counter)  # how often each kind of trouble happened
 
     def __str__(self) -> str:
         ends = ", ".join(f"{number} {result.outcome}" for number, result in self.results.items())

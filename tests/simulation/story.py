@@ -104,42 +104,19 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Story:
-    """Everything that is chosen about a run.
+    """Everything that is chosen about a run."""
 
-    Attributes
-    ----------
-    seed : int
-        Of all luck that is not spelt out here.
-    settings : dict
-        Of the hearing tests.
-    listener : dict
-        Options of `SimulatedListener`, and the name of the audiogram.
-    safety_s : float
-        From here on nothing fails any more, and a session has to be finished.
-    troubles : tuple of Trouble
-        What goes wrong before.
-    rates : FaultRates
-        What befalls the lines of the wire before.
-    talkative : bool
-        Whether the console tells what happens.
-    pin : bool
-        Whether the operator needs one.
-    sealed : bool
-        Whether journals are sealed.
-    calibration : str
-        What the device is started with, one of `CALIBRATIONS`.
-    """
-
-    seed: int
-    settings: dict[str, Any]
-    listener: dict[str, Any]
-    safety_s: float
-    troubles: tuple[Trouble, ...] = ()
+    seed: int  # of all luck that is not spelt out here
+    settings: dict[str, Any]  # of the hearing tests
+    listener: dict[str, Any]  # options of `SimulatedListener`, and the name of the audiogram
+    safety_s: float  # from here on nothing fails any more, and a session has to be finished
+    troubles: tuple[Trouble, ...] = ()  # what goes wrong before
+    # what befalls the lines of the wire before
     rates: FaultRates = field(default_factory=FaultRates)
-    talkative: bool = False
-    pin: bool = False
-    sealed: bool = False
-    calibration: str = "none"
+    talkative: bool = False  # whether the console tells what happens
+    pin: bool = False  # whether the operator needs one
+    sealed: bool = False  # whether journals are sealed
+    calibration: str = "none"  # what the device is started with, one of `CALIBRATIONS`
 
     @property
     def keeps_answers(self) -> bool:
