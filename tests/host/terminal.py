@@ -51,6 +51,15 @@ class Person:
         self.sees_no_more()
         return self.process.wait()
 
+    def ends_at(self, key: str) -> int:
+        """Press a key until the end, as people do: a prompt that is just drawn anew swallows it."""
+        until_s = time.monotonic() + WAIT_S_MAX
+        while self.process.poll() is None and time.monotonic() < until_s:
+            self.type(key)
+            for _ in range(20):
+                self._read(0.1)
+        return self.sees_the_end()
+
     def _look(self, enough: Callable[[], bool], what: str) -> None:
         until_s = time.monotonic() + WAIT_S_MAX
         while not enough():

@@ -217,8 +217,7 @@ def test_a_firmware_that_is_killed_is_started_again(tmp_path: Path, without: boo
         os.kill(firmware_among(begins_a_test(person)), signal.SIGKILL)
         at = person.sees("the firmware was killed; started again")
         person.sees("! session-over session=1", at)
-        person.type("\x04")
-        assert person.sees_the_end() == 0
+        assert person.ends_at("\x04") == 0
 
     assert replay_journal(data / JOURNAL).code == IDENTICAL
     assert "Traceback" not in person.seen
