@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from firmware_py.archive import glance
+from firmware_py.archive import DAMAGED, Entry, glance
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console.audiogram import draw_audiogram, legend
 from firmware_py.console.words import readable
@@ -15,7 +15,7 @@ from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.presenter import FINISHED
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.settings import OFF
+from firmware_py.procedure.settings import HUGHSON_WESTLAKE, OFF
 
 
 def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce) -> str:
@@ -23,11 +23,13 @@ def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce
     ear = test.ears[test.presenter.ear]
     state = f"{FINISHED} outcome={test.outcome}" if test.state == FINISHED else test.state
     widest = ear.audiogram.widest()
+    seconds_to_go = 0 if test.state == FINISHED else round(test.time_to_go.seconds())
     return (
         f"state={state} ear={ear.ear} presentation={test.number} tones={ear.tally.tones} "
         f"heard={ear.tally.heard} unsure={ear.tally.unsure} "
         f"half_width_db={widest.half_width_db:.1f} widest_hz={widest.frequency_hz} "
-        f"masking={_masking(test)} resumed={resumed} calibration={calibration.state}"
+        f"masking={_masking(test)} resumed={resumed} seconds_to_go={seconds_to_go} "
+        f"calibration={calibration.state}"
     )
 
 
@@ -42,9 +44,12 @@ def _masking(test: HearingTest) -> str:
 
 def session_words(journal: Path, disk: Disk) -> str:
     """Return number, outcome, start, ears and identifier of a session."""
+    number = session_number(journal)
     seen = glance(journal, disk)
+    if seen.session != number:  # it has the name of another one
+        seen = Entry(DAMAGED)
     words = (seen.outcome, seen.started, seen.ears, seen.identifier)
-    return ",".join((str(session_number(journal)), *(word or "-" for word in words)))
+    return ",".join((str(number), *(word or "-" for word in words)))
 
 
 def threshold_words(ears: Sequence[EarResult], calibration: CalibrationInForce) -> str:
@@ -64,6 +69,7 @@ def audiogram_lines(result: SessionResult, calibration: CalibrationInForce) -> l
     """Return the audiogram in characters, and what came of each ear."""
     found = {ear.ear: ear.thresholds for ear in result.ears}
     courses = [readable(_course(ear)) for ear in result.ears]
+    courses += [_confirmed(ear) for ear in result.ears if ear.confirmed]
     remarks = [f"remark: {readable(remark)}" for remark in result.remarks]
     return [*draw_audiogram(found), legend(found), *courses, *remarks, calibration.headline]
 
@@ -75,6 +81,17 @@ def _course(ear: EarResult) -> str:
     heard += f", {ear.tones_masked} with noise in the other ear" if ear.tones_masked else ""
     why = f"; {ear.why}" if ear.why else ""
     return f"{ear.ear} ear: {ear.outcome}, {heard}{why}"
+
+
+def _confirmed(ear: EarResult) -> str:
+    """Say what the classical rule found."""
+    found = (
+        f"{each.frequency_hz} Hz "
+        + (each.mark if each.threshold_db_hl is None else f"{each.threshold_db_hl:g} dB HL")
+        + f" ({each.tones} tones)"
+        for each in ear.confirmed
+    )
+    return f"{ear.ear} ear confirmed by {HUGHSON_WESTLAKE}: {', '.join(found)}"
 
 
 def calibration_words(in_force: CalibrationInForce) -> str:

@@ -12,9 +12,14 @@ from typing import Final
 from firmware_py.journal import Disk, JournalError, read_journal
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 from firmware_py.procedure.results import SessionResult
-from firmware_py.session_record import SessionHeader, SessionRecordError
+from firmware_py.session_record import (
+    Output,
+    SessionHeader,
+    SessionRecordError,
+    inputs_and_outputs,
+)
 
-TAIL_BYTES: Final = 32 * 1024  # a result has at most 12 KiB, and only some notes come after it
+TAIL_BYTES: Final = 32 * 1024  # a result has at most 14 KiB, and only some notes come after it
 
 COMPLETE: Final = "complete"
 UNFINISHED: Final = "unfinished"  # in the place of an outcome
@@ -23,6 +28,10 @@ DAMAGED: Final = "damaged"
 
 class ArchiveError(Exception):
     """A session of which nothing can be said, and why."""
+
+
+class ForeignError(ArchiveError):
+    """A journal with a record that no session wrote."""
 
 
 class UnfinishedError(ArchiveError):
@@ -38,6 +47,7 @@ class Entry:
     # `ears`, `identifier`: "" where unknown or not told
     ears: str = ""
     identifier: str = ""
+    session: int = 0  # its number by its header
 
 
 @dataclass(frozen=True)
@@ -96,6 +106,7 @@ def glance(path: Path, disk: Disk | None = None) -> Entry:
         header.started,
         header.settings.ears,
         header.person.identifier or "",
+        header.session,
     )
 
 
@@ -111,9 +122,11 @@ def read_whole(path: Path, disk: Disk | None = None) -> Ends:
     """
     recovered = read_journal(path, disk=disk)
     header = SessionHeader.from_record(recovered.header)
-    numbered = reversed([*enumerate(recovered.records)])
-    results = (header.result_of(number, record.get("action")) for number, record in numbered)
-    return Ends(header, next(filter(None, results), None))
+    result = None
+    for told in inputs_and_outputs(header, recovered.records):
+        if isinstance(told, Output):
+            result = told.result or result
+    return Ends(header, result)
 
 
 def recorded_result(path: Path, disk: Disk | None = None) -> Found:
@@ -123,15 +136,17 @@ def recorded_result(path: Path, disk: Disk | None = None) -> Found:
     ------
     UnfinishedError
         There is no result.
+    ForeignError
+        It says what no session wrote.
     ArchiveError
-        The journal cannot be read, is damaged, or is not of a session.
+        The journal cannot be read, or is damaged.
     """
     try:
         ends = read_whole(path, disk)
     except JournalError as error:
         raise ArchiveError(str(error)) from None
     except SessionRecordError as error:
-        raise ArchiveError(f"{path}: {error}") from None
+        raise ForeignError(f"{path}: {error}") from None
     if ends.result is None:
         raise UnfinishedError("it was not finished, so it has no result")
     return Found(ends.header, ends.result)

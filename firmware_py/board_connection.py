@@ -10,6 +10,9 @@ from firmware_py.platform.waiting import POLL_S, Waiting
 
 REOPEN_S: Final = 1.0  # from one try to open a lost port, or to greet a lost board, to the next
 FALL_SILENT_S: Final = 0.5
+LOSSES_MAX: Final = 5  # in a row, before a board counts as lost for good
+SOUND_S: Final = 10.0  # a board that was kept for so long was lost before by chance
+TRUE_S: Final = 600.0  # the same of one whose word meant nothing: a clock may be wrong slowly
 
 
 class Reopening:
@@ -36,6 +39,48 @@ class Reopening:
         return True
 
 
+class Losses:
+    """Counts how often in a row a board was lost: one that greets and no more is lost for good.
+
+    Attributes
+    ----------
+    count : int
+        In a row, without `SOUND_S` between two of them.
+    since_s : float
+        When it was lost first.
+    """
+
+    def __init__(self, now_s: float) -> None:
+        self.count = 0
+        self.since_s = now_s
+        self._disbelieved = 0
+
+    def add(self, now_s: float, *, disbelieved: bool) -> bool:
+        """Count one; return whether it is the first in a row."""
+        if not self.count:
+            self.since_s = now_s
+        self.count += 1
+        self._disbelieved += disbelieved
+        return self.count == 1
+
+    def forget(self, kept_s: float) -> None:
+        """Forget those that the board was kept long enough after."""
+        if kept_s >= SOUND_S:
+            self.count = 0
+        if kept_s >= TRUE_S:
+            self._disbelieved = 0
+
+    @property
+    def words(self) -> str:
+        """Say how many there were."""
+        return f"{max(self.count, self._disbelieved)} losses in a row"
+
+    @property
+    def too_many(self) -> bool:
+        """Return whether nothing better is to be expected of this board."""
+        return max(self.count, self._disbelieved) >= LOSSES_MAX
+
+
 class BoardConnection:
     """The connection to the tone generator.
 
@@ -48,7 +93,7 @@ class BoardConnection:
     clock : SteadyClock
         That of the wire is never faster than real.
     reconnect_s : float
-        How long a tone generator that was lost is waited for.
+        How long a tone generator that was lost is waited for, however often it greets meanwhile.
     """
 
     def __init__(self, port: Port, client: Client, clock: SteadyClock, reconnect_s: float) -> None:
@@ -61,12 +106,10 @@ class BoardConnection:
         self._reconnect_s = reconnect_s
         self._reopening = Reopening(port, clock)
         self._greet_s = 0.0
-        self._lost_since_s: float | None = None
-
-    @property
-    def is_lost(self) -> bool:
-        """Return whether no tone generator answers, or none has answered yet."""
-        return self._lost_since_s is not None
+        self.is_lost = False  # no tone generator answers, or none has answered yet
+        self._losses = Losses(clock.world_s())
+        self._greeted_us = 0
+        self._refused = ""
 
     @property
     def state(self) -> str:
@@ -81,7 +124,7 @@ class BoardConnection:
 
     def begin(self) -> None:
         """Greet the board for the first time."""
-        self._lost_since_s = self._clock.world_s()
+        self.is_lost, self._losses = True, Losses(self._clock.world_s())
         self.client.connect(self._wire_clock.now_us())
 
     def seconds_to_wait(self) -> float | None:
@@ -114,11 +157,18 @@ class BoardConnection:
     def greeted(self, board: str) -> bool:
         """Take in which board has answered; return whether it is the first that did."""
         first = not self.board
-        self.board, self._lost_since_s = board, None
+        self.board, self.is_lost, self._refused = board, False, ""
+        self._greeted_us = self._wire_clock.now_us()
         return first
 
-    def lost(self, why: str) -> bool:
-        """Take in that the board is lost, and why; return whether it was not lost before."""
+    def refused(self, why: str) -> bool:
+        """Take in what it tells and cannot; return whether it is the first since its greeting."""
+        first = not self._refused
+        self._refused = why
+        return first
+
+    def lost(self, why: str, *, disbelieved: bool = False) -> bool:
+        """Take in that the board is lost, and why; return whether that is to be said."""
         self.client.disconnect()
         self._reopening.lost()
         now_s = self._clock.world_s()
@@ -126,22 +176,38 @@ class BoardConnection:
         self.why = why
         if self.is_lost:
             return False
-        self._lost_since_s = now_s
-        return True
+        self.is_lost = True
+        return self._losses.add(now_s, disbelieved=disbelieved)
 
     def greet_again(self) -> bool:
-        """Greet a lost board now and then; return False if it was waited for long enough.
+        """Greet a lost board now and then; return False if it is lost for good.
 
         One that never answered is not waited for.
         """
-        if self._lost_since_s is None:
-            return True
         now_s = self._clock.world_s()
+        if not self.is_lost:
+            self._losses.forget((self._wire_clock.now_us() - self._greeted_us) / 1e6)
+            return True
         quiet = self.port.is_open and self.client.next_deadline_us() is None
         if quiet and now_s >= self._greet_s:
             self.client.connect(self._wire_clock.now_us())
         patience_s = self._reconnect_s if self.board else 0.0
-        return not self.why or now_s - self._lost_since_s <= patience_s
+        waited_s = now_s - self._losses.since_s
+        return not self.why or (waited_s <= patience_s and not self._losses.too_many)
+
+    @property
+    def is_unsound(self) -> bool:
+        """Return whether it was lost again and again, or its word means nothing."""
+        return self._losses.count > 1 or self._losses.too_many
+
+    def last_words(self) -> str:
+        """Say that the board is lost for good, and why."""
+        if not self.is_unsound:
+            return f"no tone generator at {self.port.url!r}: {self.why}"
+        return (
+            f"the tone generator at {self.port.url!r} is lost for good, after "
+            f"{self._losses.words}: {self.why}"
+        )
 
     def fall_silent(self, waiting: Waiting) -> None:
         """Have the tone generator stop, as far as it can still be told."""

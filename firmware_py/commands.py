@@ -6,7 +6,7 @@ from firmware_py.calibration.levels import FREQUENCIES_HZ
 from firmware_py.calibration.tone import DBFS_LIMITS
 from firmware_py.console.arguments import Argument, Choice, Number, Word
 from firmware_py.console.console import OWN_COMMANDS
-from firmware_py.console.table import Command, When, page_lines
+from firmware_py.console.table import Command, Pin, When, page_lines
 from firmware_py.instrument import NOT_BEGUN, NOT_PLAYED, Instrument
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
 from firmware_py.procedure.person import AGE_YEARS_MAX, FEMALE, MALE
@@ -17,16 +17,16 @@ SESSIONS_LISTED_MAX: Final = 50  # some milliseconds each, while nothing else is
 EAR: Final = Choice({"LEFT": LEFT, "RIGHT": RIGHT})
 SWITCH: Final = Choice({"ON": True, "OFF": False, "1": True, "0": False})
 EARLIER: Final = Argument(
-    "number", Number("NUMBER", limits=(1, SESSION_NUMBER_MAX), whole=True), optional=True, pin=True
+    "number", Number("NUMBER", limits=(1, SESSION_NUMBER_MAX), whole=True), optional=True
 )
 COUNT: Final = Argument(
     "count", Number("COUNT", limits=(1, SESSIONS_LISTED_MAX), whole=True), optional=True
 )
 START: Final = (
     Argument("EAR", Choice({"BOTH": BOTH, "LEFT": LEFT, "RIGHT": RIGHT}), optional=True, bare=True),
-    Argument("AGE", Number("YEARS", "years", (0.0, AGE_YEARS_MAX)), optional=True, pin=True),
-    Argument("SEX", Choice({"F": FEMALE, "M": MALE}), optional=True, pin=True),
-    Argument("ID", Word("WORD"), optional=True, pin=True, any_script=True),
+    Argument("AGE", Number("YEARS", "years", (0.0, AGE_YEARS_MAX)), optional=True),
+    Argument("SEX", Choice({"F": FEMALE, "M": MALE}), optional=True),
+    Argument("ID", Word("WORD"), optional=True, any_script=True),
     Argument("SEED", Number("NUMBER", limits=(0, SEED_MAX), whole=True), optional=True),
 )
 # The limits of a tone by hand depend on settings, calibration and the tone before: `ManualTone`.
@@ -42,6 +42,11 @@ CALIBRATION_TONE: Final = (
     Argument("level", Number("DBFS", "dBFS", DBFS_LIMITS)),
 )
 
+ALWAYS: Final = Pin(always=True)
+ABOUT_PEOPLE: Final = Pin(arguments=("AGE", "SEX", "ID"))
+# Who sits there now may see the own result; that of whoever sat there before needs the PIN.
+RESULTS: Final = Pin(arguments=("number",), earlier_test=True)
+
 COMMANDS: Final = (
     Command("*IDN?", Instrument.identify, "maker, model, serial number, version"),
     Command("*TST?", Instrument.self_test, "self-test: 0 and what was found, or what fails"),
@@ -53,10 +58,10 @@ COMMANDS: Final = (
         (Argument("events", SWITCH),),
     ),
     Command("SYSTem:EVENts?", Instrument.events, "ON or OFF"),
-    Command("SYSTem:EXIT", Instrument.shut_down, "end the firmware; a session is kept"),
+    Command("SYSTem:EXIT", Instrument.shut_down, "end the firmware within 2 s; a session is kept"),
     Command(
         "SESSion:STARt", Instrument.start, "start a test", START,
-        named=True, when=When.NOT_IN_TEST, undone=NOT_BEGUN,
+        named=True, when=When.NOT_IN_TEST, pin=ABOUT_PEOPLE, undone=NOT_BEGUN,
     ),
     Command("SESSion:PAUSe", Instrument.pause, "pause the test", when=When.IN_TEST),
     Command("SESSion:CONTinue", Instrument.go_on, "go on after a pause", when=When.IN_TEST),
@@ -67,16 +72,17 @@ COMMANDS: Final = (
     Command("SESSion:STATe?", Instrument.state, "state of the test"),
     Command(
         "SESSion:LIST?", Instrument.sessions, "number,outcome,start,ears,ID;...",
-        (COUNT,), pin=True,
+        (COUNT,), pin=ALWAYS,
     ),
     Command(
-        "SESSion:RESult?", Instrument.result, "the result as JSON, so far or final", (EARLIER,)
+        "SESSion:RESult?", Instrument.result, "the result as JSON, so far or final", (EARLIER,),
+        pin=RESULTS,
     ),
     Command(
         "THReshold?", Instrument.threshold, "for each ear: Hz,dB HL,SD dB,mark;...",
-        (Argument("ear", EAR, optional=True), EARLIER),
+        (Argument("ear", EAR, optional=True), EARLIER), pin=RESULTS,
     ),
-    Command("AUDiogram", Instrument.audiogram, "draw the audiogram", (EARLIER,)),
+    Command("AUDiogram", Instrument.audiogram, "draw the audiogram", (EARLIER,), pin=RESULTS),
     Command(
         "TONE", Instrument.play_tone, "a tone while no test runs; noise in the other ear", TONE,
         when=When.NOT_IN_TEST, undone=NOT_PLAYED,
@@ -89,13 +95,13 @@ COMMANDS: Final = (
     ),
     Command(
         "CALibration:TONE", Instrument.play_calibration_tone, "5 s, for a meter", CALIBRATION_TONE,
-        when=When.NOT_IN_TEST, pin=True, undone=NOT_PLAYED,
+        when=When.NOT_IN_TEST, pin=ALWAYS, undone=NOT_PLAYED,
     ),
     Command("CALibration:TONE?", Instrument.calibration_tone, "state of that tone"),
     Command("CALibration:STOP", Instrument.stop_calibration_tone, "end the tone"),
     Command(
         "SETTing", Instrument.set_setting, "change a setting of the next test",
-        (Argument("name", Word("NAME")), Argument("value", Word("VALUE"))), pin=True,
+        (Argument("name", Word("NAME")), Argument("value", Word("VALUE"))), pin=ALWAYS,
     ),
     Command(
         "SETTing?", Instrument.setting, "one setting, or all as JSON",

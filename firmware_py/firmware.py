@@ -4,19 +4,19 @@ import json
 from collections.abc import Callable
 from typing import Any, Final
 
-from firmware_py.board_connection import BoardConnection, Reopening
+from firmware_py.board_connection import FALL_SILENT_S, BoardConnection, Reopening
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.commands import COMMANDS
 from firmware_py.configuration import Configuration
 from firmware_py.console import grammar
 from firmware_py.console.console import Console
 from firmware_py.console.grammar import ConsoleError
-from firmware_py.console.pin import PinLock
+from firmware_py.console.pin import LOCKED, PinLock
 from firmware_py.console.words import figure, readable
 from firmware_py.instrument import Instrument
 from firmware_py.journal import JournalError
 from firmware_py.link.client import Client
-from firmware_py.link.notices import Greeted, Lost, Notice, Refused, TimeTold
+from firmware_py.link.notices import Greeted, Lost, Notice, Refused, TimeTold, UnknownEvent
 from firmware_py.manual_tone import ManualTone
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
@@ -26,17 +26,27 @@ from firmware_py.platform.exit_codes import (
     EXIT_JOURNAL,
     EXIT_TONE_GENERATOR,
 )
-from firmware_py.platform.ports import Port, PortError
+from firmware_py.platform.ports import CLOSE_S, WRITE_TIMEOUT_S, Port, PortError
 from firmware_py.platform.supervisor import Supervisor
 from firmware_py.platform.wrong_pins import WrongPinsOnDisk
 from firmware_py.procedure.events import Paused
 from firmware_py.procedure.presenter import PAUSED
+from firmware_py.procedure.printable import printable
 from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.tells import AnswerTold, EarOverTold, ToneTold
 from firmware_py.runner import Runner
 from firmware_py.self_check import ButtonWatch, clock_part
+from firmware_py.standstill import Standstill
 
 LOOK_AROUND_S: Final = 0.5  # for a lost port, at least so often
-LAST_WORDS_S: Final = 1.0  # for the operator's end to take what the firmware said last
+# What SYST:EXIT waits at most, however busy the machine is: for the board to fall silent, for the
+# operator's end to take what the firmware said last, and for both ports.
+EXIT_S_MAX: Final = 2.0
+LAST_WORDS_S: Final = 0.5
+WRITES_AT_THE_END: Final = 5  # to the board twice, to the operator three times
+assert (
+    FALL_SILENT_S + LAST_WORDS_S + WRITES_AT_THE_END * WRITE_TIMEOUT_S + 2 * CLOSE_S < EXIT_S_MAX
+), "SYST:EXIT takes longer than it says"
 
 
 class FirmwareError(Exception):
@@ -82,21 +92,25 @@ class Firmware:
     ) -> None:
         self._console_port = console
         self._console_reopening = Reopening(console, clock)
-        self._client = Client(nonce)
+        self._client = Client(nonce, clock.board_speed)
         self._board = BoardConnection(
             tone_generator, self._client, clock, configuration.reconnect_s
         )
-        self._runner = Runner(data, self._client, clock, self._tell, calibration)
+        self._runner = Runner(data, self._client, clock, self._tell_of_test, calibration)
         self._clock = clock
         self._manual_tone = ManualTone(self._client)
         self._buttons = ButtonWatch()
+        self._standstill = Standstill(clock.of_wire())
         self._instrument = Instrument(
             configuration, self._runner, self._board, self._manual_tone,
             self._buttons, data, clock, self.stop,
         )  # fmt: skip
         wrong_pins = WrongPinsOnDisk(data.path / "wrong-pins", data.disk)
         lock = PinLock(configuration.pin, clock.world_s, wrong_pins)
-        self._console = Console(COMMANDS, self._instrument, lock, lambda: self._runner.running)
+        self._console = Console(
+            COMMANDS, self._instrument, lock, lambda: self._runner.running,
+            lambda: self._runner.has_begun,
+        )  # fmt: skip
         self._supervisor = supervisor or Supervisor({})
         self._told: list[str] = []
         self._stopping = False
@@ -152,9 +166,11 @@ class Firmware:
         """Wait for something to happen, and see to it."""
         self._wait()
         self._serve_console()
-        self._serve_tone_generator()
-        self._watch_buttons()
-        self._runner.advance()
+        if not self._stopping:  # to open a lost port may take seconds
+            self._serve_tone_generator()
+            self._watch_buttons()
+            self._watch_test()
+            self._runner.advance()
         self._runner.settle()
         self._carry()
         self._flush_console()
@@ -196,10 +212,17 @@ class Firmware:
         for notice in self._board.receive():
             self._notice(notice)
         if not self._board.greet_again():
-            words = f"no tone generator at {self._board.port.url!r}: {self._board.why}"
-            if self._runner.running:
-                words += "; the session is kept and goes on at the next start"
-            raise self._last_words(EXIT_TONE_GENERATOR, grammar.TONE_GENERATOR_LOST, words)
+            raise self._board_is_lost_for_good()
+
+    def _board_is_lost_for_good(self) -> FirmwareError:
+        words = self._board.last_words()
+        if self._runner.running and self._board.is_unsound:
+            self._runner.feed(Paused())
+            self._runner.settle()
+            words += "; the session is kept, and paused: SESS:CONT goes on with it"
+        elif self._runner.running:
+            words += "; the session is kept and goes on at the next start"
+        return self._last_words(EXIT_TONE_GENERATOR, grammar.TONE_GENERATOR_LOST, words)
 
     def _carry(self) -> None:
         """Send what waits for the tone generator."""
@@ -214,8 +237,8 @@ class Firmware:
                 self._tell("tone-generator", {"board": self._board.board, "serial": serial or "-"})
                 if another := self._runner.another_board(serial):
                     self._report(grammar.TONE_GENERATOR_CHANGED, another)
-            case Lost(why):
-                if self._board.lost(why):
+            case Lost(why, disbelieved):
+                if self._board.lost(why, disbelieved=disbelieved):
                     self._report(grammar.TONE_GENERATOR_LOST, f"tone generator lost: {why}")
             case Refused("tone", "noise") if self._runner.running:
                 pass  # one of the test is asked again with its noise, if it is still wanted
@@ -223,6 +246,8 @@ class Firmware:
                 self._report(
                     grammar.TONE_REFUSED, f"tone generator refused {verb}: {code} {name}".strip()
                 )
+            case UnknownEvent(why=why) if why and self._board.refused(why):
+                self._report(grammar.TONE_GENERATOR_WRONG, f"tone generator: {why}")
             case TimeTold():  # by which a silence counts as not heard
                 self._watch_buttons()
         self._look_on(notice)
@@ -242,10 +267,22 @@ class Firmware:
         test = self._runner.last_test
         if test is None or not self._runner.running or test.state == PAUSED:
             return
-        button = self._buttons.held(self._client.told_until_us, _held_us_max(test.settings))
+        settings = test.settings
+        button = self._buttons.held(
+            self._client.told_until_us, _held_us_max(settings), settings.press_buttons
+        )
         if button is not None:
             words = "the test is paused: let go of it, then SESS:CONT"
             self._report(grammar.BUTTON_STUCK, f"button {button} is held down; {words}")
+            self._runner.feed(Paused())
+
+    def _watch_test(self) -> None:
+        """Pause a test that does not go on, whatever the tone generator says."""
+        test = self._runner.last_test if self._runner.running else None
+        words = self._standstill.look(test, answered=self._client.connected)
+        if words:
+            paused = "the test is paused: SESS:CONT goes on with it"
+            self._report(grammar.TEST_STANDS, f"{words}; {paused}")
             self._runner.feed(Paused())
 
     def _ready_words(self) -> str:
@@ -266,9 +303,9 @@ class Firmware:
     def _flush_console(self) -> None:
         lines, self._told = self._told, []
         try:
-            told = "".join(f"{line}\r\n" for line in lines)
-            # A directory may have a name that is no text.
-            self._console_port.write(told.encode(errors="backslashreplace"))
+            # What is told may come from a file, or be the name of one.
+            told = "".join(f"{printable(line)}\r\n" for line in lines)
+            self._console_port.write(told.encode())
         except PortError as error:
             self._console_lost(error)
 
@@ -282,9 +319,21 @@ class Firmware:
     def _say_last_words(self) -> None:
         try:
             self._flush_console()
-            self._console_port.drain(LAST_WORDS_S)
+            self._console_port.drain(LAST_WORDS_S, self._clock.world_s, self._waiting.sleep)
         except PortError:
             return
+
+    def _tell_of_test(self, what: str, about: dict[str, Any]) -> None:
+        """Tell how the test goes; of one that was begun before the start only who has the PIN.
+
+        Its tones and answers are its thresholds, and those are of somebody else, perhaps.
+        """
+        if (
+            self._runner.has_begun
+            or self._console.lock.state != LOCKED
+            or what not in (ToneTold.WHAT, AnswerTold.WHAT, EarOverTold.WHAT)
+        ):
+            self._tell(what, about)
 
     def _tell(self, what: str, about: dict[str, Any]) -> None:
         if self._instrument.events_on:
@@ -304,8 +353,7 @@ class Firmware:
 
 def _held_us_max(settings: Settings) -> int:
     """Return how long after a press the next tone may be over, but cannot have been missed."""
-    held_ms = settings.pause_ms_min + settings.tone_ms + settings.response_window_ms // 2
-    return 1000 * held_ms
+    return 1000 * (settings.pause_ms_min + settings.window_ms_min)
 
 
 def _word(value: Any) -> str:

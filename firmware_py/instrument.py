@@ -165,16 +165,20 @@ class Instrument:
     ) -> None:
         """Start a hearing test; ears and seed are as set if they are not told."""
         self._require_board()
-        button = self._buttons.held(self._board.client.told_until_us, HELD_US_MIN)
-        if button is not None:
-            raise ConsoleError(grammar.BUTTON_STUCK, f"button {button} is held down; {NOT_BEGUN}")
         told = {"ears": ears, "seed": seed}
         changes = {name: value for name, value in told.items() if value is not None}
         with _refusing(NOT_BEGUN):
-            person = Person(age_years, sex, None if identifier is None else composed(identifier))
             settings = self._settings(changes)
+            self._require_hands_off(settings)
+            person = Person(age_years, sex, None if identifier is None else composed(identifier))
             self._runner.begin(settings, self._configuration.recorded(person))
         self._manual_tone.forget()
+
+    def _require_hands_off(self, settings: Settings) -> None:
+        told_until_us = self._board.client.told_until_us
+        button = self._buttons.held(told_until_us, HELD_US_MIN, settings.press_buttons)
+        if button is not None:
+            raise ConsoleError(grammar.BUTTON_STUCK, f"button {button} is held down; {NOT_BEGUN}")
 
     def pause(self) -> None:
         """Pause the test."""
@@ -246,9 +250,12 @@ class Instrument:
             raise ConsoleError(grammar.ILLEGAL_PARAMETER, words)
         try:
             found = recorded_result(journal, self._data.disk)
-            return found.result, found.header.calibration
         except ArchiveError as error:
             raise ConsoleError(grammar.JOURNAL_DAMAGED, f"session {number}: {error}") from None
+        if found.header.session != number:
+            words = f"{journal.name}: its header is that of session {found.header.session}"
+            raise ConsoleError(grammar.JOURNAL_DAMAGED, words)
+        return found.result, found.header.calibration
 
     def _journals(self) -> list[Path]:
         with _refusing():
@@ -309,7 +316,9 @@ class Instrument:
     def set_setting(self, name: str, text: str) -> None:
         """Change a setting of the next test."""
         with _refusing():
-            change = {name.lower(): _value(text)}
+            name, value = name.lower(), _value(text)
+            several = isinstance(self._settings().as_record().get(name), list)
+            change = {name: [value] if several and not isinstance(value, list) else value}
             self._settings(change)
         self._changes |= change
 
@@ -326,7 +335,7 @@ class Instrument:
 
     def _settings(self, changes: dict[str, Any] | None = None) -> Settings:
         """Return the settings of the next test, with further changes."""
-        configured = self._configuration.test.as_record()
+        configured = self._configuration.test.chosen()
         return Settings.from_record({**configured, **self._changes, **(changes or {})})
 
     def _require_board(self) -> None:
@@ -349,7 +358,12 @@ def _refusing(undone: str = "") -> Iterator[None]:
 
 
 def _value(text: str) -> Any:
-    """Return what an operator wrote as a number, true, false, null, or else as the word it is."""
+    """Return what an operator wrote as a number, true, false, null, or else as the word it is.
+
+    Of values joined by `;` a list: a comma begins the next argument.
+    """
+    if ";" in text:
+        return [_value(each) for each in text.split(";")]
     try:
         return json.loads(text.lower())
     except ValueError:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from firmware_py import __version__
 from firmware_py.platform import interpreter
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
+from firmware_py.procedure.printable import printable
 
 if TYPE_CHECKING:
     from firmware_py.firmware import Firmware
@@ -185,7 +186,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
     def say_ready(words: str) -> None:
         with suppress(OSError):  # nobody may be reading standard output
-            print(f"gp-pta-device: {words}; {runs_on()}", flush=True)
+            print(printable(f"gp-pta-device: {words}; {runs_on()}"), flush=True)
         if kernel.LIBRARY is not None and configuration.memory_reserve_mb:
             limit_growth(configuration.memory_reserve_mb)
 
@@ -237,7 +238,7 @@ def _until_told_to_end(firmware: "Firmware") -> int:
     try:
         firmware.run()
     except FirmwareError as error:
-        print(f"gp-pta-device: {error}", file=sys.stderr)
+        print(printable(f"gp-pta-device: {error}"), file=sys.stderr)
         return error.code
     return EXIT_DONE
 
@@ -259,7 +260,7 @@ def _clock(arguments: argparse.Namespace) -> "SteadyClock":
 
 
 def _refuse(words: str) -> int:
-    print(f"gp-pta-device: {words}", file=sys.stderr)
+    print(printable(f"gp-pta-device: {words}"), file=sys.stderr)
     return EXIT_CONFIGURATION
 
 

@@ -10,8 +10,9 @@ from firmware_py.journal import (
     JournalUnstartedError,
     read_journal,
 )
-from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.platform.data_directory import DataDirectory, session_number
 from firmware_py.session import Replay, ReplayError, Session, replay
+from firmware_py.session_record import SessionHeader, SessionRecordError
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Newest:
 
 
 def load_newest(data: DataDirectory, calibration: Calibration | None) -> Newest:
-    """Read the newest journal; a damaged one is left as it is.
+    """Read the newest journal; one that is damaged, or is not what its name says, is left as it is.
 
     A journal that was never begun holds nothing; the one before it is the newest then.
 
@@ -58,7 +59,7 @@ def load_newest(data: DataDirectory, calibration: Calibration | None) -> Newest:
             words = f"{error}; its first {good} records are good"
         except JournalReadError as error:
             words = str(error)
-        except ReplayError as error:
+        except (ReplayError, SessionRecordError) as error:
             words = f"{path.name}: {error}"
         return Newest([*wrong, f"{words}; it is left as it is"])
     return Newest(wrong)
@@ -75,6 +76,7 @@ def _load_patiently(data: DataDirectory, path: Path, calibration: Calibration | 
 
 def _load(data: DataDirectory, path: Path, calibration: Calibration | None) -> Newest:
     recovered = read_journal(path, disk=data.disk)
+    _check_name(path, SessionHeader.from_record(recovered.header))
     if recovered.complete and not recovered.torn_bytes:
         return Newest([], finished=replay(recovered.records))
     session, torn_bytes = Session.resume(path, data.seal_key, disk=data.disk)
@@ -87,3 +89,9 @@ def _load(data: DataDirectory, path: Path, calibration: Calibration | None) -> N
             "all records before it are good"
         )
     return Newest(wrong, session)
+
+
+def _check_name(path: Path, header: SessionHeader) -> None:
+    """Raise `SessionRecordError` if the journal is that of another session, of another person."""
+    if header.session != session_number(path):
+        raise SessionRecordError(f"its header is that of session {header.session}")

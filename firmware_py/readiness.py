@@ -19,6 +19,7 @@ from firmware_py.platform.data_directory import (
 )
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE, EXIT_FAULT, EXIT_JOURNAL
 from firmware_py.platform.ports import Port, PortError
+from firmware_py.procedure.printable import printable
 from firmware_py.self_check import Part, clock_part, disk_part
 
 # The exit code if this part is at fault. The firmware runs in spite of a part with 0, and every
@@ -40,7 +41,7 @@ def check(parts: Iterable[Part]) -> int:
     for part in parts:
         code = EXIT_DONE if part.works else CODES[part.name]
         verdict = "ok" if part.works else "FAULT" if code else "warning"
-        print(f"{verdict:8} {part.name:15} {part.words}", flush=True)
+        print(printable(f"{verdict:8} {part.name:15} {part.words}"), flush=True)
         codes.append(code)
     return next(filter(None, codes), EXIT_DONE)
 

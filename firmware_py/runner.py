@@ -20,8 +20,8 @@ from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presenter import READY, STARTING
 from firmware_py.procedure.settings import Settings
-from firmware_py.session import BoardMark, Session
-from firmware_py.session_record import SessionHeader
+from firmware_py.session import Session
+from firmware_py.session_record import BoardMark, SessionHeader
 from firmware_py.sounds import TooLoudError, play_noise, play_tone
 
 SESSIONS_IN_TONE_ID: Final = 1000  # an id has at most 8 characters: "999-9999"
@@ -62,6 +62,7 @@ class Runner:
         self.last_test: HearingTest | None = None
         self.last_calibration = CalibrationInForce()  # of the last test
         self.last_resumed = 0  # how many times the last test was
+        self.has_begun = False  # the last test, itself; not one before it, whose test it took up
         self._taken_up_after: int | None = None  # so many tones, by this firmware
         self._began_us = 0
         self._wait_until_us: int | None = None
@@ -88,7 +89,7 @@ class Runner:
         if newest.session is not None:
             session = newest.session
             self._adopt(session)
-            self._client.remember(session.board.boot, session.board.event)
+            self._client.remember(session.board.boot, session.board.event, session.board.us)
             if session.over:
                 self._close()
             else:
@@ -129,6 +130,7 @@ class Runner:
         session = Session.begin(path, header, data.seal_key, disk=data.disk)
         self.calibration_tone.stop()
         self._adopt(session)
+        self.has_begun = True
         about = {"session": number, "journal": path.name, "calibration": today.state}
         self._tell("session", about)
         self._start(self._client.last_event)
@@ -179,7 +181,8 @@ class Runner:
         """Give the running test what came over the wire."""
         self.calibration_tone.notice(notice)
         match notice:
-            case Greeted():
+            case Greeted(event=event):
+                self._told_event = event  # what was before is told no more, and may be forgotten
                 self._greeted(notice)
             case UnknownEvent(number, verb):
                 self._told_event = number

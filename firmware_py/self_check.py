@@ -10,6 +10,7 @@ from firmware_py.platform.data_directory import DataDirectory, DataDirectoryErro
 # In the order of the answer. A part that is at fault adds its number to the code.
 PARTS: Final = {"wire": 1, "board": 2, "button": 4, "calibration": 8, "disk": 16, "clock": 32}
 STUCK_US: Final = 10_000_000  # nobody holds a button so long
+ANY_BUTTON: Final = 3  # a bit for each
 YEAR_MIN: Final = 2026  # of this firmware: an earlier date is of a clock that was never set
 
 
@@ -72,7 +73,7 @@ class ButtonWatch:
                 return "button-up", button
         return None
 
-    def held(self, board_us: int, for_us: int) -> int | None:
+    def held(self, board_us: int, for_us: int, buttons: int = ANY_BUTTON) -> int | None:
         """Return a button that has been held down for so long, None if there is none.
 
         Parameters
@@ -80,9 +81,11 @@ class ButtonWatch:
         board_us : int
             The board's time up to which all that happened there has been noticed.
         for_us : int
+        buttons : int
+            Those that mean anything, a bit for each.
         """
         for button, since_us in self._down_since_us.items():
-            if board_us - since_us >= for_us:
+            if board_us - since_us >= for_us and button & buttons:
                 return button
         return None
 

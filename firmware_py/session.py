@@ -10,32 +10,28 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from firmware_py import __version__
 from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.journal import Disk, JournalError, JournalWriter, Record, SealKey
-from firmware_py.procedure.events import Action, Event, as_record, event_from_record, records_of
+from firmware_py.procedure.events import Action, Event, as_record, records_of
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import SettingError
-from firmware_py.session_record import SessionHeader, SessionRecordError
-
-SESSION_US_MAX: Final = 2**63 - 1
-RESUMED: Final = "resumed"  # a key of the first input after the firmware had ended
+from firmware_py.session_record import (
+    RESUMED,
+    BoardMark,
+    Input,
+    Output,
+    SessionHeader,
+    SessionRecordError,
+    inputs_and_outputs,
+)
 
 
 class ReplayError(ValueError):
     """A journal that this version cannot follow."""
-
-
-@dataclass(frozen=True)
-class BoardMark:
-    """Up to which event of which boot of which board everything is in the journal."""
-
-    boot: str = ""
-    event: int = 0
-    serial: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,23 +83,29 @@ def replay(records: Sequence[Record], watch: Watcher | None = None) -> Replay:
         If the header or an input is not of this version, or the procedure fails at one; its cause
         is the error if that is one that nobody foresaw.
     """
-    with _named_if_unforeseen(0):
-        try:
+    try:
+        with _named_if_unforeseen(0):
             header = SessionHeader.from_record(records[0])
             state = Replay(header, _new_test(header))
-        except (SessionRecordError, SettingError) as error:
-            raise ReplayError(str(error)) from None
-    for number, record in enumerate(records[1:], 1):
-        if record["kind"] == "input":
-            left = [Difference(number, None, missing) for missing in state.pending]
+        entries = inputs_and_outputs(header, records)
+        number = 0
+        while True:
+            with _named_if_unforeseen(number + 1):
+                told = next(entries, None)
+            if told is None:
+                return state
+            number = told.record
+            if isinstance(told, Output):
+                _compare_output(state, told)
+                continue
+            left = [Difference(told.record, None, missing) for missing in state.pending]
             state.differences += left
             with _named_if_unforeseen(number):
-                event, actions = _take_input(state, number, record)
+                actions = _take_input(state, told)
             if watch is not None:
-                watch(state, event, actions)
-        elif record["kind"] == "output":
-            _compare_output(state, number, record)
-    return state
+                watch(state, told.event, actions)
+    except (SessionRecordError, SettingError) as error:
+        raise ReplayError(str(error)) from None
 
 
 @contextmanager
@@ -111,7 +113,9 @@ def _named_if_unforeseen(number: int) -> Iterator[None]:
     """Name the record at which anything else goes wrong: it would end every life of a firmware."""
     try:
         yield
-    except (ReplayError, MemoryError):  # for want of memory it may go well the next time
+    except (ReplayError, SessionRecordError, SettingError):
+        raise
+    except MemoryError:  # the next time it may go well
         raise
     except Exception as error:
         raise ReplayError(f"record {number}: {type(error).__name__}: {error}") from error
@@ -124,45 +128,25 @@ def _new_test(header: SessionHeader) -> HearingTest:
     )
 
 
-def _take_input(state: Replay, number: int, record: Record) -> tuple[Event, list[Action]]:
-    """Return the input, and what the procedure says to it."""
-    try:
-        event = event_from_record(record["event"])
-        state.at_us = _session_us(record["at_us"])
-        if "board" in record:
-            boot, event_number = record["board"]
-            serial = record.get("serial", state.board.serial)
-            state.board = BoardMark(str(boot), int(event_number), str(serial))
-    except (KeyError, TypeError, ValueError) as error:
-        raise ReplayError(f"record {number}: {error}") from None
+def _take_input(state: Replay, told: Input) -> list[Action]:
+    """Return what the procedure says to an input."""
+    state.at_us, state.board = told.at_us, told.board
     state.inputs += 1
-    state.resumed += record.get(RESUMED) is True
+    state.resumed += told.resumed
     try:
-        actions = state.test.handle(state.at_us, event)
+        actions = state.test.handle(told.at_us, told.event)
     except (InferenceError, TrialLimitError) as error:  # as in the session itself, every time
-        raise ReplayError(f"record {number}: {error}") from None
+        raise ReplayError(f"record {told.record}: {error}") from None
     state.pending = records_of(actions)
-    return event, actions
+    return actions
 
 
-def _session_us(at_us: object) -> int:
-    if type(at_us) is not int or not 0 <= at_us <= SESSION_US_MAX:
-        raise ValueError(
-            f"at_us is {at_us!r}; allowed are whole numbers from 0 to {SESSION_US_MAX}"
-        )
-    return at_us
-
-
-def _compare_output(state: Replay, number: int, record: Record) -> None:
-    recorded = record.get("action")
+def _compare_output(state: Replay, told: Output) -> None:
     replayed = state.pending.pop(0) if state.pending else None
-    if recorded != replayed:
-        state.differences.append(Difference(number, recorded, replayed))
-    state.tones += isinstance(recorded, dict) and recorded.get("what") == "play"
-    try:
-        state.result = state.header.result_of(number, recorded) or state.result
-    except SessionRecordError as error:
-        raise ReplayError(str(error)) from None
+    if told.action != replayed:
+        state.differences.append(Difference(told.record, told.action, replayed))
+    state.tones += isinstance(told.action, dict) and told.action.get("what") == "play"
+    state.result = told.result or state.result
 
 
 class Session:

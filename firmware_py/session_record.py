@@ -1,26 +1,50 @@
-"""What a session says of itself in its journal: the header, and the result at the end.
+"""What a session says in its journal: the header, what went in, what came out, and the result.
 
-Whoever reads a journal has both checked here.
+Whoever reads a journal has all of it checked here, once and for all commands: what is refused here
+is refused by everyone, and what is not goes through the procedure.
 """
 
 import datetime
 import platform
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 from firmware_py import __version__
 from firmware_py.calibration.file import CalibrationError
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.journal import Record
+from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
+from firmware_py.procedure.events import Event, board_us, event_from_record
 from firmware_py.procedure.person import Person
-from firmware_py.procedure.results import ResultError, SessionResult, shown
+from firmware_py.procedure.printable import shown
+from firmware_py.procedure.results import ResultError, SessionResult
 from firmware_py.procedure.settings import BOTH, LEFT, RIGHT, SettingError, Settings
 
 FINISH: Final = "finish"  # the action whose record has the result
+RESUMED: Final = "resumed"  # a key of the first input after the firmware had ended
+SESSION_US_MAX: Final = 2**63 - 1
 
 
 class SessionRecordError(ValueError):
-    """A header or a result that no session wrote; the message has the record and the field."""
+    """A record that no session wrote; the message has record, field, value, and the rule."""
+
+
+@dataclass(frozen=True)
+class BoardMark:
+    """Up to which event of which boot of which board everything is in the journal.
+
+    `us`: the latest time of that boot that it has; it is told by the events, not by itself.
+    """
+
+    boot: str = ""
+    event: int = 0
+    serial: str = ""
+    us: int = 0
+
+    def later(self, event: Event) -> Self:
+        """Return the same after an event has told the board's time, or none."""
+        return replace(self, us=max(self.us, board_us(event)))
 
 
 @dataclass(frozen=True)
@@ -59,7 +83,7 @@ class SessionHeader:
             If a field is missing, or has a value that it cannot have.
         """
         try:
-            return cls(
+            header = cls(
                 _session_number(record["session"]),
                 _settings(record["settings"]),
                 Person.from_record(record["person"]),
@@ -68,6 +92,8 @@ class SessionHeader:
                 _text("firmware", record["firmware"]),
                 _text("python", record["python"]),
             )
+            header.person.check_use(header.settings)
+            return header
         except KeyError as error:
             raise SessionRecordError(f"the header has no {error.args[0]!r}") from None
         except (SettingError, SessionRecordError) as error:
@@ -98,12 +124,89 @@ class SessionHeader:
         if result.by_ear.keys() != tested:
             told, allowed = (", ".join(sorted(ears)) for ears in (result.by_ear, tested))
             raise SessionRecordError(f"record {number}: result.ears are {told}; allowed {allowed}")
+        wanted_hz = self.settings.audiogram_hz
+        for place, ear in enumerate(result.ears):
+            told_hz = [each.frequency_hz for each in ear.thresholds]
+            if told_hz != wanted_hz:
+                raise SessionRecordError(
+                    f"record {number}: result.ears[{place}].thresholds are of {told_hz} Hz; "
+                    f"allowed are {wanted_hz}, each one once"
+                )
         return result
 
 
+@dataclass(frozen=True)
+class Input:
+    """What went into the test."""
+
+    record: int  # its number
+    at_us: int  # session time
+    event: Event
+    board: BoardMark  # up to where the board's events are recorded by now
+    resumed: bool  # the first one after the firmware had ended
+
+
+@dataclass(frozen=True)
+class Output:
+    """What came out of it."""
+
+    record: int  # its number
+    action: Any  # JSON values
+    result: SessionResult | None  # that the action tells; None: it is another one
+
+
+def inputs_and_outputs(
+    header: SessionHeader, records: Sequence[Record]
+) -> Iterator[Input | Output]:
+    """Check what the records after the header say, and return it in its order; notes are passed.
+
+    Raises
+    ------
+    SessionRecordError
+        At the first record that no such session wrote.
+    """
+    board = BoardMark()
+    for number, record in enumerate(records[1:], 1):
+        if record["kind"] == "input":
+            try:
+                at_us = _session_us(record.get("at_us"))
+                event = event_from_record(record.get("event"))
+                board = _board(record, board).later(event)
+            except ValueError as error:
+                raise SessionRecordError(f"record {number}: {error}") from None
+            yield Input(number, at_us, event, board, record.get(RESUMED) is True)
+        elif record["kind"] == "output":
+            action = record.get("action")
+            yield Output(number, action, header.result_of(number, action))
+
+
+def _session_us(value: object) -> int:
+    if type(value) is not int or not 0 <= value <= SESSION_US_MAX:
+        raise SessionRecordError(
+            f"at_us is {shown(value)}; allowed are whole numbers from 0 to {SESSION_US_MAX}"
+        )
+    return value
+
+
+def _board(record: Record, before: BoardMark) -> BoardMark:
+    """Return up to where the board's events are recorded; its serial number is told once."""
+    if "board" not in record:
+        return before
+    told = record["board"]
+    if not isinstance(told, list) or [type(each) for each in told] != [str, int] or told[1] < 0:
+        raise SessionRecordError(
+            f"board is {shown(told)}; allowed is a list of its boot and the number of its event"
+        )
+    serial = _text("serial", record.get("serial", before.serial))
+    boot = _text("board[0]", told[0])
+    return BoardMark(boot, told[1], serial, before.us if boot == before.boot else 0)
+
+
 def _session_number(value: object) -> int:
-    if type(value) is not int or value < 1:
-        raise SessionRecordError(f"session is {shown(value)}; allowed are whole numbers from 1 on")
+    if type(value) is not int or not 1 <= value <= SESSION_NUMBER_MAX:
+        raise SessionRecordError(
+            f"session is {shown(value)}; allowed are whole numbers from 1 to {SESSION_NUMBER_MAX}"
+        )
     return value
 
 
@@ -128,11 +231,14 @@ def _calibration(value: Any) -> CalibrationInForce:
 def _started(value: object) -> str:
     text = _text("started", value)
     try:
-        zone = datetime.datetime.fromisoformat(text).tzinfo
+        time = datetime.datetime.fromisoformat(text)
     except ValueError:
-        zone = None
-    if zone is None:
-        raise SessionRecordError(f"started is {text!r}; allowed is a time with its zone, ISO 8601")
+        time = None
+    # Python takes other forms as well, and in them whatever stands between date and time.
+    if time is None or time.tzinfo is None or time.isoformat() != text:
+        raise SessionRecordError(
+            f"started is {shown(text)}; allowed is a time with its zone, ISO 8601"
+        )
     return text
 
 

@@ -27,6 +27,7 @@ def play_tone(client: Client, calibration: CalibrationInForce, tone_id: str, pla
         Tone(
             tone_id, play.ear, play.frequency_hz, level_dbfs,
             play.on_ms, play.off_ms, play.pulses, play.rise_ms,
+            play.press_ms, play.press_buttons,
         )
     )  # fmt: skip
 

@@ -41,6 +41,7 @@ STYLE: Final[dict[Any, Any]] = {
     "grid.color": "#e6e6e6",
     "grid.linewidth": 0.8,
     "svg.fonttype": "path",
+    "text.parse_math": False,  # what a journal says is a text, not a formula
     "text.color": INK,
     "xtick.color": INK,
     "ytick.color": INK,

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.audiogram import Audiogram
-from firmware_py.console.audiogram import TRUTH
+from firmware_py.console.audiogram import INFERRED, TRUTH
 from firmware_py.console.words import readable
-from firmware_py.procedure.outcomes import UNSURE, Outcome
+from firmware_py.procedure.outcomes import UNSURE
 from firmware_py.procedure.person import Person
+from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import SettingError, Settings
 from host_tools.colours import (
@@ -27,6 +28,7 @@ from host_tools.commands.replay import command as replay
 from host_tools.errors import HostError
 from host_tools.patience import Wait
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
+from host_tools.terminal import show
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.console import Console
@@ -48,6 +50,14 @@ CATCH_WORDS: Final = {
     "true": "[red]pressed[/red]  ",
     UNSURE: "[yellow]unsure[/yellow]   ",
     "false": "silent   ",
+}
+
+
+FOUND_WORDS: Final = {
+    Kind.ABOVE: "none",
+    Kind.AT_MOST: "all",
+    Kind.PERHAPS_ABOVE: "?",
+    Kind.UNKNOWN: "-",
 }
 
 
@@ -117,7 +127,7 @@ def begin(
     state = operator.greet()
     if not state.startswith(IDLE_STATES):
         words = f"going on with the unfinished session in this directory{_so_far(state)}"
-        screen.print(words, soft_wrap=True)
+        show(screen, words, soft_wrap=True)
         return
     told = {
         "EAR": arguments.ear.upper(),
@@ -126,7 +136,7 @@ def begin(
         "SEED": arguments.seed,
     }
     start = ",".join(f"{name}={value}" for name, value in told.items() if value is not None)
-    lines = [f"SETT {name},{_typed(value)}" for name, value in settings.items()]
+    lines = [f"SETT {name},{typed(value)}" for name, value in settings.items()]
     for line in [*lines, f"SESS:STAR {start}"]:
         answer = operator.ask(line)
         if answer != "OK":
@@ -135,7 +145,7 @@ def begin(
 
 def teller(screen: "Console") -> Callable[[str], None]:
     """Return what shows a line about what is done before the test begins."""
-    return lambda line: screen.print(line, style="dim", markup=False, soft_wrap=True)
+    return lambda line: show(screen, line, "dim", soft_wrap=True)
 
 
 def follow(
@@ -184,7 +194,7 @@ def follow(
             state = operator.greet()
             progress.over = state.startswith(IDLE_STATES)
             if not progress.over:
-                screen.print(f"the session goes on{_so_far(state)}", style="yellow")
+                show(screen, f"the session goes on{_so_far(state)}", "yellow")
             wait = next_line()
         if why := wait.in_vain():
             state = operator.ask("SESS:STAT?", why)
@@ -222,14 +232,17 @@ def _so_far(state: str) -> str:
     return f": {about['ear']} ear, tones so far: {about['tones']}"
 
 
-def _typed(value: float | str) -> str:
+def typed(value: float | str) -> str:
+    """Return the value of a setting as an operator types it."""
+    if isinstance(value, bool):
+        return str(value).lower()
     return value if isinstance(value, str) else f"{value:g}"
 
 
 def _show_line(line: str, progress: Progress, screen: "Console") -> None:
     if not line.startswith("! "):
         if line.startswith("ERROR"):
-            screen.print(line, style="red", markup=False)
+            show(screen, line, "red")
         return
     what, *pairs = shlex.split(line[2:])
     about = dict(pair.partition("=")[::2] for pair in pairs)
@@ -245,9 +258,9 @@ def _show_line(line: str, progress: Progress, screen: "Console") -> None:
         case "ear-again":
             screen.print(_ear_line(about, " ear again"))
         case "void":
-            screen.print(f"{about['number']:>4}  asked again: {about['why']}", style="yellow")
+            show(screen, f"{about['number']:>4}  asked again: {about['why']}", "yellow")
         case "error":
-            screen.print(f"error {about['number']}: {about['words']}", style="red", markup=False)
+            show(screen, f"error {about['number']}: {about['words']}", "red")
 
 
 def _ear_line(about: Mapping[str, str], what: str) -> "Text":
@@ -310,7 +323,7 @@ def show_result(
     if truth is not None:
         screen.print(TRUTH_WORDS)
     for remark in result.remarks:
-        screen.print(f"remark: {readable(remark)}", style="yellow", markup=False)
+        show(screen, f"remark: {readable(remark)}", "yellow")
 
 
 def show_verdict(screen: "Console", verdict: "Verdict") -> None:
@@ -319,7 +332,7 @@ def show_verdict(screen: "Console", verdict: "Verdict") -> None:
         style = "green" if verdict.identical else "red"
         if line == verdict.calibration:
             style = calibration_style(line)
-        screen.print(line, style=style, markup=False, soft_wrap=not screen.is_terminal)
+        show(screen, line, style, soft_wrap=not screen.is_terminal)
 
 
 def _panel(ear: EarResult, truth: Audiogram | None) -> "list[Text]":
@@ -344,11 +357,12 @@ def _panel(ear: EarResult, truth: Audiogram | None) -> "list[Text]":
 
 
 def _shown(found: ThresholdResult) -> str:
-    if found.threshold_db_hl is not None:
-        return f"{found.threshold_db_hl:.0f}"
-    return {Outcome.NO_RESPONSE: "none", Outcome.HEARS_ALL: "all", Outcome.INCOMPLETE: "?"}.get(
-        found.mark, "-"
-    )
+    reading = read(found)
+    if reading.kind == Kind.INFERRED:
+        return f"{INFERRED}{reading.level_db_hl:.0f}"
+    if reading.measured_db_hl is not None:
+        return f"{reading.measured_db_hl:.0f}"
+    return FOUND_WORDS[reading.kind]
 
 
 def _number(value: float | None, digits: int) -> str:

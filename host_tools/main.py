@@ -1,9 +1,11 @@
 """`gp-pta`: the one command of the host tools."""
 
+import argparse
 import errno
 import io
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import Final
 
@@ -30,11 +32,12 @@ from host_tools.commands.replay import command as replay
 from host_tools.commands.report import command as report
 from host_tools.commands.sessions import command as sessions
 from host_tools.commands.watch import command as watch
-from host_tools.errors import HostError
+from host_tools.errors import FAULT, REFUSED, HostError
 from host_tools.extras import need
 from host_tools.parser import Command, CommandParser, parser_of
 from host_tools.research.learn_prior import command as learn_prior
 from host_tools.research.study import command as study
+from host_tools.terminal import say_aside
 
 COMMANDS: Final[tuple[Command, ...]] = (
     demo,
@@ -74,19 +77,26 @@ def parser() -> CommandParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     if words := interpreter.refusal():
-        print(f"gp-pta: {words}", file=sys.stderr)
-        return 2
+        say_aside(f"gp-pta: {words}")
+        return REFUSED
     if isinstance(sys.stdout, io.TextIOWrapper):  # a file name may have bytes that are no text
         sys.stdout.reconfigure(errors="backslashreplace")
-    arguments = parser().parse_args(argv)
+    return run(parser().parse_args(argv))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command that was asked for, and return its exit code."""
     try:
         command: Command = arguments.command
         need(f"gp-pta {command.NAME}", *command.NEEDS.get("", ()), use=command.NAME)
         code = command.run(arguments)
         sys.stdout.flush()
-    except (HostError, AudiogramError, LibraryError) as error:
-        print(f"gp-pta: {error}", file=sys.stderr)
-        return 2
+    except HostError as error:
+        say_aside(f"gp-pta: {error}")
+        return error.exit_code
+    except (AudiogramError, LibraryError) as error:
+        say_aside(f"gp-pta: {error}")
+        return REFUSED
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -94,11 +104,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         return BROKEN_PIPE
     except OSError as error:
         if error.errno not in FULL:
-            raise
+            return _fault()
         _forget_stdout()
-        print(f"gp-pta: the output cannot be written: {error.strerror}", file=sys.stderr)
-        return 2
+        say_aside(f"gp-pta: the output cannot be written: {error.strerror}")
+        return REFUSED
+    except Exception:  # 1, as Python has it, would say something of a journal
+        return _fault()
     return code
+
+
+def _fault() -> int:
+    """Say where the error is that is being handled, which nobody foresaw."""
+    say_aside(*traceback.format_exc().splitlines())
+    return FAULT
 
 
 def _forget_stdout() -> None:

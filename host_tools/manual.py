@@ -15,6 +15,10 @@ TITLE: Final = """\
 # gp-pta: the commands
 
 Made by `python -m host_tools.manual` from what `gp-pta COMMAND --help` shows.
+
+Of every command 2 means that it could not do what was asked, and says why in a line; 70 is a fault
+of its own, with a traceback to report. What comes from a file is shown with whatever cannot be
+printed spelt out: `\\x1b`, `\\n`, `\\u202e`.
 """
 
 

@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -11,6 +10,7 @@ from typing import Final
 
 from firmware_py.journal import JournalError, JournalUnstartedError, read_journal
 from host_tools.errors import HostError
+from host_tools.terminal import say_aside
 
 JOURNALS: Final = "session-*.journal"
 SESSIONS: Final = Path("sessions")  # where the pages have the firmware put them
@@ -42,7 +42,7 @@ def journal_or_newest(named: Path | None) -> Path:
         return named
     for journal in (*_newest_first(SESSIONS), *_temporary()):
         if _is_started(journal):
-            print(f"the newest session: {journal}", file=sys.stderr)
+            say_aside(f"the newest session: {journal}")
             return journal
     raise HostError(
         f"no journal is named, and there is no session in {str(SESSIONS)!r} here nor one of gp-pta "

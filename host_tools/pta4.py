@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.reading import Kind, Reading, read
 from firmware_py.procedure.results import ThresholdResult
 
 PTA4_FREQUENCIES_HZ: Final = (500.0, 1000.0, 2000.0, 4000.0)
@@ -17,25 +17,26 @@ class Pta4:
     db_hl: float
     # no response at one of the frequencies: its limit is in the mean, and the ear is worse
     at_least: bool
+    inferred_hz: tuple[int, ...] = ()  # of the four, those that were not asked
 
 
 def pta4_of(thresholds: Iterable[ThresholdResult]) -> Pta4 | None:
     """Return the average of an ear's thresholds; None: it is not known.
 
-    A threshold that surely lies beyond a limit counts as that limit.
+    A threshold that surely lies beyond a limit counts as that limit, and one that is inferred as
+    the inferred number.
     """
-    found = [t for t in thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ]
-    levels_db_hl = [_level_db_hl(threshold) for threshold in found]
+    four = {t.frequency_hz: read(t) for t in thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ}
+    levels_db_hl = [_level_db_hl(reading) for reading in four.values()]
     known_db_hl = [level_db_hl for level_db_hl in levels_db_hl if level_db_hl is not None]
     if len(known_db_hl) < len(PTA4_FREQUENCIES_HZ):
         return None
-    beyond = any(threshold.mark == Outcome.NO_RESPONSE for threshold in found)
-    return Pta4(sum(known_db_hl) / len(known_db_hl), beyond)
-
-
-def _level_db_hl(found: ThresholdResult) -> float | None:
-    return (
-        found.limit_db_hl
-        if found.mark in (Outcome.NO_RESPONSE, Outcome.HEARS_ALL)
-        else found.threshold_db_hl
+    return Pta4(
+        sum(known_db_hl) / len(known_db_hl),
+        any(reading.kind == Kind.ABOVE for reading in four.values()),
+        tuple(f for f, reading in four.items() if reading.kind == Kind.INFERRED),
     )
+
+
+def _level_db_hl(reading: Reading) -> float | None:
+    return reading.inferred_db_hl if reading.kind == Kind.INFERRED else reading.known_db_hl

@@ -27,13 +27,15 @@ from firmware_py.procedure.events import (
     Unmask,
 )
 from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.person import Person
+from firmware_py.procedure.printable import printable
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.tells import AnswerTold, CatchTold, ToneTold
 from firmware_py.session import Replay, ReplayError, replay
 from firmware_py.session_record import SessionHeader
-from host_tools.errors import HostError
+from host_tools.errors import HostError, NonsenseError
 
 
 class UnstartedError(HostError):
@@ -82,6 +84,11 @@ class RecordedSession:
         return self.recovered.path
 
     @property
+    def name(self) -> str:
+        """Return the journal's name, without the directory, as it can be shown."""
+        return printable(self.path.name)
+
+    @property
     def header(self) -> SessionHeader:
         """Return what the session said of itself at its start."""
         return self.state.header
@@ -95,6 +102,12 @@ class RecordedSession:
     def settings(self) -> Settings:
         """Return the settings of the test."""
         return self.test.settings
+
+    @property
+    def counted(self) -> tuple[Purpose, ...]:
+        """Return what the tones were for that the thresholds rest on."""
+        familiar = (Purpose.FAMILIARISE,) if self.settings.familiarisation_counts else ()
+        return (*familiar, Purpose.MEASURE, Purpose.RETEST)
 
     @property
     def person(self) -> Person:
@@ -134,8 +147,8 @@ def read_session(path: Path, watch: TrialWatcher = unwatched) -> RecordedSession
     Raises
     ------
     HostError
-        If the file is no journal, or of a version that cannot be followed; an `UnstartedError` if
-        nothing had been recorded in it.
+        If the file is no journal; an `UnstartedError` if nothing had been recorded in it; a
+        `NonsenseError` if it says what no session of this version wrote.
     """
     recovered, damage = _good_records(path)
     trials: list[Trial] = []
@@ -147,7 +160,7 @@ def read_session(path: Path, watch: TrialWatcher = unwatched) -> RecordedSession
     try:
         state = replay(recovered.records, _Trials(keep))
     except ReplayError as error:
-        raise HostError(f"{path}: {error}") from None
+        raise NonsenseError(f"{path}: {error}") from error.__cause__
     return RecordedSession(recovered, state, trials, damage)
 
 

@@ -10,7 +10,9 @@ from typing import Any, Final
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.faults import FaultRates
+from device.simulator.kinds import HONEST, KINDS_WORDS, kind_named
 from device.simulator.listener import INTERAURAL_ATTENUATION_DB, SimulatedListener
+from device.simulator.odd_ears import ODD_EARS
 from host_tools.emulated_board import board_image
 from host_tools.errors import HostError
 from host_tools.processes import ConsoleLine, FirmwareProcess, Simulator
@@ -46,8 +48,12 @@ def add_board_arguments(p: argparse.ArgumentParser) -> None:
         "--audiogram",
         default="N3",
         metavar="NAME|FILE.csv:ROW",
-        help="a standard audiogram, N1 to N7 or S1 to S3, or a row (from 1) of an audiogram "
+        help="a standard audiogram, N1 to N7 or S1 to S3; an odd one, "
+        f"{', '.join(ODD_EARS)} (island:2 is another island); or a row (from 1) of an audiogram "
         "table; two with a comma are right and left ear (default: N3)",
+    )
+    p.add_argument(
+        "--listener", default=HONEST.text, metavar="KIND", help=f"{KINDS_WORDS} (default: honest)"
     )
     p.add_argument("--seed", type=int, default=1, help="seed of all random numbers (default: 1)")
     p.add_argument("--response-noise", type=float, default=2.0, metavar="DB", help="default: 2")
@@ -57,6 +63,13 @@ def add_board_arguments(p: argparse.ArgumentParser) -> None:
         help="share of silences that are answered (default: 0.01)",
     )  # fmt: skip
     p.add_argument("--response-time", type=float, default=0.4, metavar="S", help="default: 0.4")
+    p.add_argument(
+        "--response-time-slope",
+        type=float,
+        default=0.0,
+        metavar="B",
+        help="fall of the log of that for each SD above the threshold (default: 0; people: 0.08)",
+    )
     p.add_argument(
         "--unsure-half-width",
         type=float,
@@ -98,6 +111,8 @@ def listener_of(arguments: argparse.Namespace) -> SimulatedListener:
             seed=arguments.seed,
             unsure_half_width_db=arguments.unsure_half_width,
             interaural_attenuation_db=arguments.interaural_attenuation,
+            kind=kind_named(arguments.listener),
+            response_time_slope=arguments.response_time_slope,
         )
     except ValueError as error:
         raise HostError(str(error)) from None
@@ -153,7 +168,7 @@ def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the settings of a test that this board and this listener need."""
     settings: dict[str, Any] = {**BRIEF} if arguments.board == EMULATED else {}
     if arguments.unsure_half_width != 0.0:
-        settings["unsure_half_width_db"] = arguments.unsure_half_width
+        settings["unsure_button"] = True
     return settings
 
 

@@ -32,9 +32,11 @@ settings.load_profile("gp-pta")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # What Numba runs: the methods to compare with, whose kernels are in no library; how kernels are
-# compiled; and what calls kernels that are a part of others there, and slow as plain Python.
+# compiled; what notes the calls of kernels to count them; and what calls kernels that are a part of
+# others there, and slow as plain Python.
 NUMBA_ONLY = (
-    "host/research/*", "inference/test_kernels.py", "inference/laplace/test_posterior.py",
+    "bench/*", "host/research/*", "inference/test_kernels.py",
+    "inference/laplace/test_posterior.py", "inference/mixture/test_edges.py",
     "inference/mixture/test_selection.py",
 )  # fmt: skip
 # What has to be the same whatever runs the kernels, and is seen under both each time.

@@ -1,14 +1,17 @@
 """Reference for profile "default", in NumPy and SciPy, from the equations and not from the code.
 
-The threshold at the knots is w ~ sum_k pi_k N(m_k, C_k); a tone i at the level h_i sees
-g_i = b_i w + e_i, b_i the row of linear interpolation over log2 frequency, e_i ~ N(0, v_i) of its
-own. A listener (sigma, lambda, gamma) answers as an ordinal probit with a dead zone of half width
-d:
+The threshold at the knots is sum_k pi_k N(m_k, C_k). Between two knots it is linear over log2
+frequency plus a bend: sqrt(4 u (1 - u)) s_j z_j at the fraction u of the interval j; an octave
+beyond the outermost knots it is that of the knot plus sqrt(150) z. All z are N(0, 1), one for each
+interval and each side, and stand behind the knots in w: a tone i at the level h_i sees g_i = b_i w.
+A listener (sigma, lambda, gamma, d) answers as an ordinal probit with a dead zone of half width d:
 
 P(heard | g) = gamma + c Phi((h - d - g)/sigma),   P(silent | g) = lambda + c Phi((g - h - d)/sigma)
 
 P(unsure | g) the rest, c = 1 - lambda - gamma (- gamma again, with a dead zone). One who wanders
-attends or is away, a Markov chain over the answers, and when away gives each answer equally often.
+attends, misses whatever is played, or presses whatever is played: a Markov chain over the answers.
+Who misses all is silent with probability 0.8, who presses all with 0.2; the rest is shared equally
+by the buttons.
 
 Here are that likelihood, expectation propagation with dense matrices and moments by quadrature, and
 two ways to the exact posterior: importance sampling, and elliptical slice sampling (Murray, Adams &
@@ -29,7 +32,19 @@ QUADRATURE_REACH_SDS = 14.0
 
 HEARD, UNSURE, SILENT = 1, 0, -1
 
-WANDERS_OFF, RETURNS, AWAY_AT_THE_START = 0.01, 0.12, 0.02
+# States of attention: attending, missing all, pressing all.
+ATTENDING, MISSING, PRESSING = range(3)
+WANDERS_OFF, RETURNS, AWAY_AT_THE_START = 0.01, 0.2, 0.02
+STATE_AT_THE_START = np.array([1.0 - AWAY_AT_THE_START, *[0.5 * AWAY_AT_THE_START] * 2])
+# From a row to a column; nobody goes from missing to pressing without attending in between.
+STATE_TO_STATE = np.array([
+    [1.0 - WANDERS_OFF, 0.5 * WANDERS_OFF, 0.5 * WANDERS_OFF],
+    [RETURNS, 1.0 - RETURNS, 0.0],
+    [RETURNS, 0.0, 1.0 - RETURNS],
+])  # fmt: skip
+SILENT_WHILE_MISSING, SILENT_WHILE_PRESSING = 0.8, 0.2
+
+OUTSIDE_DB2_PER_OCTAVE = 150.0
 
 
 class Listener(NamedTuple):
@@ -39,35 +54,42 @@ class Listener(NamedTuple):
     lapse_rate: float
     false_alarm_rate: float
     share: float = 1.0
+    half_width_db: float = 0.0
 
 
 @dataclass
 class Data:
-    """Answers, seen from a mixture prior over the knots."""
+    """Answers, seen from a mixture prior over the unknowns: D knots, perhaps D + 1 bends."""
 
     weight: FloatArray  # (K,)
-    mean_db_hl: FloatArray  # (K, D)
-    covariance_db2: FloatArray  # (K, D, D)
+    mean_db_hl: FloatArray  # (K, D) or (K, 2 D + 1)
+    covariance_db2: FloatArray  # of the same
     knots_hz: FloatArray  # (D,)
+    # (D - 1,), s_j; None: the bends are not among the unknowns, and nothing may be asked off knots
+    between_sd_db: FloatArray | None
     listeners: list[Listener]
     wanders: bool = False
-    half_width_db: float = 0.0
     rows: list[FloatArray] = field(default_factory=list)  # b_i
     level_db_hl: list[float] = field(default_factory=list)
-    extra_db2: list[float] = field(default_factory=list)  # v_i
     noise_factor: list[float] = field(default_factory=list)
     answer: list[int] = field(default_factory=list)
 
     def add(
-        self, frequency_hz: float, level_db_hl: float, answer: int,
-        extra_db2: float = 0.0, noise_factor: float = 1.0,
-    ) -> None:  # fmt: skip
+        self, frequency_hz: float, level_db_hl: float, answer: int, noise_factor: float = 1.0
+    ) -> None:
         """Note one answer."""
-        self.rows.append(row_of(frequency_hz, self.knots_hz))
+        self.rows.append(self.row(frequency_hz))
         self.level_db_hl.append(level_db_hl)
-        self.extra_db2.append(extra_db2)
         self.noise_factor.append(noise_factor)
         self.answer.append(answer)
+
+    def row(self, frequency_hz: float) -> FloatArray:
+        """Return b, the threshold at a frequency as a sum of the unknowns."""
+        knots = row_of(frequency_hz, self.knots_hz)
+        if self.between_sd_db is None:
+            assert frequency_hz in self.knots_hz
+            return knots
+        return np.r_[knots, bows_of(frequency_hz, self.knots_hz, self.between_sd_db)]
 
     def log_likelihood(self, w: FloatArray) -> FloatArray:
         """Return log p(answers | w), the listeners summed out; w is (N, D)."""
@@ -78,20 +100,20 @@ class Data:
         for listener in self.listeners:
             noise_db = self.noise_of(listener)
             p = [
-                probability(a, h, g[:, i], noise_db[i], listener, self.half_width_db)
+                probability(a, h, g[:, i], noise_db[i], listener, listener.half_width_db)
                 for i, (a, h) in enumerate(zip(self.answer, self.level_db_hl, strict=True))
             ]
             log_p = (
-                log_of_wanderer(p, self.half_width_db) if self.wanders else np.log(p).sum(axis=0)
+                log_of_wanderer(p, self.answer, listener.half_width_db)
+                if self.wanders
+                else np.log(p).sum(axis=0)
             )
             total.append(np.log(listener.share) + log_p)
         return np.asarray(logsumexp(total, axis=0))
 
     def noise_of(self, listener: Listener) -> FloatArray:
-        """Return the SD of the noise of each answer, what lies between the knots included."""
-        return np.sqrt(
-            (listener.noise_db * np.array(self.noise_factor)) ** 2 + np.array(self.extra_db2)
-        )
+        """Return the SD of the noise of each answer."""
+        return np.asarray(listener.noise_db * np.array(self.noise_factor))
 
     def log_prior(self, w: FloatArray) -> FloatArray:
         """Return log p(w)."""
@@ -102,6 +124,35 @@ def row_of(frequency_hz: float, knots_hz: FloatArray) -> FloatArray:
     """Return b: linear interpolation over log2 frequency, constant beyond the knots."""
     return np.array([np.interp(np.log2(frequency_hz), np.log2(knots_hz), e)
                      for e in np.eye(len(knots_hz))])  # fmt: skip
+
+
+def bows_of(frequency_hz: float, knots_hz: FloatArray, between_sd_db: FloatArray) -> FloatArray:
+    """Return what the bends are multiplied by: above each of the D knots in turn, below the first.
+
+    At most one of the D + 1 is not 0; all are 0 at a knot.
+    """
+    at, knots = np.log2(frequency_hz), np.log2(knots_hz)
+    bows_db = np.zeros(len(knots) + 1)
+    if at < knots[0]:
+        bows_db[-1] = np.sqrt(OUTSIDE_DB2_PER_OCTAVE * (knots[0] - at))
+    elif at > knots[-1]:
+        bows_db[-2] = np.sqrt(OUTSIDE_DB2_PER_OCTAVE * (at - knots[-1]))
+    elif frequency_hz not in knots_hz:
+        j = int(np.searchsorted(knots, at)) - 1
+        u = (at - knots[j]) / (knots[j + 1] - knots[j])
+        bows_db[j] = np.sqrt(4.0 * u * (1.0 - u)) * between_sd_db[j]
+    return bows_db
+
+
+def with_bends(mean: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return means (K, 2 D + 1) and covariances of knots and bends from those of the D knots.
+
+    The bends are standard normal, and independent of each other and of the knots.
+    """
+    components, knots = mean.shape
+    wide = np.tile(np.eye(2 * knots + 1), (components, 1, 1))
+    wide[:, :knots, :knots] = covariance
+    return np.c_[mean, np.zeros((components, knots + 1))], wide
 
 
 def probability(
@@ -118,21 +169,28 @@ def probability(
     return np.asarray(rate + c * inside)
 
 
-def log_of_wanderer(p_attending: list[FloatArray], half_width_db: float) -> FloatArray:
+def while_away(answer: int, half_width_db: float) -> tuple[float, float]:
+    """Return p(answer) of one who misses all, and of one who presses all."""
+    if answer == SILENT:
+        return SILENT_WHILE_MISSING, SILENT_WHILE_PRESSING
+    buttons = 2.0 if half_width_db > 0.0 else 1.0
+    return (1.0 - SILENT_WHILE_MISSING) / buttons, (1.0 - SILENT_WHILE_PRESSING) / buttons
+
+
+def log_of_wanderer(
+    p_attending: list[FloatArray], answers: list[int], half_width_db: float
+) -> FloatArray:
     """Return the log probability of all answers, summed over the ways of wandering."""
-    by_chance = 1.0 / 3.0 if half_width_db > 0.0 else 0.5
-    there = np.full_like(p_attending[0], 1.0 - AWAY_AT_THE_START)
-    away = np.full_like(there, AWAY_AT_THE_START)
-    log_p = np.zeros_like(there)
-    for p in p_attending:
-        there, away = there * p, away * by_chance
-        total = there + away
+    state = np.tile(STATE_AT_THE_START, (len(p_attending[0]), 1))
+    log_p = np.zeros(len(state))
+    for p, answer in zip(p_attending, answers, strict=True):
+        given = np.empty_like(state)
+        given[:, ATTENDING] = p
+        given[:, MISSING:] = while_away(answer, half_width_db)
+        state = state * given
+        total = state.sum(axis=1)
         log_p += np.log(total)
-        there, away = there / total, away / total
-        there, away = (
-            there * (1.0 - WANDERS_OFF) + away * RETURNS,
-            there * WANDERS_OFF + away * (1.0 - RETURNS),
-        )
+        state = (state / total[:, np.newaxis]) @ STATE_TO_STATE
     return log_p
 
 
@@ -207,7 +265,7 @@ def expectation_propagation(
             cavity_precision, cavity_nu = 1.0 / v - tau[i], m / v - nu[i]
             cavity_mean, cavity_variance = cavity_nu / cavity_precision, 1.0 / cavity_precision
             log_z[i], new_mean, new_variance = tilted_moments(
-                data.answer[i], data.level_db_hl[i], noise_db[i], listener, data.half_width_db,
+                data.answer[i], data.level_db_hl[i], noise_db[i], listener, listener.half_width_db,
                 cavity_mean, cavity_variance,
             )  # fmt: skip
             new_tau = max(1.0 / new_variance - cavity_precision, 0.0)
@@ -244,7 +302,7 @@ def log_partition(precision: float, nu: float) -> float:
 
 
 class Sampled(NamedTuple):
-    """Mean and SD at the knots, log evidence, and how many samples all are worth."""
+    """Mean and SD of the unknowns, log evidence, and how many samples all are worth."""
 
     mean_db_hl: FloatArray
     sd_db: FloatArray

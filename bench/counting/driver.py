@@ -76,7 +76,13 @@ def _fields(arguments: Any, group: Any) -> Iterator[Any]:
 
 
 def record(trial: Any) -> list[Call]:
-    """Run `trial()`, and return the calls of kernels that it makes."""
+    """Run `trial()`, and return the calls of kernels that it makes.
+
+    Raises
+    ------
+    RuntimeError
+        If there are none: where a library runs the kernels, their calls cannot be noted.
+    """
     calls: list[Call] = []
 
     def noting(kernel: Dispatcher) -> Any:
@@ -102,6 +108,8 @@ def record(trial: Any) -> list[Call]:
     finally:
         for each in patches:
             each.stop()
+    if not calls:
+        raise RuntimeError("no kernel was called by Numba; it has to run them: GP_PTA_KERNELS=jit")
     return calls
 
 

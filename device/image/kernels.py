@@ -36,7 +36,13 @@ ROOT: Final = Path(__file__).parents[2]
 LIBRARY_BYTES_MAX: Final = 200_000
 # The modules that have entries, in two parts of about the same duration: a process each.
 PARTS: Final = (
-    ("elementary", "mixture.posterior", "mixture.prediction", "mixture.selection"),
+    (
+        "elementary",
+        "mixture.posterior",
+        "mixture.prediction",
+        "mixture.selection",
+        "mixture.ambiguity",
+    ),
     ("laplace.posterior", "laplace.hyperparameters", "laplace.selection"),
 )
 # They make the text the same on every machine that builds: for no processor in particular, not yet

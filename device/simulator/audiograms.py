@@ -1,4 +1,4 @@
-"""Audiograms by name: a standard one, or a row of a table of real ears.
+"""Audiograms by name: a standard one, an odd one, or a row of a table of real ears.
 
 The table has the columns of the NHANES file: ``t500``, ``t1000`` ... in dB HL (any ``tNNN``), where
 a blank cell is a frequency that was not measured, and ``no_response``, which lists the frequencies,
@@ -21,6 +21,8 @@ from typing import Final
 from device.simulator import nhanes
 from device.simulator.audiogram import Audiogram
 from device.simulator.listener import EARS, Ear
+from device.simulator.odd_ears import NUMBERS_MAX as ODD_NUMBERS_MAX
+from device.simulator.odd_ears import ODD_EARS, odd_ear
 from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
@@ -43,8 +45,9 @@ def audiogram_named(text: str) -> dict[Ear, Audiogram]:
     Parameters
     ----------
     text : str
-        ``N1`` ... ``N7``, ``S1`` ... ``S3`` (Bisgaard et al. 2010), or ``FILE.csv:ROW``, where
-        row 1 is the first one after the header. One such text is for both ears;
+        ``N1`` ... ``N7``, ``S1`` ... ``S3`` (Bisgaard et al. 2010), one of `ODD_EARS` or the
+        n-th of its family, ``NAME:N``, or ``FILE.csv:ROW``, where row 1 is the first one after the
+        header. One such text is for both ears;
         ``TEXT,TEXT`` is right ear, left ear.  A row with both ears gives each its own.
 
     Raises
@@ -68,17 +71,29 @@ def _both_named(name: str) -> dict[Ear, Audiogram]:
         frequencies_hz = tuple(map(float, FREQUENCIES_HZ))
         audiogram = Audiogram(frequencies_hz, STANDARD_AUDIOGRAMS_DB_HL[name])
         return dict.fromkeys(EARS, audiogram)
+    if name in ODD_EARS:
+        return dict.fromkeys(EARS, odd_ear(name))
     file_name, colon, row = name.rpartition(":")
     if not colon:
         raise AudiogramError(
             f"no audiogram is called {name!r}, allowed are "
-            f"{', '.join(STANDARD_AUDIOGRAMS_DB_HL)}, or FILE.csv:ROW"
+            f"{', '.join((*STANDARD_AUDIOGRAMS_DB_HL, *ODD_EARS))}, or FILE.csv:ROW"
         )
+    if file_name in ODD_EARS:
+        return dict.fromkeys(EARS, _odd_ear(file_name, row))
     if not re.fullmatch("[1-9][0-9]*", row, re.ASCII):
         raise AudiogramError(
             f"row {row!r} of {file_name}, allowed is a number from 1 on (the row after the header)"
         )
     return _from_table(Path(file_name), int(row))
+
+
+def _odd_ear(name: str, number: str) -> Audiogram:
+    if re.fullmatch("[1-9][0-9]{0,6}", number, re.ASCII) and int(number) <= ODD_NUMBERS_MAX:
+        return odd_ear(name, int(number))
+    raise AudiogramError(
+        f"ear {number!r} of {name}, allowed is a number from 1 to {ODD_NUMBERS_MAX}"
+    )
 
 
 def _from_table(path: Path, row: int) -> dict[Ear, Audiogram]:

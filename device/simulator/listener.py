@@ -2,11 +2,13 @@
 
 The random numbers are raw Philox words under a key made of the seed and of the question itself, so
 nothing depends on how often or in which order a listener is asked, and a tone that is played again
-under its old id, after a crash, gets its old answer.
+under its old id, after a crash, gets its old answer. A listener who is not the same all the time
+(`kinds.py`) is so by the number in which a tone's id ends: the firmware counts its tones.
 """
 
 import hashlib
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -15,6 +17,7 @@ from typing import Final, Literal, Protocol
 from numpy.random import Philox
 
 from device.simulator.audiogram import Audiogram
+from device.simulator.kinds import HONEST, Course, Kind
 
 Ear = Literal["left", "right"]
 
@@ -22,6 +25,7 @@ EARS: Final[tuple[Ear, Ear]] = ("right", "left")  # the order of a text "RIGHT,L
 START: Final = "-"  # stands for the tone before the first one; no tone may be called so
 IDLE_SLOT_S: Final = 2.5  # about a trial (FIELD.md: 2.5-4 s), so that a rate is "per trial"
 RESPONSE_TIME_LOG_SD: Final = 0.25  # of the natural logarithm
+RESPONSE_TIME_FLAT_FROM_SDS: Final = 3.0  # so far above the threshold people are as fast as ever
 RESPONSE_TIME_S_MIN: Final = 0.15  # nobody reacts to a sound faster
 RESPONSE_TIME_S_MAX: Final = 1.2  # FIELD.md: 1.2 s at most
 HOLD_TIME_S_MIN: Final = 0.15  # the button is held about 0.2 s
@@ -34,6 +38,7 @@ INTERAURAL_ATTENUATION_DB: Final = 50.0
 NOISE_HALF_BAND_OCTAVES: Final = 0.5  # noise masks tones so near its centre, and no others
 
 _STANDARD_NORMAL: Final = NormalDist()
+_NUMBER: Final = re.compile(r"[0-9]{1,9}\Z", re.ASCII)
 _ID_WORDS: Final = 4  # one for the key, three for the counter, whose lowest word counts
 
 assert RESPONSE_TIME_S_MIN < RESPONSE_TIME_S_MAX < IDLE_SLOT_S
@@ -94,7 +99,8 @@ class SimulatedListener:
     and reaches the other ear as weakened as a tone does.
 
     The response time is log-normal with log-SD `RESPONSE_TIME_LOG_SD`, limited to
-    `RESPONSE_TIME_S_MIN` ... `RESPONSE_TIME_S_MAX`.
+    `RESPONSE_TIME_S_MIN` ... `RESPONSE_TIME_S_MAX`. Its logarithm falls by the slope for each SD of
+    the response noise above the threshold, within `RESPONSE_TIME_FLAT_FROM_SDS` of it.
 
     Parameters
     ----------
@@ -110,13 +116,18 @@ class SimulatedListener:
         a spontaneous press of it in each idle slot of `IDLE_SLOT_S`. Exactly 1: always answers,
         whatever the lapse rate says.
     response_time_s : float
-        Median, within the limits above.
+        Median (of a tone at the threshold, with a slope), within the limits above.
+    response_time_slope : float
+        0 to 1; 0: tones are answered equally fast. People have 0.07 to 0.1.
     seed : int
         0 to `SEED_MAX`.
     unsure_half_width_db : float
         The d above, 0 or more; 0: the second button is never pressed.
     interaural_attenuation_db : float
         Above 0; infinity: no ear hears for the other.
+    kind : Kind, optional
+        What is unusual about this listener; its noise and lapse rate, if it has some, are in place
+        of those above.
 
     Raises
     ------
@@ -124,7 +135,7 @@ class SimulatedListener:
         A parameter is out of its range, the rates add up to more than 1.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - each is an option of the command line
         self,
         thresholds: Mapping[Ear, Audiogram],
         response_noise_db: float = 2.0,
@@ -134,13 +145,21 @@ class SimulatedListener:
         seed: int = 1,
         unsure_half_width_db: float = 0.0,
         interaural_attenuation_db: float = INTERAURAL_ATTENUATION_DB,
+        kind: Kind = HONEST,
+        response_time_slope: float = 0.0,
     ) -> None:
+        if kind.response_noise_db is not None:
+            response_noise_db = kind.response_noise_db
+        if kind.lapse_rate is not None:
+            lapse_rate = kind.lapse_rate
         for name, value, allowed, words in (
             ("response_noise_db", response_noise_db, 0.0 < response_noise_db < math.inf,
              "is above 0"),
             ("response_time_s", response_time_s,
              RESPONSE_TIME_S_MIN <= response_time_s <= RESPONSE_TIME_S_MAX,
              f"are {RESPONSE_TIME_S_MIN} to {RESPONSE_TIME_S_MAX} s"),
+            ("response_time_slope", response_time_slope, 0.0 <= response_time_slope <= 1.0,
+             "are 0 to 1"),
             ("seed", seed, 0 <= seed <= SEED_MAX, f"are 0 to {SEED_MAX}"),
             ("unsure_half_width_db", unsure_half_width_db, 0.0 <= unsure_half_width_db < math.inf,
              "is 0 and more"),
@@ -160,13 +179,20 @@ class SimulatedListener:
         self._thresholds = dict(thresholds)
         self._response_noise_db = response_noise_db
         self._response_time_s = response_time_s
+        self._response_time_slope = response_time_slope
         self._seed = seed
+        self._course = Course(kind, seed, response_noise_db)
 
     def probabilities(
         self, ear: Ear, frequency_hz: float, level_db_hl: float, noise: Noise | None = None
     ) -> tuple[float, float]:
-        """Give the probability that a tone is answered with the first button, and with either."""
-        sensation_db = self._sensation_db(ear, frequency_hz, level_db_hl, noise)
+        """Give the probability that a tone is answered with the first button, and with either.
+
+        At the mean criterion, where that of the kind of listener drifts.
+        """
+        return self._probabilities(self._sensation_db(ear, frequency_hz, level_db_hl, noise))
+
+    def _probabilities(self, sensation_db: float) -> tuple[float, float]:
         heard = self._probability_above(self._unsure_half_width_db, sensation_db)
         answered = self._probability_above(-self._unsure_half_width_db, sensation_db)
         rate = self._false_alarm_rate
@@ -217,12 +243,20 @@ class SimulatedListener:
         """
         numbers = f"{float(frequency_hz).hex()} {float(level_db_hl).hex()}"
         chance, speed, grip = self._uniforms(f"tone {tone_id} {ear} {numbers}")
-        heard, answered = self.probabilities(ear, frequency_hz, level_db_hl, noise)
+        number = number_of(tone_id)
+        moment = self._course.at(number)
+        sensation_db = self._sensation_db(ear, frequency_hz, level_db_hl, noise)
+        sensation_db -= moment.criterion_db
+        heard, answered = self._probabilities(sensation_db)
+        if moment.pressed is not None:
+            heard = answered = float(moment.pressed)
+        self._course.answered(number, chance < answered)
         if chance >= answered:
             return None
-        log_ratio = RESPONSE_TIME_LOG_SD * _STANDARD_NORMAL.inv_cdf(speed)
-        time_s = self._response_time_s * math.exp(log_ratio)
-        time_s = min(max(time_s, RESPONSE_TIME_S_MIN), RESPONSE_TIME_S_MAX)
+        end = RESPONSE_TIME_FLAT_FROM_SDS
+        above = min(max(sensation_db / self._response_noise_db, -end), end)
+        faster = self._response_time_slope * above
+        time_s = response_time_s(self._response_time_s, speed, faster)
         button = HEARD_BUTTON if chance < heard else UNSURE_BUTTON
         return Press(delay_us=round(time_s * 1e6), hold_us=_hold_us(grip), button=button)
 
@@ -248,6 +282,22 @@ class SimulatedListener:
         )
         first, second, third = (int(word) for word in stream.random_raw(3))
         return _uniform(first), _uniform(second), _uniform(third)
+
+
+def response_time_s(median_s: float, uniform: float, faster: float = 0.0) -> float:
+    """Return a response time, from a number strictly between 0 and 1.
+
+    `faster`: by how much its natural logarithm is less than of a tone at the threshold.
+    """
+    log_ratio = RESPONSE_TIME_LOG_SD * _STANDARD_NORMAL.inv_cdf(uniform) - faster
+    time_s = median_s * math.exp(log_ratio)
+    return min(max(time_s, RESPONSE_TIME_S_MIN), RESPONSE_TIME_S_MAX)
+
+
+def number_of(tone_id: str) -> int:
+    """Return the number in which the id of a tone ends, 0 if it ends in none."""
+    found = _NUMBER.search(tone_id)
+    return int(found[0]) if found else 0
 
 
 def _uniform(word: int) -> float:

@@ -1,8 +1,8 @@
 """The listener's buttons: edges by interrupt, time stamps of microseconds, debounced.
 
 The interrupt only notes when the first and the last edge came. The program asks again when the
-contact has been quiet for `QUIET_US`: then the level is the answer, and the time of the first edge
-is its time. A spike that leaves the level as it was is nothing.
+contact has been quiet for `QUIET_US`, or bounces on and on: then the level is the answer, and the
+time of the first edge is its time. A spike that leaves the level as it was is nothing.
 """
 
 from array import array
@@ -11,6 +11,7 @@ from time import ticks_diff, ticks_us  # type: ignore[attr-defined]  # MicroPyth
 import machine
 
 QUIET_US = 5000  # contacts bounce for a millisecond or two
+BOUNCING_US_MAX = 200000  # a worn one bounces for longer: it is looked at all the same
 
 _EDGES, _FIRST_US, _LAST_US = 0, 1, 2
 
@@ -65,8 +66,10 @@ class Button:
         if noted[_EDGES] == 0:
             return False
         masked = machine.disable_irq()
-        quiet = ticks_diff(ticks_us(), noted[_LAST_US]) >= QUIET_US
-        first = noted[_FIRST_US]
+        now_us = ticks_us()
+        first_us = noted[_FIRST_US]
+        quiet = ticks_diff(now_us, noted[_LAST_US]) >= QUIET_US
+        quiet = quiet or ticks_diff(now_us, first_us) >= BOUNCING_US_MAX
         if quiet:
             noted[_EDGES] = 0
         level = self._pin.value()
@@ -74,5 +77,5 @@ class Button:
         if not quiet or (level == 0) == self.down:
             return False
         self.down = level == 0
-        self.since_ticks_us = first
+        self.since_ticks_us = first_us
         return True

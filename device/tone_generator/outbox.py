@@ -21,6 +21,8 @@ class Outbox:
         Number and frame of each that is not acknowledged, the newest `EVENTS_KEPT_MAX`.
     newest_event : int
         Its number; 0: there was none.
+    greeted : bool
+        Whether a host has: before that nobody is there whom an event could be meant for.
     dropped : int
         Frames that there was no room for.
     """
@@ -28,6 +30,7 @@ class Outbox:
     def __init__(self) -> None:
         self.newest_event = 0
         self.dropped = 0
+        self.greeted = False
         self.waiting: list[bytes] = []
         self.events: list[tuple[int, bytes]] = []
 
@@ -47,13 +50,14 @@ class Outbox:
             self.waiting.insert(place, frame)
 
     def happened(self, verb: str, values: "dict[str, Any]") -> None:
-        """Give an event its number, keep it, and have it sent."""
+        """Give an event its number, keep it, and have it sent if a host has greeted."""
         self.newest_event += 1
         frame = encode(self.newest_event, verb, write(EVENTS[verb], values))
         self.events.append((self.newest_event, frame))
         if len(self.events) > EVENTS_KEPT_MAX:
             self.events.pop(0)
-        self.send(frame)
+        if self.greeted:
+            self.send(frame)
 
     def forget(self, up_to: int) -> None:
         """Forget the events that are recorded."""

@@ -120,6 +120,7 @@ class ToneGenerator:
         self._last_answer: bytes | None = None
         self.tone_id = NO_TONE
         self._tone_ear = 0
+        self._press_us = self._press_buttons = 0  # which press ends the tone; 0: of no button
         self._accepted = False  # a tone that has not ended
         self._told_on = False
         self._noise_ear = -1
@@ -174,13 +175,20 @@ class ToneGenerator:
             self._noise_lost = lost
 
     def button(self, number: int, down: bool, at_us: int) -> None:
-        """Tell that a button has gone down or up."""
+        """Tell that a button has gone down or up; a press may end the tone."""
+        may_end = down and self._press_buttons & number and self._accepted and self._told_on
+        ends = may_end and at_us - self._output.began_us >= self._press_us
+        if ends:
+            self._accepted = False
+            self._output.cut()  # before it is told, which takes milliseconds
         if down:
             self._down.append(number)
         elif number in self._down:
             self._down.remove(number)
         verb = "button-down" if down else "button-up"
         self.outbox.happened(verb, {"us": at_us, "button": number})
+        if ends:
+            self._tell_off(self._now_us, 1)
 
     def receive(self, data: bytes, now_us: int, told_us: int) -> None:
         """Take bytes from the host.
@@ -269,6 +277,7 @@ class ToneGenerator:
         if host != self._host:
             self._last_answer = None
             self.outbox.waiting.clear()
+        self.outbox.greeted = True
         return ()
 
     def _done(self, sequence: int, verb: str, fields: "dict[str, str]") -> bytes:
@@ -302,7 +311,7 @@ class ToneGenerator:
         }
 
     def _identify(self, _values: "Values") -> "Values":
-        return {"serial": self._serial}
+        return {"serial": self._serial, "press_ends": 1}
 
     def _play(self, values: "Values") -> "Values":
         ear, level_dbfs = values["ear"], values["dbfs"]
@@ -313,6 +322,7 @@ class ToneGenerator:
         if self._noise_lost:
             raise RefusedError("noise")
         self.tone_id, self._tone_ear = values["id"], ear
+        self._press_us, self._press_buttons = 1000 * values["press"], values["buttons"]
         times_ms = (values["on"], values["off"], values["n"], values["rise"])
         self._output.play(ear, values["hz"], level_dbfs, times_ms)
         self._accepted = True

@@ -14,6 +14,7 @@ from firmware_py.calibration.file import CalibrationError, calibration_from, rea
 from firmware_py.calibration.levels import NOISE_CORRECTION, Calibration
 from firmware_py.link.messages import NOISE_DBFS_MAX
 from firmware_py.procedure.masking import Earphones, attenuation_db
+from firmware_py.procedure.printable import shown
 
 NOMINAL_FULL_SCALE_DB_HL: Final = 120.0  # of 0 dBFS at every frequency, where nothing is measured
 
@@ -97,17 +98,17 @@ class CalibrationInForce:
         told = record if isinstance(record, dict) else {}
         state, why = told.get("state"), str(told.get("why", ""))
         if state not in STATES:
-            raise CalibrationError(f"its state is {state!r}; allowed are {', '.join(STATES)}")
+            raise CalibrationError(f"its state is {shown(state)}; allowed are {', '.join(STATES)}")
         if state == UNCALIBRATED:
             if told.get("full_scale_db_hl") != NOMINAL_FULL_SCALE_DB_HL:
                 raise CalibrationError(
-                    f"its nominal full scale is {told.get('full_scale_db_hl')!r} dB HL; this "
+                    f"its nominal full scale is {shown(told.get('full_scale_db_hl'))} dB HL; this "
                     f"firmware knows {NOMINAL_FULL_SCALE_DB_HL:g}"
                 )
             return cls(why=why)
         content = told.get("content")
         if not isinstance(content, dict):
-            raise CalibrationError(f"its content is {content!r}; it has to be a table")
+            raise CalibrationError(f"its content is {shown(content)}; it has to be a table")
         calibration = calibration_from(content)
         if told.get("digest") != calibration.digest:
             raise CalibrationError("its digest is not that of its content")

@@ -99,7 +99,6 @@ class Argument:
     kind: Word | Choice | Number  # what it may be
     # it may be left out; the handler is given None
     optional: bool = field(default=False, kw_only=True)
-    pin: bool = field(default=False, kw_only=True)  # a line that has it needs the operator's PIN
     # among arguments written NAME=VALUE: its value is known without the name
     bare: bool = field(default=False, kw_only=True)
     # it may have other letters than those of ASCII

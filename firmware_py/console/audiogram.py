@@ -5,9 +5,11 @@ One octave is as wide as 20 dB is high, taking a character to be twice as high a
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Final
 
-from firmware_py.procedure.outcomes import MaskingMark, Outcome
+from firmware_py.procedure.outcomes import MaskingMark
+from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.settings import LEFT, RIGHT
 
@@ -20,7 +22,8 @@ SYMBOLS_BY_MASKING: Final = {
 }
 MASKING_WORDS: Final = {MaskingMark.MASKED: "masked", MaskingMark.UNCERTAIN: "or the other ear"}
 # At the limit that the threshold lies beyond, surely or perhaps.
-ARROWS: Final = {Outcome.NO_RESPONSE: "v", Outcome.HEARS_ALL: "^", Outcome.INCOMPLETE: "?"}
+ARROWS: Final = {Kind.ABOVE: "v", Kind.AT_MOST: "^", Kind.PERHAPS_ABOVE: "?"}
+INFERRED: Final = "i"  # of either ear: no tone was asked there, so it has none of the symbols
 TRUTH: Final = "+"
 ROW_DB: Final = 5
 COLUMNS_PER_OCTAVE: Final = 8
@@ -71,6 +74,8 @@ def legend(ears: Mapping[str, Sequence[ThresholdResult]]) -> str:
             if any(each.masking == mark for each in thresholds)
         ]
         parts += marked
+    if any(read(each).kind == Kind.INFERRED for each in chain(*ears.values())):
+        parts.append(f"{INFERRED} inferred, not asked there")
     parts += [": 95 % band", "v no response, ? perhaps", "^ all heard"]
     return "   ".join(parts)
 
@@ -95,14 +100,17 @@ def _draw_band(rows: list[list[str]], found: ThresholdResult, shift: int) -> Non
 
 
 def _draw_threshold(rows: list[list[str]], found: ThresholdResult, symbol: str, shift: int) -> None:
-    if found.mark in ARROWS and found.limit_db_hl is not None:
-        _put(rows, found.frequency_hz, found.limit_db_hl, ARROWS[found.mark], shift)
-    elif found.threshold_db_hl is not None:
-        _put(rows, found.frequency_hz, found.threshold_db_hl, symbol, shift)
+    level_db_hl = read(found).level_db_hl
+    if level_db_hl is not None:
+        _put(rows, found.frequency_hz, level_db_hl, symbol, shift)
 
 
 def _symbol(ear: str, found: ThresholdResult) -> str:
-    return SYMBOLS_BY_MASKING[found.masking or MaskingMark.NOT_MASKED][ear]
+    kind = read(found).kind
+    if kind == Kind.INFERRED:
+        return INFERRED
+    own = SYMBOLS_BY_MASKING[found.masking or MaskingMark.NOT_MASKED][ear]
+    return ARROWS.get(kind, own)
 
 
 def _put(

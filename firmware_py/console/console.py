@@ -37,6 +37,8 @@ class Console:
         Asks for the operator's PIN; without one none is needed.
     in_test : callable, optional
         Returns whether a test is under way.
+    begun_since_start : callable, optional
+        Returns whether the last test was begun since the device was switched on.
     """
 
     def __init__(
@@ -45,10 +47,12 @@ class Console:
         instrument: object,
         lock: PinLock | None = None,
         in_test: Callable[[], bool] = lambda: False,
+        begun_since_start: Callable[[], bool] = lambda: False,
     ) -> None:
         self.errors = ErrorQueue()
         self.lock = lock or PinLock(None, lambda: 0.0)
         self._in_test = in_test
+        self._begun_since_start = begun_since_start
         self._table: list[tuple[Command, object]] = [(own, self) for own in OWN_COMMANDS]
         self._table += [(command, instrument) for command in commands]
         self._partial: list[str] = []
@@ -98,7 +102,7 @@ class Console:
         header, typed = parse_line(line)
         command, subject = self._row(header)
         texts = command.texts(typed)
-        if command.needs_pin(texts):
+        if command.needs_pin(texts, self._begun_since_start()):
             self.lock.require()
         if command.when is When.IN_TEST and not self._in_test():
             raise ConsoleError(SETTINGS_CONFLICT, "no test is under way: SESS:STAR starts one")

@@ -36,6 +36,8 @@ CALIBRATION: Final = 104
 TONE_GENERATOR_CHANGED: Final = 105
 BUTTON_STUCK: Final = 106
 CLOCK: Final = 107
+TONE_GENERATOR_WRONG: Final = 108
+TEST_STANDS: Final = 109
 
 
 class ConsoleError(Exception):

@@ -3,7 +3,7 @@
 The PIN itself is stored nowhere. Its hash keeps it from being read by chance; it does not protect
 from somebody who has a copy of the card, since a PIN is short and all of them can be tried. At the
 console every wrong PIN makes the wait for the next one longer. Wrong PINs are counted on the disk,
-so that switching off does not end the wait.
+so that switching off does not end the wait: nobody has more than 15 guesses an hour.
 """
 
 import math
@@ -109,7 +109,8 @@ class PinLock:
         self._now_s = now_s
         self._unlocked_until_s: float | None = None
         self._wrong = wrong or WrongPins()
-        self._wait_until_s = now_s() + self._delay_s()
+        self._began_s = now_s()
+        self._wait_until_s = self._began_s + self._delay_s()
 
     @property
     def state(self) -> str:
@@ -156,11 +157,20 @@ class PinLock:
             )
         if not PIN_FORM.fullmatch(pin):
             raise ConsoleError(ILLEGAL_PARAMETER, f"a PIN has {PIN_WORDS}; this is none")
-        self._wrong.add()  # before it is looked at: the power may go when the answer is known
+        # Counted before it is looked at: the power may go when the answer is known. Where a start
+        # would undo that, the first one after a start waits as if there had been many.
+        left_s = self._began_s + DELAY_S_MAX - now_s
+        if not self._wrong.expect() and left_s > 0.0:
+            raise ConsoleError(
+                COMMAND_PROTECTED,
+                "wrong PINs cannot be counted on the disk: the first one is looked at in "
+                f"{math.ceil(left_s)} s",
+            )
         if self._stored.is_of(pin):
             self._wrong.clear()
             self._unlocked_until_s = self._now_s() + RELOCK_S
             return
+        self._wrong.was_wrong()
         self.lock()
         delay_s = self._delay_s()
         self._wait_until_s = self._now_s() + delay_s  # to look at it took its time

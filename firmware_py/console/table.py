@@ -4,7 +4,7 @@ A table is handed to the console; this room knows nothing of the instrument that
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -30,6 +30,39 @@ class When(Enum):
 
 
 @dataclass(frozen=True)
+class Pin:
+    """When a command needs the operator's PIN."""
+
+    always: bool = False
+    arguments: tuple[str, ...] = ()  # with any of these
+    # if it means the last test, and that was begun before the device was switched on
+    earlier_test: bool = False
+
+    def is_needed(self, told: Collection[str], begun_since_start: bool) -> bool:
+        """Return whether it is with these arguments.
+
+        Parameters
+        ----------
+        told : collection of str
+            The names of the arguments that were typed.
+        begun_since_start : bool
+            Whether the last test was begun since the device was switched on.
+        """
+        earlier = self.earlier_test and not begun_since_start
+        return self.always or earlier or any(name in told for name in self.arguments)
+
+    @property
+    def words(self) -> str:
+        """Return the same for people."""
+        rules = {
+            "always": self.always,
+            f"with {', '.join(self.arguments)}": bool(self.arguments),
+            "for a test begun before the last start": self.earlier_test,
+        }
+        return "; ".join(words for words, holds in rules.items() if holds)
+
+
+@dataclass(frozen=True)
 class Command:
     """One row of a table of commands."""
 
@@ -40,7 +73,7 @@ class Command:
     arguments: tuple[Argument, ...] = ()
     named: bool = False  # the arguments are written NAME=VALUE, in any order
     when: When = When.ALWAYS  # whether a test may, or has to, be under way
-    pin: bool = False  # it always needs the operator's PIN; an argument may need it, too
+    pin: Pin = Pin()  # whether it needs the operator's PIN
     secret: bool = False  # no argument of it may ever be repeated in an answer
     undone: str = ""  # what did not happen if an argument is not allowed
 
@@ -71,10 +104,11 @@ class Command:
             return by_name(self.arguments, typed, self.usage)
         return by_place(self.arguments, typed, self.usage, secret=self.secret)
 
-    def needs_pin(self, texts: Sequence[str | None]) -> bool:
-        """Return whether it needs the PIN with these arguments."""
-        told = zip(self.arguments, texts, strict=True)
-        return self.pin or any(argument.pin and text is not None for argument, text in told)
+    def needs_pin(self, texts: Sequence[str | None], begun_since_start: bool) -> bool:
+        """Return whether it needs the PIN with these arguments; see `Pin`."""
+        pairs = zip(self.arguments, texts, strict=True)
+        told = [argument.name for argument, text in pairs if text is not None]
+        return self.pin.is_needed(told, begun_since_start)
 
     def values(self, texts: Sequence[str | None]) -> list[object]:
         """Return the values of these texts, within their bounds.
@@ -100,22 +134,12 @@ def help_lines(commands: Iterable[Command]) -> list[str]:
 
 def page_lines(commands: Iterable[Command]) -> list[str]:
     """Return the commands as a table in Markdown, for the page of the console."""
-    lines = ["| command | what it does | allowed are | needs |", "|---|---|---|---|"]
+    lines = ["| command | what it does | allowed are | needs | PIN |", "|---|---|---|---|---|"]
     for command in commands:
         numbers = [a for a in command.arguments if isinstance(a.kind, Number)]
         allowed = "; ".join(f"{a.name}: {a.kind.allowed}" for a in numbers)
         usage = command.usage.replace("|", "\\|")
-        cells = (f"`{usage}`", command.help, allowed, _needs(command))
+        needs = command.when.value
+        cells = (f"`{usage}`", command.help, allowed, needs, command.pin.words)
         lines.append(f"| {' | '.join(cells)} |".replace("  ", " "))
     return lines
-
-
-def _needs(command: Command) -> str:
-    """Return what has to be so for a command to be done, for people."""
-    with_pin = [argument.name for argument in command.arguments if argument.pin]
-    needs = [command.when.value]
-    if command.pin:
-        needs.append("the PIN")
-    elif with_pin:
-        needs.append(f"the PIN with {', '.join(with_pin)}")
-    return "; ".join(filter(None, needs))

@@ -39,7 +39,7 @@ class Given:
     response_noise_db: float | Points | None
     lapse_rate: float | None
     false_alarm_rate: float | None
-    unsure_half_width_db: float
+    unsure_half_width_db: float | None
     age_years: float | None
     sex: Sex | None
     prior: PopulationPrior | None
@@ -84,26 +84,25 @@ def make_model(
         _listeners(profile, given, noise_db),
         given.lapse_rate is None and given.false_alarm_rate is None,
         noise_curve,
-        float(given.unsure_half_width_db),
         max_trials,
         _mixture_candidates(prior, asked),
     )
 
 
 def _refuse_unused(profile: LaplaceProfile, given: Given, noise_curve: Points | None) -> None:
-    unused = {
-        "lapse_rate": None if _is_zero(given.lapse_rate) else given.lapse_rate,
-        "false_alarm_rate": None if _is_zero(given.false_alarm_rate) else given.false_alarm_rate,
-        "unsure_half_width_db": given.unsure_half_width_db or None,
-        "response_noise_db": noise_curve and given.response_noise_db,
-        "age_years": given.age_years,
-        "sex": given.sex,
-        "prior": given.prior,
+    nothing_told = {
+        "lapse_rate": given.lapse_rate is None or _is_zero(given.lapse_rate),
+        "false_alarm_rate": given.false_alarm_rate is None or _is_zero(given.false_alarm_rate),
+        "unsure_half_width_db": given.unsure_half_width_db == 0.0,
+        "response_noise_db": noise_curve is None,
+        "age_years": given.age_years is None,
+        "sex": given.sex is None,
+        "prior": given.prior is None,
     }
-    for name, value in unused.items():
-        if value is not None:
+    for name, fine in nothing_told.items():
+        if not fine:
             raise ValueError(
-                f"{name} is {value!r}; profile {profile.name!r} makes no use of it: "
+                f"{name} is {getattr(given, name)!r}; profile {profile.name!r} makes no use of it: "
                 f"allowed is {UNUSED_ALLOWED.get(name, 'None')}"
             )
 
@@ -145,9 +144,9 @@ def _listeners(profile: MixtureProfile, given: Given, noise_db: float | None) ->
         lapse_rate = number("lapse_rate", lapse_rate, 0.0, RATE_MAX)
     if false_alarm_rate is not None:
         # With two buttons each is pressed at this rate.
-        most = 0.5 * RATE_MAX if given.unsure_half_width_db > 0.0 else RATE_MAX
+        most = RATE_MAX if given.unsure_half_width_db == 0.0 else 0.5 * RATE_MAX
         false_alarm_rate = number("false_alarm_rate", false_alarm_rate, 0.0, most)
-    return profile.listeners(noise_db, lapse_rate, false_alarm_rate)
+    return profile.listeners(noise_db, lapse_rate, false_alarm_rate, given.unsure_half_width_db)
 
 
 def _mixture_candidates(prior: PopulationPrior, asked: Frequencies) -> list[float]:

@@ -10,19 +10,22 @@ import numpy as np
 from firmware_py.inference.answers import HEARD, SILENT, UNSURE
 from firmware_py.inference.checks import integer, interval, number, numbers
 from firmware_py.inference.construction import Frequencies, Given, frequency_weights, make_model
+from firmware_py.inference.diagnostics import Diagnostics
 from firmware_py.inference.kernel import CONVERGED, Array
 from firmware_py.inference.mixture.population_prior import PopulationPrior, Sex
 from firmware_py.inference.model import (
     FREQUENCY_LIMITS_HZ,
     LEVEL_LIMITS_DB_HL,
-    Hyperparameters,
     Points,
 )
 from firmware_py.inference.profiles import profile_named
+from firmware_py.inference.rate import PER_TONE, Seconds
 from firmware_py.inference.scales import scale_named
+from firmware_py.inference.trial_time import TrialTime
 
 TRIALS_MAX: Final = 1024  # of `max_trials`; the paper's workspace is some 32 bytes times its square
 CANDIDATES_MAX: Final = 512
+RESPONSE_TIME_LIMITS_S: Final = (0.05, 10.0)  # of a press; nobody is faster
 UNSURE_HALF_WIDTH_LIMITS_DB: Final = (0.0, 20.0)
 
 
@@ -36,23 +39,31 @@ class InferenceError(RuntimeError):
 
 @dataclass(frozen=True)
 class Stimulus:
-    """A pure tone: frequency in Hz, level in dB HL, and the information expected from its answer.
+    """A pure tone: frequency in Hz, level in dB HL, and what is expected of presenting it.
 
-    Two stimuli of the same tone are equal, whatever information is expected.
+    Two stimuli of the same tone are equal, whatever is expected.
     """
 
     frequency_hz: float
     level_db_hl: float
+    # `information_bits`: of its answer; `seconds`: that it takes, NaN if no times were given. Their
+    # ratio says which of two stimuli is worth more.
     information_bits: float = field(default=math.nan, compare=False, repr=False)
+    seconds: float = field(default=math.nan, compare=False, repr=False)
 
 
-class ThresholdEstimator:
+class ThresholdEstimator(Diagnostics):
     """Estimates one ear's pure-tone threshold from answers, and says what to ask next.
+
+    A copy (`copy.copy`, `copy.deepcopy`, `pickle`) has the same answers and shares nothing with it.
+    Threads may share one: its methods wait for one another.
 
     Parameters
     ----------
     profile : str
         "default": a prior learned from people, listeners who lapse, expectation propagation.
+        "response-times": the same, and the times that `observe` is given are evidence, too: a tone
+        that is answered late was near the threshold (`mixture.response_times`).
         "annealed-laplace": one Gaussian process that knows no population, MAP hyperparameters and
         annealed response noise. "gp-pta-2015": the paper to the letter, evidence maximised after
         every trial.
@@ -62,12 +73,11 @@ class ThresholdEstimator:
         SD of the perceptual noise, dB; a curve is interpolated linearly over log2 frequency. None:
         inferred from the answers ("default"), or the profile's value.
     lapse_rate, false_alarm_rate : float, optional
-        Shares of tones missed, and of silences answered, whatever the level. None: inferred
-        ("default"), and with both None attention may wander for a while. The other profiles model
-        no such answers: None or 0.
-    unsure_half_width_db : float
-        Half width of the dead zone of listeners who may answer that they are unsure; 0: they may
-        not. Only "default".
+        Shares of tones missed, and of silences answered, whatever the level. None: inferred, and
+        with both None attention may wander for a while. Only "default": others take None or 0.
+    unsure_half_width_db : float, optional
+        Half width of the dead zone of listeners who may be unsure; 0: they may not. None: they may,
+        and it is inferred. Only "default": others take 0.
     age_years, sex : float and "F" or "M", optional
         Of the listener; they change the prior of "default".
     prior : PopulationPrior, optional
@@ -100,7 +110,7 @@ class ThresholdEstimator:
         response_noise_db: float | Points | None = None,
         lapse_rate: float | None = None,
         false_alarm_rate: float | None = None,
-        unsure_half_width_db: float = 0.0,
+        unsure_half_width_db: float | None = 0.0,
         age_years: float | None = None,
         sex: Sex | None = None,
         prior: PopulationPrior | None = None,
@@ -118,15 +128,17 @@ class ThresholdEstimator:
         self.frequency_range_hz = interval(
             "frequency_range_hz", frequency_range_hz, FREQUENCY_LIMITS_HZ
         )
-        self.unsure_half_width_db = number(
-            "unsure_half_width_db", unsure_half_width_db, *UNSURE_HALF_WIDTH_LIMITS_DB
+        self.unsure_half_width_db = (
+            None
+            if unsure_half_width_db is None
+            else number("unsure_half_width_db", unsure_half_width_db, *UNSURE_HALF_WIDTH_LIMITS_DB)
         )
         if candidates is not None:
             candidates = integer("candidates", candidates, 2, CANDIDATES_MAX)
         asked = Frequencies(self.frequency_range_hz, scale_named(scale), candidates)
         given = Given(
-            response_noise_db, lapse_rate, false_alarm_rate, unsure_half_width_db, age_years, sex,
-            prior,
+            response_noise_db, lapse_rate, false_alarm_rate, self.unsure_half_width_db, age_years,
+            sex, prior,
         )  # fmt: skip
         self._model = make_model(self._profile, given, asked, self.max_trials)
         self._weight = frequency_weights(
@@ -153,36 +165,17 @@ class ThresholdEstimator:
         return tuple(self._model.candidates_hz.tolist())
 
     @property
-    def log_evidence(self) -> float:
-        """Return the log evidence (nats) of the answers at the present hyperparameters."""
-        return self._model.log_evidence
-
-    @property
-    def hyperparameters(self) -> Hyperparameters:
-        """Return the present hyperparameters."""
-        return self._model.hyperparameters
-
-    @property
     def information_bits(self) -> float:
         """Return the information expected from the next stimulus, in bits."""
         return self.next_stimulus().information_bits
 
-    @property
-    def attended(self) -> Array:
-        """Return (trial_count,) the probability that each answer was given with attention."""
-        return self._model.attended(self.trial_count)
-
-    @property
-    def converged(self) -> bool:
-        """Return whether the last inference converged; if not, the bands are less exact."""
-        return self._model.converged
-
-    @property
-    def memory_bytes(self) -> int:
-        """Return the size of the workspace in bytes."""
-        return self._model.nbytes
-
-    def observe(self, frequency_hz: float, level_db_hl: float, heard: bool | None) -> None:
+    def observe(
+        self,
+        frequency_hz: float,
+        level_db_hl: float,
+        heard: bool | None,
+        response_time_s: float | None = None,
+    ) -> None:
         """Take one answer into account.
 
         Parameters
@@ -190,7 +183,9 @@ class ThresholdEstimator:
         frequency_hz, level_db_hl : float
             Of the tone.
         heard : bool or None
-            None: the listener was unsure; only with an `unsure_half_width_db` above 0.
+            None: the listener was unsure; not with an `unsure_half_width_db` of 0.
+        response_time_s : float, optional
+            From the onset to the press; evidence for profile "response-times" only.
 
         Raises
         ------
@@ -211,8 +206,10 @@ class ThresholdEstimator:
         answer = self._answer(heard)
         frequency_hz = number("frequency_hz", frequency_hz, *self.frequency_range_hz)
         level_db_hl = number("level_db_hl", level_db_hl, *self.level_limits_db_hl)
+        if response_time_s is not None:
+            response_time_s = number("response_time_s", response_time_s, *RESPONSE_TIME_LIMITS_S)
         self.trial_count = n + 1
-        status = self._model.observe(n, frequency_hz, level_db_hl, answer)
+        status = self._model.observe(n, frequency_hz, level_db_hl, answer, response_time_s)
         if status != CONVERGED:
             raise InferenceError(
                 f"the posterior of {self.trial_count} answers was not found (status {status})"
@@ -234,8 +231,9 @@ class ThresholdEstimator:
         self,
         level_max_db_hl: float | Sequence[float] | None = None,
         exclude_hz: Collection[float] = (),
+        time: TrialTime | None = None,
     ) -> Stimulus:
-        """Return the most informative tone.
+        """Return the tone of the most information, or of the most information per second.
 
         Parameters
         ----------
@@ -244,38 +242,49 @@ class ThresholdEstimator:
             `candidate_frequencies_hz`.
         exclude_hz : collection of float
             Frequencies that this tone should not have, unless there is no other.
+        time : TrialTime, optional
+            What a presentation takes; the tone is then chosen for bits per second (see `rate`).
+            None: for bits alone, BALD as in the paper.
 
         Raises
         ------
         ValueError
             If a ceiling lies below the lowest allowed level, there are too many or too few of
-            them, or what is excluded is not a collection of frequencies.
+            them, what is excluded is not a collection of frequencies, or `time` no `TrialTime`.
         """
+        seconds = _seconds(time)
         weight = self._weight
         excluded = numbers("exclude_hz", exclude_hz, Collection, *FREQUENCY_LIMITS_HZ)
         if excluded:
             weight = np.where(np.isin(self._model.candidates_hz, excluded), 0.0, weight)
             weight = weight if weight.any() else self._weight
         ceilings = _ceilings(level_max_db_hl, self.level_limits_db_hl, self._ceilings_db_hl)
-        choice = self._model.choose(weight, self.level_limits_db_hl[0], ceilings)
+        choice = self._model.choose(weight, self.level_limits_db_hl[0], ceilings, seconds)
         frequency_hz = float(self._model.candidates_hz[choice.candidate])
-        return Stimulus(frequency_hz, choice.level_db_hl, choice.information_bits)
+        taken = math.nan if time is None else choice.seconds
+        return Stimulus(frequency_hz, choice.level_db_hl, choice.information_bits, taken)
 
-    def objective(self, levels_db_hl: Sequence[float] | Array) -> Array:
+    def objective(
+        self, levels_db_hl: Sequence[float] | Array, time: TrialTime | None = None
+    ) -> Array:
         """Return the objective that `next_stimulus` maximises, for pictures of it.
 
         Parameters
         ----------
         levels_db_hl : (m,)
+        time : TrialTime, optional
+            As for `next_stimulus`.
 
         Returns
         -------
         (candidates, m) array
-            The information expected from the answer to each tone, in bits, times the weight of its
-            frequency; a row for each of `candidate_frequencies_hz`.
+            The information expected from the answer to each tone, in bits or bits per second, times
+            the weight of its frequency; a row for each of `candidate_frequencies_hz`.
         """
         levels = numbers("levels_db_hl", levels_db_hl, Sequence, *LEVEL_LIMITS_DB_HL)
-        objective: Array = self._weight[:, None] * self._model.information(np.array(levels))
+        objective: Array = self._weight[:, None] * self._model.rate(
+            np.array(levels), _seconds(time)
+        )
         return objective
 
     def threshold(self, frequencies_hz: Sequence[float] | Array) -> tuple[Array, Array]:
@@ -324,7 +333,7 @@ class ThresholdEstimator:
         return self._model.probability_heard(frequency_hz, level_db_hl)
 
     def _answer(self, heard: bool | None) -> int:
-        dead_zone = self.unsure_half_width_db > 0.0
+        dead_zone = self.unsure_half_width_db != 0.0
         if heard is None and dead_zone:
             return UNSURE
         if not isinstance(heard, bool | np.bool_):
@@ -336,6 +345,14 @@ class ThresholdEstimator:
         return np.array(
             numbers("frequencies_hz", frequencies_hz, Sequence, *self.frequency_range_hz)
         )
+
+
+def _seconds(time: TrialTime | None) -> Seconds:
+    if time is None:
+        return PER_TONE
+    if not isinstance(time, TrialTime):
+        raise ValueError(f"time is {time!r}; allowed is a TrialTime, or None")
+    return time.seconds
 
 
 def _ceilings(

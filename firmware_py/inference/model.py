@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from firmware_py.inference.kernel import Array
+from firmware_py.inference.rate import Seconds
 from firmware_py.inference.scales import Scale
 
 FREQUENCY_LIMITS_HZ: Final = (20.0, 20000.0)
@@ -23,20 +24,22 @@ class Hyperparameters:
     # no such kernel
     length: float | None
     sd_db: float | None
-    # `response_noise_db`, `lapse_rate`, `false_alarm_rate`: of the listener: the values used for
-    # inference, or their posterior means
+    # `response_noise_db`, `lapse_rate`, `false_alarm_rate`, `unsure_half_width_db`: of the
+    # listener: the values used for inference, or their posterior means
     response_noise_db: float
     lapse_rate: float = 0.0
     false_alarm_rate: float = 0.0
+    unsure_half_width_db: float = 0.0
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The next tone: which candidate, at which level, and the information expected from it."""
+    """The next tone: which candidate, at which level, what is expected from it, and its time."""
 
     candidate: int
     level_db_hl: float
     information_bits: float
+    seconds: float
 
 
 class Memory:
@@ -83,12 +86,35 @@ class Model(Protocol):
         """Return the probability that each of the first n answers was given with attention."""
         ...
 
+    def answer_probabilities(self, n: int) -> Array:
+        """Return the probability of each of the first n answers given the others; NaN: unknown."""
+        ...
+
+    def doubts(self, n: int) -> Array:
+        """Return for each answer by how far two explanations of it lie apart; NaN: unknown."""
+        ...
+
+    def listener_shares(self) -> Array:
+        """Return the posterior probability of each kind of listener."""
+        ...
+
+    def expect_listener(self, shares: Array) -> None:
+        """Begin with these probabilities of the kinds of listeners, before any answer."""
+        ...
+
     def reset(self) -> None:
         """Forget all answers."""
         ...
 
-    def observe(self, n: int, frequency_hz: float, level_db_hl: float, answer: int) -> int:
-        """Take in answer number n, counted from 0; return a status of `kernel`."""
+    def observe(
+        self,
+        n: int,
+        frequency_hz: float,
+        level_db_hl: float,
+        answer: int,
+        response_time_s: float | None,
+    ) -> int:
+        """Take in answer number n, counted from 0, and perhaps its time; return a status."""
         ...
 
     def observe_silence(self, answered: bool) -> None:
@@ -111,11 +137,13 @@ class Model(Protocol):
         """Return the probability that this tone would be heard."""
         ...
 
-    def information(self, levels_db_hl: Array) -> Array:
-        """Return (candidates, levels) the information expected from each answer, bits."""
+    def rate(self, levels_db_hl: Array, seconds: Seconds) -> Array:
+        """Return (candidates, levels) the information expected over the time, bits per second."""
         ...
 
-    def choose(self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array) -> Choice:
+    def choose(
+        self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array, seconds: Seconds
+    ) -> Choice:
         """Return the best tone; each candidate has a weight on its objective, and a ceiling."""
         ...
 

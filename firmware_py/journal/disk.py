@@ -120,6 +120,23 @@ def write_all(disk: Disk, handle: int, data: bytes) -> None:
         rest = rest[taken:]
 
 
+def write_whole(disk: Disk, path: Path, content: bytes) -> None:
+    """Put a file in the place of whatever has its name; it is whole from the moment it is there.
+
+    What a link leads to is not touched. The name is on the disk after `fsync_directory`.
+    """
+    part = path.with_name(f"{path.name}.part")
+    if part.name in disk.names(part.parent):
+        disk.remove(part)
+    handle = disk.create(part)
+    try:
+        write_all(disk, handle, content)
+        disk.fsync(handle)
+    finally:
+        disk.close(handle)
+    disk.rename(part, path)
+
+
 def open_or_create(disk: Disk, path: Path) -> int:
     """Return a handle to write to a file, which is made if it is not there."""
     try:

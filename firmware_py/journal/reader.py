@@ -26,6 +26,7 @@ from firmware_py.journal.records import (
     line_bytes_max,
 )
 from firmware_py.journal.recovered import Record, Recovered
+from firmware_py.procedure.printable import shown
 
 HEADER_START: Final = b'{"n": 0, "synced": 0, "kind": "header", "journal": '
 _VERSION: Final = re.compile(re.escape(HEADER_START) + rb"(\d{1,9})[,}]")
@@ -133,7 +134,8 @@ def _check_version(path: Path, header: Record) -> None:
     version = header.get("journal")
     if type(version) is not int or version != FORMAT_VERSION:
         raise JournalReadError(
-            path, f"has journal format version {version!r}; this program reads {FORMAT_VERSION}"
+            path,
+            f"has journal format version {shown(version)}; this program reads {FORMAT_VERSION}",
         )
 
 

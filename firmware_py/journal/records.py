@@ -14,6 +14,7 @@ from typing import Final, NoReturn
 
 from firmware_py.journal.errors import JournalRecordError
 from firmware_py.journal.recovered import Record
+from firmware_py.procedure.printable import shown
 
 FORMAT_VERSION: Final = 1
 
@@ -145,7 +146,8 @@ def decode_line(line: bytes, number: int, previous_crc: str) -> tuple[Record, st
     if synced > number:
         raise LineError(f'"synced" is {synced}; at most its own number {number} is possible')
     if (record["kind"] == "header") != (number == 0):
-        raise LineError(f"record {number} is of kind {record['kind']!r}; only record 0 is a header")
+        kind = shown(record["kind"])
+        raise LineError(f"record {number} is of kind {kind}; only record 0 is a header")
     return record, crc
 
 

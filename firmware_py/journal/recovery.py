@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from firmware_py.journal.disk import Disk, opened, write_all
+from firmware_py.journal.disk import Disk, opened, write_whole
 from firmware_py.journal.errors import JournalReadError
 from firmware_py.journal.reader import scan
 from firmware_py.journal.records import JOURNAL_BYTES_MAX, UNSYNCED_BYTES_MAX
@@ -81,7 +81,7 @@ def _save(disk: Disk, path: Path, offset: int, torn: bytes) -> None:
     suffix = f"cut-{offset}"
     for number in range(2, CUTS_PER_OFFSET_MAX):
         if suffix not in saved:
-            _write_whole(disk, cut_path(path, suffix), torn)
+            write_whole(disk, cut_path(path, suffix), torn)
             break
         with opened(disk, cut_path(path, suffix)) as handle:
             if disk.read(handle, 0, len(torn) + 1) == torn:
@@ -90,16 +90,3 @@ def _save(disk: Disk, path: Path, offset: int, torn: bytes) -> None:
     else:
         raise OSError(f"more than {CUTS_PER_OFFSET_MAX} files {path.name}.cut-{offset}*")
     disk.fsync_directory(path.parent)
-
-
-def _write_whole(disk: Disk, path: Path, content: bytes) -> None:
-    part = path.with_name(f"{path.name}.part")
-    if part.name in disk.names(part.parent):
-        disk.remove(part)
-    handle = disk.create(part)
-    try:
-        write_all(disk, handle, content)
-        disk.fsync(handle)
-    finally:
-        disk.close(handle)
-    disk.rename(part, path)

@@ -120,7 +120,7 @@ class JournalWriter:
     ) -> tuple[Self, Recovered]:
         """Open a journal to go on with it; a torn end is saved, cut off and noted.
 
-        A journal that was begun without seals goes on without them.
+        With a key only what is sealed with it goes on; without one only what is not sealed.
 
         Returns
         -------
@@ -133,8 +133,8 @@ class JournalWriter:
         Raises
         ------
         JournalReadError
-            As of `read_journal`, damage included; it is full; it is sealed with another key, or its
-            seal is broken.  The file was not changed.
+            As of `read_journal`, damage included; it is full; it is sealed with another key, or not
+            at all although there is one; its seal is broken.  The file was not changed.
         JournalLockedError
             Another writer has it open; the file was not changed.
         JournalWriteError
@@ -375,8 +375,11 @@ def _seals(
 ) -> tuple[SealKey | None, str]:
     """Return the key that a journal goes on with, if it was begun with one, and its last seal."""
     name = recovered.header.get("seal_key")
-    if name is None:
+    if name is None and seal_key is None:
         return None, ""
+    if name is None:
+        # Its seals may have been taken off: then anybody may have written it.
+        raise JournalReadError(recovered.path, "is not sealed, and this device seals its journals")
     if seal_key is None or seal_key.name != name:
         raise JournalReadError(
             recovered.path, f"is sealed with key {name}, which is not the one that is configured"

@@ -11,8 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from firmware_py.link.board import Board, BoardError, ClockCheck
+from firmware_py.link.command import Command
 from firmware_py.link.frames import FrameError, LineReader, decode, encode
-from firmware_py.link.messages import COMMANDS, WIRE_VERSION, read, write
+from firmware_py.link.messages import COMMANDS, NO_TONE, WIRE_VERSION, FieldError, read, write
 from firmware_py.link.notices import (
     Greeted,
     Lost,
@@ -20,7 +22,7 @@ from firmware_py.link.notices import (
     Notice,
     Refused,
     TimeTold,
-    as_notice,
+    wrong_field,
 )
 
 ANSWER_TIMEOUT_US: Final = 200_000  # a command is answered within milliseconds
@@ -28,7 +30,6 @@ REPEATS_MAX: Final = 8
 PING_INTERVAL_US: Final = 300_000  # the board falls silent after 1 s without a frame
 SEQUENCE_RENEWAL: Final = 900_000  # a new nonce before 999999, see the wire page
 QUEUE_MAX: Final = 16
-ASKS_MAX: Final = 5  # for the same events, before they count as missed
 SOUND_VERBS: Final = ("tone", "stop", "mask", "unmask")
 EARS: Final = ("left", "right")  # in the order of the wire's own
 
@@ -39,7 +40,10 @@ class UnansweredError(ValueError):
 
 @dataclass(frozen=True)
 class Tone:
-    """A tone as the board is told it: `ear` is "left" or "right", times are milliseconds."""
+    """A tone as the board is told it: `ear` is "left" or "right", times are milliseconds.
+
+    A press ends it from `press_ms` after its onset on, of a button whose bit `press_buttons` has.
+    """
 
     tone_id: str
     ear: str
@@ -49,17 +53,8 @@ class Tone:
     off_ms: int
     pulses: int
     rise_ms: int
-
-
-@dataclass
-class Command:
-    """A command under way: its bytes, and how often they were sent."""
-
-    sequence: int
-    verb: str
-    line: bytes
-    sent: int = 0
-    due_us: int = 0
+    press_ms: int = 0
+    press_buttons: int = 0
 
 
 @dataclass
@@ -72,19 +67,6 @@ class Counters:
     events_missed: int = 0
 
 
-@dataclass
-class Board:
-    """What is known about the events of the board at the other end.
-
-    `asks`: how often the board agreed to send those after the last one, and they did not come.
-    """
-
-    boot: str = ""
-    last_event: int = 0
-    acknowledged: int = 0
-    asks: int = 0
-
-
 class Client:
     """The host's side of the wire.
 
@@ -92,6 +74,8 @@ class Client:
     ----------
     nonce : callable
         Returns a new `HEX8` for every conversation.
+    board_speed : float
+        How many times faster than this clock a board's goes: above 1 in a demonstration only.
 
     Attributes
     ----------
@@ -99,11 +83,13 @@ class Client:
         Whether the board has been greeted.
     can_mask : bool
         Whether the board has noise.
+    press_ends : bool
+        Whether the board itself ends a tone at a press.
     told_until_us : int
-        The board's time up to which all that happened there was told in this conversation.
+        The board's time, at least; all that happened there before was told in this conversation.
     """
 
-    def __init__(self, nonce: Callable[[], str]) -> None:
+    def __init__(self, nonce: Callable[[], str], board_speed: float = 1.0) -> None:
         self._nonce = nonce
         self._reader = LineReader()
         self._queue: deque[tuple[str, dict[str, Any]]] = deque()
@@ -111,19 +97,20 @@ class Client:
         self._sequence = 0
         self._next_ping_us = 0
         self._outgoing = bytearray()
-        self._board = Board()
+        self._board = Board(ClockCheck(board_speed))
         self._met: Greeted | None = None
         self._time_wanted = False
         self.told_until_us = 0
         self._bytes_received = 0  # in this conversation
         self._frames_received = 0
         self.connected = False
-        self.can_mask = False
+        self.can_mask = self.press_ends = False
         self.counters = Counters()
 
-    def remember(self, boot: str, last_event: int) -> None:
-        """Say up to which event of which boot everything is already recorded."""
-        self._board = Board(boot, last_event, last_event)
+    def remember(self, boot: str, last_event: int, told_us: int = 0) -> None:
+        """Say up to which event, and time, of which boot everything is already recorded."""
+        self._board = self._board.another(boot, last_event, told_us)
+        self._board.acknowledged = last_event
 
     @property
     def boot(self) -> str:
@@ -155,7 +142,7 @@ class Client:
 
     def disconnect(self) -> None:
         """Forget the conversation, for a port that is gone."""
-        self.connected = False
+        self.connected = self.press_ends = False
         self._time_wanted = False
         self.told_until_us = 0
         self._under_way = None
@@ -169,7 +156,7 @@ class Client:
             self._queue = deque([("stop", {}), *waiting])
 
     def play(self, tone: Tone) -> None:
-        """Have a tone played."""
+        """Have a tone played; where the board cannot end it at a press, `silence` has to."""
         self.request(
             "tone",
             id=tone.tone_id,
@@ -180,6 +167,8 @@ class Client:
             off=tone.off_ms,
             n=tone.pulses,
             rise=tone.rise_ms,
+            buttons=tone.press_buttons if self.press_ends else 0,
+            press=tone.press_ms if self.press_ends else 0,
         )
 
     def mask(self, ear: str, frequency_hz: float, level_dbfs: float) -> None:
@@ -220,10 +209,14 @@ class Client:
                 self.counters.garbled += 1
                 continue
             self._frames_received += 1
-            if verb in ("ok", "error"):
-                notices += self._answered(sequence, verb, fields, now_us)
-            elif self.connected:
-                notices += self._event(sequence, verb, fields)
+            try:
+                if verb in ("ok", "error"):
+                    notices += self._answered(sequence, verb, fields, now_us)
+                elif self.connected:
+                    notices += self._event(sequence, verb, fields, now_us)
+            except BoardError as error:
+                self._board = self._board.another()  # when it is back it is one not met before
+                notices += self._lost(str(error), disbelieved=True)
         return notices
 
     def advance(self, now_us: int) -> list[Notice]:
@@ -233,7 +226,7 @@ class Client:
             if now_us < command.due_us:
                 return []
             if command.sent > REPEATS_MAX:
-                return self._lost(_unanswered(command, self._bytes_received, self._frames_received))
+                return self._lost(command.unanswered(self._bytes_received, self._frames_received))
             self.counters.repeats += 1
             self._transmit(command, now_us)
         elif not self.connected:
@@ -264,7 +257,7 @@ class Client:
     def _send(self, verb: str, values: dict[str, Any], now_us: int) -> None:
         self._sequence += 1
         line = encode(self._sequence, verb, write(COMMANDS[verb][0], values))
-        self._under_way = Command(self._sequence, verb, line)
+        self._under_way = Command(self._sequence, verb, line, now_us, self._board.last_event)
         self._transmit(self._under_way, now_us)
 
     def _transmit(self, command: Command, now_us: int) -> None:
@@ -287,12 +280,12 @@ class Client:
             return self._accepted(
                 command, read(COMMANDS[command.verb][1], fields, others=True), now_us
             )
-        except (KeyError, ValueError):
-            return self._lost(f"the answer to {command.verb!r} is not of wire {WIRE_VERSION}")
+        except FieldError as error:
+            return self._lost(wrong_field(f"the answer to {command.verb!r}", error.key, fields))
 
     def _refused(self, command: Command, fields: dict[str, str], now_us: int) -> list[Notice]:
-        code = fields["code"]
-        if command.verb in ("hello", "serial") or code == "hello":
+        code = fields.get("code", "without a code")
+        if command.verb in ("hello", "serial", "ping", "ack", "events") or code == "hello":
             why = f"the tone generator refused {command.verb!r}: {code}"
             if code == "version":
                 spoken = fields.get("wire", "?")
@@ -300,8 +293,6 @@ class Client:
             return self._lost(why)
         if command.verb == "unmask" and not self.connected:
             return self._greeted(can_mask=False)
-        if command.verb in ("ack", "events"):
-            return self._lost(f"the tone generator refused {command.verb!r}: {code}")
         return [Refused(command.verb, code, fields.get("name", ""))]
 
     def _accepted(self, command: Command, answer: dict[str, Any], now_us: int) -> list[Notice]:
@@ -313,26 +304,26 @@ class Client:
             case "serial" if self._met is not None:
                 # A board that knows `unmask` has noise, and none plays from then on.
                 self._met = replace(self._met, serial=answer["serial"])
+                self.press_ends = answer["press_ends"] == 1
                 self._send("unmask", {}, now_us)
             case "unmask" if not self.connected:
                 return self._greeted(can_mask=True)
             case "ping":
-                return self._pinged(answer["event"], answer["us"])
+                return self._pinged(answer["event"], answer["us"], command, now_us)
             case "events":
                 self._board.asks += 1
         return []
 
-    def _pinged(self, newest: int, us: int) -> list[Notice]:
-        missed = newest - self._board.last_event
-        notices: list[Notice] = []
-        if missed > 0 and self._board.asks < ASKS_MAX:
+    def _pinged(self, newest: int, us: int, ping: Command, now_us: int) -> list[Notice]:
+        if newest < ping.told:
+            raise BoardError(f"its newest event is {newest}, and it had told {ping.told} before")
+        if self._board.owes(newest):
             self._ask_for_events()
             if self._time_wanted:
                 self.ask_time()
             return []
-        if missed > 0:
-            notices = self._passed_over(missed)
-        self.told_until_us = us
+        notices = self._counted(self._board.pass_over(newest))
+        self.told_until_us = self._board.clock.told(us, ping.asked_us, now_us)
         if self._time_wanted:
             self._time_wanted = False
             notices.append(TimeTold(us))
@@ -346,32 +337,24 @@ class Client:
         self.can_mask = can_mask
         if boot != self._board.boot or newest < self._board.last_event:
             # A board not met before: what happened there belongs to nothing under way here.
-            self._board = Board(boot, newest)
-            self.acknowledge(newest)
+            self._board = self._board.another(boot, newest)
+            self._met = replace(self._met, tone_id=NO_TONE)
         if newest > self._board.last_event:
             self._ask_for_events()
         self._met = replace(self._met, can_mask=can_mask, event=self._board.last_event)
         return [self._met]
 
-    def _event(self, number: int, verb: str, fields: dict[str, str]) -> list[Notice]:
-        board = self._board
-        if number <= board.last_event:
+    def _event(self, number: int, verb: str, fields: dict[str, str], now_us: int) -> list[Notice]:
+        if number <= self._board.last_event:
             return []
-        missed = number - board.last_event - 1
-        if missed and board.asks < ASKS_MAX:
+        if self._board.owes(number - 1):
             self._ask_for_events()
             return []
-        notices = self._passed_over(missed) if missed else []
-        board.last_event = number
-        board.asks = 0
-        return [*notices, as_notice(number, verb, fields)]
+        return self._counted(self._board.event(number, verb, fields, now_us))
 
-    def _passed_over(self, count: int) -> list[Notice]:
-        """Go on without events that the board does not have any more."""
-        self.counters.events_missed += count
-        self._board.last_event += count
-        self._board.asks = 0
-        return [Missed(count, self._board.last_event)]
+    def _counted(self, notices: list[Notice]) -> list[Notice]:
+        self.counters.events_missed += sum(n.count for n in notices if isinstance(n, Missed))
+        return notices
 
     def _ask_for_events(self) -> None:
         if not self._waits("events"):
@@ -380,15 +363,6 @@ class Client:
     def _waits(self, verb: str) -> bool:
         return any(waiting == verb for waiting, _ in self._queue)
 
-    def _lost(self, why: str) -> list[Notice]:
+    def _lost(self, why: str, *, disbelieved: bool = False) -> list[Notice]:
         self.disconnect()
-        return [Lost(why)]
-
-
-def _unanswered(command: Command, bytes_received: int, frames_received: int) -> str:
-    why = f"{command.verb!r} was sent {command.sent} times without answer"
-    if command.verb != "hello" or not bytes_received:
-        return why
-    if frames_received:
-        return f"{why}; frames came, but none that answers (does the line echo?)"
-    return f"{why}; {bytes_received} bytes came that are not of the wire"
+        return [Lost(why, disbelieved)]

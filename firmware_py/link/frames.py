@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     Fields = Iterable[tuple[str, str | int]] | Mapping[str, str | int]
 
-FRAME_BYTES_MAX = 96  # bytes, newline included: what a microcontroller can hold twice over
+FRAME_BYTES_MAX = 128  # bytes, newline included: what a microcontroller can hold twice over
 SEQUENCE_MAX = 999999999  # nine digits: 30 bits, and years of commands
 DECIMAL_MAX = 999999999  # largest magnitude of a decimal: its hundredths are exact in a double
 

@@ -18,6 +18,7 @@ NAME_AND_VERSION_CHARACTERS_MAX = 6  # together: the longest answer to hello fit
 ECHOED_KEY_CHARACTERS_MAX = 16  # of a key that a board refuses
 LOWEST_DBFS = -160.0
 NOISE_DBFS_MAX = -10.0  # a louder noise would be clipped at four times its RMS
+US_MAX = 2**63 - 1  # of the board's time: it never comes to that
 EVENTS_KEPT_MAX = 64  # unacknowledged ones, by the board: some 15 trials of four events
 HOST_SILENCE_US = 1000000  # without a frame from the host: then a board falls silent by itself
 
@@ -103,7 +104,7 @@ _EAR = Field("ear", "l|r", CHOICE, choices=("l", "r"))
 _HZ = Field("hz", "F", DECIMAL, 100, 16000)
 _EVENT = Field("event", "N", WHOLE)
 _ID = Field("id", "ID", TEXT, 1, ID_CHARACTERS_MAX, choices=(NO_TONE,))
-_US = Field("us", "T", WHOLE)
+_US = Field("us", "T", WHOLE, 0, US_MAX)
 _BUTTON = Field("button", "B", WHOLE, 1, 2, default=1)
 WIRE = Field("wire", str(WIRE_VERSION), WHOLE, 0, 999999)
 
@@ -120,7 +121,13 @@ COMMANDS: "dict[str, tuple[tuple[Field, ...], tuple[Field, ...]]]" = {
             Field("tone", "ID", TEXT, 1, ID_CHARACTERS_MAX),
         ),
     ),
-    "serial": ((), (Field("serial", "S", TEXT, 1, SERIAL_CHARACTERS_MAX),)),
+    "serial": (
+        (),
+        (
+            Field("serial", "S", TEXT, 1, SERIAL_CHARACTERS_MAX),
+            Field("press_ends", "1", WHOLE, 0, 1, default=0),
+        ),
+    ),
     "tone": (
         (
             _ID,
@@ -131,6 +138,9 @@ COMMANDS: "dict[str, tuple[tuple[Field, ...], tuple[Field, ...]]]" = {
             Field("off", "MS", WHOLE, 0, 5000),
             Field("n", "N", WHOLE, 1, 20),
             Field("rise", "MS", WHOLE, 5, 100, half_of="on"),
+            # Only to a board that has told `press_ends`: any other refuses or drops the line.
+            Field("buttons", "B", WHOLE, 0, 3, default=0),
+            Field("press", "MS", WHOLE, 0, 5000, default=0),
         ),
         (),
     ),

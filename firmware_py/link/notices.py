@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from firmware_py.link.messages import EVENTS, read
+from firmware_py.link.messages import EVENTS, WIRE_VERSION, FieldError, read
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,14 @@ class ButtonReleased:
 
 @dataclass(frozen=True)
 class UnknownEvent:
-    """The board told an event that is not on the wire page, or not as the page has it."""
+    """The board told an event, or of a button, that is not on the wire page.
+
+    `why` it means nothing, in words; "": an event of another page, which is no fault.
+    """
 
     event: int
     verb: str
+    why: str = ""
 
 
 KnownEvent = ToneStarted | ToneEnded | ButtonPressed | ButtonReleased
@@ -97,20 +101,31 @@ class TimeTold:
 
 @dataclass(frozen=True)
 class Lost:
-    """The board does not answer any more."""
+    """The board does not answer any more; `disbelieved`: it does, and its word means nothing."""
 
     why: str
+    disbelieved: bool = False
 
 
 Notice = Greeted | Refused | BoardEvent | Missed | TimeTold | Lost
 
 
 def as_notice(number: int, verb: str, fields: dict[str, str]) -> BoardEvent:
-    """Return what an event of the board says."""
+    """Return what an event of the board says.
+
+    Raises
+    ------
+    FieldError
+        It is not as the page has it, and no listener can have done that.
+    """
+    if verb not in EVENTS:
+        return UnknownEvent(number, verb)
     try:
         values = read(EVENTS[verb], fields, others=True)
-    except (KeyError, ValueError):
-        return UnknownEvent(number, verb)
+    except FieldError as error:
+        if error.key != "button":
+            raise
+        return UnknownEvent(number, verb, wrong_field(repr(verb), "button", fields))
     at_us: int = values["us"]
     match verb:
         case "tone-on":
@@ -121,3 +136,10 @@ def as_notice(number: int, verb: str, fields: dict[str, str]) -> BoardEvent:
             return ButtonPressed(number, at_us, values["button"])
         case _:
             return ButtonReleased(number, at_us, values["button"])
+
+
+def wrong_field(what: str, key: str, fields: dict[str, str]) -> str:
+    """Say which field of a message is missing, or has a value that the page does not allow."""
+    if key in fields:
+        return f"{what} has {key}={fields[key]}, which wire {WIRE_VERSION} does not allow"
+    return f"{what} has no {key}, and wire {WIRE_VERSION} asks for it"

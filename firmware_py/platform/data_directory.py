@@ -11,7 +11,8 @@ from typing import Final
 from firmware_py.journal import Disk, SealKey
 from firmware_py.journal.disk import open_or_create, write_all
 
-JOURNAL_NAME: Final = re.compile(r"session-(\d{6,9})\.journal", re.ASCII)
+# A number has one name: 17 is `000017`, and nothing else.
+JOURNAL_NAME: Final = re.compile(r"session-(\d{6}|[1-9]\d{6,8})\.journal", re.ASCII)
 LOCK_NAME: Final = "firmware.lock"
 TRIAL_NAME: Final = "self-test.tmp"  # written and removed by the self-test
 SESSION_NUMBER_MAX: Final = 999_999_999  # nine digits in the name of a journal

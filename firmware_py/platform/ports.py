@@ -5,6 +5,7 @@ import os
 import select
 import termios
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
@@ -14,7 +15,10 @@ BAUD_RATE: Final = 115_200
 READ_BYTES_MAX: Final = 4096
 WRITE_BYTES_MAX: Final = 4096  # at once
 UNSENT_BYTES_MAX: Final = 65536  # some six seconds of the line; more, and nobody reads there
-WRITE_TIMEOUT_S: Final = 1.0  # of ports that cannot tell whether they take more
+WRITE_TIMEOUT_S: Final = 0.05  # of ports that cannot tell whether they take more
+# What pyserial waits when a `socket://` is closed; other ports are closed at once.
+CLOSE_S: Final = 0.3
+DRAIN_LOOK_S: Final = 0.005
 
 
 class PortError(Exception):
@@ -70,10 +74,13 @@ class Port:
             raise PortError(f"{self.role}: cannot open {self.url!r}: {_reason(error)}") from None
 
     def close(self) -> None:
-        """Close the port; closing twice is no error. What was not sent yet is lost."""
+        """Close the port at once; closing twice is no error. What was not sent yet is lost."""
         self._unsent.clear()
         if self._serial is not None:
-            with suppress(OSError):  # it was gone already
+            with suppress(OSError, termios.error):  # it was gone already
+                if self._in_system():  # the system would wait up to 30 s for the other end
+                    self._serial.reset_output_buffer()
+            with suppress(OSError):
                 self._serial.close()
             self._serial = None
 
@@ -100,7 +107,9 @@ class Port:
             raise self._gone(error) from None
 
     def write(self, data: bytes) -> None:
-        """Send bytes, without waiting; what the other end does not take yet is kept for later.
+        """Send bytes; what the other end does not take yet is kept for later.
+
+        Only a port without a descriptor may wait, `WRITE_TIMEOUT_S` at most.
 
         Raises
         ------
@@ -111,9 +120,11 @@ class Port:
             return
         self._unsent += data
         try:
-            while self._unsent and self._takes_more(0.0):
+            while self._unsent and self._takes_more():
                 taken = self._serial.write(bytes(self._unsent[:WRITE_BYTES_MAX]))
                 del self._unsent[:taken]
+                if self.fileno() is None:  # it may have waited
+                    break
         except (OSError, TypeError) as error:
             raise self._gone(error) from None
         if len(self._unsent) > UNSENT_BYTES_MAX:
@@ -121,16 +132,33 @@ class Port:
             self.close()
             raise PortError(f"{self.role}: nobody reads at {self.url!r}; {unread} bytes are lost")
 
-    def drain(self, seconds: float) -> None:
+    def drain(
+        self,
+        seconds: float,
+        now_s: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
         """Give the other end so much time to take what was not sent yet; errors as of `write`."""
-        until_s = time.monotonic() + seconds
-        while self._unsent and self._takes_more(max(until_s - time.monotonic(), 0.0)):
+        until_s = now_s() + seconds
+        while self._is_sending() and now_s() < until_s:
+            sleep(DRAIN_LOOK_S)
             self.write(b"")
 
-    def _takes_more(self, seconds: float) -> bool:
-        """Wait until the other end takes more; a port without a descriptor is taken to do so."""
+    def _takes_more(self) -> bool:
+        """Return whether the other end takes more; a port that cannot tell is taken to do so."""
         descriptor = self.fileno()
-        return descriptor is None or bool(select.select([], [descriptor], [], seconds)[1])
+        return descriptor is None or bool(select.select([], [descriptor], [], 0.0)[1])
+
+    def _is_sending(self) -> bool:
+        """Return whether bytes are still here, or in the system on their way to a device."""
+        return bool(self._unsent or self._in_system())
+
+    def _in_system(self) -> int:
+        """Return how many bytes the system has for a device; 0 where it does not tell."""
+        try:
+            return int(getattr(self._serial, "out_waiting", 0))
+        except OSError:  # it is gone
+            return 0
 
     def _gone(self, error: Exception) -> PortError:
         self.close()

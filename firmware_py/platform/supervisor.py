@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Final
 
+from firmware_py.procedure.printable import printable
+
 ALIVE_PER_WATCHDOG: Final = 4  # keep-alives per interval, so that some may come late
 WATCHDOG_US_MIN: Final = 4_000_000  # an idle loop turns twice a second
 
@@ -94,7 +96,7 @@ class Supervisor:
     def _send(self, status: str, *lines: str) -> None:
         self._status = status
         if self._address:
-            told = "\n".join([*lines, f"STATUS={' '.join(status.split())}"])
+            told = "\n".join([*lines, f"STATUS={printable(' '.join(status.split()))}"])
             self._socket.sendto(told.encode(), self._address)
 
 

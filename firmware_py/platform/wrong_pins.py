@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware_py.journal import Disk
-from firmware_py.journal.disk import open_or_create, opened
+from firmware_py.journal.disk import write_whole
 
 COUNT_MAX: Final = 64  # the delay has long been the longest
 READ_TRIES: Final = 2  # a card that fails to read once often reads the next time
@@ -21,8 +21,12 @@ class WrongPins:
         """Return how many there were."""
         return self._since_start
 
-    def add(self) -> None:
-        """Count one more."""
+    def expect(self) -> bool:
+        """Count one more, before it is looked at; return whether a power cut cannot undo that."""
+        return True
+
+    def was_wrong(self) -> None:
+        """Take in that it was looked at, and was wrong."""
         self._since_start += 1
 
     def clear(self) -> None:
@@ -31,10 +35,10 @@ class WrongPins:
 
 
 class WrongPinsOnDisk(WrongPins):
-    """A file with one byte for every wrong PIN: no torn write can leave it with fewer.
+    """A file with one byte for every wrong PIN, which is replaced as a whole.
 
-    Where it cannot be written, as on a full card, the firmware counts from its start on; nobody is
-    locked out of the results for that.
+    Where there is something else in its place, or it cannot be read or written, nobody knows how
+    many there were: they count as the most that there can be.
 
     Parameters
     ----------
@@ -48,45 +52,52 @@ class WrongPinsOnDisk(WrongPins):
         self._path = path
         super().__init__()
         self._disk = disk or Disk()
+        self._is_kept = True
 
     def count(self) -> int:
         """Return how many there were."""
-        return max(self._kept(), super().count())
+        return self._known() if self._is_kept else COUNT_MAX
 
-    def add(self) -> None:
-        """Count one more, and put it on the disk."""
-        if self.count() < COUNT_MAX:
-            with suppress(OSError):
-                self._put(b"x")
-        super().add()
+    def expect(self) -> bool:
+        """Count one more, and put it on the disk; return whether it is there.
+
+        A disk that is well again begins with those that are known: any that a start has undone has
+        waited for as long as the longest delay.
+        """
+        self._is_kept = self._put(min(self._known() + 1, COUNT_MAX))
+        return self._is_kept
 
     def clear(self) -> None:
         """Begin again."""
         super().clear()
-        with suppress(OSError):
-            self._put(b"")
+        self._put(0)
+        self._is_kept = True
+
+    def _known(self) -> int:
+        return max(self._kept(), self._since_start)
 
     def _kept(self) -> int:
         for _ in range(READ_TRIES):
             with suppress(OSError):
                 return self._size()
-        return 0
+        return COUNT_MAX
 
     def _size(self) -> int:
-        if not self._disk.is_file(self._path):  # or it is a link to one
-            return 0
-        with opened(self._disk, self._path) as handle:
-            return self._disk.size(handle)
-
-    def _put(self, more: bytes) -> None:
-        """Append these bytes; without any, empty the file."""
-        handle = open_or_create(self._disk, self._path)
         try:
-            if more:
-                self._disk.write(handle, more)
-            else:
-                self._disk.truncate(handle, 0)
-            self._disk.fsync(handle)
+            # To write, which no link, pipe or directory can be opened for here.
+            handle = self._disk.open(self._path, writable=True)
+        except FileNotFoundError:
+            return 0
+        try:
+            return self._disk.size(handle)
         finally:
             self._disk.close(handle)
-        self._disk.fsync_directory(self._path.parent)
+
+    def _put(self, count: int) -> bool:
+        """Write the file anew, and return whether it is on the disk."""
+        try:
+            write_whole(self._disk, self._path, b"x" * count)
+            self._disk.fsync_directory(self._path.parent)
+        except OSError:
+            return False
+        return True

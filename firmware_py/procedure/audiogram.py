@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.inference.estimator import ThresholdEstimator
+from firmware_py.procedure.asked import SILENT_AT_LIMIT_SURE, Asked
 from firmware_py.procedure.levels import Levels
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.settings import (
-    AUDIOGRAM_FREQUENCIES_HZ,
     INTER_OCTAVE_FREQUENCIES_HZ,
     Settings,
 )
@@ -16,16 +16,21 @@ from firmware_py.procedure.tally import Tally
 BAND_PROBABILITY: Final = 0.95
 # A mean at the limit is as likely an ear that hears there. It is no response only if the threshold
 # lies beyond the limit by so many SD, with five chances in six (of a normal posterior), or if the
-# loudest tone was not heard at this very frequency so often.
+# loudest tone was not heard at this very frequency `SILENT_AT_LIMIT_SURE` times.
 BEYOND_LIMIT_SDS: Final = 1.0
-SILENT_AT_LIMIT_SURE: Final = 2
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is known of the threshold at an audiogram frequency, with its 95 % band."""
+    """What is known of the threshold at an audiogram frequency, with its 95 % band.
+
+    `side` is where all answers of the ear together say that it lies: within the limits
+    (`MEASURED`), beyond one (`NO_RESPONSE`, `HEARS_ALL`), or perhaps above (`INCOMPLETE`). `mark`
+    is what may be said of it, by what was asked there.
+    """
 
     frequency_hz: int
+    side: Outcome
     mark: Outcome
     mean_db_hl: float
     sd_db: float
@@ -44,8 +49,9 @@ class Audiogram:
     def __init__(
         self, settings: Settings, estimator: ThresholdEstimator, levels: Levels, tally: Tally
     ) -> None:
-        low_hz, high_hz = settings.frequency_min_hz, settings.frequency_max_hz
-        self.frequencies_hz = tuple(f for f in AUDIOGRAM_FREQUENCIES_HZ if low_hz <= f <= high_hz)
+        self._settings = settings
+        self.asked = Asked(levels)
+        self.frequencies_hz = tuple(settings.audiogram_hz)
         self.estimator = estimator
         self.levels = levels
         self.tally = tally
@@ -58,28 +64,46 @@ class Audiogram:
             *self.estimator.threshold_band(self.frequencies_hz, BAND_PROBABILITY),
             strict=True,
         )
-        return [
-            Estimate(f, self._mark(f, float(mean), float(sd)), *map(float, (mean, sd, low, high)))
-            for f, mean, sd, low, high in figures
-        ]
+        return [self._estimate(f, *map(float, found)) for f, *found in figures]
 
     def widest(self) -> Estimate:
-        """Return the estimate with the widest band, of those not surely beyond a limit.
+        """Return the estimate with the widest band for its frequency, of those looked at."""
+        return max(self.looked_at(self.estimates()), key=self.width_of_wanted)
 
-        If all are, the widest of all. 750 and 1500 Hz are not looked at.
+    def looked_at(self, estimates: list[Estimate]) -> list[Estimate]:
+        """Return those of all estimates whose bands decide if an ear ends: within the limits.
+
+        If none is, all. 750 and 1500 Hz are looked at only where they are measured.
         """
         estimates = [
-            e for e in self.estimates() if e.frequency_hz not in INTER_OCTAVE_FREQUENCIES_HZ
+            e
+            for e in estimates
+            if e.mark == Outcome.MEASURED or e.frequency_hz not in INTER_OCTAVE_FREQUENCIES_HZ
         ]
-        inside = [e for e in estimates if e.mark in (Outcome.MEASURED, Outcome.INCOMPLETE)]
-        return max(inside or estimates, key=lambda e: e.half_width_db)
+        inside = [
+            e
+            for e in estimates
+            if e.mark == Outcome.MEASURED or e.side in (Outcome.MEASURED, Outcome.INCOMPLETE)
+        ]
+        return inside or estimates
+
+    def width_of_wanted(self, estimate: Estimate) -> float:
+        """Return the width of a band as a part of the one that is wanted."""
+        wanted_db = self._settings.wanted_half_width_db(estimate.frequency_hz)
+        return estimate.half_width_db / wanted_db
 
     def common_mark(self) -> Outcome | None:
-        """Return the mark of the ear if no frequency has a number, None otherwise."""
-        marks = {estimate.mark for estimate in self.estimates()}
-        if marks <= {Outcome.NO_RESPONSE, Outcome.INCOMPLETE}:
-            return Outcome.INCOMPLETE if Outcome.INCOMPLETE in marks else Outcome.NO_RESPONSE
-        return Outcome.HEARS_ALL if marks == {Outcome.HEARS_ALL} else None
+        """Return the mark of the ear if no threshold lies within the limits, None otherwise.
+
+        A number that was inferred beyond them is none.
+        """
+        estimates = self.estimates()
+        for found in ({e.mark for e in estimates}, {e.side for e in estimates}):
+            if found <= {Outcome.NO_RESPONSE, Outcome.INCOMPLETE}:
+                return Outcome.INCOMPLETE if Outcome.INCOMPLETE in found else Outcome.NO_RESPONSE
+            if found == {Outcome.HEARS_ALL}:
+                return Outcome.HEARS_ALL
+        return None
 
     def common_side(self) -> Outcome | None:
         """Return on which side of the limits all frequencies lie, None if they differ.
@@ -91,8 +115,20 @@ class Audiogram:
         sides = {self.levels.side(f, float(mean)) for f, mean in found}
         return sides.pop() if len(sides) == 1 else None
 
-    def _mark(self, frequency_hz: float, mean_db_hl: float, sd_db: float) -> Outcome:
-        """Return the mark of a frequency.
+    def _estimate(
+        self,
+        frequency_hz: int,
+        mean_db_hl: float,
+        sd_db: float,
+        low_db_hl: float,
+        high_db_hl: float,
+    ) -> Estimate:
+        side = self._side(frequency_hz, mean_db_hl, sd_db)
+        mark = self.asked.mark(frequency_hz, side, low_db_hl, high_db_hl)
+        return Estimate(frequency_hz, side, mark, mean_db_hl, sd_db, low_db_hl, high_db_hl)
+
+    def _side(self, frequency_hz: float, mean_db_hl: float, sd_db: float) -> Outcome:
+        """Return where a threshold lies, by all answers of the ear.
 
         A threshold at the floor or below is not told apart from lower ones, and being wrong by a
         few dB there harms nobody. To say that there is no response has to be sure.

@@ -1,10 +1,12 @@
 """Catch trials: presentations without a tone, which show who presses without hearing.
 
+A clinical test has them throughout. A brisk test has the pauses for that, which cost no time, and
+catch trials only while these and the answers leave it open how often the button is pressed without
+a tone.
+
 In a silence an unsure answer is half a false alarm. A listener who is asked to say so when in doubt
 will sometimes doubt a silence, and is not unreliable for that. But a listener who is unsure at
 every silence tells silence from tone no better than one who presses at every second one.
-
-Whether a listener attends shows in them, and in the rates that the estimator infers.
 """
 
 import math
@@ -13,25 +15,23 @@ from typing import Final
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure import words
 from firmware_py.procedure.randomness import CATCH_STREAM, uniform
-from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.settings import CLINICAL, Settings
 
 CATCH_GAP: Final = 3  # presentations between two catch trials at least; fewer at high rates
 CATCHES_TO_JUDGE: Final = 4
+FALSE_ALARM_RATE_IN_DOUBT: Final = 0.05  # believed; an attentive listener is believed to have 0.01
+CATCHES_IN_DOUBT: Final = 8
 UNRELIABLE_SHARE: Final = 0.5  # of them answered
 UNSURE_ALARM: Final = 0.5  # of a false alarm
-
-# An ear that ended short of what was wanted had an inattentive listener if more than so many of the
-# clear tones were missed, or of the silences answered; 1 in 100 is usual.
-LAPSE_RATE_HIGH: Final = 0.1
-FALSE_ALARM_RATE_HIGH: Final = 0.1
-CATCHES_ANSWERED_HIGH: Final = 0.25
+CATCHES_ANSWERED_HIGH: Final = 0.25  # of them: more is a sign of an inattentive listener
 
 
 class CatchTrials:
     """The catch trials of one ear: when one is due, and what they were answered with."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, estimator: ThresholdEstimator) -> None:
         self._settings = settings
+        self._estimator = estimator
         self.count = 0
         self.false_alarms = 0
         self.unsure_alarms = 0
@@ -44,12 +44,17 @@ class CatchTrials:
         g + 1/p is the inverse of the rate.
         """
         rate = self._settings.catch_rate
-        if rate == 0.0:
+        if rate == 0.0 or not (self._settings.conduct == CLINICAL or self._in_doubt()):
             return False
         gap = CATCH_GAP if rate * (CATCH_GAP + 2) <= 1.0 else math.ceil(1.0 / rate) - 2
         return self._tones_since >= gap and (
             uniform(self._settings.seed, CATCH_STREAM, number) < rate / (1.0 - gap * rate)
         )
+
+    def _in_doubt(self) -> bool:
+        """Return whether the listener may be one who presses without a tone."""
+        alarms = self._estimator.hyperparameters.false_alarm_rate
+        return alarms > FALSE_ALARM_RATE_IN_DOUBT and self.count < CATCHES_IN_DOUBT
 
     def tone_presented(self) -> None:
         """Count a tone towards the gap between two catch trials."""
@@ -78,20 +83,11 @@ class CatchTrials:
         """Return whether so many silences were answered that the tones' answers mean nothing."""
         return self.alarm_share >= UNRELIABLE_SHARE
 
+    @property
+    def inattentive(self) -> bool:
+        """Return whether more silences were answered than an attentive listener answers."""
+        return self.judgeable and self.alarm_share > CATCHES_ANSWERED_HIGH
+
     def alarm_words(self) -> str:
         """Say how many of them were answered."""
         return words.false_alarms(self.count, self.false_alarms, self.unsure_alarms)
-
-
-def inattention(estimator: ThresholdEstimator, catch_trials: CatchTrials) -> str:
-    """Say in words what shows that the listener did not attend; "" if nothing does."""
-    signs = []
-    found = estimator.hyperparameters
-    if found.lapse_rate > LAPSE_RATE_HIGH:
-        signs.append(words.MISSES.format(percent=100.0 * found.lapse_rate))
-    if catch_trials.judgeable and catch_trials.alarm_share > CATCHES_ANSWERED_HIGH:
-        signs.append(catch_trials.alarm_words())
-    elif found.false_alarm_rate > FALSE_ALARM_RATE_HIGH:
-        percent = 100.0 * found.false_alarm_rate
-        signs.append(words.ANSWERS_THE_INAUDIBLE.format(percent=percent))
-    return words.INATTENTIVE.format(signs=", ".join(signs)) if signs else ""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.procedure import masking, words
+from firmware_py.procedure.asked import ASKED
 from firmware_py.procedure.audiogram import BAND_PROBABILITY, Estimate
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.levels import near
@@ -18,7 +19,7 @@ from firmware_py.procedure.presentation import NO_COVER, Cover, Observation, Pre
 from firmware_py.procedure.settings import AUTOMATIC, LEFT, RIGHT, Settings
 
 OTHER: Final = {LEFT: RIGHT, RIGHT: LEFT}
-ASKED: Final = (Purpose.MEASURE, Purpose.RETEST)  # what the tones that count are for
+MASKED_FOR: Final = (*ASKED, Purpose.CONFIRM)  # what the tones with noise are for
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class CrossHearing:
     def cover(self, ear: str, presentation: Presentation) -> Cover:
         """Return the noise that a tone needs; none while nothing is known of the other ear."""
         other = self._other(ear, presentation.frequency_hz)
-        counts = presentation.purpose in ASKED
+        counts = presentation.purpose in MASKED_FOR
         if not self.watched or not counts or other is None:
             return NO_COVER
         crossing_db_hl = self._crossing(presentation.frequency_hz, presentation.level_db_hl)
@@ -132,7 +133,7 @@ class CrossHearing:
         if any(each.cover.noise_db_hl is not None for each in near):
             noise = self.cover(ear, tone).noise_db_hl
             return Verdict(MaskingMark.MASKED, "", self._gap(estimate, other, noise))
-        if estimate.mark == Outcome.NO_RESPONSE:
+        if estimate.side == Outcome.NO_RESPONSE:
             return Verdict(MaskingMark.NOT_MASKED)  # neither ear heard anything
         return Verdict(MaskingMark.UNCERTAIN, words.NOT_MASKED_NEARBY)
 
@@ -142,7 +143,7 @@ class CrossHearing:
         Half an ear is not enough: its bands may still be anywhere.
         """
         other = self._ears.get(OTHER[ear])
-        if other is None or not other.over or other.outcome == Outcome.UNRELIABLE:
+        if other is None or not other.found or other.outcome == Outcome.UNRELIABLE:
             return None
         mean_db_hl, _ = other.estimator.threshold([frequency_hz])
         low_db_hl, high_db_hl = other.estimator.threshold_band([frequency_hz], BAND_PROBABILITY)

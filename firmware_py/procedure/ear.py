@@ -1,25 +1,36 @@
 """The test of one ear: what to present next, and what the answers mean. No time in it.
 
-Familiarisation, measurement and retest follow each other; catch trials stand between their tones.
-Each is a module of its own; this one joins them.
+Familiarisation, measurement and retest follow each other, and after both ears a confirmation if it
+is wanted; catch trials stand between their tones. Each is a module of its own; this one joins them.
 
 An answer is True (heard), False (silence) or None (unsure, where there is a button for that). What
 unsure means outside the estimator, each phase says.
 """
 
 from firmware_py.inference.estimator import ThresholdEstimator
-from firmware_py.procedure.audiogram import Audiogram
+from firmware_py.inference.trial_time import TrialTime
+from firmware_py.procedure import words
+from firmware_py.procedure.asked import ASKED
+from firmware_py.procedure.attention import (
+    ATTENTION_TONES_MAX,
+    RUN_AGAIN_TONES,
+    RUNS_AGAIN_MAX,
+    Attention,
+)
+from firmware_py.procedure.audiogram import Audiogram, Estimate
 from firmware_py.procedure.catch_trials import CatchTrials
+from firmware_py.procedure.confirmation import Confirmation
 from firmware_py.procedure.familiarisation import Familiarisation
 from firmware_py.procedure.levels import Highest, Levels, unlimited
 from firmware_py.procedure.measurement import Measurement
-from firmware_py.procedure.outcomes import Outcome, Purpose
+from firmware_py.procedure.model_checks import Pauses
+from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Purpose
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presentation import NO_COVER, SILENCE, Cover, Observation, Presentation
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ, SettingError, Settings
-from firmware_py.procedure.stopping import AGAIN_TONES_MAX, StoppingRule
+from firmware_py.procedure.stopping import AGAIN_TONES_MAX, Stop, StoppingRule
 from firmware_py.procedure.tally import Tally
 
 
@@ -51,15 +62,21 @@ class EarTest:
         highest_db_hl: Highest = unlimited,
     ) -> None:
         self.ear = ear
+        self._settings = settings
         self.estimator = _estimator(settings, person)
         self.levels = Levels(ear, settings, highest_db_hl)
         self.tally = Tally()
-        self.catch_trials = CatchTrials(settings)
+        self.catch_trials = CatchTrials(settings, self.estimator)
         self.audiogram = Audiogram(settings, self.estimator, self.levels, self.tally)
+        self.attention = Attention(self.audiogram)
+        self._check: tuple[float, float] | None = None  # a clear tone that is due
         self._rule = StoppingRule(settings, self.audiogram, self.catch_trials)
         self.familiarisation = Familiarisation(settings.familiar_level_db_hl, self.levels)
         self.measurement = Measurement(settings, self.audiogram, self._rule)
         self.retest: Retest | None = None
+        # The other ear and its evidence, which told of the listener before this one began.
+        self.expected_of: tuple[str, tuple[Observation | bool, ...]] | None = None
+        self.confirmation: Confirmation | None = None
         self.phase: Purpose | None = Purpose.FAMILIARISE  # None: there is nothing more to present
         self.outcome: Outcome = Outcome.INCOMPLETE
         self.why = ""
@@ -68,6 +85,16 @@ class EarTest:
     def over(self) -> bool:
         """Return whether there is nothing more to present."""
         return self.phase is None
+
+    @property
+    def found(self) -> bool:
+        """Return whether its thresholds have been found: at most the confirmation is to come."""
+        return self.phase in (None, Purpose.CONFIRM)
+
+    @property
+    def begun(self) -> bool:
+        """Return whether more than the familiarisation was answered."""
+        return any(o.presentation.purpose != Purpose.FAMILIARISE for o in self.observations)
 
     @property
     def observations(self) -> list[Observation]:
@@ -79,8 +106,10 @@ class EarTest:
         """Return by how much the retest came out higher, None without one."""
         return None if self.retest is None else self.retest.difference_db
 
-    def next_presentation(self, number: int) -> Presentation:
+    def next_presentation(self, number: int, time: TrialTime | None = None) -> Presentation:
         """Return what to present; `number` counts the presentations of the session.
+
+        `time`: what one takes, if information is to be per time.
 
         A pure function of the answers so far: asked twice, it says the same.
         """
@@ -90,45 +119,130 @@ class EarTest:
             return SILENCE
         if self.phase == Purpose.RETEST and self.retest is not None:
             return self.retest.tone()
-        return self.measurement.tone()
+        if self.phase == Purpose.CONFIRM and self.confirmation is not None:
+            return self.confirmation.tone()
+        if self._check is not None:
+            return self.levels.tone(Purpose.MEASURE, *self._check)
+        return self.measurement.tone(time)
+
+    def expect_listener(self, other: "EarTest") -> None:
+        """Begin with what the other ear told of the listener, if nothing was measured here yet."""
+        if self.expected_of is None and not self.begun:
+            self.measurement.expect_listener(other.estimator)
+            self.expected_of = (other.ear, tuple(other.measurement.evidence))
+            self.attention.doubted = other.attention.clear().missed > 0
 
     def answer(
-        self, presentation: Presentation, heard: bool | None, cover: Cover = NO_COVER
+        self,
+        presentation: Presentation,
+        heard: bool | None,
+        cover: Cover = NO_COVER,
+        pressed: bool | None = None,
+        response_s: float | None = None,
     ) -> None:
-        """Take the answer to a presentation into account; None: the listener was unsure."""
+        """Take the answer to a presentation into account; None: the listener was unsure.
+
+        `pressed`: what the pauses before it told, see `SilentTime.take`; `response_s`: the time
+        from the onset to the press.
+        """
+        observation = Observation(presentation, heard, cover, response_s)
         if presentation.purpose == Purpose.CATCH:
             self.catch_trials.answered(heard)
         else:
-            self.tally.count(presentation, heard, self.levels)
             self.levels.presented(presentation)
             self.catch_trials.tone_presented()
+        if self.phase == Purpose.CONFIRM:
+            self._confirm(presentation, heard)
+            return
+        if presentation.purpose != Purpose.CATCH:
+            self.tally.count(presentation, heard, self.levels)
+            self.attention.answers.append(observation)
         if presentation.purpose == Purpose.FAMILIARISE:
             self.familiarisation.answered(presentation.level_db_hl, heard)
             if self.familiarisation.over:
                 self.phase = Purpose.MEASURE
-        else:
-            self.measurement.observe(Observation(presentation, heard, cover))
+        if self._settings.familiarisation_counts or presentation.purpose != Purpose.FAMILIARISE:
+            if pressed is not None:
+                self.attention.pauses += Pauses(1, int(pressed))
+            self.measurement.observe(observation, pressed)
+            if self._check is not None and presentation.purpose == Purpose.MEASURE:
+                self.attention.checked(observation)
         if presentation.purpose == Purpose.RETEST and self.retest is not None:
             self.retest.answered(presentation.level_db_hl, heard)
             if self.retest.over:
-                # Its answers count as well.
-                self.outcome = self.audiogram.common_mark() or Outcome.MEASURED
-                self.phase = None
+                # Its answers count as well: an end is judged by all of them.
+                self.phase = Purpose.MEASURE
+                self._rule.retest_is_over()
+                self._judge()
         elif self.phase == Purpose.MEASURE:
             self._judge()
 
     def _judge(self) -> None:
         """End the measurement of this ear, or begin the retest, if the answers are enough."""
+        self._check = None
         stop = self.measurement.judge()
+        if stop is not None and stop.enough:
+            stop = self._without_runs(stop)
         if stop is None:
             return
+        if stop.enough and self._rule.retest_fits and self._begin_retest():
+            self.outcome, self.why = stop.outcome, stop.why
+            return
+        if stop.enough:
+            self._check = self.attention.next_check(self._tones())
+            if self._check is not None:
+                return
         self.outcome, self.why, self.phase = stop.outcome, stop.why, None
-        if stop.enough and self._rule.retest_fits:
-            mean_db_hl, _ = self.estimator.threshold([FAMILIAR_FREQUENCY_HZ])
-            threshold_db_hl = float(mean_db_hl[0])
-            if self.levels.side(FAMILIAR_FREQUENCY_HZ, threshold_db_hl) == Outcome.MEASURED:
-                self.phase = Purpose.RETEST
-                self.retest = Retest(threshold_db_hl, self.levels)
+
+    def _begin_retest(self) -> bool:
+        """Begin the retest; return whether its frequency has a threshold within the limits."""
+        mean_db_hl, sd_db = self.estimator.threshold([FAMILIAR_FREQUENCY_HZ])
+        threshold_db_hl = float(mean_db_hl[0])
+        if self.levels.side(FAMILIAR_FREQUENCY_HZ, threshold_db_hl) != Outcome.MEASURED:
+            return False
+        self.phase = Purpose.RETEST
+        self.retest = Retest(
+            threshold_db_hl, self.levels, float(sd_db[0]), self.estimator.hyperparameters
+        )
+        return True
+
+    def _tones(self) -> list[Observation]:
+        """Return the tones whose answers the estimator has, in its order."""
+        return [o for o in self.observations if o.presentation.purpose in ASKED]
+
+    def _without_runs(self, stop: Stop) -> Stop | None:
+        """Forget what was answered in runs without attention; return None if it is asked again."""
+        away = self.attention.away(self._tones())
+        if not away:
+            return stop
+        if self.attention.runs_asked_again == RUNS_AGAIN_MAX:
+            tones = len(away) + self.attention.away_tones
+            return Stop(Outcome.UNRELIABLE, words.AWAY.format(away=tones, tones=self.tally.tones))
+        self.attention.runs_asked_again += 1
+        self.attention.away_tones += len(away)
+        self._rule.allow(RUN_AGAIN_TONES)
+        self._forget(away)
+        return None
+
+    def begin_confirmation(self) -> bool:
+        """Measure the chosen frequencies once more, of an ear that is over.
+
+        Once, and not if its answers mean nothing. Return whether there is something to ask.
+        """
+        chosen_hz = self._settings.confirmed_hz
+        if not chosen_hz or self.confirmation is not None or self.outcome == Outcome.UNRELIABLE:
+            return False
+        mean_db_hl, _ = self.estimator.threshold(chosen_hz)
+        starts_db_hl = dict(zip(chosen_hz, map(float, mean_db_hl), strict=True))
+        self.confirmation, self.phase = Confirmation(starts_db_hl, self.levels), Purpose.CONFIRM
+        return True
+
+    def _confirm(self, presentation: Presentation, heard: bool | None) -> None:
+        """Take an answer of the confirmation, on which no other number rests."""
+        if presentation.purpose == Purpose.CONFIRM and self.confirmation is not None:
+            self.confirmation.answered(presentation.level_db_hl, heard)
+            if self.confirmation.over:
+                self.phase = None
 
     def forget(self, observations: list[Observation]) -> None:
         """Measure again, without these answers of an ear that is over.
@@ -136,35 +250,22 @@ class EarTest:
         They may be the other ear's. Only frequencies near theirs are asked, `AGAIN_TONES_MAX` tones
         at most, and there is no second retest.
         """
+        self._rule.ask_again()
+        self._forget(observations)
+        self.outcome, self.why, self.phase = Outcome.INCOMPLETE, "", Purpose.MEASURE
+
+    def _forget(self, observations: list[Observation]) -> None:
         self.measurement.forget(observations)
         if any(each.presentation.purpose == Purpose.RETEST for each in observations):
             self.retest = None
-        self.outcome, self.why, self.phase = Outcome.INCOMPLETE, "", Purpose.MEASURE
 
     def result(self) -> EarResult:
         """Return what was found; nobody has looked at masking here."""
-        by_frequency = (
-            self.outcome in (Outcome.MEASURED, Outcome.INCOMPLETE)
-            and self.estimator.trial_count > 0
-        )
-        thresholds = []
-        for each in self.audiogram.estimates():
-            mark = each.mark if by_frequency else self.outcome
-            found = ThresholdResult(
-                each.frequency_hz,
-                mark,
-                each.mean_db_hl,
-                each.sd_db,
-                each.low_db_hl,
-                each.high_db_hl,
-                self._limit_beyond(mark, each.frequency_hz, by_frequency),
-            )
-            thresholds.append(found if mark == Outcome.MEASURED else found.without_numbers(mark))
         return EarResult(
             self.ear,
             self.outcome,
             self.why,
-            tuple(thresholds),
+            tuple(map(self._threshold, self.audiogram.estimates())),
             self.tally.tones,
             self.tally.heard,
             self.tally.unsure,
@@ -172,7 +273,29 @@ class EarTest:
             self.catch_trials.false_alarms,
             self.catch_trials.unsure_alarms,
             self.retest_difference_db,
+            confirmed=() if self.confirmation is None else self.confirmation.results(),
         )
+
+    def _threshold(self, found: Estimate) -> ThresholdResult:
+        """Return what may be said of a frequency."""
+        by_frequency = self.outcome != Outcome.UNRELIABLE and self.estimator.trial_count > 0
+        mark = self._mark(found) if by_frequency else self.outcome
+        threshold = ThresholdResult(
+            found.frequency_hz,
+            mark,
+            found.mean_db_hl,
+            found.sd_db,
+            found.low_db_hl,
+            found.high_db_hl,
+            self._limit_beyond(mark, found.frequency_hz, by_frequency),
+        )
+        return threshold if mark in WITH_NUMBERS else threshold.without_numbers(mark)
+
+    def _mark(self, found: Estimate) -> Outcome:
+        """Return the mark of a frequency; of an ear that hears nothing one silence is enough."""
+        surely = self.outcome == Outcome.NO_RESPONSE and found.mark == Outcome.INCOMPLETE
+        silent = surely and self.audiogram.asked.silent_at_limit(found.frequency_hz)
+        return Outcome.NO_RESPONSE if silent else found.mark
 
     def _limit_beyond(self, mark: Outcome, frequency_hz: float, by_frequency: bool) -> float | None:
         """Return the limit that a threshold with this mark lies beyond, perhaps or surely."""
@@ -183,13 +306,18 @@ class EarTest:
         return None
 
 
+def _trials_max(settings: Settings) -> int:
+    again = AGAIN_TONES_MAX if settings.masked else 0
+    return settings.tones_max + again + ATTENTION_TONES_MAX
+
+
 def _estimator(settings: Settings, person: Person) -> ThresholdEstimator:
     try:
         return ThresholdEstimator(
             settings.profile,
-            max_trials=settings.tones_max + (AGAIN_TONES_MAX if settings.masked else 0),
+            max_trials=_trials_max(settings),
             response_noise_db=settings.response_noise_db,
-            unsure_half_width_db=settings.unsure_half_width_db,
+            unsure_half_width_db=settings.dead_zone_half_width_db,
             age_years=person.age_years,
             sex=person.sex,
             level_limits_db_hl=(settings.level_min_db_hl, settings.level_max_db_hl),

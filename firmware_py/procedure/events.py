@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
+from functools import cache
 from typing import Any, ClassVar, Final
 
+from firmware_py.procedure.printable import printable, shown
 from firmware_py.procedure.results import SessionResult
 
 HEARD_BUTTON: Final = 1
@@ -105,17 +107,25 @@ class Continued(Event, what="continued"):
 
 
 @dataclass(frozen=True)
-class Aborted(Event, what="aborted"):
+class _Explained(Event):
+    """What happened, and why in words.
+
+    The words may come from anywhere, and go to pages and screens: they are kept as they can be
+    printed.
+    """
+
+    why: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "why", printable(self.why))
+
+
+class Aborted(_Explained, what="aborted"):
     """The operator ends the test, `why` in words."""
 
-    why: str
 
-
-@dataclass(frozen=True)
-class BoardLost(Event, what="board-lost"):
+class BoardLost(_Explained, what="board-lost"):
     """The tone generator does not answer, or its port is gone; `why` in words."""
-
-    why: str
 
 
 @dataclass(frozen=True)
@@ -130,11 +140,8 @@ class BoardReady(Event, what="board-ready"):
     can_mask: bool = False
 
 
-@dataclass(frozen=True)
-class NoiseRefused(Event, what="noise-refused"):
+class NoiseRefused(_Explained, what="noise-refused"):
     """The tone generator refused the last `Mask`; `why` as it said."""
-
-    why: str
 
 
 class NoiseEnded(Event, what="noise-ended"):
@@ -143,7 +150,10 @@ class NoiseEnded(Event, what="noise-ended"):
 
 @dataclass(frozen=True)
 class Play(RecordedAction, what="play"):
-    """Present this tone."""
+    """Present this tone; a press ends it where the board can, else the `Silence` that follows.
+
+    `press_ms`: after the onset, from when on; `press_buttons`: of which, a bit for each button.
+    """
 
     number: int
     ear: str
@@ -153,6 +163,8 @@ class Play(RecordedAction, what="play"):
     off_ms: int
     pulses: int
     rise_ms: int
+    press_ms: int
+    press_buttons: int
 
 
 @dataclass(frozen=True)
@@ -195,6 +207,14 @@ class Finish(RecordedAction, what="finish"):
     result: SessionResult
 
 
+def board_us(event: Event) -> int:
+    """Return the board's time that an event tells, 0 if it tells none."""
+    match event:
+        case ToneStarted(_, us) | ToneEnded(_, us, _) | _ButtonMoved(us, _) | BoardTime(us):
+            return us
+    return 0
+
+
 def as_record(what: Event | RecordedAction) -> dict[str, Any]:
     """Return an event or an action as JSON values, its name under "what"."""
     values = {"result": what.result.to_record()} if isinstance(what, Finish) else asdict(what)
@@ -206,21 +226,45 @@ def records_of(actions: Iterable[Action]) -> list[dict[str, Any]]:
     return [as_record(action) for action in actions if isinstance(action, RecordedAction)]
 
 
-def event_from_record(record: dict[str, Any]) -> Event:
+def event_from_record(record: object) -> Event:
     """Return the event that `as_record` wrote.
 
     Raises
     ------
     ValueError
-        If the record is not that of an event.
+        If the record is not that of an event; the message has the field, its value, and the rule.
     """
+    what = record.get("what") if isinstance(record, dict) else None
+    kind = Event.KINDS.get(what) if isinstance(what, str) else None
+    if kind is None or not isinstance(record, dict):
+        raise ValueError(
+            f"event is {shown(record)}; allowed is an object whose what is one of "
+            f"{', '.join(Event.KINDS)}"
+        )
+    values = {name: value for name, value in record.items() if name != "what"}
+    types = _types_of(kind.WHAT)
+    if values.keys() != types.keys():
+        raise ValueError(
+            f"event is {shown(record)}; allowed is an object of {', '.join(['what', *types])}"
+        )
+    for name, value in values.items():
+        # Types are exact: True is no number, and 1 is not true.
+        whole = type(value) is not int or 0 <= value <= NUMBER_MAX
+        if type(value) is not types[name] or not whole:
+            raise ValueError(f"event.{name} is {shown(value)}; allowed {_ALLOWED[types[name]]}")
     try:
-        values = dict(record)
-        kind = Event.KINDS[values.pop("what")]
-        event = kind(**values)
-        # Nothing is left out, and types are exact: True is no number, and 1 is not true.
-        if {f.name: f.type for f in fields(kind)} != {n: type(v) for n, v in values.items()}:
-            raise TypeError
-    except (KeyError, TypeError, ValueError):
-        raise ValueError(f"{record!r} is not an event of this version") from None
-    return event
+        return kind(**values)
+    except ValueError as error:
+        raise ValueError(f"event.{error}") from None
+
+
+NUMBER_MAX: Final = 2**63 - 1  # of the wire
+_ALLOWED: Final = {
+    bool: "are true and false", int: f"are whole numbers from 0 to {NUMBER_MAX}", str: "is a text",
+}  # fmt: skip
+
+
+@cache
+def _types_of(what: str) -> dict[str, type]:
+    """Return the types of the fields of an event of this name, by their names."""
+    return {field.name: field.type for field in fields(Event.KINDS[what])}  # type: ignore[misc]

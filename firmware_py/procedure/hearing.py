@@ -8,21 +8,21 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from firmware_py.procedure import events, tells, words
-from firmware_py.procedure.catch_trials import inattention
+from firmware_py.procedure.asked import ASKED
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.events import Action, Event
 from firmware_py.procedure.levels import Highest, unlimited
 from firmware_py.procedure.masking import Earphones
+from firmware_py.procedure.model_checks import ClearTones, Pauses
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, SessionOutcome
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presentation import NO_COVER
 from firmware_py.procedure.presenter import FINISHED, PAUSED, READY, Answer, Presenter
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.settings import BETTER, BOTH, LEFT, RIGHT, Settings
+from firmware_py.procedure.time_to_go import TimeToGo
 
-RETEST_REPEATABLE_DB: Final = 5.0
-RETEST_ACCEPTED_DB: Final = 10.0
 ANY_EARPHONES: Final = Earphones()
 UNSURE_SHARE_HIGH: Final = 0.9  # of the answers; a share this high is implausible
 
@@ -70,6 +70,7 @@ class HearingTest:
         self.cross_hearing = CrossHearing(settings, self.ears, earphones)
         self.outcome: SessionOutcome | Literal[""] = ""
         self.presenter = Presenter(settings, ears[0], self.cross_hearing)
+        self.time_to_go = TimeToGo(settings, self.ears, self.presenter.pace)
         self._response_times_us: list[int] = []
         self._told_ear = ""
 
@@ -147,30 +148,47 @@ class HearingTest:
         ear = next_ear(self.settings, self.ears.values())
         if ear is None:
             ear = next(filter(self.cross_hearing.ask_again, self.ears), None)
-            if ear is None:
-                return self._finish(SessionOutcome.COMPLETE, "")
-            told.append(tells.EarAgainTold(ear, words.CROSS_HEARD))
-        presentation = self.ears[ear].next_presentation(self.number + 1)
+            if ear is not None:
+                told.append(tells.EarAgainTold(ear, words.CROSS_HEARD))
+        if ear is None:
+            # Last of all: now both ears are known, and have noise where it is needed.
+            ear = next((e for e in self.ears if self.ears[e].begin_confirmation()), None)
+        if ear is None:
+            return self._finish(SessionOutcome.COMPLETE, "")
+        self._expect_listener(self.ears[ear])
+        time = self.presenter.pace.trial_time if self.settings.per_second else None
+        presentation = self.ears[ear].next_presentation(self.number + 1, time)
         if ear != self._told_ear:
             self._told_ear = ear
             told.append(tells.EarTold(ear))
         return [*told, *self.presenter.begin(now_us, ear, presentation, since_us)]
 
+    def _expect_listener(self, ear: EarTest) -> None:
+        """Let an ear begin with what the other one, if it is known, told of the listener."""
+        others = [e for e in self.ears.values() if e is not ear and e.found and e.observations]
+        if others and not ear.begun and others[0].outcome != Outcome.UNRELIABLE:
+            ear.expect_listener(others[0])
+
     def _answered(self, now_us: int, answer: Answer) -> list[Action]:
         presentation, ear = self.presenter.presentation, self.ears[self.presenter.ear]
         assert presentation is not None
         silence = presentation.purpose == Purpose.CATCH
-        ear.answer(presentation, answer.heard, NO_COVER if silence else self.presenter.noise.cover)
+        cover = NO_COVER if silence else self.presenter.noise.cover
+        pressed, response_s = self.presenter.silent_time.take(), answer.response_s
+        ear.answer(presentation, answer.heard, cover, pressed, response_s)
         if answer.response_us is not None:
             self._response_times_us.append(answer.response_us)
+            self.presenter.pace.answered(answer.response_us)
+        self.time_to_go.answered(now_us)
         half_width_db = None
-        if presentation.purpose not in (Purpose.CATCH, Purpose.FAMILIARISE):
+        if presentation.purpose in ASKED:
             half_width_db = round(ear.audiogram.widest().half_width_db, 2)
         told: list[Action] = [
             tells.AnswerTold(
-                self.number, ear.ear, presentation.purpose, answer.heard, half_width_db
+                self.number, ear.ear, presentation.purpose, answer.heard, half_width_db,
+                round(self.time_to_go.seconds()),
             )
-        ]
+        ]  # fmt: skip
         if ear.over:
             told.append(tells.EarOverTold(ear.ear, ear.outcome, ear.why))
         return [*told, *self._next(now_us, answer.at_us)]
@@ -188,8 +206,9 @@ class HearingTest:
         thresholds = []
         for each in result.thresholds:
             verdict = verdicts[each.frequency_hz]
-            gap_db = verdict.air_bone_gap_db
-            thresholds.append(replace(each, masking=verdict.mark, air_bone_gap_db=gap_db))
+            marked = replace(each, masking=verdict.mark, air_bone_gap_db=verdict.air_bone_gap_db)
+            # Where no tone was asked there was none that could be masked.
+            thresholds.append(each if each.mark == Outcome.INFERRED else marked)
         masked = sum(each.cover.noise_db_hl is not None for each in ear.observations)
         return replace(result, thresholds=tuple(thresholds), tones_masked=masked)
 
@@ -197,16 +216,18 @@ class HearingTest:
         """Say in words what makes the result less than sure."""
         remarks = []
         for ear in self.ears.values():
-            difference_db = ear.retest_difference_db
-            if difference_db is not None and abs(difference_db) > RETEST_REPEATABLE_DB:
-                verdict = "rejected" if abs(difference_db) > RETEST_ACCEPTED_DB else "doubtful"
+            if ear.retest is not None and ear.retest.verdict:
                 remarks.append(
                     words.RETEST_DIFFERS.format(
-                        ear=ear.ear, verdict=verdict, difference_db=difference_db
+                        ear=ear.ear,
+                        verdict=ear.retest.verdict,
+                        difference_db=ear.retest.difference_db or 0.0,
                     )
                 )
             remarks += [f"{ear.ear} ear: {doubt}" for doubt in _doubts(ear)]
             remarks += self._masking_doubts(ear)
+        if signs := _inattention(self.ears.values()):
+            remarks.append(words.INATTENTIVE.format(signs=", ".join(signs)))
         tallies = [ear.tally for ear in self.ears.values()]
         if any(tally.tones for tally in tallies) and not any(tally.answered for tally in tallies):
             remarks.append(words.NEVER_ANSWERED)
@@ -217,8 +238,11 @@ class HearingTest:
         if not self.cross_hearing.watched:
             return []
         found: dict[str, list[int]] = {}
+        inferred_hz = [
+            e.frequency_hz for e in ear.result().thresholds if e.mark == Outcome.INFERRED
+        ]
         for frequency_hz, verdict in self.cross_hearing.verdicts(ear.ear).items():
-            if verdict.mark == MaskingMark.UNCERTAIN:
+            if verdict.mark == MaskingMark.UNCERTAIN and frequency_hz not in inferred_hz:
                 found.setdefault(verdict.why, []).append(frequency_hz)
         sentence = words.MASKING_UNCERTAIN
         return [
@@ -239,7 +263,7 @@ def next_ear(settings: Settings, ears: Iterable[EarTest]) -> str | None:
     if settings.first_ear != BETTER or len(tests) == 1:
         return waiting[0].ear
     strange = [ear for ear in waiting if ear.phase == Purpose.FAMILIARISE]
-    begun = [ear for ear in waiting if ear.estimator.trial_count]
+    begun = [ear for ear in waiting if ear.begun]
     return (strange or begun or [min(waiting, key=_familiar_level)])[0].ear
 
 
@@ -255,5 +279,25 @@ def _doubts(ear: EarTest) -> Iterable[str]:
     if tally.unsure > UNSURE_SHARE_HIGH * tally.answered:
         doubts.append(words.MOSTLY_UNSURE.format(unsure=tally.unsure, answered=tally.answered))
     if ear.outcome != Outcome.UNRELIABLE:
-        doubts.append(inattention(ear.estimator, ear.catch_trials))
-    return filter(None, doubts)
+        signs = []
+        if ear.catch_trials.inattentive:
+            signs.append(ear.catch_trials.alarm_words())
+        if ear.attention.away_tones:
+            signs.append(words.RUN_AWAY.format(away=ear.attention.away_tones))
+        if signs:
+            doubts.append(words.INATTENTIVE.format(signs=", ".join(signs)))
+    return doubts
+
+
+def _inattention(ears: Iterable[EarTest]) -> list[str]:
+    """Say what shows in both ears together that the listener did not attend."""
+    clear, pauses = ClearTones(), Pauses()
+    for ear in ears:
+        clear += ear.attention.clear()
+        pauses += ear.attention.pauses
+    signs = []
+    if clear.inattentive:
+        signs.append(words.MISSES.format(missed=clear.missed, asked=clear.asked))
+    if pauses.inattentive:
+        signs.append(words.PRESSED_IN_PAUSES.format(pressed=pauses.pressed, count=pauses.count))
+    return signs

@@ -4,22 +4,50 @@ import math
 from dataclasses import replace
 from typing import Final
 
-from firmware_py.inference.estimator import Stimulus
+from firmware_py.inference.estimator import Stimulus, ThresholdEstimator
+from firmware_py.inference.trial_time import TrialTime
 from firmware_py.procedure.audiogram import BAND_PROBABILITY, Audiogram
+from firmware_py.procedure.bracketing import SAME_TONE_MAX, Bracketing
 from firmware_py.procedure.levels import near
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.presentation import Observation, Presentation
-from firmware_py.procedure.settings import STEP_UP_MAX_DB, Settings
+from firmware_py.procedure.settings import HONEST_PROFILES, STEP_UP_MAX_DB, Settings
 from firmware_py.procedure.stopping import Stop, StoppingRule
 
-# The profile whose band can be trusted to say that a frequency needs no more tones; the others are
-# too sure of themselves, and choose by information alone.
-HONEST_BANDS: Final = "default"
-SAME_TONE_MAX: Final = 3  # a tone is unheard at the limit, or heard at the floor, at most so often
+DOUBTED_TONES_MAX: Final = 2  # of an ear, before it ends, where answers leave two explanations
+
+
+def give(estimator: ThresholdEstimator, evidence: Observation | bool) -> None:
+    """Give an answer to an estimator, or whether a pause had a press."""
+    if isinstance(evidence, bool):
+        estimator.observe_silence(evidence)
+    elif _is_catch(evidence):
+        estimator.observe_silence(evidence.heard is not False)
+    else:
+        tone = evidence.presentation
+        estimator.observe(tone.frequency_hz, tone.level_db_hl, evidence.heard, evidence.response_s)
+
+
+def _worth(stimulus: Stimulus) -> float:
+    """Return bits, or bits per second if the time of a presentation was given."""
+    seconds = stimulus.seconds
+    return stimulus.information_bits / (1.0 if math.isnan(seconds) else seconds)
+
+
+def _is_catch(observation: Observation) -> bool:
+    return observation.presentation.purpose == Purpose.CATCH
 
 
 class Measurement:
-    """The estimator's tones of one ear, and the observations that count."""
+    """The estimator's tones of one ear, and the observations that count.
+
+    Attributes
+    ----------
+    doubted_tones : int
+        How many were asked again because their answer left two explanations.
+    evidence : list of Observation or bool
+        What the estimator was given, in order: answers, and whether a pause had a press.
+    """
 
     def __init__(self, settings: Settings, audiogram: Audiogram, rule: StoppingRule) -> None:
         self._settings = settings
@@ -28,15 +56,34 @@ class Measurement:
         self._levels = audiogram.levels
         self._tally = audiogram.tally
         self._rule = rule
-        self.observations: list[Observation] = []
+        self._asked = audiogram.asked
+        self._bracketing = Bracketing(settings, audiogram)
+        self._bracket: tuple[int, float] | None = None  # to be asked for its own sake, at a level
         self._again_hz: tuple[float, ...] = ()  # what is asked again with noise
         self._once_more_hz: int | None = None  # to be asked at its limit once more
+        self._doubted: Presentation | None = None  # its answer leaves two explanations
+        self.doubted_tones = 0
+        self.evidence: list[Observation | bool] = []
 
-    def tone(self) -> Presentation:
-        """Return the next tone."""
+    @property
+    def observations(self) -> list[Observation]:
+        """Return the answers that count."""
+        return self._asked.observations
+
+    def tone(self, time: TrialTime | None = None) -> Presentation:
+        """Return the next tone.
+
+        `time`: what a presentation takes, if information is to be per time.
+        """
         if self._once_more_hz is not None:
             limit_db_hl = self._levels.limit_db_hl(self._once_more_hz)
             return self._levels.tone(Purpose.MEASURE, self._once_more_hz, limit_db_hl)
+        if self._bracket is not None:
+            return self._levels.tone(Purpose.MEASURE, *self._bracket)
+        if self._doubted is not None:
+            return self._levels.tone(
+                Purpose.MEASURE, self._doubted.frequency_hz, self._doubted.level_db_hl
+            )
         # At a bound an answer that was expected hardly moves Laplace's mode: the same tone would
         # seem as informative as before.
         at_bound = self._tally.silent_at_limit + self._tally.heard_at_floor
@@ -44,9 +91,11 @@ class Measurement:
         if self._again_hz:
             known_hz = self._estimator.candidate_frequencies_hz
             exhausted_hz += [f for f in known_hz if not near(f, self._again_hz)]
-        elif self._settings.profile == HONEST_BANDS:
+        elif self._settings.profile in HONEST_PROFILES:
+            # Its bands can be trusted to say that a frequency needs no more tones; the others are
+            # too sure of themselves, and choose by information alone.
             exhausted_hz += self.settled_hz()
-        stimulus = self._most_informative(exhausted_hz)
+        stimulus = self._most_informative(exhausted_hz, time)
         tone = self._levels.tone(Purpose.MEASURE, stimulus.frequency_hz, stimulus.level_db_hl)
         return replace(tone, information_bits=stimulus.information_bits)
 
@@ -54,51 +103,86 @@ class Measurement:
         """Return the frequencies that are known well enough to end the measurement."""
         candidates_hz = self._estimator.candidate_frequencies_hz
         low_db_hl, high_db_hl = self._estimator.threshold_band(candidates_hz, BAND_PROBABILITY)
-        widest_db = 2.0 * self._settings.stop_half_width_db
+        wanted_db = self._settings.wanted_half_width_db
         return [
             f
             for f, low, high in zip(candidates_hz, low_db_hl, high_db_hl, strict=True)
-            if high - low <= widest_db
+            if high - low <= 2.0 * wanted_db(f)
         ]
 
-    def observe(self, observation: Observation) -> None:
-        """Take an answer into account, that to a catch trial or to the retest as well."""
+    def observe(self, observation: Observation, pressed: bool | None = None) -> None:
+        """Take an answer into account, that to a catch trial or to the retest as well.
+
+        `pressed`: whether a button was pressed in the pauses before it; None: they were too short.
+        """
         self.observations.append(observation)
-        self._estimate(observation)
+        new: list[Observation | bool] = [observation]
+        if pressed is not None:
+            new.insert(0, pressed)
+        self.evidence += new
+        self.doubted_tones += self._doubted is not None and not _is_catch(observation)
+        if self._bracket is not None and observation.presentation.purpose == Purpose.MEASURE:
+            self._bracketing.presented(self._bracket[0])
+        for each in new:
+            give(self._estimator, each)
+
+    def expect_listener(self, other: ThresholdEstimator) -> None:
+        """Begin with what another ear told of the listener; the familiarisation comes after it."""
+        self._estimator.reset()
+        self._estimator.expect_listener(other)
+        for each in self.evidence:
+            give(self._estimator, each)
 
     def judge(self) -> Stop | None:
         """Return the end of the measurement, None if it goes on.
 
-        Before an end in numbers a frequency that may lie beyond its limit is asked there again.
+        Before an end a frequency that may lie beyond its limit is asked there again, and those that
+        are known from others only are asked themselves. A tone whose answer leaves two
+        explanations, an accident or an unusual ear, is asked again, too.
         """
+        self._once_more_hz = self._bracket = self._doubted = None
         stop = self._rule.judge()
-        if stop is not None and stop.enough:
+        if stop is None:
+            if self._settings.ask_all and self._rule.tones_left <= self._bracketing.tones_missing():
+                self._bracket = self._bracketing.wanted(self._again_hz)
+            return None
+        if stop.outcome == Outcome.UNRELIABLE or self._rule.exhausted:
+            return stop
+        if stop.enough:
             self._once_more_hz = self._silent_once_hz()
-            if self._once_more_hz is not None:
-                return None
-        return stop
+        if self._once_more_hz is None:
+            self._bracket = self._bracketing.wanted(self._again_hz)
+        if self._once_more_hz is not None or self._bracket is not None:
+            return None
+        self._doubted = self._in_doubt() if stop.enough else None
+        return stop if self._doubted is None else None
+
+    def _in_doubt(self) -> Presentation | None:
+        """Return the tone whose answer is the most ambiguous, None if none is enough so.
+
+        Of all answers at most `DOUBTED_TONES_MAX` are for that: doubt can last.
+        """
+        if self.doubted_tones >= DOUBTED_TONES_MAX or not self._estimator.ambiguous:
+            return None
+        tones = [each.presentation for each in self.observations if not _is_catch(each)]
+        return tones[int(self._estimator.doubts.argmax())]
 
     def forget(self, observations: list[Observation]) -> None:
-        """Measure again without these answers, which may be the other ear's.
+        """Measure again without these answers: the other ear's, or given without attention.
 
         Only frequencies near theirs are asked.
         """
-        self.observations = [each for each in self.observations if each not in observations]
+        self._asked.observations = [o for o in self.observations if o not in observations]
         self._again_hz = tuple(each.presentation.frequency_hz for each in observations)
-        self._once_more_hz = None
-        self._rule.ask_again()
+        self._once_more_hz = self._bracket = self._doubted = None
+        self._bracketing.begin_again()
         self._estimator.reset()
-        for each in self.observations:
-            self._estimate(each)
+        pauses = [each for each in self.evidence if isinstance(each, bool)]
+        self.evidence = [*pauses, *self.observations]
+        for each in self.evidence:
+            give(self._estimator, each)
 
-    def _estimate(self, observation: Observation) -> None:
-        tone, heard = observation.presentation, observation.heard
-        if tone.purpose == Purpose.CATCH:
-            self._estimator.observe_silence(heard is not False)
-        else:
-            self._estimator.observe(tone.frequency_hz, tone.level_db_hl, heard)
-
-    def _most_informative(self, exhausted_hz: list[float]) -> Stimulus:
+    def _most_informative(self, exhausted_hz: list[float], time: TrialTime | None) -> Stimulus:
         """Return the tone that tells most now, or the first of the climb to one that tells more.
 
         The information of a tone above its ceiling is divided by the number of tones it takes to
@@ -106,24 +190,20 @@ class Measurement:
         """
         candidates_hz = self._estimator.candidate_frequencies_hz
         allowed_db_hl = [self._levels.ceiling_db_hl(f) for f in candidates_hz]
-        now = self._estimator.next_stimulus(allowed_db_hl, exhausted_hz)
+        now = self._estimator.next_stimulus(allowed_db_hl, exhausted_hz, time)
         limits_db_hl = self._levels.limits_db_hl(candidates_hz)
-        wanted = self._estimator.next_stimulus(limits_db_hl, exhausted_hz)
+        wanted = self._estimator.next_stimulus(limits_db_hl, exhausted_hz, time)
         above_db = wanted.level_db_hl - self._levels.ceiling_db_hl(wanted.frequency_hz)
         tones = 1 + math.ceil(max(above_db, 0.0) / STEP_UP_MAX_DB)
-        share_bits = wanted.information_bits / tones
-        if share_bits > now.information_bits:
-            return replace(wanted, information_bits=share_bits)
-        return now
+        share = replace(wanted, information_bits=wanted.information_bits / tones)
+        return share if _worth(share) > _worth(now) else now
 
     def _silent_once_hz(self) -> int | None:
         """Return a frequency that is incomplete for want of a second silence at its limit.
 
-        None: there is none, or no tone is left for it.
+        None: there is none.
         """
-        if self._rule.exhausted:
-            return None
         silent = self._tally.silent_at_limit
         once = [f for f in self._audiogram.frequencies_hz if silent[f] == 1]
-        marks = {e.frequency_hz: e.mark for e in self._audiogram.estimates()} if once else {}
-        return next((f for f in once if marks[f] == Outcome.INCOMPLETE), None)
+        sides = {e.frequency_hz: e.side for e in self._audiogram.estimates()} if once else {}
+        return next((f for f in once if sides[f] == Outcome.INCOMPLETE), None)

@@ -18,13 +18,19 @@ class MaskingNoise:
         For this presentation; a silence has that of the last tone.
     cover : Cover
         How the last tone was kept from the other ear.
+    changed : bool
+        Whether another noise than before, or none, began with this presentation.
     """
 
     def __init__(self, cross_hearing: CrossHearing) -> None:
         self._cross_hearing = cross_hearing
         self.due: Mask | None = None
         self.cover = NO_COVER
+        self.changed = False
         self._plays = False
+        # The presentation that was looked at last, whether there was noise then, and what it needs.
+        self._looked_at: tuple[int, bool] | None = None
+        self._needed = NO_COVER
 
     def begin(self, number: int, ear: str, presentation: Presentation) -> list[Action]:
         """Have the noise play that is due, or end the one that is not.
@@ -32,8 +38,9 @@ class MaskingNoise:
         From the pause on: so its beginning does not tell when the tone comes. A silence keeps the
         noise of the tone before it, or it would be known by that.
         """
+        before = self.due if self._plays else None
         if presentation.purpose != Purpose.CATCH:
-            self.cover = self._cross_hearing.cover(ear, presentation)
+            self.cover = self._cover(number, ear, presentation)
             level_db_hl, why = self.cover.noise_db_hl, self.cover.why
             self.due = None
             if level_db_hl is not None:
@@ -43,9 +50,21 @@ class MaskingNoise:
             possible = self._cross_hearing.can_mask
             self.due = replace(self.due, number=number) if possible else None
         played, self._plays = self._plays, self.due is not None
+        self.changed = _sound(before) != _sound(self.due)
         if self.due is not None:
             return [self.due]
         return [Unmask()] if played else []
+
+    def _cover(self, number: int, ear: str, presentation: Presentation) -> Cover:
+        """Return what a tone needs; one that begins again, as after a pause, needs the same.
+
+        Both ears are as they were until there is an answer, and only the board may have changed.
+        """
+        looked_at = (number, self._cross_hearing.can_mask)
+        if looked_at != self._looked_at:
+            self._needed = self._cross_hearing.cover(ear, presentation)
+            self._looked_at = looked_at
+        return self._needed
 
     def refused(self, number: int, why: str) -> list[Action]:
         """Go on without noise, and remember that it was missing.
@@ -62,3 +81,7 @@ class MaskingNoise:
     def silenced(self) -> None:
         """Remember that none plays any more."""
         self._plays = False
+
+
+def _sound(mask: Mask | None) -> tuple[str, float, float] | None:
+    return None if mask is None else (mask.ear, mask.frequency_hz, mask.level_db_hl)

@@ -21,6 +21,7 @@ class Purpose(_Word):
     MEASURE = "measure"
     RETEST = "retest"
     CATCH = "catch"  # no tone: is the button pressed without one?
+    CONFIRM = "confirm"  # the classical rule, at chosen frequencies, after all of that
 
 
 class Outcome(_Word):
@@ -31,6 +32,11 @@ class Outcome(_Word):
     HEARS_ALL = "hears-all"  # everything heard at the floor
     UNRELIABLE = "unreliable"  # answers without tones
     INCOMPLETE = "incomplete"  # of a frequency: beyond the limit perhaps, but not for sure
+    INFERRED = "inferred"  # of a frequency only: not asked there, but a number from its neighbours
+
+
+# The marks that have a threshold with its band.
+WITH_NUMBERS: Final = (Outcome.MEASURED, Outcome.INFERRED)
 
 
 class MaskingMark(_Word):

@@ -1,12 +1,12 @@
 """Who is tested: age and sex, which tell something about hearing, and what records call them."""
 
-import math
 import unicodedata
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any, Final, Literal, Self
 
-from firmware_py.procedure.settings import SettingError
+from firmware_py.procedure.printable import shown
+from firmware_py.procedure.settings import HONEST_PROFILES, SettingError, Settings
 
 AGE_YEARS_MAX: Final = 120.0
 FEMALE: Final = "F"
@@ -53,10 +53,10 @@ class Person:
         age = self.age_years
         if age is not None and not (_is_number(age) and 0.0 <= age <= AGE_YEARS_MAX):
             raise SettingError(
-                f"age_years is {age!r}; allowed are numbers from 0 to {AGE_YEARS_MAX:g} years"
+                f"age_years is {shown(age)}; allowed are numbers from 0 to {AGE_YEARS_MAX:g} years"
             )
         if self.sex not in (None, FEMALE, MALE):
-            raise SettingError(f"sex is {self.sex!r}; allowed are {FEMALE} and {MALE}")
+            raise SettingError(f"sex is {shown(self.sex)}; allowed are {FEMALE} and {MALE}")
         if self.identifier is not None:
             _check_identifier(self.identifier)
 
@@ -75,8 +75,26 @@ class Person:
         """
         names = cls.__dataclass_fields__.keys()
         if not isinstance(record, dict) or record.keys() != names:
-            raise SettingError(f"person is {record!r}; allowed is an object of {', '.join(names)}")
+            raise SettingError(
+                f"person is {shown(record)}; allowed is an object of {', '.join(names)}"
+            )
         return cls(**record)
+
+    def check_use(self, settings: Settings) -> None:
+        """Refuse what the profile of a test can make no use of, without its estimator.
+
+        Raises
+        ------
+        SettingError
+            If age or sex are told to one that knows nothing of people.
+        """
+        for name in ("age_years", "sex"):
+            told = getattr(self, name)
+            if told is not None and settings.profile not in HONEST_PROFILES:
+                raise SettingError(
+                    f"{name} is {told!r}; profile {settings.profile!r} makes no use of it: "
+                    "allowed is null"
+                )
 
 
 UNKNOWN: Final = Person()  # nothing was told
@@ -88,7 +106,7 @@ def composed(identifier: str) -> str:
 
 
 def _check_identifier(identifier: Any) -> None:
-    wrong = f"identifier is {identifier!r}; allowed are {IDENTIFIER_WORDS}"
+    wrong = f"identifier is {shown(identifier)}; allowed are {IDENTIFIER_WORDS}"
     if not isinstance(identifier, str) or not 1 <= len(identifier) <= IDENTIFIER_CHARACTERS_MAX:
         raise SettingError(wrong)
     for before, character in pairwise(f"{JOINTS[0]}{identifier}"):
@@ -109,4 +127,4 @@ def _may_follow(before: str, character: str) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value)
+    return not isinstance(value, bool) and isinstance(value, int | float)

@@ -37,8 +37,12 @@ NO_COVER: Final = Cover()
 
 @dataclass(frozen=True)
 class Observation:
-    """A presentation and its answer: True for heard, False for silence, None for unsure."""
+    """A presentation and its answer: True for heard, False for silence, None for unsure.
+
+    `response_s`: from the onset of a tone to the press.
+    """
 
     presentation: Presentation
     heard: bool | None
     cover: Cover
+    response_s: float | None = None

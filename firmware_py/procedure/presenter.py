@@ -1,9 +1,10 @@
 """The way of one presentation: a random pause, a tone or none, and a response window.
 
 Whether a tone was answered is judged on the board's time alone, by its microseconds between tone
-and button; before a tone counts as not heard, or as not begun, the board is asked for its time, so
-that no press is lost to a slow wire or a busy processor. A presentation that was disturbed (paused,
-cut short, board lost) is not an answer: the same stimulus is asked again.
+and button. A tone counts as not heard only when the pause after it is over, and the board has told
+its time: a press in that pause is a late answer, and none is lost to a slow wire or a busy
+processor. A presentation that was disturbed (paused, cut short, board lost) is not an answer: the
+same stimulus is asked again.
 
 The board knows nothing of a catch trial, but that is judged on its time all the same. On its clock
 the silence begins one pause after the last answer, or after the end of its tone if that is later.
@@ -18,27 +19,30 @@ Where there is no second button its presses mean nothing.
 from dataclasses import dataclass
 from typing import Final
 
+from firmware_py.inference.estimator import RESPONSE_TIME_LIMITS_S
 from firmware_py.procedure import events, tells, words
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.events import UNSURE_BUTTON, Action, Event
 from firmware_py.procedure.noise import MaskingNoise
 from firmware_py.procedure.outcomes import Purpose
+from firmware_py.procedure.pace import Pace
 from firmware_py.procedure.presentation import Presentation
-from firmware_py.procedure.randomness import PAUSE_STREAM, uniform
 from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.silent_time import SilentTime
 
 # States.
 READY: Final = "ready"
 PAUSE_BEFORE: Final = "waiting"  # the random pause before a presentation
 STARTING: Final = "starting"  # told to play, the board has not begun
 LISTENING: Final = "listening"  # the tone, and the response window after it
+LATE: Final = "late"  # the pause after a tone that was not answered; a late press is its answer
 PAUSED: Final = "paused"
 FINISHED: Final = "finished"
 
 START_TIMEOUT_US: Final = 3_000_000  # from the command to the board's word that the tone began
 STARTS_MAX: Final = 5  # of one presentation, before the test ends with an error
 TIME_TIMEOUT_US: Final = 1_000_000  # the board's time is asked for again after
-PAUSE_TOTAL_US_MAX: Final = 10_000_000  # stray presses prolong a pause up to this
+SILENT_STATES: Final = (PAUSE_BEFORE, LATE)  # nothing sounds, and a press of nothing may be heard
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,25 @@ class Answer:
     at_us: int
     response_us: int | None = None
 
+    @property
+    def response_s(self) -> float | None:
+        """Return the same in seconds; None of a time that is no evidence, of a press or without."""
+        low_s, high_s = RESPONSE_TIME_LIMITS_S
+        response_s = (self.response_us or 0) / 1e6
+        return response_s if low_s <= response_s <= high_s else None
+
+
+@dataclass
+class _Tries:
+    """What came of one presentation so far."""
+
+    starts: int = 0
+    early_presses: int = 0
+    void_why: str = ""  # of the last start that came to nothing
+
+    def void_words(self) -> str:
+        return f": {self.void_why}" if self.void_why else ""
+
 
 class Presenter:
     """Presents one stimulus after the other.
@@ -64,17 +87,19 @@ class Presenter:
         What is under way or due.
     answer : Answer or None
         When there is one the presentation is over, and waits for `begin`.
-    failure : str
-        Why the test cannot go on, in words; "": it can.
+    failure : str, why the test cannot go on, in words; "": it can.
+    silent_time, pace
+        What the pauses tell of presses without a tone, and the times of this test.
     onset_us, pause_since_us : int
-        On the board's clock: when the tone or silence began, None if that is not known yet, and
-        since when the pause before a silence runs.
+        On the board's clock: when the tone or silence began (None: not known yet), and the pause.
     """
 
     def __init__(self, settings: Settings, ear: str, cross_hearing: CrossHearing) -> None:
         self._settings = settings
         self._cross_hearing = cross_hearing
         self.noise = MaskingNoise(cross_hearing)
+        self.pace = Pace(settings)
+        self.silent_time = SilentTime(self.pace)
         self.state = READY
         self.number = 0
         self.ear = ear
@@ -86,9 +111,7 @@ class Presenter:
         self.pause_since_us = 0
         self._pause_began_us = 0
         self._deadline_us = 0
-        self._starts = 0
-        self._void_why = ""  # of the last start that came to nothing
-        self._early_presses = 0
+        self._tries = _Tries()
         self._board_ready = True
         self._time_asked = False
 
@@ -109,11 +132,18 @@ class Presenter:
         self.ear = ear
         self.number += 1
         self.presentation = presentation
+        # A late answer is followed by a pause as any other.
+        waited = self.state == LATE and self.answer is not None and self.answer.heard is False
         self.answer = None
-        self._starts = 0
-        self._void_why = ""
-        self._early_presses = 0
-        return self._pause_before(now_us, since_us)
+        self._tries = _Tries()
+        noise = self.noise.begin(self.number, ear, presentation)
+        self.silent_time.begin()
+        if waited and not self.noise.changed:
+            # The pause has been: nothing of the last tone was heard that this one could follow.
+            self.onset_us = self.pause_since_us = since_us or 0
+            return [*noise, *self._present(now_us)]
+        self.silent_time.passed(pause_us := self.pace.pause_us(self.number))
+        return [*noise, *self._wait_for_it(now_us, pause_us, since_us)]
 
     def pause(self) -> list[Action]:
         """Fall silent until `go_on`."""
@@ -125,8 +155,8 @@ class Presenter:
 
     def go_on(self, now_us: int) -> list[Action]:
         """Begin the presentation again that was under way."""
-        self._starts = 0  # a pause is no failure of the board
-        return self._pause_before(now_us)
+        self._tries.starts = 0  # a pause is no failure of the board
+        return self._pause_again(now_us)
 
     def end(self) -> events.Silence:
         """Fall silent for ever."""
@@ -165,13 +195,18 @@ class Presenter:
             return []
         if self.state == PAUSE_BEFORE:
             return self._present(now_us)
-        if self.state in (STARTING, LISTENING):
+        if self.state == LISTENING and not self._is_catch():
+            self.state = LATE
+            self._pause_began_us = now_us
+            return self._wait(now_us + self.pace.pause_us(self.number + 1))
+        if self.state in (STARTING, LISTENING, LATE):
             return self._ask_time(now_us)
         return []
 
     def _ask_time(self, now_us: int) -> list[Action]:
+        waiting = self._wait(now_us + TIME_TIMEOUT_US)
         self._time_asked = True
-        return [events.AskBoardTime(), *self._wait(now_us + TIME_TIMEOUT_US)]
+        return [events.AskBoardTime(), *waiting]
 
     def _board_time(self, now_us: int, at_us: int) -> list[Action]:
         if self.state == STARTING and self._time_asked:
@@ -179,14 +214,20 @@ class Presenter:
                 self.pause_since_us = self.onset_us = at_us
                 return self._begin_silence(now_us)
             return self._void(now_us, words.NOT_BEGUN)
-        if self.state != LISTENING or self.onset_us is None:
+        # A tone's pause may not be over yet when the board tells its time, asked for before.
+        waited = self.state == LATE and self._time_asked
+        listened = self.state == LISTENING and self._is_catch()
+        if self.onset_us is None or not (waited or listened):
             return []
         over_us = self.onset_us + self._listening_us()
         # A press in the last microsecond counts, so that has to be over as well.
         left_us = over_us + 1 - at_us
         if left_us > 0:
             return self._wait(now_us + left_us)
-        self.answer = Answer(False, over_us)
+        if waited:
+            pause_us = self.pace.pause_us(self.number + 1)
+            self.silent_time.passed(self.pace.window_us + pause_us - self.pace.late_us)
+        self.answer = Answer(False, at_us if waited else over_us)
         return []
 
     def _tone_started(self, now_us: int, number: int, onset_us: int) -> list[Action]:
@@ -201,23 +242,23 @@ class Presenter:
             # The tone before may have gone on after its answer.
             if self.onset_us is not None and offset_us > self.pause_since_us:
                 self.pause_since_us = offset_us
-                self.onset_us = max(self.onset_us, offset_us + self._pause_us())
+                self.onset_us = max(self.onset_us, offset_us + self.pace.pause_us(self.number))
             return []
-        if self.state != LISTENING or number != self.number or not cut:
+        if self.state not in (LISTENING, LATE) or number != self.number or not cut:
             return []
         return self._void(now_us, words.CUT_SHORT)
 
     def _pressed(self, now_us: int, at_us: int, button: int) -> list[Action]:
         unsure = button == UNSURE_BUTTON
-        if unsure and self._settings.unsure_half_width_db == 0.0:
+        if unsure and not self._settings.unsure_button:
             return []
         heard = None if unsure else True
         if self._is_catch():
             return self._pressed_without_tone(now_us, at_us, heard)
-        if self.state != LISTENING or self.onset_us is None:
+        if self.state not in (LISTENING, LATE) or self.onset_us is None:
             return self._stray_press(now_us)
         since_onset_us = at_us - self.onset_us
-        if since_onset_us > self._listening_us():
+        if since_onset_us > self.pace.late_us:
             return self._stray_press(now_us)
         if since_onset_us < 1000 * self._settings.response_ms_min:
             return self._early_press(now_us)
@@ -229,9 +270,7 @@ class Presenter:
         if self.onset_us is None or at_us > self.onset_us + self._listening_us():
             return self._stray_press(now_us)
         if at_us < self.onset_us:
-            until_us = at_us + 1000 * self._settings.pause_ms_min
-            until_us = min(until_us, self.pause_since_us + PAUSE_TOTAL_US_MAX)
-            self.onset_us = max(self.onset_us, until_us)
+            self.onset_us = max(self.onset_us, self.pace.anew_us(at_us, self.pause_since_us))
             return self._stray_press(now_us)
         self.answer = Answer(heard, at_us)
         return [tells.CatchTold(self.number, self.ear)] if self.state == PAUSE_BEFORE else []
@@ -239,18 +278,20 @@ class Presenter:
     def _early_press(self, now_us: int) -> list[Action]:
         """Ask the tone again after the first press that was too early; pass over the others."""
         self.stray_presses += 1
-        self._early_presses += 1
-        return self._void(now_us, words.TOO_EARLY) if self._early_presses == 1 else []
+        self.silent_time.pressed()
+        self._tries.early_presses += 1
+        return self._void(now_us, words.TOO_EARLY) if self._tries.early_presses == 1 else []
 
     def _stray_press(self, now_us: int) -> list[Action]:
         """Count a press without a tone, and begin the pause anew, within reason."""
         if self.state in (PAUSED, READY):
             return []
         self.stray_presses += 1
-        if self.state != PAUSE_BEFORE:
+        if self.state in SILENT_STATES or self._is_catch():
+            self.silent_time.pressed()
+        if self.state not in SILENT_STATES:
             return []
-        until_us = now_us + 1000 * self._settings.pause_ms_min
-        until_us = min(until_us, self._pause_began_us + PAUSE_TOTAL_US_MAX)
+        until_us = self.pace.anew_us(now_us, self._pause_began_us)
         return self._wait(until_us) if until_us > self._deadline_us else []
 
     def _board_lost(self, why: str) -> list[Action]:
@@ -262,58 +303,48 @@ class Presenter:
 
     def _board_is_ready(self, now_us: int, tone_known: bool, can_mask: bool) -> list[Action]:
         self._board_ready = True
+        self.silent_time.shaken()
         self.noise.silenced()
         self._cross_hearing.can_mask = can_mask
         told = tells.BoardReadyTold()
         whole = tone_known and not self._is_catch() and self.noise.due is None
-        if self.state in (STARTING, LISTENING) and whole:
+        if self.state in (STARTING, LISTENING, LATE) and whole:
             wait_us = START_TIMEOUT_US if self.state == STARTING else self._listening_us()
             return [told, *self._wait(now_us + wait_us)]
-        if self.state in (PAUSE_BEFORE, STARTING, LISTENING):
-            return [told, *self._pause_before(now_us)]
+        if self.state in (PAUSE_BEFORE, STARTING, LISTENING, LATE):
+            return [told, *self._pause_again(now_us)]
         return [told]
 
     # The way of the presentation
 
-    def _pause_before(self, now_us: int, since_us: int | None = None) -> list[Action]:
+    def _pause_again(self, now_us: int) -> list[Action]:
+        """Begin the presentation anew, with its noise and its pause."""
         assert self.presentation is not None
+        self.silent_time.disturbed()
+        noise = self.noise.begin(self.number, self.ear, self.presentation)
+        return [*noise, *self._wait_for_it(now_us, self.pace.pause_again_us(self.number))]
+
+    def _wait_for_it(self, now_us: int, pause_us: int, since_us: int | None = None) -> list[Action]:
+        """Begin the pause; `since_us`: the board's time of the answer before."""
         self.state = PAUSE_BEFORE
         self._pause_began_us = now_us
         self.onset_us = None
         if since_us is not None and self._is_catch():
             self.pause_since_us = since_us
-            self.onset_us = since_us + self._pause_us()
-        noise = self.noise.begin(self.number, self.ear, self.presentation)
-        return [*noise, *self._wait(now_us + self._pause_us())]
-
-    def _pause_us(self) -> int:
-        s = self._settings
-        span_ms = s.pause_ms_max - s.pause_ms_min
-        pause_ms = s.pause_ms_min + span_ms * uniform(s.seed, PAUSE_STREAM, self.number)
-        return round(1000 * pause_ms)
+            self.onset_us = since_us + pause_us
+        return self._wait(now_us + pause_us)
 
     def _present(self, now_us: int) -> list[Action]:
-        s, tone = self._settings, self.presentation
+        tone = self.presentation
         if tone is None or self._is_catch():
             return self._begin_silence(now_us)
-        self._starts += 1
-        if self._starts > STARTS_MAX:
-            void_why = f": {self._void_why}" if self._void_why else ""
-            self.failure = words.NOT_PLAYED.format(number=self.number) + void_why
+        self._tries.starts += 1
+        if self._tries.starts > STARTS_MAX:
+            self.failure = words.NOT_PLAYED.format(number=self.number) + self._tries.void_words()
             return []
-        self._time_asked = False
         self.state = STARTING
-        noise, cover = self.noise.due, self.noise.cover
-        told = tells.ToneTold(
-            self.number, self.ear, tone.purpose, tone.frequency_hz, tone.level_db_hl,
-            tone.information_bits,
-            noise_db_hl=noise.level_db_hl if noise else None,
-            unmasked=cover.why or None if noise is None else None,
-        )  # fmt: skip
-        play = events.Play(
-            self.number, self.ear, tone.frequency_hz, tone.level_db_hl,
-            s.pulse_on_ms, s.pulse_off_ms, s.pulses, s.rise_ms,
-        )  # fmt: skip
+        told = _told(self.number, self.ear, tone, self.noise)
+        play = _play(self.number, self.ear, tone, self._settings, self.pace.pulses)
         return [told, play, *self._wait(now_us + START_TIMEOUT_US)]
 
     def _begin_silence(self, now_us: int) -> list[Action]:
@@ -325,8 +356,8 @@ class Presenter:
         return [tells.CatchTold(self.number, self.ear), *self._wait(now_us + self._listening_us())]
 
     def _void(self, now_us: int, why: str) -> list[Action]:
-        self._void_why = why
-        return [self._silence(), tells.VoidTold(self.number, why), *self._pause_before(now_us)]
+        self._tries.void_why = why
+        return [self._silence(), tells.VoidTold(self.number, why), *self._pause_again(now_us)]
 
     # Small things
 
@@ -336,10 +367,28 @@ class Presenter:
 
     def _wait(self, until_us: int) -> list[Action]:
         self._deadline_us = until_us
+        self._time_asked = False  # what the board tells from now on is for another wait
         return [events.Wait(until_us)]
 
     def _listening_us(self) -> int:
-        return 1000 * (self._settings.tone_ms + self._settings.response_window_ms)
+        # A silence is as long as a tone may be answered.
+        return self.pace.late_us if self._is_catch() else self.pace.window_us
 
     def _is_catch(self) -> bool:
         return self.presentation is not None and self.presentation.purpose == Purpose.CATCH
+
+
+def _told(number: int, ear: str, tone: Presentation, noise: MaskingNoise) -> tells.ToneTold:
+    due = noise.due
+    return tells.ToneTold(
+        number, ear, tone.purpose, tone.frequency_hz, tone.level_db_hl, tone.information_bits,
+        noise_db_hl=due.level_db_hl if due else None,
+        unmasked=noise.cover.why or None if due is None else None,
+    )  # fmt: skip
+
+
+def _play(number: int, ear: str, tone: Presentation, s: Settings, pulses: int) -> events.Play:
+    return events.Play(
+        number, ear, tone.frequency_hz, tone.level_db_hl,
+        s.pulse_on_ms, s.pulse_off_ms, pulses, s.rise_ms, s.response_ms_min, s.press_buttons,
+    )  # fmt: skip

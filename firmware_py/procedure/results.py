@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Annotated, Any, Final, Self
 
-from firmware_py.procedure.outcomes import MaskingMark, Outcome, SessionOutcome
+from firmware_py.procedure.outcomes import WITH_NUMBERS, MaskingMark, Outcome, SessionOutcome
+from firmware_py.procedure.printable import shown
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 
 # Wide bounds, for no test comes near them: they only keep nonsense out.
@@ -17,7 +18,6 @@ LEVEL_DB_MAX: Final = 1000.0
 RESPONSE_MS_MAX: Final = 60_000.0
 COUNT_MAX: Final = 2**31 - 1
 REMARKS_MAX: Final = 100
-SHOWN_CHARACTERS: Final = 60  # of a value that is refused
 
 # Takes the place of a value and the value; returns the value, or raises `ResultError`.
 Check = Callable[[str, Any], Any]
@@ -25,12 +25,6 @@ Check = Callable[[str, Any], Any]
 
 class ResultError(ValueError):
     """A result that no test can have found; the message has the field, its value, and the rule."""
-
-
-def shown(value: object) -> str:
-    """Return a value that is refused for a message: in one line, and not too long."""
-    text = repr(value)
-    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
 
 
 def _refusal(place: str, value: object, allowed: str) -> ResultError:
@@ -101,7 +95,12 @@ def _object(kind: type) -> Check:
 
 _LEVEL: Final = _number_or_none(-LEVEL_DB_MAX, LEVEL_DB_MAX, "dB")
 _SPREAD: Final = _number_or_none(0.0, LEVEL_DB_MAX, "dB")
-_OUTCOME: Final = _one_of(*Outcome)
+_MARK: Final = _one_of(*Outcome)
+_OUTCOME: Final = _one_of(*(each for each in Outcome if each != Outcome.INFERRED))  # of an ear
+# Of a frequency that was measured again by the classical rule.
+_CONFIRMED: Final = _one_of(
+    Outcome.MEASURED, Outcome.NO_RESPONSE, Outcome.HEARS_ALL, Outcome.INCOMPLETE
+)
 
 
 @dataclass(frozen=True)
@@ -109,17 +108,19 @@ class ThresholdResult:
     """What was found at one frequency."""
 
     frequency_hz: Annotated[int, _one_of(*AUDIOGRAM_FREQUENCIES_HZ)]  # of the audiogram
-    mark: Annotated[Outcome, _OUTCOME]  # how sure it is
+    mark: Annotated[Outcome, _MARK]  # how sure it is
     # `threshold_db_hl`, `sd_db`, `low_db_hl`, `high_db_hl`: Posterior mean and standard deviation,
-    # and the 95 % band. All are numbers if the mark is `MEASURED`, and None if it is another.
+    # and the 95 % band. All are numbers if the mark is `MEASURED` or `INFERRED`, and None if it is
+    # another.
     threshold_db_hl: Annotated[float | None, _LEVEL]
     sd_db: Annotated[float | None, _SPREAD]
     low_db_hl: Annotated[float | None, _LEVEL]
     high_db_hl: Annotated[float | None, _LEVEL]
     # the threshold lies beyond this limit (`NO_RESPONSE`, `HEARS_ALL`), or perhaps does
-    # (`INCOMPLETE`); otherwise None
+    # (`INCOMPLETE`); otherwise None, and always of `INFERRED`
     limit_db_hl: Annotated[float | None, _LEVEL]
-    # `NOT_MASKED` (no need), `MASKED` or `UNCERTAIN`; None: the test did not look
+    # `NOT_MASKED` (no need), `MASKED` or `UNCERTAIN`; None: the test did not look, or it is
+    # `INFERRED`, so that there was no tone that could be masked
     masking: Annotated[MaskingMark | None, _one_of(*MaskingMark, None)] = None
     # an air-bone gap of the other ear from here on could have changed the threshold; None: no
     # possible gap could
@@ -146,13 +147,46 @@ class ThresholdResult:
 def _threshold(place: str, record: object) -> ThresholdResult:
     """Check the fields of a threshold, and that what it has fits its mark."""
     found: ThresholdResult = _object(ThresholdResult)(place, record)
+    numbers = found.mark in WITH_NUMBERS
     for name in ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl"):
         value = getattr(found, name)
-        if (value is None) == (found.mark == Outcome.MEASURED):
-            allowed = "is a number" if found.mark == Outcome.MEASURED else "is null"
+        if (value is None) == numbers:
+            allowed = "is a number" if numbers else "is null"
             raise _refusal(f"{place}.{name}", value, f"{allowed} of a mark {found.mark}")
+    low_db_hl, high_db_hl = found.low_db_hl, found.high_db_hl
+    if low_db_hl is not None and high_db_hl is not None and low_db_hl > high_db_hl:
+        raise _refusal(f"{place}.high_db_hl", high_db_hl, f"is low_db_hl, {low_db_hl:g}, and more")
     if found.mark in (Outcome.NO_RESPONSE, Outcome.HEARS_ALL) and found.limit_db_hl is None:
         raise _refusal(f"{place}.limit_db_hl", None, f"is a number of a mark {found.mark}")
+    if found.mark == Outcome.INFERRED:
+        for name in ("limit_db_hl", "masking", "air_bone_gap_db"):
+            if getattr(found, name) is not None:
+                raise _refusal(
+                    f"{place}.{name}", getattr(found, name), "is null of a mark inferred"
+                )
+    return found
+
+
+@dataclass(frozen=True)
+class ConfirmedThreshold:
+    """What the classical rule found at one frequency, after the test; nothing else rests on it."""
+
+    frequency_hz: Annotated[int, _one_of(*AUDIOGRAM_FREQUENCIES_HZ)]  # of the audiogram
+    threshold_db_hl: Annotated[float | None, _LEVEL]  # a number if the mark is `MEASURED`, or None
+    # `MEASURED`; `NO_RESPONSE`, silent at the limit; `HEARS_ALL`, heard at the floor; `INCOMPLETE`,
+    # the tones were used up, or the session was ended
+    mark: Annotated[Outcome, _CONFIRMED]
+    tones: Annotated[int, _count]  # that it took
+
+
+def _confirmed(place: str, record: object) -> ConfirmedThreshold:
+    """Check the fields of a confirmed threshold, and that it has a level if its mark says so."""
+    found: ConfirmedThreshold = _object(ConfirmedThreshold)(place, record)
+    if (found.threshold_db_hl is None) == (found.mark == Outcome.MEASURED):
+        allowed = "is a number" if found.mark == Outcome.MEASURED else "is null"
+        raise _refusal(
+            f"{place}.threshold_db_hl", found.threshold_db_hl, f"{allowed} of a mark {found.mark}"
+        )
     return found
 
 
@@ -177,6 +211,8 @@ class EarResult:
         Retest at 1 kHz minus the threshold before it; None: there was none.
     tones_masked : int
         Tones that count, with noise in the other ear.
+    confirmed : sequence of ConfirmedThreshold
+        What was measured again by the classical rule; its tones are in none of the counts above.
     """
 
     ear: Annotated[str, _one_of(LEFT, RIGHT)]
@@ -194,6 +230,10 @@ class EarResult:
     unsure_alarms: Annotated[int, _count]
     retest_difference_db: Annotated[float | None, _LEVEL]
     tones_masked: Annotated[int, _count] = 0
+    confirmed: Annotated[
+        Sequence[ConfirmedThreshold],
+        _several(_confirmed, 0, len(AUDIOGRAM_FREQUENCIES_HZ), key="frequency_hz"),
+    ] = ()
 
 
 @dataclass(frozen=True)
@@ -242,8 +282,8 @@ class SessionResult:
         return found
 
 
-def as_json(found: EarResult) -> dict[str, Any]:
-    """Return the result of an ear as JSON values, as they are in that of its session."""
+def as_json(found: EarResult | ThresholdResult) -> dict[str, Any]:
+    """Return the result of an ear or a frequency as JSON values, as in that of its session."""
     return asdict(found, dict_factory=_json_object)
 
 

@@ -5,9 +5,12 @@ where silence ended and where being sure began. This is what the estimator means
 an unsure answer the two are one.
 """
 
+import math
 from typing import Final
 
+from firmware_py.inference.model import Hyperparameters
 from firmware_py.procedure.levels import Levels
+from firmware_py.procedure.model_checks import RETEST_IMPROBABLE, ascent_probability
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ
@@ -15,14 +18,25 @@ from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ
 RETEST_START_DB: Final = -10.0  # relative to the threshold found
 RETEST_STEP_DB: Final = 5.0
 RETEST_TONES_MAX: Final = 6
+RETEST_REPEATABLE_DB: Final = 5.0
+RETEST_ACCEPTED_DB: Final = 10.0
 
 
 class Retest:
-    """The retest of one ear, whose threshold at 1 kHz was found to be `threshold_db_hl`."""
+    """The retest of one ear, whose threshold at 1 kHz was found to be `threshold_db_hl`.
 
-    def __init__(self, threshold_db_hl: float, levels: Levels) -> None:
+    `sd_db` and `listener` are what was believed with it: what the retest is compared with.
+    """
+
+    def __init__(
+        self, threshold_db_hl: float, levels: Levels, sd_db: float, listener: Hyperparameters
+    ) -> None:
         self._levels = levels
         self._threshold_db_hl = threshold_db_hl
+        self._sd_db = sd_db
+        self._listener = listener
+        self._asked_db_hl: list[float] = []
+        self._heard = False  # the last of them
         self._tones = 0
         self._below_db_hl: float | None = None  # the level before
         self._audible_db_hl: float | None = None  # where silence ended
@@ -32,6 +46,27 @@ class Retest:
     def over(self) -> bool:
         """Return whether the ascent has ended."""
         return self.difference_db is not None
+
+    @property
+    def verdict(self) -> str:
+        """Return "doubtful" or "rejected", "" if the threshold came out again.
+
+        A large difference counts only if it is improbable with the noise of this listener.
+        """
+        if self.difference_db is None or abs(self.difference_db) <= RETEST_REPEATABLE_DB:
+            return ""
+        # Never surely heard, it would have ended later still.
+        never = [] if self._heard else [math.inf]
+        probability = ascent_probability(
+            [*self._asked_db_hl, *never],
+            self.difference_db > 0.0,
+            self._threshold_db_hl,
+            self._sd_db,
+            self._listener,
+        )
+        if probability > RETEST_IMPROBABLE:
+            return ""
+        return "rejected" if abs(self.difference_db) > RETEST_ACCEPTED_DB else "doubtful"
 
     def tone(self) -> Presentation:
         """Return the next tone."""
@@ -43,6 +78,8 @@ class Retest:
     def answered(self, level_db_hl: float, heard: bool | None) -> None:
         """Find where silence ends and where being sure begins, each halfway between two levels."""
         self._tones += 1
+        self._asked_db_hl.append(level_db_hl)
+        self._heard = heard is True
         below = self._below_db_hl
         crossed_db_hl = 0.5 * (
             (level_db_hl - RETEST_STEP_DB if below is None else below) + level_db_hl

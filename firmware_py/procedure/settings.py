@@ -4,17 +4,67 @@ import math
 from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, Final
 
+from firmware_py.procedure.printable import shown
+
+DEFAULT_PROFILE: Final = "default"
+TIMES_PROFILE: Final = "response-times"
+# Whose bands can be trusted; the others are too sure of themselves.
+HONEST_PROFILES: Final = (DEFAULT_PROFILE, TIMES_PROFILE)
 LEFT: Final = "left"
 RIGHT: Final = "right"
 BOTH: Final = "both"
 BETTER: Final = "better"
 AUTOMATIC: Final = "automatic"
 OFF: Final = "off"
+NONE: Final = "none"
+HUGHSON_WESTLAKE: Final = "hughson-westlake"
+BRISK: Final = "brisk"
+CLINICAL: Final = "clinical"
+BITS: Final = "bits"
+BITS_PER_SECOND: Final = "bits-per-second"
+PAPER_PROFILE: Final = "gp-pta-2015"
 
 AUDIOGRAM_FREQUENCIES_HZ: Final = (250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000)
-# Clinics ask them only where their neighbours are 20 dB apart; their bands do not hold up the end.
+# Clinics ask them only where their neighbours are 20 dB apart; their bands hold up the end only if
+# they are measured.
 INTER_OCTAVE_FREQUENCIES_HZ: Final = (750, 1500)
+# A factor on the half width that is wanted. The lowest octave has a neighbour on one side only, so
+# it took most tones, and hearing aids do least there.
+WIDER_AT_HZ: Final[dict[float, float]] = {250.0: 1.25}
 FAMILIAR_FREQUENCY_HZ: Final = 1000.0  # familiarisation and retest, ISO 8253-1
+
+PULSES_MIN: Final = 2  # in the shortest train that ends with its window, if there are as many
+
+SEVERAL = tuple[int, ...]  # a setting that is a list
+
+# How a test is conducted. "brisk" takes no more of a person's time than the answers need.
+# "clinical" keeps what ISO 8253-1 asks for: a familiarisation apart, fixed times, a retest at
+# 1 kHz, and catch trials throughout. These settings have the conduct's value where not told.
+CONDUCTS: Final[dict[str, dict[str, Any]]] = {
+    BRISK: {
+        "tones_min": 8,
+        "tones_max": 68,
+        "stop_half_width_db": 6.5,
+        "catch_rate": 0.25,
+        "pause_ms_min": 500,
+        "pause_ms_max": 1700,
+        "response_window_ms": None,
+        "objective": BITS_PER_SECOND,
+        "retest": False,
+    },
+    CLINICAL: {
+        "tones_min": 12,
+        "tones_max": 40,
+        "stop_half_width_db": 8.0,
+        "catch_rate": 0.1,
+        "pause_ms_min": 1200,
+        "pause_ms_max": 2500,
+        "response_window_ms": 1000,
+        "objective": BITS,
+        "retest": True,
+    },
+}
+BY_CONDUCT: Final[Any] = object()  # in place of a value: that of the conduct
 
 # Above this level a test needs the operator's explicit word.
 LOUD_DB_HL: Final = 100.0
@@ -52,14 +102,20 @@ class Settings:
     a person, not of a machine.
     """
 
+    # how the test is conducted; `CONDUCTS` has the settings that follow from it
+    conduct: Annotated[str, (BRISK, CLINICAL)] = BRISK
     # `ears`, `first_ear`: which ears, and which first: "better" is the one that familiarisation
     # finds better
     ears: Annotated[str, (BOTH, LEFT, RIGHT)] = BOTH
     first_ear: Annotated[str, (BETTER, LEFT, RIGHT)] = BETTER
     # `profile`, `response_noise_db`: of the estimator; None: the noise is inferred, or left at the
     # profile's value
-    profile: Annotated[str, ("default", "annealed-laplace", "gp-pta-2015")] = "default"
+    profile: Annotated[str, (DEFAULT_PROFILE, TIMES_PROFILE, "annealed-laplace", PAPER_PROFILE)] = (
+        DEFAULT_PROFILE
+    )
     response_noise_db: Annotated[float | None, (0.1, 30.0, "dB")] = None
+    # what the next tone maximises: the information of its answer, or that per time it takes
+    objective: Annotated[str, (BITS, BITS_PER_SECOND)] = BY_CONDUCT
     # `frequency_min_hz`, `frequency_max_hz`, `level_min_db_hl`, `level_max_db_hl`, `level_step_db`:
     # What may be asked. Above 100 dB HL only with `loud_confirmed`.
     frequency_min_hz: Annotated[float, (125.0, 1000.0, "Hz")] = 125.0
@@ -71,19 +127,21 @@ class Settings:
     # level of the first tone, at 1 kHz
     familiar_level_db_hl: Annotated[float, (-10.0, 60.0, "dB HL")] = 40.0
     # `tones_min`, `tones_max`: Tones an ear, familiarisation and retest included; silent catch
-    # trials are not tones. What is asked again with noise comes on top.
-    tones_min: Annotated[int, (1, 100, "tones")] = 12
-    tones_max: Annotated[int, (20, 120, "tones")] = 40
-    # `stop_half_width_db`, `stop_information_bits`: an ear ends when at no audiogram frequency, 750
-    # and 1500 Hz apart, the 95 % band reaches further than this to either side, or when the next
-    # answer is expected to tell no more (0: not used)
-    stop_half_width_db: Annotated[float, (1.0, 40.0, "dB")] = 8.0
+    # trials are not tones. What is asked again, what tells of attention (`attention.py`), and what
+    # is confirmed, comes on top.
+    tones_min: Annotated[int, (1, 100, "tones")] = BY_CONDUCT
+    tones_max: Annotated[int, (20, 120, "tones")] = BY_CONDUCT
+    # `stop_half_width_db`, `stop_information_bits`: an ear ends when at no audiogram frequency (750
+    # and 1500 Hz only if they are measured) the 95 % band reaches further than this to either side
+    # (250 Hz: a quarter further), or when the next answer is expected to tell no more (0: not used)
+    stop_half_width_db: Annotated[float, (1.0, 40.0, "dB")] = BY_CONDUCT
     stop_information_bits: Annotated[float, (0.0, 1.0, "bit")] = 0.0
-    # silent presentations as a part of all
-    catch_rate: Annotated[float, (0.0, 0.5, "a presentation")] = 0.1
-    # `pause_ms_min`, `pause_ms_max`: random pause before a tone
-    pause_ms_min: Annotated[int, (500, 10000, "ms")] = 1200
-    pause_ms_max: Annotated[int, (500, 20000, "ms")] = 2500
+    # silent presentations as a part of all; a brisk test has them only while other evidence leaves
+    # it open whether the button is pressed without a tone
+    catch_rate: Annotated[float, (0.0, 0.5, "a presentation")] = BY_CONDUCT
+    # `pause_ms_min`, `pause_ms_max`: random pause before a tone, see `pace.py`
+    pause_ms_min: Annotated[int, (300, 10000, "ms")] = BY_CONDUCT
+    pause_ms_max: Annotated[int, (500, 20000, "ms")] = BY_CONDUCT
     # `pulse_on_ms`, `pulse_off_ms`, `pulses`, `rise_ms`: The tone. A pulse lasts from the start of
     # its rise to the end of its fall, each a raised cosine of `rise_ms`; the gaps are silent. IEC
     # 60645-1 measures otherwise: the rise from 20 dB to 1 dB below the level, 20 to 50 ms, here
@@ -94,19 +152,34 @@ class Settings:
     pulses: Annotated[int, (1, 5, "pulses")] = 3
     rise_ms: Annotated[int, (_RISE_MS_MIN, _RISE_MS_MAX, "ms")] = 35
     # `response_ms_min`, `response_window_ms`: a press counts from so long after the onset to so
-    # long after the end of the tone
+    # long after the end of the tone; None: the window follows the listener's own response times,
+    # and the train of pulses ends with it
     response_ms_min: Annotated[int, (0, 300, "ms")] = 100
-    response_window_ms: Annotated[int, (300, 3000, "ms")] = 1000
-    # Above 0 there is a second button, for "perhaps", and this is how far from the threshold to
-    # either side it is pressed. 0: there is none, and presses of it are only recorded.
-    unsure_half_width_db: Annotated[float, (0.0, 15.0, "dB")] = 0.0
+    response_window_ms: Annotated[int | None, (300, 3000, "ms")] = BY_CONDUCT
+    # `unsure_button`, `unsure_half_width_db`: There is a second button, for "perhaps", and how far
+    # from the threshold to either side it is pressed; None: that is inferred. Without the button
+    # its presses are only recorded.
+    unsure_button: bool = False
+    unsure_half_width_db: Annotated[float | None, (0.5, 15.0, "dB")] = None
     # "automatic": noise in the other ear wherever that may hear the tone, and a mark where there
     # could be none. "off": none, and nobody looks where it was needed.
     masking: Annotated[str, (AUTOMATIC, OFF)] = AUTOMATIC
-    retest: bool = True  # ask 1 kHz again at the end
+    # the ear goes on until every audiogram frequency, 750 and 1500 Hz as well, was asked itself, or
+    # to the cap of tones
+    ask_all: bool = False
+    retest: bool = BY_CONDUCT  # ask 1 kHz again at the end
+    # `confirm`, `confirm_frequencies_hz`: After both ears these frequencies are measured again by
+    # the classical rule, modified Hughson-Westlake (ASHA 2005), by tones of their own: they are not
+    # among `tones_max`, and the estimator is not given their answers.
+    confirm: Annotated[str, (NONE, HUGHSON_WESTLAKE)] = NONE
+    confirm_frequencies_hz: Annotated[SEVERAL, AUDIOGRAM_FREQUENCIES_HZ] = (1000, 4000)
     seed: Annotated[int, (0, SEED_MAX, "")] = 1  # of the random pauses and catch trials
 
     def __post_init__(self) -> None:
+        _check("conduct", self.conduct, type(self).__dataclass_fields__["conduct"].type)
+        for name, value in CONDUCTS[self.conduct].items():
+            if getattr(self, name) is BY_CONDUCT:
+                object.__setattr__(self, name, value)
         for field in fields(self):
             _check(field.name, getattr(self, field.name), field.type)
         self._check_relations()
@@ -127,10 +200,10 @@ class Settings:
                 f"pause_ms_max is {self.pause_ms_max} ms; allowed is {self.pause_ms_min} ms "
                 "(pause_ms_min) and more"
             )
-        if self.pause_ms_min < self.tone_ms:
+        if self.conduct == CLINICAL and self.pause_ms_min < self.tone_ms:
             raise SettingError(
-                f"pause_ms_min is {self.pause_ms_min} ms; a pause may not be shorter than the "
-                f"tone, which lasts {self.tone_ms} ms"
+                f"pause_ms_min is {self.pause_ms_min} ms; a pause of a clinical test may not be "
+                f"shorter than the tone, which lasts {self.tone_ms} ms"
             )
         shortest_ms = PLATEAU_MS_MIN + 2 * self.rise_ms
         if self.pulse_on_ms < shortest_ms:
@@ -142,6 +215,49 @@ class Settings:
             raise SettingError(
                 f"tones_max is {self.tones_max}; allowed is {self.tones_min} (tones_min) and more"
             )
+        if self.unsure_half_width_db is not None and not self.unsure_button:
+            raise SettingError(
+                f"unsure_half_width_db is {self.unsure_half_width_db:g} dB; without a second "
+                "button allowed is none: unsure_button has to be true as well"
+            )
+        if self.unsure_button and self.profile != "default":
+            raise SettingError(
+                f"unsure_button is true; profile {self.profile!r} makes no use of it: allowed is "
+                "false"
+            )
+        if outside_hz := [f for f in self.confirmed_hz if not self._in_range(f)]:
+            raise SettingError(
+                f"confirm_frequencies_hz has {outside_hz[0]} Hz; allowed is what lies from "
+                f"{self.frequency_min_hz:g} to {self.frequency_max_hz:g} Hz (frequency_min_hz, "
+                "frequency_max_hz)"
+            )
+
+    def _in_range(self, frequency_hz: float) -> bool:
+        return self.frequency_min_hz <= frequency_hz <= self.frequency_max_hz
+
+    @property
+    def confirmed_hz(self) -> tuple[int, ...]:
+        """Return the frequencies that are measured again by the classical rule."""
+        return () if self.confirm == NONE else self.confirm_frequencies_hz
+
+    @property
+    def audiogram_hz(self) -> list[int]:
+        """Return the frequencies of the audiogram that may be asked, from the lowest on."""
+        return [f for f in AUDIOGRAM_FREQUENCIES_HZ if self._in_range(f)]
+
+    @property
+    def per_second(self) -> bool:
+        """Return whether tones are chosen by information per time; the paper chooses by bits."""
+        return self.objective == BITS_PER_SECOND and self.profile != PAPER_PROFILE
+
+    def wanted_half_width_db(self, frequency_hz: float) -> float:
+        """Return how far the 95 % band may reach to either side at a frequency."""
+        return WIDER_AT_HZ.get(frequency_hz, 1.0) * self.stop_half_width_db
+
+    @property
+    def familiarisation_counts(self) -> bool:
+        """Return whether the estimator is given the answers to the familiarisation."""
+        return self.conduct == BRISK and self.profile in HONEST_PROFILES
 
     @property
     def masked(self) -> bool:
@@ -149,13 +265,43 @@ class Settings:
         return self.ears == BOTH and self.masking == AUTOMATIC
 
     @property
+    def dead_zone_half_width_db(self) -> float | None:
+        """Return what the estimator is told: 0 without the second button; None: to infer it."""
+        return self.unsure_half_width_db if self.unsure_button else 0.0
+
+    @property
     def tone_ms(self) -> int:
-        """Return the time from onset to end of a tone."""
-        return self.pulses * self.pulse_on_ms + (self.pulses - 1) * self.pulse_off_ms
+        """Return the time from onset to end of a whole tone."""
+        return self.train_ms(self.pulses)
+
+    def train_ms(self, pulses: int) -> int:
+        """Return the time from onset to end of so many pulses."""
+        return pulses * self.pulse_on_ms + (pulses - 1) * self.pulse_off_ms
+
+    @property
+    def window_ms_min(self) -> int:
+        """Return the shortest time from onset to end of a window."""
+        if self.response_window_ms is not None:
+            return self.tone_ms + self.response_window_ms
+        return self.train_ms(min(PULSES_MIN, self.pulses))
+
+    @property
+    def press_buttons(self) -> int:
+        """Return the buttons whose press is an answer, as the bits of `Play`."""
+        return 3 if self.unsure_button else 1
 
     def as_record(self) -> dict[str, Any]:
         """Return the settings as JSON values."""
-        return asdict(self)
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
+        }
+
+    def chosen(self) -> dict[str, Any]:
+        """Return the conduct, and what differs from its values: another one has its own."""
+        usual = type(self)(conduct=self.conduct).as_record()
+        chosen = {n: v for n, v in self.as_record().items() if v != usual[n]}
+        return {"conduct": self.conduct, **chosen}
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "Settings":
@@ -169,28 +315,51 @@ class Settings:
         names = [field.name for field in fields(cls)]
         for name in record:
             if name not in names:
-                raise SettingError(f"{name!r} is not a setting; allowed are {', '.join(names)}")
-        return cls(**record)
+                raise SettingError(
+                    f"{shown(name)} is not a setting; allowed are {', '.join(names)}"
+                )
+        values = {**record}
+        for field in fields(cls):
+            several = field.type is not bool and field.type.__origin__ == SEVERAL  # type: ignore[union-attr]
+            value = record.get(field.name)
+            if several and isinstance(value, list):
+                values[field.name] = tuple(value)
+        return cls(**values)
 
 
 def _check(name: str, value: Any, kind: Any) -> None:
     """Check a value by the annotation of its setting: the choices, or lowest, highest and unit."""
     if kind is bool:
         if not isinstance(value, bool):
-            raise SettingError(f"{name} is {value!r}; allowed are true and false")
+            raise SettingError(f"{name} is {shown(value)}; allowed are true and false")
         return
     (allowed,) = kind.__metadata__
     if kind.__origin__ is str:
         if value not in allowed:
-            raise SettingError(f"{name} is {value!r}; allowed are {', '.join(allowed)}")
+            raise SettingError(f"{name} is {shown(value)}; allowed are {', '.join(allowed)}")
         return
-    if value is None and kind.__origin__ == (float | None):
+    if kind.__origin__ == SEVERAL:
+        _check_several(name, value, allowed)
         return
-    low, high, unit = allowed
-    whole = kind.__origin__ is int
+    if value is None and kind.__origin__ in (float | None, int | None):
+        return
+    _check_number(name, value, kind.__origin__ in (int, int | None), *allowed)
+
+
+def _check_several(name: str, value: Any, allowed: tuple[int, ...]) -> None:
+    known = isinstance(value, tuple) and all(type(v) is int and v in allowed for v in value)
+    if not known or not 1 <= len(set(value)) == len(value):
+        told = list(value) if isinstance(value, tuple) else value
+        raise SettingError(
+            f"{name} is {shown(told)}; allowed is a list of one or more, each once, of "
+            f"{', '.join(map(str, allowed))}"
+        )
+
+
+def _check_number(name: str, value: Any, whole: bool, low: float, high: float, unit: str) -> None:
     number = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
     if not number or not low <= value <= high:
         numbers = (
             f"whole numbers from {low} to {high}" if whole else f"numbers from {low:g} to {high:g}"
         )
-        raise SettingError(f"{name} is {value!r}; allowed are {numbers} {unit}".rstrip())
+        raise SettingError(f"{name} is {shown(value)}; allowed are {numbers} {unit}".rstrip())

@@ -5,7 +5,7 @@ from typing import Final
 
 from firmware_py.procedure import words
 from firmware_py.procedure.audiogram import Audiogram, Estimate
-from firmware_py.procedure.catch_trials import CatchTrials, inattention
+from firmware_py.procedure.catch_trials import CatchTrials
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.retest import RETEST_TONES_MAX
 from firmware_py.procedure.settings import Settings
@@ -42,16 +42,37 @@ class StoppingRule:
         self._catch_trials = catch_trials
         self._tones_max = settings.tones_max
         self._kept = RETEST_TONES_MAX if settings.retest else 0  # tones for the retest
+        self._cap = ""  # that the tones were used up, in words; "": they are not yet
 
     def ask_again(self) -> None:
         """Allow the tones for what is asked again with noise; there is no second retest."""
-        self._tones_max = self._settings.tones_max + AGAIN_TONES_MAX
         self._kept = 0
+        self.allow(AGAIN_TONES_MAX)
+
+    def allow(self, tones: int) -> None:
+        """Allow so many tones on top of the cap, and of the checks of attention above it."""
+        self._tones_max = max(self._tones_max, self._tally.tones) + tones
+        self._cap = ""
+
+    def retest_is_over(self) -> None:
+        """Free the tones that were kept for it and not needed.
+
+        They go to what was not asked yet, and to bands that the retest made wider.
+        """
+        self._kept = 0
+
+    @property
+    def tones_left(self) -> int:
+        """Return how many tones are left beside those kept for the retest.
+
+        Checks of attention come above the cap too: it may be less than none.
+        """
+        return self._tones_max - self._kept - self._tally.tones
 
     @property
     def exhausted(self) -> bool:
         """Return whether no tone is left but those kept for the retest."""
-        return self._tally.tones >= self._tones_max - self._kept
+        return self.tones_left <= 0
 
     @property
     def retest_fits(self) -> bool:
@@ -112,11 +133,12 @@ class StoppingRule:
         if self._tally.tones < min(s.tones_min, self._tones_max - self._kept):
             return ""
         widest = self._audiogram.widest()
-        if widest.half_width_db <= s.stop_half_width_db:
+        if widest.half_width_db <= s.wanted_half_width_db(widest.frequency_hz):
             return _band(words.NARROW_ENOUGH, widest)
-        if self.exhausted:
-            cap = words.cap_reached(self._tones_max, self._tally.tones, self._kept)
-            return self._short(cap, widest)
+        if self.exhausted and not self._cap:
+            self._cap = words.cap_reached(self._tones_max, self._tally.tones, self._kept)
+        if self._cap:
+            return self._short(self._cap, widest)
         if s.stop_information_bits > 0.0:
             candidates_hz = self._estimator.candidate_frequencies_hz
             best = self._estimator.next_stimulus(self._levels.limits_db_hl(candidates_hz))
@@ -128,15 +150,15 @@ class StoppingRule:
 
     def _short(self, end: str, widest: Estimate) -> str:
         """Say why the measurement ended short of what was wanted, and what it was short of."""
-        why = [end, _band(words.WIDE_STILL, widest, wanted_db=self._settings.stop_half_width_db)]
+        wanted_db = self._settings.wanted_half_width_db(widest.frequency_hz)
+        why = [end, _band(words.WIDE_STILL, widest, wanted_db=wanted_db)]
         at_hz = [
             e.frequency_hz for e in self._audiogram.estimates() if e.mark == Outcome.INCOMPLETE
         ]
         if at_hz:
             limits_db_hl = self._levels.limits_db_hl(at_hz)
             why.append(words.perhaps_beyond(dict(zip(at_hz, limits_db_hl, strict=True))))
-        doubt = inattention(self._estimator, self._catch_trials)
-        return "; ".join([*why, doubt] if doubt else why)
+        return "; ".join(why)
 
 
 def _band(sentence: str, widest: Estimate, **more: float) -> str:

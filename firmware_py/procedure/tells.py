@@ -39,13 +39,17 @@ class CatchTold(Tell, what="catch"):
 
 @dataclass(frozen=True)
 class AnswerTold(Tell, what="answer"):
-    """A presentation has its answer; `half_width_db` is that of the widest band."""
+    """A presentation has its answer.
+
+    `half_width_db` is that of the widest band, `seconds_to_go` an estimate for the whole session.
+    """
 
     number: int
     ear: str
     purpose: Purpose
     heard: bool | None
     half_width_db: float | None = None
+    seconds_to_go: int | None = None
 
     def figures(self) -> dict[str, Any]:
         """Return the same, with the word for an answer that was unsure."""

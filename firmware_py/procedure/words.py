@@ -16,8 +16,10 @@ NEXT_ANSWER_TELLS: Final = "the next answer would tell {information_bits:.2f} bi
 ALL_HEARD: Final = "everything heard at {floor_db_hl:g} dB HL"
 
 # What shows that a listener does not attend.
-MISSES: Final = "misses about {percent:.0f} % of what can be heard"
-ANSWERS_THE_INAUDIBLE: Final = "answers about {percent:.0f} % of what cannot be heard"
+MISSES: Final = "{missed} of {asked} clearly audible tones were missed"
+PRESSED_IN_PAUSES: Final = "the button was pressed in {pressed} of {count} pauses before a tone"
+RUN_AWAY: Final = "{away} tones were answered in runs regardless of their level, and asked again"
+AWAY: Final = "{away} of {tones} tones were answered in runs regardless of their level"
 INATTENTIVE: Final = "inattentive listener: {signs}"
 
 # Remarks on a result.

@@ -3,13 +3,13 @@
 import argparse
 import os
 import select
-import sys
 import threading
 from contextlib import ExitStack, suppress
 from typing import Final
 
 from device.simulator.serve import raw_pty, stopped_by_signals
 from host_tools.errors import HostError
+from host_tools.terminal import say, say_aside
 
 NAME = "cable"
 SUMMARY = "join two programs by a serial cable: prints its two ends, which are ports (ptys)"
@@ -41,8 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
             (one, port), (other, far_port) = (ptys.enter_context(raw_pty()) for _ in range(2))
         except OSError as error:
             raise HostError(f"there is no pty to be had: {error.strerror}") from None
-        print(f"{port}\n{far_port}", flush=True)
-        print("a cable joins these two ports; end with ^C", file=sys.stderr, flush=True)
+        say(port, far_port)
+        say_aside("a cable joins these two ports; end with ^C")
         carry(one, other, stop)
     return 0
 

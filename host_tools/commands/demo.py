@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import audiogram_named
+from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.settings import AUTOMATIC, OFF
 from host_tools import simulation
@@ -37,6 +38,7 @@ from host_tools.simulation import (
     settings_of,
     started,
 )
+from host_tools.terminal import say
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.console import Console
@@ -90,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     seconds = time.monotonic() - began_s
     show_result(screen, result, truth)
     if not math.isnan(rmse_db):
-        screen.print(f"RMSE against the simulated listener: [bold]{rmse_db:.2f} dB[/bold]")
+        screen.print(_rmse_words(rmse_db, _rmse_db(result, truth, Kind.INFERRED)))
     show_verdict(screen, verdict)
     screen.print(f"{seconds:.1f} s at speed {arguments.speed:g}")
     if arguments.picture is not None:
@@ -103,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
             "replay_identical": verdict.identical,
             "seconds": round(seconds, 2),
         }
-        print(json.dumps(summary))
+        say(json.dumps(summary))
     return verdict.code
 
 
@@ -170,16 +172,27 @@ class _Killer:
             self._after_lines = self._draw()
 
 
-def _errors_db(ear: EarResult, truth: Audiogram) -> Iterable[float]:
-    """Yield estimate minus truth, at the frequencies where there are both."""
+def _errors_db(ear: EarResult, truth: Audiogram, kind: Kind) -> Iterable[float]:
+    """Yield estimate minus truth, at the frequencies of a kind where there are both."""
     for found in ear.thresholds:
+        reading = read(found)
         if not truth.frequencies_hz[0] <= found.frequency_hz <= truth.frequencies_hz[-1]:
             continue
         true_db_hl = truth.threshold_db_hl(found.frequency_hz)
-        if found.threshold_db_hl is not None and math.isfinite(true_db_hl):
-            yield found.threshold_db_hl - true_db_hl
+        if reading.kind == kind and reading.level_db_hl is not None and math.isfinite(true_db_hl):
+            yield reading.level_db_hl - true_db_hl
 
 
-def _rmse_db(result: SessionResult, truth: Mapping[Any, Audiogram]) -> float:
-    squares = [error_db**2 for ear in result.ears for error_db in _errors_db(ear, truth[ear.ear])]
+def _rmse_db(
+    result: SessionResult, truth: Mapping[Any, Audiogram], kind: Kind = Kind.MEASURED
+) -> float:
+    squares = [
+        error_db**2 for ear in result.ears for error_db in _errors_db(ear, truth[ear.ear], kind)
+    ]
     return math.sqrt(sum(squares) / len(squares)) if squares else math.nan
+
+
+def _rmse_words(rmse_db: float, inferred_db: float) -> str:
+    """Say how far off the thresholds are, and apart from them what was inferred."""
+    apart = "" if math.isnan(inferred_db) else f"; of what was inferred {inferred_db:.2f} dB"
+    return f"RMSE against the simulated listener: [bold]{rmse_db:.2f} dB[/bold]{apart}"

@@ -4,7 +4,6 @@ import argparse
 import json
 import math
 import secrets
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -39,6 +38,7 @@ from host_tools.live import (
 )
 from host_tools.newest import JOURNALS, LISTEN_PREFIX
 from host_tools.processes import ConsoleLine, FirmwareProcess
+from host_tools.terminal import say, say_aside
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.console import Console
@@ -54,7 +54,7 @@ example:
 --test starts the firmware and shows a whole test and its audiogram, as gp-pta demo does. Without it
 there is only a tone generator, and the serial port that is printed.
 
-Press the space bar when you hear a tone, and p when you are not sure (--unsure-half-width). It is
+Press the space bar when you hear a tone, and p when you are not sure (--unsure-button). It is
 not calibrated, and what the mixer, the amplifier and the earphones do comes on top: begin with the
 volume turned down. device/sound_card/README.md says what is exact here and what is not.
 """
@@ -94,13 +94,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     test.add_argument("--test", action="store_true", help="start the firmware and run a test")
     add_test_arguments(test)
     test.add_argument("--seed", type=int, help="of pauses and catch trials (default: by chance)")
-    test.add_argument(
-        "--unsure-half-width",
-        type=float,
-        default=0.0,
-        metavar="DB",
-        help="offer p for 'perhaps', so near the threshold (default: 0, do not)",
-    )
+    test.add_argument("--unsure-button", action="store_true", help="offer p for 'perhaps'")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -126,12 +120,12 @@ def _list_devices(as_json: bool) -> int:
     except NoSoundError as error:
         raise HostError(str(error)) from None
     if as_json:
-        print(json.dumps(devices))
+        say(json.dumps(devices))
         return 0
     if not devices:
         _say("there is no sound card with two channels")
     for device in devices:
-        print(f"{device['number']:3}  {device['name']}, {device['rate_hz']:g} Hz")
+        say(f"{device['number']:3}  {device['name']}, {device['rate_hz']:g} Hz")
     return 0
 
 
@@ -163,9 +157,9 @@ def _level_max_db_hl(limit_dbfs: float) -> float:
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    settings = {"level_max_db_hl": _level_max_db_hl(arguments.limit_dbfs)}
-    if arguments.unsure_half_width != 0.0:
-        settings["unsure_half_width_db"] = arguments.unsure_half_width
+    settings: dict[str, Any] = {"level_max_db_hl": _level_max_db_hl(arguments.limit_dbfs)}
+    if arguments.unsure_button:
+        settings["unsure_button"] = True
     return settings
 
 
@@ -208,12 +202,12 @@ def _card(device: str | None) -> CardOutput:
 
 
 def _announce(port: str) -> None:
-    print(port, flush=True)
+    say(port)
     _say("a tone generator is at this port; the space bar is its button; end with ^C")
 
 
 def _say(words: str) -> None:
-    print(words, file=sys.stderr)
+    say_aside(words)
 
 
 def _warn(words: str) -> None:
@@ -229,7 +223,7 @@ def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) 
     screen = Console(highlight=False)
     data = data_directory(arguments.out, LISTEN_PREFIX)
     screen.print(f"the journal is in {data}", soft_wrap=True)
-    unsure = "; p: perhaps you do" if arguments.unsure_half_width else ""
+    unsure = "; p: perhaps you do" if arguments.unsure_button else ""
     screen.print(f"space bar: you hear a tone, however soft{unsure}; ^C ends. Begin with space bar")
     keyboard.wait_for(HEARD_KEY)
     began_s = time.monotonic()
@@ -245,7 +239,7 @@ def _test(arguments: argparse.Namespace, board: LocalBoard, keyboard: Keyboard) 
             "seconds": round(time.monotonic() - began_s, 2),
             "result": result.to_record(),
         }
-        print(json.dumps(summary))
+        say(json.dumps(summary))
     return verdict.code
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from firmware_py.journal import JOURNAL_BYTES_MAX
 from host_tools.errors import HostError
 from host_tools.files import check_name, written
+from host_tools.terminal import say
 
 if TYPE_CHECKING:
     from pyrage import x25519
@@ -42,13 +43,13 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Encrypt, or make a key."""
     if arguments.make_identity is not None:
-        print(make_identity(arguments.make_identity))
+        say(str(make_identity(arguments.make_identity)))
         return 0
     if not arguments.journals or not arguments.recipient:
         raise HostError("protect needs journals and a recipient: JOURNAL... -r AGE1...")
     recipients = [_recipient(text) for text in arguments.recipient]
     for journal in arguments.journals:
-        print(protect(journal, recipients))
+        say(str(protect(journal, recipients)))
     return 0
 
 

@@ -2,7 +2,6 @@
 
 import argparse
 import secrets
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +23,7 @@ from host_tools.simulation import (
     faults_of,
     listener_of,
 )
+from host_tools.terminal import say, say_aside
 
 NAME = "simulate"
 SUMMARY = "serve a simulated tone generator and listener; prints its serial port (a pty)"
@@ -103,9 +103,9 @@ def _board(
 
 
 def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    say_aside(line)
 
 
 def _announce(port: str) -> None:
-    print(port, flush=True)
+    say(port)
     _tell(SERVED)

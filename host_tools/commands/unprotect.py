@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from host_tools.commands.protect import ENDING, read_bytes, write_private
 from host_tools.errors import HostError
+from host_tools.terminal import say
 
 if TYPE_CHECKING:
     from pyrage import x25519
@@ -33,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Decrypt."""
     identity = read_identity(arguments.identity)
     for path in arguments.files:
-        print(unprotect(path, identity))
+        say(str(unprotect(path, identity)))
     return 0
 
 

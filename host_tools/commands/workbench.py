@@ -26,7 +26,7 @@ from host_tools.commands.console.command import (
 )
 from host_tools.commands.sessions.entry import entry_of
 from host_tools.errors import HostError
-from host_tools.live import IDLE_STATES
+from host_tools.live import IDLE_STATES, typed
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from host_tools.simulation import (
     SPEED,
@@ -37,6 +37,7 @@ from host_tools.simulation import (
     settings_of,
     started,
 )
+from host_tools.terminal import say, say_aside
 
 NAME = "workbench"
 SUMMARY = "simulated board, firmware and the operator's console, together in this terminal"
@@ -115,7 +116,7 @@ class _Bench:
             operator = Operator(self._cable, self._firmware)
             state = operator.greet()
             for name, value in settings_of(self._arguments).items():
-                line = f"SETT {name},{value:g}"
+                line = f"SETT {name},{typed(value)}"
                 _say(f"{line}: {operator.ask(line)}")
             if not state.startswith(IDLE_STATES):
                 _say(f"going on with the unfinished test in {self._arguments.data}")
@@ -134,7 +135,7 @@ class _Bench:
 
     def _talk(self) -> int:
         end = _OperatorsEnd(self._cable, self._firmware)
-        with closing(Talk(end, _show, self._wake_operator)) as talk:
+        with closing(Talk(end, say, self._wake_operator)) as talk:
             talk.wake()
             if self._interactive:
                 converse(talk, self._until_exit(typed_by_people(talk)))
@@ -256,10 +257,6 @@ def _the_same(arguments: argparse.Namespace) -> str:
     return shlex.join(["gp-pta", NAME, *options_of(arguments, unusual=True), *speed, *data])
 
 
-def _show(line: str) -> None:
-    print(line, flush=True)
-
-
 def _say(words: str) -> None:
     """Print words that are not the console's to standard error."""
-    print(words, file=sys.stderr, flush=True)
+    say_aside(words)

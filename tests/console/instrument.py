@@ -42,8 +42,14 @@ def recording(row: Command) -> Command:
 
 
 def connected(
-    lock: PinLock | None = None, recorder: Recorder | None = None
+    lock: PinLock | None = None,
+    recorder: Recorder | None = None,
+    *,
+    begun_since_start: bool = False,
 ) -> tuple[Recorder, Console]:
     """Return such an instrument and the console in front of it."""
     recorder = recorder or Recorder()
-    return recorder, Console(map(recording, COMMANDS), recorder, lock)
+    console = Console(
+        map(recording, COMMANDS), recorder, lock, begun_since_start=lambda: begun_since_start
+    )
+    return recorder, console

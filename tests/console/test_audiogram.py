@@ -209,6 +209,17 @@ def test_masked_and_uncertain_thresholds_have_the_symbols_of_clinics() -> None:
     assert "A right masked   # left masked   o right or the other ear" in legend(ears)
 
 
+def test_what_was_inferred_has_its_band_and_none_of_the_symbols() -> None:
+    """Whichever ear, and whatever a file says of its masking."""
+    inferred = replace(found(750, 40.0, 2.0), mark=Outcome.INFERRED)
+    drawn = difference(draw_audiogram({"right": [inferred], "left": [inferred]}))
+
+    assert set(drawn.values()) == {":", "i"}
+    assert drawn[line(40), column(750)] == drawn[line(40), column(750) + 1] == "i"
+    assert "i inferred, not asked there" in legend({"left": [inferred], "right": []})
+    assert "i inferred" not in legend({"left": [found(750, 40.0)]})
+
+
 def test_the_legend_names_what_is_there() -> None:
     assert legend({"left": []}).startswith("X left   : 95 % band")
     assert "right" not in legend({"left": []})
@@ -220,6 +231,10 @@ numbers = st.floats(-1e6, 1e6)
 thresholds = st.builds(found, st.floats(1.0, 1e5), numbers, st.floats(0.0, 1e4)) | st.builds(
     marked, st.floats(1.0, 1e5), st.sampled_from(MARKS[1:])
 )
+thresholds |= st.builds(
+    lambda *figures: replace(found(*figures), mark=Outcome.INFERRED),
+    st.floats(1.0, 1e5), numbers, st.floats(0.0, 1e4),
+)  # fmt: skip
 
 
 @deterministic

@@ -1,6 +1,7 @@
 """The PIN: what needs it, what wrong ones cost, and that it is never repeated."""
 
 import hmac
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +20,7 @@ from firmware_py.console.pin import (
     PinHash,
     PinLock,
 )
+from firmware_py.console.table import page_lines
 from tests.console.instrument import Recorder, connected
 
 deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
@@ -183,16 +185,18 @@ NEED_IT = [
     "SETT pulses,2", "SESS:STAR AGE=67", "SESS:STAR LEFT,SEX=F", "SESS:STAR ID=P-17", "SESS:LIST?",
     "SESS:RES? 3", "THR? ,3", "THR? LEFT,3", "AUD 3", "CAL:TONE LEFT,1000,-30",
 ]  # fmt: skip
+# For a test that was begun before the device was switched on.
+NEED_IT_FOR_AN_EARLIER_TEST = ["SESS:RES?", "THR?", "THR? LEFT", "AUD"]
 NEED_NONE = [
     "HELP", "*IDN?", "*TST?", "*RST", "*CLS", "SYST:ERR?", "SYST:VERS?", "SYST:TIME?", "SYST:PIN?",
     "SYST:LOCK", "SYST:EVEN ON", "SYST:EVEN?", "SYST:EXIT", "SESS:STAR", "SESS:STAR LEFT",
-    "SESS:STAR SEED=7,EAR=LEFT", "SESS:PAUS", "SESS:CONT", "SESS:ABOR", "SESS:STAT?", "SESS:RES?",
-    "THR? LEFT", "AUD", "TONE LEFT,1000,40", "TONE:STOP", "CAL?", "CAL:LIM?", "CAL:TONE?",
-    "CAL:STOP", "SETT?", "SETT? pulses",
+    "SESS:STAR SEED=7,EAR=LEFT", "SESS:PAUS", "SESS:CONT", "SESS:ABOR", "SESS:STAT?",
+    "TONE LEFT,1000,40", "TONE:STOP", "CAL?", "CAL:LIM?", "CAL:TONE?", "CAL:STOP", "SETT?",
+    "SETT? pulses",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("line", NEED_IT)
+@pytest.mark.parametrize("line", NEED_IT + NEED_IT_FOR_AN_EARLIER_TEST)
 def test_settings_calibration_and_what_is_known_of_people_need_the_pin(line: str) -> None:
     instrument, console, _ = locked()
 
@@ -207,6 +211,28 @@ def test_settings_calibration_and_what_is_known_of_people_need_the_pin(line: str
     assert len(instrument.calls) == 1
 
 
+@pytest.mark.parametrize("line", NEED_IT_FOR_AN_EARLIER_TEST)
+def test_the_result_of_a_test_begun_since_the_start_does_not(line: str) -> None:
+    _, console = connected(PinLock(STORED, Clock()), begun_since_start=True)
+
+    assert not console.execute(line)[0].startswith("ERROR")
+    assert console.lock.state == LOCKED
+
+
+def test_the_page_tells_what_needs_it_in_one_column() -> None:
+    """As `HELP`, it is written from the table that the console goes by."""
+    page = (Path(__file__).parents[2] / "firmware_py/console/README.md").read_text("utf-8")
+    rows = page_lines((*OWN_COMMANDS, *COMMANDS))
+    assert "\n".join(rows) in page, "python -m firmware_py.commands prints it"
+    told = {row.split("`")[1].split()[0]: row.split(" | ")[-1].strip("| ") for row in rows[2:]}
+
+    assert {header for header, words in told.items() if words} == {
+        "SESSion:STARt", "SESSion:LIST?", "SESSion:RESult?", "THReshold?", "AUDiogram",
+        "CALibration:TONE", "SETTing",
+    }  # fmt: skip
+    assert told["AUDiogram"] == "with number; for a test begun before the last start"
+
+
 @pytest.mark.parametrize("line", NEED_NONE)
 def test_everything_else_does_not(line: str) -> None:
     _, console, _ = locked()
@@ -216,7 +242,8 @@ def test_everything_else_does_not(line: str) -> None:
 
 
 def test_every_command_is_in_one_of_the_two() -> None:
-    headers = {line.split()[0] for line in (*NEED_IT, *NEED_NONE, "SYST:PIN")}
+    known = (*NEED_IT, *NEED_IT_FOR_AN_EARLIER_TEST, *NEED_NONE, "SYST:PIN")
+    headers = {line.split()[0] for line in known}
 
     for row in (*OWN_COMMANDS, *COMMANDS):
         assert any(row.pattern.fullmatch(header) for header in headers), row.header

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from device.simulator.audiograms import AudiogramError, audiogram_named
+from device.simulator.odd_ears import odd_ear
 
 TABLE = """\
 source,subject,ear,t500,t1000,t1000_retest,t2000,t3000,t4000,t6000,t8000,no_response,mode
@@ -54,7 +55,17 @@ class TestStandardNames:
     def test_an_unknown_name_lists_the_names(self, name: str) -> None:
         assert words_of_error(name) == (
             f"no audiogram is called {name!r}, allowed are N1, N2, N3, N4, N5, N6, N7, S1, S2, S3, "
-            "or FILE.csv:ROW"
+            "island, narrow-notch, cookie-bite, reverse, tent, corner, cliff, or FILE.csv:ROW"
+        )
+
+    def test_an_odd_ear_is_the_typical_one_or_another_of_its_family(self) -> None:
+        assert audiogram_named("island")["left"] == odd_ear("island")
+        assert audiogram_named("tent:3, cliff")["right"] == odd_ear("tent", 3)
+
+    @pytest.mark.parametrize("number", ["0", "-1", "x", "", "1000001", "12345678"])
+    def test_the_number_of_an_odd_ear_is_checked(self, number: str) -> None:
+        assert words_of_error(f"island:{number}") == (
+            f"ear {number!r} of island, allowed is a number from 1 to 1000000"
         )
 
     def test_three_parts_are_too_many(self) -> None:

@@ -117,6 +117,20 @@ def test_an_answered_tone_is_told() -> None:
     ]
 
 
+def test_a_press_ends_the_tone_at_its_very_time_however_far_time_goes_at_once() -> None:
+    host = Host(SimulatedBoard(Scripted({"r1": Press(412_345, 200 * MS)})))
+    host.ask("mask", ear="l", hz="1000", dbfs="-60")
+    host.tone(buttons=1, press=100)
+    host.board.advance(900 * MS)
+
+    assert [(verb, fields["us"]) for _, verb, fields in host.read()] == [
+        ("button-down", "412345"), ("tone-off", "412345"), ("button-up", "612345"),
+    ]  # fmt: skip
+    assert [tone.cut for tone in host.board.played] == [True]
+    assert host.board.tone is None
+    assert host.board.noise == PlayedNoise("left", 1000.0, -60.0)
+
+
 @pytest.mark.parametrize(
     ("cut_us", "pressed"), [(500 * MS, True), (100 * MS, True), (100 * MS - 1, False)]
 )

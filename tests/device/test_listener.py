@@ -4,6 +4,7 @@ import math
 import random
 import re
 import statistics
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ TRIALS = 4000  # binomial standard error at most 0.8 %
 SEED = 20240
 
 
-def listener(**parameters: float) -> SimulatedListener:
+def listener(**parameters: Any) -> SimulatedListener:
     seed = int(parameters.pop("seed", SEED))
     return SimulatedListener(EARS, **parameters, seed=seed)
 
@@ -215,6 +216,26 @@ class TestTimes:
         assert statistics.stdev(logs) == pytest.approx(0.25, abs=0.015), f"seed {SEED}"
         assert RESPONSE_TIME_S_MIN <= times_s[0] < times_s[-1] <= RESPONSE_TIME_S_MAX
 
+    def test_with_a_slope_soft_tones_are_answered_later(self) -> None:
+        """By the slope for each SD, and no further than to the end of the slope."""
+
+        def median_log(above_db: float) -> float:
+            someone = listener(response_time_slope=0.1)
+            level_db_hl = EARS["left"].threshold_db_hl(1000.0) + above_db
+            answers = [someone.answer(f"t{i}", "left", 1000.0, level_db_hl) for i in range(TRIALS)]
+            return statistics.median(math.log(a.delay_us * 1e-6) for a in answers if a is not None)
+
+        at_2_sds, at_0, at_3, far = (median_log(above_db) for above_db in (4.0, 0.0, 6.0, 60.0))
+        assert at_0 == pytest.approx(math.log(0.4), abs=0.03), f"seed {SEED}"
+        assert at_0 - at_2_sds == pytest.approx(0.2, abs=0.03), f"seed {SEED}"
+        assert at_3 == pytest.approx(far, abs=0.03), f"seed {SEED}"
+
+    def test_without_one_every_bit_is_as_without_the_option(self) -> None:
+        with_it, without = listener(response_time_slope=0.0), listener()
+        for i in range(200):
+            question = (f"t{i}", "left", 1000.0, 30.0 + i % 60)
+            assert with_it.answer(*question) == without.answer(*question)  # type: ignore[arg-type]
+
     @pytest.mark.parametrize("median_s", [RESPONSE_TIME_S_MIN, RESPONSE_TIME_S_MAX])
     def test_limits_hold_for_the_quickest_and_the_slowest(self, median_s: float) -> None:
         someone = listener(false_alarm_rate=1.0, response_time_s=median_s)
@@ -300,6 +321,8 @@ class TestParameters:
             ({"lapse_rate": 0.6, "false_alarm_rate": 0.5}, "add up to 1.1, allowed is at most 1"),
             ({"lapse_rate": 1, "false_alarm_rate": 1}, "add up to 2, allowed is at most 1"),
             ({"response_time_s": 0.1}, "response_time_s is 0.1, allowed are 0.15 to 1.2 s"),
+            ({"response_time_slope": -0.1}, "response_time_slope is -0.1, allowed are 0 to 1"),
+            ({"response_time_slope": math.nan}, "response_time_slope is nan, allowed are 0 to 1"),
             ({"response_time_s": math.nan}, "response_time_s is nan, allowed are 0.15 to 1.2 s"),
             (
                 {"unsure_half_width_db": 3.0, "lapse_rate": 0.2, "false_alarm_rate": 0.5},

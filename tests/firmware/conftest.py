@@ -11,7 +11,7 @@ TWO_BUTTONS = {
     "ears": "left",
     "tones_max": 26,
     "stop_half_width_db": 2.0,
-    "unsure_half_width_db": 4.0,
+    "unsure_button": True,
 }
 
 

@@ -3,6 +3,9 @@
 Processes, ptys and the file system are real; tone generator and listener are simulated. After every
 kill all that was on the disk before is still there, no tone was heard that is not recorded, and the
 session that comes out at last is the one of a firmware that nobody disturbed.
+
+`CRASH_ARGS="--board emulated"` kills it beside the real program in an emulated Pico, in that one's
+time; the sessions end with the last kill, or their own end, and replay bit for bit.
 """
 
 import argparse
@@ -16,6 +19,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -29,6 +33,8 @@ from firmware_py.journal import (
 )
 from firmware_py.platform.keys import make_key_file, read_key_file
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
+from host_tools.live import IDLE_STATES
+from host_tools.processes import ConsoleLine, FirmwareProcess, Operator, Simulator
 from tests.firmware.rig import Rig
 from tests.firmware.world import (
     a_listener,
@@ -47,6 +53,9 @@ START_S_MAX: Final = 1.0  # ... or, of some, from the start
 KILLED_STARTING: Final = 4  # one in so many
 BIRTH_S_MAX: Final = 0.05  # from the operator's word until it is killed while the journal is begun
 STARTING: Final = "starting"
+SIMULATED: Final = "simulated"
+EMULATED: Final = "emulated"  # it goes in its own time, and a tone takes some seconds
+EMULATED_LIFE_S_MAX: Final = 10.0
 
 # Run a program with so many KiB for its data directory, and keep what it leaves there.
 ON_SMALL_DISK: Final = """\
@@ -176,6 +185,43 @@ def _assert_recorded_what_was_heard(rig: Rig) -> None:
     assert heard <= asked
 
 
+# Beside the real program of the board
+
+
+def kill_beside_emulated_board(directory: Path, chance: random.Random, kills: int) -> Iterator[int]:
+    """Kill the firmware so many times; yield after each how many records there were."""
+    audiogram, ears, seed = SESSIONS[0]
+    clock = directory / "board-time"
+    options = ["--board", EMULATED, "--audiogram", audiogram, "--clock", str(clock)]
+    with ExitStack() as stack:
+        simulator = Simulator(options, print)
+        stack.callback(simulator.end)
+        console = ConsoleLine()
+        stack.callback(console.close)
+        data = directory / "data"
+        firmware = FirmwareProcess(simulator.port, console.port, data, 1.0, clock, print)
+        stack.callback(firmware.end)
+        operator = Operator(console, firmware)
+        state, kept = operator.greet(), dict[Path, bytes]()
+        for _ in range(kills):
+            if state.startswith(IDLE_STATES):
+                assert operator.ask(f"SESS:STAR {ears.upper()},SEED={seed}") == "OK"
+            time.sleep(chance.uniform(0.0, EMULATED_LIFE_S_MAX))
+            firmware.kill()
+            for journal, recorded in kept.items():
+                assert journal.read_bytes().startswith(recorded), "what was recorded still is"
+            kept[_newest(data).path] = _whole_bytes(data)
+            yield len(_newest(data).records)
+            firmware.restart_if_killed()
+            state = operator.greet()
+        operator.ask("*RST")
+        operator.ask("SYST:EXIT")
+        assert firmware.wait() == 0
+    for journal in sorted(data.glob("session-*.journal")):
+        assert replay_journal(journal).code == IDENTICAL
+        assert asked_again_though_answered(journal) == []
+
+
 # Other ways to be disturbed
 
 
@@ -252,11 +298,17 @@ def main() -> int:
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--kills", type=int, default=200)
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--board", choices=(SIMULATED, EMULATED), default=SIMULATED)
     p.add_argument("--stopped", type=float, default=10.0, metavar="S", help="by SIGSTOP")
     arguments = p.parse_args()
     print(f"{arguments.kills} kills with seed {arguments.seed}")
     with tempfile.TemporaryDirectory(prefix="gp-pta-crash-") as name:
         directory = Path(name)
+        if arguments.board == EMULATED:
+            chance = random.Random(arguments.seed)
+            records = [*kill_beside_emulated_board(directory, chance, arguments.kills)]
+            print(f"{len(records)} kills at records {records}: all is kept, and replays")
+            return 0
         done: list[Kill] = []
         for kills in kill_sessions(directory, arguments.kills, arguments.seed):
             done += kills

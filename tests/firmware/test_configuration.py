@@ -10,7 +10,7 @@ from firmware_py.console.pin import SALT_BYTES, PinHash
 from firmware_py.journal import SealKey
 from firmware_py.platform.keys import make_key_file, read_key_file
 from firmware_py.procedure.person import UNKNOWN, Person
-from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.settings import CONDUCTS, Settings
 
 
 def test_every_table_and_key_may_be_left_out(tmp_path: Path) -> None:
@@ -28,6 +28,19 @@ def test_what_is_said_is_taken(tmp_path: Path) -> None:
     assert read_configuration(path) == Configuration(
         Settings(ears="left", seed=9), 5.0, True, memory_reserve_mb=0
     )
+
+
+@pytest.mark.parametrize("conduct", CONDUCTS)
+def test_a_conduct_brings_its_values_and_what_is_said_besides_stays(
+    tmp_path: Path, conduct: str
+) -> None:
+    path = tmp_path / "device.toml"
+    path.write_text(f'[test]\nconduct = "{conduct}"\ntones_max = 50\n')
+    test = read_configuration(path).test
+    found = {name: getattr(test, name) for name in CONDUCTS[conduct]}
+
+    assert test.conduct == conduct
+    assert found == {**CONDUCTS[conduct], "tones_max": 50}
 
 
 @pytest.mark.parametrize(
@@ -50,7 +63,12 @@ def test_what_is_said_is_taken(tmp_path: Path) -> None:
         ("[test]\nlevel_step_db = inf\n", "[test] level_step_db is inf; allowed are numbers from"),
         ("[test]\nlevel_max_db_hl = nan\n", "[test] level_max_db_hl is nan; allowed are numbers"),
         ("[test]\nlevel_max_db_hl = 110\n", "loud_confirmed has to be true as well"),
-        ("[test]\npause_ms_max = 1000\n", "pause_ms_max is 1000 ms; allowed is 1200 ms (pause_ms_"),
+        ("[test]\npause_ms_min = 2500\n", "pause_ms_max is 1700 ms; allowed is 2500 ms (pause_ms_"),
+        (
+            '[test]\nconduct = "clinical"\npause_ms_max = 1000\n',
+            "[test] pause_ms_max is 1000 ms; allowed is 1200 ms (pause_ms_min) and more",
+        ),
+        ('[test]\nconduct = "hasty"\n', "[test] conduct is 'hasty'; allowed are brisk, clinical"),
         (
             "[device]\nmemory_reserve_mb = 1.5\n",
             "[device] memory_reserve_mb is 1.5; allowed are whole numbers from 0 to 4096 MB",

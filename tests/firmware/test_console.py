@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from device.simulator.board import PlayedNoise, SimulatedBoard
 from firmware_py import archive
+from firmware_py.answers import state_words
 from firmware_py.archive import DAMAGED, UNFINISHED, ArchiveError, glance, recorded_result
 from firmware_py.configuration import Configuration
 from firmware_py.console.console import Console
@@ -22,10 +23,12 @@ from firmware_py.journal import read_journal
 from firmware_py.platform import data_directory as data_module
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.keys import pseudonym
+from firmware_py.procedure.presenter import LATE
+from firmware_py.procedure.settings import CONDUCTS, Settings
 from firmware_py.self_check import PARTS
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
 from tests.firmware.test_firmware import Device, told_by
-from tests.firmware.world import a_listener, result_of
+from tests.firmware.world import World, a_listener, lines_of_session, result_of, run_session
 from tests.host.journals import NONSENSE, write_nonsense
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
@@ -231,6 +234,81 @@ def test_a_tone_by_hand_ends_when_told_and_when_a_test_begins(tmp_path: Path) ->
     assert [tone.tone_id for tone in device.tones.board.played] == ["man-1", "man-2", "1-1"]
 
 
+# Settings
+
+
+def test_a_setting_that_is_a_list_is_typed_with_semicolons(tmp_path: Path) -> None:
+    name = "confirm_frequencies_hz"
+    allowed = "allowed is a list of one or more, each once, of 250, 500, 750, 1000, 1500, "
+    told = told_by(
+        Device(tmp_path), f"SETT? {name}", f"SETT {name},500;2000", f"SETT? {name}",
+        f"SETT {name},4000", f"SETT? {name}", f"SETT {name},1100", f"SETT {name},500;high",
+        f"SETT {name},500;500", f"SETT? {name}", "SETT ask_all,true", "SETT? ask_all",
+    )  # fmt: skip
+
+    assert told[:5] == ["[1000, 4000]", "OK", "[500, 2000]", "OK", "[4000]"]
+    for answer, value in zip(told[5:8], ("[1100]", "[500, 'high']", "[500, 500]"), strict=True):
+        assert answer.startswith(f'ERROR -224,"{name} is {value}; {allowed}')
+    assert told[8:11] == ["[4000]", "OK", "true"]
+
+
+def test_another_conduct_brings_its_values_and_what_the_operator_told_stays(
+    tmp_path: Path,
+) -> None:
+    configured = Configuration(Settings(ears="left", pause_ms_max=1800))
+    told = told_by(
+        Device(tmp_path, configured), "SETT tones_max,50", "SETT conduct,clinical", "SETT?",
+        "SETT conduct,hasty", "SETT pause_ms_max,1100", "SETT conduct,brisk", "SETT?",
+        "*RST", "SETT?",
+    )  # fmt: skip
+    clinical, brisk, reset = (json.loads(told[n]) for n in (2, 6, 8))
+    kept = {"ears": "left", "pause_ms_max": 1800, "tones_max": 50}
+
+    assert clinical == Settings.from_record({"conduct": "clinical", **kept}).as_record()
+    assert clinical.items() >= {**CONDUCTS["clinical"], **kept}.items()
+    assert brisk == Settings.from_record(kept).as_record()
+    assert reset == configured.test.as_record()
+    assert told[3].startswith("ERROR -224,\"conduct is 'hasty'; allowed are brisk, clinical")
+    assert told[4].startswith(
+        'ERROR -224,"pause_ms_max is 1100 ms; allowed is 1200 ms (pause_ms_min) and more'
+    )
+
+
+def test_the_state_of_a_test_that_waits_for_a_late_answer_is_told(tmp_path: Path) -> None:
+    world = World(tmp_path, a_listener("N7", lapse_rate=1.0))
+    world.begin(Settings(ears="left"))
+    session = world.runner.session
+    assert session is not None
+    world.until(lambda: session.test.state == LATE)
+    state = state_words(session.test, 0, session.calibration)
+    world.close()
+
+    assert state.startswith("state=late ear=left presentation=1 tones=0 heard=0 unsure=0 half_")
+
+
+def test_what_was_confirmed_is_told_and_so_is_what_was_inferred(tmp_path: Path) -> None:
+    changes = {"ears": "left", "confirm": "hughson-westlake", "confirm_frequencies_hz": [500, 8000]}
+    journal = run_session(tmp_path / "data", a_listener("N3"), changes)
+    device = Device(tmp_path / "data")
+    *picture, ok, thresholds, result, _ = told_by(device, "AUD", "THR? LEFT", "SESS:RES?")
+    (ear,) = result_of(journal)["ears"]
+    words = ", ".join(
+        f"{each['frequency_hz']} Hz {each['threshold_db_hl']:g} dB HL ({each['tones']} tones)"
+        for each in ear["confirmed"]
+    )
+    inferred = [each for each in ear["thresholds"] if each["mark"] == "inferred"]
+
+    assert ok == "OK"
+    assert f"left ear confirmed by hughson-westlake: {words}" in picture
+    assert [each["frequency_hz"] for each in ear["confirmed"]] == [500, 8000]
+    assert any("i inferred, not asked there" in line for line in picture)
+    assert [each["frequency_hz"] for each in inferred] == [750, 1500]
+    for each in inferred:
+        figures = f"{each['threshold_db_hl']:.1f},{each['sd_db']:.1f}"
+        assert f"{each['frequency_hz']},{figures},inferred" in re.split("[=; ]", thresholds)
+    assert json.loads(result)["ears"][0]["confirmed"] == ear["confirmed"]
+
+
 # Earlier sessions
 
 
@@ -238,7 +316,7 @@ def test_earlier_sessions_are_listed_and_looked_at_by_number(
     tmp_path: Path, one_ear: Path, two_ears: Path
 ) -> None:
     shutil.copy(two_ears, tmp_path / "session-000001.journal")
-    shutil.copy(one_ear, tmp_path / "session-000012.journal")
+    (tmp_path / "session-000012.journal").write_bytes(b"".join(lines_of_session(one_ear, 12)))
     sessions, one, result, last, thresholds, *picture, _ = told_by(
         Device(tmp_path), "SESS:LIST?", "SESS:LIST? 1", "SESS:RES? 1", "SESS:RES?", "THR? ,1",
         "AUD 1",
@@ -266,7 +344,7 @@ def test_nonsense_in_a_journal_is_an_error_and_no_fault(tmp_path: Path, name: st
 
     assert len({*told[:3]}) == 1
     assert told[0].startswith('ERROR 102,"session 1: ')
-    assert words in told[0]
+    assert words in told[0].replace('""', '"')
     assert told[3] == "1,damaged,-,-,-"
 
 
@@ -300,10 +378,10 @@ def test_sessions_without_a_result_are_listed_and_say_so(tmp_path: Path, one_ear
     lines = content.splitlines(keepends=True)
     (tmp_path / "session-000001.journal").write_bytes(b"".join(lines[:50]))
     (tmp_path / "session-000002.journal").write_bytes(b"garbage" + content)
-    damaged = bytearray(content)
+    damaged = bytearray(b"".join(lines_of_session(one_ear, 3)))
     damaged[len(content) // 2] ^= 4
     (tmp_path / "session-000003.journal").write_bytes(damaged)
-    shutil.copy(one_ear, tmp_path / "session-000004.journal")
+    (tmp_path / "session-000004.journal").write_bytes(b"".join(lines_of_session(one_ear, 4)))
     sessions, unfinished, no_journal, bad, _ = told_by(
         Device(tmp_path), "SESS:LIST?", "SESS:RES? 1", "SESS:RES? 2", "THR? ,3"
     )
@@ -314,6 +392,22 @@ def test_sessions_without_a_result_are_listed_and_say_so(tmp_path: Path, one_ear
     assert unfinished == 'ERROR 102,"session 1: it was not finished, so it has no result"'
     assert no_journal.startswith('ERROR 102,"session 2: ')
     assert "damaged at line" in bad
+
+
+def test_a_journal_with_the_name_of_another_session_is_no_result_of_that(
+    tmp_path: Path, one_ear: Path
+) -> None:
+    """It may be another person's; and `0000001` is no second name of session 1."""
+    for name in ("session-000009.journal", "session-0000001.journal"):
+        shutil.copy(one_ear, tmp_path / name)
+    last, sessions, one, nine, _ = told_by(
+        Device(tmp_path), "THR?", "SESS:LIST?", "THR? ,1", "THR? ,9"
+    )
+
+    assert last.startswith('ERROR -221,"there was no test yet')
+    assert sessions == "9,damaged,-,-,-"
+    assert one == 'ERROR -224,"there is no session 1; SESS:LIST? lists them"'
+    assert nine == 'ERROR 102,"session-000009.journal: its header is that of session 1"'
 
 
 def test_a_session_under_way_is_not_an_earlier_one(tmp_path: Path) -> None:
@@ -419,6 +513,52 @@ def test_the_configured_pin_is_asked_for_and_is_in_no_journal(tmp_path: Path) ->
     assert PIN not in "\n".join(answers)
     for path in tmp_path.rglob("*"):
         assert PIN.encode() not in path.read_bytes()
+
+
+RESULTS = ("THR?", "THR? LEFT", "SESS:RES?", "AUD")
+
+
+def test_the_last_persons_result_needs_the_pin_after_a_restart(
+    tmp_path: Path, one_ear: Path
+) -> None:
+    """Whether the test was over then, or goes on; the next person's own does not need it."""
+    lines = one_ear.read_bytes().splitlines(keepends=True)
+    for name, cut in (("over", None), ("goes-on", 80)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "session-000001.journal").write_bytes(b"".join(lines[:cut]))
+        told = told_by(
+            Device(tmp_path / name, LOCKED), *RESULTS, f"SYST:PIN {PIN}", "THR? LEFT", "SYST:LOCK",
+            "THR? LEFT", "*RST", "THR? LEFT",
+        )  # fmt: skip
+        refused = 'ERROR -203,"this needs the operator\'s PIN: SYST:PIN; nothing was done"'
+
+        assert told[:4] == [refused] * 4
+        assert told[5].startswith("left=250,")
+        assert told[7] == told[9] == refused, "nor does it belong to this start when it is aborted"
+
+    device = Device(tmp_path / "over", LOCKED)
+    begun, threshold, *_ = told_by(device, "SESS:STAR LEFT", "THR? LEFT")
+    assert begun == "OK"
+    assert threshold.startswith("left=250,"), "that of who sits there now"
+
+
+@pytest.mark.parametrize("locked", [True, False])
+def test_how_a_test_of_before_the_start_goes_on_is_told_to_who_has_the_pin(
+    tmp_path: Path, one_ear: Path, locked: bool
+) -> None:
+    """Its tones and answers are its thresholds."""
+    lines = one_ear.read_bytes().splitlines(keepends=True)
+    (tmp_path / "session-000001.journal").write_bytes(b"".join(lines[:80]))
+    device = Device(tmp_path, LOCKED)
+    if not locked:
+        device.type(f"SYST:PIN {PIN}")
+    device.type("SYST:EVEN ON")
+    device.type("SYST:EXIT", device.is_playing)
+    told = {line.split()[1] for line in device.run().splitlines() if line.startswith("! ")}
+
+    assert "resumed" in told
+    assert ({"tone", "answer"} <= told) is not locked
+    assert not (locked and told & {"tone", "answer", "ear-over"})
 
 
 def test_a_console_that_is_lost_is_locked(tmp_path: Path) -> None:

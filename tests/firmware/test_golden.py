@@ -10,7 +10,8 @@ import pytest
 
 from firmware_py.journal import read_journal
 from firmware_py.procedure.events import Continued, Paused
-from firmware_py.procedure.presenter import LISTENING, PAUSE_BEFORE
+from firmware_py.procedure.presentation import SILENCE
+from firmware_py.procedure.presenter import LATE, LISTENING, PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
 from host_tools.commands.replay.command import DIFFERENT, IDENTICAL, Verdict, replay_journal
 from tests.conftest import UPDATED
@@ -36,8 +37,8 @@ def undisturbed(world: World) -> World:
 
 
 def disturbed(world: World) -> World:
-    """Pause within a tone, and in the pause before one; cut the wire; kill the firmware."""
-    for state in (LISTENING, PAUSE_BEFORE):
+    """Pause within a tone, and in the pauses around one; cut the wire; kill the firmware."""
+    for state in (LISTENING, PAUSE_BEFORE, LATE):
         go_on_to(world, state)
         world.runner.feed(Paused())
         world.run(3 * S)
@@ -53,9 +54,16 @@ def disturbed(world: World) -> World:
 
 
 def go_on_to(world: World, state: str) -> None:
-    """Go on for some tones, and then to this state."""
+    """Go on for some tones, and then to this state of a tone, not of a catch trial."""
+
+    def there() -> bool:
+        session = world.runner.session
+        assert session is not None, f"the test was over before there was a tone {state}"
+        presenter = session.test.presenter
+        return presenter.state == state and presenter.presentation != SILENCE
+
     world.run(12 * S)
-    world.until(lambda: world.runner.session is None or world.runner.session.test.state == state)
+    world.until(there)
 
 
 @dataclass(frozen=True)
@@ -71,16 +79,17 @@ class Recording:
 RECORDINGS: Final = {
     "both-ears-n3": Recording(listener={"lapse_rate": 0.01, "false_alarm_rate": 0.01}),
     "left-ear-s2": Recording({"ears": "left", "seed": 3}, "S2"),
+    "clinical": Recording({"ears": "left", "conduct": "clinical"}, "N2"),
     "gp-pta-2015": Recording({"ears": "right", "profile": "gp-pta-2015"}, "N4"),
     "silent-ear": Recording({"ears": "left"}, listener={"lapse_rate": 1.0}),
     "always-answering": Recording({"ears": "left"}, listener={"false_alarm_rate": 1.0}),
     "two-buttons": Recording(
-        {"ears": "left", "unsure_half_width_db": 3.0},
+        {"ears": "left", "unsure_button": True},
         "S1",
         {"unsure_half_width_db": 3.0, "lapse_rate": 0.01, "false_alarm_rate": 0.01},
     ),
     "masked": Recording({"first_ear": "left", "catch_rate": 0.2}, "N1,N6"),
-    "disturbed": Recording({"ears": "right", "tones_max": 24}, "N2", course=disturbed),
+    "disturbed": Recording({"ears": "right", "stop_half_width_db": 2.0}, "N2", course=disturbed),
 }
 
 
@@ -143,7 +152,7 @@ def test_a_session_run_twice_is_the_same_to_the_byte(tmp_path: Path) -> None:
 def test_the_disturbed_session_was_disturbed() -> None:
     events = [event["what"] for event in records_of(GOLDEN / "disturbed.journal", "input")]
     assert [what for what in events if what in ("paused", "continued")] == [
-        "paused", "continued", "paused", "continued",
+        "paused", "continued", "paused", "continued", "paused", "continued",
     ]  # fmt: skip
     assert events.count("board-lost") > 0
     assert events.count("board-ready") == 2, "the wire came back, and the firmware was killed"

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from firmware_py.link.notices import ButtonPressed, Greeted
+from firmware_py.journal import SealKey, read_journal
+from firmware_py.link.notices import ButtonPressed, Greeted, Lost
 from firmware_py.procedure.events import Continued, Paused
-from firmware_py.procedure.presenter import FINISHED, PAUSE_BEFORE
+from firmware_py.procedure.pace import Pace
+from firmware_py.procedure.presenter import FINISHED, LATE, PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
 from tests.firmware.conftest import ONE_EAR
 from tests.firmware.world import (
@@ -18,11 +20,13 @@ from tests.firmware.world import (
     World,
     a_listener,
     asked_again_though_answered,
+    lines_of_session,
     records_of,
     result_of,
     run_session,
     stimuli_of,
 )
+from tests.link.misfits import MisfitBoard
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
@@ -30,6 +34,7 @@ PARTS = 4  # so that they can run side by side
 RECORDS_TO_A_CUT_INSIDE = 3
 STEPS_BETWEEN_KILLS = 7
 NEW_BOOT = 0xB008
+SLOW_S = 0.5  # the median response time of somebody of whose answers some are late
 
 
 def resumed(directory: Path, content: bytes, audiogram: str, **listener: float) -> World:
@@ -76,6 +81,20 @@ def test_a_session_cut_at_any_byte_ends_as_if_it_had_not_been(
         assert_ends_as_uncut(tmp_path, one_ear, cut, "S2")
 
 
+def test_the_same_in_the_middle_of_a_confirmation(tmp_path: Path) -> None:
+    confirmed = {**ONE_EAR, "confirm": "hughson-westlake"}
+    journal = run_session(tmp_path / "whole", a_listener("S2"), confirmed)
+    (ear,) = result_of(journal)["ears"]
+    tones = sum(each["tones"] for each in ear["confirmed"])
+    content = journal.read_bytes()
+    played = [each for each in records_of(journal, "output") if each["what"] == "play"]
+
+    assert len(ear["confirmed"]) == 2
+    assert len(played) == ear["tones"] + tones
+    for cut in ends(content)[-60::7]:
+        assert_ends_as_uncut(tmp_path, journal, cut, "S2")
+
+
 def test_the_same_with_two_ears(tmp_path: Path, two_ears: Path) -> None:
     for cut in ends(two_ears.read_bytes())[::37]:
         assert_ends_as_uncut(tmp_path, two_ears, cut, "N4")
@@ -86,6 +105,57 @@ def test_the_same_with_unsure_answers(tmp_path: Path, two_buttons: Path) -> None
     assert ear["tones_unsure"] >= 3
     for cut in [*cuts(two_buttons.read_bytes())][::7]:
         assert_ends_as_uncut(tmp_path, two_buttons, cut, "N3", unsure_half_width_db=4.0)
+
+
+def test_the_same_in_a_clinical_test(tmp_path: Path) -> None:
+    settings = {**ONE_EAR, "conduct": "clinical"}
+    journal = run_session(tmp_path / "whole", a_listener("S2"), settings)
+    for cut in ends(journal.read_bytes())[::11]:
+        assert_ends_as_uncut(tmp_path, journal, cut, "S2")
+
+
+def test_the_same_with_late_answers_and_a_window_that_follows_them(tmp_path: Path) -> None:
+    """Cut at every event of a tone with a late answer: the pause goes on, and the press counts."""
+    slow = {"response_time_s": SLOW_S}
+    settings = {**ONE_EAR, "tones_max": 40}
+    journal = run_session(tmp_path / "whole", a_listener("N3", **slow), settings)
+    late, windows_us, pulses = course_of(journal)
+    print(f"late answers to {sorted(late)}; windows {windows_us} us; {pulses} pulses")
+
+    assert late
+    assert len(set(windows_us)) > 5
+    assert len(pulses) > 1, "the train ends with its window"
+    assert asked_again_though_answered(journal) == []
+    records = read_journal(journal).records
+    cut_at = {
+        n + 1 for n, inner in enumerate(r.get("event") or r.get("action") or {} for r in records)
+        if inner.get("number") in late or inner.get("what") in ("button-down", "board-time")
+    }  # fmt: skip
+    for n in sorted(cut_at)[::5]:
+        cut = ends(journal.read_bytes())[n - 1]
+        assert_ends_as_uncut(tmp_path, journal, cut, "N3", **slow)
+
+
+def course_of(journal: Path) -> tuple[set[int], list[int], set[int]]:
+    """Return which tones had late answers, the window of each tone, and the lengths of trains."""
+    records = read_journal(journal).records
+    pace = Pace(Settings.from_record(records[0]["settings"]))
+    late, windows_us, pulses = set[int](), list[int](), set[int]()
+    number, onset_us = 0, None
+    for what in (record.get("event") or record.get("action") or {} for record in records):
+        match what:
+            case {"what": "play"}:
+                number, onset_us = what["number"], None
+                windows_us.append(pace.window_us)
+                pulses.add(what["pulses"])
+            case {"what": "tone-on"}:
+                onset_us = what["onset_us"]
+            case {"what": "button-down", "at_us": at_us} if onset_us is not None:
+                if at_us - onset_us > pace.window_us:
+                    late.add(number)
+                pace.answered(at_us - onset_us)
+                onset_us = None
+    return late, windows_us, pulses
 
 
 def test_a_session_cut_again_and_again(tmp_path: Path, one_ear: Path) -> None:
@@ -210,6 +280,64 @@ def test_a_journal_that_was_never_begun_is_passed_over(tmp_path: Path, one_ear: 
         world.close()
 
 
+KEY = SealKey(bytes(range(32)))
+STILL_THERE = "; it is left as it is"
+
+
+def left_alone(directory: Path, content: bytes, name: str, key: SealKey | None) -> list[str]:
+    """Start a device with a journal that is not gone on with; return what is said."""
+    directory.mkdir(exist_ok=True)
+    path = directory / name
+    path.write_bytes(content)
+    world = World(directory, a_listener(), seal_key=key)
+    world.close()
+    assert world.runner.session is None
+    assert world.runner.last_test is None, "nor is its result shown"
+    assert path.read_bytes() == content
+    assert not any(what == "resumed" for what, _ in world.told)
+    return world.wrong
+
+
+@pytest.mark.parametrize("key", [KEY, None])
+@pytest.mark.parametrize("records", [80, None])
+def test_a_journal_with_the_name_of_another_session_is_left_alone(
+    tmp_path: Path, key: SealKey | None, records: int | None
+) -> None:
+    """Cut or whole: it would be taken for that of the person who sits there now."""
+    settings = Settings.from_record({**ONE_EAR, "tones_max": 20})
+    world = World(tmp_path / "begun", a_listener(), seal_key=key)
+    world.begin(settings)
+    content = b"".join(world.end().read_bytes().splitlines(keepends=True)[:records])
+
+    wrong = left_alone(tmp_path / "renamed", content, "session-000009.journal", key)
+    own_name = World(tmp_path / "begun", a_listener(), seal_key=key)
+    own_name.close()
+
+    assert wrong == [f"session-000009.journal: its header is that of session 1{STILL_THERE}"]
+    assert own_name.wrong == []
+
+
+def test_a_journal_whose_seals_were_taken_off_is_left_alone(tmp_path: Path, one_ear: Path) -> None:
+    """Of a device without a key it is a good one; anybody may have written it."""
+    content = b"".join(one_ear.read_bytes().splitlines(keepends=True)[:80])
+    name = "session-000001.journal"
+
+    (wrong,) = left_alone(tmp_path / "stripped", content, name, KEY)
+
+    reason = "is not sealed, and this device seals its journals"
+    assert wrong == f"{tmp_path / 'stripped' / name}: {reason}{STILL_THERE}"
+
+
+def test_a_journal_that_was_given_another_number_breaks_its_seals(tmp_path: Path) -> None:
+    world = World(tmp_path / "begun", a_listener(), seal_key=KEY)
+    world.begin(Settings.from_record({**ONE_EAR, "tones_max": 20}))
+    content = b"".join(lines_of_session(world.end(), 9)[:80])
+
+    (wrong,) = left_alone(tmp_path / "numbered", content, "session-000009.journal", KEY)
+
+    assert "its seal is broken at record 0" in wrong
+
+
 def test_a_paused_session_is_still_paused(tmp_path: Path) -> None:
     world = World(tmp_path / "world", a_listener())
     world.begin(Settings.from_record(ONE_EAR))
@@ -233,3 +361,28 @@ def _assert_same_but_stray_presses(journal: Path, other: Path) -> None:
         each.pop("stray_presses")
     assert result == wanted
     assert stimuli_of(journal) == stimuli_of(other)
+
+
+def test_a_board_whose_clock_went_back_while_the_firmware_was_gone_is_asked_again(
+    tmp_path: Path,
+) -> None:
+    """It still knows the tone; but when that was nobody knows any more."""
+    listener = a_listener("N7")
+    board = MisfitBoard(listener, boot=0xB007)
+    world = World(tmp_path / "world", listener, board=board)
+    world.begin(Settings.from_record(ONE_EAR))
+    world.until(lambda: world.runner.last_test is not None and world.runner.last_test.state == LATE)
+    other = world.fork(tmp_path / "other")
+    world.close()
+    (session,) = {other.runner.session}
+    assert session is not None
+    assert 0 < session.board.us <= board.now_us
+
+    assert isinstance(other.board, MisfitBoard)
+    back_us = session.board.us
+    other.board.server.set_clock(lambda us: us - back_us)
+    other.run(20 * S)
+    (lost,) = (notice for notice in other.notices if isinstance(notice, Lost))
+    assert f"its clock has gone back from {back_us}" in lost.why
+    assert session.test.number > 1
+    other.close()

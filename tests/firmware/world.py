@@ -9,6 +9,7 @@ import copy
 import datetime
 import itertools
 import math
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -19,11 +20,13 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.board import SimulatedBoard
 from device.simulator.listener import Listener, SimulatedListener
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
-from firmware_py.journal import read_journal
+from firmware_py.journal import SealKey, read_journal
+from firmware_py.journal.records import TAIL_BYTES, chained_crc
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Lost, Notice
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.procedure.pace import Pace
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.settings import Settings
 from firmware_py.runner import Runner
@@ -61,6 +64,7 @@ def a_listener(
     lapse_rate: float = 0.0,
     false_alarm_rate: float = 0.0,
     unsure_half_width_db: float = 0.0,
+    response_time_s: float = 0.4,
 ) -> SimulatedListener:
     """Return a listener who neither lapses nor presses without a tone by default."""
     return SimulatedListener(
@@ -70,6 +74,7 @@ def a_listener(
         false_alarm_rate=false_alarm_rate,
         seed=3,
         unsure_half_width_db=unsure_half_width_db,
+        response_time_s=response_time_s,
     )
 
 
@@ -90,6 +95,8 @@ class World:
         The calibration that the firmware is given.
     board : SimulatedBoard, optional
         Another board than the usual one.
+    seal_key : SealKey, optional
+        With which the device seals its journals.
     """
 
     def __init__(
@@ -100,8 +107,9 @@ class World:
         speed: int = 1,
         calibration: CalibrationOnFile = NO_CALIBRATION,
         board: SimulatedBoard | None = None,
+        seal_key: SealKey | None = None,
     ) -> None:
-        self.calibration = calibration
+        self.calibration, self.seal_key = calibration, seal_key
         self.board = board or SimulatedBoard(listener, boot=boot, host_silence_us=speed * S)
         self.clock = VirtualClock(speed)
         self.told: list[tuple[str, dict[str, Any]]] = []
@@ -112,8 +120,8 @@ class World:
 
     def _power_on(self, directory: Path) -> None:
         self.directory = directory
-        self.data = DataDirectory(directory)
-        self.client = Client(lambda: f"{next(self._nonces):08x}")
+        self.data = DataDirectory(directory, self.seal_key)
+        self.client = Client(lambda: f"{next(self._nonces):08x}", self.clock.speed)
         self.runner = Runner(
             self.data, self.client, self.clock,
             lambda what, about: self.told.append((what, about)), self.calibration,
@@ -252,6 +260,16 @@ def result_of(path: Path) -> dict[str, Any]:
     return result
 
 
+def lines_of_session(path: Path, number: int) -> list[bytes]:
+    """Return the lines of a journal, as they were if its session had another number."""
+    crc, lines = "", []
+    for line in path.read_bytes().splitlines(keepends=True):
+        body = re.sub(rb'"session": \d+', b'"session": %d' % number, line[:-TAIL_BYTES], count=1)
+        crc = chained_crc(crc, body)
+        lines.append(body + f', "crc": "{crc}"}}\n'.encode())
+    return lines
+
+
 def run_session(
     directory: Path, listener: Listener, changes: Mapping[str, Any] | None = None
 ) -> Path:
@@ -262,12 +280,12 @@ def run_session(
 def asked_again_though_answered(path: Path) -> list[int]:
     """Return the numbers of tones that were played again although they had an answer.
 
-    Only the events are looked at. An answer is a press within the window, or an event that shows
-    that the window is over, while nothing disturbed the presentation.
+    Only the events are looked at. An answer is a press that is not too late, or an event that shows
+    that the pause after the tone is over, while nothing disturbed the presentation.
     """
     records = read_journal(path).records
     settings = Settings.from_record(records[0]["settings"])
-    window_us = MS * (settings.tone_ms + settings.response_window_ms)
+    pace = Pace(settings)
     answered: set[int] = set()
     wrong: list[int] = []
     number, onset_us = 0, None
@@ -278,14 +296,17 @@ def asked_again_though_answered(path: Path) -> list[int]:
                 wrong += [number] * (number in answered)
             case {"what": "tone-on"} if what["number"] == number:
                 onset_us = what["onset_us"]
-            case {"what": "button-down", "button": 2} if settings.unsure_half_width_db == 0.0:
+            case {"what": "button-down", "button": 2} if not settings.unsure_button:
                 pass  # of a button that there is not
             case {"what": "button-down" | "board-time", "at_us": at_us} if onset_us is not None:
                 since_us = at_us - onset_us
                 pressed = what["what"] == "button-down"
-                in_time = MS * settings.response_ms_min <= since_us <= window_us
-                if in_time if pressed else since_us > window_us:
+                in_time = MS * settings.response_ms_min <= since_us <= pace.late_us
+                over_us = pace.window_us + pace.pause_us(number + 1)
+                if number not in answered and (in_time if pressed else since_us > over_us):
                     answered.add(number)
+                    if pressed:
+                        pace.answered(since_us)
             case {"what": "tone-off", "cut": True} | {"what": "paused" | "board-lost"}:
                 onset_us = None
     return wrong

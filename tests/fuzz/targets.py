@@ -7,6 +7,7 @@ did, and some more, with every `make test`.
 
 import binascii
 import json
+import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,8 @@ from firmware_py.link.frames import FrameError, LineReader, decode, encode
 from firmware_py.session import ReplayError, replay
 from host_tools.research.methods.population import PopulationError, read_population
 from tests.console.instrument import connected
+from tests.fuzz.commands import commands
+from tests.fuzz.served import served
 from tests.journal.simulated_disk import SimulatedDisk
 
 REPO: Final = Path(__file__).parents[2]
@@ -37,6 +40,7 @@ GOLDEN: Final = REPO / "tests" / "golden"
 JOURNAL: Final = Path("/journals/session-000001.journal")
 SECOND_US: Final = 1_000_000
 INPUT_BYTES_MAX: Final = 4096
+BOARD_LIMIT_DBFS: Final = -30.0
 LINES_MAX: Final = 64  # of an input that is lines: what goes wrong does so in fewer
 
 
@@ -66,13 +70,26 @@ def frames(data: bytes, _directory: Path) -> None:
 
 
 def board(data: bytes, _directory: Path) -> None:
-    """A board takes whatever a host sends, and what it says is frames."""
-    it = SimulatedBoard(_Nobody(), boot=1)
+    """A board takes whatever a host and a listener do; what it says is frames, in order.
+
+    A line that begins with ``+`` or ``-`` is a button that goes down or up, of two the one that its
+    length says. No tone is louder than the limit, and none ends but the one that began.
+    """
+    it = SimulatedBoard(_Nobody(), boot=1, output_limit_dbfs=BOARD_LIMIT_DBFS)
+    sounding = ""
     for now_s, line in enumerate(_framed(data)):
-        it.advance(now_s * SECOND_US // 3)
-        it.receive(line, now_s * SECOND_US // 3)
+        now_us = now_s * SECOND_US // 3
+        it.advance(now_us)
+        if line[:1] in (b"+", b"-"):
+            it.server.button(1 + len(line) % 2, line[:1] == b"+", now_us)
+        it.receive(line, now_us)
         for said in it.transmit().splitlines(keepends=True):
-            decode(said)
+            _, verb, fields = decode(said)
+            if verb == "tone-on":
+                sounding = fields["id"]
+            elif verb == "tone-off" and sounding:  # a new host clears what was not sent
+                assert fields["id"] == sounding
+        assert all(tone.level_dbfs <= BOARD_LIMIT_DBFS for tone in it.played)
 
 
 def client(data: bytes, _directory: Path) -> None:
@@ -264,17 +281,30 @@ def _prior_seeds() -> Iterator[bytes]:
     )
 
 
+def _of_choices() -> Iterator[bytes]:
+    """Return choices of every command, journal and kind of change, by chance."""
+    chance = random.Random(CHOICES_SEED)
+    return (chance.randbytes(CHOICES_BYTES) for _ in range(CHOICES))
+
+
+CHOICES: Final = 20
+CHOICES_BYTES: Final = 40
+CHOICES_SEED: Final = 18
 WIRE: Final = (
-    "1 hello protocol=1 nonce=00000001",
-    "2 tone id=1 ear=left hz=1000 dbfs=-40 on=225 off=225 pulses=3 rise=25",
+    "1 hello wire=1 host=00000001",
+    "2 tone id=1 ear=l hz=1000 dbfs=-40 on=225 off=225 n=3 rise=25",
     "3 ping\n4 stop\n5 ack event=1\n6 events after=0",
-    "0 on event=1 boot=00000001 tone=1 us=100\n0 down event=2 us=200 button=1",
+    "1 hello wire=1 host=00000001\n2 tone id=1 ear=l hz=1000 dbfs=-40 on=500 off=225 n=3 rise=25 "
+    "buttons=3 press=100\n+\n-\n++\n3 ping",
+    "1 ok wire=1 board=sim version=1 boot=00c0ffee event=0 tone=-\n2 ok serial=1 press_ends=1\n"
+    "3 ok\n1 tone-on id=1-1 us=100\n2 button-down us=200\n3 tone-off id=1-1 us=200 cut=1",
 )  # fmt: skip
 CONSOLE: Final = (
     "*IDN?\n*TST?\nSYST:ERR?\nHELP\n",
     "SESS:STAR LEFT,SEED=7,AGE=67,SEX=F,ID=P-17\nSESS:STAR ID=患者7\n",
     "SESS:PAUS\nSESS:CONT\nSESS:ABOR\nSESS:STAT?\n",
-    "SETT unsure_half_width_db,3\nSETT?\nTHR? LEFT,12\nAUD 3\n\x15TONE RIGHT,1000,40\x08\r\n",
+    "SETT unsure_button,true\nSETT unsure_half_width_db,3\nSETT?\n",
+    "THR? LEFT,12\nAUD 3\n\x15TONE RIGHT,1000,40\x08\r\n",
     "SYST:PIN 4711\nsyst:lock\nSYST:EVEN ON\n",
 )
 TABLE: Final = (
@@ -299,4 +329,6 @@ TARGETS: Final = {
     "audiograms": Target(audiograms, _of_text(TABLE)),
     "population": Target(population, _of_text(TABLE)),
     "prior": Target(prior, _prior_seeds),
+    "commands": Target(commands, _of_choices),
+    "served": Target(served, _of_choices),
 }

@@ -21,9 +21,9 @@ def gp_pta(capsys: pytest.CaptureFixture[str]) -> GpPta:
 def refused(gp_pta: GpPta) -> Refused:
     """Return what runs a command that is refused, and returns why."""
 
-    def run(*words: object) -> str:
-        code, _, why = gp_pta(*words)
-        assert code == 2, why
+    def run(*words: object, code: int = 2) -> str:
+        found, _, why = gp_pta(*words)
+        assert found == code, why
         return why
 
     return run

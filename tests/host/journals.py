@@ -12,6 +12,7 @@ from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 LEFT_S2: Final = GOLDEN / "left-ear-s2.journal"
 BOTH: Final = GOLDEN / "both-ears-n3.journal"
+MASKED: Final = GOLDEN / "masked.journal"
 # The fixtures of these names.
 GpPta = Callable[..., tuple[int, str, str]]
 Refused = Callable[..., str]
@@ -61,6 +62,10 @@ def write_again(
 
 # What no session records, by name: where in header or result, what instead, and what is said of it.
 _THRESHOLD: Final = ("result", "ears", 0, "thresholds", 3)
+_ONE: Final = {
+    "frequency_hz": 250, "mark": "measured", "threshold_db_hl": 20, "sd_db": 2, "low_db_hl": 16,
+    "high_db_hl": 24, "limit_db_hl": None, "masking": None, "air_bone_gap_db": None,
+}  # fmt: skip
 NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {
     "no result": (("result",), None, "result is None; allowed is an object of outcome, ears, "),
     "an outcome": (("result", "outcome"), "won", "result.outcome is 'won'; allowed are complete, "),
@@ -90,12 +95,23 @@ NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {
     "no level": ((*_THRESHOLD, "high_db_hl"), None, "high_db_hl is None; allowed is a number "),
     "a negative SD": ((*_THRESHOLD, "sd_db"), -1.0, "sd_db is -1.0; allowed are numbers from 0 to"),
     "one too many": ((*_THRESHOLD, "bone"), 1, "thresholds[3] is ['frequency_hz', 'mark', "),
+    "few frequencies": (
+        ("result", "ears", 0, "thresholds"), [_ONE], "thresholds are of [250] Hz; allowed are [25"
+    ),
+    "a band": ((*_THRESHOLD, "high_db_hl"), -20.0, "high_db_hl is -20.0; allowed is low_db_hl, "),
+    "an age of text": (("person", "age_years"), "=1+1", "age_years is '=1+1'; allowed are numbers"),
+    "a formula": (("person", "identifier"), "=cmd|' /C calc'!A0", "identifier is \"=cmd|' /C"),
+    "a start of lines": (("started",), "2026-01-31T00:00Z\n12,complete", "started is '2026-01-3"),
+    "a direction": (("calibration", "why"), "a\u202eb", "a\\u202eb)'; allowed is a text that can"),
     "an identifier": (("person", "identifier"), "a\x1b[2J", "identifier is 'a\\x1b[2J'; allowed "),
     "a name": (("person", "name"), "Ada", "the header: person is {'age_years': None, "),
     "an age": (("person", "age_years"), 200, "the header: age_years is 200; allowed are numbers"),
     "a setting": (("settings", "tones_max"), 0, "the header: tones_max is 0; allowed are whole"),
-    "settings": (("settings",), {}, "the header: settings has no 'ears'"),
+    "settings": (("settings",), {}, "the header: settings has no 'conduct'"),
     "a session": (("session",), "1", "the header: session is '1'; allowed are whole numbers"),
+    "a number of a session": (("session",), 2**63, "session is 9223372036854775808; allowed are "),
+    "a huge age": (("person", "age_years"), 10**400, "the header: age_years is 10000000000"),
+    "a list of sessions": (("started",), "2026-01-31;00:00:00+00:00", "started is '2026-01-31;00:"),
     "a day": (("started",), "today", "the header: started is 'today'; allowed is a time with its"),
     "a version": (("firmware",), 1, "the header: firmware is 1; allowed is a text that can be"),
     "a calibration": (("calibration", "state"), "GOOD", "the header: calibration: its state is 'G"),

@@ -19,6 +19,7 @@ from host_tools.commands.report import command as report
 from host_tools.errors import HostError
 from host_tools.extras import need, remedy
 from host_tools.main import COMMANDS, main, parser
+from tests.host.journals import GpPta
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden" / "left-ear-s2.journal"
 PAGE: Final = Path(manual.__file__).parent / "README.md"
@@ -162,14 +163,18 @@ def test_an_output_that_is_full_is_named_and_is_no_verdict(
 
 
 def test_an_error_of_the_system_that_nobody_expected_is_shown_whole(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, gp_pta: GpPta
 ) -> None:
+    """With a code of its own: 1 says something of a journal."""
+
     def lost(_: object) -> int:
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(replay, "run", lost)
-    with pytest.raises(OSError, match="Input/output error"):
-        main(["replay", str(GOLDEN)])
+    code, out, err = gp_pta("replay", GOLDEN)
+    assert (code, out) == (70, "")
+    assert err.startswith("Traceback (most recent call last):\n")
+    assert err.endswith("OSError: [Errno 5] Input/output error\n")
 
 
 def test_what_is_missing_is_named_with_the_smallest_extra(

@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from scipy.special import ndtr
@@ -21,13 +21,27 @@ from firmware_py import ThresholdEstimator
 from firmware_py.inference.mixture.population_prior import shipped_prior
 from firmware_py.inference.profiles import PROFILES, LaplaceProfile, LogNormal
 from tests import reference
-from tests.inference.mixture.mixture_state import LISTENERS, between_db2, hypotheses_of
+from tests.inference.mixture.mixture_state import LISTENERS, data_of, hypotheses_of
 from tests.inference.mixture.population import moments
 from tests.reference import FloatArray
-from tests.reference_mixture import AWAY_AT_THE_START, RETURNS, WANDERS_OFF, row_of
+from tests.reference_mixture import (
+    ATTENDING,
+    HEARD,
+    MISSING,
+    STATE_AT_THE_START,
+    STATE_TO_STATE,
+    Listener,
+    bows_of,
+    probability,
+    row_of,
+    while_away,
+)
 
 SEED: Final = 20261201
 FREQUENCIES_HZ: Final = (500.0, 1000.0, 4000.0)  # knots of the prior
+# Two of the first are candidates; the last is asked only in its neighbourhood.
+CANDIDATES_OFF_KNOTS: Final = 16
+OFF_KNOTS_HZ: Final = (731.0, 1193.0, 5000.0)
 BINS: Final = 10
 NOISE_DB, LAPSE_RATE, FALSE_ALARM_RATE = 2.0, 0.01, 0.01
 LENGTH_BARK, SD_DB = 4.0, 12.0  # of the profile that has no prior of them
@@ -36,37 +50,74 @@ LENGTH_BARK, SD_DB = 4.0, 12.0  # of the profile that has no prior of them
 Ear = Callable[[float, float], bool]
 
 
-def ranks_of_default(tones: int, told: bool, seed: int) -> FloatArray:
-    """Return the posterior distribution function at the truth, at each of `FREQUENCIES_HZ`."""
-    rng = np.random.default_rng([SEED, seed])
-    prior = shipped_prior()
-    weight, mean, covariance = moments(prior)
-    k = rng.choice(len(weight), p=weight)
-    truth_db_hl = rng.multivariate_normal(mean[k], covariance[k])
-    noise_db, lapse_rate, false_alarm_rate = NOISE_DB, LAPSE_RATE, FALSE_ALARM_RATE
-    if not told:
-        who = LISTENERS[rng.choice(len(LISTENERS), p=[one.share for one in LISTENERS])]
-        noise_db, lapse_rate, false_alarm_rate = who[:3]
-    away = not told and rng.random() < AWAY_AT_THE_START
+class Person:
+    """Out of the shipped prior: a threshold curve with its bends, and a kind of listener.
 
-    def hears(frequency_hz: float, level_db_hl: float) -> bool:
-        nonlocal away
-        g = row_of(frequency_hz, np.array(prior.knots_hz)) @ truth_db_hl
-        sd_db = np.hypot(noise_db, np.sqrt(between_db2(frequency_hz, prior)))
-        attends = ndtr((level_db_hl - g) / sd_db)
-        p = 0.5 if away else false_alarm_rate + (1.0 - lapse_rate - false_alarm_rate) * attends
-        heard = bool(rng.random() < p)
-        away = not told and bool(rng.random() < (1.0 - RETURNS if away else WANDERS_OFF))
+    Parameters
+    ----------
+    told : bool
+        Whether the estimator will be told the listener, who is then one who does not wander.
+    """
+
+    def __init__(self, told: bool, rng: np.random.Generator) -> None:
+        prior = shipped_prior()
+        weight, mean, covariance = moments(prior)
+        k = rng.choice(len(weight), p=weight)
+        self._knots_hz = np.array(prior.knots_hz)
+        self._between_sd_db = np.array(prior.between_knots_sd_db)
+        self._knots_db_hl = rng.multivariate_normal(mean[k], covariance[k])
+        self._listener = Listener(NOISE_DB, LAPSE_RATE, FALSE_ALARM_RATE)
+        if not told:
+            shares = [one.share for one in LISTENERS]
+            self._listener = LISTENERS[rng.choice(len(LISTENERS), p=shares)]
+        self._wanders, self._rng = not told, rng
+        self._state = ATTENDING
+        if self._wanders:
+            self._state = int(rng.choice(3, p=STATE_AT_THE_START))
+        self._bends = rng.standard_normal(len(self._knots_hz) + 1)
+
+    def at(self, frequency_hz: float) -> float:
+        """Return the threshold, dB HL."""
+        bows_db = bows_of(frequency_hz, self._knots_hz, self._between_sd_db)
+        return float(
+            row_of(frequency_hz, self._knots_hz) @ self._knots_db_hl + bows_db @ self._bends
+        )
+
+    def __call__(self, frequency_hz: float, level_db_hl: float) -> bool:
+        """Answer a tone, and perhaps wander off, or return."""
+        g = np.array(self.at(frequency_hz))
+        p = float(probability(HEARD, level_db_hl, g, self._listener.noise_db, self._listener, 0.0))
+        if self._state != ATTENDING:
+            p = while_away(HEARD, 0.0)[self._state - MISSING]
+        heard = bool(self._rng.random() < p)
+        if self._wanders:
+            self._state = int(self._rng.choice(3, p=STATE_TO_STATE[self._state]))
         return heard
 
-    known = {"response_noise_db": NOISE_DB, "lapse_rate": LAPSE_RATE,
-             "false_alarm_rate": FALSE_ALARM_RATE} if told else {}  # fmt: skip
-    estimator = ThresholdEstimator(max_trials=tones, **known)  # type: ignore[arg-type]
-    _ask(estimator, hears, tones)
+
+def ranks_of_default(tones: int, told: bool, off_knots: bool, seed: int) -> FloatArray:
+    """Return the posterior distribution function at the truth, at each of `FREQUENCIES_HZ`.
+
+    Off the knots: tones and frequencies are; the latter are `OFF_KNOTS_HZ`.
+    """
+    person = Person(told, np.random.default_rng([SEED, seed]))
+    known: dict[str, Any] = {}
+    if told:
+        known |= {"response_noise_db": NOISE_DB, "lapse_rate": LAPSE_RATE,
+                  "false_alarm_rate": FALSE_ALARM_RATE}  # fmt: skip
+    if off_knots:
+        known["candidates"] = CANDIDATES_OFF_KNOTS
+    estimator = ThresholdEstimator(max_trials=tones, **known)
+    _ask(estimator, person, tones)
     share, means, covariances = hypotheses_of(estimator)
-    at = [prior.knots_hz.index(frequency_hz) for frequency_hz in FREQUENCIES_HZ]
-    sds = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
-    return np.asarray(share @ ndtr((truth_db_hl[at] - means[:, at]) / sds[:, at]))
+    prior = shipped_prior().within(*estimator.frequency_range_hz)
+    data = data_of(prior, off_knots, [], wanders=False)
+    rank = []
+    for frequency_hz in OFF_KNOTS_HZ if off_knots else FREQUENCIES_HZ:
+        b = data.row(frequency_hz)
+        sds = np.sqrt(np.einsum("i,hij,j->h", b, covariances, b))
+        rank.append(share @ ndtr((person.at(frequency_hz) - means @ b) / sds))
+    return np.array(rank)
 
 
 def ranks_of_laplace(profile: str, tones: int, seed: int) -> FloatArray:
@@ -116,8 +167,9 @@ def _drawn(
 
 
 METHODS: Final[dict[str, Callable[[int, int], FloatArray]]] = {
-    "default, told the listener": lambda tones, seed: ranks_of_default(tones, True, seed),
-    "default": lambda tones, seed: ranks_of_default(tones, False, seed),
+    "default, told the listener": lambda tones, seed: ranks_of_default(tones, True, False, seed),
+    "default": lambda tones, seed: ranks_of_default(tones, False, False, seed),
+    "default, told, off the knots": lambda tones, seed: ranks_of_default(tones, True, True, seed),
     "annealed-laplace": partial(ranks_of_laplace, "annealed-laplace"),
     "gp-pta-2015": partial(ranks_of_laplace, "gp-pta-2015"),
 }
@@ -152,12 +204,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     p = argparse.ArgumentParser(description="Print the calibration of all profiles.")
     p.add_argument("--sessions", type=int, default=2000, help="of each (default: 2000)")
     p.add_argument("--tones", type=int, nargs="+", default=[5, 10, 20, 40])
+    p.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), metavar="METHOD",
+                   help=f"of {'; '.join(METHODS)} (default: all)")  # fmt: skip
     p.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     a = p.parse_args(argv)
-    print(f"{a.sessions} sessions; at {', '.join(f'{f:g}' for f in FREQUENCIES_HZ)} Hz")
+    at_hz, off_hz = (", ".join(f"{f:g}" for f in v) for v in (FREQUENCIES_HZ, OFF_KNOTS_HZ))
+    print(f"{a.sessions} sessions; at {at_hz} Hz, off the knots at {off_hz} Hz")
     print(f"{'':28}tones  distance from uniform    p             cover of 50 %     95 %")
     with multiprocessing.get_context("spawn").Pool(a.workers) as pool:
-        for method in METHODS:
+        for method in a.methods:
             for tones in a.tones:
                 parts = [range(n, min(n + 50, a.sessions)) for n in range(0, a.sessions, 50)]
                 rank = np.vstack(pool.map(partial(ranks, method, tones), parts))

@@ -9,9 +9,12 @@ from typing import Any
 
 from firmware_py import ThresholdEstimator
 
+WIDTH_DB = 4.0  # of the dead zone, where it is not told
+
 # Profile, scale, and what is told of the listener.
 SESSIONS: list[tuple[str, str, dict[str, Any]]] = [
     ("default", "bark", {}),
+    ("response-times", "bark", {"false_alarm_rate": 0.02}),
     (
         "default",
         "log2",
@@ -24,6 +27,7 @@ SESSIONS: list[tuple[str, str, dict[str, Any]]] = [
             "candidates": 20,
         },
     ),
+    ("default", "mel", {"unsure_half_width_db": None}),
     ("annealed-laplace", "bark", {}),
     ("gp-pta-2015", "bark", {}),
     ("annealed-laplace", "mel", {}),
@@ -38,10 +42,12 @@ def bits_of(profile: str, scale: str, told: dict[str, Any], trials: int) -> list
     for n in range(trials):
         tone = estimator.next_stimulus()
         above_db = tone.level_db_hl - 25.0 - 0.006 * tone.frequency_hz + chance.gauss(0.0, 4.0)
-        unsure = abs(above_db) < told.get("unsure_half_width_db", 0.0)
+        half_width_db = told.get("unsure_half_width_db", 0.0)
+        unsure = abs(above_db) < (WIDTH_DB if half_width_db is None else half_width_db)
         heard = None if unsure else above_db > 0.0
         information_bits = estimator.information_bits
-        estimator.observe(tone.frequency_hz, tone.level_db_hl, heard)
+        time_s = chance.uniform(0.2, 1.0) if profile == "response-times" else None
+        estimator.observe(tone.frequency_hz, tone.level_db_hl, heard, time_s)
         if n % 4 == 3:
             estimator.observe_silence(chance.random() < 0.1)
         found = estimator.hyperparameters
@@ -49,9 +55,10 @@ def bits_of(profile: str, scale: str, told: dict[str, Any], trials: int) -> list
         numbers = [
             tone.frequency_hz, tone.level_db_hl, information_bits, estimator.log_evidence,
             found.length or 0.0, found.sd_db or 0.0, found.response_noise_db, found.lapse_rate,
-            found.false_alarm_rate, *mean_db_hl, *sd_db, estimator.probability_heard(1000.0, 40.0),
+            found.false_alarm_rate, found.unsure_half_width_db, *mean_db_hl, *sd_db,
+            estimator.probability_heard(1000.0, 40.0),
         ]  # fmt: skip
-        if profile == "default":  # the others take the quantile from the C library
+        if profile in ("default", "response-times"):  # the others ask the C library for quantiles
             numbers += [*estimator.threshold_band([500.0, 3170.0])[0], estimator.converged]
         lines.append(" ".join(float(number).hex() for number in numbers))
     return lines

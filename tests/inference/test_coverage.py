@@ -8,14 +8,14 @@ from typing import Final
 import numpy as np
 import pytest
 
-from tests.inference.coverage import cover, distance, ranks, unlikeliness
+from tests.inference.coverage import METHODS, cover, distance, ranks, unlikeliness
 
 SESSIONS: Final = 150
 TONES: Final = 12
 UNLIKELY: Final = 1e-3  # of a chi-square of uniform ranks; the seeds are fixed
 
 
-@pytest.mark.parametrize("method", ["default, told the listener", "default"])
+@pytest.mark.parametrize("method", [m for m in METHODS if m.startswith("default")])
 def test_the_default_posterior_is_calibrated(method: str) -> None:
     rank = ranks(method, TONES, range(SESSIONS))
     assert np.all((rank >= 0.0) & (rank <= 1.0))

@@ -42,6 +42,7 @@ EFFECTIVE_SIZE_MIN = 2000.0  # the mean is then known to 0.022 SD
 SHARP, USUAL, DULL = (
     told_listener(1.7, 0.01, 0.01), told_listener(3.0, 0.03, 0.03), told_listener(6.0, 0.06, 0.02)
 )  # fmt: skip
+WIDE, WIDER = (Listener(*SHARP[:3], half_width_db=width_db) for width_db in (5.0, 14.0))
 
 
 class Session(NamedTuple):
@@ -54,7 +55,7 @@ class Session(NamedTuple):
 
 def _asked(seed: int, trials: int, ear: Listener, told: Listener | None, **options: Any) -> Session:
     rng = np.random.default_rng([SEED, seed])
-    who = SimulatedEar(rng, ear, options.get("unsure_half_width_db", 0.0))
+    who = SimulatedEar(rng, ear, options.get("unsure_half_width_db") or ear.half_width_db)
     asking = dict(options)
     if told is not None:
         asking |= {"response_noise_db": told.noise_db, "lapse_rate": told.lapse_rate,
@@ -79,6 +80,11 @@ def _sessions() -> dict[str, Session]:
         ),
         "contradictions at one point": Session(contradiction, USUAL, {}),
         "unsure at times": _asked(6, 15, USUAL, USUAL, unsure_half_width_db=3.0),
+        "unsure at times, nothing told": _asked(11, 20, WIDE, None, unsure_half_width_db=None),
+        "unsure nearly always, nothing told": _asked(
+            12, 15, WIDER, None, unsure_half_width_db=None
+        ),
+        "never unsure, nothing told": _asked(13, 20, SHARP, None, unsure_half_width_db=None),
         "5 tones, nothing told": _asked(7, 5, USUAL, None),
         "20 tones, nothing told": _asked(8, 20, DULL, None),
         "40 tones, nothing told": _asked(9, 40, SHARP, None),
@@ -89,23 +95,27 @@ def _sessions() -> dict[str, Session]:
     }
 
 
-# Largest error over the knots allowed: of the mean in posterior SDs, and of the SD relative to it.
-# What was measured is about two thirds of it. Without attention that wanders, which is followed
-# apart from the threshold, the errors of "nothing told" are about half as large. When attention is
-# gone for some tones, the exact posterior has two modes, an ear that is deaf and one that was not
-# listening, and the approximation settles for the first.
-ALLOWED: dict[str, tuple[float, float]] = {
-    "5 tones, sigma 1.7": (0.05, 0.06),
-    "10 tones, sigma 1.7": (0.05, 0.08),
-    "20 tones, sigma 6": (0.05, 0.06),
-    "40 tones, sigma 1.7": (0.08, 0.17),
-    "a lapse far above the threshold": (0.05, 0.08),
-    "contradictions at one point": (0.05, 0.38),
-    "unsure at times": (0.15, 0.60),
-    "5 tones, nothing told": (0.08, 0.27),
-    "20 tones, nothing told": (0.06, 0.18),
-    "40 tones, nothing told": (0.15, 0.60),
-    "away for five tones, nothing told": (1.2, 0.80),
+# Largest error over the knots allowed: of the mean in posterior SDs, of the SD relative to it.
+# What was measured is about two thirds of it. Attention that wanders is followed apart from the
+# threshold, as if who is away at one tone said nothing of the next: half or more of what the SDs of
+# "nothing told" are too small by is due to that, over 200 sessions from the prior that ships. When
+# attention is gone for some tones, the exact posterior has two modes, an ear that is
+# deaf and one that was not listening. The log evidence is in nats.
+ALLOWED: dict[str, tuple[float, float, float]] = {
+    "5 tones, sigma 1.7": (0.05, 0.06, 0.02),
+    "10 tones, sigma 1.7": (0.05, 0.08, 0.02),
+    "20 tones, sigma 6": (0.05, 0.06, 0.03),
+    "40 tones, sigma 1.7": (0.20, 0.42, 0.09),
+    "a lapse far above the threshold": (0.05, 0.08, 0.08),
+    "contradictions at one point": (0.05, 0.38, 0.05),
+    "unsure at times": (0.15, 0.60, 0.13),  # asked at the edges of the dead zone
+    "unsure at times, nothing told": (0.11, 0.21, 0.14),
+    "unsure nearly always, nothing told": (0.05, 0.06, 0.08),
+    "never unsure, nothing told": (0.08, 0.09, 0.06),
+    "5 tones, nothing told": (0.12, 0.38, 0.08),
+    "20 tones, nothing told": (0.06, 0.11, 0.05),
+    "40 tones, nothing told": (0.10, 0.13, 0.11),
+    "away for five tones, nothing told": (0.30, 0.57, 0.21),
 }
 
 
@@ -144,6 +154,7 @@ def test_posterior_is_close_to_the_exact_one(name: str) -> None:
     assert exact.effective_size >= EFFECTIVE_SIZE_MIN
     assert mean_sd <= ALLOWED[name][0]
     assert sd_relative <= ALLOWED[name][1]
+    assert abs(nats) <= ALLOWED[name][2]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware_py import ThresholdEstimator
+from firmware_py.inference.mixture.arrays import (
+    FALSE_ALARM_RATE,
+    LAPSE_RATE,
+    UNSURE_HALF_WIDTH_DB,
+)
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from tests.inference.listeners import ADVERSARIES, session
 from tests.inference.mixture.mixture_state import SimulatedEar, told_listener
@@ -44,12 +49,20 @@ def _assert_sane_mixture(estimator: ThresholdEstimator) -> None:
     assert np.sum(w.hypotheses.weight) == pytest.approx(1.0, rel=1e-12)
     assert np.sum(w.mixture.weight) == pytest.approx(1.0, rel=1e-12)
     assert len(w.mixture.weight) == components
-    rates = w.listeners.table[:, 1:]
+    rates = w.listeners.table[:, [LAPSE_RATE, FALSE_ALARM_RATE]]
     found = estimator.hyperparameters
     assert np.min(w.listeners.table[:, 0]) * (1.0 - 1e-12) <= found.response_noise_db
     assert found.response_noise_db <= np.max(w.listeners.table[:, 0]) * (1.0 + 1e-12)
     assert min(found.lapse_rate, found.false_alarm_rate) > 0.0
     assert max(found.lapse_rate, found.false_alarm_rate) <= np.max(rates) * (1.0 + 1e-12)
+    half_width_db = w.listeners.table[:, UNSURE_HALF_WIDTH_DB]
+    assert np.min(half_width_db) * (1.0 - 1e-12) <= found.unsure_half_width_db
+    assert found.unsure_half_width_db <= np.max(half_width_db) * (1.0 + 1e-12)
+
+
+def most_bits(estimator: ThresholdEstimator) -> float:
+    """Return what an answer of two kinds, or of three, can tell."""
+    return math.log2(2.0 if estimator.unsure_half_width_db == 0.0 else 3.0)
 
 
 def _assert_sane(estimator: ThresholdEstimator) -> None:
@@ -64,7 +77,7 @@ def _assert_sane(estimator: ThresholdEstimator) -> None:
     assert np.all(np.maximum(mean_db_hl - outer[0], outer[1] - mean_db_hl) <= reach_db)
     assert -10.0 <= tone.level_db_hl <= 120.0
     assert 125.0 <= tone.frequency_hz <= 8000.0
-    assert 0.0 <= estimator.information_bits <= 1.0
+    assert 0.0 <= estimator.information_bits <= most_bits(estimator)
     assert -math.inf < estimator.log_evidence <= 1e-9
     assert 0.0 <= estimator.probability_heard(1000.0, 40.0) <= 1.0
     if estimator.profile == "default":
@@ -94,6 +107,7 @@ TOLD: dict[str, dict[str, Any]] = {
     "usual": {"response_noise_db": 2.0, "lapse_rate": 0.01, "false_alarm_rate": 0.01},
     "dull": {"response_noise_db": 30.0, "lapse_rate": 0.45, "false_alarm_rate": 0.45},
     "unsure": {"response_noise_db": 1.7, "unsure_half_width_db": 4.0, "age_years": 100.0},
+    "unsure, nothing": {"unsure_half_width_db": None},
 }
 
 
@@ -103,7 +117,7 @@ def test_128_trials_of_default(name: str, told: str) -> None:
     estimator = ThresholdEstimator(**TOLD[told])
     for trial in range(128):
         answer = ADVERSARIES[name](estimator, trial)
-        unsure = told == "unsure" and trial % 3 == 2
+        unsure = estimator.unsure_half_width_db != 0.0 and trial % 3 == 2
         estimator.observe(answer.frequency_hz, answer.level_db_hl, None if unsure else answer.heard)
         if trial % 10 == 9:
             estimator.observe_silence(answer.heard)
@@ -126,8 +140,8 @@ def test_narrow_limits_are_kept_whatever_is_answered(
             _assert_sane(estimator)
 
 
-@pytest.mark.parametrize("half_width_db", [0.1, 4.0, 15.0])
-def test_somebody_who_is_never_sure(half_width_db: float) -> None:
+@pytest.mark.parametrize("half_width_db", [0.1, 4.0, 15.0, None])
+def test_somebody_who_is_never_sure(half_width_db: float | None) -> None:
     estimator = ThresholdEstimator(unsure_half_width_db=half_width_db)
     for trial in range(128):
         tone = estimator.next_stimulus()
@@ -183,6 +197,54 @@ def test_any_answers(
     for answer in asked:
         estimator.observe(*answer)
         _assert_sane(estimator)
+
+
+# At knots, off them, at the middle of an interval and a hair from a knot, and beyond the outermost.
+places_hz = (
+    st.sampled_from([*KNOTS_HZ, 1225.0, 1414.2135623730951, 1000.0000001, 999.9999999, 50.0, 16e3])
+    | st.floats(50.0, 16000.0)
+)  # fmt: skip
+any_answer = st.tuples(
+    places_hz, st.floats(-10.0, 120.0) | st.sampled_from([-10.0, 40.0, 120.0]),
+    st.sampled_from([True, False, None]),
+)  # fmt: skip
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from(list(TOLD)),
+    st.lists(any_answer | st.booleans(), min_size=1, max_size=24),
+    st.none() | st.integers(2, 20),
+)
+def test_any_answers_on_and_off_the_knots(
+    told: str, events: list[tuple[float, float, bool | None] | bool], candidates: int | None
+) -> None:
+    """Any population, told or not, with silences between; room for bends late or from the start."""
+    wide: dict[str, Any] = {"frequency_range_hz": (50.0, 16000.0), "candidates": candidates}
+    estimator = ThresholdEstimator(prior=POPULATION, max_trials=24, **wide, **TOLD[told])
+    unsure = estimator.unsure_half_width_db != 0.0
+    asked_hz = [50.0, 1000.0, 1225.0, 3500.0, 16000.0]
+    for event in events:
+        if isinstance(event, bool):
+            estimator.observe_silence(event)
+        else:
+            frequency_hz, level_db_hl, heard = event
+            estimator.observe(frequency_hz, level_db_hl, heard if unsure else bool(heard))
+            asked_hz.append(frequency_hz)
+        mean_db_hl, sd_db = estimator.threshold(asked_hz)
+        low_db_hl, high_db_hl = estimator.threshold_band(asked_hz)
+        share, means, covariances = estimator.joint_threshold(asked_hz)
+        tone = estimator.next_stimulus()
+        attended = estimator.attended
+        assert np.all(np.isfinite([mean_db_hl, sd_db, low_db_hl, high_db_hl]))
+        assert np.all((sd_db > 0.0) & (low_db_hl < high_db_hl))
+        assert np.all((attended >= -1e-12) & (attended <= 1.0))
+        assert math.isfinite(estimator.log_evidence)
+        assert 0.0 <= tone.information_bits <= most_bits(estimator)
+        assert share.sum() == pytest.approx(1.0, rel=1e-12)
+        assert np.all(np.isfinite(means))
+        assert np.min(np.linalg.eigvalsh(covariances)) > -1e-6
+        _assert_sane_mixture(estimator)
 
 
 @pytest.mark.parametrize("profile", ["default", "annealed-laplace"])

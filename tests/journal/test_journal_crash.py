@@ -319,6 +319,6 @@ def test_the_sweep_notices_an_end_that_is_saved_unsynced(monkeypatch: pytest.Mon
         disk.write(handle, content)
         disk.close(handle)
 
-    monkeypatch.setattr(recovery, "_write_whole", careless)
+    monkeypatch.setattr(recovery, "write_whole", careless)
     with pytest.raises(AssertionError, match="bytes are lost"):
         sweep_power(again=True)

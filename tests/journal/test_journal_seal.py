@@ -192,11 +192,21 @@ def test_a_forged_journal_is_not_gone_on_with(path: Path) -> None:
     assert path.read_bytes() == content
 
 
-def test_a_journal_begun_without_seals_goes_on_without_them(tmp_path: Path) -> None:
-    path = tmp_path / "s.jsonl"
-    with JournalWriter.create(path, {}):
-        pass
-    journal, _ = JournalWriter.resume(path, seal_key=KEY)
-    with journal:
+def stripped(path: Path) -> None:
+    """Take all seals off, and the name of the key."""
+    plain = (unsealed(line) for line in lines_of(path)[:-1])
+    named = f', "seal_key": "{KEY.name}"'.encode()
+    path.write_bytes(b"".join(with_right_crcs([line.replace(named, b"") for line in plain])))
+
+
+def test_what_is_not_sealed_does_not_go_on_where_journals_are_sealed(path: Path) -> None:
+    """Else whoever can take the seals off can change all of it."""
+    stripped(path)
+    content = path.read_bytes()
+    assert len(read_journal(path).records) == 5
+    with pytest.raises(JournalReadError, match="is not sealed, and this device seals its journals"):
+        JournalWriter.resume(path, seal_key=KEY)
+    assert path.read_bytes() == content
+    with JournalWriter.resume(path)[0] as journal:
         journal.append(NOTE)
     assert b"seal" not in path.read_bytes()

@@ -10,7 +10,7 @@ import re
 import zlib
 from typing import Final, NamedTuple, Protocol
 
-FRAME_BYTES_MAX: Final = 96
+FRAME_BYTES_MAX: Final = 128
 EVENTS_KEPT_MAX: Final = 64
 SILENCE_US: Final = 1_000_000
 FRAME: Final = re.compile(
@@ -70,9 +70,12 @@ FIELDS: Final[dict[str, tuple[str, float, float]]] = {
     "off": (WHOLE, 0, 5000),
     "n": (WHOLE, 1, 20),
     "rise": (WHOLE, 5, 100),
+    "buttons": (WHOLE, 0, 3),
+    "press": (WHOLE, 0, 5000),
     "event": (WHOLE, 0, 999_999_999),
     "after": (WHOLE, 0, 999_999_999),
 }
+OPTIONAL: Final = ("buttons", "press")  # in their order; 0 where they are missing
 COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "hello": ("wire", "host"),
     "serial": (),
@@ -122,7 +125,8 @@ class ExampleBoard:
         self._answered: tuple[int, bytes] | None = None
         self._tone_id = "-"
         self._tone_ear = self._noise_ear = ""  # of what sounds
-        self._tone_end_us = 0
+        self._tone_on_us = self._tone_end_us = 0
+        self._press_us = self._press_buttons = 0  # which press ends it
         self._noise_lost = False
         self._down: list[int] = []
 
@@ -162,12 +166,16 @@ class ExampleBoard:
         self._down = [one for one in self._down if one != button] + [button] * down
         which = {} if button == 1 else {"button": button}
         self._tell("button-down" if down else "button-up", us=at_us, **which)
+        since_us = at_us - self._tone_on_us
+        if down and self._press_buttons & button and since_us >= self._press_us:
+            self._cut()
 
     def _tell(self, verb: str, **fields: str | int) -> None:
         self._newest += 1
         line = write(self._newest, verb, **fields)
         self._events = [*self._events, (self._newest, line)][-EVENTS_KEPT_MAX:]
-        self._outgoing.append(line)
+        if self._host:
+            self._outgoing.append(line)
 
     def _take(self, frame: Frame) -> None:
         number, verb, fields = frame
@@ -206,8 +214,12 @@ class ExampleBoard:
             check(key, fields)
         if verb == "tone" and 2 * int(fields["rise"]) > int(fields["on"]):
             raise Error("field", name="rise")
+        allowed = COMMANDS[verb] + (OPTIONAL if verb == "tone" else ())
+        for key in OPTIONAL:
+            if key in fields and key in allowed:
+                check(key, fields)
         for key in fields:
-            if key not in COMMANDS[verb]:
+            if key not in allowed:
                 raise Error("field", name=key[:16])
 
     def _do(self, verb: str, fields: dict[str, str]) -> dict[str, str | int]:
@@ -218,7 +230,7 @@ class ExampleBoard:
             case "hello":
                 return self._hello(fields["host"])
             case "serial":
-                return {"serial": "example-1"}
+                return {"serial": "example-1", "press_ends": 1}
             case "tone":
                 self._play(fields)
             case "mask":
@@ -265,6 +277,9 @@ class ExampleBoard:
             raise Error("noise")
         on_ms, off_ms, pulses = (int(fields[key]) for key in ("on", "off", "n"))
         self._tone_id, self._tone_ear = fields["id"], fields["ear"]
+        self._press_us = 1000 * int(fields.get("press", 0))
+        self._press_buttons = int(fields.get("buttons", 0))
+        self._tone_on_us = self._now_us
         self._tone_end_us = self._now_us + 1000 * (pulses * on_ms + (pulses - 1) * off_ms)
         self._tell("tone-on", id=self._tone_id, us=self._now_us)  # a real board plays it now
 
@@ -279,6 +294,9 @@ class ExampleBoard:
 
     def _fall_silent(self) -> None:
         self._noise_ear, self._noise_lost = "", False
+        self._cut()
+
+    def _cut(self) -> None:
         if self._tone_ear:
             self._tone_ear = ""
             self._tell("tone-off", id=self._tone_id, us=self._now_us, cut=1)

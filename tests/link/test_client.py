@@ -10,9 +10,10 @@ import pytest
 from device.simulator.audiogram import Audiogram
 from device.simulator.board import SimulatedBoard
 from device.simulator.listener import SimulatedListener
+from device.tone_generator.server import ToneGenerator
+from firmware_py.link.board import ASKS_MAX
 from firmware_py.link.client import (
     ANSWER_TIMEOUT_US,
-    ASKS_MAX,
     QUEUE_MAX,
     REPEATS_MAX,
     Client,
@@ -20,6 +21,7 @@ from firmware_py.link.client import (
     UnansweredError,
 )
 from firmware_py.link.frames import decode, encode
+from firmware_py.link.messages import NO_TONE
 from firmware_py.link.notices import (
     BoardEvent,
     ButtonPressed,
@@ -30,6 +32,7 @@ from firmware_py.link.notices import (
     Notice,
     Refused,
     TimeTold,
+    ToneEnded,
     ToneStarted,
     UnknownEvent,
 )
@@ -142,6 +145,83 @@ def test_events_of_both_buttons_come_whole_and_in_order(fault_rate: float) -> No
     assert (line.client.counters.repeats > 0) == (fault_rate > 0.0)
 
 
+BY_PRESS = replace(TONE, press_ms=100, press_buttons=3)
+
+
+class OldServer(ToneGenerator):
+    """The program of before: it knows nothing of the end at a press, and reads shorter lines."""
+
+    said: list[dict[str, str]]
+
+    def __init__(self, *about: Any) -> None:
+        super().__init__(*about)
+        self.said = []
+
+    def receive(self, data: bytes, now_us: int, told_us: int) -> None:
+        for line in data.splitlines(keepends=True):
+            assert len(line) <= 96
+            _, verb, fields = decode(line)
+            if verb == "tone":
+                assert "buttons" not in fields
+                assert "press" not in fields
+                self.said.append(fields)
+        super().receive(data, now_us, told_us)
+
+    def _identify(self, _values: dict[str, Any]) -> dict[str, Any]:
+        return {"serial": "of-old", "press_ends": 0}
+
+
+class OldBoard(SimulatedBoard):
+    server_type = OldServer
+
+
+@pytest.mark.parametrize("fault_rate", [0.0, 0.3])
+def test_a_press_ends_a_tone_while_the_host_knows_of_none(fault_rate: float) -> None:
+    line = connected(2_000_000, fault_rate=fault_rate)
+    assert line.client.press_ends
+    line.client.play(BY_PRESS)
+    line.run(6_000_000)
+
+    on, pressed, ended, released = line.told()
+    assert isinstance(on, ToneStarted)
+    assert isinstance(pressed, ButtonPressed)
+    assert ended == ToneEnded(3, "1-1", pressed.at_us, cut=True)
+    assert isinstance(released, ButtonReleased)
+    assert len(line.board.played) == 1
+
+
+def test_an_old_board_is_sent_nothing_that_it_does_not_know() -> None:
+    board = OldBoard(make_board().hand.listener, boot=0xB007)
+    line = Line(make_client(), board)
+    line.client.connect(0)
+    line.client.play(BY_PRESS)
+    line.run(2_000_000)
+    longest = replace(
+        BY_PRESS, tone_id="12345678", frequency_hz=16000.0, level_dbfs=-160.0, on_ms=5000,
+        off_ms=5000, pulses=20, rise_ms=100, press_ms=5000,
+    )  # fmt: skip
+    line.client.play(longest)
+    line.run(1_000_000)
+
+    assert not line.client.press_ends
+    assert isinstance(board.server, OldServer)
+    assert [fields["id"] for fields in board.server.said] == ["1-1", "12345678"]
+    assert any(isinstance(told, ButtonPressed) for told in line.told())
+    assert not board.played[0].cut, "it plays to its end unless the host says stop"
+
+
+def test_what_a_board_can_do_is_forgotten_with_it() -> None:
+    line = connected(2_000_000)
+    line.client.disconnect()
+    assert not line.client.press_ends
+    line.board = OldBoard(make_board().hand.listener, boot=0xB008)
+    line.board.advance(line.now_us)
+    line.client.connect(line.now_us)
+    line.client.play(BY_PRESS)
+    line.run(1_000_000)
+    assert len(line.board.played) == 1
+
+
 def test_the_board_is_kept_alive_and_falls_silent_without_its_host() -> None:
     line = connected(2_000_000, replace(TONE, on_ms=5000, off_ms=0, pulses=1))
     assert not line.board.played[0].cut
@@ -202,7 +282,7 @@ def test_what_came_in_an_earlier_conversation_is_no_garbage_of_this_one() -> Non
             {"code": "version", "wire": 2},
             "the tone generator speaks wire 2, this firmware 1",
         ),
-        ("ok", {"board": "x"}, "the answer to 'hello' is not of wire 1"),
+        ("ok", {"board": "x"}, "the answer to 'hello' has no wire, and wire 1 asks for it"),
     ],
 )
 def test_an_answer_of_another_language_is_named(verb: str, fields: Any, why: str) -> None:
@@ -365,26 +445,52 @@ def test_a_board_that_never_says_which_it_is_is_lost() -> None:
             sequence, "ok", {**fields, "boot": "0000b007", "tone": "-"} if verb == "hello" else {}
         )
         notices = client.receive(answer, 0)
-    assert notices == [Lost("the answer to 'serial' is not of wire 1")]
+    assert notices == [Lost("the answer to 'serial' has no serial, and wire 1 asks for it")]
+
+
+@pytest.mark.parametrize("verb", ["button-down", "button-up"])
+@pytest.mark.parametrize("button", ["3", "7", "0", "left"])
+def test_a_button_that_is_not_on_the_page_is_named_and_means_nothing(
+    verb: str, button: str
+) -> None:
+    line = connected(50_000)
+    (told,) = line.client.receive(encode(1, verb, {"us": "5", "button": button}), line.now_us)
+    why = f"{verb!r} has button={button}, which wire 1 does not allow"
+    assert told == UnknownEvent(1, verb, why)
+    assert line.client.connected
+
+
+def test_an_event_that_is_not_on_the_page_is_told_as_unknown() -> None:
+    line = connected(50_000)
+    told = line.client.receive(encode(1, "lamp-on", {"us": "5"}), line.now_us)
+    assert told == [UnknownEvent(1, "lamp-on")]
 
 
 @pytest.mark.parametrize(
-    ("verb", "fields"),
+    ("verb", "fields", "why"),
     [
-        ("button-down", {"us": "5", "button": "3"}),
-        ("button-up", {"us": "5", "button": "0"}),
-        ("button-down", {"us": "5", "button": "left"}),
-        ("button-down", {"button": "2"}),
-        ("tone-on", {"us": "soon", "id": "1-1"}),
-        ("tone-off", {"us": "5", "id": "1-1", "cut": "2"}),
-        ("lamp-on", {"us": "5"}),
+        ("button-down", {"button": "2"}, "has no us, and wire 1 asks for it"),
+        ("button-down", {"us": "-5"}, "has us=-5, which wire 1 does not allow"),
+        ("button-down", {"us": str(2**63)}, f"has us={2**63}, which wire 1 does not allow"),
+        ("tone-on", {"us": "soon", "id": "1-1"}, "has us=soon, which wire 1 does not allow"),
+        (
+            "tone-off",
+            {"us": "5", "id": "1-1", "cut": "2"},
+            "has cut=2, which wire 1 does not allow",
+        ),
     ],
 )
-def test_an_event_that_is_not_on_the_page_is_told_as_unknown(
-    verb: str, fields: dict[str, str]
+def test_a_board_whose_event_cannot_be_is_named_and_met_anew(
+    verb: str, fields: dict[str, str], why: str
 ) -> None:
-    line = connected(50_000)
-    assert line.client.receive(encode(1, verb, fields), line.now_us) == [UnknownEvent(1, verb)]
+    line = connected(2_000_000, TONE)
+    newest = line.client.last_event + 1
+    told = line.client.receive(encode(newest, verb, fields), line.now_us)
+    assert told == [Lost(f"{verb!r} {why}", disbelieved=True)]
+
+    line.client.connect(line.now_us)
+    (greeted,) = (n for n in line.run(200_000) if isinstance(n, Greeted))
+    assert greeted.tone_id == NO_TONE, "what it plays belongs to nothing here"
 
 
 def test_a_field_that_is_not_on_the_page_is_passed_over() -> None:

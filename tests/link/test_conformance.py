@@ -38,7 +38,10 @@ MS = 1000
 S = 1_000_000
 BOOT = 0xC0FFEE
 TONE_US = 800 * MS
-PULSES = Tone("1-1", "left", 1000.0, -60.0, on_ms=225, off_ms=225, pulses=3, rise_ms=25)
+PULSES = Tone(
+    "1-1", "left", 1000.0, -60.0, on_ms=225, off_ms=225, pulses=3, rise_ms=25,
+    press_ms=100, press_buttons=1,
+)  # fmt: skip
 MASK: dict[str, str | int] = {"ear": "l", "hz": "1000", "dbfs": "-60"}
 HELLO: dict[str, str | int] = {"wire": 1, "host": "0000000a"}
 HELLO_AGAIN: dict[str, str | int] = {"wire": 1, "host": "0000000b"}
@@ -235,6 +238,8 @@ def test_a_tone_lasts_as_long_as_its_pulses(
         ("tone", "off", (-1, 5001, "x")),
         ("tone", "n", (0, 21, "3.0")),
         ("tone", "rise", (4, 101, "x")),
+        ("tone", "buttons", (-1, 4, "x", "1.0", "03")),
+        ("tone", "press", (-1, 5001, "x", "100.0")),
         ("mask", "ear", ("both",)),
         ("mask", "hz", ("99",)),
         ("mask", "dbfs", ("-9.99",)),
@@ -248,8 +253,9 @@ def test_a_field_that_is_missing_or_out_of_range_is_named(
     right = RIGHT[verb]
     for value in wrong_values:
         assert desk.answer(verb, **{**right, key: value}) == wrong(key)
-    missing = {other: value for other, value in right.items() if other != key}
-    assert desk.answer(verb, **missing) == wrong(key)
+    if key in right:
+        missing = {other: value for other, value in right.items() if other != key}
+        assert desk.answer(verb, **missing) == wrong(key)
     assert desk.answer("ping")[1]["event"] == "0", "nothing of it is done"
 
 
@@ -258,7 +264,8 @@ def test_a_field_that_is_missing_or_out_of_range_is_named(
     [
         {"id": "12345678", "hz": "100", "dbfs": "0", "rise": 5},
         {"on": 50, "rise": 25, "off": 0, "n": 1, "hz": "16000.00", "dbfs": "-160.00"},
-        {"on": 5000, "rise": 100, "off": 5000, "n": 20},
+        {"on": 5000, "rise": 100, "off": 5000, "n": 20, "buttons": 3, "press": 5000},
+        {"buttons": 0, "press": 0},
     ],
 )
 def test_the_ends_of_the_ranges_are_allowed(desk: Desk, changes: dict[str, str | int]) -> None:
@@ -302,6 +309,88 @@ def test_stop_silences_at_once(desk: Desk) -> None:
     assert answer == (desk.sequence, *OK)
     assert event == (2, "tone-off", {"id": "r1", "us": "300000", "cut": "1"})
     assert desk.until(2 * S) == []
+
+
+# The end at a press
+
+PRESSED: dict[str, str | int] = {"buttons": 1, "press": 100}
+
+
+def test_a_board_says_that_a_press_ends_its_tones(desk: Desk) -> None:
+    assert desk.answer("serial")[1]["press_ends"] == "1"
+
+
+def at_press(desk: Desk, number: int, at_us: int, down: bool = True) -> list[Frame]:
+    """Press or release a button at that time, and return what is told then."""
+    desk.now_us = at_us
+    desk.ask("ping")
+    desk.press(number, down, at_us)
+    return desk.read()
+
+
+def test_a_press_ends_the_tone_at_once_and_is_told_first(desk: Desk) -> None:
+    desk.tone(**PRESSED)
+    assert at_press(desk, 1, 150_123) == [
+        (2, "button-down", {"us": "150123"}),
+        (3, "tone-off", {"id": "r1", "us": "150123", "cut": "1"}),
+    ]
+    assert told(at_press(desk, 1, 300 * MS, down=False)) == [("button-up", 300 * MS)]
+    assert told(at_press(desk, 1, 400 * MS)) == [("button-down", 400 * MS)]
+    assert desk.until(2 * S) == [], "the tone does not end twice"
+    assert desk.tone(id="r2") == OK
+
+
+@pytest.mark.parametrize(("after_us", "ended"), [(100 * MS - 1, False), (100 * MS, True)])
+def test_only_a_press_late_enough_ends_the_tone(desk: Desk, after_us: int, ended: bool) -> None:
+    desk.until(3 * S)
+    desk.tone(**PRESSED)
+    frames = at_press(desk, 1, 3 * S + after_us)
+    assert [f.verb for f in frames] == ["button-down"] + ["tone-off"] * ended
+    at_press(desk, 1, 3 * S + 300 * MS, down=False)
+    again = at_press(desk, 1, 3 * S + 350 * MS)
+    assert [f.verb for f in again] == ["button-down"] + ["tone-off"] * (not ended)
+
+
+@pytest.mark.parametrize("buttons", [0, 1, 2, 3])
+@pytest.mark.parametrize("button", [1, 2])
+def test_only_the_buttons_that_are_asked_for_end_the_tone(
+    desk: Desk, buttons: int, button: int
+) -> None:
+    desk.tone(buttons=buttons, press=0)
+    frames = at_press(desk, button, 50 * MS)
+    assert [f.verb for f in frames] == ["button-down"] + ["tone-off"] * bool(buttons & button)
+
+
+def test_a_press_ends_no_tone_of_an_old_host_nor_the_one_after(desk: Desk) -> None:
+    desk.tone(**PRESSED)
+    desk.until(1 * S)
+    desk.tone(id="r2")
+    assert [f.verb for f in at_press(desk, 1, 1200 * MS)] == ["button-down"]
+
+
+def test_a_button_that_is_held_down_or_released_ends_nothing(desk: Desk) -> None:
+    at_press(desk, 1, 10 * MS)
+    desk.tone(buttons=3)
+    assert [f.verb for f in at_press(desk, 1, 300 * MS, down=False)] == ["button-up"]
+
+
+def test_noise_goes_on_when_a_press_ends_the_tone(desk: Desk) -> None:
+    desk.ask("mask", **MASK)
+    desk.tone(**PRESSED)
+    assert told(at_press(desk, 1, 200 * MS))[-1] == ("tone-off", 200 * MS)
+    assert desk.noise_in("l")
+    assert desk.tone(id="r2") == OK, "the noise is not lost"
+
+
+def test_a_tone_that_a_press_ended_is_not_played_again_when_it_is_repeated(desk: Desk) -> None:
+    line = write(2, "tone", **{**TONE, **PRESSED})
+    first = desk.send(line)[:1]
+    desk.board.advance(200 * MS)
+    desk.press(1, True, 200 * MS)
+    desk.now_us = 201 * MS
+    assert [f.verb for f in desk.read()] == ["button-down", "tone-off"]
+    assert desk.send(line) == first
+    assert desk.send(write(3, "stop")) == [(3, *OK)], "and there is nothing to stop"
 
 
 # Noise
@@ -515,6 +604,8 @@ def a_command(chance: random.Random) -> tuple[str, dict[str, str | int]]:
             fields = dict(TONE, id=f"r{chance.randrange(99)}", ear=chance.choice("lr"))
             fields["dbfs"] = chance.choice(["-80.00", "-19.99", "-20", "-30.5", "0"])
             fields["n"] = chance.choice([1, 3])
+            if chance.random() < 0.5:
+                fields |= {"buttons": chance.randrange(4), "press": chance.choice([0, 60, 300])}
         case "mask":
             fields = dict(MASK, ear=chance.choice("lr"), dbfs=chance.choice(["-80", "-19.99"]))
         case "ack":

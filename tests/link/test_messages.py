@@ -45,9 +45,10 @@ def values(field: Field) -> str:
         return f"1 to {field.high} characters{but}"
     if field.high is None:
         return f"{field.kind}, 0 or more"
+    high = f"{field.high:g}" if field.high < 1e6 else str(field.high)
     half = f", at most half of `{field.half_of}`" if field.half_of else ""
     missing = "" if field.default is None else f"; {field.default} where it is missing"
-    return f"{field.kind}, {field.low:g} to {field.high:g}{half}{missing}"
+    return f"{field.kind}, {field.low:g} to {high}{half}{missing}"
 
 
 def rows(header: str) -> list[list[str]]:
@@ -117,7 +118,7 @@ def longest_value(field: Field) -> Any:
 def test_what_is_written_is_read_again() -> None:
     fields = COMMANDS["tone"][0]
     tone = {"id": "1-1", "ear": 1, "hz": 1000.25, "dbfs": -60.5,
-            "on": 200, "off": 100, "n": 3, "rise": 25}  # fmt: skip
+            "on": 200, "off": 100, "n": 3, "rise": 25, "buttons": 3, "press": 0}  # fmt: skip
     given = {key: str(value) for key, value in write(fields, tone)}
     assert given["ear"] == "r"
     assert read(fields, given) == tone

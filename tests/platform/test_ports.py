@@ -7,8 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+import serial
 
-from firmware_py.platform.ports import UNSENT_BYTES_MAX, Port, PortError
+from firmware_py.platform.ports import (
+    DRAIN_LOOK_S,
+    UNSENT_BYTES_MAX,
+    WRITE_BYTES_MAX,
+    Port,
+    PortError,
+)
 
 WAIT_S_MAX = 10.0  # for bytes on a very busy machine; usually microseconds
 
@@ -117,6 +124,85 @@ def test_the_last_words_are_waited_for_as_long_as_said(pty: Pty, port: Port) -> 
     assert port.is_full
     port.close()
     port.drain(WAIT_S_MAX)  # nothing is waited for any more
+
+
+class Passing:
+    """A clock that only goes on while somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.s = 100.0
+
+    def now_s(self) -> float:
+        return self.s
+
+    def sleep(self, seconds: float) -> None:
+        self.s += seconds
+
+
+def test_a_port_that_takes_nothing_is_waited_for_no_longer_than_said(pty: Pty, port: Port) -> None:
+    port.write(bytes(20_000))
+    clock = Passing()
+    port.drain(0.5, clock.now_s, clock.sleep)
+    assert 0.5 <= clock.s - 100.0 <= 0.5 + 2 * DRAIN_LOOK_S
+    assert port.is_full
+
+
+class Line(serial.SerialBase):  # type: ignore[misc]
+    """A device that sends slowly, or not at all; the system has the bytes meanwhile."""
+
+    def __init__(self, out_waiting: int) -> None:
+        super().__init__()
+        self.out_waiting = out_waiting
+        self.done: list[str] = []
+
+    def reset_output_buffer(self) -> None:
+        self.done.append("reset")
+
+    def open(self) -> None:
+        self.is_open = True
+
+    def close(self) -> None:
+        self.done.append("close")
+
+    def _reconfigure_port(self) -> None:
+        """Take any settings."""
+
+
+@pytest.mark.parametrize(
+    ("out_waiting", "waits", "done"), [(7, True, ["reset", "close"]), (0, False, ["close"])]
+)
+def test_the_system_does_not_wait_for_a_device_either(
+    monkeypatch: pytest.MonkeyPatch, out_waiting: int, waits: bool, done: list[str]
+) -> None:
+    """Linux waits 15 to 30 s when one is closed that has not sent everything."""
+    line, clock = Line(out_waiting), Passing()
+    monkeypatch.setattr(serial, "serial_for_url", lambda *_, **__: line)
+    port = Port("slow", "console")
+    port.open()
+    port.drain(0.5, clock.now_s, clock.sleep)
+    port.close()
+
+    assert (clock.s > 100.0) == waits
+    assert line.done == done
+
+
+def test_a_port_that_cannot_tell_is_written_to_once_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each write may wait, and sixteen of them are for the next turns of the loop."""
+    line, written = Line(0), list[int]()
+
+    def write(data: bytes) -> int:
+        written.append(len(data))
+        return len(data)
+
+    monkeypatch.setattr(serial, "serial_for_url", lambda *_, **__: line)
+    monkeypatch.setattr(line, "write", write)
+    port = Port("network", "console")
+    port.open()
+    port.write(bytes(UNSENT_BYTES_MAX))
+    assert written == [WRITE_BYTES_MAX]
+    assert port.is_full
 
 
 def test_a_port_that_vanishes_is_named_once(pty: Pty, port: Port) -> None:

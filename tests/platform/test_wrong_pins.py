@@ -3,12 +3,15 @@
 import errno
 import itertools
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from firmware_py.console.grammar import ConsoleError
-from firmware_py.console.pin import DELAY_S_MAX, PinHash, PinLock
+from firmware_py.console.pin import DELAY_S_MAX, RELOCK_S, UNLOCKED, PinHash, PinLock
+from firmware_py.journal import Disk
 from firmware_py.platform.wrong_pins import COUNT_MAX, WrongPinsOnDisk
 from tests.journal.simulated_disk import Fault, PowerLoss, PowerLostError, SimulatedDisk
 
@@ -75,7 +78,7 @@ def test_one_is_counted_before_it_is_looked_at(path: Path, monkeypatch: pytest.M
 def test_one_read_error_at_the_start_ends_no_wait(path: Path, name: str) -> None:
     disk = SimulatedDisk()
     for _ in range(4):
-        WrongPinsOnDisk(path, disk).add()
+        WrongPinsOnDisk(path, disk).expect()
     at = len(disk.calls) + 1 + (name == "size")
     disk.fail(Fault(at, errno.EIO, only=frozenset({name})))
     assert WrongPinsOnDisk(path, disk).count() == 4
@@ -89,7 +92,7 @@ def test_the_power_may_go_at_any_write(path: Path, loss: PowerLoss) -> None:
         counted = 0
         try:
             for _ in range(3):
-                WrongPinsOnDisk(path, disk).add()
+                WrongPinsOnDisk(path, disk).expect()
                 counted += 1
         except PowerLostError:
             kept = WrongPinsOnDisk(path, disk.after_power_loss(loss, at)).count()
@@ -102,35 +105,143 @@ def test_the_power_may_go_at_any_write(path: Path, loss: PowerLoss) -> None:
 def test_the_file_stays_small_and_the_wait_at_its_most(path: Path) -> None:
     wrong = WrongPinsOnDisk(path)
     for _ in range(2 * COUNT_MAX):
-        wrong.add()
+        assert wrong.expect()
     assert path.stat().st_size == COUNT_MAX
     assert wait_for(switched_on(path)[0], PIN) == DELAY_S_MAX
 
 
-def test_a_count_that_cannot_be_kept_holds_until_the_power_goes(path: Path) -> None:
-    path.parent.rmdir()
-    lock, clock = switched_on(path)
-    assert wait_for(lock, "0000") == 1
-    assert wait_for(lock, PIN) == 1
-    clock[0] += 1
+HOUR_S = 3600
+GUESSES_PER_HOUR_MAX = 15
+LIVES_S = (2, 100, 599, 601, 700, HOUR_S)  # from one power cut to the next
+
+
+class BadDisk(Disk):
+    """A disk on which some calls fail, and syncing takes no time."""
+
+    def __init__(self, error: int = 0, *failing: str) -> None:
+        self._error, self._failing = error, failing
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in object.__getattribute__(self, "_failing"):
+            error = object.__getattribute__(self, "_error")
+            raise OSError(error, os.strerror(error))
+        return super().__getattribute__(name)
+
+    def fsync(self, handle: int) -> None:
+        """Leave it to the system."""
+
+
+def a_link(path: Path) -> None:
+    outside = path.with_name("outside")
+    outside.write_bytes(b"")
+    path.symlink_to(outside)
+
+
+def a_part_that_stays(path: Path) -> None:
+    path.with_name(f"{path.name}.part").mkdir()
+
+
+def bytes_of(size: int) -> Callable[[Path], None]:
+    def put(path: Path) -> None:
+        path.touch()
+        os.truncate(path, size)
+
+    return put
+
+
+WHATEVER: dict[str, tuple[Callable[[Path], None], Disk]] = {
+    "a link": (a_link, BadDisk()),
+    "a link that leads nowhere": (lambda path: path.symlink_to("nowhere"), BadDisk()),
+    "a link to itself": (lambda path: path.symlink_to(path), BadDisk()),
+    "a directory": (Path.mkdir, BadDisk()),
+    "a pipe": (os.mkfifo, BadDisk()),
+    "nothing": (lambda _: None, BadDisk()),
+    "no byte": (bytes_of(0), BadDisk()),
+    "garbage": (bytes_of(10_000), BadDisk()),
+    "a sparse terabyte": (bytes_of(2**40), BadDisk()),
+    "what may not be read": (bytes_of(0), BadDisk(errno.EACCES, "open")),
+    "what has no size": (bytes_of(0), BadDisk(errno.EIO, "size")),
+    "a full disk": (bytes_of(0), BadDisk(errno.ENOSPC, "write")),
+    "a disk without a free file": (bytes_of(0), BadDisk(errno.ENOSPC, "create")),
+    "a disk that keeps its names": (bytes_of(0), BadDisk(errno.EROFS, "rename")),
+    "a disk that syncs nothing": (bytes_of(0), BadDisk(errno.EIO, "fsync")),
+    "a directory that is not synced": (bytes_of(0), BadDisk(errno.EIO, "fsync_directory")),
+    "a part of it that cannot be removed": (a_part_that_stays, BadDisk()),
+}
+
+
+def guesses_in(hour_s: float, life_s: float, path: Path, disk: Disk) -> int:
+    """Return how many wrong PINs are looked at by a device switched off and on all the time."""
+    clock, guesses = [0.0], 0
+    while clock[0] < hour_s:
+        lock = PinLock(STORED, lambda: clock[0], WrongPinsOnDisk(path, disk))
+        off_s = min(clock[0] + life_s, hour_s)
+        while clock[0] < off_s:
+            with pytest.raises(ConsoleError) as refusal:
+                lock.enter("0000")
+            words = str(refusal.value)
+            guesses += words.startswith("wrong PIN;")
+            clock[0] += min(float(words.split()[-2]), off_s - clock[0])
+    return guesses
+
+
+@pytest.mark.parametrize("there", WHATEVER)
+def test_whatever_the_file_is_there_are_fifteen_guesses_an_hour(path: Path, there: str) -> None:
+    put, disk = WHATEVER[there]
+    for life_s in LIVES_S:
+        directory = path.parent / str(life_s)
+        directory.mkdir()
+        put(directory / path.name)
+        guesses = guesses_in(HOUR_S, life_s, directory / path.name, disk)
+        assert guesses <= GUESSES_PER_HOUR_MAX, life_s
+
+
+@pytest.mark.parametrize("there", WHATEVER)
+def test_whatever_the_file_is_the_right_one_opens_after_ten_minutes(path: Path, there: str) -> None:
+    put, disk = WHATEVER[there]
+    put(path)
+    clock = [0.0]
+    lock = PinLock(STORED, lambda: clock[0], WrongPinsOnDisk(path, disk))
+    clock[0] = DELAY_S_MAX
     lock.enter(PIN)
-    switched_on(path)[0].enter(PIN)
+    clock[0] += RELOCK_S
+    lock.enter(PIN)
+    assert lock.state == UNLOCKED
+
+
+def test_a_disk_that_works_again_ends_the_wait_for_it(path: Path) -> None:
+    path.with_name("wrong-pins.part").mkdir()
+    lock, clock = switched_on(path)
+    with pytest.raises(ConsoleError) as refusal:
+        lock.enter(PIN)
+    assert str(refusal.value) == (
+        "wrong PINs cannot be counted on the disk: the first one is looked at in 600 s"
+    )
+    path.with_name("wrong-pins.part").rmdir()
+    assert wait_for(lock, "9999") == 1.0  # as the first wrong one of any disk
+    clock[0] = 1.0
+    lock.enter(PIN)
 
 
 def test_it_is_written_through_no_link(path: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.write_bytes(b"not yours")
-    path.symlink_to(outside)
-    wrong = WrongPinsOnDisk(path)
-    wrong.add()
-    wrong.clear()
-    assert outside.read_bytes() == b"not yours"
+    for link in (path.symlink_to, path.hardlink_to):
+        link(outside)
+        wrong = WrongPinsOnDisk(path)
+        assert wrong.expect()
+        assert path.stat().st_size > 0
+        wrong.clear()
+        assert outside.read_bytes() == b"not yours"
+        path.unlink()
 
 
-def test_a_pipe_in_its_place_is_not_waited_for(path: Path) -> None:
-    os.mkfifo(path)
+@pytest.mark.parametrize("there", ["a link", "a link that leads nowhere", "a pipe", "garbage"])
+def test_what_is_in_its_place_makes_way_for_the_count(path: Path, there: str) -> None:
+    WHATEVER[there][0](path)
     wrong = WrongPinsOnDisk(path)
-    wrong.add()
-    assert wrong.count() == 1
+    assert wrong.count() >= COUNT_MAX, "nobody knows how many there were"
+    assert wrong.expect()
+    assert path.stat().st_size == COUNT_MAX
     wrong.clear()
-    assert wrong.count() == 0
+    assert WrongPinsOnDisk(path).count() == 0

@@ -199,12 +199,18 @@ class Driver:
         released_us = board_us + HOLD_US
         self._tell(self.session_us(released_us), events.ButtonReleased(released_us, button))
 
-    def _react(self, onset_us: int, reaction: Reaction) -> None:
-        if reaction is not None:
-            delay_us, button = (
-                reaction if isinstance(reaction, tuple) else (reaction, events.HEARD_BUTTON)
-            )
-            self.press(onset_us + delay_us, button)
+    def _react(
+        self, onset_us: int, reaction: Reaction, play: events.Play | None = None
+    ) -> int | None:
+        """Have a button pressed; return when, on the board's clock, if that ends the tone."""
+        if reaction is None:
+            return None
+        delay_us, button = (
+            reaction if isinstance(reaction, tuple) else (reaction, events.HEARD_BUTTON)
+        )
+        self.press(onset_us + delay_us, button)
+        ends = play is not None and play.press_buttons & button and delay_us >= play.press_ms * MS
+        return onset_us + delay_us if ends else None
 
     def _tell(self, at_us: int, event: events.Event) -> None:
         """Have the board tell what happens at a time of the session."""
@@ -234,16 +240,20 @@ class Driver:
 
     def _play(self, play: events.Play) -> None:
         onset_us = self.board_us(self.now_us + self.wire_us)
-        ended_us = onset_us + self.settings.tone_ms * MS
+        ended_us = onset_us + self.settings.train_ms(play.pulses) * MS
         self._sounding = play.number
         self._tell(self.session_us(onset_us), events.ToneStarted(play.number, onset_us))
-        self._react(onset_us, self.listener.to_tone(play))
-        self._tell(self.session_us(ended_us), events.ToneEnded(play.number, ended_us, cut=False))
+        pressed_us = self._react(onset_us, self.listener.to_tone(play), play)
+        if pressed_us is None or pressed_us >= ended_us:
+            ended = events.ToneEnded(play.number, ended_us, cut=False)
+        else:
+            ended = events.ToneEnded(play.number, pressed_us, cut=True)
+        self._tell(self.session_us(ended.offset_us), ended)
 
     def _cut_tone(self) -> None:
         """Tell an end before its time instead of the end in its time, if that is still to come."""
         number, self._sounding = self._sounding, None
-        ends = [entry for entry in self._coming if isinstance(entry[2], events.ToneEnded)]
+        ends = [e for e in self._coming if isinstance(e[2], events.ToneEnded) and not e[2].cut]
         if number is None or not ends:
             return
         self._coming = [entry for entry in self._coming if entry not in ends]

@@ -1,77 +1,64 @@
 """Whether the listener attended, and where that is said."""
 
-from types import SimpleNamespace
-from typing import Any, cast
-
 import pytest
 
-from firmware_py.inference.estimator import ThresholdEstimator
-from firmware_py.procedure.catch_trials import CatchTrials, inattention
-from firmware_py.procedure.settings import Settings
-from tests.procedure.driver import flat, left
-
-ANSWERED = "catch trials without a tone were answered"
+from firmware_py.procedure import events
+from firmware_py.procedure.attention import CHECKS_USUAL
+from tests.procedure.driver import Driver, Ears, Reaction, flat, left
+from tests.procedure.test_catch_trials import believed
 
 
-def said(*answers: bool | None, lapse_rate: float = 0.02, false_alarm_rate: float = 0.02) -> str:
-    """What is said when the estimator has found these rates, after these answers to silences."""
-    rates = SimpleNamespace(lapse_rate=lapse_rate, false_alarm_rate=false_alarm_rate)
-    catch_trials = CatchTrials(Settings())
+@pytest.mark.parametrize(
+    ("answers", "inattentive"),
+    [
+        ([True], False),
+        ([True, False, False, False], False),
+        ([True, None, False, False], True),
+        ([True, True, False, False, False], True),
+    ],
+)
+def test_an_attentive_listener_answers_one_silence_of_four_at_most(
+    answers: list[bool | None], inattentive: bool
+) -> None:
+    catch_trials = believed(0.01)
     for answer in answers:
         catch_trials.answered(answer)
-    return inattention(cast(Any, SimpleNamespace(hyperparameters=rates)), catch_trials)
+
+    assert catch_trials.inattentive is inattentive
 
 
-@pytest.mark.parametrize(
-    ("rates", "words"),
-    [
-        ({}, ""),
-        ({"lapse_rate": 0.1, "false_alarm_rate": 0.1}, ""),
-        ({"lapse_rate": 0.17}, "inattentive listener: misses about 17 % of what can be heard"),
-        (
-            {"false_alarm_rate": 0.125},
-            "inattentive listener: answers about 12 % of what cannot be heard",
-        ),
-        (
-            {"lapse_rate": 0.2, "false_alarm_rate": 0.3},
-            "inattentive listener: misses about 20 % of what can be heard, "
-            "answers about 30 % of what cannot be heard",
-        ),
-    ],
-)
-def test_high_rates_are_told_in_words(rates: dict[str, float], words: str) -> None:
-    assert said(**rates) == words
+class MissesClearTones(Ears):
+    """Misses every third of the tones that are well above its threshold, once it is known."""
+
+    count = 0
+
+    def to_tone(self, play: events.Play) -> Reaction:
+        if play.number > 20 and play.level_db_hl >= 30.0 + 8.0:
+            self.count += 1
+            if self.count % 3 == 1:
+                return None
+        return super().to_tone(play)
 
 
-@pytest.mark.parametrize(
-    ("answers", "words"),
-    [
-        ([True], ""),
-        ([True, False, False, False], ""),
-        ([True, None, False, False], f"inattentive listener: 2 of 4 {ANSWERED}, 1 of them unsure"),
-        ([True, True, False, False, False], f"inattentive listener: 2 of 5 {ANSWERED}"),
-    ],
-)
-def test_answered_silences_are_told_in_words(answers: list[bool | None], words: str) -> None:
-    assert said(*answers) == words
-    if words:
-        assert said(*answers, false_alarm_rate=0.4) == words, "what was seen is not said twice"
+def misses_clear_tones() -> Driver:
+    return left(MissesClearTones(lambda ear, frequency_hz: 30.0), masking="off")
 
 
-@pytest.mark.parametrize("wanted_db", [1.0, 40.0])
-def test_it_is_remarked_upon_and_said_of_an_ear_that_ends_short_of_what_was_wanted(
-    monkeypatch: pytest.MonkeyPatch, wanted_db: float
-) -> None:
-    rates = SimpleNamespace(lapse_rate=0.2, false_alarm_rate=0.02)
-    monkeypatch.setattr(ThresholdEstimator, "hyperparameters", rates)
-    driver = left(flat(30.0), stop_half_width_db=wanted_db, masking="off")
-    inattentive = "inattentive listener: misses about 20 % of what can be heard"
-    why = driver.ear("left")["why"]
+def test_clear_tones_are_asked_at_the_end_of_an_ear_and_none_is_missed_by_who_attends() -> None:
+    driver = left(flat(30.0), masking="off")
+    asked = driver.test.ears["left"].attention.clear()
 
-    assert driver.result["remarks"] == [f"left ear: {inattentive}"]
-    if wanted_db == 1.0:
-        assert why.startswith("the cap of 40 tones: 34 asked, 6 kept for the retest; 95 % band")
-        assert why.endswith(f", +-1 wanted; {inattentive}")
-    else:
-        assert why.startswith("95 % band at most +-")
-        assert "inattentive" not in why
+    assert asked.asked >= CHECKS_USUAL
+    assert asked.missed == 0
+    assert driver.result["remarks"] == []
+
+
+def test_missed_clear_tones_are_counted_in_a_remark_and_more_of_them_are_asked() -> None:
+    driver = misses_clear_tones()
+    clear = driver.test.ears["left"].attention.clear()
+
+    assert clear.missed >= 2
+    assert clear.asked > CHECKS_USUAL
+    assert (
+        f"inattentive listener: {clear.missed} of {clear.asked} clearly audible tones were missed"
+    ) in driver.result["remarks"]

@@ -2,16 +2,32 @@
 
 import itertools
 import math
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
-from firmware_py.procedure.catch_trials import CATCH_GAP, CatchTrials
-from firmware_py.procedure.settings import Settings
+from firmware_py.procedure import events
+from firmware_py.procedure.catch_trials import (
+    CATCH_GAP,
+    CATCHES_IN_DOUBT,
+    FALSE_ALARM_RATE_IN_DOUBT,
+    CatchTrials,
+)
+from firmware_py.procedure.presenter import LATE, PAUSE_BEFORE
+from firmware_py.procedure.settings import CONDUCTS, Settings
+from tests.procedure.driver import MS, AlwaysPresses, Driver, Ears, NeverPresses, finished, flat
+
+
+def believed(false_alarm_rate: float, **values: Any) -> CatchTrials:
+    """Catch trials of a listener who is believed to press so often without a tone."""
+    believes = SimpleNamespace(hyperparameters=SimpleNamespace(false_alarm_rate=false_alarm_rate))
+    return CatchTrials(Settings(**values), cast(Any, believes))
 
 
 def catches(rate: float, seed: int = 1, presentations: int = 2000) -> list[int]:
-    """The numbers of the presentations that are catch trials."""
-    trials, found = CatchTrials(Settings(catch_rate=rate, seed=seed)), []
+    """The numbers of the presentations that are catch trials in a clinical test."""
+    trials, found = believed(0.01, conduct="clinical", catch_rate=rate, seed=seed), []
     for number in range(1, presentations + 1):
         if trials.due(number):
             trials.answered(False)
@@ -56,7 +72,7 @@ def test_they_come_from_the_seed() -> None:
 def test_an_unsure_silence_is_half_a_false_alarm(
     answers: list[bool | None], unreliable: bool
 ) -> None:
-    trials = CatchTrials(Settings())
+    trials = believed(0.01)
     for answer in answers:
         trials.answered(answer)
     sure, unsure = answers.count(True), answers.count(None)
@@ -67,3 +83,85 @@ def test_an_unsure_silence_is_half_a_false_alarm(
         f"{sure + unsure} of {len(answers)} catch trials without a tone were answered"
         + (f", {unsure} of them unsure" if unsure else "")
     )
+
+
+# --- In a brisk test only for somebody who may press without a tone ------------------------------
+
+
+def brisk_catches(false_alarm_rate: float) -> int:
+    trials = believed(false_alarm_rate, catch_rate=0.5)
+    for number in range(1, 200):
+        if trials.due(number):
+            trials.answered(False)
+        else:
+            trials.tone_presented()
+    return trials.count
+
+
+def test_a_brisk_test_has_none_while_the_listener_is_believed_and_eight_at_most() -> None:
+    assert brisk_catches(FALSE_ALARM_RATE_IN_DOUBT) == 0
+    assert brisk_catches(math.nextafter(FALSE_ALARM_RATE_IN_DOUBT, 1.0)) == CATCHES_IN_DOUBT
+
+
+@pytest.mark.parametrize("level_db_hl", [10.0, 40.0, 75.0])
+def test_who_presses_for_tones_alone_has_none_in_a_brisk_test(level_db_hl: float) -> None:
+    driver = finished(Settings(seed=2), flat(level_db_hl))
+
+    assert [found["catch_trials"] for found in driver.result["ears"]] == [0, 0]
+
+
+def pressing_in_pauses(every: int) -> Driver:
+    """A test of somebody who hears tones from 30 dB HL on, and presses in every so many pauses."""
+    driver = Driver(Settings(ears="left", seed=2), Ears(lambda ear, frequency_hz: 30.0))
+    driver.feed(events.Started())
+    pressed_in = 0
+    while driver.test.outcome == "":
+        driver.step()
+        test = driver.test
+        after_us = driver.board_us(driver.now_us) - driver.onset_us
+        late = test.state == LATE and after_us > test.presenter.pace.late_us
+        due = pressed_in < test.number and test.number % every == 0
+        if due and (test.state == PAUSE_BEFORE or late):
+            pressed_in = test.number
+            driver.feed(events.ButtonPressed(driver.board_us(driver.now_us)))
+    return driver
+
+
+def test_who_presses_in_pauses_gets_catch_trials_in_a_brisk_test() -> None:
+    driver = pressing_in_pauses(every=2)
+    found = driver.ear("left")
+
+    assert driver.test.ears["left"].attention.pauses.pressed > 4
+    assert 1 <= found["catch_trials"] <= CATCHES_IN_DOUBT
+    assert found["false_alarms"] == 0
+    assert any("pauses before a tone" in remark for remark in driver.result["remarks"])
+
+
+@pytest.mark.parametrize("conduct", CONDUCTS)
+def test_who_always_presses_is_found_out(conduct: str) -> None:
+    found = finished(Settings(conduct=conduct, ears="left"), AlwaysPresses()).ear("left")
+
+    assert found["outcome"] == "unreliable"
+    assert found["false_alarms"] == found["catch_trials"] >= 3
+
+
+@pytest.mark.parametrize("conduct", CONDUCTS)
+@pytest.mark.parametrize("every_ms", range(700, 3100, 300))
+def test_who_presses_at_a_fixed_time_after_his_last_press_is_found_out(
+    every_ms: int, conduct: str
+) -> None:
+    """The longest pause is shorter than the time in which a tone may be answered: so he answers
+    every tone. But then he answers every silence, and an ear that hears all tones is doubted.
+    """
+    driver = Driver(Settings(conduct=conduct, ears="left", seed=4), NeverPresses())
+    driver.feed(events.Started())
+    driver.press(driver.board_us(driver.now_us) + every_ms * MS)
+    while driver.test.outcome == "":
+        driver.step()
+        _, event = driver.events[-1]
+        if isinstance(event, events.ButtonPressed):
+            driver.press(event.at_us + every_ms * MS)
+    found = driver.ear("left")
+
+    assert found["outcome"] == "unreliable"
+    assert not any(each["threshold_db_hl"] for each in found["thresholds"])

@@ -15,8 +15,9 @@ from firmware_py.procedure.events import (
     Started,
     TimePassed,
 )
+from firmware_py.procedure.measurement import give
 from firmware_py.procedure.outcomes import Outcome, Purpose, SessionOutcome
-from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.settings import CONDUCTS, Settings
 from firmware_py.procedure.tells import EarOverTold, FinishTold
 from tests.procedure.driver import (
     Driver,
@@ -74,28 +75,59 @@ def test_the_better_ear_is_measured_first(
     ]
 
 
-def test_every_ear_gets_its_own_threshold() -> None:
-    driver = finished(Settings(), two_ears(left=20.0, right=55.0))
+@pytest.mark.parametrize(("conduct", "within_db"), [("clinical", 5.0), ("brisk", 7.0)])
+def test_every_ear_gets_its_own_threshold(conduct: str, within_db: float) -> None:
+    driver = finished(Settings(conduct=conduct), two_ears(left=20.0, right=55.0))
 
     for ear, level_db_hl in (("left", 20.0), ("right", 55.0)):
         for found in driver.ear(ear)["thresholds"]:
-            assert found["threshold_db_hl"] == pytest.approx(level_db_hl, abs=5.0)
+            assert found["threshold_db_hl"] == pytest.approx(level_db_hl, abs=within_db)
+
+
+@pytest.mark.parametrize("conduct", CONDUCTS)
+def test_the_second_ear_begins_with_what_the_first_told_of_the_listener(conduct: str) -> None:
+    """Also where the answers to its familiarisation were given before, and count."""
+    driver = Driver(Settings(conduct=conduct), two_ears(left=20.0, right=40.0))
+    driver.feed(Started())
+    driver.run_until(lambda action: isinstance(action, EarOverTold))
+    first, second = driver.test.ears["left"], driver.test.ears["right"]
+    told = [*second.measurement.evidence]
+    expected = EarTest("right", driver.settings).estimator
+    expected.expect_listener(first.estimator)
+    for each in told:
+        give(expected, each)
+
+    assert second.expected_of == ("left", tuple(first.measurement.evidence))
+    assert bool(told) == (conduct == "brisk")
+    assert list(second.estimator.listener_shares) == list(expected.listener_shares)
 
 
 # --- The phases ----------------------------------------------------------------------------------
 
 
-def test_the_familiarisation_has_no_catch_trials_and_tells_the_estimator_nothing() -> None:
-    driver = Driver(Settings(ears="left", catch_rate=0.5), flat(-10.0))
+@pytest.mark.parametrize(("conduct", "told"), [("clinical", 0), ("brisk", 4)])
+def test_the_familiarisation_has_no_catch_trials_and_counts_in_a_brisk_test(
+    conduct: str, told: int
+) -> None:
+    driver = Driver(Settings(conduct=conduct, ears="left", catch_rate=0.5), flat(-10.0))
     driver.run_to_tone(Purpose.MEASURE)
 
     assert driver.levels(Purpose.FAMILIARISE) == [40, 20, 0, -10]
     assert all(about["number"] > 4 for about in driver.told("catch"))
+    ear = driver.test.ears["left"]
+    assert ear.tally.tones == 4
+    assert len([o for o in ear.observations if o.presentation.purpose != Purpose.CATCH]) == told
+
+
+def test_the_familiarisation_of_a_profile_for_research_tells_its_estimator_nothing() -> None:
+    driver = Driver(Settings(ears="left", profile="gp-pta-2015"), flat(-10.0))
+    driver.run_to_tone(Purpose.MEASURE)
+
     assert driver.test.ears["left"].estimator.trial_count == 0
 
 
 def test_catch_trials_are_counted_and_are_not_tones() -> None:
-    driver = finished(Settings(catch_rate=0.3, seed=2), flat(30))
+    driver = finished(Settings(conduct="clinical", catch_rate=0.3, seed=2), flat(30))
 
     for ear in ("left", "right"):
         found = driver.ear(ear)
@@ -108,17 +140,19 @@ def test_catch_trials_are_counted_and_are_not_tones() -> None:
 def test_the_information_expected_is_told_of_the_tones_that_were_chosen_for_it() -> None:
     driver = left(flat(30))
 
-    for about in driver.told("tone"):
-        assert ("information_bits" in about) == (about["purpose"] == Purpose.MEASURE), about
-    expected_bits = [
-        about["information_bits"] for about in driver.told("tone", purpose=Purpose.MEASURE)
-    ]
+    told = driver.told("tone")
+    chosen = [about for about in told if "information_bits" in about]
+    expected_bits = [about["information_bits"] for about in chosen]
+    measured = [about for about in told if about["purpose"] == Purpose.MEASURE]
+    checks = driver.test.ears["left"].attention.checks_asked
+    assert all(about in measured for about in chosen)
+    assert len(chosen) == len(measured) - checks
     assert all(0.0 < bits <= 1.0 for bits in expected_bits)
     assert not any("information_bits" in vars(play) for play in driver.plays)
 
 
 def test_a_test_ends_with_a_retest_at_1_khz_from_10_db_below_what_was_found() -> None:
-    driver = Driver(Settings(ears="left", masking="off"), flat(30.0))
+    driver = Driver(Settings(ears="left", masking="off", retest=True), flat(30.0))
     driver.run_to_tone(Purpose.RETEST)
     mean_db_hl, _ = driver.test.ears["left"].estimator.threshold([1000.0])
     driver.run()
@@ -139,7 +173,7 @@ def test_without_a_retest_there_is_no_difference() -> None:
 
 def test_without_a_threshold_at_1_khz_there_is_nothing_to_retest() -> None:
     low_tones_only = Ears(lambda ear, frequency_hz: 0.0 if frequency_hz < 500 else 999.0)
-    driver = left(low_tones_only, level_max_db_hl=40.0)
+    driver = left(low_tones_only, level_max_db_hl=40.0, retest=True)
     found = driver.ear("left")
 
     assert found["outcome"] == Outcome.MEASURED
@@ -227,17 +261,19 @@ def test_the_foot_of_a_steep_loss_is_climbed_and_not_left_for_the_end(seed: int)
 
 
 def test_what_is_known_well_enough_is_not_asked_again() -> None:
-    ear = EarTest("left", Settings(ears="left", catch_rate=0.0, retest=False))
+    settings = Settings(ears="left", catch_rate=0.0, retest=False, stop_half_width_db=8.0)
+    ear = EarTest("left", settings)
     looked = 0
     while not ear.over:
         presentation = ear.next_presentation(1)
-        if presentation.purpose == Purpose.MEASURE and ear.measurement.settled_hz():
+        chosen = presentation.information_bits is not None
+        if chosen and ear.measurement.settled_hz():
             looked += 1
             assert presentation.frequency_hz not in ear.measurement.settled_hz()
         ear.answer(presentation, presentation.level_db_hl > 40.0)
 
     assert looked > 3
-    assert ear.tally.tones < 34, "the cap"
+    assert ear.tally.tones - ear.attention.checks_asked < 34, "the cap"
 
 
 @pytest.mark.parametrize("seed", [5, 7])

@@ -4,28 +4,35 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from scipy.stats import truncexpon
 
 from firmware_py.procedure import events, tells
+from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Outcome, Purpose, SessionOutcome
+from firmware_py.procedure.pace import PAUSE_TOTAL_US_MAX, Pace
 from firmware_py.procedure.presenter import (
     FINISHED,
+    LATE,
     LISTENING,
     PAUSE_BEFORE,
-    PAUSE_TOTAL_US_MAX,
     PAUSED,
     READY,
     START_TIMEOUT_US,
     STARTING,
     STARTS_MAX,
     TIME_TIMEOUT_US,
+    Answer,
 )
-from firmware_py.procedure.settings import Settings
-from tests.procedure.driver import MS, AlwaysPresses, Driver, NeverPresses, S, flat
+from firmware_py.procedure.randomness import PAUSE_STREAM, uniform
+from firmware_py.procedure.settings import CONDUCTS, Settings
+from tests.procedure.driver import MS, AlwaysPresses, Driver, NeverPresses, S, flat, two_ears
 
-SETTINGS = Settings(ears="left", seed=4)
-TWO_BUTTONS = Settings(ears="left", seed=4, unsure_half_width_db=3.0)
+# Fixed times, which are easy to tell, where the promise is one of both conducts.
+SETTINGS = Settings(conduct="clinical", ears="left", seed=4)
+TWO_BUTTONS = Settings(conduct="clinical", ears="left", seed=4, unsure_button=True)
+BRISK = Settings(ears="left", seed=4)
 EARLIEST_US = SETTINGS.response_ms_min * MS
-LATEST_US = (SETTINGS.tone_ms + SETTINGS.response_window_ms) * MS
+LATEST_US = SETTINGS.window_ms_min * MS
 
 
 def at_the_first_onset(settings: Settings = SETTINGS) -> Driver:
@@ -46,6 +53,31 @@ def board_time(driver: Driver, since_onset_us: int) -> list[events.Action]:
     return driver.feed(events.BoardTime(driver.onset_us + since_onset_us))
 
 
+def let_time_pass(driver: Driver) -> list[events.Action]:
+    """Have the time come that is waited for, and nothing else."""
+    assert driver.wait_until_us is not None
+    driver.now_us = driver.wait_until_us
+    return driver.feed(events.TimePassed())
+
+
+def wait_out_the_pause(driver: Driver) -> None:
+    """Let the window of a tone pass, and the pause after it; the board is asked for its time."""
+    let_time_pass(driver)
+    assert driver.test.state == LATE
+    assert let_time_pass(driver)[0] == events.AskBoardTime()
+    driver.forget()
+
+
+def run_to_late(driver: Driver, purpose: str = "") -> events.Play:
+    """Run until the pause after a tone (of this purpose) that was not answered in its window."""
+    while True:
+        play = driver.run_to_onset(purpose)
+        while driver.test.state == LISTENING:
+            driver.step()
+        if driver.test.state == LATE:
+            return play
+
+
 def answers(actions: list[events.Action]) -> list[bool | None]:
     return [a.heard for a in actions if isinstance(a, tells.AnswerTold)]
 
@@ -58,31 +90,50 @@ def void(actions: list[events.Action]) -> list[str]:
 
 
 def pauses_us(driver: Driver) -> list[int]:
-    """How long it was from each start, or answer, to what was presented next."""
-    pauses, since_us = [], 0
+    """How long was paused before each presentation: after the one before, or in it."""
+    pauses, since_us, waited, silence = [], 0, False, False
     for at_us, action in driver.log:
-        if isinstance(action, tells.EarTold | tells.AnswerTold):
-            since_us = at_us
-        elif isinstance(action, tells.ToneTold | tells.CatchTold):
-            pauses.append(at_us - since_us)
+        match action:
+            case tells.EarTold() | tells.AnswerTold():
+                waited = isinstance(action, tells.AnswerTold) and not silence and not action.heard
+                since_us = at_us
+            case tells.ToneTold() | tells.CatchTold():
+                silence = isinstance(action, tells.CatchTold)
+                if not waited:
+                    pauses.append(at_us - since_us)
+            case events.Wait():
+                since_us = at_us
+            case events.AskBoardTime() if not silence:
+                pauses.append(at_us - since_us)
+            case _:
+                pass
     return pauses
 
 
-def test_pauses_lie_within_their_limits_and_use_all_of_them() -> None:
-    driver = Driver(Settings(seed=8, tones_max=60, stop_half_width_db=1.0))
+def drawn_us(s: Settings, number: int) -> float:
+    """The pause before a presentation: the quantile of a truncated exponential distribution."""
+    span_ms = s.pause_ms_max - s.pause_ms_min
+    means = truncexpon.ppf(uniform(s.seed, PAUSE_STREAM, number), b=4.0)
+    return float(1000 * (s.pause_ms_min + span_ms * means / 4.0))
+
+
+@pytest.mark.parametrize("conduct", CONDUCTS)
+def test_before_each_presentation_is_exactly_one_pause(conduct: str) -> None:
+    """Whether the one before was answered, or not, or was a silence."""
+    driver = Driver(Settings(conduct=conduct, seed=8, tones_max=60, stop_half_width_db=1.0))
     driver.run()
     pauses = pauses_us(driver)
-    low_us, high_us = 1200 * MS, 2500 * MS
 
     assert len(pauses) > 100
-    assert low_us <= min(pauses) < low_us + 50 * MS
-    assert high_us - 50 * MS < max(pauses) <= high_us
-    assert sum(pauses) / len(pauses) == pytest.approx((low_us + high_us) / 2, rel=0.05)
+    assert {True, False} <= {about["heard"] for about in driver.told("answer")}
+    for number, pause_us in enumerate(pauses, 1):
+        assert pause_us == pytest.approx(drawn_us(driver.settings, number), abs=1.0)
 
 
-def test_pauses_come_from_the_seed_and_the_number_of_the_presentation_alone() -> None:
+@pytest.mark.parametrize("conduct", CONDUCTS)
+def test_pauses_come_from_the_seed_and_the_number_of_the_presentation_alone(conduct: str) -> None:
     first, same, other_ear, other_seed = (
-        Driver(Settings(seed=seed), flat(level))
+        Driver(Settings(conduct=conduct, seed=seed), flat(level))
         for seed, level in [(5, 25), (5, 25), (5, 70), (6, 25)]
     )
     for driver in (first, same, other_ear, other_seed):
@@ -121,10 +172,11 @@ def test_a_tone_is_played_as_set() -> None:
         pulses=2,
         rise_ms=40,
         familiar_level_db_hl=33,
+        response_ms_min=120,
     )
     play = Driver(settings).run_to_tone()
 
-    assert play == events.Play(1, "right", 1000.0, 33.0, 300, 100, 2, 40)
+    assert play == events.Play(1, "right", 1000.0, 33.0, 300, 100, 2, 40, 120, 1)
 
 
 # --- The response window, on the board's time ----------------------------------------------------
@@ -169,6 +221,7 @@ def test_a_second_press_too_soon_is_passed_over_and_the_window_decides(answered:
     if answered:
         assert answers(press(driver, 600 * MS)) == [True]
     else:
+        wait_out_the_pause(driver)
         assert answers(board_time(driver, LATEST_US + 1)) == [False]
 
 
@@ -201,6 +254,7 @@ def test_a_press_too_late_is_stray_and_does_not_answer(since_onset_us: int) -> N
     assert press(driver, since_onset_us) == []
     assert driver.test.presenter.stray_presses == 1
     assert driver.test.state == LISTENING
+    wait_out_the_pause(driver)
     assert answers(board_time(driver, since_onset_us)) == [False]
 
 
@@ -212,9 +266,12 @@ def test_a_press_in_time_counts_however_late_it_is_told(slow_us: int) -> None:
     assert answers(press(driver, LATEST_US)) == [True]
 
 
+@pytest.mark.parametrize("conduct", CONDUCTS)
 @pytest.mark.parametrize("wire_us", [0, 20 * MS, 700 * MS])
-def test_answers_do_not_depend_on_the_speed_of_the_wire(wire_us: int) -> None:
-    quick, slow = (Driver(Settings(seed=2), flat(35), wire_us=us) for us in (1 * MS, wire_us))
+def test_answers_do_not_depend_on_the_speed_of_the_wire(wire_us: int, conduct: str) -> None:
+    quick, slow = (
+        Driver(Settings(conduct=conduct, seed=2), flat(35), wire_us=us) for us in (1 * MS, wire_us)
+    )
     quick.run()
     slow.run()
 
@@ -226,7 +283,7 @@ def test_answers_do_not_depend_on_the_speed_of_the_wire(wire_us: int) -> None:
 def test_the_mean_response_time_is_that_of_the_board(reaction_us: int) -> None:
     listener = flat(30)
     listener.reaction_us = reaction_us
-    driver = Driver(Settings(seed=2), listener)
+    driver = Driver(Settings(conduct="clinical", seed=2), listener)
     driver.run()
 
     assert driver.result["response_time_mean_ms"] == reaction_us / 1000
@@ -237,7 +294,7 @@ def test_the_mean_response_time_is_that_of_the_board(reaction_us: int) -> None:
 
 def test_not_heard_is_only_said_after_the_boards_time() -> None:
     driver = at_the_first_onset()
-    driver.feed(events.TimePassed(), after_us=LATEST_US)
+    wait_out_the_pause(driver)
 
     assert driver.told("answer") == []
     for _ in range(3):
@@ -253,10 +310,10 @@ def test_not_heard_is_only_said_after_the_boards_time() -> None:
 def test_when_the_board_is_slower_its_window_is_waited_for(left_us: int) -> None:
     """A press in the last microsecond counts, so that has to be over on the board's clock."""
     driver = at_the_first_onset()
-    driver.feed(events.TimePassed(), after_us=LATEST_US)
+    wait_out_the_pause(driver)
 
     assert board_time(driver, LATEST_US - left_us) == [events.Wait(driver.now_us + left_us + 1)]
-    assert driver.test.state == LISTENING
+    assert driver.test.state == LATE
     assert answers(press(driver, LATEST_US)) == [True]
 
 
@@ -286,6 +343,145 @@ def test_what_is_told_of_another_tone_decides_nothing(number: int) -> None:
     assert driver.test.state == LISTENING
     assert driver.feed(events.ToneEnded(number, 5, cut=True)) == []
     assert driver.test.state == LISTENING
+
+
+# --- Late: the pause after a tone that was not answered ------------------------------------------
+
+
+def replayed(driver: Driver) -> list[events.Action]:
+    test = HearingTest(driver.settings)
+    return [action for at_us, event in driver.events for action in test.handle(at_us, event)]
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_late_press_is_the_answer(asked: bool) -> None:
+    """On the board's clock, to the microsecond, as long as no silence was taken in."""
+    pace = at_the_first_onset(BRISK).test.presenter.pace
+    window_us, late_us = pace.window_us, pace.late_us
+    assert window_us < late_us
+    for since_onset_us, answered in ((window_us + 1, True), (late_us, True), (late_us + 1, False)):
+        driver = at_the_first_onset(BRISK)
+        let_time_pass(driver)
+        assert driver.test.state == LATE
+        if asked:
+            let_time_pass(driver)
+            driver.forget()
+        actions = press(driver, since_onset_us)
+
+        assert answers(actions) == ([True] if answered else [])
+        assert driver.test.ears["left"].tally.heard == answered
+        assert driver.test.presenter.stray_presses == (not answered)
+        if answered:
+            assert actions[0] == events.Silence()
+            assert driver.test.result().response_time_mean_ms == since_onset_us / 1000
+        assert replayed(driver) == driver.actions
+
+
+def test_in_a_clinical_test_nothing_is_late() -> None:
+    driver = at_the_first_onset(SETTINGS)
+    let_time_pass(driver)
+
+    assert driver.test.presenter.pace.late_us == driver.test.presenter.pace.window_us == LATEST_US
+    assert answers(press(driver, LATEST_US + 1)) == []
+
+
+def test_after_a_late_press_there_is_a_whole_pause() -> None:
+    """Or the next tone would begin as the button is still held."""
+    driver = at_the_first_onset(BRISK)
+    let_time_pass(driver)
+    press(driver, driver.test.presenter.pace.late_us)
+
+    assert driver.test.state == PAUSE_BEFORE
+    assert driver.wait_until_us is not None
+    pause_us = driver.wait_until_us - driver.now_us
+    assert pause_us == pytest.approx(drawn_us(BRISK, 2), abs=1.0)
+
+
+def test_after_a_silence_the_next_begins_when_the_board_has_told_its_time() -> None:
+    driver = at_the_first_onset(BRISK)
+    wait_out_the_pause(driver)
+    actions = board_time(driver, 3 * S)
+
+    assert answers(actions) == [False]
+    assert events.Play in map(type, actions)
+    assert driver.test.state == STARTING
+
+
+def test_a_press_on_its_way_comes_before_the_next_tone() -> None:
+    """The board tells its time after all presses before it."""
+    driver = at_the_first_onset(BRISK)
+    wait_out_the_pause(driver)
+    late_us = driver.test.presenter.pace.late_us
+    assert answers(press(driver, late_us)) == [True]
+    assert board_time(driver, late_us + 1) == []
+    assert driver.test.state == PAUSE_BEFORE
+
+
+def test_a_press_of_nothing_after_the_board_was_asked_puts_the_next_tone_off() -> None:
+    driver = at_the_first_onset(SETTINGS)
+    wait_out_the_pause(driver)
+
+    assert press(driver, LATEST_US + 1) == [events.Wait(driver.now_us + SETTINGS.pause_ms_min * MS)]
+    assert board_time(driver, LATEST_US + 5 * S) == [], "it was asked before"
+    assert let_time_pass(driver)[0] == events.AskBoardTime()
+    assert answers(board_time(driver, LATEST_US + 6 * S)) == [False]
+
+
+@pytest.mark.parametrize("state", [LISTENING, LATE])
+def test_a_time_that_was_asked_for_before_the_tone_ends_no_pause(state: str) -> None:
+    """A tone that was told of late: the board was asked whether it had begun."""
+    driver = Driver(BRISK, NeverPresses())
+    driver.run_to_tone()
+    driver.forget()
+    assert let_time_pass(driver)[0] == events.AskBoardTime()
+    driver.feed(events.ToneStarted(1, 100 * S))
+    if state == LATE:
+        let_time_pass(driver)
+    driver.forget()
+
+    assert board_time(driver, START_TIMEOUT_US) == []
+    assert driver.test.state == state
+    assert answers(press(driver, driver.test.presenter.pace.late_us)) == [True]
+
+
+def test_a_silence_after_a_silence_begins_when_the_board_told_its_time() -> None:
+    driver = Driver(Settings(conduct="clinical", ears="left", seed=4, catch_rate=0.5), flat(25))
+    driver.run_to_catch()
+    while driver.told("answer")[-1]["heard"] or driver.told("answer")[-1]["purpose"] == "catch":
+        driver.run_to_catch()
+    told_us = driver.events[-1][1]
+
+    assert isinstance(told_us, events.BoardTime)
+    assert silence_us(driver) == told_us.at_us
+    assert driver.test.state == LISTENING
+    assert answers(driver.feed(events.ButtonPressed(told_us.at_us))) == [True]
+
+
+def test_another_noise_after_a_silence_has_a_pause_of_its_own() -> None:
+    """So its beginning, or its end, does not tell when the tone comes."""
+    driver = Driver(Settings(seed=3), two_ears(left=0.0, right=70.0), can_mask=True)
+    driver.run()
+    noise: events.Mask | None = None
+    before, waited, since_us, seen = None, False, 0, set()
+    for at_us, action in driver.log:
+        match action:
+            case events.Mask():
+                noise = action
+            case events.Unmask() | events.Silence():
+                noise = None
+            case tells.AnswerTold(purpose=purpose, heard=heard):
+                waited, since_us = heard is False and purpose != Purpose.CATCH, at_us
+            case tells.ToneTold():
+                sound = noise and (noise.ear, noise.frequency_hz, noise.level_db_hl)
+                if waited:
+                    least_us = 0 if sound == before else 500 * MS
+                    assert (at_us > since_us) == (sound != before)
+                    assert at_us - since_us >= least_us
+                    seen.add(sound == before)
+                before = sound
+            case _:
+                pass
+    assert seen == {True, False}
 
 
 # --- Stray presses -------------------------------------------------------------------------------
@@ -347,8 +543,10 @@ def test_a_press_of_nobodys_business_is_not_counted() -> None:
 
 
 def at_a_silence() -> Driver:
-    driver = Driver(SETTINGS, flat(25))
+    """In the first catch trial, after a tone that was answered: there is a pause before it."""
+    driver = Driver(Settings(conduct="clinical", ears="left", seed=1), flat(25))
     driver.run_to_catch()
+    assert driver.told("answer")[-1]["heard"]
     return driver
 
 
@@ -415,10 +613,9 @@ def test_presses_without_end_do_not_put_it_off_for_ever() -> None:
 
 def test_a_press_in_a_catch_trial_is_one_even_if_the_session_still_pauses() -> None:
     """The session is later than the board by as long as the word of the last answer took."""
-    driver = Driver(SETTINGS, flat(25))
-    driver.run_to_catch()
+    driver = at_a_silence()
     number, begin_us = driver.test.number, silence_us(driver)
-    late = Driver(SETTINGS, flat(25), wire_us=60 * MS)
+    late = Driver(driver.settings, flat(25), wire_us=60 * MS)
     while late.test.number < number:
         late.run_to_tone() if not late.events else late.step()
     assert late.test.state == PAUSE_BEFORE
@@ -576,7 +773,7 @@ def start_the_firmware_again(driver: Driver) -> None:
 
 
 @pytest.mark.parametrize("purpose", ["familiarise", "measure", "retest"])
-@pytest.mark.parametrize("run", [Driver.run_to_tone, Driver.run_to_onset])
+@pytest.mark.parametrize("run", [Driver.run_to_tone, Driver.run_to_onset, run_to_late])
 @pytest.mark.parametrize(
     "disturb", [pause_and_go_on, cut, lose_the_board, start_the_firmware_again]
 )
@@ -596,14 +793,16 @@ def test_a_disturbed_tone_is_no_answer_and_the_same_is_asked_again(
     assert driver.test.ears["left"].tally.tones == tones
 
 
-def test_disturbances_change_nothing_in_what_is_asked_and_found() -> None:
-    smooth, rough = Driver(SETTINGS), Driver(SETTINGS)
+@pytest.mark.parametrize("settings", [SETTINGS, BRISK])
+@pytest.mark.parametrize("run", [Driver.run_to_onset, run_to_late])
+def test_disturbances_change_nothing_in_what_is_asked_and_found(
+    run: Any, settings: Settings
+) -> None:
+    smooth, rough = Driver(settings), Driver(settings)
     smooth.run()
-    for disturb in (cut, lose_the_board, pause_and_go_on, start_the_firmware_again) * 4:
-        rough.run_to_onset()
+    for disturb in (cut, lose_the_board, pause_and_go_on, start_the_firmware_again) * 2:
+        run(rough)
         disturb(rough)
-        rough.run_to_onset()
-        press(rough, 0)
         rough.run_until(lambda action: isinstance(action, tells.AnswerTold))
     rough.run()
 
@@ -616,6 +815,7 @@ def test_disturbances_change_nothing_in_what_is_asked_and_found() -> None:
     [
         (Driver.run_to_tone, STARTING, START_TIMEOUT_US),
         (Driver.run_to_onset, LISTENING, LATEST_US),
+        (run_to_late, LATE, LATEST_US),
     ],
 )
 def test_a_tone_the_board_still_knows_goes_on(run: Any, state: str, wait_us: int) -> None:
@@ -638,6 +838,29 @@ def test_a_board_that_was_lost_before_the_start_is_there_at_the_start() -> None:
     driver.feed(events.Started())
 
     assert driver.run_to_tone() == Driver(SETTINGS).run_to_tone()
+
+
+@pytest.mark.parametrize("conduct", CONDUCTS)
+@pytest.mark.parametrize(
+    "disturb", [pause_and_go_on, cut, lose_the_board, start_the_firmware_again]
+)
+def test_a_late_press_to_a_disturbed_tone_is_no_answer_to_its_repetition(
+    disturb: Any, conduct: str
+) -> None:
+    """The pauses of a brisk test are shorter than many response times."""
+    settings = Settings(
+        conduct=conduct, ears="left", pause_ms_min=500, pause_ms_max=500, pulses=1, seed=4
+    )
+    driver = Driver(settings)
+    driver.run_to_onset()
+    disturb(driver)
+    late_us = Pace(settings).late_us
+    driver.feed(events.TimePassed(), after_us=late_us - 10 * MS)
+    assert driver.test.state == PAUSE_BEFORE
+
+    driver.feed(events.ButtonPressed(driver.onset_us + late_us - 5 * MS), after_us=5 * MS)
+    assert driver.test.state == PAUSE_BEFORE
+    assert driver.told("answer") == []
 
 
 def test_nothing_goes_on_while_the_board_is_lost() -> None:
@@ -745,6 +968,7 @@ EVERYWHERE: list[Callable[[Driver], Any]] = [
     lambda driver: driver.feed(events.Started()),
     Driver.run_to_tone,
     Driver.run_to_onset,
+    run_to_late,
     Driver.run_to_catch,
     to_board_lost,
     to_paused,
@@ -757,7 +981,7 @@ def test_everywhere_is_in_every_state() -> None:
         go(driver)
 
     assert [driver.test.state for driver in drivers] == [
-        READY, PAUSE_BEFORE, STARTING, LISTENING, LISTENING, LISTENING, PAUSED,
+        READY, PAUSE_BEFORE, STARTING, LISTENING, LATE, LISTENING, LISTENING, PAUSED,
     ]  # fmt: skip
 
 
@@ -799,7 +1023,7 @@ def test_to_go_on_without_a_pause_or_to_start_twice_does_nothing(go: Any) -> Non
 
 @pytest.mark.parametrize("go", [*EVERYWHERE, lambda driver: driver.run_to_tone(Purpose.RETEST)])
 def test_a_test_may_be_aborted_at_any_time(go: Any) -> None:
-    driver = Driver(Settings(), flat(25))
+    driver = Driver(Settings(conduct="clinical"), flat(25))
     go(driver)
     actions = driver.feed(events.Aborted("the operator had enough"))
 
@@ -826,3 +1050,21 @@ def test_whoever_presses_all_the_time_does_not_hold_up_a_test() -> None:
 
     assert driver.result["ears"][0]["outcome"] == "unreliable"
     assert driver.result["stray_presses"] > 20
+
+
+@pytest.mark.parametrize(
+    ("response_us", "response_s"),
+    [
+        (None, None),
+        (0, None),
+        (49_999, None),
+        (50_000, 0.05),
+        (10_000_000, 10.0),
+        (12_000_000, None),
+    ],
+)
+def test_a_time_is_given_as_evidence_only_where_it_can_be(
+    response_us: int | None, response_s: float | None
+) -> None:
+    """A slow train and a long window let a press come later than the estimator takes."""
+    assert Answer(True, 20_000_000, response_us).response_s == response_s

@@ -2,6 +2,7 @@
 
 import pytest
 
+from firmware_py.inference.model import Hyperparameters
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.levels import Levels, unlimited
 from firmware_py.procedure.outcomes import Purpose
@@ -10,6 +11,9 @@ from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.settings import Settings
 
 NO, SURE, DOUBT = False, True, None
+QUIET = Hyperparameters(None, None, response_noise_db=2.0, lapse_rate=0.01, false_alarm_rate=0.01)
+NEVER_PRESSES_WITHOUT = Hyperparameters(None, None, response_noise_db=2.0, lapse_rate=0.01)
+NOISY = Hyperparameters(None, None, response_noise_db=6.0, lapse_rate=0.01, false_alarm_rate=0.01)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +35,7 @@ def test_the_threshold_is_the_middle_between_the_end_of_silence_and_being_sure(
 ) -> None:
     levels = Levels("left", Settings(), unlimited)
     levels.presented(Presentation(Purpose.MEASURE, 1000.0, 80.0))
-    retest, first_db_hl = Retest(threshold_db_hl, levels), round(threshold_db_hl - 10.0)
+    retest, first_db_hl = Retest(threshold_db_hl, levels, 3.0, QUIET), round(threshold_db_hl - 10.0)
     for step, heard in enumerate(answers):
         assert not retest.over
         assert retest.tone() == Presentation(Purpose.RETEST, 1000.0, first_db_hl + 5.0 * step)
@@ -43,15 +47,28 @@ def test_the_threshold_is_the_middle_between_the_end_of_silence_and_being_sure(
 
 
 @pytest.mark.parametrize(
-    ("difference_db", "verdict"),
-    [(5.0, ""), (-5.0, ""), (5.1, "doubtful"), (-10.0, "doubtful"), (10.1, "rejected")],
+    ("silences", "listener", "verdict"),
+    [
+        (2, QUIET, ""),  # 2.5 dB lower
+        (4, QUIET, ""),  # 7.5 dB higher: an ascent does that with an SD of 3 dB
+        (5, QUIET, "rejected"),  # 12.5 dB higher
+        (5, NOISY, ""),  # the same of a listener whose answers are that noisy
+        (0, QUIET, ""),  # 12.5 dB lower: an accident in a hundred tones may do that
+        (0, NEVER_PRESSES_WITHOUT, "rejected"),
+    ],
 )
-def test_a_large_difference_is_remarked_upon(difference_db: float, verdict: str) -> None:
+def test_a_difference_is_remarked_upon_if_it_is_large_and_improbable_with_this_listener(
+    silences: int, listener: Hyperparameters, verdict: str
+) -> None:
     test = HearingTest(Settings(ears="left"))
     ear = test.ears["left"]
-    ear.retest = Retest(30.0, ear.levels)
-    ear.retest.difference_db = difference_db
+    ear.levels.presented(Presentation(Purpose.MEASURE, 1000.0, 80.0))
+    ear.retest = retest = Retest(30.0, ear.levels, 3.0, listener)
+    for heard in [NO] * silences + [SURE]:
+        retest.answered(retest.tone().level_db_hl, heard)
+    difference_db = retest.difference_db
 
+    assert difference_db == -12.5 + 5.0 * silences
     assert list(test.result().remarks) == ([] if not verdict else [
         f"left ear {verdict}: 1 kHz came out {difference_db:+.0f} dB different in the retest"
     ])  # fmt: skip

@@ -7,11 +7,12 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from firmware_py.procedure.attention import ATTENTION_TONES_MAX
 from firmware_py.procedure.audiogram import Audiogram
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.events import Play
-from firmware_py.procedure.outcomes import Outcome, Purpose
-from firmware_py.procedure.presentation import Presentation
+from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Purpose
+from firmware_py.procedure.presentation import NO_COVER, SILENCE, Observation, Presentation
 from firmware_py.procedure.results import as_json
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
@@ -22,6 +23,7 @@ from firmware_py.procedure.stopping import LIMIT_FREQUENCIES, LIMIT_TONES
 from tests.procedure.driver import (
     REACTION_US,
     AlwaysPresses,
+    Driver,
     Ears,
     Listener,
     NeverPresses,
@@ -37,6 +39,21 @@ from tests.procedure.driver import (
 LOUD = {"level_max_db_hl": 120.0, "loud_confirmed": True}
 
 
+def own_sake(driver: Driver) -> set[int]:
+    """The numbers of the tones that the estimator did not choose: a frequency had to be asked."""
+    told = driver.told("tone", purpose=Purpose.MEASURE)
+    return {about["number"] for about in told if "information_bits" not in about}
+
+
+def numbers_of_marks(ear: dict[str, Any]) -> dict[str, bool]:
+    """Whether the frequencies of each mark have numbers; all of a mark have, or none has."""
+    found: dict[str, set[bool]] = {}
+    for each in ear["thresholds"]:
+        found.setdefault(each["mark"], set()).add(each["threshold_db_hl"] is not None)
+    assert all(len(has) == 1 for has in found.values())
+    return {mark: has.pop() for mark, has in found.items()}
+
+
 # --- When an ear is over -------------------------------------------------------------------------
 
 
@@ -50,14 +67,18 @@ def test_an_ear_ends_when_the_band_is_narrow_enough_everywhere(stop_half_width_d
     halves_db = {
         each["frequency_hz"]: (each["high_db_hl"] - each["low_db_hl"]) / 2
         for each in found["thresholds"]
-        if each["frequency_hz"] not in INTER_OCTAVE_FREQUENCIES_HZ
+        if each["mark"] == Outcome.MEASURED
     }
     worst_hz, worst_db = max(halves_db.items(), key=lambda pair: pair[1])
 
     assert found["outcome"] == Outcome.MEASURED
     assert found["why"] == f"95 % band at most +-{worst_db:.1f} dB ({worst_hz} Hz)"
-    assert widths_db[-1] <= stop_half_width_db + 0.005 < min(widths_db[:-1]) + 0.01
     assert worst_db <= stop_half_width_db
+    assert halves_db.keys() >= {*AUDIOGRAM_FREQUENCIES_HZ} - {*INTER_OCTAVE_FREQUENCIES_HZ}
+    # Once it is narrow enough only what has not been asked is asked.
+    numbers_asked = [about["number"] for about in driver.told("answer", purpose=Purpose.MEASURE)]
+    for number, before_db in zip(numbers_asked[1:], widths_db[:-1], strict=True):
+        assert before_db > stop_half_width_db - 0.005 or number in own_sake(driver)
 
 
 def test_an_ear_ends_when_the_next_answer_would_tell_too_little() -> None:
@@ -88,26 +109,34 @@ def test_an_information_of_0_bits_is_not_used_to_stop() -> None:
 def test_an_ear_ends_at_the_cap_of_tones(tones_max: int, retest: bool) -> None:
     driver = left(flat(30), stop_half_width_db=1.0, tones_max=tones_max, tones_min=1, retest=retest)
     found = driver.ear("left")
-    asked = len(driver.plays) - len(driver.levels(Purpose.RETEST))
+    first = min(
+        (about["number"] for about in driver.told("tone", purpose=Purpose.RETEST)), default=999
+    )
+    asked = sum(play.number < first for play in driver.plays)
     kept = f": {asked} asked, 6 kept for the retest" if retest else ""
 
-    assert asked == tones_max - 6 * retest
+    checks = driver.test.ears["left"].attention.checks_asked
+    assert asked == tones_max - 6 if retest else asked == tones_max + checks
     assert re.fullmatch(
         f"the cap of {tones_max} tones{kept}; "
-        r"95 % band up to \+-\d+\.\d dB \(\d+ Hz\), \+-1 wanted",
+        r"95 % band up to \+-\d+\.\d dB \((250 Hz\), \+-1\.25|\d{3,4} Hz\), \+-1) wanted",
         found["why"],
     )
-    assert found["tones"] <= tones_max
-    assert retest or found["tones"] == tones_max
+    assert found["tones"] <= tones_max + checks
+    assert retest or found["tones"] == tones_max + checks
 
 
 @pytest.mark.parametrize("tones_min", [5, 20, 40])
 def test_an_ear_has_its_fewest_tones(tones_min: int) -> None:
     driver = left(
-        flat(30), stop_half_width_db=40.0, tones_min=tones_min, tones_max=60, retest=False
-    )
+        flat(30), conduct="clinical", stop_half_width_db=40.0, tones_min=tones_min, tones_max=60,
+        retest=False,
+    )  # fmt: skip
 
-    assert driver.ear("left")["tones"] == max(tones_min, 4)
+    own = own_sake(driver)
+    before = [play for play in driver.plays if not own or play.number < min(own)]
+    checks = driver.test.ears["left"].attention.checks_asked
+    assert len(before) in (max(tones_min, 4), max(tones_min, 4) + checks)
 
 
 class Contrary(NeverPresses):
@@ -133,7 +162,7 @@ def test_the_cap_holds_however_long_the_familiarisation(
         familiar_level_db_hl=familiar_level_db_hl, **LOUD,
     )  # fmt: skip
 
-    assert len(driver.plays) == driver.ear("left")["tones"] <= 20
+    assert len(driver.plays) == driver.ear("left")["tones"] <= 20 + ATTENTION_TONES_MAX
 
 
 # --- Ears without a number -----------------------------------------------------------------------
@@ -168,8 +197,11 @@ def test_an_ear_that_cannot_be_measured_ends_as_such_and_not_as_a_number(
 
     assert found["outcome"] == outcome
     assert found["why"] == why.format(limit=limit, n=catches)
-    assert set(marks(found).values()) == {outcome}
-    assert numbers(found) == {None}
+    asked = {m for f, m in marks(found).items() if f not in INTER_OCTAVE_FREQUENCIES_HZ}
+    kept = 6 * driver.settings.retest
+    if outcome == Outcome.UNRELIABLE or found["tones"] < driver.settings.tones_max - kept:
+        assert asked == {outcome}
+    assert numbers_of_marks(found).items() <= {outcome: False, Outcome.INFERRED: True}.items()
     assert found["retest_difference_db"] is None
     assert found["false_alarms"] == (catches if outcome == Outcome.UNRELIABLE else 0)
     if outcome == Outcome.NO_RESPONSE:
@@ -193,8 +225,15 @@ def test_six_silences_at_the_limit_at_three_frequencies_do_not_end_an_ear() -> N
         ear.answer(Presentation(Purpose.MEASURE, frequency_hz, 100.0), False)
     assert not ear.over
     ear.answer(Presentation(Purpose.MEASURE, 500.0, 100.0), False)
+    assert not ear.over, "it is known, and the other octaves are asked all the same"
+    rest = []
+    while not ear.over:
+        rest.append(ear.next_presentation(1))
+        ear.answer(rest[-1], False)
 
     assert ear.outcome == Outcome.NO_RESPONSE
+    tones = {(tone.frequency_hz, tone.level_db_hl) for tone in rest if tone != SILENCE}
+    assert tones == {(frequency_hz, 100.0) for frequency_hz in (250, 3000, 6000, 8000)}
 
 
 class But(Ears):
@@ -216,7 +255,9 @@ def test_an_accident_makes_no_threshold_of_silence() -> None:
         found = left(But(999.0, accident), catch_rate=0.0, **QUIET).ear("left")
 
         assert found["outcome"] == Outcome.NO_RESPONSE
-        assert numbers(found) == {None}
+        assert numbers_of_marks(found).items() <= {
+            Outcome.NO_RESPONSE: False, Outcome.INCOMPLETE: False, Outcome.INFERRED: True
+        }.items()  # fmt: skip
 
 
 @pytest.mark.parametrize("threshold_db_hl", [-99.0, 999.0])
@@ -234,10 +275,16 @@ def test_an_ear_whose_frequencies_are_all_beyond_the_limit_is_as_a_whole(
             retest=retest,
         ).ear("left")
         kinds = set(marks(found).values())
-        if kinds == {Outcome.NO_RESPONSE, Outcome.INCOMPLETE}:
-            kinds = {Outcome.INCOMPLETE}
+        levels_db_hl = numbers(found) - {None}
+        inside = any(20.0 < level_db_hl < 60.0 for level_db_hl in levels_db_hl if level_db_hl)
 
-        assert found["outcome"] == (kinds.pop() if len(kinds) == 1 else Outcome.MEASURED)
+        if found["outcome"] in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE):
+            assert kinds <= {Outcome.NO_RESPONSE, Outcome.INCOMPLETE, Outcome.INFERRED}
+        elif found["outcome"] == Outcome.HEARS_ALL:
+            assert kinds <= {Outcome.HEARS_ALL, Outcome.INFERRED}
+        else:
+            assert found["outcome"] == Outcome.MEASURED
+            assert inside or len(kinds) > 1
 
 
 def test_an_ear_beyond_the_limit_everywhere_is_not_sure_for_that() -> None:
@@ -245,12 +292,19 @@ def test_an_ear_beyond_the_limit_everywhere_is_not_sure_for_that() -> None:
     for frequency_hz in (500.0, 1000.0, 4000.0):
         ear.answer(Presentation(Purpose.MEASURE, frequency_hz, 40.0), False)
 
-    assert set(marks(as_json(ear.result())).values()) <= {Outcome.NO_RESPONSE, Outcome.INCOMPLETE}
+    found = marks(as_json(ear.result()))
+    asked = {found.pop(frequency_hz) for frequency_hz in (500, 1000, 4000)}
+    assert asked <= {Outcome.NO_RESPONSE, Outcome.INCOMPLETE}
+    assert set(found.values()) == {Outcome.INFERRED}
     assert ear.audiogram.widest().half_width_db > 10.0
 
 
-def test_an_ear_that_ends_beyond_the_limit_everywhere_has_no_number_however_it_ends() -> None:
-    ear = EarTest("left", Settings(level_max_db_hl=40.0, tones_min=1, stop_half_width_db=40.0))
+def test_an_ear_that_ends_beyond_the_limit_everywhere_is_not_measured_however_it_ends() -> None:
+    """It was never asked at the limit: that it lies beyond is inferred."""
+    clinical = Settings(
+        conduct="clinical", level_max_db_hl=40.0, tones_min=1, stop_half_width_db=40.0
+    )
+    ear = EarTest("left", clinical)
     ear.answer(Presentation(Purpose.FAMILIARISE, 1000.0, 40.0), False)
     ear.answer(Presentation(Purpose.FAMILIARISE, 1000.0, 40.0), True)
     for frequency_hz in [250.0, 500.0, 1000.0, 2000.0, 4000.0, 8000.0] * 7:
@@ -259,8 +313,9 @@ def test_an_ear_that_ends_beyond_the_limit_everywhere_has_no_number_however_it_e
 
     assert ear.over
     assert ear.outcome in (Outcome.INCOMPLETE, Outcome.NO_RESPONSE)
-    assert set(marks(as_json(ear.result())).values()) <= {Outcome.NO_RESPONSE, Outcome.INCOMPLETE}
-    assert numbers(as_json(ear.result())) == {None}
+    found = ear.result().thresholds
+    assert {each.mark for each in found} == {Outcome.INFERRED}
+    assert min(each.threshold_db_hl or 0.0 for each in found) >= 40.0
 
 
 def test_whoever_answers_half_the_silences_is_unreliable() -> None:
@@ -270,6 +325,7 @@ def test_whoever_answers_half_the_silences_is_unreliable() -> None:
 
     driver = left(
         Guesses(lambda ear, frequency_hz: 30.0),
+        conduct="clinical",
         catch_rate=0.5,
         tones_max=60,
         stop_half_width_db=1.0,
@@ -299,7 +355,7 @@ def test_every_frequency_has_its_own_mark() -> None:
     for threshold in found["thresholds"]:
         for name in ("threshold_db_hl", "sd_db", "low_db_hl"):
             assert (threshold[name] is None) == (threshold["limit_db_hl"] is not None)
-        assert (threshold["limit_db_hl"] is None) == (threshold["mark"] == Outcome.MEASURED)
+        assert (threshold["limit_db_hl"] is None) == (threshold["mark"] in WITH_NUMBERS)
 
 
 def beyond(ear: EarTest, sds: float) -> EarTest:
@@ -319,6 +375,10 @@ def beyond(ear: EarTest, sds: float) -> EarTest:
 
     ear.estimator = cast(Any, Sure())
     ear.audiogram = Audiogram(Settings(), ear.estimator, ear.levels, ear.tally)
+    for frequency_hz in AUDIOGRAM_FREQUENCIES_HZ:
+        for level_db_hl, heard in ((95.0, True), (100.0, False)):
+            tone = Presentation(Purpose.MEASURE, frequency_hz, level_db_hl)
+            ear.audiogram.asked.observations.append(Observation(tone, heard, NO_COVER))
     return ear
 
 
@@ -342,7 +402,8 @@ def test_no_response_has_to_be_sure(sds: float, mark: str) -> None:
 def test_where_the_limit_was_in_the_way_is_said() -> None:
     """A steep loss: what was not made out is named with the limit it lies at."""
     steep = Ears(lambda ear, frequency_hz: 10.0 if frequency_hz < 2500.0 else 999.0)
-    found = left(steep, level_max_db_hl=60.0, tones_max=20).ear("left")
+    settings = {"conduct": "clinical", "level_max_db_hl": 60.0, "tones_max": 22, "retest": False}
+    found = left(steep, **settings).ear("left")
     unsure_hz = [str(f) for f, mark in marks(found).items() if mark == Outcome.INCOMPLETE]
 
     assert unsure_hz
@@ -351,7 +412,7 @@ def test_where_the_limit_was_in_the_way_is_said() -> None:
 
 def test_a_mark_at_the_floor_needs_no_other() -> None:
     golden = Ears(lambda ear, frequency_hz: -99.0 if frequency_hz < 2500.0 else 50.0)
-    found = left(golden).ear("left")
+    found = left(golden, tones_max=60).ear("left")
 
     assert found["outcome"] == Outcome.MEASURED
     assert marks(found)[500] == marks(found)[1000] == Outcome.HEARS_ALL

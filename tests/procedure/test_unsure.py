@@ -12,7 +12,7 @@ from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import LIMIT_TONES
 from tests.procedure.driver import REACTION_US, NeverPresses, flat, left
 
-TWO_BUTTONS = {"unsure_half_width_db": 4.0}
+TWO_BUTTONS = {"unsure_button": True}
 
 
 # --- Measurement ---------------------------------------------------------------------------------
@@ -20,19 +20,19 @@ TWO_BUTTONS = {"unsure_half_width_db": 4.0}
 
 def test_unsure_answers_are_given_to_the_estimator_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
-    ear = EarTest("left", Settings(ears="left", unsure_half_width_db=4.0))
+    ear = EarTest("left", Settings(ears="left", unsure_button=True))
     ear.phase = Purpose.MEASURE
     monkeypatch.setattr(ear.estimator, "observe", lambda *answer: seen.append(answer))
     for answer in (True, False, None):
         ear.answer(Presentation(Purpose.MEASURE, 1000.0, 30.0), answer)
 
-    assert seen == [(1000.0, 30.0, True), (1000.0, 30.0, False), (1000.0, 30.0, None)]
+    assert seen == [(1000.0, 30.0, heard, None) for heard in (True, False, None)]
     assert (ear.tally.tones, ear.tally.heard, ear.tally.unsure) == (3, 1, 1)
 
 
 @pytest.mark.parametrize("threshold_db_hl", [5.0, 30.0, 62.0])
 def test_a_threshold_is_found_with_two_buttons(threshold_db_hl: float) -> None:
-    driver = left(flat(threshold_db_hl, 4.0), **TWO_BUTTONS, tones_max=60)
+    driver = left(flat(threshold_db_hl, 4.0), **TWO_BUTTONS, tones_max=80, stop_half_width_db=5.0)
     found = driver.ear("left")
 
     assert found["outcome"] == Outcome.MEASURED
@@ -53,7 +53,7 @@ def test_an_ear_that_is_unsure_at_the_limit_is_not_silent() -> None:
 
 
 def test_one_who_is_unsure_somewhere_is_not_silent_for_six_silences_at_the_limit() -> None:
-    ear = EarTest("left", Settings(ears="left", unsure_half_width_db=4.0))
+    ear = EarTest("left", Settings(ears="left", unsure_button=True))
     ear.phase = Purpose.MEASURE
     for _ in range(LIMIT_TONES):
         ear.answer(Presentation(Purpose.MEASURE, 500.0, 60.0), None)
@@ -66,16 +66,16 @@ def test_one_who_is_unsure_somewhere_is_not_silent_for_six_silences_at_the_limit
 def test_only_a_silence_at_the_limit_is_not_asked_for_again_and_again(
     answer: bool | None, excluded_hz: list[float]
 ) -> None:
-    ear = EarTest("left", Settings(ears="left", unsure_half_width_db=4.0, catch_rate=0.0))
+    ear = EarTest("left", Settings(ears="left", unsure_button=True, catch_rate=0.0))
     ear.phase = Purpose.MEASURE
     for _ in range(3):
         ear.answer(Presentation(Purpose.MEASURE, 2000.0, 100.0), answer)
     asked: list[Any] = []
     next_stimulus = ear.estimator.next_stimulus
 
-    def spy(level_max_db_hl: list[float], exclude_hz: list[float]) -> Any:
+    def spy(level_max_db_hl: list[float], exclude_hz: list[float], time: Any) -> Any:
         asked.append(exclude_hz)
-        return next_stimulus(level_max_db_hl, exclude_hz)
+        return next_stimulus(level_max_db_hl, exclude_hz, time)
 
     ear.estimator.next_stimulus = spy  # type: ignore[assignment, method-assign]
     ear.next_presentation(9)
@@ -105,7 +105,7 @@ def test_whoever_is_unsure_at_everything_is_unreliable() -> None:
     class Unsure(NeverPresses):
         reaction = REACTION_US, UNSURE_BUTTON
 
-    driver = left(Unsure(), **TWO_BUTTONS, catch_rate=0.3)
+    driver = left(Unsure(), **TWO_BUTTONS, conduct="clinical", catch_rate=0.3)
     found = driver.ear("left")
 
     assert found["outcome"] == Outcome.UNRELIABLE

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from device.simulator.board import PlayedNoise, PlayedTone, SimulatedBoard
 from device.simulator.listener import Ear, Listener, Noise, Press
-from device.tone_generator.outbox import Outbox
 from device.tone_generator.server import ToneGenerator
 from firmware_py.calibration.levels import Calibration
 from firmware_py.link.messages import HOST_SILENCE_US
+from tests.link.misfits import MisfitOutbox, MisfitServer
 from tests.simulation.violation import Violation
 
 AWAKE: Final = "awake"
@@ -43,7 +43,26 @@ class MoodyListener:
         return self._listener.spontaneous_press(after_id, slot)
 
 
-class WatchedServer(ToneGenerator):
+class WornClock:
+    """A clock that goes as it likes, and tells the true time until then."""
+
+    def __init__(self) -> None:
+        self._since_us = self._told_us = 0
+        self._rate = 1.0
+        self._wraps_at_us = 0
+
+    def __call__(self, us: int) -> int:
+        """Return what it tells at a time of the board."""
+        told_us = self._told_us + round(self._rate * (us - self._since_us))
+        return told_us % self._wraps_at_us if self._wraps_at_us else told_us
+
+    def go(self, now_us: int, rate: float = 1.0, jump_us: int = 0, wraps_at_us: int = 0) -> None:
+        """Go at another rate from now on."""
+        self._told_us, self._since_us = self(now_us) + jump_us, now_us
+        self._rate, self._wraps_at_us = rate, wraps_at_us
+
+
+class WatchedServer(MisfitServer):
     """The program of a board whose events and acknowledgements are looked at as they happen.
 
     Attributes
@@ -58,6 +77,8 @@ class WatchedServer(ToneGenerator):
     def __init__(self, *about: Any) -> None:
         super().__init__(*about)
         self.outbox = WatchedOutbox()
+        self.worn_clock = WornClock()
+        self.set_clock(self.worn_clock)
         self.newest_met = self.acknowledged = 0
         self.when_acknowledged: Callable[[int, int], None] = lambda _before, _upto: None
 
@@ -82,8 +103,8 @@ class WatchedServer(ToneGenerator):
         return answer
 
 
-class WatchedOutbox(Outbox):
-    """Remembers what happened."""
+class WatchedOutbox(MisfitOutbox):
+    """Remembers what happened, and when truly."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -156,6 +177,13 @@ class WatchedBoard(SimulatedBoard):
     def hold(self, press: Press) -> None:
         """Have a finger move, now."""
         self.hand.intend(press, self.now_us)
+
+    def mend(self) -> None:
+        """Have it be as the wire page has it from now on; its clock goes on from where it is."""
+        server = self.server
+        server.worn_clock.go(self.now_us)
+        server.set_clock(server.worn_clock)
+        server.without_fields, server.deaf_to = False, ""
 
     def hurry(self) -> None:
         """Have all fingers let go, as soon as time passes."""

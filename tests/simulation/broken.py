@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from device.simulator.board import PlayedTone
 from firmware_py.calibration.in_force import NO_CALIBRATION, NOMINAL_FULL_SCALE_DB_HL
 from firmware_py.console.grammar import SETTINGS_CONFLICT, ConsoleError
-from firmware_py.firmware import Firmware, FirmwareError
+from firmware_py.firmware import FirmwareError
 from firmware_py.journal import SealKey
 from firmware_py.link.client import Tone
-from firmware_py.link.notices import BoardEvent
+from firmware_py.link.notices import BoardEvent, Lost
 from firmware_py.platform.exit_codes import EXIT_TONE_GENERATOR
 from firmware_py.platform.wrong_pins import WrongPins
 from firmware_py.procedure.events import Paused
@@ -18,6 +18,7 @@ from tests.firmware.world import S
 from tests.journal.simulated_disk import SimulatedDisk
 from tests.simulation.board import WatchedBoard, WatchedServer
 from tests.simulation.clock import BEGAN_US
+from tests.simulation.watch import WatchedFirmware
 
 # --- boards and disks
 
@@ -73,21 +74,22 @@ class Parts(NamedTuple):
     data: Any
     supervisor: Any
     clock: Any
+    buttons: Any
 
 
 Spoil = Callable[[Parts], None]
 
 
-def spoilt(spoil: Spoil) -> type[Firmware]:
+def spoilt(spoil: Spoil) -> type[WatchedFirmware]:
     """Return a kind of firmware to which this is done when it is made."""
 
-    class SpoiltFirmware(Firmware):
+    class SpoiltFirmware(WatchedFirmware):
         def __init__(self, *arguments: Any) -> None:
             super().__init__(*arguments)
             spoil(
                 Parts(
                     self, self._client, self._runner, self._console.lock, arguments[3],
-                    self._supervisor, self._clock,
+                    self._supervisor, self._clock, self._buttons,
                 )
             )  # fmt: skip
 
@@ -178,6 +180,47 @@ def faulty(parts: Parts) -> None:
             raise ZeroDivisionError
 
     wrapped(parts.runner, "feed", before=fail)
+
+
+def pausing(parts: Parts) -> None:
+    """Pause for no reason, once."""
+
+    def pause() -> None:
+        if parts.clock.us > BEGAN_US + 8 * S:
+            have(parts.runner, advance=advance)
+            parts.runner.feed(Paused())
+
+    advance = parts.runner.advance
+    wrapped(parts.runner, "advance", before=pause)
+
+
+def standing(parts: Parts) -> None:
+    """Let no time pass for a test."""
+    wrapped(parts.runner, "advance", before=lambda: have(parts.runner, _wait_until_us=None))
+
+
+def slandering(words: str) -> Spoil:
+    """Say that of a tone generator, and lose it."""
+
+    def spoil(parts: Parts) -> None:
+        advance = parts.client.advance
+
+        def slander(now_us: int) -> Any:
+            have(parts.client, advance=advance)
+            return [Lost(words, disbelieved=True)]
+
+        wrapped(parts.client, "play", after=lambda _: have(parts.client, advance=slander))
+
+    return spoil
+
+
+def suspicious(parts: Parts) -> None:
+    """Take the button for held in every test."""
+    at_the_start_us = 500_000
+    have(
+        parts.buttons,
+        held=lambda _, for_us, *__: 1 if for_us > at_the_start_us else None,
+    )
 
 
 def tired(parts: Parts) -> None:

@@ -197,7 +197,8 @@ class Ledger:
             raise Violation(f"tone {tone.tone_id} sounds, and is in no journal")
         assert page is not None
         calibration = page.header["calibration"].get("content")
-        if (page.header.get("seal_key", ""), calibration) not in self.given:
+        sealed_now, known = self.given[-1][0], [content for _, content in self.given]
+        if page.header.get("seal_key", "") != sealed_now or calibration not in known:
             raise Violation(f"session {session} has a seal key or a calibration it was not given")
         loudness = Loudness(calibration)
         if not loudness.alike(tone, play):

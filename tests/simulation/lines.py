@@ -101,7 +101,7 @@ class SimulatedLine(Port):
             self._overflowed()
             raise PortError(f"nobody reads at {self.url!r}")
 
-    def drain(self, seconds: float) -> None:
+    def drain(self, seconds: float, *_: object) -> None:
         self.write(b"")
 
     def _touch(self) -> None:

@@ -19,6 +19,9 @@ PROTECTED: Final = re.compile(
     r"SETT [^,]+,[^,]+|CAL:TONE [^,]+,[^,]+,[^,]+|SESS:STAR (.*,)?(AGE|SEX|ID)=.+"
     r"|SESS:LIST\?( \d+)?|(SESS:RES\?|AUD) \d+|THR\? .*,\d+"
 )
+# What tells a result without a number: that of the last test.
+LAST_RESULT: Final = re.compile(r"SESS:RES\?|AUD|THR\?( LEFT| RIGHT)?")
+START: Final = "SESS:STAR"
 REFUSED: Final = "ERROR -203"
 ENTER: Final = "SYST:PIN "
 STAYS_OPEN_S: Final = 290  # without anything that needs it; a little less than promised
@@ -40,10 +43,16 @@ class Lock:
         self._wrong = self._next_us = 0  # until then no PIN may be looked at
         self._open_until_us = 0
         self.is_open = False
+        self._begun = False  # a test, perhaps, since the last start
+
+    def typed(self, line: str) -> None:
+        """Take in what is asked for."""
+        self._begun |= line.startswith(START)
 
     def restarted(self) -> None:
         """Take in that the firmware has begun anew."""
         self.close()
+        self._begun = False
         if not self._disk_keeps:
             self._next_us = self._wrong = 0
 
@@ -81,7 +90,7 @@ class Lock:
             self._entered(now_us, line, answer)
         elif line == "SYST:LOCK":
             self.close()
-        elif PROTECTED.fullmatch(line):
+        elif PROTECTED.fullmatch(line) or (LAST_RESULT.fullmatch(line) and not self._begun):
             refused = answer.startswith(REFUSED)
             if not self.is_open and not answer.startswith("ERROR"):
                 raise Violation(f"{line!r} was done without the PIN")
@@ -95,7 +104,7 @@ class Lock:
             if line.removeprefix(ENTER) != PIN:
                 raise Violation(f"{line!r} has opened the lock")
             self.is_open, self._open_until_us = True, now_us + STAYS_OPEN_S * S
-        elif "wrong PIN" in answer:
+        elif "wrong PIN;" in answer:
             if line.removeprefix(ENTER) == PIN:
                 raise Violation("the right PIN was called wrong")
             self.close()

@@ -1,5 +1,6 @@
 """The operator at the console, who counts the answers."""
 
+import math
 import random
 from collections import deque
 from collections.abc import Callable
@@ -25,6 +26,7 @@ NONSENSE: Final = (
     "sess:stat?;*idn?", "SESS:STAT??", "?", ":", '"', "LEFT,1000,40",
 )  # fmt: skip
 RESET: Final = "*RST"
+PAUSE: Final = "SESS:PAUS"
 START: Final = "SESS:STAR"
 TYPED: Final = (*[PIN] * 9, PIN[::-1])  # a mistake now and then
 BLOCKS: Final = ("HELP", "AUD")  # answered by several lines
@@ -73,6 +75,7 @@ class Operator:
         self.errors: list[str] = []  # that were read
         self.surplus: list[str] = []  # lines that nobody asked for
         self.lines = 0
+        self.said_pause_us: float = -math.inf  # newest
 
     def look(self, now_us: int) -> None:
         """Do what is due: look how the test goes, if the last answer has come."""
@@ -85,8 +88,12 @@ class Operator:
     def say(self, now_us: int, line: str) -> None:
         """Send a line."""
         self.lines += 1
+        if line == PAUSE:
+            self.said_pause_us = now_us
         if line == RESET:  # settings are as configured after it
             self._set_up = self._setting_up = False
+        if self._lock:
+            self._lock.typed(line)
         sent = line.encode(errors="surrogateescape")
         if sent.decode("ascii", "replace").strip():
             self._asked.append(Asked(line, now_us))
@@ -182,6 +189,8 @@ class Operator:
         """Start the test when everything is set; look later again if it needs a PIN that waits."""
         if asked.startswith("SETT ") and answer.startswith(REFUSED):
             self._setting_up = False
+        elif asked.startswith("SETT ") and answer.startswith("ERROR"):
+            raise Violation(f"{asked} is refused, so the test is another than was told: {answer}")
         elif asked.startswith("SYST:EVEN O"):
             self._setting_up, self._set_up = False, True
             self.say(now_us, START)

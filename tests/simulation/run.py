@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.firmware import Firmware, FirmwareError
+from firmware_py.firmware import FirmwareError
 from firmware_py.journal import read_journal
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError, session_number
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
@@ -21,6 +21,7 @@ from tests.simulation.given import check_seals
 from tests.simulation.story import CABLE, Story, Trouble
 from tests.simulation.troubles import befall
 from tests.simulation.violation import Violation
+from tests.simulation.watch import Watch, WatchedFirmware
 from tests.simulation.world import World
 
 DATA: Final = Path("/data")
@@ -56,14 +57,14 @@ class Run:
     Parameters
     ----------
     story : Story
-    firmware : type of Firmware, optional
+    firmware : type of WatchedFirmware, optional
     board : type of WatchedBoard, optional
     disk : type of SimulatedDisk, optional
         Broken ones, to see that it is noticed.
     """
 
     def __init__(
-        self, story: Story, firmware: type[Firmware] = Firmware,
+        self, story: Story, firmware: type[WatchedFirmware] = WatchedFirmware,
         board: type[WatchedBoard] = WatchedBoard, disk: type[SimulatedDisk] = SimulatedDisk,
     ) -> None:  # fmt: skip
         self.story = story
@@ -142,6 +143,7 @@ class Run:
                 world.configuration(), world.tones, world.console, data, world.clock,
                 self._nonces.__next__, world.supervisor(), world.calibration(),
             )  # fmt: skip
+            world.firmware.watch = Watch(world)
             world.firmware.run()
         except PowerLostError:
             return -1, "power lost"

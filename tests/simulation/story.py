@@ -6,6 +6,22 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from device.simulator.faults import FaultRates
+from firmware_py.procedure.settings import BRISK, CLINICAL
+
+# A board that is not what the wire page has; drawn by a luck of their own.
+MISFITS: Final[dict[str, tuple[float, float]]] = {
+    "board clock jumps": (0.0, 0.0),
+    "board clock drifts": (1.0, 20.0),
+    "board clock stands still": (0.5, 12.0),
+    "board clock wraps": (0.0, 0.0),  # from there on
+    "board clock is negative": (0.5, 12.0),
+    "board tells the future": (0.5, 12.0),  # its events; what a ping is told is right
+    "board answers without fields": (0.5, 12.0),
+    "board deaf to ping": (0.5, 12.0),
+    "button unknown": (0.0, 0.0),  # it goes down, and stays there
+    "button of no use held": (2.0, 20.0),  # the second, where nobody asked for one
+    "boards take turns": (2.0, 12.0),
+}
 
 # What may befall the device, and for how long, in seconds (0: it is over at once).
 KINDS: Final[dict[str, tuple[float, float]]] = {
@@ -53,6 +69,7 @@ KINDS: Final[dict[str, tuple[float, float]]] = {
     "listener answers everything": (1.0, 20.0),
     "button stuck": (2.0, 20.0),
     "button bounces": (0.0, 0.0),
+    **MISFITS,
 }
 
 # After these the answers may be others, and so may the result.
@@ -61,14 +78,18 @@ ANSWERS_CHANGE: Final = frozenset(
         "board without noise", "other calibration", "operator changes settings",
         "operator aborts", "operator resets", "listener asleep", "listener answers everything",
         "button stuck", "button bounces",
+        # A third of a second is lost or won before it shows: response times are others.
+        "board clock drifts", "board clock stands still",
     }
 )  # fmt: skip
 
+SLOW_S: Final = 0.5  # the pause before a tone is as long at least
 DISK_FAILS: Final = frozenset({"disk full", "disk read-only", "disk error"})
 assert KINDS.keys() >= ANSWERS_CHANGE | DISK_FAILS
 
 SAFETY_S: Final = (4.0, 30.0)  # how long anything may fail
 TROUBLES_MAX: Final = 8
+MISFITS_MAX: Final = 5
 RATE_MAX: Final = 0.25
 AUDIOGRAMS: Final = ("N1", "N3", "N5", "N7", "S1", "S3")
 UNEQUAL: Final = ("N1,N6", "N7,N2", "S3,N5", "N4,S1")  # the better ear hears for the other
@@ -77,11 +98,12 @@ CALIBRATIONS: Final = ("none", "good", "overdue", "unreadable")
 CABLE: Final = ("drop", "garble", "delay", "duplicate", "merge")
 
 # Longer than the board sounds without its host.
-# The pauses are set first: none may be shorter than the tone.
-LONG_TONE: Final = {"pause_ms_min": 2100, "pause_ms_max": 2200, "pulses": 5}
+# The pauses are set first: none may be shorter than the tone. Of them the longest comes first: the
+# least may not be above it.
+LONG_TONE: Final = {"pause_ms_max": 2200, "pause_ms_min": 2100, "pulses": 5}
 
 # A test as short as the settings allow: the estimator is not what is tried here. The window is
-# longer than the slowest answer, which otherwise would come as a press without a tone.
+# longer than the slowest answer; so is the shortest that follows the answers, with its pause.
 SHORT: Final[dict[str, Any]] = {
     "ears": "left", "tones_min": 1, "tones_max": 20, "pulses": 1, "pulse_on_ms": 260,
     "pause_ms_min": 500, "pause_ms_max": 600, "response_window_ms": 1000,
@@ -122,7 +144,10 @@ class Story:
     def keeps_answers(self) -> bool:
         """Return whether all that goes wrong leaves the answers as they are."""
         pure = self.listener["false_alarm_rate"] == 0.0
-        return pure and not any(t.kind in ANSWERS_CHANGE for t in self.troubles)
+        # Who is slow answers a tone by hand when the first of a test is heard.
+        slow = self.listener.get("response_time_s", 0.0) > SLOW_S
+        change = ANSWERS_CHANGE | ({"operator plays a tone"} if slow else set())
+        return pure and not any(t.kind in change for t in self.troubles)
 
     def untroubled(self) -> "Story":
         """Return the same story with nothing going wrong."""
@@ -155,14 +180,22 @@ class Story:
 
 def drawn(seed: int) -> Story:
     """Return the story of a seed."""
-    chance = random.Random(f"story {seed}")
+    chance, pace = random.Random(f"story {seed}"), random.Random(f"pace {seed}")
     safety_s = chance.uniform(*SAFETY_S)
     return Story(
         seed,
-        _settings(chance),
-        _listener(chance),
+        _paced(_settings(chance), _pace(pace)),
+        {**_listener(chance), "response_time_s": pace.choice((0.4, 0.4, 0.9))},
         safety_s,
-        _troubles(chance, safety_s),
+        tuple(
+            sorted(
+                (
+                    *_troubles(chance, safety_s),
+                    *_misfits(random.Random(f"misfit {seed}"), safety_s),
+                ),
+                key=lambda trouble: trouble.at_s,
+            )
+        ),
         _rates(chance),
         talkative=chance.random() < 0.5,
         pin=chance.random() < 0.5,
@@ -188,6 +221,18 @@ def _settings(chance: random.Random) -> dict[str, Any]:
     }
 
 
+def _paced(settings: dict[str, Any], pace: dict[str, Any]) -> dict[str, Any]:
+    # The conduct is set first: what is allowed of the others depends on it.
+    return {"conduct": pace["conduct"], **settings, **pace}
+
+
+def _pace(chance: random.Random) -> dict[str, Any]:
+    # A window that follows the answers is shorter than many: those come late, and count.
+    conduct = chance.choice((BRISK, BRISK, CLINICAL))
+    window_ms = None if conduct == BRISK and chance.random() < 0.7 else SHORT["response_window_ms"]
+    return {"conduct": conduct, "response_window_ms": window_ms}
+
+
 def _listener(chance: random.Random) -> dict[str, Any]:
     return {
         "audiogram": chance.choice((*AUDIOGRAMS, *UNEQUAL)),
@@ -199,9 +244,23 @@ def _listener(chance: random.Random) -> dict[str, Any]:
 
 def _troubles(chance: random.Random, safety_s: float) -> tuple[Trouble, ...]:
     # Some runs have one kind of trouble, some have all: what hides in the one shows in the other.
-    allowed = chance.sample(list(KINDS), chance.choice((1, 3, 6, len(KINDS))))
+    usual = [kind for kind in KINDS if kind not in MISFITS]
+    allowed = chance.sample(usual, chance.choice((1, 3, 6, len(usual))))
+    return _befalling(chance, allowed, chance.randint(0, TROUBLES_MAX), safety_s)
+
+
+def _misfits(chance: random.Random, safety_s: float) -> tuple[Trouble, ...]:
+    # Most leave the answers as they are, so that the result can be compared.
+    kinds = [kind for kind in MISFITS if kind not in ANSWERS_CHANGE or chance.random() < 0.2]
+    allowed = chance.sample(kinds, chance.choice((1, 2, len(kinds))))
+    return _befalling(chance, allowed, chance.choice((0, 0, 1, 2, MISFITS_MAX)), safety_s)
+
+
+def _befalling(
+    chance: random.Random, allowed: list[str], count: int, safety_s: float
+) -> tuple[Trouble, ...]:
     troubles = []
-    for _ in range(chance.randint(0, TROUBLES_MAX)):
+    for _ in range(count):
         kind = chance.choice(allowed)
         at_s = round(chance.uniform(0.0, safety_s), 6)
         for_s = round(chance.uniform(*KINDS[kind]), 3)

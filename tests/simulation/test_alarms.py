@@ -16,10 +16,17 @@ from tests.simulation.story import Story, Trouble
 from tests.simulation.violation import Violation
 
 PAUSED: Final = replace(QUIET, troubles=(Trouble("operator pauses", 4.0, 0.0, 1),))
+PAUSES: Final = {"pause_ms_max": 2100, "pause_ms_min": 2100}  # set before the pulses
 LONG_TONES: Final = replace(
     QUIET,
-    settings={**QUIET.settings, "pulses": 5, "pause_ms_min": 2100, "pause_ms_max": 2100},
-    troubles=tuple(Trouble("killed", at_s, 0.0, 1) for at_s in (10.0, 19.7, 30.1)),
+    settings={
+        "conduct": QUIET.settings["conduct"],
+        **PAUSES,
+        **QUIET.settings,
+        **PAUSES,
+        "pulses": 5,
+    },
+    troubles=tuple(Trouble("killed", at_s, 0.0, 1) for at_s in (6.1, 16.3)),
     safety_s=40.0,
 )
 RESET: Final = replace(QUIET, troubles=(Trouble("board reset", 5.0, 0.0, 1),))
@@ -38,9 +45,16 @@ UNPLUGGED: Final = (
 GUESSES: Final = tuple(Trouble("operator types PINs", 0.5 * n, 0.0, n) for n in range(60))
 KILLED: Final = (*GUESSES[:26], Trouble("killed", 13.0, 0.0, 1), *GUESSES[26:])
 
-NOISE_LOST: Final = ONCE_BAD[
+_ONCE: Final = ONCE_BAD[
     "noise ended by itself while the host stood still, and its tone came without"
 ]
+# The second ear is tested with noise, and the host stands still in it again and again.
+NOISE_LOST: Final = replace(
+    _ONCE,
+    listener={**_ONCE.listener, "audiogram": "N1,N6"},
+    troubles=tuple(Trouble("not scheduled", at_s, 3.8, 1) for at_s in range(11, 90, 7)),
+    safety_s=95.0,
+)
 
 # By the words of the violation: a story, and how the firmware is spoilt in it.
 FIRMWARES: Final[dict[str, tuple[Story, broken.Spoil]]] = {
@@ -76,6 +90,12 @@ FIRMWARES: Final[dict[str, tuple[Story, broken.Spoil]]] = {
     "has another seal than it should": (SEALED, broken.loosely_sealed),
     "dbfs=.* sounds, and the journal has": (CALIBRATED, broken.nominal),
     "did not say that it lives": (QUIET, broken.untold("alive")),
+    "is paused, and nobody said so": (QUIET, broken.pausing),
+    r"a test is .* 'waiting'": (QUIET, broken.standing),
+    "its clock was right": (QUIET, broken.slandering("its clock went wild")),
+    "it told nothing wrong": (QUIET, broken.slandering("'ping' has no us, and wire 1 asks for it")),
+    "it was never lost": (QUIET, broken.slandering("enough")),
+    "nobody held it": (QUIET, broken.suspicious),
     "was not told that the firmware ends": (QUIET, broken.untold("ending")),
 }
 ALARMS: Final[dict[str, tuple[Story, dict[str, Any]]]] = {

@@ -3,17 +3,19 @@
 import datetime
 import errno
 import random
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
 from device.simulator.listener import Press
+from tests.firmware.world import S
 from tests.journal.simulated_disk import Fault, PowerLoss
-from tests.simulation.board import ANSWERS_EVERYTHING, ASLEEP, AWAKE
+from tests.simulation.board import ANSWERS_EVERYTHING, ASLEEP, AWAKE, WatchedBoard
 from tests.simulation.clock import microseconds
 from tests.simulation.given import ON_FILE, SEAL_KEYS
 from tests.simulation.lines import SimulatedLine
 from tests.simulation.lock import PIN
-from tests.simulation.operator import RESET
+from tests.simulation.operator import PAUSE, RESET
 from tests.simulation.story import CALIBRATIONS, KINDS, Trouble
 from tests.simulation.world import LATE_US, World
 
@@ -22,6 +24,7 @@ GROWS: Final = frozenset({"create", "write"})
 BOUNCES: Final = 6
 BOUNCE_US: Final = 60_000
 PINS: Final = ("0000", "123456", "999999999999", PIN, f"{PIN}0")  # mostly wrong
+JUMPS_S: Final = ((-5.0, -0.3), (0.5, 5.0), (5.0, 4000.0))  # of a board's clock
 JUMP_DAYS: Final = 20_000  # either way: to 1971, or to 2080
 
 
@@ -32,6 +35,7 @@ def method_name(kind: str) -> str:
 
 def befall(world: World, trouble: Trouble) -> None:
     """Have a trouble happen now, and end after its time."""
+    world.befallen.add(trouble.kind)
     getattr(Troubles(world, trouble), method_name(trouble.kind))()
 
 
@@ -59,6 +63,73 @@ class Troubles:
 
     def board_hangs(self) -> None:
         self._world.hung_until_us = self._world.clock.us + microseconds(self._for_s)
+
+    # A board that is not what the wire page has
+
+    def board_clock_jumps(self) -> None:
+        board = self._world.board
+        by_us = microseconds(self._chance.uniform(*JUMPS_S[self._number % len(JUMPS_S)]))
+        board.server.worn_clock.go(board.now_us, jump_us=by_us)
+
+    def board_clock_drifts(self) -> None:
+        rate = self._chance.choice((-0.5, -0.1, -0.03, 0.03, 0.1, 0.5, 9.0))
+        self._misfit(lambda board: board.server.worn_clock.go(board.now_us, rate=1.0 + rate))
+
+    def board_clock_stands_still(self) -> None:
+        self._misfit(lambda board: board.server.worn_clock.go(board.now_us, rate=0.0))
+
+    def board_clock_wraps(self) -> None:
+        board, clock = self._world.board, self._world.board.server.worn_clock
+        if self._chance.random() < 0.5:
+            clock.go(board.now_us, wraps_at_us=30 * S)
+            return
+        soon_us = microseconds(self._chance.uniform(1.0, 9.0))
+        clock.go(board.now_us, jump_us=(1 << 32) - soon_us - clock(board.now_us))
+        clock.go(board.now_us, wraps_at_us=1 << 32)
+
+    def board_clock_is_negative(self) -> None:
+        self._misfit(lambda board: board.server.set_clock(lambda us: -us))
+
+    def board_tells_the_future(self) -> None:
+        by_us = microseconds(self._chance.uniform(0.5, 600.0))
+
+        def tell(board: WatchedBoard) -> None:
+            right = board.server.worn_clock
+            board.server.outbox.clock = lambda us: right(us) + by_us
+
+        self._misfit(tell)
+
+    def board_answers_without_fields(self) -> None:
+        self._misfit(lambda board: setattr(board.server, "without_fields", True))
+
+    def board_deaf_to_ping(self) -> None:
+        self._misfit(lambda board: setattr(board.server, "deaf_to", "ping"))
+
+    def _misfit(self, do: Callable[[WatchedBoard], None]) -> None:
+        board = self._world.board
+        do(board)
+        self._world.after(self._for_s, board.mend)
+
+    def button_unknown(self) -> None:
+        self._world.board.server.button(
+            self._chance.choice((3, 7, 0)), True, self._world.board.now_us
+        )
+
+    def button_of_no_use_held(self) -> None:
+        self._world.board.hold(Press(0, microseconds(self._for_s), 2))
+
+    def boards_take_turns(self) -> None:
+        began_s = self._world.clock.seconds
+
+        def swap() -> None:
+            if not self._world.healthy:
+                self._world.swap_boards()
+                self._world.tones.vanish()
+                self._world.after(0.1, lambda: setattr(self._world.tones, "there", True))
+            if self._world.clock.seconds < began_s + self._for_s:
+                self._world.after(self._chance.uniform(0.3, 5.0), swap)
+
+        swap()
 
     # The ports
 
@@ -165,7 +236,7 @@ class Troubles:
             self._world.operator.say(self._world.clock.us, self._chance.choice(lines))
 
     def operator_pauses(self) -> None:
-        self._say("SESS:PAUS")
+        self._say(PAUSE)
 
     def operator_types_nonsense(self) -> None:
         if self._world.console.is_talking:

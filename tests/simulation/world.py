@@ -14,7 +14,6 @@ from device.simulator.faults import FaultCounts, FaultRates, FaultyBoard
 from device.simulator.listener import SimulatedListener
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.configuration import Configuration
-from firmware_py.firmware import Firmware
 from firmware_py.platform.ports import Port
 from firmware_py.session import Session
 from tests.firmware.world import S
@@ -27,8 +26,9 @@ from tests.simulation.lines import SimulatedLine
 from tests.simulation.lock import Lock, WatchedPin
 from tests.simulation.manager import Manager, WatchedSupervisor
 from tests.simulation.operator import Operator
-from tests.simulation.story import DISK_FAILS, Story
+from tests.simulation.story import DISK_FAILS, MISFITS, Story
 from tests.simulation.violation import Violation
+from tests.simulation.watch import WatchedFirmware
 
 LATE_US: Final = 60 * S  # an answer may be so late when the disk or the machine is slow
 SETTLES_US: Final = 10 * S  # on a healthy device all that was late has come by then
@@ -52,7 +52,7 @@ class World:
 
     Attributes
     ----------
-    firmware : Firmware or None
+    firmware : WatchedFirmware or None
         The one that runs, if one does.
     healthy : bool
         Nothing goes wrong any more.
@@ -60,6 +60,10 @@ class World:
         Disk or processor kept the firmware waiting for long: it may be killed for that.
     excused_until_us : float
         Until when the firmware may end by itself.
+    befallen : set of str
+        The kinds of trouble there were.
+    reported : list of str
+        Every error that the firmware told its operator, read or not.
     """
 
     def __init__(
@@ -67,7 +71,7 @@ class World:
         disk: type[SimulatedDisk] = SimulatedDisk,
     ) -> None:  # fmt: skip
         self.story = story
-        self.firmware: Firmware | None = None
+        self.firmware: WatchedFirmware | None = None
         self.healthy = self.was_slow = False
         self.excused_until_us: float = math.inf
         self.clock = SimulatedClock(self)
@@ -93,6 +97,9 @@ class World:
         self.serial, self.has_noise = SERIAL, True
         self._board_type = board
         self._boots = 0
+        self._other_board: tuple[WatchedBoard, int] | None = None
+        self.befallen: set[str] = set()
+        self.reported: list[str] = []
         self._rung = self._dead = False
         self._stands_still = 0
         self._turns = 0
@@ -264,6 +271,18 @@ class World:
         self.board.advance(BOARD_BEGAN_US)
         self.plug_in_cable()
 
+    def swap_boards(self) -> None:
+        """Put the other of two boards in this one's place; it has been on all the time."""
+        here, other = (self.board, self._board_began_us), self._other_board
+        self._other_board = here
+        if other is None:
+            self.serial = f"{self.serial}-2"
+            self.boot_board()
+            return
+        self.board, self._board_began_us = other
+        self.board.advance(self._board_us())
+        self.plug_in_cable()
+
     def plug_in_cable(self) -> None:
         """Put a new cable between board and port; what was in the old one is lost."""
         self.cable = FaultyBoard(self.board, self.rates, self.story.seed * 100 + self._boots)
@@ -309,7 +328,8 @@ class World:
         tone_id = f"{session.number}-{session.test.number}"
         for number in range(before + 1, upto + 1):
             verb, fields = board.happened[number]
-            if verb.startswith("button") or fields["id"] == tone_id:
+            # Buttons that the wire page does not have mean nothing.
+            if fields.get("button") in (1, 2) or fields.get("id") == tone_id:
                 self.ledger.check_acknowledged(
                     session.journal.path, board.boot, number, verb, board.newest_met
                 )
@@ -329,7 +349,9 @@ class World:
     def excuse(self) -> None:
         """Allow what comes of earlier trouble a moment to show, if all is well now."""
         if self.healthy:
-            self.excused_until_us = self.clock.us + S
+            # What a board was wrong by shows when it answers again: the loss too many.
+            moment_us = 5 * S if self.befallen & MISFITS.keys() else S
+            self.excused_until_us = self.clock.us + moment_us
 
     def heal(self) -> None:
         """Have nothing go wrong any more: what follows is a healthy device."""
@@ -342,4 +364,5 @@ class World:
             line.there = line.takes = True
         self.listener.mood = AWAKE
         self.board.hurry()
+        self.board.mend()
         self.plug_in_cable()

@@ -6,6 +6,7 @@ import numpy as np
 
 from firmware_py.inference.kernel import Array, Matrix, Vector
 from firmware_py.inference.model import Memory
+from firmware_py.inference.rate import CHOICE_ENTRIES
 
 # Rows of `State.vectors`: the likelihood and its derivatives at the mode, and scratch.
 LOG_P, GRADIENT, WEIGHT, THIRD, ROOT, DIRECTION, KERNEL_DIRECTION, WORK, DERIVATIVE = range(9)
@@ -83,5 +84,5 @@ class Workspace(Memory):
         self.state = State(k, np.zeros(trials), np.zeros(trials), b, vectors, scratch, b_inverse)
         self.steps = Steps(*np.zeros((5, 2)))
         self.search: Array = np.zeros(SEARCH_ENTRIES)
-        self.choice: Array = np.zeros(3)
+        self.choice: Array = np.zeros(CHOICE_ENTRIES)
         self.claim()

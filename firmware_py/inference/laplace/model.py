@@ -18,9 +18,10 @@ from firmware_py.inference.laplace.arrays import (
 )
 from firmware_py.inference.laplace.posterior import predict
 from firmware_py.inference.laplace.prior import mean_line
-from firmware_py.inference.laplace.selection import bald, select
+from firmware_py.inference.laplace.selection import bits_per_second, select
 from firmware_py.inference.model import Choice, Hyperparameters
 from firmware_py.inference.profiles import LaplaceProfile, units_per_bark
+from firmware_py.inference.rate import Seconds
 from firmware_py.inference.scales import Scale
 
 
@@ -72,6 +73,21 @@ class LaplaceModel:
         """Return ones: this model has no lapses of attention."""
         return np.ones(n)
 
+    def answer_probabilities(self, n: int) -> Array:
+        """Return NaN for each answer: sites of Laplace's approximation have no cavities."""
+        return np.full(n, np.nan)
+
+    def doubts(self, n: int) -> Array:
+        """Return 0 for each answer: here nobody answers by accident."""
+        return np.zeros(n)
+
+    def listener_shares(self) -> Array:
+        """Return 1: there is one kind of listener."""
+        return np.ones(1)
+
+    def expect_listener(self, shares: Array) -> None:
+        """Change nothing: there is one kind of listener."""
+
     def reset(self) -> None:
         """Forget all answers."""
         self._n = 0
@@ -85,8 +101,15 @@ class LaplaceModel:
         search.reset_curvature(w.search)
         self._predict_candidates()
 
-    def observe(self, n: int, frequency_hz: float, level_db_hl: float, answer: int) -> int:
-        """Take in answer number n, counted from 0, and refit; return a status."""
+    def observe(
+        self,
+        n: int,
+        frequency_hz: float,
+        level_db_hl: float,
+        answer: int,
+        response_time_s: float | None,
+    ) -> int:
+        """Take in answer number n, counted from 0, and refit; return a status. No time counts."""
         w, trials = self.workspace, self.workspace.trials
         trials.x[n] = self._scale.warp(frequency_hz)
         trials.residual_db[n] = level_db_hl - (self._intercept_db_hl + self._slope * trials.x[n])
@@ -142,23 +165,25 @@ class LaplaceModel:
         spread_db = math.sqrt(self._noise_db**2 + float(sd_db[0]) ** 2)
         return float(normal_cdf((level_db_hl - float(mean_db_hl[0])) / spread_db))
 
-    def information(self, levels_db_hl: Array) -> Array:
-        """Return (candidates, levels) the information expected from each answer, bits."""
-        bits = np.empty((len(self.candidates_hz), len(levels_db_hl)))
-        for j, i in np.ndindex(bits.shape):
+    def rate(self, levels_db_hl: Array, seconds: Seconds) -> Array:
+        """Return (candidates, levels) the information expected over the time, bits per second."""
+        rate = np.empty((len(self.candidates_hz), len(levels_db_hl)))
+        for j, i in np.ndindex(rate.shape):
             level_db_hl = float(levels_db_hl[i])
             mean_db_hl, sd_db = float(self._mean_db_hl[j]), float(self._sd_db[j])
-            bits[j, i] = bald(mean_db_hl, sd_db, level_db_hl, self._noise_db)
-        return bits
+            rate[j, i] = bits_per_second(mean_db_hl, sd_db, level_db_hl, self._noise_db, seconds)
+        return rate
 
-    def choose(self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array) -> Choice:
+    def choose(
+        self, weight: Array, level_min_db_hl: float, level_max_db_hl: Array, seconds: Seconds
+    ) -> Choice:
         """Return the best tone; each candidate has a weight on its objective, and a ceiling."""
         choice = self.workspace.choice
         select(
             self._mean_db_hl, self._sd_db, self._noise_db, weight, level_min_db_hl,
-            level_max_db_hl, choice,
+            level_max_db_hl, seconds, choice,
         )  # fmt: skip
-        return Choice(int(choice[0]), float(choice[1]), float(choice[2]))
+        return Choice(int(choice[0]), *choice[1:].tolist())
 
     def _predict_candidates(self) -> None:
         self._predict(self._candidates_x, self._mean_db_hl, self._sd_db)

@@ -1,7 +1,8 @@
 """The arrays that travel together through the kernels of the mixture, as groups with a name.
 
-Sizes: n answers (the arrays have room for more), D knots, C components of the prior, L kinds of
-listeners, H = C L hypotheses. Hypothesis h is component h % C together with listener h // C.
+Sizes: n answers (the arrays have room for more), D unknowns (the knots, and perhaps the bends
+between them), C components of the prior, L kinds of listeners, H = C L hypotheses. Hypothesis h is
+component h % C together with listener h // C.
 """
 
 from typing import Final, NamedTuple
@@ -9,36 +10,55 @@ from typing import Final, NamedTuple
 from firmware_py.inference.kernel import Cube, Indices, Matrix, Vector
 
 # Columns of the table of listeners.
-NOISE_DB, LAPSE_RATE, FALSE_ALARM_RATE = range(3)
-LISTENER_ENTRIES: Final = 3
+NOISE_DB, LAPSE_RATE, FALSE_ALARM_RATE, UNSURE_HALF_WIDTH_DB = range(4)
+LISTENER_ENTRIES: Final = 4
+# Two more, where response times are evidence.
+TIME_SLOPE, TIME_SD = 4, 5
+TIMED_LISTENER_ENTRIES: Final = 6
 
 
 class Places(NamedTuple):
-    """Where frequencies lie between the knots."""
+    """Where frequencies lie: the threshold there is a sum of at most three unknowns.
+
+    g = (1 - u) w_left + u w_(left + 1) + bow w_bend, u = `fraction`. `bend` is -1 where the bends
+    are not among the unknowns: nothing was asked off the knots, and they are as they were.
+    """
 
     left: Indices
+    bend: Indices
     fraction: Vector
-    between_db2: Vector
+    bow_db: Vector
 
 
 class Tones(NamedTuple):
-    """The tones that were answered, (n,) each: where they lie (see `Places`), and the answers."""
+    """The tones that were answered, (n,) each: where they lie (see `Places`), and the answers.
+
+    `log_time` has room only where response times are evidence; NaN: there is none.
+    """
 
     left: Indices
+    bend: Indices
     answer: Indices
     fraction: Vector
-    between_db2: Vector
+    bow_db: Vector
     noise_factor: Vector
     level_db_hl: Vector
+    log_time: Vector
 
 
 class Likelihood(NamedTuple):
-    """The likelihood of every answer under one hypothesis, (n,) each."""
+    """The likelihood of every answer under one hypothesis, (n,) each.
+
+    The last three are of its time, see `response_times`; they have room only where it is evidence.
+    """
 
     margin_db: Vector
     noise_db2: Vector
     lapse_rate: Vector
     false_alarm_rate: Vector
+    time: Vector
+    time_scale: Vector
+    time_precision: Vector
 
 
 class Sites(NamedTuple):
@@ -67,14 +87,21 @@ class Prior(NamedTuple):
 
 
 class Listeners(NamedTuple):
-    """The kinds of listeners: (L, LISTENER_ENTRIES), and the logarithms of their shares (L,)."""
+    """The kinds of listeners: (L, LISTENER_ENTRIES), and the logarithms of their shares (L,).
+
+    The half width of the dead zone is above 0 for all of them (there is a second button), or for
+    none.
+    """
 
     table: Matrix
     log_share: Vector
 
 
 class Hypotheses(NamedTuple):
-    """What is kept of every hypothesis from answer to answer: (H,), (H, n), (H, D) or (H, D, D)."""
+    """What is kept of every hypothesis from answer to answer: (H,), (H, n), (H, D) or (H, D, D).
+
+    `times` is (H, TIME_ROWS, n), or has no room; see `response_times`.
+    """
 
     swept: Indices
     tau: Matrix
@@ -84,14 +111,17 @@ class Hypotheses(NamedTuple):
     covariance: Cube
     log_evidence: Vector
     weight: Vector
+    times: Cube
 
 
 class Wandering(NamedTuple):
     """Attention that wanders; see `wandering`."""
 
-    away: Vector
+    missing: Vector
+    pressing: Vector
     attending: Vector
-    before: Vector
+    missing_before: Vector
+    pressing_before: Vector
 
 
 class Mixture(NamedTuple):
@@ -113,9 +143,14 @@ class Scratch(NamedTuple):
 
 
 class View(NamedTuple):
-    """What the objective at one frequency takes of every component, whatever the level; (C,)."""
+    """What the objective at one frequency takes of every component, whatever the level; (C,).
+
+    The last two are of the upper edge of the dead zone, where there is one.
+    """
 
     centre_db_hl: Vector
     per_sd: Vector
     bump: Vector
     per_spread: Vector
+    upper_bump: Vector
+    upper_per_spread: Vector

@@ -14,6 +14,7 @@ Near the fixed point, the difference to those it ends with is of second order.
 import math
 from typing import Final
 
+from firmware_py.inference.elementary import log
 from firmware_py.inference.kernel import (
     CONVERGED,
     NOT_CONVERGED,
@@ -24,6 +25,7 @@ from firmware_py.inference.kernel import (
 )
 from firmware_py.inference.linear_algebra import invert
 from firmware_py.inference.mixture.arrays import Gaussian, Likelihood, Scratch, Sites, Tones
+from firmware_py.inference.mixture.response_times import LOG_2PI, add_intercept, log_of_times
 from firmware_py.inference.mixture.sites import NEW_NU, NEW_TAU, move_of, site_of, sweep
 
 SWEEPS_MAX: Final = 50
@@ -49,31 +51,41 @@ def tolerance_of(weight: float) -> float:
 
 
 @kernel
-def project(left: int, fraction: float, posterior: Gaussian, column: Vector) -> tuple[float, float]:
-    """b^T m and b^T C b: mean and variance `fraction` of the way from knot `left` to the next.
+def project(i: int, tones: Tones, posterior: Gaussian, column: Vector) -> tuple[float, float]:
+    """b^T m and b^T C b: mean and variance of the threshold at tone i.
 
-    Writes C b, the covariance of the threshold there with the knots, to `column`.
+    Writes C b, the covariance of the threshold there with the unknowns, to `column`.
     """
     mean, covariance = posterior
-    knots = len(mean)
-    if fraction == 0.0:
-        for a in range(knots):
-            column[a] = covariance[left, a]
-        return mean[left], column[left]
-    for a in range(knots):
-        column[a] = (1.0 - fraction) * covariance[left, a] + fraction * covariance[left + 1, a]
-    return (
-        (1.0 - fraction) * mean[left] + fraction * mean[left + 1],
-        (1.0 - fraction) * column[left] + fraction * column[left + 1],
-    )
+    size = len(mean)
+    left, fraction, bow_db = tones.left[i], tones.fraction[i], tones.bow_db[i]
+    for a in range(size):
+        column[a] = covariance[left, a]
+    m, right = mean[left], left
+    if fraction > 0.0:
+        right = left + 1
+        for a in range(size):
+            column[a] = (1.0 - fraction) * column[a] + fraction * covariance[right, a]
+        m = (1.0 - fraction) * m + fraction * mean[right]
+    if bow_db == 0.0:
+        return m, (1.0 - fraction) * column[left] + fraction * column[right]
+    bend = tones.bend[i]
+    for a in range(size):
+        column[a] += bow_db * covariance[bend, a]
+    variance = (1.0 - fraction) * column[left] + fraction * column[right] + bow_db * column[bend]
+    return m + bow_db * mean[bend], variance
 
 
 @kernel
 def posterior_of(
-    n: int, tones: Tones, prior_precision: Matrix, sites: Sites, posterior: Gaussian,
-    scratch: Scratch,
+    n: int, tones: Tones, likelihood: Likelihood, prior_precision: Matrix, sites: Sites,
+    posterior: Gaussian, scratch: Scratch,
 ) -> float:  # fmt: skip
-    """C = (P + sum tau b b^T)^-1, m = C sum nu b; return A(posterior), NaN if C is not positive."""
+    """C = (P + sum tau b b^T)^-1, m = C sum nu b; return A(posterior), NaN if C is not positive.
+
+    The times, if there are any, are sites that are known; see `response_times`.
+    """
+    timed = len(likelihood.time) > 0
     factor, natural = scratch.factor, scratch.natural
     mean, covariance = posterior
     knots = len(mean)
@@ -84,12 +96,26 @@ def posterior_of(
     for i in range(n):
         j, u, v = tones.left[i], tones.fraction[i], 1.0 - tones.fraction[i]
         tau, nu = sites.tau[i], sites.nu[i]
+        if timed:
+            shared = likelihood.time_precision[i] * likelihood.time_scale[i]
+            tau += shared * likelihood.time_scale[i]
+            nu += shared * likelihood.time[i]
         natural[j] += v * nu
         factor[j, j] += v * v * tau
         if u > 0.0:
             natural[j + 1] += u * nu
             factor[j, j + 1] += u * v * tau
             factor[j + 1, j + 1] += u * u * tau
+        bow_db = tones.bow_db[i]
+        if bow_db > 0.0:
+            b = tones.bend[i]
+            natural[b] += bow_db * nu
+            factor[b, b] += bow_db * bow_db * tau
+            factor[j, b] += v * bow_db * tau
+            if u > 0.0:
+                factor[j + 1, b] += u * bow_db * tau
+    if timed:
+        add_intercept(n, tones, likelihood, factor, natural)
     half_log_determinant = invert(knots, factor, scratch.inverse_factor, covariance)
     if math.isnan(half_log_determinant):
         return math.nan
@@ -116,7 +142,7 @@ def renew(
     """
     tau, nu, _ = sites
     mean, covariance = posterior
-    m, v = project(tones.left[i], tones.fraction[i], posterior, column)
+    m, v = project(i, tones, posterior, column)
     kept = 1.0 - tau[i] * v
     new_tau, new_nu, p = site_of(
         tones.answer[i], likelihood.margin_db[i], likelihood.noise_db2[i],
@@ -134,6 +160,40 @@ def renew(
     tau[i] += d_tau
     nu[i] += d_nu
     return move_of(d_tau, d_nu, m, v), p
+
+
+@kernel
+def take_in_time(
+    i: int, tones: Tones, likelihood: Likelihood, posterior: Gaussian, column: Vector
+) -> float:
+    """C' = C - C x x^T C / (v + s**2), v = x^T C x: renew the posterior by the time of answer i.
+
+    Returns
+    -------
+    log_density : log N(y | x^T m, v + s**2): how well the time was foretold.
+    """
+    precision, scale = likelihood.time_precision[i], likelihood.time_scale[i]
+    if precision == 0.0:
+        return 0.0
+    mean, covariance = posterior
+    m, _ = project(i, tones, posterior, column)
+    last = len(mean) - 1
+    m = scale * m + mean[last]
+    for a in range(len(mean)):
+        column[a] = scale * column[a] + covariance[last, a]
+    j, u, v = tones.left[i], tones.fraction[i], 1.0 - tones.fraction[i]
+    variance = scale * v * column[j] + column[last]
+    if u > 0.0:
+        variance += scale * u * column[j + 1]
+    if tones.bow_db[i] > 0.0:
+        variance += scale * tones.bow_db[i] * column[tones.bend[i]]
+    total = variance + 1.0 / precision
+    off = float(likelihood.time[i] - m)
+    for a in range(len(mean)):
+        mean[a] += column[a] * off / total
+        for b in range(len(mean)):
+            covariance[a, b] -= column[a] * column[b] / total
+    return float(-0.5 * (log(total) + LOG_2PI + off * off / total))
 
 
 @kernel
@@ -171,7 +231,7 @@ def propagate(
     log_evidence, status : NOT_CONVERGED: the last sweep still moved a marginal noticeably.
     """
     rows = scratch.sites
-    log_partition = posterior_of(n, tones, prior_precision, sites, posterior, scratch)
+    log_partition = posterior_of(n, tones, likelihood, prior_precision, sites, posterior, scratch)
     move, log_evidence, at_once, in_turn, share = math.inf, 0.0, True, 0, 1.0
     for k in range(SWEEPS_MAX):
         if at_once:
@@ -183,7 +243,9 @@ def propagate(
             for i in range(n):
                 sites.tau[i] += share * (rows[NEW_TAU, i] - sites.tau[i])
                 sites.nu[i] += share * (rows[NEW_NU, i] - sites.nu[i])
-            log_partition = posterior_of(n, tones, prior_precision, sites, posterior, scratch)
+            log_partition = posterior_of(
+                n, tones, likelihood, prior_precision, sites, posterior, scratch
+            )
             if move >= move_before:
                 share *= DAMPING_AT_ONCE
             at_once = k + 1 < SWEEPS_AT_ONCE and share >= SHARE_AT_ONCE_MIN
@@ -196,9 +258,13 @@ def propagate(
         if move <= tolerance_sd:
             break
     if in_turn > 0:
-        log_partition = posterior_of(n, tones, prior_precision, sites, posterior, scratch)
+        log_partition = posterior_of(
+            n, tones, likelihood, prior_precision, sites, posterior, scratch
+        )
         _, log_factors = sweep(n, tones, likelihood, unsure_half_width_db, sites, posterior, rows)
         log_evidence = log_partition - prior_log_partition + log_factors
+    if len(likelihood.time) > 0:
+        log_evidence += log_of_times(n, likelihood)
     if math.isnan(log_evidence) or math.isnan(log_partition):
         return math.nan, NOT_POSITIVE_DEFINITE
     return log_evidence, CONVERGED if move <= TOLERANCE_AT_THE_END_SD else NOT_CONVERGED

@@ -2,9 +2,9 @@
 
 The threshold curve is a straight line over log2 frequency between knots. Each component of the
 mixture is a Gaussian over the thresholds at the knots and the age of the listener, and a share of
-women; between two knots the curve may leave the line by a deviation that is zero at the knots and
-has the variance 4 u (1 - u) sd**2 at the fraction u of the interval. The curve is thus a Gaussian
-process over continuous frequency in every component (Cox & de Vries 2021 learned such a mixture).
+women; between two knots the curve may leave the line by sqrt(4 u (1 - u)) sd z at the fraction u of
+the interval, z standard normal and one for each interval. The curve is thus a Gaussian process over
+continuous frequency in every component (Cox & de Vries 2021 learned such a mixture).
 
 Age and sex of the listener condition the mixture: its weights by Bayes' rule, and the means and
 covariances of its components by the rule for joint Gaussians.
@@ -58,7 +58,7 @@ class PopulationPrior:
     """A mixture prior of threshold curves."""
 
     knots_hz: tuple[float, ...]  # rising
-    # SD of the deviation from the straight line in the middle of each interval
+    # sd: of the deviation from the straight line in the middle of each interval
     between_knots_sd_db: tuple[float, ...]
     components: tuple[Component, ...]
     provenance: Mapping[str, Any]  # where the numbers come from, for people to read

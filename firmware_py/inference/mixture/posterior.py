@@ -1,9 +1,10 @@
 """A mixture of Gaussians over the knots, times a few kinds of listeners: inference.
 
 A hypothesis is a component of the prior together with a kind of listener (response noise, lapse
-rate, false-alarm rate). Expectation propagation gives each its posterior and its evidence, and the
-evidence its weight. For prediction and selection the kinds of listeners are then marginalised: one
-Gaussian with the right mean and covariance for each component of the prior.
+rate, false-alarm rate, half width of the dead zone). Expectation propagation gives each its
+posterior and its evidence, and the evidence its weight. For prediction and selection the kinds of
+listeners are then marginalised: one Gaussian with the right mean and covariance for each component
+of the prior.
 """
 
 import math
@@ -14,6 +15,7 @@ from firmware_py.inference.kernel import (
     CONVERGED,
     NOT_POSITIVE_DEFINITE,
     Cube,
+    Indices,
     Matrix,
     Vector,
     entry,
@@ -25,6 +27,7 @@ from firmware_py.inference.mixture.arrays import (
     LAPSE_RATE,
     LISTENER_ENTRIES,
     NOISE_DB,
+    UNSURE_HALF_WIDTH_DB,
     Gaussian,
     Hypotheses,
     Likelihood,
@@ -36,17 +39,26 @@ from firmware_py.inference.mixture.arrays import (
     Tones,
     Wandering,
 )
-from firmware_py.inference.mixture.expectation_propagation import propagate, renew, tolerance_of
+from firmware_py.inference.mixture.expectation_propagation import (
+    project,
+    propagate,
+    renew,
+    take_in_time,
+    tolerance_of,
+)
+from firmware_py.inference.mixture.response_times import keep_time, linearise, recall_times
 from firmware_py.inference.mixture.wandering import (
     attending_probability,
-    chance,
+    buttons,
+    false_alarm_rate_of,
     follow_attention,
-    rate_of,
+    lapse_rate_of,
+    log_of_chain,
 )
 
 # A hypothesis of less weight than this takes in each answer once and is not swept over again; as
 # soon as it weighs more, it is.
-ASLEEP_BELOW: Final = 1e-4
+ASLEEP_BELOW: Final = 3e-4
 
 
 @entry
@@ -75,20 +87,21 @@ def line(left: int, fraction: float, values: Vector) -> float:
 
 @kernel
 def see(
-    first: int, n: int, tones: Tones, prior_mean_db_hl: Vector, listener: Vector, by_chance: float,
-    away: Vector, likelihood: Likelihood,
+    first: int, n: int, tones: Tones, prior_mean_db_hl: Vector, listener: Vector,
+    wandering: Wandering, likelihood: Likelihood,
 ) -> int:  # fmt: skip
-    """Margin h - b^T m and variance sigma**2 + between: the likelihood of answers first ... n - 1.
-
-    `away` is the probability that each was given by chance, and `by_chance` that of an answer then.
-    """
+    """Margin h - b^T m and variance sigma**2: the likelihood of answers first ... n - 1."""
+    presses = buttons(listener[UNSURE_HALF_WIDTH_DB])
     for i in range(first, n):
         noise = listener[NOISE_DB] * tones.noise_factor[i]
         mean_db_hl = line(tones.left[i], tones.fraction[i], prior_mean_db_hl)
         likelihood.margin_db[i] = tones.level_db_hl[i] - mean_db_hl
-        likelihood.noise_db2[i] = noise * noise + tones.between_db2[i]
-        likelihood.lapse_rate[i] = rate_of(away[i], by_chance, listener[LAPSE_RATE])
-        likelihood.false_alarm_rate[i] = rate_of(away[i], by_chance, listener[FALSE_ALARM_RATE])
+        likelihood.noise_db2[i] = noise * noise
+        missing, pressing = wandering.missing[i], wandering.pressing[i]
+        likelihood.lapse_rate[i] = lapse_rate_of(missing, pressing, listener[LAPSE_RATE])
+        likelihood.false_alarm_rate[i] = false_alarm_rate_of(
+            missing, pressing, listener[FALSE_ALARM_RATE], presses
+        )
     return CONVERGED
 
 
@@ -120,51 +133,52 @@ def weigh(
 
 @kernel
 def filter_answer(
-    n: int, unsure_half_width_db: float, tones: Tones, likelihood: Likelihood,
-    listeners: Listeners, prior: Prior, hypotheses: Hypotheses, away: Vector, column: Vector,
+    n: int, tones: Tones, likelihood: Likelihood, listeners: Listeners, prior: Prior,
+    hypotheses: Hypotheses, wandering: Wandering, column: Vector,
 ) -> int:  # fmt: skip
     """Z_h *= p(answer n - 1 | h): assumed density filtering, the new answer alone."""
-    components, by_chance = len(prior.log_weight), chance(unsure_half_width_db)
+    components = len(prior.log_weight)
     for h in range(len(hypotheses.weight)):
+        listener = listeners.table[h // components]
         sites = Sites(hypotheses.tau[h], hypotheses.nu[h], hypotheses.probability[h])
         posterior = Gaussian(hypotheses.mean[h], hypotheses.covariance[h])
-        see(
-            n - 1, n, tones, prior.mean_db_hl[h % components], listeners.table[h // components],
-            by_chance, away, likelihood,
-        )  # fmt: skip
+        see(n - 1, n, tones, prior.mean_db_hl[h % components], listener, wandering, likelihood)
         sites.tau[n - 1], sites.nu[n - 1] = 0.0, 0.0
         _, sites.probability[n - 1] = renew(
-            n - 1, 1.0, tones, likelihood, unsure_half_width_db, sites, posterior, column
+            n - 1, 1.0, tones, likelihood, listener[UNSURE_HALF_WIDTH_DB], sites, posterior, column
         )
         hypotheses.log_evidence[h] += log(sites.probability[n - 1])
+        if len(likelihood.time) > 0:
+            mean, variance = project(n - 1, tones, posterior, column)
+            linearise(n - 1, tones, listener, mean, variance, likelihood)
+            keep_time(n - 1, likelihood, hypotheses.times[h])
+            hypotheses.log_evidence[h] += take_in_time(n - 1, tones, likelihood, posterior, column)
         hypotheses.swept[h] = 0
     return CONVERGED
 
 
 @kernel
 def sweep_awake(
-    n: int, unsure_half_width_db: float, tones: Tones, likelihood: Likelihood,
-    listeners: Listeners, prior: Prior, hypotheses: Hypotheses, away: Vector, scratch: Scratch,
-    total: Vector,
+    n: int, wanders: int, tones: Tones, likelihood: Likelihood, listeners: Listeners,
+    prior: Prior, hypotheses: Hypotheses, wandering: Wandering, scratch: Scratch, total: Vector,
 ) -> int:  # fmt: skip
     """`Z_h` by expectation propagation, where w_h >= ASLEEP_BELOW, and then the weights.
 
     Twice: those that are awake, and then those that the new weights have woken.
     """
-    components, by_chance = len(prior.log_weight), chance(unsure_half_width_db)
-    count = len(hypotheses.weight)
+    components, count = len(prior.log_weight), len(hypotheses.weight)
     status = CONVERGED
     for turn in range(2 * count):
         h = turn % count
         if hypotheses.swept[h] == 0 and hypotheses.weight[h] >= ASLEEP_BELOW:
             hypotheses.swept[h] = 1
-            k = h % components
-            see(
-                0, n, tones, prior.mean_db_hl[k], listeners.table[h // components], by_chance,
-                away, likelihood,
-            )  # fmt: skip
+            k, listener = h % components, listeners.table[h // components]
+            see(0, n, tones, prior.mean_db_hl[k], listener, wandering, likelihood)
+            if len(likelihood.time) > 0:
+                recall_times(n, hypotheses.times[h], likelihood)
+            half_width_db = listener[UNSURE_HALF_WIDTH_DB]
             hypotheses.log_evidence[h], found = propagate(
-                n, tones, likelihood, unsure_half_width_db, tolerance_of(hypotheses.weight[h]),
+                n, tones, likelihood, half_width_db, tolerance_of(hypotheses.weight[h]),
                 prior.precision[k], prior.log_partition[k],
                 Sites(hypotheses.tau[h], hypotheses.nu[h], hypotheses.probability[h]),
                 Gaussian(hypotheses.mean[h], hypotheses.covariance[h]), scratch,
@@ -172,6 +186,10 @@ def sweep_awake(
             if found == NOT_POSITIVE_DEFINITE:
                 return found
             status = max(status, found)
+            if wanders == 1:
+                hypotheses.log_evidence[h] += log_of_chain(
+                    n, buttons(half_width_db), tones.answer, hypotheses.probability[h], wandering
+                )
         if h == count - 1:
             total[0] = weigh(
                 prior.log_weight, listeners.log_share, hypotheses.log_evidence, hypotheses.weight
@@ -180,7 +198,9 @@ def sweep_awake(
 
 
 @kernel
-def attend(n: int, by_chance: float, hypotheses: Hypotheses, wandering: Wandering) -> int:
+def attend(
+    n: int, presses: float, answer: Indices, hypotheses: Hypotheses, wandering: Wandering
+) -> int:
     """p_i = sum_h w_h p_hi / sum_h w_h over those that are swept: how attentive each answer is."""
     for i in range(n):
         p, share = 0.0, 0.0
@@ -188,18 +208,18 @@ def attend(n: int, by_chance: float, hypotheses: Hypotheses, wandering: Wanderin
             weight = hypotheses.weight[h]
             if hypotheses.swept[h] == 1 and weight >= ASLEEP_BELOW:
                 p += weight * attending_probability(
-                    wandering.away[i], by_chance, hypotheses.probability[h, i]
-                )
+                    answer[i], wandering.missing[i], wandering.pressing[i], presses,
+                    hypotheses.probability[h, i],
+                )  # fmt: skip
                 share += weight
         wandering.attending[i] = p / share
-    return follow_attention(n, by_chance, wandering)
+    return follow_attention(n, presses, answer, wandering)
 
 
 @entry
 def infer(
-    n: int, wanders: int, unsure_half_width_db: float, tones: Tones, likelihood: Likelihood,
-    listeners: Listeners, prior: Prior, hypotheses: Hypotheses, wandering: Wandering,
-    scratch: Scratch, total: Vector,
+    n: int, wanders: int, tones: Tones, likelihood: Likelihood, listeners: Listeners,
+    prior: Prior, hypotheses: Hypotheses, wandering: Wandering, scratch: Scratch, total: Vector,
 ) -> int:  # fmt: skip
     """p(w, h | answers) as a Gaussian and a weight for each hypothesis h: take in answer n - 1.
 
@@ -207,7 +227,6 @@ def infer(
     ----------
     n : answers, with the new one.
     wanders : 1 if attention may wander, else 0.
-    unsure_half_width_db : of the dead zone.
     tones, listeners, prior : what is given.
     likelihood, scratch : scratch.
     hypotheses, wandering : in and out, from answer to answer.
@@ -217,22 +236,18 @@ def infer(
     -------
     status : the worst of the hypotheses that matter.
     """
-    away = wandering.away
-    filter_answer(
-        n, unsure_half_width_db, tones, likelihood, listeners, prior, hypotheses, away,
-        scratch.column,
-    )  # fmt: skip
+    filter_answer(n, tones, likelihood, listeners, prior, hypotheses, wandering, scratch.column)
     total[0] = weigh(
         prior.log_weight, listeners.log_share, hypotheses.log_evidence, hypotheses.weight
     )
     status = sweep_awake(
-        n, unsure_half_width_db, tones, likelihood, listeners, prior, hypotheses, away, scratch,
-        total,
-    )  # fmt: skip
+        n, wanders, tones, likelihood, listeners, prior, hypotheses, wandering, scratch, total
+    )
     if status == NOT_POSITIVE_DEFINITE:
         return status
     if wanders == 1:
-        attend(n, chance(unsure_half_width_db), hypotheses, wandering)
+        presses = buttons(listeners.table[0, UNSURE_HALF_WIDTH_DB])
+        attend(n, presses, tones.answer, hypotheses, wandering)
     return status
 
 

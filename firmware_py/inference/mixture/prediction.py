@@ -5,8 +5,13 @@ from typing import Final
 
 from firmware_py.inference.answers import expected_answer, normal
 from firmware_py.inference.kernel import CONVERGED, Matrix, Vector, entry, kernel
-from firmware_py.inference.mixture.arrays import FALSE_ALARM_RATE, LAPSE_RATE, Mixture, Places
-from firmware_py.inference.mixture.posterior import line
+from firmware_py.inference.mixture.arrays import (
+    FALSE_ALARM_RATE,
+    LAPSE_RATE,
+    UNSURE_HALF_WIDTH_DB,
+    Mixture,
+    Places,
+)
 
 QUANTILE_STEPS: Final = 100  # about 7 are taken; a hundred halvings would be exact
 QUANTILE_TOLERANCE_DB: Final = 1e-9
@@ -14,35 +19,45 @@ QUANTILE_TOLERANCE_DB: Final = 1e-9
 
 @kernel
 def component_at(
-    left: int, fraction: float, between_db2: float, mean_db_hl: Vector, covariance: Matrix
+    left: int, bend: int, fraction: float, bow_db: float, mean_db_hl: Vector, covariance: Matrix
 ) -> tuple[float, float]:
-    """b^T m and b^T C b + between: mean and variance of one component at one frequency."""
-    if fraction == 0.0:
-        return mean_db_hl[left], covariance[left, left] + between_db2
+    """b^T m and b^T C b: mean and variance of one component at one frequency; see `Places`."""
+    mean, variance = mean_db_hl[left], covariance[left, left]
     u, v = fraction, 1.0 - fraction
-    variance = (
-        v * v * covariance[left, left]
-        + 2.0 * u * v * covariance[left, left + 1]
-        + u * u * covariance[left + 1, left + 1]
-    )
-    return line(left, fraction, mean_db_hl), variance + between_db2
+    if u > 0.0:
+        mean = v * mean + u * mean_db_hl[left + 1]
+        variance = (
+            v * v * variance
+            + 2.0 * u * v * covariance[left, left + 1]
+            + u * u * covariance[left + 1, left + 1]
+        )
+    if bow_db > 0.0:
+        if bend < 0:
+            return mean, variance + bow_db * bow_db
+        mean += bow_db * mean_db_hl[bend]
+        shared = v * covariance[left, bend]
+        if u > 0.0:
+            shared += u * covariance[left + 1, bend]
+        variance += bow_db * (2.0 * shared + bow_db * covariance[bend, bend])
+    return mean, variance
 
 
 @entry
 def predict(places: Places, mixture: Mixture, mean_db_hl: Vector, sd_db: Vector) -> int:
     """`m = sum w_k m_k`, `v = sum w_k (v_k + (m_k - m)**2)`: write mean and SD at each place."""
     for i in range(len(places.left)):
-        left, fraction, between_db2 = places.left[i], places.fraction[i], places.between_db2[i]
+        left, bend = places.left[i], places.bend[i]
+        fraction, bow_db = places.fraction[i], places.bow_db[i]
         total = 0.0
         for k in range(len(mixture.weight)):
             m, _ = component_at(
-                left, fraction, between_db2, mixture.mean_db_hl[k], mixture.covariance[k]
+                left, bend, fraction, bow_db, mixture.mean_db_hl[k], mixture.covariance[k]
             )
             total += mixture.weight[k] * m
         variance = 0.0
         for k in range(len(mixture.weight)):
             m, v = component_at(
-                left, fraction, between_db2, mixture.mean_db_hl[k], mixture.covariance[k]
+                left, bend, fraction, bow_db, mixture.mean_db_hl[k], mixture.covariance[k]
             )
             variance += mixture.weight[k] * (v + (m - total) * (m - total))
         mean_db_hl[i] = total
@@ -63,7 +78,8 @@ def quantile(
     """
     below_sds = math.sqrt((1.0 - probability) / probability)
     for i in range(len(places.left)):
-        left, fraction, between_db2 = places.left[i], places.fraction[i], places.between_db2[i]
+        left, bend = places.left[i], places.bend[i]
+        fraction, bow_db = places.fraction[i], places.bow_db[i]
         x = mean_db_hl[i]
         low, high = x - below_sds * sd_db[i], x + sd_db[i] / below_sds
         moved = high - low
@@ -71,7 +87,7 @@ def quantile(
             below, density = 0.0, 0.0
             for k in range(len(mixture.weight)):
                 m, v = component_at(
-                    left, fraction, between_db2, mixture.mean_db_hl[k], mixture.covariance[k]
+                    left, bend, fraction, bow_db, mixture.mean_db_hl[k], mixture.covariance[k]
                 )
                 sd = math.sqrt(v)
                 share, bell = normal((x - m) / sd)
@@ -97,14 +113,14 @@ def quantile(
 
 @entry
 def probability_of(
-    answer: int, level_db_hl: float, left: int, fraction: float, between_db2: float,
-    noise_db: float, listener: Vector, unsure_half_width_db: float, mixture: Mixture,
+    answer: int, level_db_hl: float, left: int, bend: int, fraction: float, bow_db: float,
+    noise_db: float, listener: Vector, mixture: Mixture,
 ) -> float:  # fmt: skip
     """P = sum_k w_k P(answer | m_k, v_k) for one tone; `noise_db` is that at its frequency."""
     total = 0.0
     for k in range(len(mixture.weight)):
         m, v = component_at(
-            left, fraction, between_db2, mixture.mean_db_hl[k], mixture.covariance[k]
+            left, bend, fraction, bow_db, mixture.mean_db_hl[k], mixture.covariance[k]
         )
         p, _, _ = expected_answer(
             answer,
@@ -112,7 +128,7 @@ def probability_of(
             math.sqrt(v + noise_db * noise_db),
             listener[LAPSE_RATE],
             listener[FALSE_ALARM_RATE],
-            unsure_half_width_db,
+            listener[UNSURE_HALF_WIDTH_DB],
         )
         total += mixture.weight[k] * p
     return total

@@ -1,10 +1,11 @@
 """The sites of expectation propagation: Gaussians in the place of the answers' likelihoods.
 
-Every answer i sees the threshold through one projection g = b_i^T w + e of the deviations w of the
-knots from their prior mean. b_i has two entries that are not 0: the straight line between two
-knots. The site exp(nu_i g - tau_i g**2 / 2) takes the place of its likelihood. It is chosen by
-moment matching: the cavity (the marginal of g without the site) times the site has the mean and
-variance that the cavity times the likelihood has (Minka 2001; R&W section 3.6).
+Every answer i sees the threshold through one projection g = b_i^T w of the deviations w of the
+unknowns from their prior mean. b_i has at most three entries that are not 0: the straight line
+between two knots, and the bend between them. The site exp(nu_i g - tau_i g**2 / 2) takes the place
+of its likelihood. It is chosen by moment matching: the cavity (the marginal of g without the site)
+times the site has the mean and variance that the cavity times the likelihood has (Minka 2001; R&W
+section 3.6).
 
 tau_i is kept at 0 or above. A likelihood with lapses is not log-concave, and an answer that
 contradicts the others widens the posterior. Its site then moves the mean only, and the posterior is
@@ -106,6 +107,15 @@ def leave_out(n: int, tones: Tones, sites: Sites, posterior: Gaussian, rows: Mat
                 + u * u * covariance[j + 1, j + 1]
             )
     for i in range(n):
+        bow_db = tones.bow_db[i]
+        if bow_db > 0.0:
+            j, b, u = tones.left[i], tones.bend[i], tones.fraction[i]
+            shared = (1.0 - u) * covariance[j, b]
+            if u > 0.0:
+                shared += u * covariance[j + 1, b]
+            m[i] += bow_db * mean[b]
+            variance[i] += bow_db * (2.0 * shared + bow_db * covariance[b, b])
+    for i in range(n):
         widening[i] = 1.0 / (1.0 - tau[i] * variance[i])
     for i in range(n):
         cavity_variance[i] = variance[i] * widening[i]
@@ -123,7 +133,8 @@ def expect(
     cavity_mean, cavity_variance = rows[CAVITY_MEAN], rows[CAVITY_VARIANCE]
     per_sd, edge, tail, bell = rows[PER_SD], rows[EDGE], rows[TAIL], rows[BELL]
     slope, curvature = rows[SLOPE], rows[CURVATURE]
-    margin_db, noise_db2, lapse_rate, false_alarm_rate = likelihood
+    margin_db, noise_db2 = likelihood.margin_db, likelihood.noise_db2
+    lapse_rate, false_alarm_rate = likelihood.lapse_rate, likelihood.false_alarm_rate
     answer, probability = tones.answer, sites.probability
     dead_db = unsure_half_width_db
     for i in range(n):

@@ -18,7 +18,9 @@ SOFT_DBFS: Final = -30.0
 LOUD_DBFS: Final = -10.0
 SOFTER_DB: Final = 5.0  # per step, where the loud tone is distorted
 APART_MIN_DB: Final = 10.0  # between the two levels, so that they show whether the meter follows
-BEGIN_TIMEOUT_S: Final = 5.0  # from the command to the tone
+# From the command to the tone. The firmware gives up a board that does not answer by itself, and
+# then the state is another one; on a busy machine that takes its time.
+BEGIN_TIMEOUT_S: Final = 60.0
 POLL_S: Final = 0.02
 
 Ask = Callable[[str], str]

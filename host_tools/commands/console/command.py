@@ -22,6 +22,8 @@ from host_tools.commands.console.lines import PIN_HEADER, is_pin, words_of
 from host_tools.errors import HostError
 from host_tools.files import user_directory
 from host_tools.greeting import CONSOLE_WANTED, IDENTITY, answer_to_hello, hello
+from host_tools.patience import Wait
+from host_tools.terminal import say
 
 NAME = "console"
 SUMMARY = "talk to the firmware's console: completion and history, or line by line in a pipe"
@@ -33,7 +35,10 @@ exit codes: 0 every line was done, 1 a line was answered with an error, 2 there 
 """
 
 NEEDS: Final = {"completion and history": ("prompt_toolkit",)}
-ANSWER_TIMEOUT_S: Final = 30.0  # it answers within a second whatever it does; on a busy host, some
+# It answers within a second whatever it does; on a busy host, some. What it says unasked shows that
+# it is there, but not that an answer is still to come: that may have been lost.
+SILENT_S_MAX: Final = 30.0
+ANSWER_S_MAX: Final = 120.0
 WAKE_TIMEOUT_S: Final = 5.0
 HELLO_TIMEOUT_S: Final = 1.0  # of a tone generator, at the wrong port
 QUIET_S: Final = 0.1
@@ -80,6 +85,7 @@ class Talk:
         self._partial = b""
         self._lost = ""
         self._stop = threading.Event()
+        self._wait = self._answering()
         try:
             self._port.open()
         except PortError as error:
@@ -133,8 +139,8 @@ class Talk:
         self._write(f"{line}\r".encode(errors="surrogateescape"))
         query = QUERY.fullmatch(line.split(maxsplit=1)[0]) is not None
         answer: list[str] = []
-        until_s = time.monotonic() + ANSWER_TIMEOUT_S
-        while time.monotonic() < until_s:
+        self._wait = self._answering()
+        while not self._wait.in_vain():
             come = self._next(POLL_S)
             if come is not None:
                 answer.append(come)
@@ -170,6 +176,13 @@ class Talk:
         self._reader.join(1.0)
         self._port.close()
 
+    def _answering(self) -> Wait:
+        # What works at the other end of a port cannot be seen, only heard.
+        return Wait(
+            "the firmware", "answer", lambda: 0.0,
+            silent_s_max=SILENT_S_MAX, longest_s=ANSWER_S_MAX,
+        )  # fmt: skip
+
     def _why(self) -> str:
         return f": {self._lost}" if self._lost else ""
 
@@ -200,6 +213,7 @@ class Talk:
                 continue
             *whole, self._partial = (self._partial + data).split(b"\n")
             for line in (part.decode(errors="replace").strip("\r") for part in whole):
+                self._wait.said(line)
                 if line.startswith(UNASKED):
                     self.show(line)
                 elif line:
@@ -237,7 +251,7 @@ def run(arguments: argparse.Namespace) -> int:
         identity = talk.wake()
         with events_as_found(talk) if arguments.until else nullcontext():
             if sys.stdin.isatty() and sys.stdout.isatty():
-                print(f"{identity}\nHELP lists the commands; ^D ends")
+                say(identity, "HELP lists the commands; ^D ends")
                 return converse(talk, typed_by_people(talk))
             code = converse(talk, typed_by_a_script())
             follow.wait(talk)
@@ -254,7 +268,7 @@ class _Follow:
         self._come = threading.Event()
 
     def show(self, line: str) -> None:
-        print(line, flush=True)
+        say(line)
         if self._words and self._words in line:
             self._come.set()
 
@@ -270,7 +284,7 @@ def converse(talk: Talk, lines: Iterable[str]) -> int:
         if not line.strip():
             continue
         answer = talk.ask(line)
-        print("\n".join(answer), flush=True)
+        say(*answer)
         if answer[-1].startswith("ERROR "):
             code = EXIT_REFUSED
     return code

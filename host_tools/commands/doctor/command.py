@@ -13,6 +13,7 @@ from typing import Any, Final
 from firmware_py import __version__
 from host_tools.commands.doctor.findings import Findings, Lack, SerialPort, examine
 from host_tools.extras import CHECKOUT
+from host_tools.terminal import say
 
 NAME = "doctor"
 SUMMARY = "what is here, and what is missing for which command, with the line to type"
@@ -44,9 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
     names = [command.NAME for command in arguments.commands]
     findings = examine(arguments.commands)
     if arguments.json:
-        print(json.dumps(as_json(findings, names)))
+        say(json.dumps(as_json(findings, names)))
     else:
-        print("\n".join(words(findings, names)))
+        say(*words(findings, names))
     return 2 if findings.faults else 0
 
 

@@ -7,11 +7,12 @@ is in the note of every one of them, so that none is read without it.
 
 import json
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.results import EarResult, ThresholdResult
+from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.commands.export.examination import Examination, marks_of
 
@@ -36,10 +37,23 @@ CODES: Final = {
 }  # fmt: skip
 # Beyond a limit: the comparator, and the interpretation with its name.
 BEYOND: Final = {
-    Outcome.NO_RESPONSE: (">", (">", "Off scale high")),
-    Outcome.HEARS_ALL: ("<=", ("<", "Off scale low")),
+    Kind.ABOVE: (">", (">", "Off scale high")),
+    Kind.AT_MOST: ("<=", ("<", "Off scale low")),
 }
 INDETERMINATE: Final = ("IND", "Indeterminate")
+# Of what was not asked: it is derived, and its number stands under a name that no reader of
+# thresholds looks for.
+NOT_ASKED: Final = ("not-performed", "Not Performed")
+INFERRED_BY: Final = (
+    "inferred from the tones at other frequencies and from what is known of other people; "
+    "no tone was asked near this frequency"
+)
+INFERRED: Final = {
+    "threshold_db_hl": "inferred threshold, not measured",
+    "low_db_hl": "lower end of the 95 % band of the inferred threshold",
+    "high_db_hl": "upper end of the 95 % band of the inferred threshold",
+}
+CLASSICAL: Final = "Hughson-Westlake procedure (ASHA 2005), after the test"
 BAND: Final = {
     "low_db_hl": "lower end of the 95 % band of the threshold",
     "high_db_hl": "upper end of the 95 % band of the threshold",
@@ -76,12 +90,21 @@ class _Writer:
 
     def resources(self) -> Iterable[Resource]:
         """Return the device, the thresholds, and the panel that has them as its members."""
-        thresholds = [
-            self._threshold(ear, threshold)
-            for ear in self._of.result.ears
-            for threshold in ear.thresholds
+        found = [each for ear in self._of.result.ears for each in self._observations(ear)]
+        return [self._device, *found, self._panel(found)]
+
+    def _observations(self, ear: EarResult) -> list[Resource]:
+        """Return those of an ear: what was asked, what follows from it, what was confirmed."""
+        asked = {
+            t.frequency_hz: self._threshold(ear, t)
+            for t in ear.thresholds
+            if t.mark != Outcome.INFERRED
+        }
+        measured = [asked[t.frequency_hz] for t in ear.thresholds if t.mark == Outcome.MEASURED]
+        both = [
+            asked.get(t.frequency_hz) or self._inferred(ear, t, measured) for t in ear.thresholds
         ]
-        return [self._device, *thresholds, self._panel(thresholds)]
+        return [*both, *(self._confirmed(ear, again) for again in ear.confirmed)]
 
     def _made_device(self) -> Resource:
         firmware = self._of.header.firmware
@@ -110,13 +133,43 @@ class _Writer:
         }
 
     def _threshold(self, ear: EarResult, threshold: ThresholdResult) -> Resource:
-        name = f"Hearing threshold Ear - {ear.ear} --{threshold.frequency_hz} Hz"
-        code = _concept(LOINC, CODES[ear.ear][threshold.frequency_hz], name)
         return {
-            **self._observation(name, code),
+            **self._at(ear.ear, threshold.frequency_hz),
             **_value(threshold),
             "note": _notes(_words(ear, threshold)) + self._calibration_note(),
         }
+
+    def _inferred(
+        self, ear: EarResult, threshold: ThresholdResult, measured: Iterable[Resource]
+    ) -> Resource:
+        sources = [_reference(each) for each in measured]
+        return {
+            **self._at(ear.ear, threshold.frequency_hz),
+            "status": "preliminary",
+            "method": {"text": INFERRED_BY},
+            **({"derivedFrom": sources} if sources else {}),
+            "dataAbsentReason": _concept(f"{_TERMS}/data-absent-reason", *NOT_ASKED),
+            "component": _components(threshold, INFERRED),
+            "note": _notes(_words(ear, threshold)) + self._calibration_note(),
+        }
+
+    def _confirmed(self, ear: EarResult, again: ConfirmedThreshold) -> Resource:
+        value = {"dataAbsentReason": _concept(f"{_TERMS}/data-absent-reason", "unknown", "Unknown")}
+        if again.threshold_db_hl is not None:
+            value = {"valueQuantity": _quantity(again.threshold_db_hl)}
+        marks = [] if again.mark == Outcome.MEASURED else [str(again.mark)]
+        return {
+            **self._at(ear.ear, again.frequency_hz, "confirmed "),
+            "method": {"text": CLASSICAL},
+            **value,
+            "note": _notes([*marks, f"{again.tones} tones"]) + self._calibration_note(),
+        }
+
+    def _at(self, ear: str, frequency_hz: int, which: str = "") -> Resource:
+        """Return an observation of an ear and frequency; `which` is in its id, not in its code."""
+        name = f"Hearing threshold Ear - {ear} --{frequency_hz} Hz"
+        code = _concept(LOINC, CODES[ear][frequency_hz], name)
+        return self._observation(f"{which}{name}", code)
 
     def _observation(self, name: str, code: Resource) -> Resource:
         identifier = self._of.header.person.identifier
@@ -137,26 +190,33 @@ class _Writer:
 
 
 def _value(found: ThresholdResult) -> Resource:
-    """Return the value of a threshold, or why there is none."""
-    if found.threshold_db_hl is not None:
-        band = [
-            {"code": {"text": text}, "valueQuantity": _quantity(getattr(found, end))}
-            for end, text in BAND.items()
-        ]
-        return {"valueQuantity": _quantity(found.threshold_db_hl), "component": band}
-    if found.mark in BEYOND and found.limit_db_hl is not None:
-        comparator, meaning = BEYOND[found.mark]
-        value = {"comparator": comparator, **_quantity(found.limit_db_hl)}
+    """Return the value of a threshold that was asked, or why there is none."""
+    reading = read(found)
+    if reading.measured_db_hl is not None:
+        return {
+            "valueQuantity": _quantity(reading.measured_db_hl),
+            "component": _components(found, BAND),
+        }
+    if reading.kind in BEYOND and reading.known_db_hl is not None:
+        comparator, meaning = BEYOND[reading.kind]
+        value = {"comparator": comparator, **_quantity(reading.known_db_hl)}
         return {"valueQuantity": value, "interpretation": [_interpretation(*meaning)]}
     reason = _concept(f"{_TERMS}/data-absent-reason", "unknown", "Unknown")
     return {"dataAbsentReason": reason, "interpretation": [_interpretation(*INDETERMINATE)]}
+
+
+def _components(found: ThresholdResult, names: Mapping[str, str]) -> list[Resource]:
+    return [
+        {"code": {"text": text}, "valueQuantity": _quantity(getattr(found, name))}
+        for name, text in names.items()
+    ]
 
 
 def _words(ear: EarResult, found: ThresholdResult) -> list[str]:
     words = marks_of(found)
     if found.mark == Outcome.INCOMPLETE and found.limit_db_hl is not None:
         words.append(f"perhaps beyond the limit of {found.limit_db_hl:g} dB HL")
-    if found.mark not in (Outcome.MEASURED, *BEYOND) and ear.why:
+    if read(found).kind in (Kind.PERHAPS_ABOVE, Kind.UNKNOWN) and ear.why:
         words.append(ear.why)
     return words
 

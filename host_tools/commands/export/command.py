@@ -8,9 +8,10 @@ from typing import Final
 
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import FORMATS, schema_text
-from host_tools.errors import HostError
+from host_tools.errors import HostError, NonsenseError
 from host_tools.extras import need
 from host_tools.files import check_name, write_bytes, write_text
+from host_tools.terminal import say, say_aside
 
 NAME = "export"
 SUMMARY = "write what sessions found as CSV, JSON, FHIR or Parquet"
@@ -23,6 +24,9 @@ examples:
 
 csv has the variables and codes of NHANES, a session a row; 666: no response, 888: could not be
 obtained. json has a schema. fhir is an HL7 FHIR R4 bundle. parquet has a threshold a row.
+
+exit codes: 0 written, 2 nothing was written, 6 a journal was left out, and named: its lines are
+intact, but a record of it says what no session can have recorded; the others, if any, were written
 """
 
 STANDARD_OUTPUT: Final = Path("-")
@@ -60,8 +64,16 @@ def run(arguments: argparse.Namespace) -> int:
         raise HostError("no journal is named; gp-pta export --help shows an example")
     name = checked_format(arguments.format, out, "-o", arguments.force)
     _check_once(arguments.journals)
-    export([read_examination(p, arguments.unfinished) for p in arguments.journals], name, out)
-    return 0
+    examinations, code = [], 0
+    for path in arguments.journals:
+        try:
+            examinations.append(read_examination(path, arguments.unfinished))
+        except NonsenseError as error:
+            say_aside(f"gp-pta: {error}")
+            code = error.exit_code
+    if examinations:
+        export(examinations, name, out)
+    return code
 
 
 def _check_once(journals: Iterable[Path]) -> None:
@@ -76,7 +88,7 @@ def _check_once(journals: Iterable[Path]) -> None:
 
 def _write_schema(out: Path | None, force: bool) -> None:
     if out is None:
-        print(schema_text(), end="")
+        say(*schema_text().splitlines())
         return
     check_name(out, "-o", (".json",), force)
     write_text(out, schema_text())

@@ -1,5 +1,6 @@
 """Read what is exported of a session: its header and its recorded result."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -8,14 +9,17 @@ from firmware_py.archive import (
     COMPLETE,
     UNFINISHED,
     ArchiveError,
+    ForeignError,
     UnfinishedError,
     recorded_result,
 )
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
+from firmware_py.procedure.printable import printable
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult, as_json
 from firmware_py.session_record import SessionHeader
-from host_tools.errors import HostError
+from host_tools.errors import HostError, NonsenseError
 from host_tools.pta4 import pta4_of
+from host_tools.thresholds import threshold_as_json
 
 # The test of an ear may not have ended. A band of it that is so many times wider than was wanted
 # tells what is known of other people, and not what this ear answered.
@@ -73,7 +77,7 @@ def read_examination(path: Path, unfinished: bool = False) -> Examination:
     ------
     HostError
         It is no journal, damaged, or not finished; or what is known so far does not replay to what
-        was recorded.
+        was recorded. A `NonsenseError` if it says what no session of this version wrote.
     """
     try:
         found = recorded_result(path)
@@ -81,25 +85,29 @@ def read_examination(path: Path, unfinished: bool = False) -> Examination:
         if unfinished:
             return _so_far(path)
         raise HostError(f"{path}: {error}; --unfinished exports what is known") from None
+    except ForeignError as error:
+        raise NonsenseError(str(error)) from None
     except ArchiveError as error:
         raise HostError(str(error)) from None
     return _examination(path, found.header, found.result)
 
 
-def without_guesses(ear: EarResult, wanted_db: float) -> EarResult:
-    """Mark as incomplete the thresholds of an ear that its answers say little about.
+def without_guesses(ear: EarResult, wanted_db: Callable[[float], float]) -> EarResult:
+    """Mark as incomplete the measured thresholds of an ear that its answers say little about.
 
     Parameters
     ----------
     ear : EarResult
         One whose test came to its end is left as it is, however wide its bands.
-    wanted_db : float
-        How far a 95 % band was to reach to either side.
+    wanted_db : callable
+        Of a frequency in Hz: how far a 95 % band was to reach to either side.
     """
     if ear.outcome != Outcome.INCOMPLETE:
         return ear
     thresholds = [
-        t.without_numbers(Outcome.INCOMPLETE) if t.is_wider_than(GUESS_WIDTHS * wanted_db) else t
+        t.without_numbers(Outcome.INCOMPLETE)
+        if t.mark == Outcome.MEASURED and t.is_wider_than(GUESS_WIDTHS * wanted_db(t.frequency_hz))
+        else t
         for t in ear.thresholds
     ]
     return replace(ear, thresholds=tuple(thresholds))
@@ -110,7 +118,8 @@ def marks_of(found: ThresholdResult) -> list[str]:
     marks = [] if found.mark == Outcome.MEASURED else [str(found.mark)]
     if found.masking not in (MaskingMark.NOT_MASKED, None):
         marks.append(f"masking: {found.masking}")
-    if found.air_bone_gap_db is not None:
+    # Beside anything else it would read as a conductive loss of this ear.
+    if found.air_bone_gap_db is not None and found.masking == MaskingMark.UNCERTAIN:
         marks.append(f"air_bone_gap_db: {found.air_bone_gap_db}")
     return marks
 
@@ -124,17 +133,17 @@ def _so_far(path: Path) -> Examination:
 
 
 def _examination(path: Path, header: SessionHeader, result: SessionResult) -> Examination:
-    wanted_db = header.settings.stop_half_width_db
+    wanted_db = header.settings.wanted_half_width_db
     ears = tuple(without_guesses(ear, wanted_db) for ear in result.ears)
-    # A byte that is not UTF-8 is spelt out, as every format is.
-    name = path.name.encode(errors="backslashreplace").decode()
-    return Examination(name, header, replace(result, ears=ears))
+    return Examination(printable(path.name), header, replace(result, ears=ears))
 
 
 def _ear_as_json(ear: EarResult) -> dict[str, Any]:
     average = pta4_of(ear.thresholds)
     return {
         **as_json(ear),
+        "thresholds": [threshold_as_json(found) for found in ear.thresholds],
         "pta4_db_hl": average and average.db_hl,
         "pta4_at_least": average is not None and average.at_least,
+        "pta4_inferred_hz": list(average.inferred_hz) if average else [],
     }

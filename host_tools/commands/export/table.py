@@ -2,31 +2,40 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator import nhanes
 from device.simulator.listener import EARS
 from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.results import ThresholdResult
+from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
 from host_tools.commands.export.examination import Examination, marks_of
 from host_tools.pta4 import pta4_of
+from host_tools.thresholds import threshold_as_json
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ABOUT: Final = ("journal", "session", "started", "firmware", "outcome", "calibration", "identifier")
-OF_EAR: Final = ("outcome", "marks", "tones", "retest_difference_db")
+OF_EAR: Final = ("outcome", "marks", "inferred", "confirmed", "tones", "retest_difference_db")
 COLUMNS: Final = (
     *ABOUT,
     nhanes.AGE_YEARS,
     nhanes.SEX,
     *(nhanes.variable(ear, f) for ear in EARS for f in AUDIOGRAM_FREQUENCIES_HZ),
     *(f"{name}_{ear}" for ear in EARS for name in OF_EAR),
+    "conduct",
 )
+# A spreadsheet runs a cell that begins with such a sign, and takes one that begins with an
+# apostrophe for a text. Where a cell begins depends on what separates lists there, a semicolon in
+# many countries, and on how it reads quotes; but nobody's separator is a letter, a digit or a sign.
+MAY_RUN: Final = re.compile(r"(?<![\w=+@-])(?=[=+@-])")
+TEXT_SIGN: Final = "'"
 # How a limit lies to the threshold.
-BEYOND: Final = {Outcome.NO_RESPONSE: ">", Outcome.HEARS_ALL: "<="}
+BEYOND: Final = {Kind.ABOVE: ">", Kind.AT_MOST: "<="}
 
 
 def as_csv(examinations: Sequence[Examination]) -> bytes:
@@ -56,7 +65,10 @@ def _row(examination: Examination) -> dict[str, Any]:
         **_about(examination),
         nhanes.AGE_YEARS: person.age_years,
         nhanes.SEX: nhanes.SEXES[person.sex] if person.sex else "",
+        "conduct": examination.header.settings.conduct,
     }
+    for name in ABOUT:
+        row[name] = _text(row[name])
     for name in EARS:
         ear = examination.result.by_ear.get(name)
         if ear is None:
@@ -67,11 +79,18 @@ def _row(examination: Examination) -> dict[str, Any]:
         told = {
             "outcome": ear.outcome,
             "marks": _marks(ear.thresholds),
+            "inferred": _inferred(ear.thresholds),
+            "confirmed": _confirmed(ear.confirmed),
             "tones": ear.tones,
             "retest_difference_db": "" if retest_db is None else f"{retest_db:.1f}",
         }
         row |= {f"{column}_{name}": told[column] for column in OF_EAR}
     return row
+
+
+def _text(cell: Any) -> Any:
+    """Return a cell that somebody may have written so that no spreadsheet runs any of it."""
+    return MAY_RUN.sub(TEXT_SIGN, cell) if isinstance(cell, str) else cell
 
 
 def _about(examination: Examination) -> dict[str, Any]:
@@ -88,10 +107,16 @@ def _about(examination: Examination) -> dict[str, Any]:
 
 
 def _cell(found: ThresholdResult) -> str:
-    """Return a level, or the code of NHANES; hearing at the floor has the floor, as there."""
-    if found.mark == Outcome.NO_RESPONSE:
+    """Return a level, or the code of NHANES; hearing at the floor has the floor, as there.
+
+    What was not asked is as blank as in an ear that was not tested.
+    """
+    reading = read(found)
+    if reading.kind == Kind.INFERRED:
+        return ""
+    if reading.kind == Kind.ABOVE:
         return str(nhanes.NO_RESPONSE)
-    level_db_hl = found.limit_db_hl if found.mark == Outcome.HEARS_ALL else found.threshold_db_hl
+    level_db_hl = reading.known_db_hl
     return str(nhanes.COULD_NOT_OBTAIN) if level_db_hl is None else f"{level_db_hl:.1f}"
 
 
@@ -101,10 +126,27 @@ def _marks(thresholds: Iterable[ThresholdResult]) -> str:
     for found in thresholds:
         words = marks_of(found)
         if words and found.limit_db_hl is not None:
-            words[0] += f" {BEYOND.get(found.mark, '')}{found.limit_db_hl:g}"
+            words[0] += f" {BEYOND.get(read(found).kind, '')}{found.limit_db_hl:g}"
         if words:
             told.append(f"{found.frequency_hz} {', '.join(words)}")
     return "; ".join(told)
+
+
+def _inferred(thresholds: Iterable[ThresholdResult]) -> str:
+    """Return such as "750 34.5 (28.0 to 41.0)": what was not asked, with its 95 % band."""
+    return "; ".join(
+        f"{t.frequency_hz} {t.threshold_db_hl:.1f} ({t.low_db_hl:.1f} to {t.high_db_hl:.1f})"
+        for t in thresholds
+        if t.mark == Outcome.INFERRED
+    )
+
+
+def _confirmed(confirmed: Iterable[ConfirmedThreshold]) -> str:
+    """Return such as "1000 30; 4000 no-response": the classical thresholds in dB HL."""
+    return "; ".join(
+        f"{c.frequency_hz} {c.mark if c.threshold_db_hl is None else f'{c.threshold_db_hl:g}'}"
+        for c in confirmed
+    )
 
 
 def _long_rows(examination: Examination) -> Iterable[dict[str, Any]]:
@@ -122,9 +164,21 @@ def _long_rows(examination: Examination) -> Iterable[dict[str, Any]]:
             "ear_outcome": ear.outcome,
             "tones": ear.tones,
             "pta4_db_hl": average and average.db_hl,
+            "pta4_inferred_hz": list(average.inferred_hz) if average else None,
         }
         for found in ear.thresholds:
-            yield {**about, **of_ear, **vars(found), "marks": marks_of(found)}
+            yield {**about, **of_ear, **_long_threshold(found, ear), "marks": marks_of(found)}
+
+
+def _long_threshold(found: ThresholdResult, ear: EarResult) -> dict[str, Any]:
+    told = threshold_as_json(found)
+    numbers = told.pop("inferred") or {}
+    inferred = {f"inferred_{name}": number for name, number in numbers.items()}
+    again = next((c for c in ear.confirmed if c.frequency_hz == found.frequency_hz), None)
+    classical = {}
+    if again is not None:
+        classical = {"confirmed_db_hl": again.threshold_db_hl, "confirmed_mark": str(again.mark)}
+    return {**told, **inferred, **classical}
 
 
 def _long_schema() -> "pa.Schema":
@@ -135,8 +189,12 @@ def _long_schema() -> "pa.Schema":
         "journal": text, "session": pa.int64(), "started": text, "firmware": text,
         "outcome": text, "calibration": text, "calibration_words": text, "identifier": text,
         "age_years": number, "sex": text, "ear": text, "ear_outcome": text, "tones": pa.int32(),
-        "pta4_db_hl": number, "frequency_hz": pa.int32(), "mark": text,
+        "pta4_db_hl": number, "pta4_inferred_hz": pa.list_(pa.int32()),
+        "frequency_hz": pa.int32(), "mark": text,
         "marks": pa.list_(text), "threshold_db_hl": number, "sd_db": number,
         "low_db_hl": number, "high_db_hl": number, "limit_db_hl": number,
+        "inferred_db_hl": number, "inferred_sd_db": number,
+        "inferred_low_db_hl": number, "inferred_high_db_hl": number,
+        "confirmed_db_hl": number, "confirmed_mark": text,
     }  # fmt: skip
     return pa.schema(types.items())

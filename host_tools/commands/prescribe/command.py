@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +16,7 @@ from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
 from host_tools.newest import add_journal_argument, journal_or_newest
+from host_tools.terminal import say, say_aside, show
 
 if TYPE_CHECKING:  # they bring NumPy or Numba, which `gp-pta --help` can do without
     from rich.console import Console
@@ -37,20 +37,24 @@ openMHA configuration.
 The gain is that for speech at 65 dB SPL, with the 95 % band that follows from how well the
 thresholds are known. It ends in * at a frequency the rule was not published for, and begins with
 >= where there was no response: the threshold was taken to be the limit. ~ is before what follows
-from a threshold whose 95 % band is wider than the test wanted.
+from a threshold whose 95 % band is wider than the test wanted. In brackets stands what no tone was
+asked for: the threshold is inferred from other frequencies and other people.
 
-exit codes: 0 prescribed, 2 nothing can be prescribed from this journal
+exit codes: 0 prescribed, 2 nothing can be prescribed from this journal, 6 a record of it says what
+no session can have recorded
 """
 
 NEEDS: Final = {"-o PICTURE": ("matplotlib",)}
 RULE_NAMES: Final = ("nal-r", "nal-rp", "camfit", "half-gain")
 CONFIGURATION: Final = ".cfg"
 OUTPUT_ENDINGS: Final = (*PICTURE_ENDINGS, ".json", CONFIGURATION)
+INFERRED_SIGN: Final = "("  # and a closing one behind
 # Before the threshold and the gain.
 MARKS: Final[dict[str, str]] = {
     Outcome.NO_RESPONSE: ">=",
     Outcome.HEARS_ALL: "<=",
     Outcome.INCOMPLETE: "?",
+    Outcome.INFERRED: INFERRED_SIGN,
 }
 
 
@@ -85,9 +89,9 @@ def run(arguments: argparse.Namespace) -> int:
     figures = as_json(session, ears)
     for path in arguments.out:
         _write(path, session, ears, figures)
-        print(f"{path} written", file=sys.stderr)
+        say_aside(f"{path} written")
     if arguments.json:
-        print(json.dumps(figures))
+        say(json.dumps(figures))
     else:
         done = {ear.ear for ear in ears}
         _print(session, ears, sorted(set(_asked(session, arguments)) - done))
@@ -187,7 +191,7 @@ def _print(
     for word in without:
         screen.print(f"{word} ear: nothing prescribed", style="yellow")
     for remark in remarks(session, ears):
-        screen.print(remark, style="yellow", markup=False, soft_wrap=True)
+        show(screen, remark, "yellow", soft_wrap=True)
 
 
 def _print_ear(screen: "Console", ear: "EarPrescription") -> None:
@@ -203,10 +207,11 @@ def _print_ear(screen: "Console", ear: "EarPrescription") -> None:
     for k, frequency_hz in enumerate(ear.frequencies_hz):
         mark = MARKS.get(ear.marks[k], WIDE_SIGN if frequency_hz in ear.wide_db else "")
         star = "" if within_publication(ear.rule, frequency_hz) else "*"
+        end = ")" if mark == INFERRED_SIGN else ""
         table.add_row(
             str(frequency_hz),
-            f"{mark}{ear.threshold_db_hl[k]:.0f}",
-            f"{mark}{ear.gain_db[k]:.0f}{star}",
+            f"{mark}{ear.threshold_db_hl[k]:.0f}{end}",
+            f"{mark}{ear.gain_db[k]:.0f}{end}{star}",
             f"{ear.gain_low_db[k]:.0f} to {ear.gain_high_db[k]:.0f}",
             f"{soft_db[k]:.0f}",
             f"{loud_db[k]:.0f}",
@@ -227,11 +232,21 @@ def remarks(session: "RecordedSession", ears: "Sequence[EarPrescription]") -> li
         said.append(">=: no response at the limit; the gain is the least the rule can mean")
     if Outcome.INCOMPLETE in marks:
         said.append("?: the threshold lies perhaps beyond the limit")
-    wanted_db = session.settings.stop_half_width_db
     for ear in ears:
-        wide = ", ".join(f"{f} Hz ±{half_db:.0f} dB" for f, half_db in ear.wide_db.items())
+        pairs = zip(ear.frequencies_hz, ear.marks, strict=True)
+        inferred = ", ".join(str(f) for f, mark in pairs if mark == Outcome.INFERRED)
+        if inferred:
+            said.append(
+                f"( ): {ear.ear} ear not measured at {inferred} Hz: threshold and gain are inferred"
+            )
+    wanted_db = session.settings.wanted_half_width_db
+    for ear in ears:
+        wide = ", ".join(
+            f"{f} Hz ±{half_db:.0f} dB, ±{wanted_db(f):g} wanted"
+            for f, half_db in ear.wide_db.items()
+        )
         if wide:
-            said.append(f"{WIDE_SIGN}: {ear.ear} ear wide, ±{wanted_db:g} dB wanted: {wide}")
+            said.append(f"{WIDE_SIGN}: {ear.ear} ear wide: {wide}")
     said += map(readable, session.result.remarks)
     said.append("Air conduction only; a start for a fitting, to be verified on the ear.")
     return said
@@ -260,5 +275,5 @@ def _configuration(session: "RecordedSession", ears: "Sequence[EarPrescription]"
     from host_tools.commands.prescribe.openmha import configuration
 
     by_ear = {ear.ear: ear.compression for ear in ears}
-    said = [f"{ears[0].rule} from {session.path.name}", *remarks(session, ears)]
+    said = [f"{ears[0].rule} from {session.name}", *remarks(session, ears)]
     return configuration(by_ear[LEFT], by_ear[RIGHT], said)

@@ -1,6 +1,6 @@
 """What a recorded ear prescribes: gains with their bands, from thresholds with theirs."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, ThresholdResult
 from host_tools.commands.prescribe.compression import Compression, compression
 from host_tools.commands.prescribe.rules import (
@@ -38,7 +39,8 @@ class EarPrescription:
     marks: tuple[str, ...]
     # `threshold_db_hl`, `gain_db`, `gain_low_db`, `gain_high_db`: The threshold a gain was taken
     # from, that gain at conversational speech, and its 95 % band. Where there was no response the
-    # threshold is the limit, and the gain the least there can be.
+    # threshold is the limit, and the gain the least there can be; where no tone was asked
+    # (`Outcome.INFERRED`) it was inferred.
     threshold_db_hl: FloatArray
     gain_db: FloatArray
     gain_low_db: FloatArray
@@ -88,13 +90,19 @@ def prescribe_ear(session: RecordedSession, ear: str, rule: str) -> EarPrescript
     return EarPrescription(
         ear, rule, tuple(frequencies_hz), tuple(threshold.mark for threshold in thresholds),
         point_db_hl, gain_db, low_db, high_db, compression(frequencies_hz, gain_db),
-        _wide_db(thresholds, session.settings.stop_half_width_db),
+        _wide_db(thresholds, session.settings.wanted_half_width_db),
     )  # fmt: skip
 
 
-def _wide_db(thresholds: Iterable[ThresholdResult], wanted_db: float) -> dict[int, float]:
-    widths_db = {found.frequency_hz: found.half_width_db for found in thresholds}
-    return {f: half_db for f, half_db in widths_db.items() if half_db and half_db > wanted_db}
+def _wide_db(
+    thresholds: Iterable[ThresholdResult], wanted_db: Callable[[float], float]
+) -> dict[int, float]:
+    wide = [found for found in thresholds if found.is_wider_than(wanted_db(found.frequency_hz))]
+    return {
+        found.frequency_hz: found.half_width_db
+        for found in wide
+        if found.mark == Outcome.MEASURED and found.half_width_db is not None
+    }
 
 
 def _result_of(session: RecordedSession, ear: str) -> EarResult:
@@ -123,18 +131,22 @@ def _draws(weight: FloatArray, mean_db_hl: FloatArray, covariance_db2: FloatArra
 
 
 def _point_db_hl(mean_db_hl: float, found: ThresholdResult) -> float:
-    """Return the threshold to take the gain from: the limit, where it lies beyond that."""
-    if found.limit_db_hl is None:
-        return mean_db_hl
-    beyond = found.mark in (Outcome.NO_RESPONSE, Outcome.HEARS_ALL)
-    return found.limit_db_hl if beyond else min(mean_db_hl, found.limit_db_hl)
+    """Return the threshold to take the gain from: the limit, where it lies beyond that.
+
+    What was not asked has the number that was inferred for it.
+    """
+    reading = read(found)
+    if reading.kind in (Kind.ABOVE, Kind.AT_MOST) and reading.level_db_hl is not None:
+        return reading.level_db_hl
+    return mean_db_hl if found.limit_db_hl is None else min(mean_db_hl, found.limit_db_hl)
 
 
 def _beyond(draws_db_hl: FloatArray, found: ThresholdResult) -> FloatArray:
     """Keep drawn thresholds on the side of the limit on which the threshold is known to lie."""
     low_db_hl, high_db_hl = THRESHOLD_LIMITS_DB_HL
-    if found.limit_db_hl is not None and found.mark == Outcome.NO_RESPONSE:
-        low_db_hl = found.limit_db_hl
-    elif found.limit_db_hl is not None and found.mark == Outcome.HEARS_ALL:
-        high_db_hl = found.limit_db_hl
+    reading = read(found)
+    if reading.kind == Kind.ABOVE and reading.level_db_hl is not None:
+        low_db_hl = reading.level_db_hl
+    elif reading.kind == Kind.AT_MOST and reading.level_db_hl is not None:
+        high_db_hl = reading.level_db_hl
     return np.clip(draws_db_hl, low_db_hl, high_db_hl)

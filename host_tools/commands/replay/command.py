@@ -16,6 +16,7 @@ from host_tools.extras import need
 from host_tools.files import check_name
 from host_tools.newest import add_journal_argument, journal_or_newest
 from host_tools.seals import NO_SEALS, Seals, read_keys, seals_of
+from host_tools.terminal import say
 
 if TYPE_CHECKING:  # a session brings Numba with it, which the other commands can do without
     from firmware_py.procedure.results import SessionResult
@@ -38,7 +39,7 @@ examples:
 exit codes, with and without another model: 0 all came out the same, 1 something differs, 2 not a
 journal that can be replayed or an option that is not allowed, 3 the same so far but the session is
 not finished, 4 the journal is damaged, 5 with --key: its seal is broken, or it is not sealed with
-such a key
+such a key, 6 its lines are intact, but a record of it says what no session can have recorded
 """
 
 NEEDS: Final = {"--picture": ("matplotlib",)}
@@ -132,10 +133,9 @@ def run(arguments: argparse.Namespace) -> int:
         draw_comparison(comparison, verdict.calibration, arguments.picture)
     if arguments.json:
         supposed = {} if comparison is None else {"what_if": comparison.as_json()}
-        print(json.dumps(as_json(verdict) | supposed))
+        say(json.dumps(as_json(verdict) | supposed))
         return verdict.exit_code
-    for line in [*(comparison.lines() if comparison else []), *words(verdict)]:
-        print(line)
+    say(*(comparison.lines() if comparison else []), *words(verdict))
     return verdict.exit_code
 
 

@@ -4,13 +4,19 @@ Level downward, frequency in octaves, and one octave as wide as 20 dB. Right ear
 blue X; masked triangle and square; an arrow at the limit where nothing was heard.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from io import StringIO
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import numpy as np
+
 from firmware_py.calibration.in_force import CALIBRATED
-from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose
+from firmware_py.procedure.asked import ASKED, THIRD_OCTAVE
+from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.outcomes import Purpose
+from firmware_py.procedure.presentation import Presentation
+from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.settings import RIGHT
 from host_tools.audiogram_paper import (
     BOTTOM_DB_HL,
@@ -48,6 +54,11 @@ if TYPE_CHECKING:
 ZONE: Final = "#f4f1ea"  # every second grade of the WHO
 ZONE_WORD: Final = "#6f6a60"
 WATERMARK: Final = "#f3d9cc"
+
+BAND_ALPHA: Final = 0.16
+PALE_BAND_ALPHA: Final = 0.06
+BAND_POINTS: Final = 48  # an octave
+INFERRED_DASH: Final = (0, (1, 1.6))
 
 # By ear: without and with masking noise in the other.
 SYMBOLS: Final = {ear: (EAR_MARKERS[ear], MASKED_MARKERS[ear]) for ear in EAR_MARKERS}
@@ -115,7 +126,7 @@ def draw_ear(axes: "Axes", ear: EarFindings, session: RecordedSession, findings:
     if any(t.threshold_db_hl is not None for t in ear.thresholds):
         _draw_band(axes, session, ear.ear)
     for trial in session.trials_of(ear.ear):
-        _draw_tone(axes, trial)
+        _draw_tone(axes, trial, counts=trial.purpose in session.counted)
     _draw_thresholds(axes, ear)
 
 
@@ -139,9 +150,12 @@ def _watermark(axes: "Axes", state: str) -> None:
 
 def _draw_norm(axes: "Axes", norm: AgeNorm) -> None:
     x = in_octaves(norm.frequencies_hz)
-    for share, dash in ((0.1, (0, (1, 2))), (0.5, (0, (5, 2))), (0.9, (0, (1, 2)))):
-        usual = [norm.threshold_db_hl(f, share) for f in norm.frequencies_hz]
-        axes.plot(x, usual, color=GREY, lw=1.0, linestyle=dash, zorder=1.5)
+    median = [norm.threshold_db_hl(f, 0.5) for f in norm.frequencies_hz]
+    axes.plot(x, median, color=GREY, lw=1.0, linestyle=(0, (5, 2)), zorder=1.5)
+    x = in_octaves(norm.spread_frequencies_hz)
+    for share in (0.1, 0.9):
+        usual = [norm.threshold_db_hl(f, share) for f in norm.spread_frequencies_hz]
+        axes.plot(x, usual, color=GREY, lw=1.0, linestyle=(0, (1, 2)), zorder=1.5)
 
 
 def _draw_limit(axes: "Axes", session: RecordedSession, ear: str) -> None:
@@ -156,22 +170,34 @@ def _draw_limit(axes: "Axes", session: RecordedSession, ear: str) -> None:
 
 
 def _draw_band(axes: "Axes", session: RecordedSession, ear: str) -> None:
-    estimator = session.test.ears[ear].estimator
-    curve = curve_of(estimator)
-    x = in_octaves(frequencies_hz(estimator.frequency_range_hz))
-    axes.fill_between(
-        x, curve.low_db_hl, curve.high_db_hl, color=EAR_COLOURS[ear], alpha=0.16, lw=0, zorder=2
-    )
+    """Draw the band, pale where no tone that counts was asked near."""
+    tested = session.test.ears[ear]
+    curve = curve_of(tested.estimator)
+    at_hz = frequencies_hz(tested.estimator.frequency_range_hz)
+    coarse = in_octaves(at_hz)
+    x = np.linspace(coarse[0], coarse[-1], round((coarse[-1] - coarse[0]) * BAND_POINTS) + 1)
+    low, high = (np.interp(x, coarse, edge) for edge in (curve.low_db_hl, curve.high_db_hl))
+    asked = [octaves(tone.frequency_hz) for tone in asked_tones(tested)]
+    near = np.array([any(abs(each - tone) <= THIRD_OCTAVE for tone in asked) for each in x])
+    for where, alpha in ((near, BAND_ALPHA), (~near, PALE_BAND_ALPHA)):
+        axes.fill_between(
+            x, low, high, where=where.tolist(), color=EAR_COLOURS[ear], alpha=alpha, lw=0, zorder=2
+        )
 
 
-def _draw_tone(axes: "Axes", trial: Trial) -> None:
-    """Mark a tone: a diamond, small and round in the familiarisation, ringed in the retest."""
+def asked_tones(tested: EarTest) -> list[Presentation]:
+    """Return the tones whose answers count."""
+    answered = [each.presentation for each in tested.observations]
+    return [each for each in answered if each.purpose in ASKED]
+
+
+def _draw_tone(axes: "Axes", trial: Trial, *, counts: bool) -> None:
+    """Mark a tone: a diamond, ringed in the retest, small and round where it does not count."""
     if trial.frequency_hz is None or trial.level_db_hl is None:
         return
     at = octaves(trial.frequency_hz), trial.level_db_hl
-    familiar = trial.purpose == Purpose.FAMILIARISE
     axes.plot(
-        *at, marker="o" if familiar else "D", ms=3.0 if familiar else 3.6, color=INK,
+        *at, marker="D" if counts else "o", ms=3.6 if counts else 3.0, color=INK,
         fillstyle=FILLS[trial.heard], mew=0.7, markerfacecoloralt="none", zorder=3,
         gid=f"tone-{trial.number}",
     )  # fmt: skip
@@ -180,34 +206,52 @@ def _draw_tone(axes: "Axes", trial: Trial) -> None:
 
 
 def _draw_thresholds(axes: "Axes", ear: EarFindings) -> None:
-    colour = EAR_COLOURS[ear.ear]
-    for left, right in pairwise(ear.thresholds):
-        if left.threshold_db_hl is not None and right.threshold_db_hl is not None:
-            x = [octaves(left.frequency_hz), octaves(right.frequency_hz)]
-            axes.plot(x, [left.threshold_db_hl, right.threshold_db_hl], color=colour, lw=1.3,
-                      zorder=4)  # fmt: skip
+    _draw_lines(axes, ear)
     for threshold in ear.thresholds:
-        level = threshold.threshold_db_hl
-        at = threshold.limit_db_hl if level is None else level
+        at = read(threshold).symbol_db_hl
         if at is not None and TOP_DB_HL <= at <= BOTTOM_DB_HL:
             _draw_symbol(axes, ear.ear, threshold, at)
+        if threshold.confirmed is not None and threshold.confirmed.threshold_db_hl is not None:
+            axes.plot(
+                octaves(threshold.frequency_hz), threshold.confirmed.threshold_db_hl, marker="_",
+                ms=13, mew=1.6, color=EAR_COLOURS[ear.ear], linestyle="none", zorder=5,
+                gid=f"confirmed-{ear.ear}-{threshold.frequency_hz}",
+            )  # fmt: skip
+
+
+def _draw_lines(axes: "Axes", ear: EarFindings) -> None:
+    """Join measured neighbours, dotted over what was inferred between them."""
+    way: list[tuple[float, float]] = []
+    for threshold in ear.thresholds:
+        reading = read(threshold)
+        at = octaves(threshold.frequency_hz)
+        if reading.inferred_db_hl is not None and way:
+            way.append((at, reading.inferred_db_hl))
+        elif reading.measured_db_hl is not None:
+            way.append((at, reading.measured_db_hl))
+            dash, width = ("solid", 1.3) if len(way) < 3 else (INFERRED_DASH, 1.0)
+            axes.plot(
+                *zip(*way, strict=True), color=EAR_COLOURS[ear.ear], lw=width, linestyle=dash,
+                zorder=4,
+            )  # fmt: skip
+            way = way[-1:]
+        else:
+            way = []
 
 
 def _draw_symbol(axes: "Axes", ear: str, threshold: Threshold, level_db_hl: float) -> None:
     colour, x = EAR_COLOURS[ear], octaves(threshold.frequency_hz)
-    symbol = SYMBOLS[ear][threshold.masking == MaskingMark.MASKED]
+    reading = read(threshold)
     axes.plot(
-        x, level_db_hl, marker=symbol, ms=8.5, mew=1.8, color=colour,
+        x, level_db_hl, marker=SYMBOLS[ear][reading.masked], ms=8.5, mew=1.8, color=colour,
         fillstyle="none", linestyle="none", zorder=5,
         gid=f"threshold-{ear}-{threshold.frequency_hz}",
     )  # fmt: skip
-    if threshold.mark in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE):
+    if reading.kind in (Kind.ABOVE, Kind.PERHAPS_ABOVE):
         _draw_arrow(axes, ear, x, level_db_hl, down=True)
-    elif threshold.mark == Outcome.HEARS_ALL:
+    elif reading.kind == Kind.AT_MOST:
         _draw_arrow(axes, ear, x, level_db_hl, down=False)
-    sign = (
-        "" if threshold.mark in (Outcome.MEASURED, Outcome.NO_RESPONSE, Outcome.HEARS_ALL) else "?"
-    )
+    sign = "?" if reading.kind == Kind.PERHAPS_ABOVE else ""
     sign += WIDE_SIGN if threshold.wide else ""
     sign += words.masking_sign(threshold)
     if sign:
@@ -232,47 +276,8 @@ def _draw_arrow(axes: "Axes", ear: str, x: float, level_db_hl: float, down: bool
 
 def draw_legend(figure: "Figure", findings: Findings, top_inch: float, across_inch: float) -> float:
     """Explain the marks below the audiograms, in lines no longer than this; return their end."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    ears = [ear.ear for ear in findings.ears]
-    marks: list[Any] = [
-        Line2D([], [], color=EAR_COLOURS[ear], marker=SYMBOLS[ear][0], ms=7, mew=1.6,
-               fillstyle="none", lw=1.2, label=f"threshold {ear}")
-        for ear in ears
-    ]  # fmt: skip
-    if any(t.masking == MaskingMark.MASKED for ear in findings.ears for t in ear.thresholds):
-        marks += [
-            Line2D([], [], color=EAR_COLOURS[ear], marker=SYMBOLS[ear][1], ms=7, mew=1.6,
-                   fillstyle="none", lw=0, label=f"masked {ear}")
-            for ear in ears
-        ]  # fmt: skip
-    marks.append(Patch(color=GREY, alpha=0.35, lw=0, label="95 % band"))
-    for name, fill in LEGEND_FILLS.items():
-        marks.append(
-            Line2D([], [], color=INK, marker="D", ms=3.6, mew=0.7, fillstyle=fill,
-                   markerfacecoloralt="none", lw=0, label=name)
-        )  # fmt: skip
-    marks += [
-        Line2D([], [], color=INK, marker="o", ms=3, mew=0.7, lw=0, label="familiarisation"),
-        Line2D([], [], color=INK, marker="o", ms=7.5, mew=0.6, fillstyle="none", lw=0,
-               label="retest"),
-        Line2D([], [], color=INK, marker=r"$\swarrow$", ms=7, mew=0, lw=0,
-               label="no response at the limit (?: perhaps)"),
-        Line2D([], [], color=GREY, lw=1.0, label="limit"),
-    ]  # fmt: skip
-    if any(words.masking_sign(t) for ear in findings.ears for t in ear.thresholds):
-        marks.append(Line2D([], [], color=INK, marker="$*$", ms=6, mew=0, lw=0,
-                            label="or the other ear"))  # fmt: skip
-    if any(t.wide for ear in findings.ears for t in ear.thresholds):
-        marks.append(Line2D([], [], color=INK, marker=WIDE_MARKER, ms=6, mew=0, lw=0,
-                            label="band wider than wanted"))  # fmt: skip
-    if findings.norm_title:
-        marks.append(
-            Line2D([], [], color=GREY, lw=1.0, linestyle=(0, (5, 2)),
-                   label="usual at this age (10, 50, 90 %)")
-        )  # fmt: skip
     _, height_inch = figure.get_size_inches()
+    marks = [*_marks_of_thresholds(findings), *_marks_of_tones(findings), *_signs(findings)]
     rows = _in_rows(marks, across_inch)
     for row, handles in enumerate(rows):
         figure.legend(
@@ -282,6 +287,59 @@ def draw_legend(figure: "Figure", findings: Findings, top_inch: float, across_in
             columnspacing=1.3, handletextpad=0.5, handlelength=1.6,
         )  # fmt: skip
     return top_inch - len(rows) * LEGEND_LINE_INCH
+
+
+def _marks_of_thresholds(findings: Findings) -> Iterator[Any]:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    ears = [ear.ear for ear in findings.ears]
+    readings = [read(t) for ear in findings.ears for t in ear.thresholds]
+    for ear in ears:
+        yield Line2D([], [], color=EAR_COLOURS[ear], marker=SYMBOLS[ear][0], ms=7, mew=1.6,
+                     fillstyle="none", lw=1.2, label=f"threshold {ear}")  # fmt: skip
+    for ear in ears if any(reading.masked for reading in readings) else ():
+        yield Line2D([], [], color=EAR_COLOURS[ear], marker=SYMBOLS[ear][1], ms=7, mew=1.6,
+                     fillstyle="none", lw=0, label=f"masked {ear}")  # fmt: skip
+    yield Patch(color=GREY, alpha=0.35, lw=0, label="95 % band")
+    yield Patch(color=GREY, alpha=0.14, lw=0, label="no tone asked near")
+    if any(reading.kind == Kind.INFERRED for reading in readings):
+        yield Line2D([], [], color=INK, lw=1.0, linestyle=INFERRED_DASH,
+                     label="inferred, not measured")  # fmt: skip
+    if findings.confirmed:
+        yield Line2D([], [], color=INK, marker="_", ms=9, mew=1.6, lw=0,
+                     label="confirmed, Hughson-Westlake")  # fmt: skip
+
+
+def _marks_of_tones(findings: Findings) -> Iterator[Any]:
+    from matplotlib.lines import Line2D
+
+    for name, fill in LEGEND_FILLS.items():
+        yield Line2D([], [], color=INK, marker="D", ms=3.6, mew=0.7, fillstyle=fill,
+                     markerfacecoloralt="none", lw=0, label=name)  # fmt: skip
+    if findings.beside:
+        yield Line2D([], [], color=INK, marker="o", ms=3, mew=0.7, lw=0,
+                     label=", ".join(findings.beside))  # fmt: skip
+    if findings.retested:
+        yield Line2D([], [], color=INK, marker="o", ms=7.5, mew=0.6, fillstyle="none", lw=0,
+                     label="retest")  # fmt: skip
+
+
+def _signs(findings: Findings) -> Iterator[Any]:
+    from matplotlib.lines import Line2D
+
+    thresholds = [t for ear in findings.ears for t in ear.thresholds]
+    yield Line2D([], [], color=INK, marker=r"$\swarrow$", ms=7, mew=0, lw=0,
+                 label="no response at the limit (?: perhaps)")  # fmt: skip
+    yield Line2D([], [], color=GREY, lw=1.0, label="limit")
+    if any(read(t).doubtful for t in thresholds):
+        yield Line2D([], [], color=INK, marker="$*$", ms=6, mew=0, lw=0, label="or the other ear")
+    if any(t.wide for t in thresholds):
+        yield Line2D([], [], color=INK, marker=WIDE_MARKER, ms=6, mew=0, lw=0,
+                     label="band wider than wanted")  # fmt: skip
+    if findings.norm_title:
+        yield Line2D([], [], color=GREY, lw=1.0, linestyle=(0, (5, 2)),
+                     label="usual at this age (10, 50, 90 %)")  # fmt: skip
 
 
 def _in_rows(marks: Sequence[Any], across_inch: float) -> list[list[Any]]:

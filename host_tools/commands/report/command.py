@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from host_tools.commands.replay.command import DAMAGED, DIFFERENT, UNFINISHED, v
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
 from host_tools.newest import add_journal_argument, journal_or_newest
+from host_tools.terminal import say, say_aside
 
 if TYPE_CHECKING:  # these bring Numba with them, which other commands do without
     from firmware_py.procedure.hearing import HearingTest
@@ -32,8 +32,9 @@ examples:
 The page (.html) is one file that needs no network, and steps through the session. Pictures (.png,
 .svg, .pdf) are a page of A4.
 
-exit codes: 0 written, and the record is whole; 2 nothing was written; otherwise it was written, but
-1 something of the record comes out differently, 3 the session is not finished, 4 the journal is
+exit codes: 0 written, and the record is whole; 2 nothing was written; 6 nothing was written, for a
+record of the journal says what no session can have recorded; otherwise it was written, but 1
+something of the record comes out differently, 3 the session is not finished, 4 the journal is
 damaged
 """
 
@@ -84,9 +85,9 @@ def run(arguments: argparse.Namespace) -> int:
             _write(out, findings, session, history)
     verdict = verdict_of(session)
     if out is not None:
-        print(f"{out} written{STATES.get(verdict.code, '')}", file=sys.stderr)
+        say_aside(f"{out} written{STATES.get(verdict.code, '')}")
     if arguments.json:
-        print(json.dumps(findings.as_json()))
+        say(json.dumps(findings.as_json()))
     return verdict.code
 
 

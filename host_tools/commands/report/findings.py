@@ -5,13 +5,13 @@ Everything comes from the recorded result and from the estimators after the last
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Final, Self
 
 from firmware_py.archive import UNFINISHED
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.results import EarResult, ThresholdResult
+from firmware_py.procedure.outcomes import Outcome, Purpose
+from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.settings import RIGHT
 from host_tools.commands.report.grades import (
     Spread,
@@ -22,35 +22,56 @@ from host_tools.commands.report.grades import (
 )
 from host_tools.commands.report.norms import AgeNorm, norm_of, why_no_norm
 from host_tools.commands.report.quality import Quality, quality_of
+from host_tools.commands.report.referral import asymmetries
 from host_tools.pta4 import PTA4_FREQUENCIES_HZ, pta4_of
 from host_tools.recorded import RecordedSession
+from host_tools.thresholds import threshold_as_json
 
 NORM_SHARES: Final = (0.1, 0.5, 0.9)
+BEYOND: Final = (Kind.ABOVE, Kind.AT_MOST, Kind.PERHAPS_ABOVE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Threshold(ThresholdResult):
     """What was found at one frequency, with what is usual at that age."""
 
-    wide: bool  # its 95 % band reaches further to either side than the test wanted
-    # tenth, half and nine tenths of otologically normal people of this age and sex hear better
-    norm_db_hl: list[float] | None
+    wide: bool  # measured, and its 95 % band reaches further to either side than the test wanted
+    # tenth, half and nine tenths of otologically normal people of this age and sex hear better; at
+    # some ages only the half is known
+    norm_db_hl: list[float | None] | None
     norm_share_better: float | None  # of these people, those with a lower threshold
+    confirmed: ConfirmedThreshold | None  # what the classical rule found there
 
     @classmethod
-    def of(cls, found: ThresholdResult, wanted_db: float, norm: AgeNorm | None) -> Self:
+    def of(
+        cls,
+        found: ThresholdResult,
+        wanted_db: float,  # how far the band was to reach to either side
+        norm: AgeNorm | None,
+        confirmed: ConfirmedThreshold | None = None,
+    ) -> Self:
         """Take a threshold of a result."""
-        usual = share = None
-        if norm is not None and found.frequency_hz in norm.frequencies_hz:
-            usual = [norm.threshold_db_hl(found.frequency_hz, part) for part in NORM_SHARES]
-            if found.threshold_db_hl is not None:
-                share = norm.share_better(found.frequency_hz, found.threshold_db_hl)
+        usual, share = _usual(found, norm)
         return cls(
             **vars(found),
-            wide=found.is_wider_than(wanted_db),
+            wide=found.mark == Outcome.MEASURED and found.is_wider_than(wanted_db),
             norm_db_hl=usual,
             norm_share_better=share,
+            confirmed=confirmed,
         )
+
+
+def _usual(
+    found: ThresholdResult, norm: AgeNorm | None
+) -> tuple[list[float | None] | None, float | None]:
+    """Return what is usual at a frequency, and the share of people with a lower threshold."""
+    f, measured_db_hl = found.frequency_hz, read(found).measured_db_hl
+    if norm is None or f not in norm.frequencies_hz:
+        return None, None
+    if f not in norm.spread_frequencies_hz:
+        return [None, norm.threshold_db_hl(f, 0.5), None], None
+    share = None if measured_db_hl is None else norm.share_better(f, measured_db_hl)
+    return [norm.threshold_db_hl(f, part) for part in NORM_SHARES], share
 
 
 @dataclass(frozen=True)
@@ -66,6 +87,7 @@ class MeanThreshold:
     beyond_hz: list[int]
     # with the limits in the place of what was not heard at them; None: all was heard
     at_least_db_hl: float | None
+    inferred_hz: list[int]  # of the four, those that no tone was asked for
 
 
 @dataclass(frozen=True)
@@ -75,8 +97,8 @@ class EarFindings:
     ear: str
     outcome: str
     why: str
-    # the half width of the 95 % bands that was wanted, of an ear that was measured and ended with
-    # wider ones; None of any other
+    # of an ear that was measured, the half width that was wanted where 95 % bands ended wider, the
+    # least of these; None of any other
     short_of_db: float | None
     thresholds: list[Threshold]
     pta4: MeanThreshold | None
@@ -103,6 +125,8 @@ class Findings:
     started: str
     firmware: str
     profile: str
+    conduct: str  # "brisk" or "clinical"
+    counted: list[str]  # what the tones were for that the thresholds rest on
     person: dict[str, Any]
     calibration_state: str
     calibration: str
@@ -111,6 +135,7 @@ class Findings:
     remarks: list[str]
     ears: list[EarFindings]
     better_ear: BetterEar | None  # None: no ear has a mean threshold
+    asymmetries: list[str]  # by which published criteria the ears differ
     # `norm_title`, `norm_missing`: whom the age norm is about, or why there is none
     norm_title: str
     norm_missing: str
@@ -118,9 +143,28 @@ class Findings:
     stray_presses: int
     duration_s: float
 
+    @property
+    def confirmed(self) -> bool:
+        """Return whether something was measured again by the classical rule."""
+        return any(t.confirmed is not None for ear in self.ears for t in ear.thresholds)
+
+    @property
+    def retested(self) -> bool:
+        """Return whether 1 kHz was asked again at the end of an ear."""
+        return any(ear.quality.retest_verdict for ear in self.ears)
+
+    @property
+    def beside(self) -> list[str]:
+        """Return in words what the tones were for that the thresholds do not rest on."""
+        said = [] if Purpose.FAMILIARISE in self.counted else ["familiarisation"]
+        return said + (["confirmation"] if self.confirmed else [])
+
     def as_json(self) -> dict[str, Any]:
-        """Return all as JSON values."""
-        return asdict(self)
+        """Return all as JSON values; what was inferred is no threshold there, either."""
+        told = asdict(self)
+        for ear, found in zip(told["ears"], self.ears, strict=True):
+            ear["thresholds"] = [threshold_as_json(threshold) for threshold in found.thresholds]
+        return told
 
 
 def findings_of(session: RecordedSession) -> Findings:
@@ -131,11 +175,13 @@ def findings_of(session: RecordedSession) -> Findings:
     ears = sorted(result.ears, key=lambda found: found.ear != RIGHT)
     spreads = {found.ear: _pta4_spread(found, session.test.ears[found.ear]) for found in ears}
     return Findings(
-        journal=Path(session.path).name,
+        journal=session.name,
         session=session.header.session,
         started=session.header.started,
         firmware=session.header.firmware,
         profile=session.settings.profile,
+        conduct=session.settings.conduct,
+        counted=[*session.counted],
         person=session.person.as_record(),
         calibration_state=session.calibration.state,
         calibration=session.calibration.headline,
@@ -144,6 +190,7 @@ def findings_of(session: RecordedSession) -> Findings:
         remarks=list(result.remarks),
         ears=[_ear_findings(session, found, spreads, norm) for found in ears],
         better_ear=_better_ear(spreads),
+        asymmetries=asymmetries(result),
         norm_title=norm.title if norm else "",
         norm_missing=why_no_norm(session.person),
         presentations=result.presentations,
@@ -189,35 +236,38 @@ def _ear_findings(
     norm: AgeNorm | None,
 ) -> EarFindings:
     ear = session.test.ears[found.ear]
-    wanted_db = session.settings.stop_half_width_db
-    thresholds = [Threshold.of(threshold, wanted_db, norm) for threshold in found.thresholds]
-    short = found.outcome == Outcome.MEASURED and ear.audiogram.widest().half_width_db > wanted_db
+    wanted_db = session.settings.wanted_half_width_db
+    again = {each.frequency_hz: each for each in found.confirmed}
+    thresholds = [
+        Threshold.of(t, wanted_db(t.frequency_hz), norm, again.get(t.frequency_hz))
+        for t in found.thresholds
+    ]
+    short_of_db = [wanted_db(each.frequency_hz) for each in thresholds if each.wide]
     spread = spreads[ear.ear]
     return EarFindings(
         ear.ear,
         found.outcome,
         found.why,
-        wanted_db if short else None,
+        min(short_of_db, default=None) if found.outcome == Outcome.MEASURED else None,
         thresholds,
         None if spread is None else _mean_threshold(found, spread),
         _why_no_pta4(found, ear),
-        quality_of(found, ear, session.trials_of(ear.ear)),
+        quality_of(session, found),
     )
 
 
 def _mean_threshold(found: EarResult, spread: Spread) -> MeanThreshold:
-    four = [t for t in found.thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ]
-    average = pta4_of(four)
+    four = {
+        t.frequency_hz: read(t) for t in found.thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ
+    }
+    average = pta4_of(found.thresholds)
     return MeanThreshold(
         spread.mean_db_hl,
         *spread.band_db_hl(),
         grade_probabilities(spread.above),
-        [
-            t.frequency_hz
-            for t in four
-            if t.mark in (Outcome.NO_RESPONSE, Outcome.HEARS_ALL, Outcome.INCOMPLETE)
-        ],
+        [f for f, reading in four.items() if reading.kind in BEYOND],
         average.db_hl if average is not None and average.at_least else None,
+        [f for f, reading in four.items() if reading.kind == Kind.INFERRED],
     )
 
 

@@ -1,8 +1,8 @@
 """The session as it went: posterior and objective of each ear after every answer.
 
-What an answer does not change is kept once: answers of the familiarisation are not given to the
-estimator. Levels are in tenths of a decibel, the objective a character a cell, so that a session of
-80 tones stays far below a megabyte.
+What an answer does not change is kept once: a clinical test does not give the estimator the answers
+of the familiarisation. Levels are in tenths of a decibel, the objective a character a cell, so that
+a session of 80 tones stays far below a megabyte.
 """
 
 from dataclasses import dataclass, field
@@ -49,14 +49,14 @@ class History:
             self._seen[key] = len(self.snapshots)
             self.snapshots.append(_snapshot(ear))
         self.after.append(self._seen[key])
-        if key[1:3] == (0, 0):
-            self.first.setdefault(trial.ear, self._seen[key])
 
     def as_json(self, session: RecordedSession) -> dict[str, Any]:
         """Return everything the page's program needs, as JSON values."""
         settings = session.settings
         low_db_hl, high_db_hl = settings.level_min_db_hl, settings.level_max_db_hl
         estimator = next(iter(session.test.ears.values())).estimator
+        for ear in session.test.ears:
+            self._before_first(ear, session)
         return {
             "ears": sorted(session.test.ears, key=lambda ear: ear != RIGHT),
             "grid_hz": [round(f, 1) for f in frequencies_hz(estimator.frequency_range_hz)],
@@ -67,11 +67,22 @@ class History:
                 "characters": CHARACTERS,
             },
             "limits_db_hl": [low_db_hl, high_db_hl],
+            "counted": [*session.counted],
             "trials": [_trial(t, i) for t, i in zip(session.trials, self.after, strict=True)],
             "first": self.first,
             "snapshots": self.snapshots,
             "pending": _pending(session),
         }
+
+    def _before_first(self, ear: str, session: RecordedSession) -> None:
+        # A watcher sees an ear only after its first answer.
+        calibration = session.calibration
+        unasked = EarTest(ear, session.settings, session.person, calibration.highest_db_hl)
+        key = (ear, 0, 0, unasked.estimator.log_evidence)
+        if key not in self._seen:
+            self._seen[key] = len(self.snapshots)
+            self.snapshots.append(_snapshot(unasked))
+        self.first[ear] = self._seen[key]
 
 
 def _snapshot(ear: EarTest) -> dict[str, Any]:

@@ -30,6 +30,9 @@ COLOURS: Final = {
     EAR_COLOURS[LEFT]: "--left",
     audiogram.WATERMARK: "--watermark",
 }
+CONFIRMED_LEGEND: Final = (
+    "<li>bar: confirmed, the threshold by the Hughson-Westlake rule after the test</li>"
+)
 NORM_LEGEND: Final = "<li>dashed and dotted: usual at this age, median and 10 to 90 %</li>"
 
 
@@ -45,6 +48,8 @@ def page_of(findings: Findings, session: RecordedSession, history: History) -> s
         "alarms": _alarms(findings),
         "audiograms": "\n".join(_audiogram(ear, findings, session) for ear in findings.ears),
         "norm_legend": NORM_LEGEND if findings.norm_title else "",
+        "confirmed_legend": CONFIRMED_LEGEND if findings.confirmed else "",
+        "tones_legend": _tones_legend(findings),
         "threshold_tables": "\n".join(_thresholds(ear, findings) for ear in findings.ears),
         "norm_note": escape(_norm_note(findings)),
         "grades": _grades(findings),
@@ -89,11 +94,13 @@ def _audiogram(ear: EarFindings, findings: Findings, session: RecordedSession) -
 
 def _thresholds(ear: EarFindings, findings: Findings) -> str:
     columns = ["Hz", "dB HL", "95 % band", "SD"]
+    again = any(t.confirmed is not None for t in ear.thresholds)
+    columns += ["confirmed"] if again else []
     columns += ["usual", "peers who hear better"] if findings.norm_title else []
     rows = []
     for t in ear.thresholds:
-        sd = "-" if t.sd_db is None else f"{t.sd_db:.1f}"
-        cells = [f"{t.frequency_hz}", words.threshold(t), words.band(t), sd]
+        cells = [f"{t.frequency_hz}", words.threshold(t), words.band(t), words.spread(t)]
+        cells += [words.confirmed(t)] if again else []
         if findings.norm_title:
             cells += [words.norm(t), words.percent(t.norm_share_better)]
         rows.append(cells)
@@ -101,10 +108,22 @@ def _thresholds(ear: EarFindings, findings: Findings) -> str:
     return _table(caption, columns, rows, caption_class=ear.ear)
 
 
+def _tones_legend(findings: Findings) -> str:
+    said = []
+    if findings.beside:
+        said.append(f"small and round: {' or '.join(findings.beside)}; no threshold rests on it")
+    if findings.retested:
+        said.append("ringed: retest")
+    return "\n".join(f"<li>{escape(each)}</li>" for each in said)
+
+
 def _norm_note(findings: Findings) -> str:
     if not findings.norm_title:
         return f"No age norm: {findings.norm_missing}."
-    return f"Usual, and peers: {findings.norm_title}; the median and the band from 10 to 90 %."
+    return (
+        f"Usual, and peers: {findings.norm_title}; the median, and the band from 10 to 90 % where "
+        "the standard's figures bear one at this age."
+    )
 
 
 def _grades(findings: Findings) -> str:

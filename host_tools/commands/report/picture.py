@@ -37,6 +37,7 @@ A4_INCH: Final = (8.27, 11.69)
 EDGE_INCH: Final = 0.62
 TEXT_PT: Final = 8.5
 LINE_INCH: Final = 0.165
+UNSURE_SIGNS: Final = (WIDE_SIGN, "(")  # of what is not written in bold
 
 
 def draw_page(findings: Findings, session: RecordedSession, path: Path) -> None:
@@ -112,10 +113,28 @@ def _words(figure: "Figure", findings: Findings, top_inch: float) -> None:
     grades = words.grades(findings)
     y = _paragraph(figure, y - 0.1, "Mean of 0.5, 1, 2 and 4 kHz (PTA4), and WHO grade", grades)
     y = _table(figure, y - 0.1, _quality_rows(findings), 2.4)
-    y = _paragraph(figure, y - 0.1, "Remarks", words.remarks(findings))
-    lines = _wrapped(words.footer(__version__), 140)
-    _text(figure, EDGE_INCH, EDGE_INCH - 0.1, "\n".join(lines), fontsize=7, color=GREY,
+    footer = _wrapped(words.footer(__version__), 140)
+    _text(figure, EDGE_INCH, EDGE_INCH - 0.1, "\n".join(footer), fontsize=7, color=GREY,
           va="bottom")  # fmt: skip
+    footer_top_inch = EDGE_INCH - 0.1 + len(footer) * SMALL.line_inch
+    remarks = words.remarks(findings)
+    room = y - 0.1 - footer_top_inch
+    style = NORMAL if _height_inch(remarks, NORMAL) <= room else SMALL
+    _paragraph(figure, y - 0.1, "Remarks", remarks, style, footer_top_inch)
+
+
+@dataclass(frozen=True)
+class _Print:
+    """How lines of a paragraph are written."""
+
+    size_pt: float
+    line_inch: float
+    characters: int  # across the page
+
+
+NORMAL: Final = _Print(TEXT_PT, LINE_INCH, 112)
+SMALL: Final = _Print(7.0, 0.135, 130)
+NO_ROOM: Final = "... more is on the page of HTML"
 
 
 @dataclass(frozen=True)
@@ -136,6 +155,9 @@ def _threshold_rows(findings: Findings) -> list[_Row]:
         shown = [words.threshold(t) for t in ear.thresholds]
         rows.append(_Row(f"{ear.ear}, dB HL", shown, EAR_COLOURS[ear.ear], bold=True))
         rows.append(_Row("95 % band", [words.band(t) for t in ear.thresholds], size_pt=7.0))
+        if any(t.confirmed is not None for t in ear.thresholds):
+            again = [words.confirmed(t) for t in ear.thresholds]
+            rows.append(_Row("confirmed", again, EAR_COLOURS[ear.ear], size_pt=7.0))
         if findings.norm_title:
             better = [words.percent(t.norm_share_better) for t in ear.thresholds]
             rows.append(_Row("peers who hear better", better, size_pt=7.0))
@@ -163,18 +185,35 @@ def _table(figure: "Figure", top_inch: float, rows: Sequence[_Row], names_inch: 
         _text(figure, EDGE_INCH, y, row.name, **how)
         for j, cell in enumerate(row.cells):
             x = EDGE_INCH + names_inch + (j + 0.5) * step_inch
-            sure = {} if not cell.startswith(WIDE_SIGN) else {"fontweight": "normal"}
+            sure = {"fontweight": "normal"} if cell.startswith(UNSURE_SIGNS) else {}
             _text(figure, x, y, cell, ha="center", **{**how, **sure})
     return top_inch - len(rows) * LINE_INCH
 
 
-def _paragraph(figure: "Figure", top_inch: float, title: str, lines: Sequence[str]) -> float:
-    """Write a title and lines, wrapped; return where they end."""
+def _paragraph(
+    figure: "Figure",
+    top_inch: float,
+    title: str,
+    lines: Sequence[str],
+    style: _Print = NORMAL,
+    bottom_inch: float = 0.0,
+) -> float:
+    """Write a title and lines, wrapped, and say if some have no room; return where they end."""
     _text(figure, EDGE_INCH, top_inch, title, fontweight="bold")
-    shown = [part for line in lines for part in _wrapped(line, 112)]
-    for row, line in enumerate(shown, 1):
-        _text(figure, EDGE_INCH, top_inch - row * LINE_INCH, line)
-    return top_inch - (len(shown) + 1) * LINE_INCH
+    shown = [part for line in lines for part in _wrapped(line, style.characters)]
+    fit = int((top_inch - LINE_INCH - bottom_inch) / style.line_inch)
+    if len(shown) > fit:
+        shown = [*shown[: max(fit - 1, 0)], NO_ROOM]
+    y = top_inch - LINE_INCH
+    for line in shown:
+        _text(figure, EDGE_INCH, y, line, fontsize=style.size_pt)
+        y -= style.line_inch
+    return y
+
+
+def _height_inch(lines: Sequence[str], style: _Print) -> float:
+    shown = sum(len(_wrapped(line, style.characters)) for line in lines)
+    return LINE_INCH + shown * style.line_inch
 
 
 def _wrapped(text: str, characters: int) -> list[str]:

@@ -1,4 +1,9 @@
-"""How good the test of an ear was: answers to silence, response times, retest, missed tones."""
+"""How good the test of an ear was: answers to silence, clear tones, retest, response times.
+
+What checks the answers depends on how the test was conducted: the pauses as silent trials, clear
+tones and doubted tones asked again in any, catch trials and a retest at 1 kHz in a clinical one.
+Each is counted, and none stands for another.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,11 +13,10 @@ from typing import Final, Self
 
 from firmware_py.inference.kernel import Array
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.hearing import RETEST_ACCEPTED_DB, RETEST_REPEATABLE_DB
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.results import EarResult
-from host_tools.recorded import Trial
+from host_tools.recorded import RecordedSession, Trial
 
 # A tone so far above the threshold is heard by whoever attends: 2.5 SD of the usual noise.
 CLEARLY_ABOVE_DB: Final = 5.0
@@ -48,25 +52,39 @@ class Quality:
     catch_trials: int
     false_alarms: int
     unsure_alarms: int
+    # `pauses`, `pauses_pressed`: silent trials that the pauses between tones make, and those with a
+    # press
+    pauses: int
+    pauses_pressed: int
+    # `checks`, `checks_missed`: clear tones that were asked to see if the listener attends, and
+    # those not heard; None: the profile of the test does not ask them
+    checks: int | None
+    checks_missed: int | None
+    doubted_tones: int | None  # asked again because their answer left two explanations; None: same
     response_times: ResponseTimes
+    retest_wanted: bool
     retest_difference_db: float | None
-    # "repeatable", "doubtful" (over 5 dB), "rejected" (over 10 dB), or "" without a retest
+    # "repeatable", "doubtful" (over 5 dB), "rejected" (over 10 dB), both only if that is improbable
+    # with this listener, or "" without a retest
     retest_verdict: str
     # `clear_tones`, `clear_missed`: tones 5 dB or more above the threshold that was found there,
     # and those not heard
     clear_tones: int
     clear_missed: int
     trial_s: float | None  # median from answer to answer
-    posterior_sd_db: float | None  # mean over the frequencies that have a number
+    posterior_sd_db: float | None  # mean over the frequencies that were measured
     posterior_sd_max_db: float | None
     response_noise_db: float
     lapse_rate: float
     false_alarm_rate: float
 
 
-def quality_of(found: EarResult, ear: EarTest, trials: Sequence[Trial]) -> Quality:
+def quality_of(session: RecordedSession, found: EarResult) -> Quality:
     """Return how good the test of an ear was; `found`: its recorded result."""
-    sds = [t.sd_db for t in found.thresholds if t.sd_db is not None]
+    ear, trials = session.test.ears[found.ear], session.trials_of(found.ear)
+    attention = ear.attention
+    measured = [t for t in found.thresholds if t.mark == Outcome.MEASURED]
+    sds = [t.sd_db for t in measured if t.sd_db is not None]
     clear = _clear_tones(found, ear, trials)
     listener = ear.estimator.hyperparameters
     difference_db = found.retest_difference_db
@@ -75,13 +93,20 @@ def quality_of(found: EarResult, ear: EarTest, trials: Sequence[Trial]) -> Quali
         tones=found.tones,
         tones_heard=found.tones_heard,
         tones_unsure=found.tones_unsure,
-        tones_set_aside=_counting(trials) - _counting(o.presentation for o in ear.observations),
+        tones_set_aside=_counting(session, trials)
+        - _counting(session, (o.presentation for o in ear.observations)),
         catch_trials=found.catch_trials,
         false_alarms=found.false_alarms,
         unsure_alarms=found.unsure_alarms,
+        pauses=attention.pauses.count,
+        pauses_pressed=attention.pauses.pressed,
+        checks=attention.checks_asked if attention.modelled else None,
+        checks_missed=attention.checks_missed if attention.modelled else None,
+        doubted_tones=ear.measurement.doubted_tones if attention.modelled else None,
         response_times=ResponseTimes.of(trials),
+        retest_wanted=session.settings.retest,
         retest_difference_db=difference_db,
-        retest_verdict=_retest_verdict(difference_db),
+        retest_verdict=(ear.retest.verdict or "repeatable") if ear.retest else "",
         clear_tones=len(clear),
         clear_missed=sum(trial.heard is False for trial in clear),
         trial_s=median(seconds) if seconds else None,
@@ -93,9 +118,9 @@ def quality_of(found: EarResult, ear: EarTest, trials: Sequence[Trial]) -> Quali
     )
 
 
-def _counting(presented: Iterable[Trial | Presentation]) -> int:
+def _counting(session: RecordedSession, presented: Iterable[Trial | Presentation]) -> int:
     """Return how many tones were of those whose answers are given to the estimator."""
-    return sum(each.purpose in (Purpose.MEASURE, Purpose.RETEST) for each in presented)
+    return sum(each.purpose in session.counted for each in presented)
 
 
 def _clear_tones(found: EarResult, ear: EarTest, trials: Sequence[Trial]) -> list[Trial]:
@@ -117,11 +142,3 @@ def _clear_tones(found: EarResult, ear: EarTest, trials: Sequence[Trial]) -> lis
 def _number(value: float | None) -> float:
     assert value is not None, "only a catch trial has no tone"
     return value
-
-
-def _retest_verdict(difference_db: float | None) -> str:
-    if difference_db is None:
-        return ""
-    if abs(difference_db) > RETEST_ACCEPTED_DB:
-        return "rejected"
-    return "doubtful" if abs(difference_db) > RETEST_REPEATABLE_DB else "repeatable"

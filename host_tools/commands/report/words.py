@@ -5,7 +5,8 @@ from typing import Final
 from firmware_py.archive import UNFINISHED
 from firmware_py.calibration.in_force import CALIBRATED, OVERDUE
 from firmware_py.console.words import readable
-from firmware_py.procedure.outcomes import MaskingMark, Outcome
+from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.reading import Kind, read
 from host_tools.commands.report.findings import (
     BetterEar,
     EarFindings,
@@ -22,14 +23,26 @@ OUTCOMES: Final[dict[str, str]] = {
     Outcome.UNRELIABLE: "unreliable answers",
     Outcome.INCOMPLETE: "incomplete",
 }
+# Before the level.
+SIGNS: Final = {
+    Kind.MEASURED: "",
+    Kind.ABOVE: "> ",
+    Kind.AT_MOST: "≤ ",
+    Kind.PERHAPS_ABOVE: "? ",
+    Kind.INFERRED: "",
+}
+CONFIRMED: Final[dict[str, str]] = {Outcome.NO_RESPONSE: "none", Outcome.HEARS_ALL: "all"}
 SEXES: Final = {"F": "female", "M": "male"}
 LEAST_SHARE: Final = 0.005  # of a grade that is named
 
 
 def ear_outcome(ear: EarFindings) -> str:
     """Return the outcome of an ear, and what it is short of."""
-    short = "" if ear.short_of_db is None else f", short of ±{ear.short_of_db:g} dB"
-    return f"{OUTCOMES[ear.outcome]}{short}"
+    if ear.short_of_db is None:
+        return OUTCOMES[ear.outcome]
+    wide = [t.frequency_hz for t in ear.thresholds if t.wide]
+    where = f"{wide[0]} Hz" if len(wide) == 1 else f"{len(wide)} frequencies"
+    return f"{OUTCOMES[ear.outcome]}, {where} short of ±{ear.short_of_db:g} dB"
 
 
 def session(findings: Findings) -> str:
@@ -69,35 +82,53 @@ def _meaning(state: str) -> str:
 
 
 def threshold(found: Threshold) -> str:
-    """Return a threshold in short."""
-    if found.threshold_db_hl is not None:
-        wide = f"{WIDE_SIGN} " if found.wide else ""
-        return f"{wide}{_number(found.threshold_db_hl)}{masking_sign(found)}"
-    if found.limit_db_hl is None:
+    """Return a threshold in short; what was inferred stands in brackets."""
+    reading = read(found)
+    if reading.level_db_hl is None:
         return "-"
-    signs: dict[str, str] = {Outcome.NO_RESPONSE: ">", Outcome.HEARS_ALL: "≤"}
-    sign = signs.get(found.mark, "?")
-    return f"{sign} {_number(found.limit_db_hl)}{masking_sign(found)}"
+    level = f"{SIGNS[reading.kind]}{_number(reading.level_db_hl)}"
+    if reading.kind == Kind.INFERRED:
+        return f"({level})"
+    wide = f"{WIDE_SIGN} " if found.wide else ""
+    return f"{wide}{level}{masking_sign(found)}"
 
 
 def masking_sign(found: Threshold) -> str:
     """Return the sign of a threshold that the other ear may have heard."""
-    return "*" if found.masking == MaskingMark.UNCERTAIN else ""
+    return "*" if read(found).doubtful else ""
 
 
 def band(found: Threshold) -> str:
-    """Return the 95 % band of a threshold."""
+    """Return the 95 % band of a threshold; of one that was inferred, in brackets."""
     if found.low_db_hl is None or found.high_db_hl is None:
         return "-"
-    return f"{_number(found.low_db_hl)} to {_number(found.high_db_hl)}"
+    words = f"{_number(found.low_db_hl)} to {_number(found.high_db_hl)}"
+    return f"({words})" if read(found).kind == Kind.INFERRED else words
+
+
+def spread(found: Threshold) -> str:
+    """Return the posterior SD of a threshold; of one that was inferred, in brackets."""
+    if found.sd_db is None:
+        return "-"
+    return f"({found.sd_db:.1f})" if read(found).kind == Kind.INFERRED else f"{found.sd_db:.1f}"
+
+
+def confirmed(found: Threshold) -> str:
+    """Return what the classical rule found at a frequency."""
+    again = found.confirmed
+    if again is None:
+        return "-"
+    if again.threshold_db_hl is not None:
+        return _number(again.threshold_db_hl)
+    return CONFIRMED.get(again.mark, "?")
 
 
 def norm(found: Threshold) -> str:
     """Return what is usual: the median, and where the middle eight tenths lie."""
     if found.norm_db_hl is None:
         return "-"
-    low, middle, high = map(_number, found.norm_db_hl)
-    return f"{middle} ({low} to {high})"
+    low, middle, high = ("" if level is None else _number(level) for level in found.norm_db_hl)
+    return f"{middle} ({low} to {high})" if low and high else middle
 
 
 def answer(heard: bool | None, catch: bool) -> str:
@@ -143,11 +174,17 @@ def grades(findings: Findings) -> list[str]:
     better = findings.better_ear
     if better is not None:
         lines.append(
-            f"person: {grade_shares(better.grades)} (the better ear counts){_unilateral(better)}"
+            f"person: {grade_shares(better.grades)} (the better ear counts"
+            f"{_partly(findings)}){_unilateral(better)}"
             if better.both_ears
             else f"person: only the {better.ear} ear has a mean threshold; the grade needs both"
         )
     return lines
+
+
+def _partly(findings: Findings) -> str:
+    inferred_there = any(ear.pta4 and ear.pta4.inferred_hz for ear in findings.ears)
+    return "; partly inferred" if inferred_there else ""
 
 
 def _unilateral(better: BetterEar) -> str:
@@ -161,7 +198,9 @@ def _grade_of(ear: EarFindings) -> str:
         return f"none, {ear.pta4_missing}"
     beyond = ", ".join(map(str, ear.pta4.beyond_hz))
     perhaps = f"; {beyond} Hz surely or perhaps beyond the limit" if beyond else ""
-    return f"{mean_threshold(ear.pta4)}{perhaps}; {grade_shares(ear.pta4.grades)}"
+    inferred_hz = ", ".join(map(str, ear.pta4.inferred_hz))
+    partly = f"; partly inferred, not measured at {inferred_hz} Hz" if inferred_hz else ""
+    return f"{mean_threshold(ear.pta4)}{perhaps}{partly}; {grade_shares(ear.pta4.grades)}"
 
 
 def remarks(findings: Findings) -> list[str]:
@@ -178,26 +217,56 @@ def remarks(findings: Findings) -> list[str]:
         for ear in findings.ears
         if ear.quality.tones_set_aside
     ]
-    return [readable(line) for line in (whole, *ends, *findings.remarks)]
+    found = (*findings.remarks, inferred(findings), *findings.asymmetries)
+    return [readable(line) for line in (whole, *ends, *filter(None, found))]
+
+
+def inferred(findings: Findings) -> str:
+    """Say where no ear was asked, "" if each was asked everywhere."""
+    parts = []
+    for ear in findings.ears:
+        at_hz = [t.frequency_hz for t in ear.thresholds if read(t).kind == Kind.INFERRED]
+        if at_hz:
+            parts.append(f"{ear.ear} ear {', '.join(map(str, at_hz))} Hz")
+    return f"inferred, not measured (in brackets): {'; '.join(parts)}" if parts else ""
 
 
 def quality_rows(ear: EarFindings) -> list[tuple[str, str]]:
     """Return what is known of the quality of an ear's test: names and values."""
     q = ear.quality
-    alarms_words = f"{q.false_alarms} of {q.catch_trials}"
-    if q.unsure_alarms:
-        alarms_words += f", {q.unsure_alarms} unsure"
     unsure = f", {q.tones_unsure} unsure" if q.tones_unsure else ""
     aside = f", {q.tones_set_aside} set aside" if q.tones_set_aside else ""
     return [
         ("tones", f"{q.tones} ({q.tones_heard} heard{unsure}{aside})"),
-        ("false alarms", alarms_words),
-        ("1 kHz retest", _retest_words(ear)),
+        ("presses in silence", _silence_words(ear)),
+        *_checks(ear),
         ("missed 5 dB or more above threshold", f"{q.clear_missed} of {q.clear_tones}"),
         ("response time", _response_words(ear)),
         ("time per trial", "-" if q.trial_s is None else f"{q.trial_s:.1f} s"),
         ("posterior SD", _sd_words(ear)),
     ]
+
+
+def _silence_words(ear: EarFindings) -> str:
+    """Return what pauses and catch trials told of presses without a tone."""
+    q = ear.quality
+    said = [f"{q.pauses_pressed} of {q.pauses} in pauses"] if q.pauses else []
+    if q.catch_trials:
+        unsure = f", {q.unsure_alarms} unsure" if q.unsure_alarms else ""
+        said.append(f"{q.false_alarms} of {q.catch_trials} in catch trials{unsure}")
+    return "; ".join(said) or "-"
+
+
+def _checks(ear: EarFindings) -> list[tuple[str, str]]:
+    """Return what checked the answers to tones; not what a test of this conduct does not have."""
+    q = ear.quality
+    rows = []
+    if q.checks is not None:
+        rows.append(("clear tones, to check, missed", f"{q.checks_missed} of {q.checks}"))
+        rows.append(("doubted answers asked again", f"{q.doubted_tones}"))
+    if q.retest_wanted or q.retest_verdict:
+        rows.append(("1 kHz retest", _retest_words(ear)))
+    return rows
 
 
 def _retest_words(ear: EarFindings) -> str:

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -14,10 +13,11 @@ from host_tools.commands.export.command import checked_format, export
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import FORMATS
 from host_tools.commands.sessions.choice import ORDERS, Choice, chosen
-from host_tools.commands.sessions.entry import BROKEN, Entry
+from host_tools.commands.sessions.entry import BROKEN, FOREIGN, Entry
 from host_tools.commands.sessions.index import entries_of
-from host_tools.errors import HostError
+from host_tools.errors import NONSENSE, HostError
 from host_tools.progress import watched
+from host_tools.terminal import say, say_aside
 
 NAME = "sessions"
 SUMMARY = "list the journals of a directory, choose among them, export them together"
@@ -28,7 +28,11 @@ examples:
   gp-pta sessions /srv/journals --pta4-min 40 --calibration CALIBRATED --export losses.parquet
 
 What was read is kept in an index under ~/.cache/gp-pta (or $XDG_CACHE_HOME/gp-pta), which may be
-removed at any time; journals are never changed. PTA4 is the mean at 0.5, 1, 2 and 4 kHz.
+removed at any time; journals are never changed. PTA4 is the mean at 0.5, 1, 2 and 4 kHz; in
+brackets if one of the four was not measured but inferred.
+
+exit codes: 0 done, 2 there is no such directory, or nothing was written; 6 with --export: a journal
+was left out, and named, of which a record says what no session can have recorded
 """
 
 NEEDS: Final = {"--export FILE.parquet": FORMATS["parquet"].libraries}
@@ -70,40 +74,45 @@ def run(arguments: argparse.Namespace) -> int:
     directory: Path = arguments.directory
     entries = entries_of(directory, watched, not arguments.no_index)
     wanted = chosen(entries, choice, arguments.sort, arguments.reverse)
+    code = 0
     if format is not None:
-        _export(directory, wanted, format, arguments.export)
+        code = _export(directory, wanted, format, arguments.export)
     elif arguments.json:
-        print(json.dumps({"directory": str(directory), "sessions": [asdict(e) for e in wanted]}))
+        say(json.dumps({"directory": str(directory), "sessions": [asdict(e) for e in wanted]}))
     else:
-        print("\n".join([_HEADER, *map(_line, wanted)]))
-    print(_summary(directory, entries, wanted), file=sys.stderr)
-    return 0
+        say(_HEADER, *map(_line, wanted))
+    say_aside(_summary(directory, entries, wanted))
+    return code
 
 
-def _export(directory: Path, entries: Sequence[Entry], format: str, out: Path) -> None:
-    """Export what has a result, and say what has none."""
+def _export(directory: Path, entries: Sequence[Entry], format: str, out: Path) -> int:
+    """Export what has a result, say what has none, and return the exit code."""
     examinations: list[Examination] = []
-    left_out = [_why_left_out(entry) for entry in entries if not _has_result(entry)]
-    names = [entry.name for entry in entries if _has_result(entry)]
-    for path in watched([directory / name for name in names], len(names), "exporting"):
+    code = 0
+    left_out = [_why_left_out(entry) for entry in entries if not _may_have_result(entry)]
+    read = [entry for entry in entries if _may_have_result(entry)]
+    for entry in watched(read, len(read), "exporting"):
         try:
-            examinations.append(read_examination(path))
-        except HostError as error:  # changed since it was listed
-            left_out.append(str(error))
+            examinations.append(read_examination(directory / entry.name))
+        except HostError as error:  # a record between, or changed since it was listed
+            left_out.append(_why_left_out(entry) if entry.broken else str(error))
+            code = NONSENSE if error.exit_code == NONSENSE else code
     export(examinations, format, out)
-    print(f"{out}: {len(examinations)} sessions", file=sys.stderr)
+    say_aside(f"{out}: {len(examinations)} sessions")
     for line in left_out[:NAMED_MAX]:
-        print(f"left out: {line}", file=sys.stderr)
+        say_aside(f"left out: {line}")
     if len(left_out) > NAMED_MAX:
-        print(f"left out: {len(left_out) - NAMED_MAX} more without a result", file=sys.stderr)
+        say_aside(f"left out: {len(left_out) - NAMED_MAX} more without a result")
+    return code
 
 
 def _why_left_out(entry: Entry) -> str:
     return ": ".join(filter(None, (entry.name, entry.outcome, entry.words)))
 
 
-def _has_result(entry: Entry) -> bool:
-    return not entry.broken and entry.outcome != UNFINISHED
+def _may_have_result(entry: Entry) -> bool:
+    """Tell whether to read it whole; of a foreign one, to say what of it is foreign."""
+    return entry.outcome == FOREIGN or not (entry.broken or entry.outcome == UNFINISHED)
 
 
 _COLUMNS: Final = "{:<26}  {:<16}  {:<5}  {:<10}  {:>6}  {:>6}  {:<12}  {}"
@@ -125,7 +134,10 @@ def _line(entry: Entry) -> str:
 def _average(entry: Entry, ear: str) -> str:
     db_hl = entry.pta4_db_hl.get(ear)
     more = ">" if ear in entry.at_least.split() else ""
-    return "-" if db_hl is None else f"{more}{db_hl:.0f}"
+    if db_hl is None:
+        return "-"
+    level = f"{more}{db_hl:.0f}"
+    return f"({level})" if ear in entry.inferred.split() else level
 
 
 def _summary(directory: Path, entries: Sequence[Entry], wanted: Sequence[Entry]) -> str:

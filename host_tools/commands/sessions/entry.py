@@ -46,6 +46,8 @@ class Entry:
         None: not tested, or not known.
     at_least : str
         The ears, apart by a space, whose average has a silent limit in it.
+    inferred : str
+        The ears, apart by a space, whose average has a number in it that was not measured.
     tones : int
         Of all ears.
 
@@ -63,6 +65,7 @@ class Entry:
     pta4_right_db_hl: float | None = None
     pta4_left_db_hl: float | None = None
     at_least: str = ""
+    inferred: str = ""
     tones: int = 0
 
     @property
@@ -118,6 +121,7 @@ def _told(name: str, ends: Ends) -> Entry:
         pta4_right_db_hl=pta4[RIGHT].db_hl if RIGHT in pta4 else None,
         pta4_left_db_hl=pta4[LEFT].db_hl if LEFT in pta4 else None,
         at_least=" ".join(ear for ear, average in pta4.items() if average.at_least),
+        inferred=" ".join(ear for ear, average in pta4.items() if average.inferred_hz),
         tones=sum(ear.tones for ear in ears),
     )
 

@@ -21,7 +21,7 @@ from host_tools.commands.sessions.entry import UNREADABLE, Entry, entry_of
 from host_tools.files import cannot_be_read, user_directory
 
 # An index of other fields is made anew; the number is for what else may change.
-FORMAT: Final = zlib.crc32(" ".join(["2", *Entry.__dataclass_fields__]).encode()) >> 1
+FORMAT: Final = zlib.crc32(" ".join(["3", *Entry.__dataclass_fields__]).encode()) >> 1
 ENDING: Final = ".journal"
 LOCKED_S_MAX: Final = 5.0  # then it is done without
 BATCH: Final = 500  # entries kept at once: what is interrupted goes on from there

@@ -26,7 +26,8 @@ else can be; start the session first, or let it be one that is gone on with. It 
 session, or with ^C, which the session does not notice. A session that is over is shown by its
 journal.
 
-exit codes: 0 the session is over, 2 there is nothing to look at, 130 ended by ^C
+exit codes: 0 the session is over, 2 there is nothing to look at, 6 a record of the journal says
+what no session can have recorded, 130 ended by ^C
 """
 
 NEEDS: Final[dict[str, tuple[str, ...]]] = {}

@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from firmware_py.platform.data_directory import session_number
+from firmware_py.procedure.asked import ASKED
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Purpose
@@ -148,24 +149,23 @@ def view_of(journal: Path) -> View:
 
     session = read_session(journal, watch)
     return View(
-        name=journal.name,
+        name=session.name,
         state=_state(session),
         calibration=session.calibration.headline,
         result=session.result,
         answers=answers,
-        settings=session.settings,
         elapsed_s=session.state.at_us / 1e6,
+        seconds_to_go=None if session.test.outcome else session.test.time_to_go.seconds(),
         over=session.test.outcome != "",
         resumed=session.state.resumed,
     )
 
 
 def _answered(trial: Trial, ear: EarTest, expected_bits: float | None) -> Answered:
-    measured = trial.purpose not in (Purpose.CATCH, Purpose.FAMILIARISE)
     return Answered(
         trial.number, trial.ear, trial.purpose, trial.frequency_hz, trial.level_db_hl, trial.heard,
         expected_bits if trial.purpose == Purpose.MEASURE else None,
-        ear.audiogram.widest().half_width_db if measured else None,
+        ear.audiogram.widest().half_width_db if trial.purpose in ASKED else None,
     )  # fmt: skip
 
 

@@ -1,14 +1,14 @@
 """Watch a session at the firmware's console: by its unasked lines, and by queries."""
 
-import json
 import queue
 import shlex
 import time
 from contextlib import ExitStack
 from typing import Any
 
+from firmware_py.console.grammar import COMMAND_PROTECTED
 from firmware_py.procedure.outcomes import UNSURE, Purpose
-from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.presenter import FINISHED
 from host_tools.commands.console.command import Talk, events_as_found
 from host_tools.commands.watch.view import Answered, View
 from host_tools.live import told_result
@@ -36,6 +36,7 @@ class PortWatch:
         self._talk = Talk(url, self._lines.put)
         self._answers: list[Answered] = []
         self._tone: dict[str, str] = {}
+        self._refused = False  # what was found in this session, for want of the PIN
         self._began_s = time.monotonic()
         with ExitStack() as undo:
             undo.callback(self._talk.close)
@@ -63,15 +64,22 @@ class PortWatch:
         about = dict(word.split("=", 1) for word in shlex.split(self._talk.insist("SESS:STAT?")))
         if about["state"] == "idle":
             return View(self._url, "no session yet", about["calibration"])
-        found = told_result(self._talk.insist("SESS:RES?"))
+        # Each refusal is one more error that the operator finds in the queue.
+        answer = "" if self._refused else self._talk.ask("SESS:RES?")[-1]
+        self._refused = self._refused or answer.startswith(f"ERROR {COMMAND_PROTECTED},")
+        if self._refused:
+            state = f"{about['state']}; what was found needs the operator's PIN"
+            over = about["state"] == FINISHED
+            return View(self._url, state, about["calibration"], over=over)
+        found = told_result(answer)
         return View(
             name=self._url,
             state=found.outcome or f"{about['state']}, {about['ear']} ear",
             calibration=about["calibration"],
             result=found,
             answers=list(self._answers),
-            settings=Settings.from_record(json.loads(self._talk.insist("SETT?"))),
             elapsed_s=time.monotonic() - self._began_s,
+            seconds_to_go=None if found.outcome else float(about["seconds_to_go"]),
             over=found.outcome != "",
             resumed=int(about.get("resumed", 0)),
         )
@@ -87,6 +95,7 @@ class PortWatch:
             self._answers.append(_answered(self._tone, about))
         elif what == "session":
             self._answers = []
+            self._refused = False
             self._began_s = time.monotonic()
         return True
 

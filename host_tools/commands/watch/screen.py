@@ -10,6 +10,7 @@ from rich.text import Text
 
 from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import Purpose
+from firmware_py.procedure.printable import printable
 from host_tools.colours import (
     EAR_STYLES,
     audiogram_in_colours,
@@ -35,7 +36,7 @@ def drawn(view: View) -> RenderableType:
 
 
 def _title(view: View) -> Text:
-    text = Text(": ".join(filter(None, (view.name, view.state))), style="bold")
+    text = Text(printable(": ".join(filter(None, (view.name, view.state)))), style="bold")
     if view.resumed:
         times = "once" if view.resumed == 1 else f"{view.resumed} times"
         text.append(f"   resumed {times}", style="yellow")
@@ -96,9 +97,8 @@ def _status(view: View) -> Text:
     text = Text()
     tones = sum(answer.purpose != Purpose.CATCH for answer in view.answers)
     text.append(f"{tones} tones in {_minutes(view.elapsed_s)}")
-    remaining_s = view.remaining_s()
-    if remaining_s is not None:
-        text.append(f", about {_minutes(remaining_s)} to go")
+    if view.seconds_to_go is not None:
+        text.append(f", about {_minutes(view.seconds_to_go)} to go")
     for ear in view.ears:
         if ear.why:
             text.append(f"\n{ear.ear} ear {ear.outcome}", EAR_STYLES[ear.ear])

@@ -36,6 +36,7 @@ PART: Final = 0.8
 SEED: Final = 1
 SEED_MAX: Final = 2**31 - 1
 STANDARD_WEIGHT: Final = 0.35
+UNUSUAL_WEIGHT: Final = 0.32
 COMPONENTS_MAX: Final = 48
 PEOPLE_MIN: Final = 50  # to learn from; a frequency measured in fewer is left out
 NEEDS: Final = {"": ("matplotlib", "numba", "pyarrow", "threadpoolctl")}
@@ -72,6 +73,14 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         f"(default: {STANDARD_WEIGHT:g})",
     )
     p.add_argument(
+        "--unusual-ears",
+        type=float,
+        default=UNUSUAL_WEIGHT,
+        metavar="WEIGHT",
+        help="of components by which answers can overrule the prior: ears of any shape, and ears "
+        f"with one free threshold; 0: none (default: {UNUSUAL_WEIGHT:g})",
+    )
+    p.add_argument(
         "--licence", default="", metavar="TEXT", help="of the table, kept in the provenance"
     )
     p.add_argument(
@@ -102,11 +111,12 @@ def _checked(arguments: argparse.Namespace) -> int | None:
         raise HostError(f"--part is {arguments.part:g}; allowed is above 0 and at most 1")
     if not 0 <= arguments.seed <= SEED_MAX:
         raise HostError(f"--seed is {arguments.seed}; allowed are whole numbers 0 to {SEED_MAX}")
-    if not 0.0 <= arguments.standard_audiograms < 1.0:
-        raise HostError(
-            f"--standard-audiograms is {arguments.standard_audiograms:g}; allowed is at least 0 "
-            "and below 1"
-        )
+    for option, weight in (
+        ("--standard-audiograms", arguments.standard_audiograms),
+        ("--unusual-ears", arguments.unusual_ears),
+    ):
+        if not 0.0 <= weight < 1.0:
+            raise HostError(f"{option} is {weight:g}; allowed is at least 0 and below 1")
     if arguments.components == AUTO:
         return None
     text = arguments.components
@@ -126,6 +136,7 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
     from host_tools.research.learn_prior.fill import prior_of
     from host_tools.research.learn_prior.picture import draw_prior
     from host_tools.research.learn_prior.sample import sample_of
+    from host_tools.research.learn_prior.unusual import with_unusual_ears
     from host_tools.research.study.work import one_thread
 
     one_thread()
@@ -155,8 +166,10 @@ def _learn(arguments: argparse.Namespace, components: int | None, picture: Path)
             {name: round(value, 4) for name, value in vars(size).items()} for size in table
         ],
         "standard_audiograms_weight": arguments.standard_audiograms,
+        "unusual_ears_weight": arguments.unusual_ears,
     }
     prior = prior_of(learned, sample.frequencies_hz, arguments.standard_audiograms, about)
+    prior = with_unusual_ears(prior, arguments.unusual_ears)
     if len(unseen):
         marginal, tested = at_frequencies(prior, sample.frequencies_hz), sample_of(unseen)
         mixtures = {"one_gaussian": one, "learned": learned, "prior": marginal}
@@ -277,6 +290,7 @@ def _command(arguments: argparse.Namespace) -> str:
         ("--part", arguments.part, PART),
         ("--seed", arguments.seed, SEED),
         ("--standard-audiograms", arguments.standard_audiograms, STANDARD_WEIGHT),
+        ("--unusual-ears", arguments.unusual_ears, UNUSUAL_WEIGHT),
         ("--licence", json.dumps(arguments.licence, ensure_ascii=False), '""'),
     ):
         if value != usual:

@@ -82,13 +82,23 @@ def quantiles(prior: PopulationPrior, frequencies_hz: Array) -> Array:
 
 def _order(prior: PopulationPrior, k: int) -> float:
     c = prior.components[k]
-    return float(np.mean(c.mean_db_hl)) + (1e6 if _is_standard(prior, k) else 0.0)
+    return float(np.mean(c.mean_db_hl)) if k < _learned(prior) else 1e6 + k
 
 
-def _is_standard(prior: PopulationPrior, k: int) -> bool:
-    # The last one, if there is one.
-    added = float(prior.provenance.get("standard_audiograms_weight", 0.0)) > 0.0
-    return added and k == len(prior.components) - 1
+def _learned(prior: PopulationPrior) -> int:
+    return int(prior.provenance["components_learned"])
+
+
+def _added(prior: PopulationPrior, k: int) -> str:
+    """Say what a component is that was not learned; "": it was."""
+    beyond = k - _learned(prior)
+    if beyond < 0:
+        return ""
+    standard = float(prior.provenance.get("standard_audiograms_weight", 0.0)) > 0.0
+    if beyond == 0 and standard:
+        return "standard audiograms"
+    unusual = {standard: "any shape", standard + 1: "free low octaves"}
+    return unusual.get(beyond, "one free threshold")
 
 
 def _axis(axes: Any, prior: PopulationPrior, measured_hz: Array, every: int) -> Array:
@@ -152,15 +162,11 @@ def _component(axes: Any, prior: PopulationPrior, k: int, measured_hz: Array) ->
     at = _axis(axes, prior, measured_hz, 2)
     mean, variance = (values[k] for values in curves(prior, at))
     sd, c = np.sqrt(variance), prior.components[k]
-    standard = _is_standard(prior, k)
-    colour = ORANGE if standard else BLUE
+    added = _added(prior, k)
+    colour = ORANGE if added else BLUE
     for z, alpha in ((Z_95, 0.18), (Z_50, 0.3)):
         axes.fill_between(at, mean - z * sd, mean + z * sd, color=colour, alpha=alpha, lw=0)
     axes.plot(at, mean, color=colour, lw=1.8)
     axes.set_title(f"{c.weight:.0%}", loc="left", fontweight="bold", color=colour)
-    words = (
-        "standard audiograms"
-        if standard
-        else f"age {c.age_mean_years:.0f}±{c.age_sd_years:.0f}, women {c.share_female:.0%}"
-    )
+    words = added or f"age {c.age_mean_years:.0f}±{c.age_sd_years:.0f}, women {c.share_female:.0%}"
     axes.set_title(words, loc="right", fontsize=8, color=GREY)

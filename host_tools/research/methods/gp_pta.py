@@ -24,6 +24,8 @@ class GpPta:
         otherwise it infers them, or has the profile's values.
     person : bool
         Tell it the age and the sex of the listener, as far as they are known.
+    unsure_half_width_db : float, optional
+        Of listeners who may be unsure, as the estimator takes it.
 
     Raises
     ------
@@ -32,7 +34,13 @@ class GpPta:
     """
 
     def __init__(
-        self, task: Task, profile: str = "default", *, told: bool = True, person: bool = False
+        self,
+        task: Task,
+        profile: str = "default",
+        *,
+        told: bool = True,
+        person: bool = False,
+        unsure_half_width_db: float | None = 0.0,
     ) -> None:
         with_rates = told and profile not in PROFILES_WITHOUT_RATES
         self._task = task
@@ -42,6 +50,7 @@ class GpPta:
             response_noise_db=task.response_noise_db if told else None,
             lapse_rate=min(task.lapse_rate, RATE_MAX) if with_rates else None,
             false_alarm_rate=min(task.false_alarm_rate, RATE_MAX) if with_rates else None,
+            unsure_half_width_db=unsure_half_width_db,
             age_years=task.age_years if person else None,
             sex=task.sex if person else None,
             level_limits_db_hl=task.level_limits_db_hl,
@@ -52,8 +61,8 @@ class GpPta:
         """Return the most informative tone; the method does not end by itself."""
         return self.estimator.next_stimulus()
 
-    def observe(self, frequency_hz: float, level_db_hl: float, heard: bool) -> None:
-        """Take the answer to one tone into account, which may be any."""
+    def observe(self, frequency_hz: float, level_db_hl: float, heard: bool | None) -> None:
+        """Take the answer to one tone into account, which may be any; None: unsure."""
         self.estimator.observe(frequency_hz, level_db_hl, heard)
 
     def threshold(self, frequencies_hz: Iterable[float] | Array) -> tuple[Array, Array]:

@@ -5,27 +5,41 @@ import json
 import os
 import sys
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from device.simulator.kinds import HONEST
+from device.simulator.odd_ears import ODD_EARS
 from firmware_py.inference.library import JIT, VARIABLE
+from firmware_py.procedure.settings import BRISK
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.research.methods.names import METHODS_FURTHER, METHODS_USUAL
+from host_tools.research.study import arguments as options
+from host_tools.research.study.arguments import (
+    FIGURES,
+    RESPONSE_TIME_S_USUAL,
+    SEEDS_USUAL,
+    TRIALS_USUAL,
+)
 
 if TYPE_CHECKING:  # these bring Numba and Arrow with them, which other commands do without
+    from host_tools.research.study.options import Options
     from host_tools.research.study.plan import Study
     from host_tools.research.study.store import Store
     from host_tools.research.study.summary import Line
     from host_tools.research.study.work import Runs
 
 NAME = "study"
-SUMMARY = "compare methods on simulated listeners, or draw a figure of the paper again"
+SUMMARY = "compare methods on simulated listeners, time tests, or draw a figure of the paper again"
 EXAMPLE = f"""\
 examples:
   gp-pta study --audiograms bisgaard --methods gp-pta,gp-pta-2015,quest --seeds 20 -o study
   gp-pta study --audiograms ears.csv --ears 40 --workers 8 -o study
   gp-pta study --audiograms ears.csv --ears 0 --dask tcp://10.0.0.1:8786 -o study
+  gp-pta study --audiograms narrow-notch --listener lapses=.1 --methods gp-pta,quest -o study
+  gp-pta study --seconds --audiograms ears.csv --ears 36 --conduct brisk,clinical
+  gp-pta study --robustness --audiograms ears.csv
+  gp-pta study --robustness --cases island,tent --ears 4 --seeds 1
   gp-pta study --figure posterior-evolution --profile gp-pta-2015 -o figure.svg
 
 methods: {", ".join(METHODS_USUAL)};
@@ -36,7 +50,7 @@ A study that was cut short goes on with the same command. Its results have the s
 number of workers, and on a cluster of machines of one kind.
 """
 
-FIGURES: Final = ("posterior-evolution", "mean-bald")
+AUDIOGRAMS_ALLOWED: Final = f"allowed are a table of ears, bisgaard, {', '.join(ODD_EARS)}"
 # Looked for after the arguments are known to be right, so not needed by the command as a whole.
 LIBRARIES: Final = ("matplotlib", "numba", "pyarrow", "threadpoolctl")
 NEEDS: Final = {
@@ -45,80 +59,34 @@ NEEDS: Final = {
     "--dask": ("distributed",),
 }
 
-
-def add_arguments(p: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
-    p.add_argument("--audiograms", metavar="FILE|bisgaard", help="whose ears are measured")
-    p.add_argument("--methods", metavar="NAME,...", help="see below (default: the first list)")
-    p.add_argument(
-        "--ears", type=int, metavar="N", help="of a FILE, per degree of loss; 0: all (default: 40)"
-    )
-    p.add_argument(
-        "--part",
-        default="auto",
-        metavar="auto|all|train|held-out",
-        help="of a FILE: 80 %% of its people are to learn from (default: auto, those held out if "
-        "anything was learned from this file, else all)",
-    )
-    p.add_argument(
-        "--no-jitter",
-        action="store_true",
-        help="leave a FILE's thresholds as they are; otherwise each is moved within 2.5 dB, which "
-        "undoes their rounding",
-    )
-    p.add_argument(
-        "--train",
-        type=Path,
-        metavar="FILE",
-        help="what cast and de-vries learn from (default: the part to learn from of --audiograms)",
-    )
-    p.add_argument("--noise", type=float, default=2.0, metavar="DB", help="default: 2")
-    p.add_argument("--lapse-rate", type=float, default=0.01, metavar="P", help="default: 0.01")
-    p.add_argument(
-        "--false-alarm-rate", type=float, default=0.01, metavar="P", help="default: 0.01"
-    )
-    p.add_argument("--trials", type=int, default=40, metavar="N", help="tones (default: 40)")
-    p.add_argument("--seeds", type=int, default=20, metavar="N", help="an ear (default: 20)")
-    p.add_argument(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="processes; 0: this one alone (default: one per processor)",
-    )
-    p.add_argument("--dask", metavar="ADDRESS", help="run on the Dask cluster of this scheduler")
-    p.add_argument("--figure", metavar="|".join(FIGURES), help="draw a figure of the paper instead")
-    p.add_argument("--profile", default="default", help="of the figure (default: default)")
-    p.add_argument(
-        "--audiogram",
-        default="N3",
-        metavar="NAME|FILE.csv:ROW",
-        help="of the figure (default: N3)",
-    )
-    p.add_argument("--seed", type=int, default=1, help="of the figure (default: 1)")
-    p.add_argument(
-        "-o",
-        "--out",
-        type=Path,
-        required=True,
-        metavar="DIR|FILE",
-        help="the study's directory, or the figure's file: .svg, .png or .pdf",
-    )
-    p.add_argument("--json", action="store_true", help="end with one line of JSON")
+add_arguments = options.add_arguments
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the study, or draw the figure."""
     os.environ[VARIABLE] = JIT  # the other methods have kernels of their own, in no library
+    if arguments.robustness:
+        return _robustness(arguments)
+    if arguments.cases is not None:
+        raise HostError("--cases are rows of --robustness, which is not there")
+    if arguments.seconds:
+        return _seconds(arguments)
+    _refuse_of_seconds(arguments)
+    if arguments.out is None:
+        raise HostError("-o is missing; allowed is a directory, or a file of --figure")
     if arguments.figure is not None:
         return _figure(arguments)
     if arguments.audiograms is None:
-        raise HostError("--audiograms is missing; allowed are a table of ears and bisgaard")
+        raise HostError(f"--audiograms is missing; {AUDIOGRAMS_ALLOWED}")
     return _study(arguments)
 
 
 def _figure(arguments: argparse.Namespace) -> int:
     if arguments.figure not in FIGURES:
         raise HostError(f"--figure is {arguments.figure!r}; allowed are {', '.join(FIGURES)}")
+    _refuse_times(arguments, "--figure")
+    if arguments.listener != HONEST.text:
+        raise HostError(f"--listener is {arguments.listener!r}; of --figure allowed is honest")
     if arguments.audiograms is not None:
         raise HostError("--figure has one ear: --audiogram, not --audiograms")
     need(f"gp-pta {NAME} --figure", *NEEDS["--figure"], use=NAME)
@@ -140,9 +108,61 @@ def _figure(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _robustness(arguments: argparse.Namespace) -> int:
+    _refuse(arguments, "--robustness", "its rows say what is run, and it prints a table")
+    _refuse_of_seconds(arguments)
+    _refuse_times(arguments, "--robustness")
+    if arguments.seconds:
+        raise HostError("--seconds does not go with --robustness: each prints a table of its own")
+    if arguments.listener != HONEST.text:
+        raise HostError("--listener does not go with --robustness: its rows have their listeners")
+    workers = _workers(arguments)
+    need(f"gp-pta {NAME} --robustness", "numba", "threadpoolctl", use=NAME)
+    from host_tools.research.study.robustness_command import robustness
+
+    return robustness(arguments, workers)
+
+
+def _seconds(arguments: argparse.Namespace) -> int:
+    _refuse(arguments, "--seconds", "it runs whole tests, and prints a table")
+    if arguments.audiograms is None:
+        raise HostError(f"--audiograms is missing; {AUDIOGRAMS_ALLOWED}")
+    if arguments.trials != TRIALS_USUAL:
+        raise HostError("--trials does not go with --seconds: a whole test ends by itself")
+    workers = _workers(arguments)
+    asked = _options(arguments, seeds=1, conduct=BRISK)
+    need(f"gp-pta {NAME} --seconds", "numba", "threadpoolctl", use=NAME)
+    from host_tools.research.study.seconds_command import seconds
+
+    return seconds(arguments, asked, workers)
+
+
+def _refuse(arguments: argparse.Namespace, mode: str, why: str) -> None:
+    """Refuse options of a study of methods."""
+    for option in ("figure", "out", "methods", "train", "dask"):
+        if getattr(arguments, option) is not None:
+            raise HostError(f"--{option} does not go with {mode}: {why}")
+
+
+def _refuse_of_seconds(arguments: argparse.Namespace) -> None:
+    """Refuse options that only --seconds has."""
+    for option, usual in (("tested", "one"), ("unsure_half_width", 0.0)):
+        if getattr(arguments, option) != usual:
+            name = option.replace("_", "-")
+            raise HostError(f"--{name} is of --seconds, which is not there")
+
+
+def _refuse_times(arguments: argparse.Namespace, mode: str) -> None:
+    """Refuse what the seconds follow from, where none are told."""
+    for option, usual in (("conduct", BRISK), ("response_time", RESPONSE_TIME_S_USUAL)):
+        if getattr(arguments, option) != usual:
+            name = option.replace("_", "-")
+            raise HostError(f"--{name} does not go with {mode}: it tells no seconds")
+
+
 def _study(arguments: argparse.Namespace) -> int:
     workers = _workers(arguments)
-    study = _planned(arguments)
+    study = _planned(_options(arguments, SEEDS_USUAL, arguments.conduct))
     need(f"gp-pta {NAME}", *LIBRARIES, use=NAME)
     from rich.console import Console
 
@@ -173,25 +193,33 @@ def _study(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _planned(arguments: argparse.Namespace) -> "Study":
-    from host_tools.research.study.plan import Options, planned
+def _planned(asked: "Options") -> "Study":
+    from host_tools.research.study.plan import planned
+
+    return planned(asked)
+
+
+def _options(arguments: argparse.Namespace, seeds: int, conduct: str) -> "Options":
+    """Return the options; `seeds`: how many there are where nothing is said of it."""
+    from host_tools.research.study.options import Options
 
     names = (arguments.methods or "").split(",")
     named = tuple(name.strip() for name in names if name.strip())
-    return planned(
-        Options(
-            audiograms=arguments.audiograms,
-            methods=None if arguments.methods is None else named,
-            ears_per_stratum=arguments.ears,
-            part=arguments.part,
-            jitter=not arguments.no_jitter,
-            train=arguments.train,
-            response_noise_db=arguments.noise,
-            lapse_rate=arguments.lapse_rate,
-            false_alarm_rate=arguments.false_alarm_rate,
-            trials=arguments.trials,
-            seeds=arguments.seeds,
-        )
+    return Options(
+        audiograms=arguments.audiograms,
+        methods=None if arguments.methods is None else named,
+        ears_per_stratum=arguments.ears,
+        part=arguments.part,
+        jitter=not arguments.no_jitter,
+        train=arguments.train,
+        response_noise_db=arguments.noise,
+        lapse_rate=arguments.lapse_rate,
+        false_alarm_rate=arguments.false_alarm_rate,
+        trials=arguments.trials,
+        seeds=seeds if arguments.seeds is None else arguments.seeds,
+        listener=arguments.listener,
+        conduct=conduct,
+        response_time_s=arguments.response_time,
     )
 
 
@@ -250,54 +278,19 @@ def _runs(
 
 
 def _show(screen: Any, study: "Study", lines: "list[Line]") -> None:
-    how = study.setting.answering
+    from host_tools.research.study.table import table_lines
+
+    how = study.setting.answering.told()
     screen.print(
         f"{len(study.ears)} ears x {study.seeds} seeds, {study.setting.tones} tones; noise "
         f"{how.response_noise_db:g} dB, lapses {how.lapse_rate:g}, false alarms "
-        f"{how.false_alarm_rate:g}"
+        f"{how.false_alarm_rate:g}; listeners: {how.kind.text}",
+        markup=False,
     )
     for remark in study.remarks:
         screen.print(remark, style="yellow", markup=False, soft_wrap=True)
-    for row in table_lines(lines, study.setting.tones):
+    for row in table_lines(lines):
         screen.print(row, markup=False, soft_wrap=True)
     for line in lines:
         if line.failed:
             screen.print(f"{line.method} could not go on in {line.failed:.1%} of its sessions")
-
-
-def table_lines(lines: "list[Line]", tones: int) -> list[str]:
-    """Return the summary as a table in characters, its header the first two lines."""
-    goals = lines[0].tones_to_db
-    table = [
-        ["", "RMSE in dB", "95 % band", "tones"],
-        [
-            "method",
-            "".join(f"{'@' + str(n):>6}" for n in lines[0].rmse_db),
-            "".join(f"{'@' + str(n):>5}" for n in lines[0].covered_95),
-            "".join(f"{f'to {goal} dB':>12}" for goal in goals),
-        ],
-    ]
-    for line in lines:
-        errors = "".join(f"{value:6.1f}" for value in line.rmse_db.values())
-        covered = "".join(
-            f"{'-' if v is None else f'{v:.2f}':>5}" for v in line.covered_95.values()
-        )
-        reached = "".join(f"{_reached(line, goal, tones):>12}" for goal in goals)
-        table.append([line.method, errors, covered, reached])
-    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
-    return [
-        "  ".join(
-            [
-                row[0].ljust(widths[0]),
-                *[c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True)],
-            ]
-        )
-        for row in table
-    ]
-
-
-def _reached(line: "Line", goal: int, tones: int) -> str:
-    """Return the median, and the share of the sessions that reach the goal."""
-    median, share = line.tones_to_db[goal], line.reached[goal]
-    shown = f">{tones}" if median is None else f"{median:.0f}"
-    return f"{shown} ({share:.0%})"

@@ -1,4 +1,4 @@
-"""Which ears a study measures: the ten standard ones, or those of a table, drawn by severity."""
+"""Which ears a study measures: the ten standard ones, odd ones, or a table's, drawn by severity."""
 
 import hashlib
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from device.simulator.odd_ears import ODD_EARS, odd_ear
 from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
@@ -23,6 +24,8 @@ from host_tools.research.study.listener import Ear, place_in_draw
 
 BISGAARD: Final = "bisgaard"
 STANDARD_STRATUM: Final = "standard"
+# Where errors of odd ears are taken: the frequencies of NHANES.
+ODD_FREQUENCIES_HZ: Final = (500.0, 1000.0, 2000.0, 3000.0, 4000.0, 6000.0, 8000.0)
 
 # The split of a table by person, the same wherever something is learned from one.
 TRAIN_SHARE: Final = 0.8
@@ -67,10 +70,20 @@ def read_table(path: Path, option: str) -> Table:
         content = path.read_bytes()
         return Table(hashlib.sha256(content).hexdigest(), read_population(path, content))
     except OSError as error:
-        allowed = f"; allowed are a file and {BISGAARD}" if option == "--audiograms" else ""
+        names = f"{BISGAARD}, {', '.join(ODD_EARS)}"
+        allowed = f"; allowed are a file, {names}" if option == "--audiograms" else ""
         raise HostError(f"{option} {str(path)!r}: {error.strerror}{allowed}") from None
     except PopulationError as error:
         raise HostError(f"{option}: {error}") from None
+
+
+def checked_table(name: str) -> Path:
+    """Return the path of a table where nothing else is allowed."""
+    if name == BISGAARD:
+        raise HostError(
+            f"--audiograms is {name}; with --robustness allowed is a table of real ears"
+        )
+    return Path(name)
 
 
 def standard_ears() -> tuple[Ear, ...]:
@@ -80,6 +93,16 @@ def standard_ears() -> tuple[Ear, ...]:
         Ear(name, STANDARD_STRATUM, frequencies_hz, thresholds_db_hl)
         for name, thresholds_db_hl in STANDARD_AUDIOGRAMS_DB_HL.items()
     )
+
+
+def odd_ears(family: str, count: int) -> tuple[Ear, ...]:
+    """Return ears of a family of `ODD_EARS`, from its first on."""
+    ears = []
+    for number in range(1, count + 1):
+        truth = odd_ear(family, number)
+        at_db_hl = tuple(map(truth.threshold_db_hl, ODD_FREQUENCIES_HZ))
+        ears.append(Ear(f"{family}:{number}", family, ODD_FREQUENCIES_HZ, at_db_hl, truth=truth))
+    return tuple(ears)
 
 
 def ears_of(population: Population, per_stratum: int) -> tuple[tuple[Ear, ...], list[str]]:
@@ -109,20 +132,40 @@ def ears_of(population: Population, per_stratum: int) -> tuple[tuple[Ear, ...], 
         chosen = members if per_stratum == ALL_EARS else members[:per_stratum]
         if len(chosen) < per_stratum:
             remarks.append(f"only {len(chosen)} ears {stratum_name}, {per_stratum} were asked for")
-        drawn += [
-            Ear(
-                names[i],
-                stratum_name,
-                tuple(whole.frequencies_hz.tolist()),
-                tuple(whole.thresholds_db_hl[i].tolist()),
-                None if np.isnan(whole.age_years[i]) else float(whole.age_years[i]),
-                whole.sex[i] or None,
-            )
-            for i in chosen
-        ]
+        drawn += [_ear(whole, int(i), names[i], stratum_name) for i in chosen]
     if not drawn:
         raise HostError("--audiograms: no ear is measured at every frequency; nothing was studied")
     return tuple(drawn), remarks
+
+
+def every_ear(population: Population) -> list[Ear]:
+    """Return all ears that can be scored."""
+    whole = population.complete(censored=False)
+    named = zip(unique_names(whole), whole.stratum, strict=True)
+    return [_ear(whole, i, name, STRATA[int(stratum)]) for i, (name, stratum) in enumerate(named)]
+
+
+def other_ears(population: Population) -> dict[str, Ear]:
+    """Return by the name of an ear the other one of that person, where both can be scored."""
+    ears = {ear.name: ear for ear in every_ear(population)}
+    names = {name: _other_name(name) for name in ears}
+    return {name: ears[other] for name, other in names.items() if other in ears}
+
+
+def _other_name(name: str) -> str:
+    person, slash, side = name.rpartition("/")
+    return f"{person}{slash}{side.translate(str.maketrans('LR', 'RL'))}"
+
+
+def _ear(whole: Population, index: int, name: str, stratum: str) -> Ear:
+    return Ear(
+        name,
+        stratum,
+        tuple(whole.frequencies_hz.tolist()),
+        tuple(whole.thresholds_db_hl[index].tolist()),
+        None if np.isnan(whole.age_years[index]) else float(whole.age_years[index]),
+        whole.sex[index] or None,
+    )
 
 
 def unique_names(population: Population) -> list[str]:

@@ -29,7 +29,7 @@ from host_tools.files import check_name
 from host_tools.research.methods.gp_pta import GpPta
 from host_tools.research.methods.interface import SEED_MAX, Array, Stimulus, Task
 from host_tools.research.study.listener import Answering, Ear, Listener
-from host_tools.research.study.plan import Options
+from host_tools.research.study.options import Options
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from device.simulator.audiogram import Audiogram
+from device.simulator.kinds import HONEST, Course, Kind
 from firmware_py.inference.elementary import normal_cdf
 from firmware_py.inference.mixture.population_prior import Sex
 from host_tools.research.methods.interface import Array
@@ -19,6 +20,9 @@ from host_tools.research.methods.population import uniform
 _ANSWER_STREAM: Final = 1
 _JITTER_STREAM: Final = 2
 _DRAW_STREAM: Final = 3
+_COURSE_STREAM: Final = 4  # 5 is of robustness_sessions.py
+_SESSION_STREAM: Final = 6
+_TIME_STREAM: Final = 7
 
 
 @dataclass(frozen=True)
@@ -31,9 +35,20 @@ class Ear:
     thresholds_db_hl: tuple[float, ...]
     age_years: float | None = None  # whose ear it is, as far as that is known
     sex: Sex | None = None
+    truth: Audiogram | None = None  # finer than the frequencies at which errors are taken
+
+    @property
+    def audiogram(self) -> Audiogram:
+        """Return the thresholds at all frequencies."""
+        return self.truth or Audiogram(self.frequencies_hz, self.thresholds_db_hl)
 
     def jittered(self, seed: int, within_db: float) -> "Ear":
-        """Return the ear with thresholds moved evenly within +-`within_db`, by name and seed."""
+        """Return the ear with thresholds moved evenly within +-`within_db`, by name and seed.
+
+        A finer truth is moved at its own frequencies, which no table has rounded: not at all.
+        """
+        if self.truth is not None:
+            return self
         draws = uniforms(self.name, seed, _JITTER_STREAM, len(self.thresholds_db_hl)).tolist()
         moved = [
             threshold_db_hl + within_db * (2.0 * draw - 1.0)
@@ -49,20 +64,34 @@ class Answering:
     response_noise_db: float
     lapse_rate: float  # l
     false_alarm_rate: float  # f
+    kind: Kind = HONEST  # what else is unusual, or stands in place of noise and lapse rate
+
+    def told(self) -> "Answering":
+        """Return it with the noise and the lapse rate of the kind, which methods are told."""
+        noise_db, lapse_rate = self.kind.response_noise_db, self.kind.lapse_rate
+        return replace(
+            self,
+            response_noise_db=self.response_noise_db if noise_db is None else noise_db,
+            lapse_rate=self.lapse_rate if lapse_rate is None else lapse_rate,
+        )
 
 
 class Listener:
     """A listener with this ear, under one seed, who can be asked so many tones."""
 
     def __init__(self, ear: Ear, answering: Answering, seed: int, tones: int) -> None:
-        self._audiogram = Audiogram(ear.frequencies_hz, ear.thresholds_db_hl)
-        self._answering = answering
+        self._audiogram = ear.audiogram
+        self._answering = answering.told()
+        course_seed = _seed(ear.name, seed, _COURSE_STREAM)
+        self._course = Course(answering.kind, course_seed, self._answering.response_noise_db)
         self._luck = uniforms(ear.name, seed, _ANSWER_STREAM, tones)
 
-    def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
-        """Return the probability that this tone is answered."""
+    def probability_heard(
+        self, frequency_hz: float, level_db_hl: float, criterion_db: float = 0.0
+    ) -> float:
+        """Return the probability that this tone is answered; the criterion is 0 on average."""
         how = self._answering
-        above_db = level_db_hl - self._audiogram.threshold_db_hl(frequency_hz)
+        above_db = level_db_hl - self._audiogram.threshold_db_hl(frequency_hz) - criterion_db
         attentive = 1.0 - how.false_alarm_rate - how.lapse_rate
         phi = float(normal_cdf(above_db / how.response_noise_db))
         return how.false_alarm_rate + attentive * phi
@@ -72,7 +101,50 @@ class Listener:
 
         Of two tones with the same number, the louder is heard whenever the softer is.
         """
-        return bool(self._luck[tone] < self.probability_heard(frequency_hz, level_db_hl))
+        moment = self._course.at(tone)
+        p = self.probability_heard(frequency_hz, level_db_hl, moment.criterion_db)
+        heard = bool(self._luck[tone] < p) if moment.pressed is None else moment.pressed
+        self._course.answered(tone, heard)
+        return heard
+
+    def answers(
+        self, tone: int, frequency_hz: float, level_db_hl: float, half_width_db: float
+    ) -> bool | None:
+        """Return the same of one who has a second button, for "perhaps"; None: it was pressed.
+
+        Within +-`half_width_db` of the threshold; 0: never. Each button has the false-alarm rate.
+        """
+        how = self._answering
+        moment = self._course.at(tone)
+        if half_width_db == 0.0 or moment.pressed is not None:
+            return self.hears(tone, frequency_hz, level_db_hl)
+        attentive = 1.0 - 2.0 * how.false_alarm_rate - how.lapse_rate
+        above_db = level_db_hl - self._audiogram.threshold_db_hl(frequency_hz) - moment.criterion_db
+        sure, answered = (
+            presses * how.false_alarm_rate
+            + attentive * float(normal_cdf((above_db - bound_db) / how.response_noise_db))
+            for presses, bound_db in ((1.0, half_width_db), (2.0, -half_width_db))
+        )
+        luck = float(self._luck[tone])
+        self._course.answered(tone, luck < answered)
+        if luck < sure:
+            return True
+        return None if luck < answered else False
+
+
+def session_seed(name: str, seed: int) -> int:
+    """Return the seed of a whole session with this ear: of its pauses, and of who answers."""
+    return _seed(name, seed, _SESSION_STREAM)
+
+
+def response_speeds(name: str, seed: int, tones: int) -> list[float]:
+    """Return a number strictly between 0 and 1 for each tone: how slowly it is answered."""
+    return [u + 2.0**-54 for u in uniforms(name, seed, _TIME_STREAM, tones).tolist()]
+
+
+def _seed(name: str, seed: int, stream: int) -> int:
+    (chance,) = uniforms(name, seed, stream, 1).tolist()
+    return int(chance * 2.0**53)
 
 
 def uniforms(name: str, seed: int, stream: int, count: int) -> Array:

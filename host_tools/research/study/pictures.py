@@ -1,4 +1,4 @@
-"""The pictures of a study: error against tones, coverage, and tones to reach a goal."""
+"""The pictures of a study: error against tones and seconds, coverage, and tones to reach a goal."""
 
 import math
 from pathlib import Path
@@ -19,6 +19,7 @@ from host_tools.drawing import (
     new_figure,
     save,
 )
+from host_tools.research.methods.interface import Array
 from host_tools.research.study.summary import GOALS_DB, Results, weighted_quantiles
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def draw_pictures(results: Results, directory: Path) -> list[str]:
     with in_style():
         for name, figure in {
             "error": error_figure(results),
+            "seconds": seconds_figure(results),
             "coverage": coverage_figure(results),
             "tones": tones_figure(results),
         }.items():
@@ -54,32 +56,45 @@ def error_figure(results: Results) -> "Figure":
 
     The line of the first method is in every panel.
     """
-    methods = results.methods
+    tones = np.arange(results.tones + 1.0)
+    found = {m: (tones, results.quantiles(m, "rmse_db", QUARTILES)) for m in results.methods}
+    return _panels(found, "tones")
+
+
+def seconds_figure(results: Results) -> "Figure":
+    """Draw the same against seconds, to where half of the sessions have had all their tones."""
+    return _panels({m: results.over_time(m, QUARTILES) for m in results.methods}, "seconds")
+
+
+def _panels(found: dict[str, tuple[Array, Array]], against: str) -> "Figure":
+    """Draw places and (3, places) quartiles by method, each of them a panel."""
+    methods = list(found)
     rows, columns = -(-len(methods) // COLUMNS), min(COLUMNS, len(methods))
     figure = new_figure(3.0 * columns + 0.4, 2.1 * rows + 0.5)
-    quartiles = {m: results.quantiles(m, "rmse_db", QUARTILES) for m in methods}
+    quartiles = {m: errors for m, (_, errors) in found.items()}
     low = min(q[:, 1:].min() for q in quartiles.values())
     high = max(q.max() for q in quartiles.values())
-    tones = np.arange(results.tones + 1)
+    last = max(float(places[-1]) for places, _ in found.values())
     panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     for axes, method in zip(panels.flat, methods, strict=False):
-        first, _, third = quartiles[method]
+        places, (first, median, third) = found[method]
         if method != methods[0]:
-            axes.plot(tones, quartiles[methods[0]][1], color=GREY, lw=1.2, zorder=2)
-        axes.fill_between(tones, first, third, color=BLUE, alpha=0.22, lw=0, zorder=1)
-        axes.plot(tones, quartiles[method][1], color=BLUE, lw=2.0, zorder=3)
+            beside = found[methods[0]]
+            axes.plot(beside[0], beside[1][1], color=GREY, lw=1.2, zorder=2)
+        axes.fill_between(places, first, third, color=BLUE, alpha=0.22, lw=0, zorder=1)
+        axes.plot(places, median, color=BLUE, lw=2.0, zorder=3)
         axes.set_title(method, loc="left", fontweight="bold")
         _error_axis(axes, max(float(low), 0.5), float(high))
-        axes.set_xlim(0, results.tones)
+        axes.set_xlim(0, last)
     for axes in panels.flat[len(methods) :]:
         axes.remove()
     for axes in panels.flat[max(0, len(methods) - columns) : len(methods)]:
         axes.tick_params(labelbottom=True)
-        axes.set_xlabel("tones")
-    beside = f"; grey: {methods[0]}" if len(methods) > 1 else ""
+        axes.set_xlabel(against)
+    grey = f"; grey: {methods[0]}" if len(methods) > 1 else ""
     figure.supylabel("RMSE in dB", fontsize=9)
     figure.suptitle(
-        f"Error against tones: median of all sessions, and the middle half{beside}",
+        f"Error against {against}: median of all sessions, and the middle half{grey}",
         fontsize=10,
         x=0.01,
         ha="left",

@@ -2,16 +2,17 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
+from device.simulator.kinds import Kind
+from device.simulator.odd_ears import ODD_EARS
 from firmware_py import __version__
 from host_tools.errors import HostError
-from host_tools.research.methods.interface import RESPONSE_NOISE_LIMITS_DB, TONES_MAX
 from host_tools.research.methods.names import METHODS_LEARNED, METHODS_USUAL
 from host_tools.research.methods.population import Population
 from host_tools.research.methods.registry import (
@@ -21,24 +22,21 @@ from host_tools.research.methods.registry import (
 )
 from host_tools.research.study.ears import (
     ALL,
-    ALL_EARS,
     AUTO,
     BISGAARD,
-    EARS_MAX,
     EARS_PER_STRATUM,
     HELD_OUT,
     JITTER_DB,
-    PARTS,
     TRAIN,
     Table,
     ears_of,
+    odd_ears,
     read_table,
     standard_ears,
 )
-from host_tools.research.study.listener import Answering, Ear
+from host_tools.research.study.listener import Ear
+from host_tools.research.study.options import Options
 from host_tools.research.study.session import Job, Setting
-
-SEEDS_MAX: Final = 1_000_000
 
 # A worker is given a chunk of sessions, and what is done is kept by the chunk. Their number depends
 # on that of the sessions only, so the files do not depend on the workers.
@@ -48,8 +46,16 @@ CHUNKS_MAX: Final = 4096
 # The code that a result depends on; a study is continued only by the same program.
 _CODE: Final = (
     "firmware_py/inference",
+    "firmware_py/procedure/pace.py",
+    "firmware_py/procedure/randomness.py",
+    "firmware_py/procedure/settings.py",
+    "device/simulator/audiogram.py",
+    "device/simulator/kinds.py",
     "device/simulator/listener.py",
+    "device/simulator/odd_ears.py",
+    "device/simulator/traces.py",
     "host_tools/research/methods",
+    "host_tools/research/study/clock.py",
     "host_tools/research/study/ears.py",
     "host_tools/research/study/listener.py",
     "host_tools/research/study/plan.py",
@@ -57,60 +63,6 @@ _CODE: Final = (
 )
 
 Json = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a study is asked to do; None: the usual value."""
-
-    audiograms: str  # `bisgaard`, or the path of a table
-    methods: tuple[str, ...] | None = None
-    ears_per_stratum: int | None = None  # of a table: of each degree of loss; 0: all
-    part: str = AUTO  # of a table: one of `PARTS`
-    jitter: bool = True  # of a table: undo the rounding of thresholds to 5 dB
-    train: Path | None = None  # a table that methods may learn from
-    response_noise_db: float = 2.0  # of the listeners, as the rates; the methods are told
-    lapse_rate: float = 0.01
-    false_alarm_rate: float = 0.01
-    trials: int = 40  # tones a session
-    seeds: int = 20  # sessions an ear
-
-    def __post_init__(self) -> None:
-        """Check what can be checked without reading a file.
-
-        Raises
-        ------
-        HostError
-            An option is not allowed; the message names it.
-        """
-        _check_whole("--trials", self.trials, 1, TONES_MAX)
-        _check_whole("--seeds", self.seeds, 1, SEEDS_MAX)
-        if self.part not in PARTS:
-            raise HostError(f"--part is {self.part!r}; allowed are {', '.join(PARTS)}")
-        low_db, high_db = RESPONSE_NOISE_LIMITS_DB
-        if not low_db <= self.response_noise_db <= high_db:
-            raise HostError(
-                f"--noise is {self.response_noise_db:g}; allowed is {low_db:g} to {high_db:g} dB"
-            )
-        rates = {"--lapse-rate": self.lapse_rate, "--false-alarm-rate": self.false_alarm_rate}
-        for name, rate in rates.items():
-            if not 0.0 <= rate < 1.0:
-                raise HostError(f"{name} is {rate:g}; allowed is 0 to less than 1")
-        if sum(rates.values()) >= 1.0:
-            raise HostError(f"{' and '.join(rates)} are together 1 or more; allowed is less than 1")
-        if self.ears_per_stratum is not None:
-            _check_whole("--ears", self.ears_per_stratum, ALL_EARS, EARS_MAX)
-        if self.audiograms == BISGAARD:
-            for name, usual in {
-                "--ears": self.ears_per_stratum is None,
-                "--part": self.part == AUTO,
-                "--no-jitter": self.jitter,
-            }.items():
-                if not usual:
-                    raise HostError(
-                        f"{name} is for a table of ears; of {BISGAARD} all ten are measured as "
-                        "they are"
-                    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +132,52 @@ class Study:
         return (self.chunk(index, learned) for index in indices)
 
 
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Whose ears are measured."""
+
+    ears: tuple[Ear, ...]
+    jitter_db: float  # thresholds are moved within +- so much, by seed
+    people: Population | None  # from whom they were drawn; None: they are no people's
+    part: str | None  # of a table
+    remarks: tuple[str, ...]
+
+
+def ears_measured(
+    options: Options,
+    table: Table | None = None,
+    train: Table | None = None,
+    learners: Sequence[str] = (),
+) -> Measured:
+    """Find the ears of the options.
+
+    Parameters
+    ----------
+    options : Options
+    table : Table, optional
+        The one they name, where it was read before.
+    train : Table, optional
+        What `learners` learn from.
+    learners : sequence of str
+        Methods that learn from people.
+
+    Raises
+    ------
+    HostError
+        The table cannot be read, or would be learned from.
+    """
+    count = EARS_PER_STRATUM if options.ears_per_stratum is None else options.ears_per_stratum
+    if options.audiograms in ODD_EARS:
+        return Measured(odd_ears(options.audiograms, count), 0.0, None, None, ())
+    if options.audiograms == BISGAARD:
+        return Measured(standard_ears(), 0.0, None, None, ())
+    table = table or read_table(Path(options.audiograms), "--audiograms")
+    part = _part(options.part, table, train, learners)
+    people = table.part(part)
+    ears, remarks = ears_of(people, count)
+    return Measured(ears, JITTER_DB if options.jitter else 0.0, people, part, tuple(remarks))
+
+
 def planned(options: Options) -> Study:
     """Find the ears and the methods, and say what the study is.
 
@@ -190,46 +188,50 @@ def planned(options: Options) -> Study:
     """
     named = None if options.methods is None else check_method_names(options.methods)
     standard = options.audiograms == BISGAARD
-    table = None if standard else read_table(Path(options.audiograms), "--audiograms")
+    named_ears = standard or options.audiograms in ODD_EARS
+    table = None if named_ears else read_table(Path(options.audiograms), "--audiograms")
     train = None if options.train is None else read_table(options.train, "--train")
     methods, remarks = _methods(named, learning=table is not None or train is not None)
     learners = [name for name in methods if name in METHODS_LEARNED]
-    part = None if table is None else _part(options.part, table, train, learners)
-    if learners and standard and train is None:
+    if learners and named_ears and train is None:
         raise HostError(
-            f"--methods has {learners[0]!r}, which learns from people, and {BISGAARD} are none "
+            f"--methods has {learners[0]!r}, which learns from people, and {options.audiograms} "
+            "are none "
             "(it would be given the very ears it is to find); give it some with --train FILE"
         )
+    measured = ears_measured(options, table, train, learners)
     per_stratum = EARS_PER_STRATUM if options.ears_per_stratum is None else options.ears_per_stratum
-    if table is None or part is None:
-        ears = standard_ears()
-    else:
-        ears, about_ears = ears_of(table.part(part), per_stratum)
-        remarks += about_ears
-    jitter_db = JITTER_DB if options.jitter and table is not None else 0.0
-    answering = Answering(options.response_noise_db, options.lapse_rate, options.false_alarm_rate)
     training, training_name = _training(table, train) if learners else (None, None)
     return Study(
-        ears=ears,
+        ears=measured.ears,
         methods=methods,
-        setting=Setting(answering, options.trials, jitter_db),
+        setting=Setting(
+            options.answering,
+            options.trials,
+            measured.jitter_db,
+            options.conduct,
+            options.response_time_s,
+        ),
         seeds=options.seeds,
         training=training,
         plan={
-            "audiograms": BISGAARD if table is None else f"sha256:{table.sha256}",
-            "part": part,
-            "ears": None if table is None else per_stratum,
-            "jitter_db": jitter_db,
+            "audiograms": options.audiograms if table is None else f"sha256:{table.sha256}",
+            "part": measured.part,
+            "ears": None if standard else per_stratum,
+            "jitter_db": measured.jitter_db,
             "train": training_name,
             "methods": list(methods),
             "noise": options.response_noise_db,
             "lapse-rate": options.lapse_rate,
             "false-alarm-rate": options.false_alarm_rate,
+            "listener": _listener(options.answering.kind),
             "trials": options.trials,
             "seeds": options.seeds,
+            "conduct": options.conduct,
+            "response-time": options.response_time_s,
             "program": program(),
         },
-        remarks=tuple(remarks),
+        remarks=(*remarks, *measured.remarks),
     )
 
 
@@ -268,6 +270,13 @@ def program() -> dict[str, str]:
     }
 
 
+def _listener(kind: Kind) -> str:
+    """Return the kind as it is compared: recorded people by what they did, not by their file."""
+    if kind.traces is None:
+        return kind.text
+    return f"{kind.name}=sha256:{hashlib.sha256(repr(kind.traces).encode()).hexdigest()}"
+
+
 def _methods(named: tuple[str, ...] | None, *, learning: bool) -> tuple[tuple[str, ...], list[str]]:
     """Return the methods, and, if they were not named, which of the usual ones are left out."""
     if named is not None:
@@ -279,7 +288,7 @@ def _methods(named: tuple[str, ...] | None, *, learning: bool) -> tuple[tuple[st
     return kept, [f"{' and '.join(left_out)} left out: they learn from people (--train FILE)"]
 
 
-def _part(wanted: str, table: Table, train: Table | None, learners: list[str]) -> str:
+def _part(wanted: str, table: Table, train: Table | None, learners: Sequence[str]) -> str:
     """Return the part of a table to measure: no ear that anything was learned from."""
     learned_here = bool(learners) and (train is None or train.sha256 == table.sha256)
     if wanted == AUTO:
@@ -309,8 +318,3 @@ def _training(table: Table | None, train: Table | None) -> tuple[Population, str
 
 def _shown(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _check_whole(option: str, value: int, low: int, high: int) -> None:
-    if not low <= value <= high:
-        raise HostError(f"{option} is {value}; allowed are whole numbers {low} to {high}")

@@ -7,8 +7,10 @@ from typing import Final
 import numpy as np
 
 from firmware_py.inference.estimator import InferenceError
+from firmware_py.procedure.settings import BRISK
 from host_tools.research.methods.interface import Array, Banded, Method, Task
 from host_tools.research.methods.registry import Learned, make_method
+from host_tools.research.study.clock import Clock
 from host_tools.research.study.listener import Answering, Ear, Listener
 
 # What is noted, in this order; NaN where a method gives no SD.
@@ -35,6 +37,8 @@ class Setting:
     answering: Answering  # of every listener; the methods are told
     tones: int  # played in each session
     jitter_db: float  # thresholds are moved within +- so much, by seed
+    conduct: str = BRISK  # whose pauses and windows the seconds are
+    response_time_s: float = 0.4  # median of every listener
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,7 @@ class Session:
     job: Job
     # (tones + 1, len(METRICS)) before the first tone and after each; once it ended, the last ones.
     metrics: Array
+    seconds: Array  # (tones + 1,) that have passed; once it ended, the last ones
     ended_after: int | None  # tones after which the method had ended, or could not go on
     failed: bool  # it could not go on
 
@@ -64,20 +69,26 @@ def run_session(job: Job, setting: Setting, learned: Learned) -> Session:
     method = make_method(job.method, _task(ear, job.seed, setting), learned)
     metrics = np.empty((setting.tones + 1, len(METRICS)))
     metrics[0] = measured(method, ear)
+    clock = Clock(ear.name, job.seed, setting.tones, setting.conduct, setting.response_time_s)
+    seconds = np.zeros(setting.tones + 1)
     for tone in range(setting.tones):
         try:
             stimulus = method.next_stimulus()
             if stimulus is not None:
                 at = (stimulus.frequency_hz, stimulus.level_db_hl)
-                method.observe(*at, listener.hears(tone, *at))
+                heard = listener.hears(tone, *at)
+                method.observe(*at, heard)
+                clock.played(tone, heard)
                 metrics[tone + 1] = measured(method, ear)
+            failed = False
         except FAILURES:
-            metrics[tone + 1 :] = metrics[tone]
-            return Session(job, metrics, tone, failed=True)
+            stimulus, failed = None, True
         if stimulus is None:
             metrics[tone + 1 :] = metrics[tone]
-            return Session(job, metrics, tone, failed=False)
-    return Session(job, metrics, None, failed=False)
+            seconds[tone + 1 :] = seconds[tone]
+            return Session(job, metrics, seconds, tone, failed)
+        seconds[tone + 1] = clock.seconds
+    return Session(job, metrics, seconds, None, failed=False)
 
 
 def measured(method: Method, ear: Ear) -> Array:
@@ -119,10 +130,11 @@ def _band(
 
 
 def _task(ear: Ear, seed: int, setting: Setting) -> Task:
+    told = setting.answering.told()
     return Task(
-        response_noise_db=setting.answering.response_noise_db,
-        lapse_rate=setting.answering.lapse_rate,
-        false_alarm_rate=setting.answering.false_alarm_rate,
+        response_noise_db=told.response_noise_db,
+        lapse_rate=told.lapse_rate,
+        false_alarm_rate=told.false_alarm_rate,
         audiogram_frequencies_hz=ear.frequencies_hz,
         seed=seed,
         age_years=ear.age_years,

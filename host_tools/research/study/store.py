@@ -27,7 +27,7 @@ from host_tools.research.methods.registry import NOTHING_LEARNED, Learned, learn
 from host_tools.research.study.plan import Study, differences
 from host_tools.research.study.session import METRICS, Session
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 PLAN: Final = "study.json"
 LEARNED: Final = "learned.json"
 PARTS: Final = "parts"
@@ -42,6 +42,7 @@ SCHEMA: Final = pa.schema(
         ("stratum", pa.string()),
         ("seed", pa.uint64()),
         ("tones", pa.uint16()),
+        ("seconds", pa.float64()),
         ("ended", pa.bool_()),
         ("failed", pa.bool_()),
         *[(name, pa.float64()) for name in METRICS],
@@ -187,6 +188,7 @@ def table_of(sessions: list[Session]) -> pa.Table:
             [job.ear.stratum for job in jobs],
             [job.seed for job in jobs],
             tones,
+            np.concatenate([session.seconds for session in sessions]),
             ended,
             failed,
             *[pa.array(column, from_pandas=True) for column in metrics.T],

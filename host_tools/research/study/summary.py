@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,7 @@ from host_tools.research.study.store import TABLE
 ERROR_TONES: Final = (5, 10, 15, 20, 30, 40)
 COVERAGE_TONES: Final = (10, 20, 30, 40)
 GOALS_DB: Final = (5, 3)
+STEP_S: Final = 0.5  # between the places of a course over time
 DIGITS: Final = 4  # after the decimal point; further ones are chance
 
 
@@ -50,6 +52,20 @@ class Results:
         values = self.metric(method, name)
         return np.array([weighted_quantiles(column, self.weight, at) for column in values.T]).T
 
+    def over_time(self, method: str, at: tuple[float, ...]) -> tuple[Array, Array]:
+        """Return (places,) seconds, and (len(at), places) quantiles of the RMSE until then.
+
+        They end where half of the sessions have had all their tones.
+        """
+        seconds, rmse_db = self.metric(method, "seconds"), self.metric(method, "rmse_db")
+        (end_s,) = weighted_quantiles(seconds[:, -1], self.weight, (0.5,)).tolist()
+        places = np.arange(0.0, end_s + STEP_S, STEP_S)
+        quantiles = [
+            weighted_quantiles(_at_time(seconds, rmse_db, place), self.weight, at)
+            for place in places
+        ]
+        return places, np.array(quantiles).T
+
     def tones_to(self, method: str, goal_db: float) -> Array:
         """Return (sessions,) the tones from which on the RMSE stays within the goal.
 
@@ -57,6 +73,13 @@ class Results:
         the prior alone may be within it by luck.
         """
         return tones_to(self.metric(method, "rmse_db"), goal_db)
+
+    def seconds_to(self, method: str, goal_db: float) -> Array:
+        """Return (sessions,) the seconds that those tones take; infinite if the goal is missed."""
+        tones, seconds = self.tones_to(method, goal_db), self.metric(method, "seconds")
+        reached = np.isfinite(tones)
+        column = np.where(reached, tones, 0.0).astype(int)[:, None]
+        return np.where(reached, np.take_along_axis(seconds, column, axis=1)[:, 0], np.inf)
 
     def _read(self, method: str, name: str) -> Any:
         table = pq.read_table(self._path, columns=[name], filters=[("method", "==", method)])
@@ -73,6 +96,8 @@ class Line:
     rmse_db: dict[int, float]  # by tones
     covered_95: dict[int, float | None]  # by tones: the truths in the band; None: there is none
     tones_to_db: dict[int, float | None]  # by goal: the median; None: less than half reach it
+    seconds_to_db: dict[int, float | None]  # the same
+    seconds: float  # that all tones take, the median
     reached: dict[int, float]  # by goal: the share of the sessions that reach it
     ended: float  # share of the sessions that the method ended by itself
     failed: float  # share that it could not go on with
@@ -85,6 +110,8 @@ class Line:
             **{f"rmse_db_at_{n}": value for n, value in self.rmse_db.items()},
             **{f"covered_95_at_{n}": value for n, value in self.covered_95.items()},
             **{f"tones_to_{goal}_db": value for goal, value in self.tones_to_db.items()},
+            **{f"seconds_to_{goal}_db": value for goal, value in self.seconds_to_db.items()},
+            "seconds": self.seconds,
             **{f"reached_{goal}_db": value for goal, value in self.reached.items()},
             "ended": self.ended,
             "failed": self.failed,
@@ -129,14 +156,25 @@ def _until(last: int, tones: tuple[int, ...]) -> list[int]:
     return [*[n for n in tones if n < last], last]
 
 
+def _at_time(seconds: Array, values: Array, at_s: float) -> Array:
+    """Return (sessions,) the value after the last tone that was over by then."""
+    tones = np.sum(seconds <= at_s, axis=1, keepdims=True) - 1
+    # Once a session has ended its seconds stand still, and so do its values.
+    found: Array = np.take_along_axis(values, tones, axis=1)[:, 0]
+    return found
+
+
+def _median(results: Results, values: Array) -> float | None:
+    """Return the median of the sessions, None if less than half have one."""
+    (median,) = weighted_quantiles(values, results.weight, (0.5,)).tolist()
+    return median if math.isfinite(median) else None
+
+
 def _line(results: Results, method: str) -> Line:
     error_db = results.mean(method, "rmse_db")
     covered = results.mean(method, "covered_95")
     reached_after = {goal: results.tones_to(method, goal) for goal in GOALS_DB}
-    medians = {
-        goal: float(weighted_quantiles(tones, results.weight, (0.5,))[0])
-        for goal, tones in reached_after.items()
-    }
+    seconds_to = {goal: results.seconds_to(method, goal) for goal in GOALS_DB}
     return Line(
         method=method,
         sessions=len(results.weight),
@@ -145,7 +183,9 @@ def _line(results: Results, method: str) -> Line:
             n: None if np.isnan(covered[n]) else float(covered[n])
             for n in _until(results.tones, COVERAGE_TONES)
         },
-        tones_to_db={goal: n if np.isfinite(n) else None for goal, n in medians.items()},
+        tones_to_db={goal: _median(results, tones) for goal, tones in reached_after.items()},
+        seconds_to_db={goal: _median(results, seconds) for goal, seconds in seconds_to.items()},
+        seconds=float(results.quantiles(method, "seconds", (0.5,))[0, -1]),
         reached={
             goal: float(results.weight @ np.isfinite(tones))
             for goal, tones in reached_after.items()

@@ -3,22 +3,26 @@
 import multiprocessing
 import os
 import signal
+import sys
 import threading
-from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cache
 from itertools import islice
-from typing import Final
+from typing import Final, TypeVar
 
 from host_tools.errors import HostError
 from host_tools.research.study.plan import Chunk, digest, program
 from host_tools.research.study.session import Session, run_session
 
 WORKERS_MAX: Final = 512
+WORKER_ENDED: Final = "a worker process was ended from outside (out of memory?)"
 WAITING_PER_WORKER: Final = 2  # chunks handed out: one in work, one to go on with
 
+Given = TypeVar("Given")
+Made = TypeVar("Made")
 Done = tuple[int, list[Session]]
 Runs = Generator[Done, None, None]  # closed, it ends what it has begun
 
@@ -55,18 +59,36 @@ def run_in_processes(chunks: Iterable[Chunk], workers: int) -> Runs:
     HostError
         A process was ended from outside.
     """
+    try:
+        yield from done_in_processes(run_chunk, chunks, workers)
+    except BrokenProcessPool:
+        raise HostError(
+            f"{WORKER_ENDED}; what was done is kept, and the same command goes on with it"
+        ) from None
+
+
+def done_in_processes(
+    function: Callable[[Given], Made], given: Iterable[Given], workers: int
+) -> Generator[Made, None, None]:
+    """Apply a function in processes, and yield what it makes as it is made; see above.
+
+    Raises
+    ------
+    BrokenProcessPool
+        A process was ended from outside.
+    """
     context = multiprocessing.get_context("spawn")
     others = set(multiprocessing.active_children())
     executor = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker)
-    left = iter(chunks)
+    left = iter(given)
     try:
         with _interrupts_for_children_off():
             first = islice(left, WAITING_PER_WORKER * workers)
-            pending = {executor.submit(run_chunk, chunk) for chunk in first}
+            pending = {executor.submit(function, each) for each in first}
         while pending:
             done, pending = wait(pending, return_when=FIRST_COMPLETED)
-            pending |= {executor.submit(run_chunk, chunk) for chunk in islice(left, len(done))}
-            yield from map(_result, done)
+            pending |= {executor.submit(function, each) for each in islice(left, len(done))}
+            yield from (future.result() for future in done)
         executor.shutdown()
     finally:
         for child in set(multiprocessing.active_children()) - others:
@@ -74,14 +96,38 @@ def run_in_processes(chunks: Iterable[Chunk], workers: int) -> Runs:
         executor.shutdown(cancel_futures=True)
 
 
-def _result(future: Future[Done]) -> Done:
+def all_done(
+    function: Callable[[Given], Made], given: Sequence[Given], workers: int
+) -> Iterator[Made]:
+    """Apply a function to sessions, here or in processes, and show how far it has come.
+
+    What is made comes as it is made, in no order; with 0 workers in this process.
+
+    Raises
+    ------
+    HostError
+        A process was ended from outside.
+    """
+    from rich.console import Console
+    from rich.progress import track
+
+    screen = Console(stderr=True)
+    runs: Generator[Made, None, None] = (
+        (function(each) for each in given)
+        if workers == 0
+        else done_in_processes(function, given, min(workers, len(given)) or 1)
+    )
     try:
-        return future.result()
+        with closing(runs):
+            yield from track(
+                runs,
+                "sessions",
+                total=len(given),
+                console=screen,
+                disable=not sys.stderr.isatty(),
+            )
     except BrokenProcessPool:
-        raise HostError(
-            "a worker process was ended from outside (out of memory?); what was done is kept, and "
-            "the same command goes on with it"
-        ) from None
+        raise HostError(WORKER_ENDED) from None
 
 
 @contextmanager

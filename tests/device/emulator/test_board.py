@@ -17,6 +17,8 @@ import tests.device.tone_generator.fakes  # noqa: F401 - before the program is i
 from device.emulator.board import EmulatedBoard
 from device.simulator.serve import served
 from device.tone_generator import synthesis
+from device.tone_generator.buttons import QUIET_US
+from device.tone_generator.outputs import IDLE_MS
 from firmware_py.link import client
 from firmware_py.link.frames import encode
 from firmware_py.platform.board_time import BoardTime
@@ -39,6 +41,7 @@ TONE: dict[str, str | int] = {
     "id": "r1", "ear": "r", "hz": "1000.00", "dbfs": "-20.00",
     "on": 200, "off": 100, "n": 2, "rise": 25,
 }  # fmt: skip
+NOTICED_US = QUIET_US + (IDLE_MS + 5) * MS  # of a press: the contact, and a turn of the loop
 LATE_US = 12 * MS  # what the bench output may be late: a command takes so long to be read
 
 
@@ -56,7 +59,9 @@ def test_it_greets(bench: Bench) -> None:
     assert answer["board"] == "pico"
     assert answer["wire"] == "1"
     assert int(bench.ask("ping")[2]["us"]) > 0
-    assert len(bench.ask("serial")[2]["serial"]) == 16
+    serial = bench.ask("serial")[2]
+    assert len(serial["serial"]) == 16
+    assert serial["press_ends"] == "1"
 
 
 @pytest.mark.parametrize("frequency_hz", [125, 1000, 4000])
@@ -124,6 +129,49 @@ def test_presses_have_their_times(bench: Bench) -> None:
     errors_us = np.diff(told_us) - np.diff(edges_us)
     print("times between edges are off by", np.round(errors_us, 1), "us")
     assert np.abs(errors_us).max() < 200.0
+
+
+@pytest.mark.parametrize("pin", [HEARD_PIN, UNSURE_PIN])
+def test_a_press_ends_the_train_of_pulses_while_the_host_says_nothing(
+    bench: Bench, pin: int
+) -> None:
+    """In the second of five pulses of 200 ms, 300 ms apart, after a press that is too early."""
+    bench.ask("tone", **{**TONE, "n": 5, "buttons": 3, "press": 150})
+    asked_us = bench.pico.now_us
+    down_us = asked_us + 350 * MS
+    for after_us, up in ((70 * MS, False), (100 * MS, True), (350 * MS, False)):
+        bench.pico.at(asked_us + after_us, partial(_move, bench, pin, up))
+    bench.run(800 * MS)
+    waves, events = bench.pulses(RIGHT_PIN), bench.events()
+
+    assert [verb for _, verb, _ in events] == [
+        "tone-on", "button-down", "button-up", "button-down", "tone-off",
+    ]  # fmt: skip
+    us = [int(fields["us"]) for _, _, fields in events]
+    last_us = waves[-1, 0] + waves[-1, 1]
+    print(f"silent {(last_us - down_us) / MS:.2f} ms after the press, told as after "
+          f"{(us[4] - us[3]) / MS:.2f} ms")  # fmt: skip
+    assert us[3] - us[1] == pytest.approx(280 * MS, abs=200)
+    assert events[4][2]["cut"] == "1"
+    assert QUIET_US <= last_us - down_us <= NOTICED_US
+    assert 0 < us[4] - us[3] <= NOTICED_US  # of the turn, begun before
+    # The duty of 65536 parts that -20 dBFS has, of the period of 1 ms, and the emulator's grain.
+    duty = np.arcsin(10.0 ** (-20.0 / 20.0)) / np.pi
+    assert waves[:, 1].max() <= 1000.0 * duty + 1.0, "never louder"
+    assert bench.ask("tone", **{**TONE, "id": "r2", "n": 1})[1] == "ok"
+    bench.run(250 * MS)
+    assert [verb for _, verb, _ in bench.events()] == ["tone-on", "tone-off"]
+
+
+def test_a_tone_that_a_press_ended_is_not_played_again(bench: Bench) -> None:
+    line = bench.line("tone", **{**TONE, "buttons": 1, "press": 50})
+    first = bench.answer_to(line)
+    bench.pico.at(bench.pico.now_us + 120 * MS, partial(_move, bench, HEARD_PIN, False))
+    bench.run(200 * MS)
+    assert [verb for _, verb, _ in bench.events()] == ["tone-on", "button-down", "tone-off"]
+    assert bench.answer_to(line) == first
+    bench.run(200 * MS)
+    assert bench.events() == []
 
 
 def _move(bench: Bench, pin: int, up: bool) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from device.image import memory
-from firmware_py.inference.profiles import PROFILES
 from tests.device.image.image import ROOT, Image
+from tests.inference.models import PROFILES
 
 COUNTER = """
 #include <stddef.h>
@@ -39,17 +39,25 @@ def counter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
+# A busy machine may take a page away meanwhile; what the session itself does is always the same.
+PROCESSES_MAX = 3
+
+
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_session_allocates_nothing(image: Image, counter: Path, profile: str) -> None:
     """Not in the kernels, and not in the Python around them, beyond what Python keeps for itself.
 
     Nor does it touch a page of memory that it had not touched before.
     """
-    (line,) = image.run(
-        "-m", "tests.device.image.counted_session", profile, str(TRIALS[profile]),
-        LD_PRELOAD=str(counter),
-    )  # fmt: skip
-    assert json.loads(line) == {"allocations": 0, "faults": 0}
+    program = ("-m", "tests.device.image.counted_session", profile, str(TRIALS[profile]))
+    for left in reversed(range(PROCESSES_MAX)):
+        (line,) = image.run(*program, LD_PRELOAD=str(counter))
+        found = json.loads(line)
+        assert found["allocations"] == 0
+        if found["faults"] == 0:
+            return
+        print(f"{found['faults']} faults; {left} more processes")
+    pytest.fail("every process touched a page that it had not touched before")
 
 
 def test_an_allocation_is_counted(image: Image, counter: Path) -> None:

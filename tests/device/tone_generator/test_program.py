@@ -6,10 +6,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from device.tone_generator import program, settings
-from device.tone_generator.buttons import QUIET_US, Button
+from device.tone_generator.buttons import BOUNCING_US_MAX, QUIET_US, Button
 from device.tone_generator.outputs import BLOCK_FRAMES
 from device.tone_generator.program import (
     CONTROL_C,
@@ -18,7 +19,9 @@ from device.tone_generator.program import (
     Clock,
 )
 from device.tone_generator.settings import DEFAULT_PINS, Settings, SettingsError
-from firmware_py.link.frames import decode, encode
+from device.tone_generator.synthesis import LEFT, RIGHT
+from firmware_py.link.board import BEHIND_US
+from firmware_py.link.frames import FRAME_BYTES_MAX, decode, encode
 from tests.device.tone_generator.fakes import (
     I2S,
     MEM32,
@@ -30,7 +33,7 @@ from tests.device.tone_generator.fakes import (
     Reset,
     power_on,
 )
-from tests.device.tone_generator.sound import RATE_HZ
+from tests.device.tone_generator.sound import RATE_HZ, as_frames
 
 MS = 1000
 BLOCK_US = round(1e6 * BLOCK_FRAMES / RATE_HZ)
@@ -64,7 +67,8 @@ class FakePort:
     def read(self, wait_ms: int) -> int:
         if not self.incoming:
             pass_time(MS * max(wait_ms, 1))
-        self._taken, self.incoming = self.incoming[:96], self.incoming[96:]
+        most = FRAME_BYTES_MAX
+        self._taken, self.incoming = self.incoming[:most], self.incoming[most:]
         return len(self._taken)
 
     def received(self, count: int) -> bytes:
@@ -193,6 +197,80 @@ def test_a_press_has_the_time_of_its_first_edge(bench: Bench) -> None:
     ]
 
 
+BY_PRESS: dict[str, str | int] = {"buttons": 1, "press": 60}
+FRAMES = round(0.65 * RATE_HZ)  # all of two pulses, and some noise
+SETTLED_MS = QUIET_US // MS + 2  # after the last edge the loop looks again
+
+
+def test_a_press_ends_a_pulse_of_pwm_as_soon_as_the_contact_is_quiet(bench: Bench) -> None:
+    bench.ask("tone", **TONE, **BY_PRESS)
+    bench.run(150)
+    assert bench.duty > 0
+    duties = PWM.made[DEFAULT_PINS["pwm_left"]].duties
+    loudest = max(duty for _, duty in duties)
+    pressed_us = FakeTime.us
+    bench.button(0)
+    told = bench.run(600)
+
+    silent_us, duty = duties[-1]
+    assert duty == 0
+    assert QUIET_US <= silent_us - pressed_us <= SETTLED_MS * MS
+    assert [(verb, int(fields["us"])) for _, verb, fields in told] == [
+        ("button-down", pressed_us), ("tone-off", silent_us),
+    ]  # fmt: skip
+    assert told[1][2]["cut"] == "1"
+    assert max(duty for _, duty in duties) == loudest
+
+
+def i2s_frames(press_after_ms: int | None, **by_press: str | int) -> tuple[Any, list[Any], int]:
+    """Play two pulses beside noise; return the frames, what was told, and when it was pressed."""
+    bench = Bench(output="i2s")
+    bench.ask("hello", wire=1, host="0000000a")
+    bench.ask("mask", ear="r", hz="1000.00", dbfs="-40.00")
+    bench.ask("tone", **{**TONE, **by_press})
+    told = bench.told + bench.run(press_after_ms or 300)
+    pressed_us = FakeTime.us
+    if press_after_ms is not None:
+        bench.button(0)
+    told += bench.run(700 - (press_after_ms or 300))
+    return as_frames(I2S.made[0].samples), told, pressed_us
+
+
+@pytest.mark.usefixtures("_elsewhere")
+@pytest.mark.parametrize("press_after_ms", [110, 150, 205, 260, 330, 400])
+def test_a_press_ends_the_train_by_a_fade_and_no_sample_is_louder_than_it_was(
+    press_after_ms: int,
+) -> None:
+    """In a rise, on a plateau, in a fall, in a gap and in the second pulse."""
+    whole, told_whole, _ = i2s_frames(None)
+    cut, told, pressed_us = i2s_frames(press_after_ms, **BY_PRESS)
+    whole, cut = whole[:FRAMES], cut[:FRAMES]
+    assert [verb for _, verb, _ in told_whole] == ["tone-on", "tone-off"]
+    assert [verb for _, verb, _ in told] == ["tone-on", "button-down", "tone-off"]
+    assert int(told[1][2]["us"]) == pressed_us
+    off_us = int(told[2][2]["us"])
+    assert QUIET_US <= off_us - pressed_us <= SETTLED_MS * MS
+    assert told[2][2]["cut"] == "1"
+
+    assert (np.abs(cut[:, LEFT]) <= np.abs(whole[:, LEFT])).all(), "never louder, not even once"
+    differs = np.flatnonzero(cut[:, LEFT] != whole[:, LEFT])
+    sounding = np.flatnonzero(cut[:, LEFT])
+    assert sounding[-1] <= differs[0] + 0.005 * RATE_HZ + 1, "the fade of a cut"
+    steps = np.abs(np.diff(cut[:, LEFT] / 2.0**31))
+    assert steps.max() <= 1.01 * np.abs(np.diff(whole[:, LEFT] / 2.0**31)).max(), "no click"
+    assert (cut[:, RIGHT] == whole[:, RIGHT]).all(), "the noise goes on, the same to the bit"
+
+
+@pytest.mark.usefixtures("_elsewhere")
+def test_a_press_too_early_or_of_the_other_button_leaves_every_sample_alone() -> None:
+    whole, _, _ = i2s_frames(None)
+    for by_press in ({"buttons": 1, "press": 300}, {"buttons": 2, "press": 0}, {}):
+        frames, told, _ = i2s_frames(150, **by_press)
+        assert [verb for _, verb, _ in told] == ["tone-on", "button-down", "tone-off"]
+        assert told[-1][2]["cut"] == "0"
+        assert (frames[:FRAMES] == whole[:FRAMES]).all()
+
+
 def test_a_spike_is_no_press(bench: Bench) -> None:
     bench.button(0)
     FakeTime.us += 30
@@ -227,6 +305,18 @@ def test_a_button_waits_for_quiet() -> None:
     FakeTime.us += 1
     assert button.poll()
     assert (button.down, button.unsettled) == (True, False)
+
+
+def test_a_worn_button_is_waited_for_no_longer_than_the_wire_page_says() -> None:
+    power_on()
+    button, waited_us = Button(2, 1), 0
+    while not button.poll():
+        for level in (1, 0):
+            Pin.made[2].drive(level)
+        FakeTime.us += QUIET_US // 2
+        waited_us += QUIET_US // 2
+    assert button.down
+    assert waited_us == BOUNCING_US_MAX < BEHIND_US
 
 
 def test_the_clock_goes_on_when_the_ticks_wrap_around() -> None:

@@ -106,6 +106,46 @@ def test_a_tone_that_is_stopped_before_it_began_has_both_events() -> None:
     assert host.answer("tone", **TONE) == ("ok", {})
 
 
+def test_a_press_cuts_the_tone_and_nothing_else() -> None:
+    line = Line()
+    host = ExampleHost(line)
+    host.ask("mask", ear="l", hz="1000.00", dbfs="-40.00")
+    host.ask("tone", **TONE, buttons=2, press=100)
+    line.server.button(2, True, 4000)
+    assert line.output.done[-1][0] == "play", "it has not begun yet"
+    line.server.button(2, False, 5000)
+    line.output.began, line.output.began_us = True, 7000
+    line.advance(109_000)
+    host.read()
+    line.server.button(2, True, 106_999)
+    line.server.button(1, True, 107_000)
+    line.server.button(2, False, 107_000)
+    assert line.output.done[-1][0] == "play", "too early, another one, and a release"
+    line.advance(112_000)
+    line.server.button(2, True, 107_000)
+
+    assert line.output.done[-1] == ("cut",)
+    assert host.read()[-2:] == [
+        (7, "button-down", {"us": "107000", "button": "2"}),
+        (8, "tone-off", {"id": "r1", "us": "112000", "cut": "1"}),
+    ]
+    assert line.server.sounding, "the noise does"
+
+
+def test_a_press_that_settles_after_the_end_of_the_tone_ends_nothing() -> None:
+    line = Line()
+    host = ExampleHost(line)
+    host.ask("tone", **TONE, buttons=1, press=100)
+    line.output.began, line.output.began_us = True, 7000
+    line.advance(8000)
+    line.output.ended, line.output.ended_us = True, 807_000
+    line.advance(810_000)
+    line.server.button(1, True, 806_000)
+
+    assert [frame.verb for frame in host.read()] == ["tone-on", "tone-off", "button-down"]
+    assert ("cut",) not in line.output.done
+
+
 def test_a_ping_says_up_to_when_all_is_told() -> None:
     host = ExampleHost(Line())
     host.now_us = 2000

@@ -1,6 +1,7 @@
 """`gp-pta console`: as a script uses it, and as a person does, with prompt_toolkit and without."""
 
 import importlib.util
+import io
 import os
 import select
 import signal
@@ -9,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,7 +25,9 @@ from host_tools.commands.console.prompt import completer
 from host_tools.errors import HostError
 from host_tools.greeting import CONSOLE_WANTED
 from host_tools.main import INTERRUPTED, main
+from host_tools.patience import LONGEST_S, Wait
 from host_tools.processes import ConsoleLine
+from host_tools.terminal import say
 from tests.console.instrument import PICTURE, Recorder, connected
 from tests.firmware.rig import Served as BoardServed
 from tests.firmware.world import a_listener
@@ -94,6 +98,26 @@ def locked() -> Iterator[Served]:
     locked = Served(PinLock(PinHash.of(PIN, b"0123456789abcdef"), time.monotonic))
     yield locked
     locked.stop()
+
+
+class Writes(io.StringIO):
+    """Standard output that keeps what is written to it at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.at_once: list[str] = []
+
+    def write(self, text: str) -> int:
+        self.at_once.append(text)
+        return super().write(text)
+
+
+def test_an_answer_is_written_with_its_newline_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unasked lines come from another thread: one between them would be in the same line."""
+    out = Writes()
+    monkeypatch.setattr(sys, "stdout", out)
+    say("HELP", "OK")
+    assert [text for text in out.at_once if text] == ["HELP\nOK\n"]
 
 
 def piped(port: str, text: str | bytes, *options: str, code: int = 0) -> tuple[list[str], str]:
@@ -249,7 +273,7 @@ def test_a_port_that_there_is_not_is_named() -> None:
 def test_a_line_without_an_answer_is_named_and_a_pin_is_not(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(console_module, "ANSWER_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(console_module, "SILENT_S_MAX", 0.2)
     talk = console_module.Talk(served.port, print)
     talk.wake()
     served.mute = True
@@ -258,6 +282,56 @@ def test_a_line_without_an_answer_is_named_and_a_pin_is_not(
     with pytest.raises(HostError, match="no answer to the PIN at") as refusal:
         talk.ask(f"SYST:PIN {PIN}")
     assert PIN not in str(refusal.value)
+    talk.close()
+
+
+def test_who_says_something_meanwhile_is_waited_for(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A busy machine: the answer comes after more time than a silent firmware is given."""
+    clock, looked = [0.0], threading.Event()
+
+    def now_s() -> float:
+        looked.set()
+        return clock[0]
+
+    def show(_: str) -> None:
+        clock[0] += 0.9 * console_module.SILENT_S_MAX
+        looked.clear()
+        assert looked.wait(WAIT_S_MAX), "it is looked whether to wait any longer"
+
+    monkeypatch.setattr(console_module, "Wait", partial(Wait, now_s=now_s))
+    talk = console_module.Talk(served.port, show)
+    talk.wake()
+    served.unasked += [f"! tone number={number}" for number in range(4)]
+    assert talk.ask("SESS:STAT?") == ["state"]
+    talk.close()
+
+
+def test_an_answer_that_was_lost_is_not_waited_for_as_long_as_a_test_goes_on(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every line that it tells of the test is a sign of life, and none of them is the answer."""
+    clock, looked = [0.0], threading.Event()
+
+    def now_s() -> float:
+        looked.set()
+        return clock[0]
+
+    def show(_: str) -> None:
+        clock[0] += 0.5 * console_module.SILENT_S_MAX
+        looked.clear()
+        if looked.wait(1.0) and clock[0] < 2.0 * LONGEST_S:  # nobody looks who waits no longer
+            served.say("! tone number=1\r\n")
+
+    monkeypatch.setattr(console_module, "Wait", partial(Wait, now_s=now_s))
+    talk = console_module.Talk(served.port, show)
+    talk.wake()
+    served.mute = True
+    served.say("! tone number=1\r\n")
+    with pytest.raises(HostError, match=r"no answer to 'SESS:STAT\?' at '/dev/"):
+        talk.ask("SESS:STAT?")
+    assert console_module.ANSWER_S_MAX < clock[0] < LONGEST_S
     talk.close()
 
 

@@ -81,7 +81,7 @@ def test_a_listener_with_two_buttons_is_measured_and_shown(tmp_path: Path) -> No
     (ear,) = result_of(journal)["ears"]
     shown = re.findall(r"^ +\d+  left .* unsure ", done.stdout, re.MULTILINE)
 
-    assert read_journal(journal).header["settings"]["unsure_half_width_db"] == 3.0
+    assert read_journal(journal).header["settings"]["unsure_button"] is True
     assert summary["replay_identical"] is True
     assert summary["rmse_db"] < 5.0
     assert len(shown) == ear["tones_unsure"] + ear["unsure_alarms"] > 5
@@ -206,7 +206,7 @@ def begun(*options: str, refused: str = "") -> list[str]:
         (["--sex", "m", "--ear", "left", "--seed", "7"], ["SESS:STAR EAR=LEFT,SEX=M,SEED=7"]),
         (
             ["--unsure-half-width", "2.5"],
-            ["SETT unsure_half_width_db,2.5", "SESS:STAR EAR=BOTH,SEED=1"],
+            ["SETT unsure_button,true", "SESS:STAR EAR=BOTH,SEED=1"],
         ),
         (["--masking", "off"], ["SETT masking,off", "SESS:STAR EAR=BOTH,SEED=1"]),
     ],
@@ -215,9 +215,7 @@ def test_a_test_is_begun_as_an_operator_would(options: list[str], typed: list[st
     assert begun(*options) == typed
 
 
-@pytest.mark.parametrize(
-    "refused", ["SETT unsure_half_width_db,2", "SESS:STAR EAR=BOTH,SEX=F,SEED=1"]
-)
+@pytest.mark.parametrize("refused", ["SETT unsure_button,true", "SESS:STAR EAR=BOTH,SEX=F,SEED=1"])
 def test_what_the_firmware_refuses_at_the_beginning_is_passed_on(refused: str) -> None:
     with pytest.raises(HostError, match='the firmware did not start a test: ERROR -224,"no"'):
         begun("--unsure-half-width", "2", "--sex", "F", refused=refused)
@@ -343,7 +341,6 @@ def test_an_interrupted_demonstration_ends_with_the_code_for_that(tmp_path: Path
         (["--lapse-rate", "2"], "lapse_rate is 2.0, allowed are 0 to 1"),
         (["--response-time", "9"], "response_time_s is 9.0, allowed are 0.15 to 1.2 s"),
         (["--unsure-half-width", "-1"], "unsure_half_width_db is -1.0, allowed is 0 and more"),
-        (["--unsure-half-width", "16"], "unsure_half_width_db is 16.0; allowed are numbers from 0"),
         (["--age", "121"], "age_years is 121.0; allowed are numbers from 0 to 120 years"),
         (["--age", "nan"], "age_years is nan; allowed are numbers from 0 to 120 years"),
         (["--sex", "X"], "sex is 'X'; allowed are F and M"),

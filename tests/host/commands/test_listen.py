@@ -285,7 +285,6 @@ def octets_of(path: Path) -> int:
         ),
         (["--wav", "x.wav", "--device", "1"], "--wav and --device: one of them is allowed"),
         (["--test", "--age", "200"], "age"),
-        (["--test", "--unsure-half-width", "-1"], "unsure_half_width_db is -1.0; allowed"),
     ],
 )
 def test_options_that_are_not_allowed_are_named(

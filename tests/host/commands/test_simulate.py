@@ -29,3 +29,15 @@ def test_a_time_is_gone_with_its_board(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("MICROPYTHON_UF2", "/none.uf2")
     assert main(["simulate", "--board", "emulated", "--clock", str(tmp_path / "time")]) == 2
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("command", ["simulate", "demo", "workbench"])
+def test_kinds_of_listeners_and_odd_ears_are_refused_by_name(
+    command: str, refused: Refused
+) -> None:
+    said = refused(command, "--listener", "deaf")
+    assert said.startswith("gp-pta: no kind of listener is called 'deaf', allowed are honest, ")
+    assert "lapses=P" in said
+    said = refused(command, "--audiogram", "iland")
+    assert "no audiogram is called 'iland'" in said
+    assert "island, narrow-notch, cookie-bite, reverse, tent, corner, cliff" in said

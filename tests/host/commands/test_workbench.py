@@ -112,7 +112,7 @@ def test_a_second_button_is_set_for_the_test(tmp_path: Path) -> None:
         tmp_path, "SESS:STAR LEFT,SEED=2\n", "--unsure-half-width", "3", "--audiogram", "N4"
     )
 
-    assert "SETT unsure_half_width_db,3: OK\n" in done.stderr
+    assert "SETT unsure_button,true: OK\n" in done.stderr
     assert "heard=unsure" in done.stdout
 
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from firmware_py.inference.mixture.population_prior import PopulationPrior, shipped_prior
 from host_tools.extras import remedy
 from host_tools.main import main
+from host_tools.research.learn_prior.unusual import with_unusual_ears
 from tests.host.journals import Refused
 
 NHANES = Path(__file__).parents[4] / "shared" / "data" / "nhanes_audiograms.csv"
@@ -79,7 +81,15 @@ def test_a_prior_is_learned_and_drawn(
     counts = about["split"]
     assert counts["taught"]["people"] + counts["unseen"]["people"] == 150
     assert counts["taught"]["thresholds_censored"] > 0
-    assert len(prior.components) == about["components_learned"] + 1
+    # The standard audiograms; any shape; free low octaves; a free threshold, 750 Hz to 6 kHz.
+    assert len(prior.components) == about["components_learned"] + 1 + 1 + 1 + 7
+    unusual = prior.components[about["components_learned"] + 1 :]
+    assert sum(c.weight for c in unusual) == pytest.approx(0.32, abs=1e-5)
+    picture = (table.parent / "prior.svg").read_text(encoding="utf-8")
+    drawn = {
+        "standard audiograms": 1, "any shape": 1, "free low octaves": 1, "one free threshold": 7
+    }  # fmt: skip
+    assert {words: picture.count(f"<!-- {words} -->") for words in drawn} == drawn
 
 
 def test_from_a_pipe_the_prior_names_what_was_read(table: Path) -> None:
@@ -98,7 +108,10 @@ def test_from_a_pipe_the_prior_names_what_was_read(table: Path) -> None:
 
 def test_the_same_command_writes_the_same_bytes(table: Path) -> None:
     out = table.parent / "prior.json"
-    options = ("--components", "2", "--part", "1", "--standard-audiograms", "0", "--force")
+    options = (
+        "--components", "2", "--part", "1", "--standard-audiograms", "0", "--unusual-ears", "0",
+        "--force",
+    )  # fmt: skip
 
     assert learned(table, *options) == 0
     first = out.read_bytes()
@@ -109,8 +122,26 @@ def test_the_same_command_writes_the_same_bytes(table: Path) -> None:
     assert len(prior.components) == 2
     assert prior.provenance["split"]["unseen"]["ears"] == 0
     assert prior.provenance["command"].endswith(
-        "-o prior.json --components 2 --part 1 --standard-audiograms 0"
+        "-o prior.json --components 2 --part 1 --standard-audiograms 0 --unusual-ears 0"
     )
+    picture = (table.parent / "prior.svg").read_text(encoding="utf-8")
+    for words in ("standard audiograms", "any shape", "one free threshold"):
+        assert words not in picture
+
+
+def test_unusual_ears_without_standard_audiograms_are_named_in_the_picture(table: Path) -> None:
+    options = ("--components", "1", "--part", "1", "--standard-audiograms", "0")
+
+    assert learned(table, *options, "--unusual-ears", "0.1") == 0
+
+    text = (table.parent / "prior.json").read_text(encoding="utf-8")
+    prior = PopulationPrior.from_json(text, "prior.json")
+    assert [c.weight for c in prior.components[:1]] == pytest.approx([0.9], abs=1e-5)
+    assert prior.provenance["unusual_ears_weight"] == 0.1
+    assert prior.provenance["command"].endswith("--standard-audiograms 0 --unusual-ears 0.1")
+    picture = (table.parent / "prior.svg").read_text(encoding="utf-8")
+    for words, count in (("standard audiograms", 0), ("any shape", 1), ("one free threshold", 7)):
+        assert picture.count(f"<!-- {words} -->") == count
 
 
 def test_ages_and_sexes_may_be_missing(table: Path) -> None:
@@ -144,6 +175,9 @@ def test_what_is_there_is_not_overwritten(table: Path, refused: Refused) -> None
         (["--part", "0"], "--part is 0; allowed is above 0 and at most 1"),
         (["--seed", "-1"], "--seed is -1; allowed are whole numbers 0 to 2147483647"),
         (["--standard-audiograms", "1"], "--standard-audiograms is 1; allowed is at least 0 and"),
+        (["--unusual-ears", "1"], "--unusual-ears is 1; allowed is at least 0 and below 1"),
+        (["--unusual-ears", "-0.1"], "--unusual-ears is -0.1; allowed is at least 0 and below 1"),
+        (["--unusual-ears", "nan"], "--unusual-ears is nan; allowed is at least 0 and below 1"),
         (["--picture", "x.txt"], "--picture is 'x.txt'; allowed is a name in .svg"),
         (["--picture", "/nowhere/x.svg"], "'/nowhere/x.svg'; allowed is a name in"),
         (["-o", "."], "-o is '.'; allowed is a name in .json, in a directory that is there"),
@@ -230,7 +264,7 @@ def mean_db_hl(prior: PopulationPrior) -> dict[float, float]:
 
 
 def test_the_shipped_prior_widens_and_is_positive_definite() -> None:
-    prior = shipped_prior()
+    prior, anything = shipped_prior(), []
 
     for c in prior.components:
         d = len(c.mean_db_hl)
@@ -240,8 +274,12 @@ def test_the_shipped_prior_widens_and_is_positive_definite() -> None:
         joint[d, d] = c.age_sd_years**2
         sd_db = dict(zip(prior.knots_hz, np.sqrt(np.diag(joint)[:d]), strict=True))
         assert np.linalg.eigvalsh(joint).min() > 0.5
+        if len(set(sd_db.values())) == 1:  # of any shape: as wide as can be everywhere
+            anything.append(sd_db[125.0])
+            continue
         assert sd_db[125.0] > sd_db[250.0]
         assert sd_db[16000.0] > sd_db[12000.0] > sd_db[8000.0]
+    assert anything == pytest.approx([np.hypot(35.0, 15.0)], abs=1e-3)
     assert sum(c.weight for c in prior.components) == pytest.approx(1.0, abs=1e-9)
 
 
@@ -268,10 +306,32 @@ def test_the_shipped_prior_is_honest_about_people_it_has_not_seen() -> None:
     density = about["log_density_an_unseen_ear"]
     for which in ("thresholds_alone", "given_age_and_sex"):
         assert density["learned"][which] > density["one_gaussian"][which] + 0.5
-        assert density["prior"][which] > density["one_gaussian"][which] + 0.4
+        # Standard audiograms and unusual ears cost something on people: 0.18 nats the unusual.
+        assert density["prior"][which] > density["one_gaussian"][which] + 0.35
+        assert density["prior"][which] > density["learned"][which] - 0.35
     for line in about["bands_of_unseen_ears"]:
         assert line["within_95"] == pytest.approx(0.95, abs=0.025)
         assert line["within_50"] == pytest.approx(0.50, abs=0.08)
+
+
+def test_the_shipped_prior_has_unusual_ears_as_they_are_made_of_the_others() -> None:
+    """Last in the file, made anew from the rest: weights, means, covariances, ages and sexes."""
+    prior = shipped_prior()
+    about = prior.provenance
+    met = prior.components[: about["components_learned"] + 1]
+    weight = sum(c.weight for c in met)
+    rest = replace(prior, components=tuple(replace(c, weight=c.weight / weight) for c in met))
+
+    again = with_unusual_ears(rest, about["unusual_ears_weight"])
+
+    assert weight == pytest.approx(1.0 - about["unusual_ears_weight"], abs=1e-5)
+    for found, expected in zip(again.components, prior.components, strict=True):
+        assert found.weight == pytest.approx(expected.weight, abs=2e-6)
+        # The weights of the file are rounded.
+        np.testing.assert_allclose(found.mean_db_hl, expected.mean_db_hl, atol=2e-3)
+        np.testing.assert_allclose(found.covariance_db2, expected.covariance_db2, atol=0.02)
+        assert found.age_mean_years == pytest.approx(expected.age_mean_years, abs=2e-3)
+        assert found.share_female == pytest.approx(expected.share_female, abs=2e-3)
 
 
 def test_age_and_sex_move_the_shipped_prior_the_way_they_move_people() -> None:

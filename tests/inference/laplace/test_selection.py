@@ -5,11 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from scipy import integrate
+from scipy import integrate, special
 
 from firmware_py import ThresholdEstimator
 from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED
-from firmware_py.inference.laplace.selection import bald, binary_entropy_of_normal, select
+from firmware_py.inference.laplace.selection import (
+    bald,
+    best_level,
+    binary_entropy_of_normal,
+    select,
+)
+from firmware_py.inference.rate import CHOICE_ENTRIES, PER_TONE, Seconds
 from tests import reference
 from tests.inference.listeners import listener, session
 from tests.inference.models import LAPLACE_PROFILES, PROFILES
@@ -20,6 +26,7 @@ HOULSBY_ERROR_BITS = 0.0027019  # the largest error of the exponential for an en
 means = st.floats(-20.0, 130.0)
 sds = st.floats(0.02, 60.0)
 noises = st.floats(0.1, 30.0)
+times = st.builds(Seconds, st.floats(0.1, 10.0), st.floats(0.1, 10.0))
 
 
 def _mutual_information_bits(distance_db: FloatArray, sd_db: float, noise_db: float) -> FloatArray:
@@ -78,9 +85,9 @@ def test_clipped_to_the_limits_it_is_best_by_the_exact_information(
     mean_db_hl: float, limits_db_hl: tuple[float, float], sd_db: float, noise_db: float
 ) -> None:
     low, high = limits_db_hl
-    choice = np.zeros(3)
+    choice = np.zeros(CHOICE_ENTRIES)
     one = np.ones(1)
-    select(mean_db_hl * one, sd_db * one, noise_db, one, low, high * one, choice)
+    select(mean_db_hl * one, sd_db * one, noise_db, one, low, high * one, PER_TONE, choice)
     levels_db_hl = np.linspace(*limits_db_hl, 301)
     bits = _mutual_information_bits(levels_db_hl - mean_db_hl, sd_db, noise_db)
     best = levels_db_hl[np.argmax(bits)]
@@ -91,16 +98,45 @@ def test_clipped_to_the_limits_it_is_best_by_the_exact_information(
     assert choice[1] == np.clip(mean_db_hl, *limits_db_hl)
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.booleans())
-def test_choice_is_the_best_of_a_grid(seed: int, points: int, narrow: bool) -> None:
+@given(means, sds, noises, st.sampled_from([(-10.0, 120.0), (30.0, 60.0)]), times)
+def test_the_best_level_has_the_best_rate_of_a_grid(
+    mean_db_hl: float, sd_db: float, noise_db: float, limits_db_hl: tuple[float, float],
+    seconds: Seconds,
+) -> None:  # fmt: skip
+    spread_db = np.hypot(sd_db, noise_db)
+    grid = np.clip(mean_db_hl + np.linspace(-5.0, 5.0, 1001) * spread_db, *limits_db_hl)
+    found = best_level(mean_db_hl, sd_db, noise_db, *limits_db_hl, seconds)
+    level_db_hl = np.append(grid, found)
+    bits = np.maximum(0.0, reference.bald(mean_db_hl, sd_db, level_db_hl, noise_db))
+    pressed = special.ndtr((level_db_hl - mean_db_hl) / spread_db)
+    rate = bits / (pressed * seconds.answered + (1.0 - pressed) * seconds.silent)
+
+    assert limits_db_hl[0] <= found <= limits_db_hl[1]
+    assert rate[-1] >= np.max(rate) * (1.0 - 1e-6) - 1e-12
+    if seconds.answered != seconds.silent and bits[-1] > 1e-6:
+        nearest = np.clip(mean_db_hl, *limits_db_hl)
+        assert (found - nearest) * (seconds.silent - seconds.answered) >= 0.0
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 40),
+    st.booleans(),
+    st.sampled_from([PER_TONE, Seconds(1.4, 2.0), Seconds(5.0, 0.5)]),
+)
+def test_choice_is_the_best_of_a_grid(
+    seed: int, points: int, narrow: bool, seconds: Seconds
+) -> None:
     rng = np.random.default_rng(seed)
     mean_db_hl = rng.uniform(-30.0, 140.0, points)
     sd_db = np.exp(rng.uniform(-3.0, 4.0, points))
     weight = rng.uniform(0.0, 2.0, points) * (rng.random(points) < 0.8)
     noise_db = float(np.exp(rng.uniform(-2.0, 3.0)))
     low, high = (30.0, 60.0) if narrow else (-10.0, 120.0)
-    choice = np.full(3, np.nan)
-    status = select(mean_db_hl, sd_db, noise_db, weight, low, np.full(points, high), choice)
+    choice = np.full(CHOICE_ENTRIES, np.nan)
+    status = select(
+        mean_db_hl, sd_db, noise_db, weight, low, np.full(points, high), seconds, choice
+    )
     if not np.any(weight > 0.0):
         assert status == NONE_ALLOWED
         return
@@ -108,29 +144,35 @@ def test_choice_is_the_best_of_a_grid(seed: int, points: int, narrow: bool) -> N
     grid = np.maximum(
         0.0, reference.bald(mean_db_hl[:, None], sd_db[:, None], levels_db_hl, noise_db)
     )
-    index, level_db_hl, bits = int(choice[0]), choice[1], choice[2]
+    index = int(choice[0])
+    level_db_hl, bits, taken = choice[1:].tolist()
+    spread_db = np.hypot(sd_db, noise_db)[:, None]
+    pressed = special.ndtr((levels_db_hl - mean_db_hl[:, None]) / spread_db)
+    grid /= pressed * seconds.answered + (1.0 - pressed) * seconds.silent
 
     assert status == CONVERGED
     assert weight[index] > 0.0
     assert low <= level_db_hl <= high
     assert bits == bald(float(mean_db_hl[index]), float(sd_db[index]), level_db_hl, noise_db)
-    assert weight[index] * bits >= np.max(weight[:, None] * grid) - 1e-12
+    assert weight[index] * bits / taken >= np.max(weight[:, None] * grid) * (1.0 - 1e-6) - 1e-12
 
 
 def test_of_equals_the_first_is_taken() -> None:
-    choice = np.zeros(3)
+    choice = np.zeros(CHOICE_ENTRIES)
     three = np.ones(3)
-    select(50.0 * three, 8.0 * three, 2.0, three, -10.0, 120.0 * three, choice)
-    assert choice[0] == 0.0
-    select(50.0 * three, 8.0 * three, 2.0, np.array([0.0, 1.0, 1.0]), -10.0, 120.0 * three, choice)
-    assert choice[0] == 1.0
+    for weight, first in (([1.0, 1.0, 1.0], 0.0), ([0.0, 1.0, 1.0], 1.0)):
+        select(
+            50.0 * three, 8.0 * three, 2.0, np.array(weight), -10.0, 120.0 * three, PER_TONE,
+            choice,
+        )  # fmt: skip
+        assert choice[0] == first
 
 
 def test_where_nothing_can_be_learnt_something_is_still_chosen() -> None:
-    choice = np.full(3, np.nan)
+    choice = np.full(CHOICE_ENTRIES, np.nan)
     two = np.ones(2)
-    status = select(1e4 * two, 0.01 * two, 2.0, two, -10.0, 120.0 * two, choice)
-    assert (status, *choice) == (CONVERGED, 0.0, 120.0, 0.0)
+    status = select(1e4 * two, 0.01 * two, 2.0, two, -10.0, 120.0 * two, PER_TONE, choice)
+    assert (status, *choice) == (CONVERGED, 0.0, 120.0, 0.0, 1.0)
 
 
 # --- through the estimator -----------------------------------------------------------------------

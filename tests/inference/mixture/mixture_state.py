@@ -5,27 +5,40 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from firmware_py import ThresholdEstimator
-from firmware_py.inference.mixture.arrays import Gaussian, Sites
-from firmware_py.inference.mixture.expectation_propagation import TOLERANCE_SD, propagate
+from firmware_py.inference.mixture.arrays import UNSURE_HALF_WIDTH_DB, Gaussian, Sites
+from firmware_py.inference.mixture.expectation_propagation import (
+    DAMPING,
+    TOLERANCE_SD,
+    propagate,
+    sweep_in_turn,
+)
 from firmware_py.inference.mixture.population_prior import PopulationPrior
 from firmware_py.inference.mixture.posterior import see
-from firmware_py.inference.mixture.wandering import chance
 from firmware_py.inference.profiles import PROFILES, MixtureProfile
 from tests.inference.mixture.population import POPULATION, moments
 from tests.inference.models import mixture_of
 from tests.reference import FloatArray
-from tests.reference_mixture import HEARD, SILENT, UNSURE, Data, Listener
+from tests.reference_mixture import (
+    HEARD,
+    SILENT,
+    SWEEPS_MAX,
+    UNSURE,
+    Data,
+    Listener,
+    bows_of,
+    row_of,
+    with_bends,
+)
 
-OUTSIDE_DB2_PER_OCTAVE = 150.0
 RATE_MIN = 1e-4
 
 # What profile "default" thinks possible.
-DEFAULT = PROFILES["default"]
-assert isinstance(DEFAULT, MixtureProfile)
+_DEFAULT = PROFILES["default"]
+assert isinstance(_DEFAULT, MixtureProfile)
+DEFAULT: MixtureProfile = _DEFAULT
 LISTENERS = [
-    Listener(noise_db, lapse_rate, false_alarm_rate, noise_share * share)
-    for noise_db, noise_share in DEFAULT.noises_db
-    for lapse_rate, false_alarm_rate, share in DEFAULT.rates
+    Listener(kind.response_noise_db, kind.lapse_rate, kind.false_alarm_rate, kind.share)
+    for kind in DEFAULT.kinds
 ]
 
 Answer = tuple[float, float, bool | None]
@@ -43,31 +56,51 @@ def told_listener(noise_db: float, lapse_rate: float, false_alarm_rate: float) -
 
 
 def between_db2(frequency_hz: float, prior: PopulationPrior) -> float:
-    """Return the variance between the knots, and beyond the outermost."""
-    at = float(np.log2(frequency_hz))
-    knots = np.log2(prior.knots_hz)
-    if at < knots[0] or at > knots[-1]:
-        return OUTSIDE_DB2_PER_OCTAVE * max(knots[0] - at, at - knots[-1])
-    i = min(int(np.searchsorted(knots, at, side="right")) - 1, len(knots) - 2)
-    u = (at - knots[i]) / (knots[i + 1] - knots[i])
-    return float(4.0 * u * (1.0 - u) * prior.between_knots_sd_db[i] ** 2)
+    """Return the variance of the bend at a frequency, and beyond the outermost knots."""
+    bows_db = bows_of(frequency_hz, np.array(prior.knots_hz), np.array(prior.between_knots_sd_db))
+    return float(np.sum(bows_db**2))
+
+
+def with_dead_zones(listeners: list[Listener], half_width_db: float | None) -> list[Listener]:
+    """Return the listeners with this half width; None: each with every one of the profile."""
+    zones = DEFAULT.dead_zones if half_width_db is None else ((half_width_db, 1.0),)
+    return [
+        Listener(*listener[:3], share * listener.share, each_db)
+        for each_db, share in zones
+        for listener in listeners
+    ]
+
+
+def data_of(prior: PopulationPrior, bends: bool, listeners: list[Listener], wanders: bool) -> Data:
+    """Return a reference without answers yet, with or without bends among its unknowns."""
+    weight, mean, covariance = moments(prior)
+    between_sd_db = None
+    if bends:
+        mean, covariance = with_bends(mean, covariance)
+        between_sd_db = np.array(prior.between_knots_sd_db)
+    return Data(
+        weight, mean, covariance, np.array(prior.knots_hz), between_sd_db, listeners, wanders
+    )
 
 
 def twin(
     answers: list[Answer], listener: Listener | None = None, prior: PopulationPrior = POPULATION,
     noise_curve: list[tuple[float, float]] | None = None, **options: Any,
 ) -> Twin:  # fmt: skip
-    """Give the same answers to both; listener None: those of the profile."""
+    """Give the same answers to both; listener None: those of the profile.
+
+    Only if one of them is off the knots are the bends among the unknowns of either.
+    """
     if listener is not None:
         options |= {"lapse_rate": listener.lapse_rate, "response_noise_db": listener.noise_db,
                     "false_alarm_rate": listener.false_alarm_rate}  # fmt: skip
     if noise_curve is not None:
         options["response_noise_db"] = noise_curve
     estimator = ThresholdEstimator(prior=prior, max_trials=max(1, len(answers)), **options)
-    data = Data(
-        *moments(prior), np.array(prior.knots_hz),
-        LISTENERS if listener is None else [listener], listener is None,
-        options.get("unsure_half_width_db", 0.0),
+    listeners = LISTENERS if listener is None else [listener]
+    data = data_of(
+        prior, any(frequency_hz not in prior.knots_hz for frequency_hz, *_ in answers),
+        with_dead_zones(listeners, options.get("unsure_half_width_db", 0.0)), listener is None,
     )  # fmt: skip
     for frequency_hz, level_db_hl, heard in answers:
         estimator.observe(frequency_hz, level_db_hl, heard)
@@ -77,41 +110,47 @@ def twin(
             # The listener of the reference then has a noise of 1 dB.
             factor = float(np.interp(np.log2(frequency_hz), np.log2(x), y))
         code = UNSURE if heard is None else HEARD if heard else SILENT
-        data.add(frequency_hz, level_db_hl, code, between_db2(frequency_hz, prior), factor)
+        data.add(frequency_hz, level_db_hl, code, factor)
     return Twin(estimator, data)
 
 
-def settle(estimator: ThresholdEstimator, calls: int = 200) -> None:
-    """Run the kernel of every hypothesis again and again, until its tolerance does not matter."""
+def settle(estimator: ThresholdEstimator) -> None:
+    """Sweep on in every hypothesis until nothing moves, so that its tolerance does not matter.
+
+    By halves and in turn, which settles also where undamped sweeps go round in circles.
+    """
     model = mixture_of(estimator)
     w, of = model.workspace, model.workspace.hypotheses
-    n, components, half_width_db = (
-        estimator.trial_count, len(w.prior.log_weight), estimator.unsure_half_width_db
-    )  # fmt: skip
+    n, components = estimator.trial_count, len(w.prior.log_weight)
     for h in range(len(of.weight)):
-        k = h % components
-        see(
-            0, n, w.tones, w.prior.mean_db_hl[k], w.listeners.table[h // components],
-            chance(half_width_db), w.wandering.away, w.likelihood,
+        k, who = h % components, w.listeners.table[h // components]
+        half_width_db = who[UNSURE_HALF_WIDTH_DB]
+        see(0, n, w.tones, w.prior.mean_db_hl[k], who, w.wandering, w.likelihood)
+        sites = Sites(of.tau[h], of.nu[h], of.probability[h])
+        posterior = Gaussian(of.mean[h], of.covariance[h])
+        sweeps, move = 0, np.inf
+        while move > 1e-12 and sweeps < SWEEPS_MAX:
+            move = sweep_in_turn(
+                n, DAMPING, w.tones, w.likelihood, half_width_db, sites, posterior, w.scratch.column
+            )
+            sweeps += 1
+        # Computes posterior and evidence from the sites, and ends at once where nothing moves.
+        of.log_evidence[h], _ = propagate(
+            n, w.tones, w.likelihood, half_width_db, TOLERANCE_SD, w.prior.precision[k],
+            w.prior.log_partition[k], sites, posterior, w.scratch,
         )  # fmt: skip
-        for _ in range(calls):
-            of.log_evidence[h], _ = propagate(
-                n, w.tones, w.likelihood, half_width_db, TOLERANCE_SD, w.prior.precision[k],
-                w.prior.log_partition[k], Sites(of.tau[h], of.nu[h], of.probability[h]),
-                Gaussian(of.mean[h], of.covariance[h]), w.scratch,
-            )  # fmt: skip
     model.weigh()
 
 
 def hypotheses_of(estimator: ThresholdEstimator) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return weights, means (dB HL) and covariances of the hypotheses, copied."""
+    """Return weights, means (knots: dB HL) and covariances of the hypotheses, copied."""
     w = mixture_of(estimator).workspace
     mean = w.hypotheses.mean + np.tile(w.prior.mean_db_hl, (len(w.listeners.log_share), 1))
     return w.hypotheses.weight.copy(), mean, w.hypotheses.covariance.copy()
 
 
 class SimulatedEar:
-    """Someone out of the population, who lapses as told."""
+    """Someone out of the population, who lapses as told, and is unsure so near the threshold."""
 
     def __init__(
         self, rng: np.random.Generator, listener: Listener, half_width_db: float = 0.0,
@@ -120,13 +159,20 @@ class SimulatedEar:
         weight, mean, covariance = moments(prior)
         k = rng.choice(len(weight), p=weight)
         self._rng, self._listener, self._half_width_db = rng, listener, half_width_db
-        self._octaves = np.log2(prior.knots_hz)
+        self._prior = prior
         self.threshold_db_hl = rng.multivariate_normal(mean[k], covariance[k])
+        # Of a stream of their own: who is asked at knots answers as if there were none.
+        self.bends = rng.spawn(1)[0].standard_normal(len(prior.knots_hz) + 1)
+
+    def at(self, frequency_hz: float) -> float:
+        """Return the threshold at a frequency, dB HL."""
+        knots_hz = np.array(self._prior.knots_hz)
+        bows_db = bows_of(frequency_hz, knots_hz, np.array(self._prior.between_knots_sd_db))
+        return float(row_of(frequency_hz, knots_hz) @ self.threshold_db_hl + bows_db @ self.bends)
 
     def __call__(self, frequency_hz: float, level_db_hl: float) -> bool | None:
         rng, who = self._rng, self._listener
-        g = np.interp(np.log2(frequency_hz), self._octaves, self.threshold_db_hl)
-        above_db = level_db_hl - g + who.noise_db * rng.standard_normal()
+        above_db = level_db_hl - self.at(frequency_hz) + who.noise_db * rng.standard_normal()
         chance = rng.random()
         if chance < who.lapse_rate:
             return False

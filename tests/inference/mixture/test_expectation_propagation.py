@@ -99,7 +99,7 @@ def test_agrees_with_the_dense_reference(name: str) -> None:
     log_evidence = w.hypotheses.log_evidence.copy()
     worst_sd, worst_nats = 0.0, 0.0
     for k, e in enumerate(expected):
-        if weight[k] < 1e-4:  # asleep, or as good as
+        if weight[k] < ASLEEP_BELOW:  # asleep, or as good as
             continue
         share = min(weight[k] / 0.01, 1.0)
         sd = np.sqrt(np.diag(e.covariance_db2))
@@ -135,11 +135,11 @@ def test_light_hypotheses_left_early_hardly_move_what_is_said(trials: int) -> No
         weight = hypotheses_of(estimator)[0]
         assert np.any(weight < TOLERANCE_BY_WEIGHT_SD / TOLERANCE_SD)
         as_it_stands = np.array(estimator.threshold(KNOTS_HZ))
-        settle(estimator, calls=10)
+        settle(estimator)
         moved_db = np.abs(as_it_stands - np.array(estimator.threshold(KNOTS_HZ)))
         worst_db = max(worst_db, float(np.max(moved_db)))
     print(f"\n{trials} answers: within {worst_db:.1e} dB as it stands")
-    assert 0.0 < worst_db <= 0.02
+    assert 0.0 < worst_db <= 0.04
 
 
 def test_tolerance_is_a_share_of_what_is_said() -> None:
@@ -150,7 +150,7 @@ def test_tolerance_is_a_share_of_what_is_said() -> None:
         if tolerance_sd > TOLERANCE_SD:
             assert weight * tolerance_sd <= TOLERANCE_BY_WEIGHT_SD * (1.0 + 1e-12)
     assert tolerance_of(1.0) == TOLERANCE_SD
-    assert tolerance_of(ASLEEP_BELOW) == TOLERANCE_AT_THE_END_SD
+    assert tolerance_of(0.5 * ASLEEP_BELOW) == TOLERANCE_AT_THE_END_SD
 
 
 @pytest.mark.parametrize("answer", [HEARD, UNSURE, SILENT])
@@ -208,27 +208,32 @@ def test_one_answer_is_exact_in_one_dimension(level_db_hl: float, answer: bool |
 
 
 @pytest.mark.parametrize("answer", [True, False, None])
-def test_one_answer_between_knots_is_exact_in_two_dimensions(answer: bool | None) -> None:
-    """Quadrature over both neighbours, their line blurred by what lies between."""
+def test_one_answer_between_knots_is_exact_in_three_dimensions(answer: bool | None) -> None:
+    """Quadrature over both neighbours and the bend between them."""
     estimator, data = _alone(30.0, answer, 1500.0)
     j = KNOTS_HZ.index(1000.0)
-    pair = slice(j, j + 2)
-    mean, covariance = data.mean_db_hl[0][pair], data.covariance_db2[0][pair, pair]
+    bend = len(KNOTS_HZ) + j
+    three = [j, j + 1, bend]
+    mean, covariance = data.mean_db_hl[0][three], data.covariance_db2[0][np.ix_(three, three)]
     factor = np.linalg.cholesky(covariance)
-    u = np.linspace(-9.0, 9.0, 601)
-    z = np.stack(np.meshgrid(u, u, indexing="ij"), axis=-1).reshape(-1, 2)
+    u = np.linspace(-8.0, 8.0, 129)
+    z = np.stack(np.meshgrid(u, u, u, indexing="ij"), axis=-1).reshape(-1, 3)
     w = mean + z @ factor.T
-    p = np.exp(-0.5 * np.sum(z**2, axis=1)) / (2.0 * np.pi) * (u[1] - u[0]) ** 2
-    noise_db = float(data.noise_of(USUAL)[0])
-    p *= probability(data.answer[0], 30.0, w @ data.rows[0][pair], noise_db, USUAL, 2.0)
+    p = np.exp(-0.5 * np.sum(z**2, axis=1)) / (2.0 * np.pi) ** 1.5 * (u[1] - u[0]) ** 3
+    row = data.rows[0][three]
+    p *= probability(data.answer[0], 30.0, w @ row, USUAL.noise_db, USUAL, 2.0)
     total = np.sum(p)
     expected = p @ w / total
     sd = np.sqrt(p @ (w - expected) ** 2 / total)
-    mean_db_hl, sd_db = estimator.threshold(KNOTS_HZ[j : j + 2])
+    at = w @ row
+    mean_db_hl, sd_db = estimator.threshold([*KNOTS_HZ[j : j + 2], 1500.0])
+    of = mixture_of(estimator).workspace.hypotheses
 
     assert estimator.log_evidence == pytest.approx(math.log(total), abs=1e-9)
-    assert_allclose(mean_db_hl, expected, rtol=1e-8)
-    assert_allclose(sd_db, sd, rtol=1e-8)
+    assert_allclose(mean_db_hl, [*expected[:2], p @ at / total], rtol=1e-8)
+    assert_allclose(sd_db, [*sd[:2], math.sqrt(p @ (at - p @ at / total) ** 2 / total)], rtol=1e-8)
+    assert of.mean[0, bend] == pytest.approx(expected[2], abs=1e-9)
+    assert of.covariance[0, bend, bend] == pytest.approx(sd[2] ** 2, rel=1e-8)
 
 
 def test_a_surprise_widens_the_posterior_but_not_beyond_the_prior() -> None:
@@ -255,10 +260,12 @@ def _run(
 ) -> tuple[float, int, FloatArray]:  # fmt: skip
     """Run the kernel on one knot; return log evidence, status, and mean and variance."""
     n = len(answers)
-    tones = Tones(np.zeros(n, np.int64), np.array(answers, np.int64), *np.zeros((4, n)))
+    at_the_knot = np.zeros(n, np.int64), np.full(n, -1)
+    tones = Tones(*at_the_knot, np.array(answers, np.int64), *np.zeros((4, n)), *np.zeros((1, 0)))
     likelihood = Likelihood(
-        np.array(margin_db), np.full(n, noise_db**2), np.full(n, rate), np.full(n, rate)
-    )
+        np.array(margin_db), np.full(n, noise_db**2), np.full(n, rate), np.full(n, rate),
+        *np.zeros((3, 0)),
+    )  # fmt: skip
     sites, posterior = Sites(*np.zeros((3, n))), arrays.Gaussian(np.zeros(1), np.zeros((1, 1)))
     one = np.zeros((1, 1))
     scratch = Scratch(one, one.copy(), np.zeros(1), np.zeros(1), np.zeros((SITE_ROWS, n)))

@@ -10,7 +10,13 @@ from scipy.special import logsumexp
 
 from firmware_py import ThresholdEstimator
 from firmware_py.inference.kernel import CONVERGED, NOT_POSITIVE_DEFINITE
-from firmware_py.inference.mixture.arrays import Mixture, Places, Prior, Scratch
+from firmware_py.inference.mixture.arrays import (
+    LISTENER_ENTRIES,
+    Mixture,
+    Places,
+    Prior,
+    Scratch,
+)
 from firmware_py.inference.mixture.population_prior import Component, PopulationPrior
 from firmware_py.inference.mixture.posterior import invert_prior, sum_out_listeners, weigh
 from firmware_py.inference.mixture.prediction import quantile
@@ -42,7 +48,10 @@ def _after() -> ThresholdEstimator:
 def _components_at(
     estimator: ThresholdEstimator, frequency_hz: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return weights, means and SDs of all hypotheses at a frequency, by dense algebra."""
+    """Return weights, means and SDs of all hypotheses at a frequency, by dense algebra.
+
+    They are those before any tone off the knots: the bend is as it was.
+    """
     w = mixture_of(estimator).workspace
     b = row_of(frequency_hz, np.array(KNOTS_HZ))
     mean = (w.hypotheses.mean + np.tile(w.prior.mean_db_hl, (len(w.listeners.log_share), 1))) @ b
@@ -111,7 +120,7 @@ def test_quantile_of_a_rare_component_far_away(share: float) -> None:
     point_sd = math.sqrt(weight @ (sd**2 + (mean - point_mean) ** 2))
     found = np.zeros(1)
     quantile(
-        share, Places(np.zeros(1, np.int64), np.zeros(1), np.zeros(1)),
+        share, Places(np.zeros(1, np.int64), np.full(1, -1), np.zeros(1), np.zeros(1)),
         Mixture(weight, mean[:, np.newaxis], (sd**2)[:, np.newaxis, np.newaxis]),
         np.array([point_mean]), np.array([point_sd]), found,
     )  # fmt: skip
@@ -126,7 +135,7 @@ def test_quantile_of_a_rare_component_far_away(share: float) -> None:
 
 def test_weights_are_prior_times_evidence() -> None:
     rng = np.random.default_rng([SEED, 1])
-    for components, listeners in ((1, 1), (4, 1), (3, 12)):
+    for components, listeners in ((1, 1), (4, 1), (3, 12), (15, 9)):
         log_component = np.log(rng.dirichlet(np.ones(components)))
         log_listener = np.log(rng.dirichlet(np.ones(listeners)))
         for size in (1.0, 30.0, 3000.0):
@@ -144,14 +153,14 @@ def test_summing_out_listeners_keeps_the_moments() -> None:
     count = components * listeners
     weight = rng.dirichlet(np.ones(count))
     weight[1::components] = 0.0  # a component without any weight left
-    listener = rng.uniform(0.0, 5.0, (listeners, 3))
+    listener = rng.uniform(0.0, 5.0, (listeners, LISTENER_ENTRIES))
     prior_mean, mean = rng.normal(size=(components, knots)), rng.normal(size=(count, knots)) * 5.0
     a = rng.normal(size=(count, knots, knots))
     covariance = a @ a.transpose(0, 2, 1)
     found = Mixture(
         *(np.full((components, *shape), np.nan) for shape in ((), (knots,), (knots, knots)))
     )
-    found_listener = np.full(3, 9.0)
+    found_listener = np.full(LISTENER_ENTRIES, 9.0)
     status = sum_out_listeners(
         listener, weight, prior_mean, mean, covariance, found, found_listener
     )

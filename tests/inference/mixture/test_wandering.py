@@ -7,85 +7,146 @@ import pytest
 from numpy.testing import assert_allclose
 
 from firmware_py import ThresholdEstimator
+from firmware_py.inference.answers import HEARD, SILENT, UNSURE
 from firmware_py.inference.mixture.arrays import Wandering
 from firmware_py.inference.mixture.wandering import (
     PROBABILITY_MIN,
     attending_probability,
-    chance,
+    buttons,
+    false_alarm_rate_of,
     follow_attention,
-    rate_of,
+    lapse_rate_of,
+    while_missing,
+    while_pressing,
 )
 from tests.inference.mixture.population import POPULATION
+from tests.inference.models import mixture_of
 from tests.reference import FloatArray
-from tests.reference_mixture import AWAY_AT_THE_START, RETURNS, WANDERS_OFF, log_of_wanderer
+from tests.reference_mixture import (
+    ATTENDING,
+    MISSING,
+    PRESSING,
+    STATE_AT_THE_START,
+    STATE_TO_STATE,
+    log_of_wanderer,
+    while_away,
+)
 
 SEED = 20260701
+HALF_WIDTHS_DB = [0.0, 2.0]
 
 
-def _all_ways(p: FloatArray, by_chance: float) -> tuple[FloatArray, float, float]:
-    """Return for each answer how likely the others make it that one was away then.
+def _wandering(attending: FloatArray) -> Wandering:
+    """Return what the recursions read, and NaN where they write."""
+    n = len(attending)
+    nan = np.full(n + 1, np.nan)
+    return Wandering(nan, nan.copy(), attending, nan[:n].copy(), nan[:n].copy())
 
-    Also the same for the next answer, which has no answer of its own yet, and the log probability
-    of all answers.
+
+def _all_ways(
+    p: FloatArray, answers: list[int], half_width_db: float
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return for each answer how likely the others make each state of attention, (n, 3).
+
+    Also the same (3,) for the next answer, which has no answer of its own yet, and the log
+    probability of all answers.
     """
     n = len(p)
-    away_without, total_without = np.zeros(n), np.zeros(n)
-    away_next = everything = 0.0
-    for away in itertools.product((False, True), repeat=n + 1):
-        weight = AWAY_AT_THE_START if away[0] else 1.0 - AWAY_AT_THE_START
-        for before, after in itertools.pairwise(away):
-            leaves = RETURNS if before else WANDERS_OFF
-            weight *= leaves if before != after else 1.0 - leaves
-        given = np.where(away[:n], by_chance, p)
-        everything += weight * np.prod(given)
-        away_next += weight * np.prod(given) * away[n]
+    given = np.column_stack([p, [while_away(answer, half_width_db) for answer in answers]])
+    without, of_next, everything = np.zeros((n, 3)), np.zeros(3), 0.0
+    for path in itertools.product((ATTENDING, MISSING, PRESSING), repeat=n + 1):
+        weight = STATE_AT_THE_START[path[0]]
+        for before, after in itertools.pairwise(path):
+            weight *= STATE_TO_STATE[before, after]
+        each = given[np.arange(n), list(path[:n])]
+        everything += weight * np.prod(each)
+        of_next[path[n]] += weight * np.prod(each)
         for i in range(n):
-            others = weight * np.prod(np.delete(given, i))
-            total_without[i] += others
-            away_without[i] += others * away[i]
-    return away_without / total_without, away_next / everything, float(np.log(everything))
+            without[i, path[i]] += weight * np.prod(np.delete(each, i))
+    return (
+        without / without.sum(axis=1, keepdims=True), of_next / everything,
+        float(np.log(everything)),
+    )  # fmt: skip
 
 
-@pytest.mark.parametrize("by_chance", [0.5, 1.0 / 3.0])
-@pytest.mark.parametrize("n", [1, 2, 5, 9])
-def test_recursions_sum_over_all_ways_of_wandering(n: int, by_chance: float) -> None:
+@pytest.mark.parametrize("half_width_db", HALF_WIDTHS_DB)
+@pytest.mark.parametrize("n", [1, 2, 5, 7])
+def test_recursions_sum_over_all_ways_of_wandering(n: int, half_width_db: float) -> None:
     rng = np.random.default_rng([SEED, n])
+    kinds = [HEARD, SILENT, UNSURE] if half_width_db else [HEARD, SILENT]
     for _ in range(5):
         p = rng.choice([1e-4, 0.02, 0.3, 0.97], n) * rng.uniform(0.9, 1.0, n)
-        wandering = Wandering(np.full(n + 1, np.nan), p, np.full(n, np.nan))
-        follow_attention(n, by_chance, wandering)
-        without, of_next, log_p = _all_ways(p, by_chance)
-        assert_allclose(wandering.away[:n], without, rtol=1e-11)
-        assert wandering.away[n] == pytest.approx(of_next, rel=1e-11)
-        half_width_db = 0.0 if by_chance == 0.5 else 1.0
-        found = log_of_wanderer([np.array([value]) for value in p], half_width_db)
+        answers = rng.choice(kinds, n)
+        wandering = _wandering(p)
+        follow_attention(n, buttons(half_width_db), answers, wandering)
+        without, of_next, log_p = _all_ways(p, answers.tolist(), half_width_db)
+        assert_allclose(wandering.missing[:n], without[:, MISSING], rtol=1e-11)
+        assert_allclose(wandering.pressing[:n], without[:, PRESSING], rtol=1e-11)
+        assert wandering.missing[n] == pytest.approx(of_next[MISSING], rel=1e-11)
+        assert wandering.pressing[n] == pytest.approx(of_next[PRESSING], rel=1e-11)
+        each = [np.array([value]) for value in p]
+        found = log_of_wanderer(each, answers.tolist(), half_width_db)
         assert found[0] == pytest.approx(log_p, rel=1e-12)
 
 
-def test_long_runs_neither_overflow_nor_vanish() -> None:
+@pytest.mark.parametrize("answer", [HEARD, SILENT])
+def test_long_runs_neither_overflow_nor_vanish(answer: int) -> None:
+    """A thousand answers that attention explains badly, or well."""
+    answers = np.full(1024, answer)
     for value in (1e-4, 0.999):
-        wandering = Wandering(np.full(1025, np.nan), *np.full((2, 1024), value))
-        follow_attention(1024, 0.5, wandering)
-        assert np.all((wandering.away > 0.0) & (wandering.away < 1.0))
-        assert (wandering.away[512] > 0.5) == (value < 0.5)
+        wandering = _wandering(np.full(1024, value))
+        follow_attention(1024, 1.0, answers, wandering)
+        for away in (wandering.missing, wandering.pressing):
+            assert np.all((away > 0.0) & (away < 1.0))
+        away = wandering.missing + wandering.pressing
+        assert np.all(away < 1.0)
+        assert (away[512] > 0.5) == (value < 0.5)
+        like, unlike = wandering.missing[512], wandering.pressing[512]
+        assert (like > unlike) == (answer == SILENT)
 
 
-@pytest.mark.parametrize("wandering", [0.0, 0.02, 0.5, 0.99])
-@pytest.mark.parametrize("half_width_db", [0.0, 2.0])
-def test_rates_of_one_answer_mix_attention_and_chance(
-    wandering: float, half_width_db: float
+@pytest.mark.parametrize(("missing", "pressing"), [
+    (0.0, 0.0), (0.02, 0.0), (0.0, 0.3), (0.5, 0.2), (0.04, 0.95)
+])  # fmt: skip
+@pytest.mark.parametrize("half_width_db", HALF_WIDTHS_DB)
+def test_rates_of_one_answer_mix_attention_missing_and_pressing(
+    missing: float, pressing: float, half_width_db: float
 ) -> None:
-    by_chance = chance(half_width_db)
-    assert by_chance == (1.0 / 3.0 if half_width_db else 0.5)
-    rate = rate_of(wandering, by_chance, 0.02)
-    assert rate == pytest.approx((1.0 - wandering) * 0.02 + wandering * by_chance, rel=1e-14)
-    for p in (0.001, 0.4, 0.99):
-        mixed = (1.0 - wandering) * p + wandering * by_chance
-        assert attending_probability(wandering, by_chance, mixed) == pytest.approx(
-            max(p, PROBABILITY_MIN), rel=1e-9
+    """As probabilities of its answers: at every threshold, whatever was answered."""
+    presses = buttons(half_width_db)
+    assert presses == (2.0 if half_width_db else 1.0)
+    lapse, false_alarm = 0.03, 0.02
+    mixed_lapse = lapse_rate_of(missing, pressing, lapse)
+    mixed_false_alarm = false_alarm_rate_of(missing, pressing, false_alarm, presses)
+    c, mixed_c = (
+        1.0 - miss - presses * press
+        for miss, press in ((lapse, false_alarm), (mixed_lapse, mixed_false_alarm))
+    )
+    attends = 1.0 - missing - pressing
+    for answer in (HEARD, SILENT, UNSURE) if half_width_db else (HEARD, SILENT):
+        misses, pushes = while_away(answer, half_width_db)
+        assert while_missing(answer, presses) == pytest.approx(misses, rel=1e-14)
+        assert while_pressing(answer, presses) == pytest.approx(pushes, rel=1e-14)
+        rate, mixed_rate = (
+            (lapse, mixed_lapse) if answer == SILENT else (false_alarm, mixed_false_alarm)
         )
-    # Rounding, or another hypothesis, may ask for less than nothing.
-    assert attending_probability(0.5, by_chance, 0.1) == PROBABILITY_MIN
+        for sees in (0.0, 0.001, 0.4, 1.0):  # what the probit says of this answer
+            p = rate + c * sees
+            mixed = attends * p + missing * misses + pressing * pushes
+            assert mixed_rate + mixed_c * sees == pytest.approx(mixed, rel=1e-13)
+            found = attending_probability(answer, missing, pressing, presses, mixed)
+            assert found == pytest.approx(max(p, PROBABILITY_MIN), rel=1e-9)
+        # Rounding, or another hypothesis, may ask for less than nothing.
+        least = attending_probability(answer, 0.5, 0.4, presses, 0.01)
+        assert least == PROBABILITY_MIN
+
+
+@pytest.mark.parametrize("half_width_db", HALF_WIDTHS_DB)
+def test_the_probabilities_of_all_answers_while_away_are_1(half_width_db: float) -> None:
+    presses = buttons(half_width_db)
+    for given in (while_missing, while_pressing):
+        pressed = sum(given(a, presses) for a in ((HEARD, UNSURE) if half_width_db else (HEARD,)))
+        assert given(SILENT, presses) + pressed == pytest.approx(1.0, rel=1e-15)
 
 
 def test_who_is_told_to_lapse_at_a_rate_does_not_wander() -> None:
@@ -120,3 +181,22 @@ def test_answers_that_the_others_contradict_are_thought_to_be_unattended() -> No
     assert mean_db_hl == pytest.approx(12.5, abs=5.0)
     estimator.reset()
     assert len(estimator.attended) == 0
+
+
+def test_who_presses_for_all_is_away_like_who_misses_all() -> None:
+    """Of someone whose threshold is known well, six silent tones in a row are answered."""
+    estimator = ThresholdEstimator(prior=POPULATION)
+    for _ in range(5):
+        for frequency_hz in (500.0, 1000.0, 2000.0):
+            estimator.observe(frequency_hz, 60.0, True)
+            estimator.observe(frequency_hz, 45.0, False)
+    before = estimator.attended.copy()
+    for frequency_hz in (1000.0, 2000.0, 500.0, 1000.0, 2000.0, 500.0):
+        estimator.observe(frequency_hz, 0.0, True)
+    w = mixture_of(estimator).workspace.wandering
+    (mean_db_hl,), _ = estimator.threshold([1000.0])
+
+    assert np.min(before) > 0.5
+    assert np.max(estimator.attended[-5:]) < 0.5
+    assert np.all(w.pressing[31:36] > 10.0 * w.missing[31:36])
+    assert mean_db_hl == pytest.approx(52.5, abs=5.0)

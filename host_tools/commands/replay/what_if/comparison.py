@@ -8,7 +8,7 @@ from typing import Any, Self
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.outcomes import MaskingMark
+from firmware_py.procedure.reading import Kind, read
 from host_tools.commands.replay.what_if.supposition import SupposedModel, Supposition
 from host_tools.errors import HostError
 from host_tools.recorded import RecordedSession
@@ -33,7 +33,9 @@ class Row:
     limit_db_hl: float
     recorded: Estimate
     supposed: Estimate
-    masked: bool = False  # in the record: the other ear had noise
+    # `masked`, `inferred`: in the record: the other ear had noise; no tone was asked there
+    masked: bool = False
+    inferred: bool = False
 
     @property
     def difference_db(self) -> float:
@@ -126,11 +128,14 @@ def _ear(session: RecordedSession, ear: EarTest, supposed: ThresholdEstimator) -
     )
     floor_db_hl = session.settings.level_min_db_hl
     found = session.result.by_ear[ear.ear]
-    masked_hz = {t.frequency_hz for t in found.thresholds if t.masking == MaskingMark.MASKED}
+    readings = {t.frequency_hz: read(t) for t in found.thresholds}
     rows = [
-        Row(f, floor_db_hl, ear.levels.limit_db_hl(f), recorded, other, f in masked_hz)
+        Row(
+            f, floor_db_hl, ear.levels.limit_db_hl(f), recorded, other,
+            readings[f].masked, readings[f].kind == Kind.INFERRED,
+        )
         for f, recorded, other in pairs
-    ]
+    ]  # fmt: skip
     return EarComparison(ear.ear, len(ear.observations), rows)
 
 
@@ -148,6 +153,7 @@ def _as_json(rows: Iterable[Row]) -> list[dict[str, Any]]:
             "frequency_hz": row.frequency_hz,
             "limit_db_hl": row.limit_db_hl,
             "difference_db": row.difference_db,
+            "inferred": row.inferred,
             "recorded": vars(row.recorded),
             "supposed": vars(row.supposed),
         }
@@ -161,12 +167,15 @@ def _table(ear: EarComparison) -> Iterable[str]:
     yield f"{'Hz':>6}{'recorded':>10}{'':16}{'supposed':>10}{'':16}{'difference':>12}"
     for row in ear.rows:
         recorded, supposed = (_cell(each, row) for each in (row.recorded, row.supposed))
-        yield f"{row.frequency_hz:6d}{recorded}{supposed}{_signed(row.difference_db):>12}"
+        note = "  inferred" if row.inferred else ""
+        yield f"{row.frequency_hz:6d}{recorded}{supposed}{_signed(row.difference_db):>12}{note}"
 
 
 def _cell(estimate: Estimate, row: Row) -> str:
     level = f"{estimate.mean_db_hl:.1f}"
-    if estimate.mean_db_hl >= row.limit_db_hl:
+    if row.inferred:
+        level = f"({level})"
+    elif estimate.mean_db_hl >= row.limit_db_hl:
         level = f">{row.limit_db_hl:g}"
     elif estimate.mean_db_hl <= row.floor_db_hl:
         level = f"<={row.floor_db_hl:g}"

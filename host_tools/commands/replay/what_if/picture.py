@@ -28,7 +28,7 @@ SUPPOSED_BAND: Final[dict[str, Any]] = {
 
 
 def draw_comparison(comparison: Comparison, title: str, path: Path) -> None:
-    """Draw both models' thresholds and 95 % bands.
+    """Draw both models' thresholds and 95 % bands; what no tone was asked for has no marker.
 
     Parameters
     ----------
@@ -84,10 +84,11 @@ def _draw(
     }  # fmt: skip
     axes.plot(x, levels, **how)
     axes.plot([], [], marker=markers[0], label=label, **how)
-    for at, level, marker in zip(x, levels, markers, strict=True):
-        axes.plot(at, level, marker=marker, **how)
+    for at, level, marker, row in zip(x, levels, markers, rows, strict=True):
+        if not row.inferred:
+            axes.plot(at, level, marker=marker, **how)
     for at, row, estimate, level in zip(x, rows, estimates, levels, strict=True):
-        if estimate.mean_db_hl >= row.limit_db_hl:
+        if not row.inferred and estimate.mean_db_hl >= row.limit_db_hl:
             axes.annotate(
                 "", xy=(at, level + 9), xytext=(at, level + 2),
                 arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.2},

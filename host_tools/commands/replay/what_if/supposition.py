@@ -1,5 +1,6 @@
 """What is supposed in the place of what a session was recorded with."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
@@ -7,7 +8,7 @@ from typing import Any, Final, Self
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.mixture.population_prior import PopulationPrior, PriorError
 from firmware_py.inference.profiles import MixtureProfile, profile_named
-from firmware_py.procedure.outcomes import Purpose
+from firmware_py.procedure.measurement import give
 from firmware_py.procedure.presentation import Observation
 from host_tools.errors import HostError
 from host_tools.recorded import RecordedSession
@@ -73,7 +74,7 @@ class SupposedModel:
         }
         if self._knows_people:
             self._options |= {
-                "unsure_half_width_db": settings.unsure_half_width_db,
+                "unsure_half_width_db": settings.dead_zone_half_width_db,
                 "age_years": session.person.age_years,
                 "sex": session.person.sex,
             }
@@ -88,21 +89,27 @@ class SupposedModel:
         HostError
             There is no such model, or it cannot make sense of the answers.
         """
-        answers = self._session.test.ears[ear].observations
+        tested = self._session.test.ears[ear]
         try:
-            estimator = ThresholdEstimator(max_trials=len(answers), **self._options)
-            for answer in answers:
-                self._observe(estimator, answer)
+            before = None
+            if tested.expected_of is not None:
+                before = self._given(tested.expected_of[1], None)
+            return self._given(tested.measurement.evidence, before)
         except (ValueError, RuntimeError) as error:
             raise HostError(str(error)) from None
-        return estimator
 
-    def _observe(self, estimator: ThresholdEstimator, answer: Observation) -> None:
-        asked, heard = answer.presentation, answer.heard
-        if asked.purpose == Purpose.CATCH:
-            estimator.observe_silence(heard is not False)
-        elif heard is not None or self._knows_people:
-            estimator.observe(asked.frequency_hz, asked.level_db_hl, heard)
+    def _given(
+        self, evidence: Sequence[Observation | bool], before: ThresholdEstimator | None
+    ) -> ThresholdEstimator:
+        """Return an estimator that was given this, after `before` told of the listener."""
+        estimator = ThresholdEstimator(max_trials=max(len(evidence), 1), **self._options)
+        if before is not None:
+            estimator.expect_listener(before)
+        for each in evidence:
+            unsure = not isinstance(each, bool) and each.heard is None
+            if self._knows_people or not unsure:
+                give(estimator, each)
+        return estimator
 
 
 def _read_prior(path: Path) -> PopulationPrior:
@@ -144,11 +151,7 @@ def _unused(session: RecordedSession, profile: str) -> list[str]:
     person = session.person
     if person.age_years is not None or person.sex is not None:
         remarks.append(f"{profile} has no use for age and sex")
-    unsure = sum(
-        t.heard is None
-        for t in session.trials
-        if t.purpose not in (Purpose.CATCH, Purpose.FAMILIARISE)
-    )
+    unsure = sum(t.heard is None for t in session.trials if t.purpose in session.counted)
     if unsure:
         remarks.append(f"{profile} has no use for the {unsure} unsure answers; they are left out")
     return remarks

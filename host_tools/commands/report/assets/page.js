@@ -15,6 +15,7 @@
   const TENTH = 0.1;
 
   const history = JSON.parse(document.getElementById("history").textContent);
+  const COUNTS = history.counted; // what tones are for whose answers the posterior rests on
   const { trials, snapshots, cells } = history;
   const slider = document.getElementById("step");
   const play = document.getElementById("play");
@@ -52,12 +53,15 @@
     const clip = element("clipPath", { id: `clip-${ear}` }, svg);
     element("rect", { x: LEFT, y: TOP, width: WIDTH, height: HEIGHT }, clip);
     const curves = element("g", { "clip-path": `url(#clip-${ear})` }, svg);
+    const asked = element("clipPath", { id: `asked-${ear}` }, svg);
     return {
       ear,
       figure,
       caption,
       cells: makeCells(objective),
-      band: element("path", { class: "band" }, curves),
+      asked,
+      pale: element("path", { class: "band pale" }, curves),
+      band: element("path", { class: "band", "clip-path": `url(#asked-${ear})` }, curves),
       mean: element("path", { class: "mean" }, curves),
       tones: element("g", { class: "tones" }, svg),
     };
@@ -116,6 +120,7 @@
     const testing = current && nextOf(step);
     panel.caption.textContent = `${panel.ear} ear${testing ? ", under test" : ""}`;
     drawCurves(panel, snapshot);
+    drawAsked(panel, mine);
     panel.tones.replaceChildren();
     for (const trial of mine) drawTone(panel.tones, trial);
     if (last && last === trials[step - 1]) drawRing(panel.tones, last, "last", 7);
@@ -128,20 +133,31 @@
       levels.map((tenths, i) => `${x(history.grid_hz[i]).toFixed(1)} ${y(tenths * TENTH).toFixed(1)}`);
     const most = cells.characters.length - 1;
     panel.mean.setAttribute("d", snapshot ? `M${line(snapshot.mean).join("L")}` : "");
-    panel.band.setAttribute(
-      "d",
-      snapshot ? `M${[...line(snapshot.low), ...line(snapshot.high).reverse()].join("L")}Z` : "",
-    );
+    const band = snapshot
+      ? `M${[...line(snapshot.low), ...line(snapshot.high).reverse()].join("L")}Z`
+      : "";
+    for (const path of [panel.pale, panel.band]) path.setAttribute("d", band);
     panel.cells.forEach((cell, i) => {
       const root = snapshot ? cells.characters.indexOf(snapshot.objective[i]) / most : 0;
       cell.setAttribute("fill-opacity", (0.75 * root).toFixed(2));
     });
   }
 
+  // The band is pale where no tone that counts was asked within a third of an octave.
+  function drawAsked(panel, mine) {
+    panel.asked.replaceChildren();
+    const half = (DB_PER_OCTAVE * UNITS_PER_DB) / 3;
+    for (const trial of mine) {
+      if (!COUNTS.includes(trial.purpose)) continue;
+      const place = { x: x(trial.frequency_hz) - half, y: TOP, width: 2 * half, height: HEIGHT };
+      element("rect", place, panel.asked);
+    }
+  }
+
   function drawTone(group, trial) {
     if (trial.frequency_hz === null) return;
     const answer = trial.heard === null ? "unsure" : trial.heard ? "heard" : "silent";
-    const familiar = trial.purpose === "familiarise" ? "familiar-" : "";
+    const familiar = COUNTS.includes(trial.purpose) ? "" : "familiar-";
     const transform = `translate(${x(trial.frequency_hz)} ${y(trial.level_db_hl)})`;
     const mark = { href: `#${familiar}${answer}`, transform, "data-number": trial.number };
     element("use", mark, group);

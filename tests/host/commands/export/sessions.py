@@ -6,7 +6,7 @@ from typing import Final
 
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.person import Person
-from firmware_py.procedure.results import ThresholdResult
+from firmware_py.procedure.results import ConfirmedThreshold, ThresholdResult
 from host_tools.commands.export.examination import Examination, read_examination
 from tests.calibration.calibrations import MADE, on_file
 from tests.host.journals import BOTH, GOLDEN
@@ -29,10 +29,40 @@ def marked() -> Examination:
         calibration=on_file().judged(MADE),
     )
     right, left = examination.result.ears
-    thresholds = tuple(CHANGES.get(t.frequency_hz, _unmasked)(t) for t in right.thresholds)
-    others = tuple(map(_unmasked, left.thresholds))
+    thresholds = tuple(
+        CHANGES.get(t.frequency_hz, _unmasked)(_all_asked(t)) for t in right.thresholds
+    )
+    others = tuple(_unmasked(_all_asked(t)) for t in left.thresholds)
     ears = replace(right, thresholds=thresholds), replace(left, thresholds=others)
     return replace(examination, header=header, result=replace(examination.result, ears=ears))
+
+
+def inferred_and_confirmed() -> Examination:
+    """Return a session of both ears whose right one was not asked 750 and 2000 Hz.
+
+    Its 1000 and 8000 Hz were measured again by the classical rule.
+    """
+    examination = read_examination(BOTH)
+    right, left = examination.result.ears
+    thresholds = tuple(map(_all_asked, right.thresholds))
+    thresholds = tuple(_inferred(t) if t.frequency_hz in (750, 2000) else t for t in thresholds)
+    again = (
+        ConfirmedThreshold(1000, 35.0, Outcome.MEASURED, 9),
+        ConfirmedThreshold(8000, None, Outcome.NO_RESPONSE, 4),
+    )
+    others = replace(left, thresholds=tuple(map(_all_asked, left.thresholds)))
+    ears = replace(right, thresholds=thresholds, confirmed=again), others
+    return replace(examination, result=replace(examination.result, ears=ears))
+
+
+def _all_asked(found: ThresholdResult) -> ThresholdResult:
+    """Return a threshold as if it had been measured."""
+    masking = MaskingMark.NOT_MASKED if found.masking is None else found.masking
+    return replace(found, mark=Outcome.MEASURED, masking=masking)
+
+
+def _inferred(found: ThresholdResult) -> ThresholdResult:
+    return replace(found, mark=Outcome.INFERRED, masking=None, air_bone_gap_db=None)
 
 
 def _unmasked(found: ThresholdResult) -> ThresholdResult:

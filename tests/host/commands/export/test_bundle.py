@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from host_tools.commands.export.bundle import as_fhir
+from host_tools.commands.export.bundle import CLASSICAL, as_fhir
 from host_tools.commands.export.examination import Examination, read_examination
-from tests.host.commands.export.sessions import JOURNALS, UNRELIABLE, marked
+from tests.host.commands.export.sessions import JOURNALS, UNRELIABLE, inferred_and_confirmed, marked
 from tests.host.journals import BOTH
 
 
@@ -21,7 +21,11 @@ def resources_of(*examinations: Examination) -> list[dict[str, Any]]:
 
 
 def observation(resources: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    (found,) = [r for r in resources if r.get("code", {}).get("text") == name]
+    (found,) = [
+        r
+        for r in resources
+        if r.get("code", {}).get("text") == name and r.get("method", {}).get("text") != CLASSICAL
+    ]
     return found
 
 
@@ -32,7 +36,7 @@ def right(frequency_hz: int) -> str:
 def test_every_session_is_a_bundle_by_the_models() -> None:
     from fhir.resources.R4B.bundle import Bundle  # half a second
 
-    examinations = [marked(), *map(read_examination, JOURNALS)]
+    examinations = [marked(), inferred_and_confirmed(), *map(read_examination, JOURNALS)]
     bundle = Bundle.model_validate_json(as_fhir(examinations))
     entries = bundle.entry or []
     names = {entry.fullUrl for entry in entries}
@@ -40,7 +44,7 @@ def test_every_session_is_a_bundle_by_the_models() -> None:
     assert len(names) == len(entries) > 100
     for resource in resources_of(*examinations):
         references = [resource["device"]] if "device" in resource else []
-        references += resource.get("hasMember", [])
+        references += resource.get("hasMember", []) + resource.get("derivedFrom", [])
         assert {reference["reference"] for reference in references} <= names
         assert not ("dataAbsentReason" in resource and "valueQuantity" in resource)
 
@@ -111,3 +115,34 @@ def test_only_a_session_that_came_to_its_end_is_final() -> None:
 def test_the_same_sessions_give_the_same_bytes() -> None:
     examinations = [read_examination(path) for path in JOURNALS]
     assert as_fhir(examinations) == as_fhir(examinations)
+
+
+def test_what_was_inferred_is_derived_and_never_final_and_no_value() -> None:
+    resources = resources_of(inferred_and_confirmed())
+    found = observation(resources, right(2000))
+
+    assert found["status"] == "preliminary"
+    assert found["dataAbsentReason"]["coding"][0]["code"] == "not-performed"
+    assert not {"valueQuantity", "interpretation"} & found.keys()
+    assert "no tone was asked" in found["method"]["text"]
+    names = [part["code"]["text"] for part in found["component"]]
+    assert names[0] == "inferred threshold, not measured"
+    assert all("coding" not in part["code"] for part in found["component"])
+    by_name = {f"urn:uuid:{r['id']}": r for r in resources}
+    sources = [by_name[source["reference"]] for source in found["derivedFrom"]]
+    assert len(sources) == 8
+    assert {source["status"] for source in sources} == {"final"}
+    assert not any("masking" in note["text"] for note in found["note"])
+
+
+def test_what_was_confirmed_is_an_observation_of_its_own() -> None:
+    resources = resources_of(inferred_and_confirmed())
+    again = [r for r in resources if r.get("method", {}).get("text") == CLASSICAL]
+
+    assert [r["code"]["text"] for r in again] == [right(1000), right(8000)]
+    assert again[0]["valueQuantity"]["value"] == 35.0
+    assert observation(resources, right(1000))["valueQuantity"]["value"] != 35.0
+    assert "valueQuantity" not in again[1]
+    assert {"text": "no-response"} in again[1]["note"]
+    members = {member["reference"] for member in resources[-1]["hasMember"]}
+    assert {f"urn:uuid:{r['id']}" for r in again} <= members

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from firmware_py.journal import read_journal
 from firmware_py.procedure.outcomes import Outcome
 from host_tools.commands.export.examination import read_examination, without_guesses
 from host_tools.recorded import read_session
+from host_tools.thresholds import threshold_as_json
 from tests.host.commands.export.sessions import JOURNALS, SILENT
-from tests.host.journals import BOTH, GpPta
+from tests.host.journals import BOTH, GOLDEN, GpPta, write_again, write_nonsense
 
 
 def test_the_ending_of_the_file_tells_the_format(tmp_path: Path, gp_pta: GpPta) -> None:
@@ -96,28 +98,99 @@ def test_of_an_ear_that_did_not_end_what_is_guessed_is_no_measurement(
     half = tmp_path / "session-000002.journal"
     half.write_bytes(BOTH.read_bytes()[:60_000])
     session = read_session(half)
-    wanted_db = session.settings.stop_half_width_db
+    wanted_db = session.settings.wanted_half_width_db
     (recorded,) = [ear for ear in session.result.ears if ear.outcome == "incomplete"]
-    guessed = {t.frequency_hz for t in recorded.thresholds if t.is_wider_than(2.0 * wanted_db)}
+    guessed = {
+        t.frequency_hz
+        for t in recorded.thresholds
+        if t.mark == "measured" and t.is_wider_than(2.0 * wanted_db(t.frequency_hz))
+    }
     out = gp_pta("export", half, "--format", "json", "--unfinished")[1]
     ears = {ear["ear"]: ear for ear in json.loads(out)["sessions"][0]["ears"]}
     thresholds = {t["frequency_hz"]: t for t in ears[recorded.ear]["thresholds"]}
+    numbers = [t for t in thresholds.values() if t["threshold_db_hl"] is not None]
 
-    assert guessed
-    assert len(guessed) < len(thresholds)
+    assert len(numbers) < len(thresholds)
     for threshold in recorded.thresholds:
         found = thresholds[threshold.frequency_hz]
         if threshold.frequency_hz in guessed:
             assert (found["mark"], found["threshold_db_hl"]) == ("incomplete", None)
         else:
-            assert found == vars(threshold)
+            assert found == threshold_as_json(threshold)
     row = gp_pta("export", half, "--format", "csv", "--unfinished")[1].splitlines()[1].split(",")
-    assert row.count("888") == len(guessed)
+    assert row.count("888") == sum(t["mark"] == "incomplete" for t in thresholds.values())
 
 
 def test_an_ear_that_ended_keeps_its_numbers_however_wide() -> None:
     examination = read_examination(BOTH)
     for ear in examination.result.ears:
-        assert without_guesses(ear, 0.1) == ear
-        unended = without_guesses(replace(ear, outcome=Outcome.INCOMPLETE), 0.1)
-        assert {t.mark for t in unended.thresholds} == {"incomplete"}
+        assert without_guesses(ear, lambda frequency_hz: 0.1) == ear
+        unended = without_guesses(
+            replace(ear, outcome=Outcome.INCOMPLETE), lambda frequency_hz: 0.1
+        )
+        for before, after in zip(ear.thresholds, unended.thresholds, strict=True):
+            measured = before.mark == Outcome.MEASURED
+            assert after.mark == (Outcome.INCOMPLETE if measured else before.mark)
+
+
+@pytest.mark.parametrize("name", ["an identifier", "a formula", "an age of text", "a band"])
+def test_nonsense_in_one_of_several_is_named_and_the_others_are_written(
+    tmp_path: Path, gp_pta: GpPta, name: str
+) -> None:
+    nonsense, out = tmp_path / "session-000001.journal", tmp_path / "all.json"
+    words = write_nonsense(nonsense, name)
+    code, told, err = gp_pta("export", nonsense, BOTH, SILENT, "-o", out)
+
+    assert (code, told, err.count("\n")) == (6, "", 1)
+    assert err.startswith(f"gp-pta: {nonsense}: ")
+    assert words in err
+    exported = [each["journal"] for each in json.loads(out.read_text())["sessions"]]
+    assert exported == [BOTH.name, SILENT.name]
+
+
+def test_where_every_journal_is_left_out_nothing_is_written(tmp_path: Path, gp_pta: GpPta) -> None:
+    nonsense, out = tmp_path / "session-000001.journal", tmp_path / "all.json"
+    write_nonsense(nonsense, "a band")
+    assert gp_pta("export", nonsense, "-o", out)[0] == 6
+    assert not out.exists()
+
+
+def test_a_result_that_does_not_follow_from_the_answers_is_told_by_replay_alone(
+    tmp_path: Path, gp_pta: GpPta
+) -> None:
+    header, *records = read_journal(SILENT).records
+    finish = next(r["action"] for r in records if r.get("action", {}).get("what") == "finish")
+    finish["result"]["ears"][0]["tones"] += 1
+    path = tmp_path / "session-000001.journal"
+    write_again(path, header, records)
+
+    assert gp_pta("export", path, "--format", "csv")[0] == 0
+    assert gp_pta("replay", path)[0] == 1
+
+
+def test_an_age_that_the_profile_knows_nothing_of_is_exported_as_little_as_it_is_replayed(
+    tmp_path: Path, gp_pta: GpPta
+) -> None:
+    header, *records = read_journal(GOLDEN / "gp-pta-2015.journal").records
+    path = tmp_path / "session-000001.journal"
+    write_again(path, {**header, "person": {**header["person"], "age_years": 40}}, records)
+    said = [gp_pta("replay", path), gp_pta("export", path, "--format", "csv")]
+
+    assert said[0] == said[1]
+    assert said[0][0] == 6
+    assert (
+        "age_years is 40; profile 'gp-pta-2015' makes no use of it: allowed is null" in said[0][2]
+    )
+
+
+def test_an_input_that_replay_refuses_is_not_exported(tmp_path: Path, gp_pta: GpPta) -> None:
+    """Though a finished session is exported by its result alone."""
+    header, *records = read_journal(SILENT).records
+    path = tmp_path / "session-000001.journal"
+    records[0] = {**records[0], "event": {"what": "started", "can_mask": 1}}
+    write_again(path, header, records)
+    said = [gp_pta("replay", path), gp_pta("export", path, "--format", "csv")]
+
+    assert said[0] == said[1]
+    assert said[0][0] == 6
+    assert "record 1: event.can_mask is 1; allowed are true and false" in said[0][2]

@@ -9,10 +9,10 @@ import jsonschema
 import pytest
 
 from firmware_py.archive import recorded_result
-from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from host_tools.commands.export.examination import read_examination
 from host_tools.commands.export.formats import as_json, schema_text
-from tests.host.commands.export.sessions import JOURNALS, marked
+from tests.host.commands.export.sessions import JOURNALS, inferred_and_confirmed, marked
 from tests.host.journals import BOTH
 
 
@@ -35,7 +35,16 @@ def test_thresholds_are_those_recorded_to_the_bit() -> None:
     for ear, recorded in zip(
         session["ears"], recorded_result(BOTH).result.to_record()["ears"], strict=True
     ):
-        assert ear["thresholds"] == recorded["thresholds"]
+        assert [t["frequency_hz"] for t in ear["thresholds"]] == [
+            t["frequency_hz"] for t in recorded["thresholds"]
+        ]
+        for told, kept in zip(ear["thresholds"], recorded["thresholds"], strict=True):
+            numbers = ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl")
+            if kept["mark"] == "inferred":
+                assert {told[name] for name in numbers} == {None}
+                assert [*told["inferred"].values()] == [kept[name] for name in numbers]
+            else:
+                assert told == {**kept, "inferred": None}
         levels = {t["frequency_hz"]: t["threshold_db_hl"] for t in recorded["thresholds"]}
         average_db_hl = sum(levels[f] for f in (500, 1000, 2000, 4000)) / 4
         assert ear["pta4_db_hl"] == pytest.approx(average_db_hl)
@@ -64,7 +73,9 @@ def test_what_is_unknown_is_kept_and_a_silent_limit_is_in_the_average() -> None:
         (("calibration", "state"), "GOOD"),
         (("outcome",), ""),
         (("ears", 0, "ear"), "both"),
-        (("ears", 0, "thresholds", 0, "threshold_db_hl"), None),
+        (("ears", 0, "thresholds", 1, "threshold_db_hl"), None),
+        (("ears", 0, "thresholds", 1, "inferred"), {"db_hl": 30.0}),
+        (("ears", 0, "thresholds", 1, "mark"), "inferred"),
         (("ears", 0, "thresholds", 0, "frequency_hz"), "1000"),
     ],
 )
@@ -78,3 +89,36 @@ def test_the_schema_notices_what_is_wrong(
     inner[place[-1]] = value
     with pytest.raises(jsonschema.ValidationError):
         validator.validate(document)
+
+
+def test_what_was_inferred_is_no_threshold_and_stands_apart(validator: Any) -> None:
+    document = json.loads(as_json([inferred_and_confirmed()]))
+    validator.validate(document)
+    right, left = document["sessions"][0]["ears"]
+    found = {t["frequency_hz"]: t for t in right["thresholds"]}
+
+    assert (found[2000]["mark"], found[2000]["threshold_db_hl"]) == ("inferred", None)
+    assert found[2000]["inferred"]["db_hl"] > 0.0
+    assert right["pta4_inferred_hz"] == [2000]
+    assert right["pta4_db_hl"] is not None
+    assert right["confirmed"] == [
+        {"frequency_hz": 1000, "threshold_db_hl": 35.0, "mark": "measured", "tones": 9},
+        {"frequency_hz": 8000, "threshold_db_hl": None, "mark": "no-response", "tones": 4},
+    ]
+    assert (left["pta4_inferred_hz"], left["confirmed"]) == ([], [])
+
+
+@pytest.mark.parametrize("masking", MaskingMark)
+def test_a_masked_threshold_supposes_nothing_of_the_other_ear(masking: MaskingMark) -> None:
+    examination = read_examination(BOTH)
+    ear = examination.result.ears[0]
+    thresholds = tuple(
+        replace(t, masking=masking, air_bone_gap_db=25.5) if t.mark == Outcome.MEASURED else t
+        for t in ear.thresholds
+    )
+    result = replace(examination.result, ears=(replace(ear, thresholds=thresholds),))
+    (session,) = json.loads(as_json([replace(examination, result=result)]))["sessions"]
+    told = [t for t in session["ears"][0]["thresholds"] if t["mark"] == "measured"]
+
+    assert len(told) > 5
+    assert {"air_bone_gap_db" in t for t in told} == {masking != MaskingMark.MASKED}

@@ -3,6 +3,8 @@
 import csv
 import io
 import math
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -11,9 +13,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from device.simulator.audiograms import audiogram_named
+from firmware_py.procedure.person import Person
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.table import as_csv, as_parquet
-from tests.host.commands.export.sessions import JOURNALS, SILENT, UNRELIABLE, marked
+from tests.host.commands.export.sessions import (
+    JOURNALS,
+    SILENT,
+    UNRELIABLE,
+    inferred_and_confirmed,
+    marked,
+)
 from tests.host.journals import BOTH
 
 # The codebook of NHANES, AUX_I: right ear, left ear.
@@ -37,7 +46,7 @@ def test_thresholds_stand_under_the_names_of_nhanes() -> None:
     (row,) = rows_of(examination)
     for column, ear in enumerate(("right", "left")):
         for threshold in examination.result.by_ear[ear].thresholds:
-            if threshold.frequency_hz in NHANES:
+            if threshold.frequency_hz in NHANES and threshold.mark == "measured":
                 cell = row[NHANES[threshold.frequency_hz][column]]
                 assert float(cell) == pytest.approx(threshold.threshold_db_hl, abs=0.05)
 
@@ -98,8 +107,13 @@ def test_parquet_has_every_threshold_of_every_session_in_full() -> None:
     ]
     for row, (examination, ear, threshold) in zip(rows, wanted, strict=True):
         assert (row["journal"], row["ear"]) == (examination.journal, ear.ear)
-        for key in ("frequency_hz", "mark", "threshold_db_hl", "low_db_hl", "limit_db_hl"):
+        for key in ("frequency_hz", "mark", "limit_db_hl"):
             assert row[key] == getattr(threshold, key)
+        inferred = threshold.mark == "inferred"
+        names = ("threshold_db_hl", "inferred_db_hl"), ("low_db_hl", "inferred_low_db_hl")
+        for measured, other in names:
+            number = getattr(threshold, measured)
+            assert (row[measured], row[other]) == ((None, number) if inferred else (number, None))
     states = {row["calibration_words"] for row in rows}
     assert states == {
         "UNCALIBRATED: levels are nominal",
@@ -107,3 +121,78 @@ def test_parquet_has_every_threshold_of_every_session_in_full() -> None:
     }
     marks = next(row["marks"] for row in rows if row["frequency_hz"] == 4000)
     assert marks == ["masking: uncertain", "air_bone_gap_db: 25.5"]
+
+
+def test_what_was_inferred_is_blank_under_the_names_of_nhanes() -> None:
+    examination = inferred_and_confirmed()
+    (row,) = rows_of(examination)
+    (found,) = [t for t in examination.result.ears[0].thresholds if t.frequency_hz == 2000]
+    band = f"({found.low_db_hl:.1f} to {found.high_db_hl:.1f})"
+
+    assert (row["AUXU2KR"], row["AUXU750R"]) == ("", "")
+    assert row["AUXU2KL"] != ""
+    assert row["marks_right"] == "750 inferred; 2000 inferred"
+    assert row["inferred_right"].split("; ")[1] == f"2000 {found.threshold_db_hl:.1f} {band}"
+    assert row["confirmed_right"] == "1000 35; 8000 no-response"
+    assert (row["inferred_left"], row["confirmed_left"]) == ("", "")
+
+
+def test_parquet_keeps_inferred_and_confirmed_apart_from_the_thresholds() -> None:
+    table = pq.read_table(pa.BufferReader(as_parquet([inferred_and_confirmed()]))).to_pylist()
+    rows = {row["frequency_hz"]: row for row in table if row["ear"] == "right"}
+
+    assert rows[2000]["threshold_db_hl"] is None
+    assert rows[2000]["inferred_low_db_hl"] < rows[2000]["inferred_db_hl"]
+    assert rows[500]["inferred_db_hl"] is None
+    assert rows[500]["pta4_inferred_hz"] == [2000]
+    assert (rows[1000]["confirmed_db_hl"], rows[1000]["confirmed_mark"]) == (35.0, "measured")
+    assert (rows[8000]["confirmed_db_hl"], rows[8000]["confirmed_mark"]) == (None, "no-response")
+    assert rows[500]["confirmed_mark"] is None
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@"])
+def test_a_text_that_a_spreadsheet_would_run_has_an_apostrophe_before_it(sign: str) -> None:
+    examination = read_examination(BOTH)
+    header = replace(examination.header, firmware=f"{sign}1+1", person=Person(identifier="-17"))
+    (row,) = rows_of(replace(examination, header=header, journal=f"{sign}cmd|' /C calc'!A0"))
+
+    assert row["journal"] == f"'{sign}cmd|' /C calc'!A0"
+    assert row["firmware"] == f"'{sign}1+1"
+    assert row["identifier"] == "'-17"
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@"])
+@pytest.mark.parametrize("separator", [";", "\t", "|", " "])
+@pytest.mark.parametrize(
+    "text",
+    ["0.1.0{0}{1}cmd|' /C calc'!A0", '0.1.0{0}"{1}1+1{0}', "0.1.0{0} {1}1", "0.1.0{0}{1}{1}1",
+     '0.1.0"{0}{1}1'],
+    ids=["bare", "quoted", "indented", "twice", "after a quote"],
+)  # fmt: skip
+def test_no_text_runs_whatever_separates_the_cells(text: str, separator: str, sign: str) -> None:
+    """A semicolon is the separator of lists where the comma is that of decimals."""
+    told = text.format(separator, sign)
+    examination = read_examination(BOTH)
+    header = replace(examination.header, firmware=told)
+    table = as_csv([replace(examination, header=header, journal=f"{told}.journal")]).decode()
+    begin_so = [
+        cell
+        for row in csv.reader(io.StringIO(table), delimiter=separator)
+        for cell in row
+        if cell.strip().startswith(sign)
+    ]
+    (row,) = csv.DictReader(io.StringIO(table))
+
+    assert begin_so == []
+    assert re.sub(f"'(?={re.escape(sign)})", "", row["firmware"]) == told, "it can be taken off"
+
+
+@pytest.mark.parametrize("path", JOURNALS, ids=lambda path: path.stem)
+def test_what_is_ours_begins_with_nothing_that_runs(path: Path) -> None:
+    """Only numbers begin with a minus, and no text needs an apostrophe."""
+    (row,) = rows_of(read_examination(path))
+    for cell in row.values():
+        assert "'" not in cell
+        assert not cell.startswith("-") or math.isfinite(float(cell))
+        for part in cell.split(";"):
+            assert not part.strip().startswith(("=", "+", "@"))

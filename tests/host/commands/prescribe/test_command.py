@@ -7,9 +7,11 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 
 from host_tools.commands.prescribe import insertion_gain
-from host_tools.commands.prescribe.ears import prescribe_ear
+from host_tools.commands.prescribe.ears import EarPrescription, prescribe_ear
+from host_tools.commands.prescribe.picture import prescription_figure
 from host_tools.recorded import read_session
 from tests.host.journals import GOLDEN, LEFT_S2, GpPta, Refused, rewrite
 
@@ -175,7 +177,7 @@ def test_a_threshold_less_sure_than_the_test_wanted_is_marked(
     wide = {
         t.frequency_hz: t.half_width_db
         for t in session.result.ears[0].thresholds
-        if t.is_wider_than(session.settings.stop_half_width_db)
+        if t.mark == "measured" and t.is_wider_than(session.settings.stop_half_width_db)
     }
     assert wide
     (ear,) = figures(gp_pta, half, "--unfinished")["ears"]
@@ -185,6 +187,32 @@ def test_a_threshold_less_sure_than_the_test_wanted_is_marked(
     for frequency_hz, half_db in wide.items():
         assert re.search(rf"^ *{frequency_hz} +~", out, re.MULTILINE)
         assert f"{frequency_hz} Hz ±{half_db:.0f} dB" in out
+
+
+def test_what_was_inferred_stands_in_brackets_and_says_so(tmp_path: Path, gp_pta: GpPta) -> None:
+    (recorded,) = read_session(LEFT_S2).result.ears
+    inferred = [t.frequency_hz for t in recorded.thresholds if t.mark == "inferred"]
+    assert inferred
+    (ear,) = figures(gp_pta, LEFT_S2)["ears"]
+    marks = {band["frequency_hz"]: band["mark"] for band in ear["bands"]}
+    assert [f for f, mark in marks.items() if mark == "inferred"] == inferred
+    assert not [b for b in ear["bands"] if b["mark"] == "inferred" and b["wide"]]
+    _, out, _ = gp_pta("prescribe", LEFT_S2, "-o", tmp_path / "gain.svg")
+    for frequency_hz in marks:
+        bracketed = re.search(rf"^ *{frequency_hz} +\(-?\d+\) +\(\d+\)", out, re.MULTILINE)
+        assert (bracketed is not None) == (frequency_hz in inferred)
+    named = ", ".join(map(str, inferred))
+    said = f"( ): left ear not measured at {named} Hz: threshold and gain are inferred"
+    assert said in out
+    assert "threshold inferred, not measured" in svg_words(
+        prescribe_ear(read_session(LEFT_S2), "left", "nal-r")
+    )
+
+
+def svg_words(ear: EarPrescription) -> str:
+    """Return what is written in the picture of a prescription."""
+    figure = prescription_figure([ear], "", "")
+    return " ".join(text.get_text() for text in figure.findobj(Text))
 
 
 @pytest.mark.parametrize(

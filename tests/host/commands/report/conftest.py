@@ -6,9 +6,16 @@ import pytest
 
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import Settings
-from tests.firmware.world import World, a_listener
+from tests.firmware.world import World, a_listener, run_session
 
 FORTY_TONES = {"ears": "right", "tones_max": 40, "retest": False, "stop_half_width_db": 1.0}
+
+
+@pytest.fixture(scope="session")
+def clinical(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the journal of a clinical test of a left ear: with catch trials and a retest."""
+    settings = {"ears": "left", "seed": 3, "conduct": "clinical"}
+    return run_session(tmp_path_factory.mktemp("clinical") / "data", a_listener("S2"), settings)
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from firmware_py.journal import read_journal
+from firmware_py.procedure.attention import ATTENTION_TONES_MAX
 from host_tools.main import main
 from host_tools.recorded import RecordedSession, read_session
 from tests.host.commands.report.test_findings import cut
@@ -138,7 +139,7 @@ def test_every_tone_is_stepped_through_by_clicks_as_the_journal_has_it(
 ) -> None:
     answered = answered_in(forty_tones)
     tones = [tone for tone in answered if tone.frequency_hz is not None]
-    assert len(tones) == 40
+    assert 40 <= len(tones) <= 40 + ATTENTION_TONES_MAX
     page.locator("#step").focus()
     page.keyboard.press("Home")
     assert now(page).startswith("Before the first answer.")

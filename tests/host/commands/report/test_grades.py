@@ -42,7 +42,7 @@ def sampled_pta4(estimator: ThresholdEstimator, seed: int) -> FloatArray:
     return sampled
 
 
-@pytest.mark.parametrize(("audiogram", "trials"), [("N3", 6), ("S2", 15)])
+@pytest.mark.parametrize(("audiogram", "trials"), [("N3", 6), ("N6", 15)])
 def test_pta4_is_the_mean_of_four_thresholds_that_vary_together(
     audiogram: str, trials: int
 ) -> None:

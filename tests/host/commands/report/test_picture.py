@@ -15,12 +15,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from firmware_py.procedure.outcomes import MaskingMark
+from firmware_py.procedure.outcomes import MaskingMark, Outcome
+from firmware_py.procedure.results import ConfirmedThreshold
 from host_tools.commands.report import words as in_words
-from host_tools.commands.report.audiogram import audiogram_svg
+from host_tools.commands.report.audiogram import BAND_ALPHA, PALE_BAND_ALPHA, audiogram_svg
 from host_tools.commands.report.findings import Findings, findings_of
 from host_tools.commands.report.picture import EDGE_INCH, page_figure
-from host_tools.drawing import in_style
+from host_tools.drawing import EAR_COLOURS, in_style
 from host_tools.recorded import RecordedSession, read_session
 from tests.host.journals import GOLDEN
 
@@ -99,7 +100,8 @@ def test_right_is_a_red_ring_and_left_a_blue_cross_and_masked_another_shape(
     masking: str, right: str, left: str
 ) -> None:
     found, session = reported("both-ears-n3")
-    figure = page(with_thresholds(found, masking=masking, wide=False), session)
+    found = with_thresholds(found, mark="measured", masking=masking, wide=False)
+    figure = page(found, session)
     for axes, ear in zip(figure.axes, found.ears, strict=True):
         symbols = [
             (line.get_marker(), line.get_color(), line.get_fillstyle())
@@ -117,8 +119,10 @@ def test_no_response_has_an_arrow_downward_at_the_limit_and_no_line() -> None:
     figure = page(found, session)
     (axes,) = figure.axes
     arrows = [a for a in axes.texts if getattr(a, "arrow_patch", None) is not None]
+    silent = [t for t in found.ears[0].thresholds if t.mark == "no-response"]
 
-    assert len(arrows) == 10
+    assert len(arrows) == len(silent) > 5
+    assert not [line for line in axes.lines if line.get_color() == "#0047c0" and not line.get_gid()]
     for arrow in arrows:
         assert arrow.xyann[1] == pytest.approx(102.6)  # type: ignore[attr-defined]
         assert arrow.xy[1] > arrow.xyann[1]  # type: ignore[attr-defined]
@@ -183,6 +187,60 @@ def test_no_two_words_of_the_page_overlap_or_leave_it(name: str) -> None:
     ] == []
 
 
+def test_what_was_inferred_has_no_symbol_and_a_pale_band() -> None:
+    found, session = reported("both-ears-n3")
+    figure = page(found, session)
+    for axes, ear in zip(figure.axes, found.ears, strict=True):
+        symbols = {line.get_gid() for line in axes.lines if line.get_gid()}
+        for t in ear.thresholds:
+            has_symbol = f"threshold-{ear.ear}-{t.frequency_hz}" in symbols
+            assert has_symbol == (t.mark != "inferred")
+        dotted = [line for line in axes.lines if line.get_linestyle() == ":" or line.is_dashed()]
+        assert any(line.get_color() == EAR_COLOURS[ear.ear] for line in dotted)
+        bands = [c for c in axes.collections if c.get_alpha() in (BAND_ALPHA, PALE_BAND_ALPHA)]
+        asked, pale = bands
+        assert (asked.get_alpha(), pale.get_alpha()) == (BAND_ALPHA, PALE_BAND_ALPHA)
+        for trial in session.trials_of(ear.ear):
+            if trial.purpose == "measure" and trial.frequency_hz is not None:
+                at = math.log2(trial.frequency_hz / 125.0)
+                spans = [path.get_extents() for path in asked.get_paths()]
+                assert any(box.x0 - 0.05 <= at <= box.x1 + 0.05 for box in spans)
+    assert "inferred, not measured" in drawn(figure)
+    whole = with_thresholds(found, mark="measured")
+    assert "inferred, not measured" not in drawn(page(whole, session))
+
+
+def test_what_was_confirmed_has_a_bar_at_its_level() -> None:
+    found, session = reported("left-ear-s2")
+    (ear,) = found.ears
+    again = ConfirmedThreshold(1000, 35.0, Outcome.MEASURED, 9)
+    thresholds = [
+        replace(t, confirmed=again) if t.frequency_hz == 1000 else t for t in ear.thresholds
+    ]
+    figure = page(replace(found, ears=[replace(ear, thresholds=thresholds)]), session)
+    (bar,) = [li for li in figure.axes[0].lines if li.get_gid() == "confirmed-left-1000"]
+
+    assert bar.get_ydata()[0] == 35.0  # type: ignore[index]
+    assert "confirmed" in drawn(figure)
+    assert "confirmed, Hughson-Westlake" in drawn(figure)
+    assert "confirmed" not in drawn(page(found, session))
+
+
+def test_remarks_that_have_no_room_are_smaller_and_never_over_the_footer() -> None:
+    found, session = reported("both-ears-n3")
+    for count in (0, 6, 12, 40):
+        remarks = [f"remark {n}: something that makes the result less sure" for n in range(count)]
+        figure = page(replace(found, remarks=remarks), session)
+        texts = {t.get_text(): t for t in figure.findobj(Text)}
+        (footer,) = [t for words, t in texts.items() if words.startswith("gp-pta ")]
+        shown = [t for words, t in texts.items() if words.startswith("remark ")]
+        canvas: Any = FigureCanvasAgg(figure)
+        canvas.draw()
+        top = footer.get_window_extent(canvas.get_renderer()).y1
+        assert all(t.get_window_extent(canvas.get_renderer()).y0 >= top for t in shown)
+        assert ("... more is on the page of HTML" in texts) == (len(shown) < count)
+
+
 def test_every_grade_has_its_zone() -> None:
     texts = drawn(page(*reported("left-ear-s2")))
     grades = ["normal", "mild", "moderate", "moderately severe", "severe", "profound", "complete"]
@@ -211,7 +269,7 @@ def test_a_threshold_less_sure_than_wanted_is_marked_and_not_bold() -> None:
     assert cell.get_text() == f"~ {in_words.threshold(first)}"
     assert cell.get_fontweight() == "normal"
     assert drawn(figure).count("~") == 1
-    assert "measured, short of ±8 dB" in drawn(figure)
+    assert f"measured, {first.frequency_hz} Hz short of ±8 dB" in drawn(figure)
     assert "band wider than wanted" in drawn(figure)
     assert "~" not in " ".join(drawn(page(found, session)))
 

@@ -15,13 +15,19 @@ from tests.host.journals import Refused
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ([], "--audiograms is missing; allowed are a table of ears and bisgaard"),
+        ([], "--audiograms is missing; allowed are a table of ears, bisgaard, island, "),
+        (["--listener", "deaf"], "--listener: no kind of listener is called 'deaf', allowed are"),
+        (["--cases", "tent"], "--cases are rows of --robustness, which is not there"),
         (["--methods", "quest,kalman"], "--methods has 'kalman'; allowed are gp-pta"),
         (["--methods", ","], "--methods is empty"),
         (["--workers", "-1"], "--workers is -1; allowed are whole numbers 0 to 512"),
         (["--workers", "2", "--dask", "tcp://x"], "--workers is for this machine; with --dask"),
         (["--methods", "de-vries"], "give it some with --train FILE"),
         (["--train", "nothing.csv"], "--train 'nothing.csv': No such file or directory"),
+        (["--tested", "both"], "--tested is of --seconds, which is not there"),
+        (["--unsure-half-width", "3"], "--unsure-half-width is of --seconds, which is not there"),
+        (["--conduct", "brisk,clinical"], "--conduct is 'brisk,clinical'; allowed are brisk, clin"),
+        (["--seconds", "--robustness"], "--out does not go with --robustness"),
         (["--noise", "nan"], "--noise is nan; allowed is 0.1 to 30 dB"),
     ],
 )
@@ -31,6 +37,17 @@ def test_what_is_not_allowed_is_refused_by_name(
     ears = ["--audiograms", "bisgaard"] if more else []
     assert words in refused("study", "-o", tmp_path / "out", *ears, *more)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_study_and_a_figure_need_a_place_and_a_figure_an_honest_listener(
+    tmp_path: Path, refused: Refused
+) -> None:
+    assert "-o is missing" in refused("study", "--audiograms", "bisgaard")
+    figure = ("study", "--figure", "mean-bald", "-o", tmp_path / "bald.svg")
+    said = refused(*figure, "--listener", "bursts")
+    assert "--listener is 'bursts'; of --figure allowed is honest" in said
+    said = refused(*figure, "--response-time", "1")
+    assert "--response-time does not go with --figure: it tells no seconds" in said
 
 
 def test_without_the_extra_it_says_what_to_install(

@@ -1,11 +1,14 @@
 """The listener of a study: the chance it should have, and the same luck for every method."""
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 import pytest
 from scipy import special
 
+from device.simulator.audiogram import Audiogram
+from device.simulator.kinds import kind_named
 from host_tools.research.study.listener import Answering, Ear, Listener, uniforms
 from tests.host.research.study.ears import CAREFUL, FLAT
 
@@ -34,6 +37,26 @@ def test_answers_are_as_frequent_as_their_chance(level_db_hl: float) -> None:
 
     p = listener.probability_heard(1000.0, level_db_hl)
     assert abs(heard / tones - p) < 4.0 * math.sqrt(p * (1.0 - p) / tones)
+
+
+@pytest.mark.parametrize("above_db", [-7.0, -3.0, 0.0, 2.0, 8.0])
+def test_a_second_button_is_pressed_within_the_dead_zone_or_by_accident(above_db: float) -> None:
+    tones, width_db, noise_db, lapse, alarm = 20_000, 4.0, 3.0, 0.05, 0.1
+    listener = Listener(FLAT, Answering(noise_db, lapse, alarm), 7, tones)
+    level_db_hl = FLAT.thresholds_db_hl[0] + above_db
+    answers = [listener.answers(n, 1000.0, level_db_hl, width_db) for n in range(tones)]
+
+    attends = 1.0 - lapse - 2.0 * alarm
+    sure = alarm + attends * NormalDist().cdf((above_db - width_db) / noise_db)
+    silent = lapse + attends * NormalDist().cdf((-above_db - width_db) / noise_db)
+    for answer, share in ((True, sure), (False, silent), (None, 1.0 - sure - silent)):
+        assert answers.count(answer) / tones == pytest.approx(share, abs=0.015)
+
+
+def test_who_never_presses_the_second_button_answers_as_with_one() -> None:
+    one, two = (Listener(FLAT, Answering(3.0, 0.05, 0.1), 7, 200) for _ in range(2))
+    for n in range(200):
+        assert two.answers(n, 1000.0, 31.0, 0.0) is one.hears(n, 1000.0, 31.0)
 
 
 def test_the_luck_belongs_to_ear_seed_and_number_of_the_tone() -> None:
@@ -81,3 +104,46 @@ def test_streams_share_nothing() -> None:
 
     assert len(np.unique(np.concatenate(draws))) == 4000
     assert uniforms("ear", 1, 1, 5).tolist() == draws[0][:5].tolist()
+
+
+def test_a_kind_changes_answers_and_what_methods_are_told() -> None:
+    noisy = Answering(2.0, 0.01, 0.01, kind_named("noisy=8"))
+    assert noisy.told().response_noise_db == 8.0
+    assert noisy.told().lapse_rate == 0.01
+    assert Answering(2.0, 0.01, 0.01, kind_named("lapses=.2")).told().lapse_rate == 0.2
+    assert CAREFUL.told() == CAREFUL
+
+    p = Listener(FLAT, noisy, 1, 1).probability_heard(1000.0, 38.0)
+    assert p == pytest.approx(0.01 + 0.98 * special.ndtr(1.0))
+
+
+def test_a_burst_is_missed_or_answered_whatever_is_played() -> None:
+    bursts = Answering(2.0, 0.0, 0.0, kind_named("bursts"))
+    clear, faint = (
+        [Listener(FLAT, bursts, 5, 40).hears(n, 1000.0, level) for n in range(40)]
+        for level in (120.0, -10.0)
+    )
+
+    assert sum(not a or b for a, b in zip(clear, faint, strict=True)) == 10
+
+
+def test_a_drift_moves_the_answers_of_one_listener_together() -> None:
+    """The luck is as before; only where the criterion lies has changed."""
+    drifting = Answering(0.1, 0.0, 0.0, kind_named("drifting"))
+    heard = np.array(
+        [[Listener(FLAT, drifting, seed, 60).hears(n, 1000.0, 30.0) for n in (0, 1, 59)]
+         for seed in range(200)]
+    )  # fmt: skip
+
+    near, far = np.corrcoef(heard.T)[0, 1:]
+    assert near > 0.75
+    assert far < 0.45
+
+
+def test_a_finer_truth_is_heard_between_the_frequencies_and_not_jittered() -> None:
+    truth = Audiogram((500.0, 1400.0, 1500.0, 4000.0), (30.0, 30.0, 80.0, 30.0))
+    ear = Ear("fine", "some", FLAT.frequencies_hz, FLAT.thresholds_db_hl, truth=truth)
+
+    listener = Listener(ear, Answering(1.0, 0.0, 0.0), 1, 1)
+    assert listener.probability_heard(1500.0, 70.0) < 1e-9
+    assert ear.jittered(1, 2.5) == ear

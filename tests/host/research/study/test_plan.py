@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from device.simulator.odd_ears import odd_ear
 from host_tools.errors import HostError
 from host_tools.research.methods.population import STRATA, read_population
 from host_tools.research.study import plan as plans
@@ -20,7 +21,8 @@ from host_tools.research.study.ears import (
     read_table,
     unique_names,
 )
-from host_tools.research.study.plan import Options, Study, differences, planned
+from host_tools.research.study.options import Options
+from host_tools.research.study.plan import Study, differences, planned
 from tests.host.research.study.ears import HEADER, write_table
 
 
@@ -39,6 +41,10 @@ def table(tmp_path: Path) -> Path:
         ({"lapse_rate": 1.0}, "--lapse-rate is 1; allowed is 0 to less than 1"),
         ({"false_alarm_rate": float("nan")}, "--false-alarm-rate is nan; allowed is 0 to less"),
         ({"lapse_rate": 0.5, "false_alarm_rate": 0.5}, "are together 1 or more"),
+        ({"conduct": "hasty"}, "--conduct is 'hasty'; allowed are brisk, clinical"),
+        ({"response_time_s": 3.0}, "--response-time is 3; allowed is 0.15 to 1.2 s"),
+        ({"listener": "noisy=99"}, "--listener: listener 'noisy=99': allowed are numbers from 0.1"),
+        ({"listener": "lapses=.99"}, "--lapse-rate and --false-alarm-rate are together 1 or more"),
         ({"ears_per_stratum": 5}, "--ears is for a table of ears; of bisgaard all ten"),
         ({"part": "all"}, "--part is for a table of ears"),
         ({"jitter": False}, "--no-jitter is for a table of ears"),
@@ -47,6 +53,39 @@ def table(tmp_path: Path) -> Path:
 def test_options_are_refused_by_name(values: dict[str, Any], words: str) -> None:
     with pytest.raises(HostError, match=re.escape(words)):
         Options("bisgaard", **values)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"ears_per_stratum": 0}, "--ears is 0; allowed are whole numbers 1 to 1000000"),
+        ({"part": "all"}, "--part is for a table of ears, not for tent"),
+        ({"jitter": False}, "--no-jitter is for a table of ears, not for tent"),
+    ],
+)
+def test_options_of_a_table_are_refused_for_odd_ears(values: dict[str, Any], words: str) -> None:
+    with pytest.raises(HostError, match=re.escape(words)):
+        Options("tent", **values)
+
+
+def test_a_study_of_odd_ears_draws_them_from_their_family() -> None:
+    study, usual = (
+        planned(Options("narrow-notch", methods=("quest",), ears_per_stratum=n, listener="bursts"))
+        for n in (3, None)
+    )
+
+    assert [ear.name for ear in study.ears] == [f"narrow-notch:{n}" for n in (1, 2, 3)]
+    assert study.ears == usual.ears[:3]
+    assert len(usual.ears) == 40
+    assert study.setting.answering.kind.name == "bursts"
+    assert (study.plan["audiograms"], study.plan["listener"]) == ("narrow-notch", "bursts")
+    ear = study.ears[0]
+    assert ear.thresholds_db_hl == tuple(
+        map(odd_ear("narrow-notch", 1).threshold_db_hl, ear.frequencies_hz)
+    )
+    assert ear.audiogram == odd_ear("narrow-notch", 1)
+    with pytest.raises(HostError, match="learns from people, and tent are none"):
+        planned(Options("tent", methods=("cast",)))
 
 
 def test_the_standard_ears_are_measured_as_they_are() -> None:
@@ -152,7 +191,7 @@ def test_two_ears_of_one_name_are_told_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (None, "No such file or directory; allowed are a file and bisgaard"),
+        (None, "No such file or directory; allowed are a file, bisgaard, island"),
         ("a,b\n1,2\n", "--audiograms: .*is not a table of audiograms"),
         ("t500,t1000,t2000,t4000,t9000\n1,2,3,4,5\n", "has thresholds at 9000 Hz; allowed is 125"),
         ("t500,t1000,t2000,t4000\n1,2,3,\n", "no ear is measured at every frequency"),
@@ -223,3 +262,18 @@ def test_what_differs_between_two_plans_is_named() -> None:
         "numpy was 2.0 and is 2.1",
         "trials was 40 and is 20",
     ]
+
+
+def test_recorded_people_are_compared_by_what_they_did(tmp_path: Path) -> None:
+    header = "listener,block,condition,amplitude,signal,answer\n"
+    plans_of = []
+    for name, pattern in (("a", "01" * 100), ("b", "01" * 100), ("c", "0" * 100 + "1" * 100)):
+        path = tmp_path / f"{name}.csv"
+        rows = [f"A,1,1,0,1,{answer}\n" for answer in pattern]
+        path.write_text(header + "".join(rows), encoding="utf-8")
+        listener = f"human={path}"
+        study = planned(Options("bisgaard", methods=("quest",), listener=listener))
+        plans_of.append(study.plan["listener"])
+
+    assert plans_of[0] == plans_of[1] != plans_of[2]
+    assert plans_of[0].startswith("human=sha256:")

@@ -1,7 +1,7 @@
 """What is noted of a session, against arithmetic by hand, and how sessions end."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,8 @@ from host_tools.research.methods.interface import Array, Stimulus, Task
 from host_tools.research.methods.names import METHODS
 from host_tools.research.methods.registry import NOTHING_LEARNED
 from host_tools.research.study import session as sessions
-from host_tools.research.study.listener import Ear
+from host_tools.research.study.clock import Clock
+from host_tools.research.study.listener import Ear, Listener
 from host_tools.research.study.session import METRICS, Job, Setting, measured, run_session
 from tests.host.research.study.ears import CAREFUL, FLAT
 
@@ -93,14 +94,16 @@ def test_a_method_without_sd_has_errors_only() -> None:
     assert np.isnan([found[name] for name in METRICS[3:]]).all()
 
 
-def run(monkeypatch: pytest.MonkeyPatch, fake: Fake) -> sessions.Session:
+def run(
+    monkeypatch: pytest.MonkeyPatch, fake: Fake, setting: Setting = SETTING
+) -> sessions.Session:
     def make(name: str, task: Task, learned: Any) -> Fake:
         assert name == "fake"
         assert task == Task(audiogram_frequencies_hz=EAR.frequencies_hz, seed=9, tones_max=6)
         return fake
 
     monkeypatch.setattr(sessions, "make_method", make)
-    return run_session(Job("fake", EAR, 9), SETTING, NOTHING_LEARNED)
+    return run_session(Job("fake", EAR, 9), setting, NOTHING_LEARNED)
 
 
 def test_every_number_of_tones_has_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,6 +112,21 @@ def test_every_number_of_tones_has_its_row(monkeypatch: pytest.MonkeyPatch) -> N
     assert session.metrics.shape == (7, len(METRICS))
     assert session.metrics[:, 1].tolist() == pytest.approx([n - 0.25 for n in range(7)])
     assert (session.ended_after, session.failed) == (None, False)
+    listener, clock = Listener(EAR, CAREFUL, 9, 6), Clock("four", 9, 6, "brisk", 0.4)
+    seconds = [0.0]
+    for tone in range(6):
+        clock.played(tone, listener.hears(tone, 1000.0, 20.0))
+        seconds.append(clock.seconds)
+    assert session.seconds.tolist() == seconds
+
+
+def test_a_clinical_clock_and_slow_listeners_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = run(monkeypatch, Fake()).seconds[-1]
+    clinical = replace(SETTING, conduct="clinical")
+    slow = replace(SETTING, response_time_s=0.9)
+
+    assert run(monkeypatch, Fake(), clinical).seconds[-1] > usual
+    assert run(monkeypatch, Fake(), slow).seconds[-1] > usual
 
 
 @pytest.mark.parametrize(
@@ -127,6 +145,8 @@ def test_a_method_that_ends_or_fails_keeps_its_last_values(
     assert (session.ended_after, session.failed) == (ended_after, failed)
     expected = [min(n, ended_after) - 0.25 for n in range(7)]
     assert session.metrics[:, 1].tolist() == pytest.approx(expected)
+    assert np.all(np.diff(session.seconds[: ended_after + 1]) > 0.0)
+    assert np.all(session.seconds[ended_after:] == session.seconds[ended_after])
 
 
 def test_a_mistake_in_the_program_is_not_a_failure_of_the_method(
@@ -150,5 +170,6 @@ def test_a_session_is_the_same_to_the_bit(method: str) -> None:
     assert np.all(np.isfinite(first.metrics[:, :3]))
     assert np.all(np.isnan(first.metrics[:, 5]) | (first.metrics[:, 5] > 0.0))
     assert first.metrics.tobytes() == second.metrics.tobytes()
+    assert first.seconds.tobytes() == second.seconds.tobytes()
     other = run_session(Job(method, FLAT, 4), setting, NOTHING_LEARNED)
     assert other.metrics.tobytes() != first.metrics.tobytes()

@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from host_tools.errors import HostError
-from host_tools.research.study.plan import Options, Study, planned
+from host_tools.research.study.options import Options
+from host_tools.research.study.plan import Study, planned
 from host_tools.research.study.session import METRICS, Session
 from host_tools.research.study.store import Store, table_of
 from host_tools.research.study.work import run_here
@@ -54,10 +55,10 @@ def test_the_table_is_tidy(study: Study, tmp_path: Path) -> None:
 
 
 def test_the_end_of_a_method_shows_from_its_last_tone_on(study: Study) -> None:
-    metrics = np.zeros((4, len(METRICS)))
-    ended = Session(study.job(0), metrics, 2, failed=False)
-    failed = Session(study.job(0), metrics, 0, failed=True)
-    table = table_of([ended, failed, Session(study.job(0), metrics, None, failed=False)])
+    metrics, seconds = np.zeros((4, len(METRICS))), np.zeros(4)
+    ended = Session(study.job(0), metrics, seconds, 2, failed=False)
+    failed = Session(study.job(0), metrics, seconds, 0, failed=True)
+    table = table_of([ended, failed, Session(study.job(0), metrics, seconds, None, failed=False)])
 
     assert table.column("ended").to_pylist() == [False] * 2 + [True] * 6 + [False] * 4
     assert table.column("failed").to_pylist() == [False] * 4 + [True] * 4 + [False] * 4

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from host_tools.research.methods.interface import Array
-from host_tools.research.study.command import table_lines
 from host_tools.research.study.listener import Ear
 from host_tools.research.study.session import METRICS, Job, Session
 from host_tools.research.study.store import TABLE, table_of
@@ -17,6 +16,7 @@ from host_tools.research.study.summary import (
     tones_to,
     weighted_quantiles,
 )
+from host_tools.research.study.table import table_lines
 
 TONES = 4
 
@@ -24,7 +24,9 @@ TONES = 4
 def session(method: str, ear: str, stratum: str, rmse_db: list[float], covered: float) -> Session:
     metrics = np.full((TONES + 1, len(METRICS)), covered)
     metrics[:, 0] = rmse_db
-    return Session(Job(method, Ear(ear, stratum, (1000.0,), (30.0,)), 1), metrics, None, False)
+    job = Job(method, Ear(ear, stratum, (1000.0,), (30.0,)), 1)
+    seconds = np.arange(TONES + 1.0) * (2.0 if stratum == "severe" else 1.5)
+    return Session(job, metrics, seconds, None, False)
 
 
 @pytest.fixture
@@ -38,7 +40,7 @@ def results(tmp_path: Path) -> Results:
     sessions.append(session("first", "s", "severe", severe, 0.5))
     for name, stratum in (("m0", "mild"), ("m1", "mild"), ("m2", "mild"), ("s", "severe")):
         part = session("second", name, stratum, [8.0] * 5, np.nan)
-        sessions.append(Session(part.job, part.metrics, 2, failed=name == "s"))
+        sessions.append(Session(part.job, part.metrics, part.seconds, 2, failed=name == "s"))
     pq.write_table(table_of(sessions), tmp_path / TABLE)
     return Results(tmp_path, ("first", "second"), TONES)
 
@@ -62,6 +64,23 @@ def test_a_goal_is_reached_when_the_error_stays_within_it() -> None:
     )
 
     assert tones_to(rmse_db, 5.0).tolist() == [2.0, 4.0, np.inf, 0.0]
+
+
+def test_seconds_to_a_goal_are_those_of_its_tones(results: Results) -> None:
+    assert results.seconds_to("first", 5.0).tolist() == [3.0, 6.0, np.inf, 6.0]
+    assert results.seconds_to("first", 3.0).tolist() == [4.5, np.inf, np.inf, 8.0]
+
+
+def test_at_a_time_an_error_is_that_after_the_last_tone_until_then(results: Results) -> None:
+    """Tones take 1.5 s in mild ears and 2 s in the severe one; half of them end after 6 s."""
+    places, (lowest, highest) = results.over_time("first", (0.1, 1.0))
+
+    assert places.tolist() == [0.5 * n for n in range(13)]
+    mild = [[9.0, 6.0, 4.0, 2.0, 2.0], [9.0, 6.0, 4.0, 6.0, 5.0], [9.0] * 5]
+    severe = [30.0, 20.0, 10.0, 4.0]
+    for place, low, high in zip(places, lowest, highest, strict=True):
+        now = [*(ear[int(place // 1.5)] for ear in mild), severe[int(place // 2.0)]]
+        assert (low, high) == (min(now), max(now)), place
 
 
 @pytest.mark.parametrize(
@@ -88,10 +107,12 @@ def test_the_summary_is_that_of_arithmetic_by_hand(results: Results) -> None:
     assert first.rmse_db == pytest.approx({4: 0.5 * 16.0 / 3.0 + 1.5})
     assert first.covered_95 == pytest.approx({4: 0.75})
     assert first.tones_to_db == {5: 3.0, 3: 4.0}
+    assert first.seconds_to_db == {5: 6.0, 3: 8.0}
+    assert first.seconds == 6.0
     assert first.reached == pytest.approx({5: 5.0 / 6.0, 3: 2.0 / 3.0})
     assert (first.sessions, first.ended, first.failed) == (4, 0.0, 0.0)
     assert second.covered_95 == {4: None}
-    assert second.tones_to_db == {5: None, 3: None}
+    assert second.tones_to_db == second.seconds_to_db == {5: None, 3: None}
     assert (second.ended, second.failed) == (1.0, 0.5)
 
 
@@ -99,14 +120,14 @@ def test_the_summary_as_csv_and_as_characters(results: Results) -> None:
     lines = summary(results)
 
     assert as_csv(lines).splitlines() == [
-        "method,sessions,rmse_db_at_4,covered_95_at_4,tones_to_5_db,tones_to_3_db,reached_5_db,"
-        "reached_3_db,ended,failed",
-        "first,4,4.1667,0.75,3.0,4.0,0.8333,0.6667,0.0,0.0",
-        "second,4,8.0,,,,0.0,0.0,1.0,0.5",
+        "method,sessions,rmse_db_at_4,covered_95_at_4,tones_to_5_db,tones_to_3_db,"
+        "seconds_to_5_db,seconds_to_3_db,seconds,reached_5_db,reached_3_db,ended,failed",
+        "first,4,4.1667,0.75,3.0,4.0,6.0,8.0,6.0,0.8333,0.6667,0.0,0.0",
+        "second,4,8.0,,,,,,6.0,0.0,0.0,1.0,0.5",
     ]
-    assert [row.split() for row in table_lines(lines, TONES)[1:]] == [
-        ["method", "@4", "@4", "to", "5", "dB", "to", "3", "dB"],
-        ["first", "4.2", "0.75", "3", "(83%)", "4", "(67%)"],
-        ["second", "8.0", "-", ">4", "(0%)", ">4", "(0%)"],
+    assert [row.split() for row in table_lines(lines)[1:]] == [
+        ["method", "@4", "@4", *["to", "5", "dB", "to", "3", "dB"] * 2],
+        ["first", "4.2", "0.75", "3", "(83%)", "4", "(67%)", "6", "8"],
+        ["second", "8.0", "-", ">4", "(0%)", ">4", "(0%)", ">6", ">6"],
     ]
-    assert len({len(row) for row in table_lines(lines, TONES)}) == 1
+    assert len({len(row) for row in table_lines(lines)}) == 1

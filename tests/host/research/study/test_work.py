@@ -16,7 +16,8 @@ from host_tools.errors import HostError
 from host_tools.main import main
 from host_tools.research.methods.registry import Learned
 from host_tools.research.study import work
-from host_tools.research.study.plan import Chunk, Options, planned
+from host_tools.research.study.options import Options
+from host_tools.research.study.plan import Chunk, planned
 from host_tools.research.study.work import run_chunk, run_in_processes
 from tests.host.journals import Refused
 from tests.host.research.study.ears import write_table
@@ -24,7 +25,7 @@ from tests.host.research.study.ears import write_table
 # Every kind of numerics: kernels, BLAS, and what was learned.
 METHODS = "gp-pta,cast,de-vries,song-gp,quest"
 ARGUMENTS = ["--methods", METHODS, "--ears", "1", "--seeds", "2", "--trials", "5"]
-OUTPUTS = ("study.parquet", "study.csv", "summary.csv", "study.json", "error.svg", "tones.png")
+OUTPUTS = ("study.parquet", "study.csv", "summary.csv", "study.json", "error.svg", "seconds.svg")
 
 
 @pytest.fixture(scope="module")

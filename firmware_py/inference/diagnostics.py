@@ -1,0 +1,86 @@
+"""What an estimator says of the answers and of the listener, beside the threshold."""
+
+from typing import Final
+
+from firmware_py.inference.kernel import Array
+from firmware_py.inference.model import Hyperparameters, Model
+from firmware_py.inference.one_at_a_time import OneAtATime
+
+AMBIGUOUS: Final = 0.9  # a doubt from here on
+KEPT_OF_THE_USUAL: Final = 0.2  # of the kinds of listeners, when the other ear told of them
+
+
+class Diagnostics(OneAtATime):
+    """The part of `ThresholdEstimator` that looks at the answers so far."""
+
+    trial_count: int
+    _model: Model
+
+    @property
+    def log_evidence(self) -> float:
+        """Return the log evidence (nats) of the answers at the present hyperparameters."""
+        return self._model.log_evidence
+
+    @property
+    def hyperparameters(self) -> Hyperparameters:
+        """Return the present hyperparameters."""
+        return self._model.hyperparameters
+
+    @property
+    def attended(self) -> Array:
+        """Return (trial_count,) the probability that each answer was given with attention."""
+        return self._model.attended(self.trial_count)
+
+    @property
+    def answer_probabilities(self) -> Array:
+        """Return (trial_count,) the probability of each answer, given all the others.
+
+        A small one is a surprise, whatever the curve; NaN with the profiles that use Laplace.
+        """
+        return self._model.answer_probabilities(self.trial_count)
+
+    @property
+    def doubts(self) -> Array:
+        """Return (trial_count,) how ambiguous each answer is; 0 with the profiles that use Laplace.
+
+        4 a (1 - a) d: an accident with probability a, it otherwise moves the threshold by d SDs.
+        """
+        return self._model.doubts(self.trial_count)
+
+    @property
+    def ambiguous(self) -> bool:
+        """Return whether an answer leaves two explanations; bands may be too narrow then."""
+        return bool((self.doubts >= AMBIGUOUS).any())
+
+    @property
+    def listener_shares(self) -> Array:
+        """Return the posterior probability of each kind of listener of the profile."""
+        return self._model.listener_shares()
+
+    @property
+    def converged(self) -> bool:
+        """Return whether the last inference converged; if not, the bands are less exact."""
+        return self._model.converged
+
+    @property
+    def memory_bytes(self) -> int:
+        """Return the size of the workspace in bytes."""
+        return self._model.nbytes
+
+    def expect_listener(self, other: "Diagnostics") -> None:
+        """Begin with what an estimator of the same listener's other ear found of the listener.
+
+        A part of the profile's own kinds is kept, for attention can change between two ears.
+
+        Raises
+        ------
+        ValueError
+            If there are answers already, or the other knows other kinds of listeners.
+        """
+        usual, found = self.listener_shares, other.listener_shares
+        if self.trial_count or len(usual) != len(found):
+            raise ValueError(
+                f"expect_listener of {len(found)} kinds after {self.trial_count} answers; allowed "
+                f"is an estimator of {len(usual)} kinds, before the first answer"
+            )
+        self._model.expect_listener(KEPT_OF_THE_USUAL * usual + (1.0 - KEPT_OF_THE_USUAL) * found)

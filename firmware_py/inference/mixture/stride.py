@@ -1,0 +1,51 @@
+"""The least stride from the last tones at a frequency, where answers disagree with belief.
+
+The most informative level is near the middle of what is believed. Where an ear is unlike all that
+the prior knows, belief follows its answers slowly: 3 kHz was asked at 10, 11, 13, 14, 16, 17 and 18
+dB, unheard each time. So after two equal answers in a row at a frequency the next tone in the same
+direction goes further, and further still after three; but never past the middle between the last
+tone and one that was answered otherwise. This is a search by growing strides, then by halving
+(Bentley & Yao 1976). People who are as the prior believes are asked no more tones by it.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+STRIDES_DB: Final = (5.0, 10.0, 15.0)  # after two, three, four and more equal answers
+
+
+def strode(
+    level_db_hl: float, answered: Sequence[tuple[float, bool]], level_min_db_hl: float
+) -> float:
+    """Return the level to ask in place of `level_db_hl`.
+
+    Parameters
+    ----------
+    level_db_hl : float
+        The most informative level at this frequency, whole dB above `level_min_db_hl`.
+    answered : sequence of (level_db_hl, heard)
+        The answers at this frequency, in order.
+    level_min_db_hl : float
+        Lowest allowed level.
+    """
+    if not answered:
+        return level_db_hl
+    heard = answered[-1][1]
+    run = []
+    for level, also in reversed(answered):
+        if also != heard:
+            break
+        run.append(level)
+    if len(run) < 2:
+        return level_db_hl
+    # Upward after silences, downward after answers; `side` turns the one into the other.
+    side = -1.0 if heard else 1.0
+    last = max(side * level for level in run)
+    if side * level_db_hl <= last:
+        return level_db_hl
+    goal = last + STRIDES_DB[min(len(run) - 2, len(STRIDES_DB) - 1)]
+    otherwise = [side * level for level, also in answered if also != heard and side * level > last]
+    if otherwise:
+        goal = min(goal, 0.5 * (last + min(otherwise)))
+    steps = round(side * goal - level_min_db_hl)
+    return side * max(side * level_db_hl, side * (level_min_db_hl + max(steps, 0)))

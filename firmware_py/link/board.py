@@ -1,0 +1,141 @@
+"""What the host knows of one start of a board: which events it has told, and how its clock goes.
+
+What a ping tells was the board's time at some moment between question and answer. So every answer
+bounds by how much its clock is ahead of the host's. As time passes the bounds widen by what the
+rates may differ; every answer narrows them again. When nothing is left between them, the board's
+clock does not keep what the wire page says of `us`.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import Final
+
+from firmware_py.link.messages import FieldError
+from firmware_py.link.notices import Missed, Notice, UnknownEvent, as_notice, wrong_field
+
+ASKS_MAX: Final = 5  # for the same events, before they count as missed
+
+RATE_TOLERANCE: Final = 0.01  # by so much a board's clock may be faster or slower than the host's
+EARLY_US: Final = 100_000  # by so much any `us` may be wrong
+BEHIND_US: Final = 250_000  # and so far that of a ping may be behind: a contact still bounces
+
+
+class BoardError(Exception):
+    """A board that says what cannot be; the text says what that was."""
+
+
+class ClockCheck:
+    """Holds the clock of a board to that of the host.
+
+    Parameters
+    ----------
+    speed : float
+        How many times faster than the host's it goes: above 1 in a demonstration.
+    told_us : int
+        What it is known to have told before.
+    """
+
+    def __init__(self, speed: float = 1.0, told_us: int = 0) -> None:
+        self.speed = speed
+        # How far it is ahead of the host's, as of the host's time of the last answer.
+        self._low_us, self._high_us = -math.inf, math.inf
+        self._told_at_us = 0
+        self._told_us = told_us  # by the last answer to a ping
+        self._latest_us = -math.inf  # of any event
+
+    def told(self, us: int, asked_us: int, now_us: int) -> int:
+        """Take in the answer to a ping.
+
+        Parameters
+        ----------
+        us : int
+            The board's time, up to which all that happened was told.
+        asked_us, now_us : int
+            The host's, when it was asked first and now.
+
+        Returns
+        -------
+        int
+            Up to which time of the board it is that late at least, and all is told.
+
+        Raises
+        ------
+        BoardError
+            The clock has gone back, stood still, jumped, or goes too fast or too slow.
+        """
+        if us < self._told_us:
+            raise BoardError(f"its clock has gone back from {self._told_us} to {us} us")
+        widened_us = RATE_TOLERANCE * (now_us - self._told_at_us)
+        low_us, high_us = self._low_us - widened_us, self._high_us + widened_us
+        least_us = us / self.speed - now_us - EARLY_US
+        most_us = us / self.speed - asked_us + EARLY_US + BEHIND_US
+        for off_us, how in ((least_us - high_us, "ahead of"), (low_us - most_us, "behind")):
+            if off_us > 0:
+                raise BoardError(
+                    f"its clock, at {us} us, is {off_us / 1e6:.2f} s too far {how} this device's"
+                )
+        self._low_us, self._high_us = max(low_us, least_us), min(high_us, most_us)
+        self._told_at_us, self._told_us = now_us, us
+        self._check_future(self._latest_us, now_us)
+        if math.isfinite(high_us):
+            return min(us, int((asked_us + high_us) * self.speed))
+        return us if self._latest_us < 0 else 0  # nobody knows yet what time that is
+
+    def happened(self, us: int, now_us: int) -> None:
+        """Take in when a new event was; raise BoardError if it is of the future, or was told."""
+        if us < self._told_us - EARLY_US * self.speed:
+            raise BoardError(
+                f"its clock has an event at {us} us, and had told all before {self._told_us} us"
+            )
+        self._latest_us = max(self._latest_us, us)
+        self._check_future(us, now_us)
+
+    def _check_future(self, us: float, now_us: int) -> None:
+        widened_us = RATE_TOLERANCE * (now_us - self._told_at_us)
+        off_us = us / self.speed - (now_us + self._high_us + widened_us)
+        if off_us > 0:
+            raise BoardError(
+                f"its clock has an event at {us:.0f} us, {off_us / 1e6:.2f} s in the future"
+            )
+
+
+@dataclass
+class Board:
+    """One start of the board at the other end, by its `boot`.
+
+    `asks`: how often the board agreed to send the events after the last one, and they did not come.
+    """
+
+    clock: ClockCheck = field(default_factory=ClockCheck)
+    boot: str = ""
+    last_event: int = 0
+    acknowledged: int = 0
+    asks: int = 0
+
+    def another(self, boot: str = "", last_event: int = 0, told_us: int = 0) -> "Board":
+        """Return another start; all is known of it up to an event, and up to a time."""
+        return Board(ClockCheck(self.clock.speed, told_us), boot, last_event)
+
+    def owes(self, newest: int) -> bool:
+        """Return whether events up to the newest are missing, and it is worth asking for them."""
+        return newest > self.last_event and self.asks < ASKS_MAX
+
+    def pass_over(self, upto: int) -> list[Notice]:
+        """Go on without the events up to this one, if the board does not have them any more."""
+        missed = upto - self.last_event
+        if missed <= 0:
+            return []
+        self.last_event, self.asks = upto, 0
+        return [Missed(missed, upto)]
+
+    def event(self, number: int, verb: str, fields: dict[str, str], now_us: int) -> list[Notice]:
+        """Take in an event, after those before it; raise BoardError if it cannot have happened."""
+        notices = self.pass_over(number - 1)
+        self.last_event, self.asks = number, 0
+        try:
+            notice = as_notice(number, verb, fields)
+        except FieldError as error:
+            raise BoardError(wrong_field(repr(verb), error.key, fields)) from None
+        if not isinstance(notice, UnknownEvent):
+            self.clock.happened(notice.at_us, now_us)
+        return [*notices, notice]

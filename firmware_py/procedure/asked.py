@@ -1,0 +1,117 @@
+"""What was asked near a frequency, and what may be said of its threshold by that.
+
+A number that no tone was asked for is `inferred`, however narrow its band: it comes from other
+frequencies and other people. This module is the one place where that is decided.
+"""
+
+import math
+from typing import Final
+
+from firmware_py.procedure.levels import Levels
+from firmware_py.procedure.outcomes import Outcome, Purpose
+from firmware_py.procedure.presentation import Observation
+
+# What the tones that count are for; the familiarisation of a clinical test does not.
+ASKED: Final = (Purpose.FAMILIARISE, Purpose.MEASURE, Purpose.RETEST)
+THIRD_OCTAVE: Final = 1.0 / 3.0  # so far a tone is still asked at a frequency
+ROUNDING_OCTAVES: Final = 1e-9
+# The loudest tone, unheard there so often, needs no belief beside it to be no response.
+SILENT_AT_LIMIT_SURE: Final = 2
+# Answers against a threshold, by so much and so often, leave it unmeasured: one may be an accident.
+AGAINST_DB: Final = 10.0
+AGAINST_TONES: Final = 2
+
+
+class Asked:
+    """The answers of one ear that count, catch trials included.
+
+    Attributes
+    ----------
+    observations : list of Observation
+    """
+
+    def __init__(self, levels: Levels) -> None:
+        self._levels = levels
+        self.observations: list[Observation] = []
+
+    def near(self, frequency_hz: float) -> list[Observation]:
+        """Return the tones within a third of an octave of a frequency."""
+        return [
+            each
+            for each in self.observations
+            if each.presentation.purpose in ASKED
+            and abs(math.log2(each.presentation.frequency_hz / frequency_hz))
+            <= THIRD_OCTAVE + ROUNDING_OCTAVES
+        ]
+
+    def answered_above(self, frequency_hz: float, low_db_hl: float) -> bool:
+        """Return whether a tone there was heard, at the lower end of the band or above it."""
+        return any(
+            each.heard is not False and each.presentation.level_db_hl >= low_db_hl
+            for each in self.near(frequency_hz)
+        )
+
+    def silent_below(self, frequency_hz: float, high_db_hl: float) -> bool:
+        """Return whether a tone there was not heard, at the upper end of the band or below it."""
+        return any(
+            each.heard is not True and each.presentation.level_db_hl <= high_db_hl
+            for each in self.near(frequency_hz)
+        )
+
+    def contradicted(self, frequency_hz: float, middle_db_hl: float) -> bool:
+        """Return whether tones there were answered against a threshold in the middle of its band.
+
+        They were not heard well above it, or heard well below it.
+        """
+        against = [
+            each.presentation.level_db_hl - middle_db_hl
+            for each in self.near(frequency_hz)
+            if (each.heard is False) == (each.presentation.level_db_hl > middle_db_hl)
+        ]
+        unheard = sum(above_db >= AGAINST_DB for above_db in against)
+        heard = sum(above_db <= -AGAINST_DB for above_db in against)
+        return max(unheard, heard) >= AGAINST_TONES
+
+    def silent_at_limit(self, frequency_hz: float) -> int:
+        """Return how often the loudest tone that may be asked there was not heard."""
+        limit_db_hl = self._levels.limit_db_hl(frequency_hz)
+        return sum(
+            each.heard is False and each.presentation.level_db_hl >= limit_db_hl
+            for each in self.near(frequency_hz)
+        )
+
+    def heard_at_floor(self, frequency_hz: float) -> int:
+        """Return how often the softest tone was heard there."""
+        return sum(
+            each.heard is True and each.presentation.level_db_hl <= self._levels.floor_db_hl
+            for each in self.near(frequency_hz)
+        )
+
+    def mark(
+        self, frequency_hz: float, side: Outcome, low_db_hl: float, high_db_hl: float
+    ) -> Outcome:
+        """Return the mark of a frequency.
+
+        Parameters
+        ----------
+        frequency_hz : float
+        side : Outcome
+            Where all answers together say that its threshold lies: within the limits (`MEASURED`),
+            beyond one (`NO_RESPONSE`, `HEARS_ALL`), or perhaps above (`INCOMPLETE`).
+        low_db_hl, high_db_hl : float
+            Its 95 % band.
+        """
+        above = self.answered_above(frequency_hz, low_db_hl)
+        below = self.silent_below(frequency_hz, high_db_hl)
+        silent, at_floor = self.silent_at_limit(frequency_hz), self.heard_at_floor(frequency_hz)
+        beyond = side in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE)
+        if silent and (beyond or not above):
+            often = silent >= SILENT_AT_LIMIT_SURE and not above
+            sure = often or side == Outcome.NO_RESPONSE
+            return Outcome.NO_RESPONSE if sure else Outcome.INCOMPLETE
+        if at_floor and (side == Outcome.HEARS_ALL or not below):
+            return Outcome.HEARS_ALL
+        believed = not self.contradicted(frequency_hz, 0.5 * (low_db_hl + high_db_hl))
+        if above and below and believed and side != Outcome.HEARS_ALL:
+            return Outcome.INCOMPLETE if beyond else Outcome.MEASURED
+        return Outcome.INFERRED

@@ -1,0 +1,143 @@
+"""Differences between the ears that published criteria call an asymmetry, each named.
+
+Only what was asked counts: a threshold that was measured, or a limit that it surely lies beyond,
+with which the ears differ by at least so much. Bone conduction is not measured, so a conductive
+loss of one ear is among what is named. The same ear has to be worse at all frequencies of a
+criterion.
+
+Two sets of criteria, both by air-conduction thresholds:
+
+- NICE guideline NG98, Hearing loss in adults (2018), on MRI: 15 dB or more at two adjacent test
+  frequencies of 0.5, 1, 2, 4 and 8 kHz.
+- American Academy of Otolaryngology-Head and Neck Surgery Foundation, Clinical Practice Guideline:
+  Age-Related Hearing Loss (2024), table "Asymmetric sensorineural hearing loss": 15 dB or more at
+  3 kHz; 20 dB or more at two contiguous frequencies; 15 dB or more at two frequencies from 2 to
+  8 kHz. Its fourth, 10 dB at 2 kHz after exposure to loud noise, needs a history.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from statistics import NormalDist
+from typing import Final
+
+from firmware_py.procedure.audiogram import BAND_PROBABILITY
+from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.procedure.settings import LEFT, RIGHT
+
+SHOWN: Final = 3  # differences in a sentence, the largest ones; the table has all
+NICE: Final = "NICE NG98, 2018"
+AAO: Final = "AAO-HNSF, 2024"
+_NICE_HZ: Final = (500, 1000, 2000, 4000, 8000)
+_CONTIGUOUS_HZ: Final = (250, 500, 1000, 2000, 3000, 4000, 6000, 8000)
+_BAND_SDS: Final = NormalDist().inv_cdf(0.5 + 0.5 * BAND_PROBABILITY)
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """The ears differ by so much at each frequency of one of these groups."""
+
+    source: str
+    words: str
+    at_least_db: float
+    groups_hz: Sequence[tuple[int, ...]]
+
+
+CRITERIA: Final = (
+    Criterion(
+        NICE, "15 dB or more at two neighbours of 0.5, 1, 2, 4 and 8 kHz", 15.0,
+        tuple(pairwise(_NICE_HZ)),
+    ),
+    Criterion(AAO, "15 dB or more at 3 kHz", 15.0, ((3000,),)),
+    Criterion(AAO, "20 dB or more at two neighbours", 20.0, tuple(pairwise(_CONTIGUOUS_HZ))),
+    Criterion(
+        AAO, "15 dB or more at two of 2 to 8 kHz", 15.0,
+        tuple(combinations((2000, 3000, 4000, 6000, 8000), 2)),
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Difference:
+    """By how much an ear is worse than the other at a frequency."""
+
+    frequency_hz: int
+    db: float
+    half_width_db: float  # of its 95 % band
+    at_least: bool  # one of both lies beyond a limit
+
+    def __str__(self) -> str:
+        db = f"{self.db:.0f}"
+        shown = f"at least {db}" if self.at_least else f"{db} ± {self.half_width_db:.0f}"
+        return f"{shown} dB at {self.frequency_hz} Hz"
+
+
+def asymmetries(result: SessionResult) -> list[str]:
+    """Return a sentence for each ear that is worse than the other by a published criterion."""
+    ears = result.by_ear
+    if not {LEFT, RIGHT} <= ears.keys():
+        return []
+    pairs = ((LEFT, RIGHT), (RIGHT, LEFT))
+    return [line for worse, better in pairs for line in _sentence(ears[worse], ears[better])]
+
+
+def differences(worse: EarResult, better: EarResult) -> dict[int, Difference]:
+    """Return by how much an ear is worse where both were asked, by frequency."""
+    others = {t.frequency_hz: t for t in better.thresholds}
+    found = (
+        _difference(t, others[t.frequency_hz]) for t in worse.thresholds if t.frequency_hz in others
+    )
+    return {each.frequency_hz: each for each in found if each is not None}
+
+
+def _difference(worse: ThresholdResult, better: ThresholdResult) -> Difference | None:
+    high, low = read(worse), read(better)
+    if high.known_db_hl is None or low.known_db_hl is None:
+        return None
+    # Two limits, or a limit on the wrong side, say nothing of the least difference.
+    if high.kind == Kind.AT_MOST or low.kind == Kind.ABOVE:
+        return None
+    # The ears were asked apart: their errors add up as if they were independent.
+    sd_db = math.hypot(worse.sd_db or 0.0, better.sd_db or 0.0)
+    at_least = high.kind == Kind.ABOVE or low.kind == Kind.AT_MOST
+    db = high.known_db_hl - low.known_db_hl
+    return Difference(worse.frequency_hz, db, _BAND_SDS * sd_db, at_least)
+
+
+def _sentence(worse: EarResult, better: EarResult) -> Iterator[str]:
+    found = differences(worse, better)
+    met = {criterion: [*_groups(criterion, found)] for criterion in CRITERIA}
+    met = {criterion: groups for criterion, groups in met.items() if groups}
+    if not met:
+        return
+    at_hz = sorted({f for groups in met.values() for group in groups for f in group})
+    shown = sorted(sorted(at_hz, key=lambda f: -found[f].db)[:SHOWN])
+    others = f" and {len(at_hz) - SHOWN} more" if len(at_hz) > SHOWN else ""
+    sure = any(_sure(c, group, found) for c, groups in met.items() for group in groups)
+    doubt = "" if sure else ", though no further than the 95 % bands reach"
+    yield (
+        f"asymmetry: the {worse.ear} ear is worse by {', '.join(str(found[f]) for f in shown)}"
+        f"{others}; that meets {' and '.join(_named(met))}{doubt}; bone conduction was not measured"
+    )
+
+
+def _named(met: Iterable[Criterion]) -> Iterator[str]:
+    """Return each source with those of its criteria that are met."""
+    by_source: dict[str, list[str]] = {}
+    for criterion in met:
+        by_source.setdefault(criterion.source, []).append(criterion.words)
+    for source, words in by_source.items():
+        yield f"{source} ({', '.join(words)})"
+
+
+def _groups(criterion: Criterion, found: dict[int, Difference]) -> Iterable[tuple[int, ...]]:
+    for group in criterion.groups_hz:
+        if all(f in found and found[f].db >= criterion.at_least_db for f in group):
+            yield group
+
+
+def _sure(criterion: Criterion, group: Iterable[int], found: dict[int, Difference]) -> bool:
+    """Tell whether the criterion is met at the lower ends of the bands, too."""
+    return all(found[f].db - found[f].half_width_db >= criterion.at_least_db for f in group)

@@ -1,0 +1,112 @@
+"""What a study is asked to do, and what of it is allowed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from device.simulator.kinds import HONEST, KindError, kind_named
+from device.simulator.listener import RESPONSE_TIME_S_MAX, RESPONSE_TIME_S_MIN
+from device.simulator.odd_ears import NUMBERS_MAX as ODD_NUMBERS_MAX
+from device.simulator.odd_ears import ODD_EARS
+from firmware_py.procedure.settings import BRISK, CONDUCTS
+from host_tools.errors import HostError
+from host_tools.research.methods.interface import RESPONSE_NOISE_LIMITS_DB, TONES_MAX
+from host_tools.research.study.ears import ALL_EARS, AUTO, BISGAARD, EARS_MAX, PARTS
+from host_tools.research.study.listener import Answering
+
+SEEDS_MAX: Final = 1_000_000
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a study is asked to do; None: the usual value."""
+
+    audiograms: str  # `bisgaard`, or the path of a table
+    methods: tuple[str, ...] | None = None
+    ears_per_stratum: int | None = None  # of a table: of each degree of loss; 0: all
+    part: str = AUTO  # of a table: one of `PARTS`
+    jitter: bool = True  # of a table: undo the rounding of thresholds to 5 dB
+    train: Path | None = None  # a table that methods may learn from
+    response_noise_db: float = 2.0  # of the listeners, as the rates; the methods are told
+    lapse_rate: float = 0.01
+    false_alarm_rate: float = 0.01
+    trials: int = 40  # tones a session
+    seeds: int = 20  # sessions an ear
+    listener: str = HONEST.text  # the kind
+    conduct: str = BRISK  # whose pauses and windows the seconds are
+    response_time_s: float = 0.4  # the listeners' median
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without reading a file.
+
+        Raises
+        ------
+        HostError
+            An option is not allowed; the message names it.
+        """
+        _check_whole("--trials", self.trials, 1, TONES_MAX)
+        _check_whole("--seeds", self.seeds, 1, SEEDS_MAX)
+        if self.part not in PARTS:
+            raise HostError(f"--part is {self.part!r}; allowed are {', '.join(PARTS)}")
+        self._check_listener()
+        if self.conduct not in CONDUCTS:
+            raise HostError(f"--conduct is {self.conduct!r}; allowed are {', '.join(CONDUCTS)}")
+        self._check_ears()
+
+    def _check_listener(self) -> None:
+        low_db, high_db = RESPONSE_NOISE_LIMITS_DB
+        if not low_db <= self.response_noise_db <= high_db:
+            raise HostError(
+                f"--noise is {self.response_noise_db:g}; allowed is {low_db:g} to {high_db:g} dB"
+            )
+        try:
+            of_kind = kind_named(self.listener).lapse_rate
+        except KindError as error:
+            raise HostError(f"--listener: {error}") from None
+        lapse_rate = self.lapse_rate if of_kind is None else of_kind
+        rates = {"--lapse-rate": lapse_rate, "--false-alarm-rate": self.false_alarm_rate}
+        for name, rate in rates.items():
+            if not 0.0 <= rate < 1.0:
+                raise HostError(f"{name} is {rate:g}; allowed is 0 to less than 1")
+        if sum(rates.values()) >= 1.0:
+            raise HostError(f"{' and '.join(rates)} are together 1 or more; allowed is less than 1")
+        low_s, high_s = RESPONSE_TIME_S_MIN, RESPONSE_TIME_S_MAX
+        if not low_s <= self.response_time_s <= high_s:
+            raise HostError(
+                f"--response-time is {self.response_time_s:g}; allowed is {low_s:g} to {high_s:g} s"
+            )
+
+    def _check_ears(self) -> None:
+        if self.ears_per_stratum is not None:
+            _check_whole("--ears", self.ears_per_stratum, ALL_EARS, EARS_MAX)
+        if self.audiograms in ODD_EARS and self.ears_per_stratum is not None:
+            _check_whole("--ears", self.ears_per_stratum, 1, ODD_NUMBERS_MAX)
+        if self.audiograms in ODD_EARS and not (self.part == AUTO and self.jitter):
+            which = "--no-jitter" if self.part == AUTO else "--part"
+            raise HostError(f"{which} is for a table of ears, not for {self.audiograms}")
+        if self.audiograms == BISGAARD:
+            for name, usual in {
+                "--ears": self.ears_per_stratum is None,
+                "--part": self.part == AUTO,
+                "--no-jitter": self.jitter,
+            }.items():
+                if not usual:
+                    raise HostError(
+                        f"{name} is for a table of ears; of {BISGAARD} all ten are measured as "
+                        "they are"
+                    )
+
+    @property
+    def answering(self) -> Answering:
+        """Return how the listeners answer."""
+        return Answering(
+            self.response_noise_db,
+            self.lapse_rate,
+            self.false_alarm_rate,
+            kind_named(self.listener),
+        )
+
+
+def _check_whole(option: str, value: int, low: int, high: int) -> None:
+    if not low <= value <= high:
+        raise HostError(f"{option} is {value}; allowed are whole numbers {low} to {high}")

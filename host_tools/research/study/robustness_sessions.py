@@ -1,0 +1,185 @@
+"""The sessions of the robustness table: their ears, and those of the estimator alone."""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from device.simulator.kinds import kind_named
+from device.simulator.odd_ears import ODD_EARS
+from firmware_py.inference.estimator import InferenceError
+from host_tools.research.methods.gp_pta import GpPta
+from host_tools.research.methods.interface import Task
+from host_tools.research.study.ears import (
+    ALL,
+    HELD_OUT,
+    every_ear,
+    odd_ears,
+    read_table,
+    standard_ears,
+)
+from host_tools.research.study.listener import (
+    Answering,
+    Ear,
+    Listener,
+    place_in_draw,
+    uniforms,
+)
+from host_tools.research.study.plan import prior_was_learned_from
+from host_tools.research.study.robustness import (
+    ALL_HZ,
+    BAND_DB,
+    BY_NAME,
+    ESTIMATOR,
+    EXACT,
+    EXACT_TONES,
+    MARKS_AT_TONES,
+    PROCEDURE,
+    REAL,
+    STANDARD,
+    STEEP,
+    STEP_DB,
+    Case,
+    Found,
+)
+from host_tools.research.study.robustness_exact import run_exact
+from host_tools.research.study.robustness_procedure import run_procedure
+
+RATE: Final = 0.01  # of lapses and of false alarms, if a case says nothing else
+BAND: Final = 0.95
+STANDARD_MOVED_DB: Final = 5.0  # a standard ear is so much better or worse as a whole at most
+STANDARD_JITTER_DB: Final = 2.5  # and each threshold by so much more
+_MOVE_STREAM: Final = 5
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A session to be run."""
+
+    case_name: str
+    ear: Ear
+    seed: int
+
+    @property
+    def case(self) -> Case:
+        """Return the case, which processes do not hand over."""
+        return BY_NAME[self.case_name]
+
+
+def ears_of_case(case: Case, count: int, table: Path | None) -> tuple[Ear, ...]:
+    """Return the ears of a case, fewer if there are no more; none if they need a table."""
+    wanted = count * case.ears_factor
+    if case.ears in ODD_EARS:
+        return odd_ears(case.ears, wanted)
+    if case.ears == STANDARD:
+        return _standard(wanted)
+    assert case.ears in {REAL, STEEP}
+    if table is None:
+        return ()
+    return _real(table, wanted) if case.ears == REAL else _steep(table, wanted)
+
+
+def units_of(case: Case, ears: tuple[Ear, ...], seeds: int) -> Iterator[Unit]:
+    """Return the sessions of a case."""
+    return (Unit(case.name, ear, seed) for ear in ears for seed in range(1, seeds + 1))
+
+
+def answering_of(case: Case) -> Answering:
+    """Return how the listeners of a case answer."""
+    return Answering(case.noise_db, RATE, RATE, kind_named(case.listener))
+
+
+def run_unit(unit: Unit) -> tuple[str, str, int, Found]:
+    """Run a session; return its case, ear and seed, and what it gave."""
+    found = RUN[unit.case.run](unit)
+    return unit.case_name, unit.ear.name, unit.seed, found
+
+
+def run_estimator(unit: Unit) -> Found:
+    """Let the estimator, which is told nothing, choose the tones."""
+    tones = max(MARKS_AT_TONES)
+    answering = answering_of(unit.case)
+    listener = Listener(unit.ear, answering, unit.seed, tones)
+    task = Task(audiogram_frequencies_hz=ALL_HZ, seed=unit.seed, tones_max=tones)
+    button = unit.case.second_button
+    method = GpPta(task, told=False, unsure_half_width_db=button.told_db if button else 0.0)
+    truth_db_hl = np.array([unit.ear.audiogram.threshold_db_hl(f) for f in ALL_HZ])
+    error_db, covered = {}, {}
+    narrow_after = tones
+    for tone in range(1, tones + 1):
+        stimulus = method.next_stimulus()
+        at = (stimulus.frequency_hz, stimulus.level_db_hl)
+        with suppress(InferenceError):  # the answer is kept, and the bands are less exact
+            pressed_within_db = button.pressed_within_db if button else 0.0
+            method.observe(*at, listener.answers(tone - 1, *at, pressed_within_db))
+        low_db_hl, high_db_hl = method.threshold_band(ALL_HZ, BAND)
+        if np.max(high_db_hl[1:] - low_db_hl[1:]) <= 2.0 * BAND_DB:
+            narrow_after = min(narrow_after, tone)
+        if tone in MARKS_AT_TONES:
+            mean_db_hl, _ = method.threshold(ALL_HZ)
+            error_db[tone] = mean_db_hl - truth_db_hl
+            inside = (low_db_hl <= truth_db_hl) & (truth_db_hl <= high_db_hl)
+            covered[tone] = inside.astype(float)
+    believed_db = method.estimator.hyperparameters.response_noise_db
+    return Found(error_db, covered, noise_db=believed_db, tones=narrow_after)
+
+
+def _run_procedure(unit: Unit) -> Found:
+    truth, seed = unit.ear.audiogram, unit.seed
+    return run_procedure(truth, answering_of(unit.case), seed, unit.case.tested)
+
+
+def _run_exact(unit: Unit) -> Found:
+    answering = answering_of(unit.case)
+    listener = Listener(unit.ear, answering, unit.seed, EXACT_TONES)
+    return run_exact(unit.ear.name, unit.seed, listener, answering.told())
+
+
+RUN: Final[dict[str, Callable[[Unit], Found]]] = {
+    ESTIMATOR: run_estimator,
+    PROCEDURE: _run_procedure,
+    EXACT: _run_exact,
+}
+
+
+def _standard(count: int) -> tuple[Ear, ...]:
+    """Return ears like the standard ones, each of them as often as others."""
+    originals = standard_ears()
+    found = []
+    for number in range(count):
+        ear = originals[number % len(originals)]
+        name = f"{ear.name}:{number // len(originals) + 1}"
+        first, *each = uniforms(name, 1, _MOVE_STREAM, 1 + len(ear.frequencies_hz)).tolist()
+        moved = [
+            threshold + STANDARD_MOVED_DB * (2 * first - 1) + STANDARD_JITTER_DB * (2 * draw - 1)
+            for threshold, draw in zip(ear.thresholds_db_hl, each, strict=True)
+        ]
+        found.append(dataclasses.replace(ear, name=name, thresholds_db_hl=tuple(moved)))
+    return tuple(found)
+
+
+def _unlearned(path: Path) -> list[Ear]:
+    """Return the ears of a table that the prior was not learned from."""
+    table = read_table(path, "--audiograms")
+    part = HELD_OUT if prior_was_learned_from(table.sha256) else ALL
+    return every_ear(table.part(part))
+
+
+def _real(path: Path, count: int) -> tuple[Ear, ...]:
+    ears = sorted(_unlearned(path), key=lambda ear: place_in_draw(ear.name))
+    return tuple(ear.jittered(1, STANDARD_JITTER_DB) for ear in ears[:count])
+
+
+def _steep(path: Path, count: int) -> tuple[Ear, ...]:
+    """Return ears of a table with a steep step, the steepest first."""
+    steep = [ear for ear in _unlearned(path) if _steepest_db(ear) >= STEP_DB]
+    steep.sort(key=lambda ear: (-_steepest_db(ear), place_in_draw(ear.name)))
+    return tuple(steep[:count])
+
+
+def _steepest_db(ear: Ear) -> float:
+    return float(np.abs(np.diff(ear.thresholds_db_hl)).max())

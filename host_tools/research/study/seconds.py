@@ -1,0 +1,217 @@
+"""Whole tests of simulated listeners by an exact clock, and what is read off them."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from device.simulator.audiogram import Audiogram
+from device.simulator.listener import EARS, SimulatedListener
+from device.simulator.listener import Ear as Side
+from firmware_py.procedure import words
+from firmware_py.procedure.outcomes import Purpose
+from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, BOTH, RIGHT, Settings
+from host_tools.research.methods.interface import Array
+from host_tools.research.methods.population import balanced
+from host_tools.research.study.listener import Answering, Ear, session_seed
+from host_tools.research.study.robustness import SCORED_HZ
+from host_tools.research.study.robustness_procedure import errors_and_coverage, inattentive
+from host_tools.research.study.summary import weighted_quantiles
+from host_tools.research.study.time_ledger import ANSWERED, CHECK, PAUSE, UNANSWERED, VOID
+from host_tools.research.study.whole_session import SimulatedTest, ear_named
+
+SCORED: Final = [AUDIOGRAM_FREQUENCIES_HZ.index(int(hz)) for hz in SCORED_HZ]
+# How the reason begins why an ear ended at the cap of tones.
+CAP: Final = words.cap_reached(0, 0, 0).partition(" 0 ")[0]
+MASKED: Final = "masked"
+
+# Where time goes, in two ways that are each all of it, and what part of it has noise.
+WAYS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
+    "by what is waited for": (
+        (PAUSE, "pauses"),
+        (ANSWERED, "for an answer that comes"),
+        (UNANSWERED, "for one that does not come"),
+        (VOID, "for tones that are asked again"),
+    ),
+    "by what it is for": (
+        (str(Purpose.FAMILIARISE), "familiarisation"),
+        (str(Purpose.MEASURE), "tones near the threshold"),
+        (CHECK, "clear tones, for attention"),
+        (str(Purpose.CATCH), "catch trials"),
+        (str(Purpose.RETEST), "retest"),
+    ),
+    "of all of it": ((MASKED, "with masking noise"),),
+}
+NAMES: Final = tuple(name for parts in WAYS.values() for name, _ in parts)
+
+
+@dataclass(frozen=True)
+class How:
+    """How tests are conducted: a row of the table, though it is shown as a column."""
+
+    conduct: str
+    both: bool  # both ears of a person in one test
+    unsure_half_width_db: float
+
+    @property
+    def words(self) -> str:
+        """Return its name."""
+        more = ["both ears"] * self.both + ["perhaps"] * (self.unsure_half_width_db > 0.0)
+        return ", ".join([self.conduct, *more])
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A test to be run."""
+
+    how: How
+    ears: tuple[Ear, ...]  # one, or the right and the left one
+    stratum: str
+    seed: int
+    answering: Answering
+    response_time_s: float
+    jitter_db: float
+
+
+@dataclass(frozen=True, eq=False)
+class Timed:
+    """What one test gave; all its ears together."""
+
+    unit: Unit
+    seconds: float
+    spent_s: dict[str, float]  # by `NAMES`
+    error_db: Array  # at `SCORED_HZ`, ear after ear; NaN where there is no number
+    covered: Array
+    tones: int
+    capped: int  # ears that ended at the cap
+    inattentive: bool  # a remark or the outcome of an ear says so
+
+    @property
+    def ears(self) -> int:
+        """Return how many ears it measured."""
+        return len(self.unit.ears)
+
+
+def made(unit: Unit) -> tuple[SimulatedTest, dict[Side, Audiogram]]:
+    """Return a test, and the truth by ear.
+
+    Raises
+    ------
+    ValueError
+        The settings or the listener are not allowed.
+    """
+    truths = [ear.jittered(unit.seed, unit.jitter_db).audiogram for ear in unit.ears]
+    # Of the ear that is not tested the thresholds are the same.
+    thresholds = dict(zip(EARS, (truths * 2)[:2], strict=True))
+    seed = session_seed(unit.ears[0].name, unit.seed)
+    listener = SimulatedListener(
+        thresholds,
+        response_noise_db=unit.answering.response_noise_db,
+        lapse_rate=unit.answering.lapse_rate,
+        false_alarm_rate=unit.answering.false_alarm_rate,
+        response_time_s=unit.response_time_s,
+        seed=seed,
+        unsure_half_width_db=unit.how.unsure_half_width_db,
+        kind=unit.answering.kind,
+    )
+    settings = Settings(
+        conduct=unit.how.conduct,
+        ears=BOTH if unit.how.both else RIGHT,
+        unsure_button=unit.how.unsure_half_width_db > 0.0,
+        seed=seed,
+    )
+    return SimulatedTest(settings, listener), thresholds
+
+
+def run_test(unit: Unit) -> Timed:
+    """Run a test: always the same for the same unit."""
+    test, thresholds = made(unit)
+    result = test.run()
+    numbers = [errors_and_coverage(ear, thresholds[ear_named(ear.ear)]) for ear in result.ears]
+    spent_s = {name: 1e-6 * test.ledger.spent_on(name) for name in NAMES}
+    return Timed(
+        unit,
+        test.seconds,
+        {**spent_s, MASKED: 1e-6 * test.ledger.masked_us},
+        np.concatenate([error_db[SCORED] for error_db, _ in numbers]),
+        np.concatenate([covered[SCORED] for _, covered in numbers]),
+        sum(ear.tones for ear in result.ears),
+        sum(CAP in ear.why for ear in result.ears),
+        inattentive=inattentive(result),
+    )
+
+
+def read_off(how: How, tests: Sequence[Timed]) -> dict[str, Any]:
+    """Return what all tests of one kind gave, as JSON values; seconds and tones are of an ear.
+
+    The degrees of loss count in equal parts.
+    """
+    weight = balanced(np.array([test.unit.stratum for test in tests]))
+    ears = np.array([test.ears for test in tests])
+    seconds = np.array([test.seconds for test in tests]) / ears
+    median, late = weighted_quantiles(seconds, weight, (0.5, 0.95)).tolist()
+
+    def mean(values: Sequence[float]) -> float:
+        return float(np.sum(weight * np.array(values) / ears))
+
+    square_db = _mean_known(weight, [test.error_db**2 for test in tests])
+    return {
+        "name": how.words,
+        "conduct": how.conduct,
+        "both_ears": how.both,
+        "unsure_half_width_db": how.unsure_half_width_db,
+        "tests": len(tests),
+        "seconds_median": median,
+        "seconds_mean": mean([test.seconds for test in tests]),
+        "seconds_95": late,
+        "tones": mean([test.tones for test in tests]),
+        "rmse_db": None if square_db is None else math.sqrt(square_db),
+        "covered_95": _mean_known(weight, [test.covered for test in tests]),
+        "capped": mean([test.capped for test in tests]),
+        "inattentive": float(np.sum(weight * [test.inattentive for test in tests])),
+        "spent_s": {name: mean([test.spent_s[name] for test in tests]) for name in NAMES},
+    }
+
+
+def _mean_known(weight: Array, values: Sequence[Array]) -> float | None:
+    """Return the mean of all numbers, those of a test with its weight; None: there are none."""
+    known = [each[~np.isnan(each)] for each in values]
+    count = float(np.sum(weight * [len(each) for each in known]))
+    total = float(np.sum(weight * [float(np.sum(each)) for each in known]))
+    return total / count if count else None
+
+
+def table_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the table in Markdown, a column for each kind of test."""
+    cells = [
+        ["of an ear", *(row["name"] for row in rows)],
+        ["seconds, median", *(f"{row['seconds_median']:.1f}" for row in rows)],
+        ["seconds, mean", *(f"{row['seconds_mean']:.1f}" for row in rows)],
+        ["seconds, 95 % are below", *(f"{row['seconds_95']:.1f}" for row in rows)],
+        ["tones", *(f"{row['tones']:.1f}" for row in rows)],
+        ["RMSE at 500-8000 Hz", *(_number(row["rmse_db"], " dB") for row in rows)],
+        ["truths in the 95 % band", *(_number(row["covered_95"]) for row in rows)],
+        ["ended at the cap of tones", *(f"{row['capped']:.1%}" for row in rows)],
+        ["listeners said to be inattentive", *(f"{row['inattentive']:.1%}" for row in rows)],
+    ]
+    for way, parts in WAYS.items():
+        cells.append([f"**seconds {way}**", *("" for _ in rows)])
+        cells += [[words, *(_share(row, name) for row in rows)] for name, words in parts]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        f"| {' | '.join(cell.ljust(w) for cell, w in zip(row, widths, strict=True))} |"
+        for row in cells
+    ]
+    lines.insert(1, "|".join(["", *("-" * (width + 2) for width in widths), ""]))
+    return lines
+
+
+def _number(value: float | None, unit: str = "") -> str:
+    return "-" if value is None else f"{value:.2f}{unit}"
+
+
+def _share(row: dict[str, Any], name: str) -> str:
+    seconds: float = row["spent_s"][name]
+    return f"{seconds:.1f} ({seconds / row['seconds_mean']:.0%})"

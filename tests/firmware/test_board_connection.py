@@ -1,0 +1,104 @@
+"""When a tone generator is lost, said to be lost, and lost for good."""
+
+import pytest
+
+from firmware_py.board_connection import LOSSES_MAX, SOUND_S, TRUE_S, BoardConnection
+from firmware_py.link.client import Client
+from firmware_py.platform.ports import Port
+from tests.firmware.world import S, VirtualClock
+
+RECONNECT_S = 30.0
+
+
+class Clock(VirtualClock):
+    """One clock for all."""
+
+    def world_s(self) -> float:
+        return self.us / S
+
+    def of_wire(self) -> VirtualClock:
+        return self
+
+
+class Line(Port):
+    is_open = True
+
+    def __init__(self) -> None:
+        super().__init__("line", "")
+
+
+class Connected:
+    """A connection to a board that greets as often as it is asked."""
+
+    def __init__(self) -> None:
+        self.clock = Clock(1)
+        self.it = BoardConnection(Line(), Client(lambda: "00000001"), self.clock, RECONNECT_S)
+        self.it.begin()
+        self.it.greeted("sim 1")
+
+    def wait(self, seconds: float) -> bool:
+        """Let time pass; return whether the board is still worth waiting for."""
+        for _ in range(round(10 * seconds)):
+            self.clock.us += S // 10
+            if not self.it.greet_again():
+                return False
+        return True
+
+    def lose(self, kept_s: float, away_s: float = 1.5, *, disbelieved: bool = False) -> bool:
+        """Keep it for so long, lose it, greet it again; return whether that was said."""
+        assert self.wait(kept_s)
+        said = self.it.lost("gone", disbelieved=disbelieved)
+        self.for_good = not self.wait(away_s)
+        if not self.for_good:
+            self.it.greeted("sim 1")
+        return said
+
+
+def test_a_board_that_greets_and_no_more_is_lost_for_good_and_said_to_be_lost_once() -> None:
+    board = Connected()
+    said = [board.lose(1.0) for _ in range(LOSSES_MAX - 1)]
+    assert not board.for_good
+    said.append(board.lose(1.0))
+    assert board.for_good
+    assert said == [True] + [False] * (LOSSES_MAX - 1)
+    assert board.it.last_words() == (
+        "the tone generator at 'line' is lost for good, after 5 losses in a row: gone"
+    )
+
+
+def test_a_board_that_is_lost_now_and_then_is_not() -> None:
+    board = Connected()
+    assert all(board.lose(SOUND_S + 0.1) for _ in range(10 * LOSSES_MAX))
+    assert not board.for_good
+
+
+def test_a_board_whose_word_means_nothing_is_remembered_for_longer() -> None:
+    board = Connected()
+    for _ in range(LOSSES_MAX):
+        assert board.lose(SOUND_S + 60.0, disbelieved=True)
+    assert board.for_good
+    assert "after 5 losses in a row" in board.it.last_words()
+
+    board = Connected()
+    for _ in range(2 * LOSSES_MAX):
+        assert board.lose(TRUE_S + 1.0, disbelieved=True)
+    assert not board.for_good
+
+
+@pytest.mark.parametrize(("away_s", "losses"), [(RECONNECT_S + 0.2, 1), (14.0, 3)])
+def test_the_time_that_a_board_is_waited_for_bounds_the_whole(away_s: float, losses: int) -> None:
+    """However often it greets meanwhile."""
+    board = Connected()
+    for _ in range(losses - 1):
+        board.lose(1.0, away_s)
+        assert not board.for_good
+    board.lose(1.0, away_s)
+    assert board.for_good
+    assert board.it.is_unsound == (losses > 1)
+
+
+def test_what_it_cannot_have_told_is_said_once_a_greeting() -> None:
+    board = Connected()
+    assert [board.it.refused(f"button={n}") for n in (7, 7, 8)] == [True, False, False]
+    board.lose(1.0)
+    assert board.it.refused("button=7")

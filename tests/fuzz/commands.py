@@ -1,0 +1,125 @@
+"""What people do with a journal, done with a hostile one: every host command."""
+
+import contextlib
+import csv
+import io
+import re
+import shutil
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from host_tools.main import parser, run
+from tests.fuzz.hostile import NAMES, Choices, hostile_journal
+
+JOURNAL: Final = "{journal}"
+OUT: Final = "{out}"
+DIRECTORY: Final = "{directory}"
+# Of a secret key that nobody has.
+RECIPIENT: Final = "age1tqsvwf6yj2afvvaksu3cmurf794x0j0wnfj77rw346ufnvf8wq2qd6k8p5"
+EXPORTS: Final = [
+    ["export", JOURNAL, "--format", name, *more]
+    for name in ("csv", "json", "fhir")
+    for more in ([], ["--unfinished"])
+]
+QUICK: Final = [
+    ["replay", JOURNAL], ["replay", JOURNAL, "--json"], ["replay", JOURNAL, "--noise", "4"],
+    ["replay", JOURNAL, "--profile", "gp-pta-2015"],
+    ["report", JOURNAL, "--json"],
+    ["prescribe", JOURNAL, "--unfinished"], ["prescribe", JOURNAL, "--unfinished", "--json"],
+    ["prescribe", JOURNAL, "--unfinished", "--rule", "camfit", "-o", f"{OUT}.json"],
+    *EXPORTS,
+    ["export", JOURNAL, "--unfinished", "-o", f"{OUT}.parquet"],
+    ["sessions", DIRECTORY, "--no-index"], ["sessions", DIRECTORY, "--no-index", "--json"],
+    ["sessions", DIRECTORY, "--no-index", "--sort", "pta4", "--export", f"{OUT}.csv"],
+    ["protect", JOURNAL, "-r", RECIPIENT],
+    ["watch", JOURNAL, "--once"], ["watch", DIRECTORY, "--once"],
+]  # fmt: skip
+# Drawing takes a hundred times as long as anything else.
+SLOW: Final = [
+    ["report", JOURNAL, "-o", f"{OUT}.html"], ["report", JOURNAL, "-o", f"{OUT}.svg"],
+    ["replay", JOURNAL, "--noise", "4", "--picture", f"{OUT}.svg"],
+    ["prescribe", JOURNAL, "--unfinished", "-o", f"{OUT}.svg"],
+]  # fmt: skip
+COMMANDS: Final = [*QUICK, *SLOW]
+SLOW_OF: Final = 256
+# What a journal may make of a command: 1, 3, 4 say something of it, 2 and 6 that it is refused.
+EXIT_CODES: Final = range(7)
+REFUSED: Final = (2, 6)
+ERRORS_CHARACTERS_MAX: Final = 4000
+UNFORESEEN: Final = re.compile(r"record \d+: [A-Za-z]+(Error|Exception)\b")
+RUN: Final = ("=", "+", "@", "\t", "\r")  # a number may begin with a minus
+SEPARATORS: Final = (",", ";", "\t")
+PARSER: Final = parser()
+
+
+def commands(data: bytes, directory: Path) -> None:
+    """Every host command takes a hostile journal, or refuses it in a line; none is acted upon."""
+    choices = Choices(data)
+    slow = choices.below(SLOW_OF) == SLOW_OF - 1
+    command = choices.of(SLOW if slow else QUICK)
+    with hostile_directory(choices, directory) as journal:
+        code, told = check(command, journal)
+        if command in EXPORTS and code == 0:
+            assert check(["replay", JOURNAL], journal)[0] not in REFUSED, "exported, not replayed"
+            if "csv" in command:
+                check_cells(told)
+
+
+@contextlib.contextmanager
+def hostile_directory(choices: Choices, directory: Path) -> Iterator[Path]:
+    """Make a directory with a hostile journal in it, and yield the journal."""
+    inside = directory / "hostile"
+    shutil.rmtree(inside, ignore_errors=True)
+    inside.mkdir()
+    journal = inside / choices.of(NAMES)
+    journal.write_bytes(hostile_journal(choices))
+    yield journal
+
+
+def check(command: list[str], journal: Path) -> tuple[int, str]:
+    """Run a command, see that what it says acts on nothing, and return code and words."""
+    code, told, errors = said_by(command, journal)
+    assert code in EXIT_CODES, errors
+    assert not UNFORESEEN.search(errors), errors
+    assert len(errors) < ERRORS_CHARACTERS_MAX, "a message is for people"
+    if code in REFUSED and command[0] != "sessions":
+        assert (told, errors.count("\n")) == ("", 1), (told, errors)
+    for line in f"{told}\n{errors}".replace("\r\n", "\n").split("\n"):
+        assert all(map(is_harmless, line)), (command, line)
+    for out in journal.parent.glob("out.*"):
+        if out.suffix == ".csv":
+            check_cells(out.read_bytes().decode())
+        if out.suffix == ".html":
+            page = out.read_text()
+            assert "<script>alert" not in page
+            assert all(is_harmless(each) or each in "\n\t\u00a0" for each in page)
+    return code, told
+
+
+def said_by(command: list[str], journal: Path) -> tuple[int, str, str]:
+    """Run a command, and return its exit code and what it says."""
+    places = {JOURNAL: str(journal), OUT: str(journal.parent / "out")}
+    words = [DIRECTORY if word == DIRECTORY else word for word in command]
+    for place, path in places.items():
+        words = [word.replace(place, path) for word in words]
+    words = [str(journal.parent) if word == DIRECTORY else word for word in words]
+    told, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(told), contextlib.redirect_stderr(errors):
+        code = run(PARSER.parse_args(words))
+    return code, told.getvalue(), errors.getvalue()
+
+
+def is_harmless(character: str) -> bool:
+    """Tell whether a character only is what it shows; this Python may not know it yet."""
+    return character.isprintable() or unicodedata.category(character) == "Cn"
+
+
+def check_cells(table: str) -> None:
+    """See that a spreadsheet runs no cell, wherever it takes one to begin."""
+    for separator in SEPARATORS:
+        for row in csv.reader(io.StringIO(table, newline=""), delimiter=separator):
+            for cell in row:
+                assert not cell.startswith(RUN), cell
+                assert not cell.startswith("-") or re.fullmatch(r"-\d+(\.\d)?", cell), cell

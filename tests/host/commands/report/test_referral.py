@@ -1,0 +1,105 @@
+"""An asymmetry is named by the published criteria that it meets, and by what was asked only."""
+
+from dataclasses import replace
+
+import pytest
+
+from firmware_py.procedure.outcomes import Outcome, SessionOutcome
+from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
+from host_tools.commands.report.referral import asymmetries, differences
+
+Levels = dict[int, float]
+NICE = "NICE NG98, 2018 (15 dB or more at two neighbours of 0.5, 1, 2, 4 and 8 kHz)"
+
+
+def ear(name: str, levels_db_hl: Levels, sd_db: float = 2.0) -> EarResult:
+    """Return an ear that was measured at 20 dB HL, or at these levels."""
+    thresholds = tuple(
+        ThresholdResult(
+            f, Outcome.MEASURED, level, sd_db, level - 2.0 * sd_db, level + 2.0 * sd_db, None
+        )
+        for f in AUDIOGRAM_FREQUENCIES_HZ
+        for level in [levels_db_hl.get(f, 20.0)]
+    )
+    return EarResult(name, Outcome.MEASURED, "", thresholds, 30, 15, 0, 3, 0, 0, None)
+
+
+def session(*ears: EarResult) -> SessionResult:
+    return SessionResult(SessionOutcome.COMPLETE, ears, 60, 0, 400.0, ())
+
+
+def with_left(levels_db_hl: Levels, sd_db: float = 2.0) -> list[str]:
+    return asymmetries(session(ear("right", {}), ear("left", levels_db_hl, sd_db)))
+
+
+@pytest.mark.parametrize(
+    ("levels_db_hl", "met"),
+    [
+        ({}, []),
+        ({500: 34.9, 1000: 34.9, 3000: 34.9}, []),
+        ({500: 35.0, 1000: 35.0}, ["NICE"]),
+        ({500: 35.0, 2000: 35.0}, []),  # no neighbours
+        ({1000: 60.0}, []),  # alone
+        ({3000: 35.0}, ["AAO-HNSF"]),
+        ({250: 40.0, 500: 40.0}, ["AAO-HNSF"]),
+        ({4000: 35.0, 6000: 35.0}, ["AAO-HNSF"]),
+        ({4000: 35.0, 8000: 35.0}, ["NICE", "AAO-HNSF"]),
+        ({2000: 62.0, 4000: 62.0}, ["NICE", "AAO-HNSF"]),
+    ],
+)
+def test_each_criterion_is_met_from_its_own_difference_on(
+    levels_db_hl: Levels, met: list[str]
+) -> None:
+    found = with_left(levels_db_hl)
+    assert len(found) == bool(met)
+    for source in ("NICE", "AAO-HNSF"):
+        assert any(source in line for line in found) == (source in met)
+
+
+def test_the_sentence_names_ear_difference_band_and_criterion() -> None:
+    assert with_left({1000: 42.0, 500: 36.0}) == [
+        "asymmetry: the left ear is worse by 16 ± 6 dB at 500 Hz, 22 ± 6 dB at 1000 Hz; that meets "
+        f"{NICE}, though no further than the 95 % bands reach; bone conduction was not measured"
+    ]
+    (sure,) = with_left({500: 62.0, 1000: 62.0})
+    assert "no further" not in sure
+    assert "42 ± 6 dB at 500 Hz" in sure
+
+
+def test_the_worse_ear_has_to_be_the_same_at_both_frequencies() -> None:
+    crossed = session(ear("right", {1000: 40.0}), ear("left", {500: 40.0}))
+    assert asymmetries(crossed) == []
+    both = session(ear("right", {500: 40.0, 1000: 40.0}), ear("left", {4000: 60.0, 8000: 60.0}))
+    assert [line[15:24] for line in asymmetries(both)] == ["left ear ", "right ear"]
+
+
+def test_what_was_inferred_does_not_count() -> None:
+    left = ear("left", {500: 60.0, 1000: 60.0})
+    inferred = tuple(
+        replace(t, mark=Outcome.INFERRED) if t.frequency_hz == 1000 else t for t in left.thresholds
+    )
+    found = session(ear("right", {}), replace(left, thresholds=inferred))
+    assert asymmetries(found) == []
+    assert 1000 not in differences(found.by_ear["left"], found.by_ear["right"])
+
+
+def test_a_limit_counts_as_the_least_difference_there_can_be() -> None:
+    def beyond(found: EarResult, mark: Outcome, limit_db_hl: float) -> EarResult:
+        thresholds = (
+            replace(t.without_numbers(mark), limit_db_hl=limit_db_hl) for t in found.thresholds
+        )
+        return replace(found, thresholds=tuple(thresholds))
+
+    silent = beyond(ear("left", {}), Outcome.NO_RESPONSE, 100.0)
+    hears_all = beyond(ear("right", {}), Outcome.HEARS_ALL, -10.0)
+    (line,) = asymmetries(session(ear("right", {}), silent))
+    assert "at least 80 dB at 250 Hz" in line
+    (line,) = asymmetries(session(hears_all, ear("left", {})))
+    assert "at least 30 dB at 250 Hz" in line
+    both_silent = beyond(ear("right", {}), Outcome.NO_RESPONSE, 100.0)
+    assert asymmetries(session(both_silent, silent)) == []
+
+
+def test_one_ear_has_no_asymmetry() -> None:
+    assert asymmetries(session(ear("left", {500: 90.0}))) == []

@@ -1,0 +1,329 @@
+"""The robustness table: its arithmetic by hand, its sessions, and the command."""
+
+import itertools
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from device.simulator.audiogram import Audiogram
+from device.simulator.kinds import kind_named
+from device.simulator.listener import EARS, SimulatedListener
+from device.simulator.odd_ears import ODD_EARS
+from firmware_py.procedure import events
+from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, Settings
+from host_tools.main import main
+from host_tools.research.study.listener import Answering
+from host_tools.research.study.robustness import (
+    ALL_HZ,
+    BY_NAME,
+    CASES,
+    END,
+    REAL,
+    STANDARD,
+    STEEP,
+    Found,
+    Goal,
+    coverage,
+    coverage_accepted,
+    coverage_low,
+    lowest_mass,
+    read_off,
+    rmse,
+    rmse_accepted,
+)
+from host_tools.research.study.robustness_exact import exact_posterior
+from host_tools.research.study.robustness_procedure import found_in, run_procedure
+from host_tools.research.study.robustness_sessions import (
+    ears_of_case,
+    run_unit,
+    units_of,
+)
+from host_tools.research.study.whole_session import SimulatedTest
+from tests.host.journals import Refused
+from tests.host.research.study.ears import write_table
+
+TOLD = Answering(2.0, 0.1, 0.05)
+
+
+def found(
+    errors_db: list[float], covered: list[float], at: int = 20, refused: bool = False
+) -> Found:
+    return Found({at: np.array(errors_db)}, {at: np.array(covered)}, refused=refused)
+
+
+def flat_test(level_db_hl: float, **settings: str) -> SimulatedTest:
+    ears = dict.fromkeys(EARS, Audiogram((1000.0,), (level_db_hl,)))
+    return SimulatedTest(Settings(**settings), SimulatedListener(ears))  # type: ignore[arg-type]
+
+
+class TestArithmetic:
+    def test_errors_are_those_from_500_hz_on_squared_over_all_sessions(self) -> None:
+        sessions = [found([99, 3, 0], [0, 1, 1]), found([99, 4, math.nan], [1, 0, math.nan])]
+
+        assert rmse(20)(sessions) == pytest.approx(math.sqrt(25 / 3))
+        assert coverage(20)(sessions) == pytest.approx(0.5)
+        assert coverage_low(20)(sessions) == 0.5
+
+    def test_tests_that_were_refused_are_left_out_and_nothing_left_is_as_good(self) -> None:
+        bad = found([0, 30, 30], [0, 0, 0], END, refused=True)
+        good = found([0, 3, 3], [0, 1, 1], END)
+
+        assert rmse_accepted([bad, good]) == 3.0
+        assert coverage_accepted([bad, good]) == 1.0
+        assert math.isnan(rmse_accepted([bad]))
+        rows = read_off(BY_NAME["bursts-test"], [bad])
+        assert [row["met"] for row in rows] == [True, True, None]
+        assert [row["shown"] for row in rows] == ["-", "-", "100%"]
+
+    def test_what_is_said_to_be_ambiguous_does_not_count_as_too_sure(self) -> None:
+        sessions = [Found({}, {}, mass=0.5, ambiguous=True), Found({}, {}, mass=0.9)]
+
+        assert lowest_mass(sessions) == 0.9
+
+    def test_goals_are_met_within_their_bounds_and_say_so(self) -> None:
+        both = Goal("x", rmse(20), 0.7, 1.3, unit=" dB")
+        assert [both.met(x) for x in (0.69, 0.7, 1.3, 1.31, math.nan)] == [
+            False, True, True, False, False,
+        ]  # fmt: skip
+        assert both.wanted == "0.70 dB to 1.30 dB"
+        assert Goal("x", rmse(20), high=0.05, percent=True).wanted == "at most 5%"
+        assert Goal("x", rmse(20), low=0.9).wanted == "at least 0.90"
+        assert Goal("x", rmse(20)).wanted == ""
+
+    def test_cases_without_sessions_are_neither_met_nor_missed(self) -> None:
+        assert [row["met"] for row in read_off(BY_NAME["steep"], [])] == [None, None]
+
+
+class TestEars:
+    @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.name))
+    def test_every_case_has_ears_of_its_kind_and_more_contain_fewer(self, case: object) -> None:
+        named = BY_NAME[case.name]  # type: ignore[attr-defined]
+        assert named.ears in {*ODD_EARS, STANDARD, REAL, STEEP}
+        if named.ears in {REAL, STEEP}:
+            assert ears_of_case(named, 5, None) == ()
+            return
+        ears = ears_of_case(named, 15, None)
+
+        assert len({ear.name for ear in ears}) == 15
+        assert len({ear.thresholds_db_hl for ear in ears}) == 15
+        assert ears_of_case(named, 6, None) == ears[:6]
+
+    def test_real_ears_are_drawn_from_a_table_and_moved_off_its_steps(self, tmp_path: Path) -> None:
+        path = write_table(tmp_path / "ears.csv")
+        case = BY_NAME["perhaps-3-noise-2"]
+
+        ears = ears_of_case(case, 3, path)
+
+        assert len({ear.name for ear in ears}) == len(ears) > 1
+        assert ears_of_case(case, 2, path) == ears[:2]
+        assert all(level % 5.0 for ear in ears for level in ear.thresholds_db_hl)
+
+    def test_steep_ears_are_those_of_a_table_with_a_step(self, tmp_path: Path) -> None:
+        path = write_table(tmp_path / "ears.csv")
+        lines = path.read_text("utf-8").splitlines()
+        steep = [f"B,{n},R,10,10,10,{40 + n},{45 + n}," for n in range(5)]
+        path.write_text("\n".join([*lines, *steep]) + "\n", encoding="utf-8")
+
+        ears = ears_of_case(BY_NAME["steep"], 2, path)
+
+        assert [ear.name for ear in ears] == [f"B/{n}/R" for n in (4, 3, 2, 1)]
+        assert all(np.abs(np.diff(ear.thresholds_db_hl)).max() >= 30 for ear in ears)
+
+
+class TestSessions:
+    @pytest.mark.parametrize("name", ["island", "bursts-test", "exact"])
+    def test_a_session_is_the_same_again(self, name: str) -> None:
+        case = BY_NAME[name]
+        (unit, other) = units_of(case, ears_of_case(case, 1, None), 2)
+
+        first, second = (run_unit(unit) for _ in range(2))
+
+        assert first[:3] == second[:3] == (name, unit.ear.name, 1)
+        assert repr(first[3]) == repr(second[3])
+        assert repr(run_unit(other)[3]) != repr(first[3])
+
+    def test_the_estimator_is_compared_with_the_finer_truth(self) -> None:
+        case = BY_NAME["narrow-notch"]
+        (unit,) = units_of(case, ears_of_case(case, 1, None), 1)
+        noted = run_unit(unit)[3]
+
+        assert set(noted.error_db) == {10, 20, 40}
+        assert all(len(each) == len(ALL_HZ) for each in noted.error_db.values())
+        assert noted.error_db[10][ALL_HZ.index(3000.0)] < -10.0, "nobody looked there yet"
+        assert 0.5 < noted.noise_db < 10.0
+
+
+class TestWholeSessions:
+    def test_a_test_of_both_ears_finds_a_flat_loss(self) -> None:
+        result = flat_test(40.0).run()
+
+        assert result.outcome == "complete"
+        assert {ear.ear for ear in result.ears} == {"left", "right"}
+        for each in result.ears[0].thresholds:
+            assert each.threshold_db_hl == pytest.approx(40.0, abs=10.0)
+
+    def test_a_tone_ends_at_the_very_press_that_answers_it(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        taken: list[tuple[int, events.Event]] = []
+        handle = HearingTest.handle
+
+        def noting(test: HearingTest, now_us: int, event: events.Event) -> list[events.Action]:
+            taken.append((test.number, event))
+            return handle(test, now_us, event)
+
+        monkeypatch.setattr(HearingTest, "handle", noting)
+        flat_test(20.0, ears="left").run()
+
+        ends = 0
+        for (_, before), (number, event) in itertools.pairwise(taken):
+            if isinstance(event, events.ToneEnded) and event.cut:
+                assert isinstance(before, events.ButtonPressed)
+                assert event.offset_us == before.at_us
+                assert number == event.number + 1, "its presentation is over"
+                ends += 1
+        assert ends > 10
+
+    def test_one_who_presses_all_the_time_is_refused(self) -> None:
+        ears = dict.fromkeys(EARS, Audiogram((1000.0,), (40.0,)))
+        someone = SimulatedListener(ears, false_alarm_rate=1.0)
+        result = SimulatedTest(Settings(ears="right"), someone).run()
+
+        noted = found_in(result, ears["right"])
+        assert noted.refused
+        assert noted.inattentive
+
+    def test_one_without_response_has_no_numbers_but_where_nothing_was_asked(self) -> None:
+        result = flat_test(139.0, ears="left").run()
+        noted = found_in(result, Audiogram((1000.0,), (139.0,)))
+
+        inferred = [t.mark == Outcome.INFERRED for t in result.ears[0].thresholds]
+        assert {t.mark for t in result.ears[0].thresholds} <= {"no-response", "inferred"}
+        assert {t.frequency_hz for t in result.ears[0].thresholds if t.mark == "inferred"} <= {
+            750.0, 1500.0
+        }  # fmt: skip
+        assert (~np.isnan(noted.error_db[END])).tolist() == inferred
+        assert len(noted.error_db[END]) == len(AUDIOGRAM_FREQUENCIES_HZ)
+
+    def test_a_number_far_off_that_is_said_to_be_measured_is_confidently_wrong(self) -> None:
+        result = replace(flat_test(40.0, ears="left").run(), remarks=())
+        assert any(t.mark == Outcome.MEASURED for t in result.ears[0].thresholds)
+        near, far = (Audiogram((1000.0,), (truth,)) for truth in (40.0, 80.0))
+
+        assert not found_in(result, near).confidently_wrong
+        assert found_in(result, far).confidently_wrong
+        assert not found_in(replace(result, remarks=("doubtful",)), far).confidently_wrong
+
+    def test_its_listeners_are_of_the_kind_of_the_case(self) -> None:
+        truth = Audiogram((1000.0,), (40.0,))
+        plain = Answering(2.0, 0.0, 0.0)
+        misses_all = Answering(2.0, 0.0, 0.0, kind_named("lapses=.99"))
+
+        heard = run_procedure(truth, plain, 1, "right")
+        missed = run_procedure(truth, misses_all, 1, "right")
+
+        assert np.abs(heard.error_db[END]).max() < 15.0
+        assert np.isnan(missed.error_db[END]).sum() > np.isnan(heard.error_db[END]).sum()
+
+
+class TestExactPosterior:
+    def test_it_is_that_of_a_grid(self) -> None:
+        """One knot, two components, answers that contradict each other."""
+        prior = (
+            np.array([0.3, 0.7]), np.array([[20.0], [60.0]]), np.array([[[100.0]], [[400.0]]]),
+        )  # fmt: skip
+        answers = [(0, 30.0, True), (0, 50.0, False), (0, 45.0, True), (0, 40.0, False)]
+        x = np.linspace(-60.0, 160.0, 20_001)
+        density = sum(
+            w * np.exp(-0.5 * (x - m[0]) ** 2 / v[0][0]) / math.sqrt(v[0][0])
+            for w, m, v in zip(*prior, strict=True)
+        )
+        for _, level_db_hl, heard in answers:
+            phi = np.array([0.5 * math.erfc((t - level_db_hl) / 2 / math.sqrt(2)) for t in x])
+            p = 0.05 + 0.85 * phi
+            density = density * (p if heard else 1 - p)
+        density = density / density.sum()
+        mean = float(density @ x)
+        sd = math.sqrt(float(density @ (x - mean) ** 2))
+        guess = (np.ones(1), np.array([[35.0]]), np.array([[[25.0]]]))
+
+        curves, share = exact_posterior(prior, guess, answers, TOLD, np.random.default_rng(1))
+
+        assert share @ curves[:, 0] == pytest.approx(mean, abs=0.05 * sd)
+        found_sd = math.sqrt(share @ (curves[:, 0] - share @ curves[:, 0]) ** 2)
+        assert found_sd == pytest.approx(sd, rel=0.03)
+
+    def test_a_guess_that_is_far_off_costs_particles_only(self) -> None:
+        prior = (np.ones(1), np.zeros((1, 2)), np.array([[[400.0, 200.0], [200.0, 400.0]]]))
+        answers = [(0, 10.0, True), (0, 0.0, False), (1, 20.0, False)]
+        results = []
+        for centre in (5.0, 80.0):
+            guess = (np.ones(1), np.full((1, 2), centre), np.array([np.eye(2)]))
+            rng = np.random.default_rng(2)
+            curves, share = exact_posterior(prior, guess, answers, TOLD, rng)
+            assert 1.0 / np.sum(share**2) > 900
+            results.append(share @ curves)
+
+        assert results[0] == pytest.approx(results[1], abs=1.0)
+
+
+class TestCommand:
+    def test_it_prints_the_rows_that_are_named(self, capsys: pytest.CaptureFixture[str]) -> None:
+        options = ["--cases", "tent,steep", "--ears", "2", "--seeds", "1", "--workers", "0"]
+        assert main(["study", "--robustness", *options]) == 0
+
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[0] == "2 ears x 1 seeds a row"
+        rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]]
+        assert rows[0] == ["case", "number", "wanted", "found", "met"]
+        assert [row[:3] for row in rows[2:]] == [
+            ["tent", "RMSE @20", "at most 5.50 dB"],
+            ["", "coverage @20", "at least 0.93"],
+            ["", "coverage @10 at 250 Hz", "at least 0.90"],
+            ["real ears with a step of 30 dB or more", "coverage @10", "at least 0.93"],
+            ["", "coverage @20", "at least 0.95"],
+        ]
+        assert {row[4] for row in rows[2:5]} <= {"yes", "no"}
+        assert [row[3:] for row in rows[5:]] == [["-", "needs --audiograms FILE"]] * 2
+
+    def test_processes_change_nothing(self, capsys: pytest.CaptureFixture[str]) -> None:
+        said = []
+        for workers in ("0", "2"):
+            options = ["--cases", "noise-3,narrow-notch-test", "--ears", "2", "--seeds", "1"]
+            assert main(["study", "--robustness", "--json", *options, "--workers", workers]) == 0
+            said.append(capsys.readouterr().out)
+
+        assert said[0] == said[1]
+        found = json.loads(said[0])
+        assert (found["ears"], found["seeds"]) == (2, 1)
+        assert [row["case"] for row in found["rows"]] == [
+            "noise-3", "noise-3", "narrow-notch-test",
+        ]  # fmt: skip
+        assert all(isinstance(row["found"], float) for row in found["rows"])
+        assert all(row["sessions"] == 2 for row in found["rows"])
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            (["--cases", "tent,hat"], "--cases has 'hat'; allowed are island, narrow-notch,"),
+            (["--ears", "0"], "--ears is 0; allowed are whole numbers 1 to 1000000"),
+            (["--seeds", "-1"], "--seeds is -1; allowed are whole numbers 1 to 10000"),
+            (["-o", "out"], "--out does not go with --robustness"),
+            (["--methods", "quest"], "--methods does not go with --robustness"),
+            (["--listener", "bursts"], "--listener does not go with --robustness"),
+            (["--conduct", "clinical"], "--conduct does not go with --robustness"),
+            (["--response-time", "0.6"], "--response-time does not go with --robustness"),
+            (["--audiograms", "bisgaard"], "--audiograms is bisgaard; with --robustness allowed"),
+            (["--audiograms", "no.csv", "--cases", "steep"], "--audiograms 'no.csv': No such file"),
+        ],
+    )
+    def test_what_is_not_allowed_is_refused(
+        self, options: list[str], words: str, refused: Refused
+    ) -> None:
+        assert words in refused("study", "--robustness", *options)

@@ -1,0 +1,198 @@
+"""`gp-pta study --seconds`: arithmetic by hand, who is tested, and the command."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from device.simulator.audiogram import Audiogram
+from device.simulator.listener import EARS, SimulatedListener
+from firmware_py.procedure.settings import Settings
+from host_tools.main import main
+from host_tools.research.study.listener import Ear, session_seed
+from host_tools.research.study.options import Options
+from host_tools.research.study.plan import ears_measured
+from host_tools.research.study.seconds import (
+    NAMES,
+    SCORED,
+    WAYS,
+    How,
+    Timed,
+    Unit,
+    read_off,
+    run_test,
+    table_lines,
+)
+from host_tools.research.study.seconds_command import people_of
+from host_tools.research.study.whole_session import SimulatedTest, ear_named
+from tests.host.journals import Refused
+from tests.host.research.study.ears import CAREFUL, write_table
+
+ONE = How("brisk", both=False, unsure_half_width_db=0.0)
+TWO = How("brisk", both=True, unsure_half_width_db=0.0)
+FLAT = Ear("flat", "some", (1000.0,), (30.0,))
+
+
+def unit(how: How, stratum: str, *ears: Ear) -> Unit:
+    return Unit(how, ears or (FLAT,), stratum, 1, CAREFUL, 0.4, 0.0)
+
+
+def timed(stratum: str, seconds: float, error_db: list[float], *, ears: int = 1) -> Timed:
+    errors = np.array(error_db)
+    covered = np.where(np.isnan(errors), np.nan, (np.abs(errors) < 4.0).astype(float))
+    how = TWO if ears == 2 else ONE
+    spent_s = dict.fromkeys(NAMES, 0.25 * seconds)
+    tested = unit(how, stratum, *(FLAT,) * ears)
+    return Timed(tested, seconds, spent_s, errors, covered, 20 * ears, ears - 1, inattentive=False)
+
+
+class TestArithmetic:
+    def test_degrees_of_loss_count_in_equal_parts(self) -> None:
+        tests = [timed("mild", s, [3.0, -3.0]) for s in (40.0, 50.0, 60.0)]
+        row = read_off(ONE, [*tests, timed("severe", 90.0, [5.0, math.nan])])
+
+        assert row["seconds_mean"] == pytest.approx(70.0)
+        assert (row["seconds_median"], row["seconds_95"]) == (60.0, 90.0)
+        # Half of the weight has two numbers a test, and half of it one.
+        assert row["rmse_db"] == pytest.approx(math.sqrt((2 * 9.0 + 25.0) / 3))
+        assert row["covered_95"] == pytest.approx(2 / 3)
+        assert (row["tests"], row["tones"], row["capped"]) == (4, 20.0, 0.0)
+
+    def test_of_a_test_of_two_ears_each_has_half_of_it(self) -> None:
+        row = read_off(TWO, [timed("mild", 100.0, [1.0] * 4, ears=2)])
+
+        assert (row["seconds_median"], row["seconds_mean"], row["tones"]) == (50.0, 50.0, 20.0)
+        assert row["capped"] == 0.5
+        assert row["spent_s"]["pause"] == 12.5
+
+    def test_where_nothing_has_a_number_there_is_no_error(self) -> None:
+        row = read_off(ONE, [timed("mild", 10.0, [math.nan])])
+
+        assert (row["rmse_db"], row["covered_95"]) == (None, None)
+        assert ["RMSE at 500-8000 Hz", "-"] in [
+            [cell.strip() for cell in line.split("|")[1:-1]] for line in table_lines([row])
+        ]
+
+
+class TestTests:
+    @pytest.mark.parametrize(
+        "how", [ONE, TWO, How("clinical", True, 0.0), How("brisk", False, 3.0)]
+    )
+    def test_a_test_is_the_one_it_says_and_all_of_its_time_is_shown(self, how: How) -> None:
+        ears = (FLAT, Ear("other", "some", (1000.0,), (50.0,)))[: 1 + how.both]
+        found = run_test(unit(how, "some", *ears))
+
+        thresholds = [ear.thresholds_db_hl[0] for ear in ears] * 2
+        truths = [Audiogram((1000.0,), (level_db_hl,)) for level_db_hl in thresholds[:2]]
+        seed, half_width_db = session_seed("flat", 1), how.unsure_half_width_db
+        listener = SimulatedListener(
+            dict(zip(EARS, truths, strict=True)), seed=seed, unsure_half_width_db=half_width_db
+        )
+        settings = Settings(
+            conduct=how.conduct, ears="both" if how.both else "right", seed=seed,
+            unsure_button=half_width_db > 0.0,
+        )  # fmt: skip
+        test = SimulatedTest(settings, listener)
+        result = test.run()
+
+        assert found.seconds == test.seconds
+        assert found.tones == sum(ear.tones for ear in result.ears)
+        expected = [
+            each.threshold_db_hl - thresholds[list(EARS).index(ear_named(ear.ear))]
+            for ear in result.ears
+            for each in np.array(ear.thresholds, dtype=object)[SCORED]
+        ]
+        assert found.error_db == pytest.approx(np.array(expected))
+        for way in list(WAYS)[:2]:
+            shown = sum(found.spent_s[name] for name, _ in WAYS[way])
+            assert shown == pytest.approx(found.seconds), way
+
+    def test_people_are_those_with_two_ears_that_can_be_scored(self, tmp_path: Path) -> None:
+        path = write_table(tmp_path / "ears.csv")
+        measured = ears_measured(Options(str(path), ears_per_stratum=5))
+        drawn = {ear.name: ear for ear in measured.ears}
+
+        people = people_of(measured)
+
+        names = [tuple(ear.name for ear in ears) for _, ears in people]
+        assert len(set(names)) == len(names) > 5
+        for (stratum, ears), (right, left) in zip(people, names, strict=True):
+            assert (right[-2:], left[-2:]) == ("/R", "/L")
+            assert right[:-2] == left[:-2]
+            assert stratum in [drawn[ear.name].stratum for ear in ears if ear.name in drawn]
+        both_there = {name for name in drawn if not name.startswith("A/59/")}  # incomplete ears
+        assert both_there <= {name for pair in names for name in pair}
+
+
+class TestCommand:
+    def test_it_prints_a_column_for_each_kind_of_test(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        path = write_table(tmp_path / "ears.csv")
+        options = ["--ears", "1", "--conduct", "clinical,brisk", "--tested", "one,both"]
+        study = ["study", "--seconds", "--audiograms", str(path), *options, "--workers", "0"]
+        assert main(study) == 0
+
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[0].startswith("4 ears, 4 people with both; 1 seeds each; noise 2 dB, lapses")
+        rows = [[c.strip() for c in line.split("|")[1:-1]] for line in lines if line[:1] == "|"]
+        assert rows[0] == [
+            "of an ear", "clinical", "clinical, both ears", "brisk", "brisk, both ears",
+        ]  # fmt: skip
+        found = {row[0]: row[1:] for row in rows[2:]}
+        clinical, _, brisk, _ = map(float, found["seconds, median"])
+        assert clinical > brisk > 10.0
+        assert found["retest"][2] == "0.0 (0%)"
+        parts = [found[words] for _, words in WAYS["by what it is for"]]
+        assert sum(float(part[0].split()[0]) for part in parts) == pytest.approx(
+            float(found["seconds, mean"][0]), abs=0.3
+        )
+
+    def test_processes_change_nothing(self, capsys: pytest.CaptureFixture[str]) -> None:
+        said = []
+        for workers in ("0", "2"):
+            options = ["--ears", "2", "--json", "--workers", workers, "--response-time", "0.5"]
+            assert main(["study", "--seconds", "--audiograms", "tent", *options]) == 0
+            said.append(capsys.readouterr().out)
+
+        assert said[0] == said[1]
+        found = json.loads(said[0])
+        assert (found["ears"], found["seeds"]) == (2, 1)
+        assert [row["name"] for row in found["rows"]] == ["brisk"]
+        assert found["rows"][0]["tests"] == 2
+        assert set(found["rows"][0]["spent_s"]) == set(NAMES)
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            (["--conduct", "brisk,hasty"], "--conduct has 'hasty'; allowed are brisk, clinical"),
+            (["--tested", "all"], "--tested has 'all'; allowed are one, both"),
+            (
+                ["--tested", "both"],
+                "nobody there has two ears that can be scored; allowed is 'one'",
+            ),
+            (["--ears", "0"], "--ears is 0; allowed are whole numbers 1 to"),
+            (["--noise", "0"], "--noise is 0; allowed is 0.1 to 30 dB"),
+            (["--response-time", "2"], "--response-time is 2; allowed is 0.15 to 1.2 s"),
+            (["--unsure-half-width", "-1"], "unsure_half_width_db is -1.0, allowed is 0 and more"),
+            (["--methods", "quest"], "--methods does not go with --seconds: it runs whole tests"),
+            (
+                ["--trials", "20"],
+                "--trials does not go with --seconds: a whole test ends by itself",
+            ),
+            (["-o", "out"], "--out does not go with --seconds"),
+            (["--dask", "tcp://x"], "--dask does not go with --seconds"),
+            (["--cases", "tent"], "--cases are rows of --robustness"),
+            (["--robustness"], "--seconds does not go with --robustness"),
+        ],
+    )
+    def test_what_is_not_allowed_is_refused(
+        self, options: list[str], words: str, refused: Refused
+    ) -> None:
+        assert words in refused("study", "--seconds", "--audiograms", "tent", *options)
+
+    def test_whose_ears_has_to_be_said(self, refused: Refused) -> None:
+        assert "--audiograms is missing" in refused("study", "--seconds")
+        assert "--tested is of --seconds" in refused("study", "--robustness", "--tested", "both")

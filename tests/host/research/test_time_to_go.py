@@ -1,0 +1,66 @@
+"""The fit of the time to go finds known coefficients again, and tells the errors of a course."""
+
+import pytest
+
+from host_tools.research.time_to_go import (
+    SHARES,
+    Answered,
+    Course,
+    coefficients,
+    main,
+    median_errors_s,
+)
+
+TRIAL_S = 2.0
+
+
+def course(tones: int, told_too_much_s: float = 0.0, checks: int = 3) -> Course:
+    """Return an ear whose missing bits are as if 3 tones, and 2 a root of a bit, were to come."""
+    answers = []
+    for done in range(1, tones + checks + 1):
+        to_come = max(tones - done, 0)
+        left = tones + checks - done
+        answers.append(
+            Answered(
+                "right", "measure", TRIAL_S * done, TRIAL_S * left + told_too_much_s,
+                bits=(0.5 * (to_come - 3.0)) ** 2 if to_come > 3 else 0.0, frequencies=0,
+                checks=min(checks, left), measuring=to_come > 3,
+            )
+        )  # fmt: skip
+    return Course(answers)
+
+
+def test_known_coefficients_are_found_again() -> None:
+    found = coefficients([course(20), course(35), course(50)])
+    assert found == pytest.approx([3.0, 2.0, 0.0], abs=1e-6)
+
+
+def test_one_session_in_three_that_went_on_hardly_moves_them() -> None:
+    unusual = course(20)
+    unusual.answers += [
+        Answered("right", "measure", 100.0, 0.0, 0.0, 0, 0, measuring=False) for _ in range(200)
+    ]
+    found = coefficients([course(35), course(50), unusual])
+    assert found == pytest.approx([3.0, 2.0, 0.0], abs=0.1), "an absolute error, not a square"
+
+
+def test_errors_are_those_of_the_time_that_was_left() -> None:
+    for absolute_s, median_s in median_errors_s([course(20, 5.0), course(30, 5.0)]):
+        assert (absolute_s, median_s) == pytest.approx((5.0, 5.0))
+    (absolute_s, median_s), *_ = median_errors_s([course(20, 5.0), course(30, -5.0)])
+    assert (absolute_s, median_s) == pytest.approx((5.0, 0.0))
+
+
+def test_it_prints_coefficients_and_errors_of_each_conduct(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["--sessions", "2"]) == 0
+    out = capsys.readouterr().out
+    for conduct in ("brisk: 2 sessions", "clinical: 2 sessions", "both: 4 sessions"):
+        assert conduct in out
+    assert out.count("of an ear: error") == 3 * len(SHARES)
+
+
+def test_a_table_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--audiograms", "no-such.csv"]) == 2
+    assert "no-such.csv" in capsys.readouterr().err

@@ -1,0 +1,306 @@
+"""No symbol, export or sentence claims what no tone was asked for: 17 ears, every format.
+
+What was asked is read from the journal's answers, apart from the marks of the result: an audiogram
+frequency was asked if a tone that counts was answered within a third of an octave of it.
+"""
+
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from matplotlib.text import Text
+from rich.console import Console
+
+from device.simulator import nhanes
+from device.simulator.audiogram import Audiogram
+from device.simulator.audiograms import audiogram_named
+from device.simulator.listener import Ear, SimulatedListener
+from firmware_py.console.audiogram import ARROWS, INFERRED, SYMBOLS_BY_MASKING, draw_audiogram
+from firmware_py.procedure.results import ThresholdResult
+from host_tools.commands.export.bundle import CODES, as_fhir
+from host_tools.commands.export.examination import Examination, read_examination
+from host_tools.commands.export.formats import as_json
+from host_tools.commands.export.table import as_csv, as_parquet
+from host_tools.commands.prescribe.command import as_json as prescription_as_json
+from host_tools.commands.prescribe.ears import prescribe_ear
+from host_tools.commands.report import referral, words
+from host_tools.commands.report.findings import Findings, findings_of
+from host_tools.commands.report.history import History
+from host_tools.commands.report.page import page_of
+from host_tools.commands.report.picture import page_figure
+from host_tools.commands.watch.directory import view_of
+from host_tools.commands.watch.screen import drawn as watched
+from host_tools.drawing import in_style
+from host_tools.live import show_result
+from host_tools.pta4 import PTA4_FREQUENCIES_HZ, pta4_of
+from host_tools.recorded import RecordedSession, read_session
+from tests.firmware.world import World
+
+ODD_HZ: Final = (250.0, 500.0, 1000.0, 2000.0, 3000.0, 4000.0, 6000.0, 8000.0)
+ODD_DB_HL: Final = {
+    "noise notch": (10.0, 10.0, 5.0, 15.0, 45.0, 65.0, 50.0, 20.0),
+    "cookie bite": (15.0, 30.0, 50.0, 60.0, 55.0, 45.0, 30.0, 15.0),
+    "reverse slope": (70.0, 65.0, 50.0, 35.0, 25.0, 20.0, 15.0, 15.0),
+    "corner": (60.0, 80.0, 105.0, 115.0, 115.0, 115.0, 115.0, 115.0),
+    "cliff": (5.0, 5.0, 10.0, 20.0, 75.0, 95.0, 105.0, 110.0),
+    "tent": (55.0, 40.0, 20.0, 10.0, 25.0, 40.0, 55.0, 65.0),
+    "better than the floor": (-15.0, -15.0, -12.0, -12.0, -15.0, -15.0, -12.0, -12.0),
+}
+# Right and left ear of each person: the ten standard audiograms, and seven odd ears.
+PEOPLE: Final = (
+    ("N1", "N2"), ("N3", "N4"), ("N5", "N6"), ("S1", "S2"), ("S3", "N7"),
+    ("noise notch", "cookie bite"), ("reverse slope", "corner"), ("cliff", "tent"),
+    ("better than the floor", ""),
+)  # fmt: skip
+STEPPED: Final = (4, 6)  # those whose page is made, with all its steps; the others' picture is
+ORDINARY: Final = {
+    *ARROWS.values(),
+    *"".join(s for m in SYMBOLS_BY_MASKING.values() for s in m.values()),
+}
+NUMBERS: Final = ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl")
+
+
+def audiogram_of(name: str) -> Audiogram:
+    if name in ODD_DB_HL:
+        return Audiogram(ODD_HZ, ODD_DB_HL[name])
+    return audiogram_named(name)["right"]
+
+
+@dataclass(frozen=True)
+class Person:
+    """A recorded session, and the tones of it that count, by ear."""
+
+    journal: Path
+    session: RecordedSession
+    history: History
+    findings: Findings
+    examination: Examination
+
+    def asked(self, ear: str, frequency_hz: float) -> list[tuple[float, bool | None]]:
+        """Return level and answer of the tones within a third of an octave of a frequency."""
+        return [
+            (trial.level_db_hl, trial.heard)
+            for trial in self.session.trials_of(ear)
+            if trial.purpose in ("familiarise", "measure")  # a brisk test has no retest
+            and trial.frequency_hz is not None
+            and trial.level_db_hl is not None
+            and abs(math.log2(trial.frequency_hz / frequency_hz)) < 1.0 / 3.0 + 1e-6
+        ]
+
+    def unasked(self) -> Iterator[tuple[str, ThresholdResult]]:
+        """Yield each ear and threshold that no tone was asked for."""
+        for ear in self.session.result.ears:
+            for found in ear.thresholds:
+                if not self.asked(ear.ear, found.frequency_hz):
+                    yield ear.ear, found
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Person]:
+    """Return all sessions, each run in no time and read again from its journal."""
+    return [
+        _recorded(tmp_path_factory.mktemp("person"), number in STEPPED, *names)
+        for number, names in enumerate(PEOPLE)
+    ]
+
+
+def _recorded(directory: Path, stepped: bool, right: str, left: str) -> Person:
+    listener = SimulatedListener(
+        {"right": audiogram_of(right), "left": audiogram_of(left or right)},
+        response_noise_db=2.0, lapse_rate=0.01, false_alarm_rate=0.01, seed=16,
+    )  # fmt: skip
+    journal = World(directory, listener).live({"ears": "both" if left else "right"})
+    history = History()
+    session = read_session(journal, history) if stepped else read_session(journal)
+    return Person(journal, session, history, findings_of(session), read_examination(journal))
+
+
+def test_there_is_something_in_every_session_that_was_not_asked(people: Sequence[Person]) -> None:
+    assert sum(len(person.session.result.ears) for person in people) == 17
+    for person in people:
+        assert [*person.unasked()], "the tests below would see nothing"
+        for _, found in person.unasked():
+            assert found.mark in ("inferred", "unreliable", "incomplete")
+
+
+def test_no_response_and_hears_all_were_asked_at_their_limit(people: Sequence[Person]) -> None:
+    seen = set()
+    for person in people:
+        for ear in person.session.result.ears:
+            for found in ear.thresholds:
+                if found.mark in ("no-response", "hears-all"):
+                    seen.add(str(found.mark))
+                    heard = found.mark == "hears-all"
+                    answers = person.asked(ear.ear, found.frequency_hz)
+                    assert (found.limit_db_hl, heard) in answers
+    assert seen == {"no-response", "hears-all"}
+
+
+def test_csv_is_blank_there(people: Sequence[Person]) -> None:
+    for person in people:
+        (row,) = csv.DictReader(io.StringIO(as_csv([person.examination]).decode()))
+        for ear, found in person.unasked():
+            side: Ear = "left" if ear == "left" else "right"
+            assert row[nhanes.variable(side, found.frequency_hz)] == ""
+            assert re.search(rf"(^|; ){found.frequency_hz} inferred($|;)", row[f"marks_{ear}"])
+            assert re.search(rf"(^|; ){found.frequency_hz} -?[\d.]+ \(", row[f"inferred_{ear}"])
+
+
+def test_json_has_no_number_there_but_under_inferred(people: Sequence[Person]) -> None:
+    for person in people:
+        (session,) = json.loads(as_json([person.examination]))["sessions"]
+        report = json.loads(json.dumps(person.findings.as_json()))
+        for document in (session, report):
+            ears = {ear["ear"]: ear for ear in document["ears"]}
+            for ear, found in person.unasked():
+                (told,) = [
+                    t for t in ears[ear]["thresholds"] if t["frequency_hz"] == found.frequency_hz
+                ]
+                assert [told[name] for name in (*NUMBERS, "limit_db_hl", "masking")] == [None] * 6
+                assert told["inferred"]["db_hl"] == found.threshold_db_hl
+                assert told.get("norm_share_better") is None
+
+
+def test_parquet_has_no_number_there_but_under_inferred(people: Sequence[Person]) -> None:
+    table = pq.read_table(pa.BufferReader(as_parquet([p.examination for p in people]))).to_pylist()
+    rows = iter(table)
+    for person in people:
+        unasked = {(ear, found.frequency_hz) for ear, found in person.unasked()}
+        for ear in person.examination.result.ears:
+            for found in ear.thresholds:
+                row = next(rows)
+                if (ear.ear, found.frequency_hz) in unasked:
+                    assert [row[name] for name in (*NUMBERS, "limit_db_hl")] == [None] * 5
+                    assert row["inferred_db_hl"] == found.threshold_db_hl
+                    assert row["marks"] == ["inferred"]
+    assert not [*rows]
+
+
+def test_fhir_has_no_value_there_and_is_not_final(people: Sequence[Person]) -> None:
+    for person in people:
+        bundle = json.loads(as_fhir([person.examination]))
+        observations = [entry["resource"] for entry in bundle["entry"]][1:]
+        by_code = {each["code"]["coding"][0]["code"]: each for each in observations}
+        for ear, found in person.unasked():
+            told: dict[str, Any] = by_code[CODES[ear][found.frequency_hz]]
+            assert told["status"] == "preliminary"
+            assert not {"valueQuantity", "interpretation"} & told.keys()
+            assert told["dataAbsentReason"]["coding"][0]["code"] == "not-performed"
+            assert not any("coding" in part["code"] for part in told["component"])
+            notes = " ".join(note["text"] for note in told["note"])
+            assert not re.search("mask|no-response|measured", notes)
+
+
+def test_the_reports_page_has_no_symbol_and_brackets_there(people: Sequence[Person]) -> None:
+    for person in (people[number] for number in STEPPED):
+        page = page_of(person.findings, person.session, person.history)
+        tables = dict(
+            re.findall(r'<table><caption class="(left|right)">(.*?)</table>', page, re.DOTALL)
+        )
+        for ear, found in person.unasked():
+            assert f'"threshold-{ear}-{found.frequency_hz}"' not in page
+            row = re.search(
+                rf'<th scope="row">{found.frequency_hz}</th><td>([^<]*)</td><td>([^<]*)</td>',
+                tables[ear],
+            )
+            assert row is not None
+            assert all(re.fullmatch(r"\(.*\)", cell) for cell in row.groups())
+        asked = sum(len(ear.thresholds) for ear in person.session.result.ears)
+        symbols = page.count('id="threshold-')
+        assert symbols <= asked - len([*person.unasked()])
+
+
+def test_the_reports_picture_has_no_symbol_and_brackets_there(people: Sequence[Person]) -> None:
+    for person in (person for n, person in enumerate(people) if n not in STEPPED):
+        with in_style():
+            figure = page_figure(person.findings, person.session)
+        symbols = {line.get_gid() for axes in figure.axes for line in axes.lines}
+        texts = [text.get_text() for text in figure.findobj(Text)]
+        for ear, found in person.unasked():
+            assert f"threshold-{ear}-{found.frequency_hz}" not in symbols
+            (threshold,) = [
+                t
+                for each in person.findings.ears
+                if each.ear == ear
+                for t in each.thresholds
+                if t.frequency_hz == found.frequency_hz
+            ]
+            assert words.threshold(threshold) in texts
+            assert words.threshold(threshold).startswith("(")
+
+
+def test_the_audiogram_in_characters_has_no_ordinary_symbol_there(
+    people: Sequence[Person],
+) -> None:
+    paper = draw_audiogram({})
+    for person in people:
+        for ear, found in person.unasked():
+            drawn = draw_audiogram({ear: [found]})
+            own = {
+                character
+                for line, blank in zip(drawn, paper, strict=True)
+                for character, other in zip(line, blank, strict=True)
+                if character != other
+            }
+            assert not own & ORDINARY
+
+
+def test_watch_and_demo_show_no_ordinary_value_there(people: Sequence[Person]) -> None:
+    for person in people:
+        view = view_of(person.journal)
+        told = {(ear, t.frequency_hz): t for ear, found in view.thresholds().items() for t in found}
+        screen = Console(file=io.StringIO(), width=120)
+        screen.print(watched(view))
+        show_result(screen, person.session.result)
+        text: str = screen.file.getvalue()  # type: ignore[attr-defined]
+        for ear, found in person.unasked():
+            assert told[ear, found.frequency_hz].mark == "inferred"
+        cells = re.findall(r"found((?: +\S+)+)", text)
+        signs = sum(cell.count(INFERRED) for cell in cells)
+        inferred = [
+            t for e in person.session.result.ears for t in e.thresholds if t.mark == "inferred"
+        ]
+        assert signs == len(inferred) >= len([*person.unasked()])
+        assert "inferred" in text
+
+
+def test_a_prescription_says_where_it_rests_on_nothing_asked(people: Sequence[Person]) -> None:
+    for person in people[:6]:
+        names = [ear.ear for ear in person.session.result.ears]
+        ears = [prescribe_ear(person.session, name, "nal-r") for name in names]
+        told = {ear["ear"]: ear for ear in prescription_as_json(person.session, ears)["ears"]}
+        for ear, found in person.unasked():
+            (band,) = [b for b in told[ear]["bands"] if b["frequency_hz"] == found.frequency_hz]
+            assert (band["mark"], band["wide"]) == ("inferred", False)
+
+
+def test_averages_and_asymmetries_rest_on_what_was_asked(people: Sequence[Person]) -> None:
+    for person in people:
+        unasked = {(ear, found.frequency_hz) for ear, found in person.unasked()}
+        by_ear = person.session.result.by_ear
+        for ear in by_ear.values():
+            average = pta4_of(ear.thresholds)
+            missing = {f for name, f in unasked if name == ear.ear and f in PTA4_FREQUENCIES_HZ}
+            assert average is None or missing <= {*average.inferred_hz}
+        if len(by_ear) == 2:
+            known = referral.differences(by_ear["left"], by_ear["right"])
+            assert not known.keys() & {frequency_hz for _, frequency_hz in unasked}
+
+
+def test_a_large_difference_between_the_ears_draws_a_remark(people: Sequence[Person]) -> None:
+    (s3_and_n7,) = [
+        person for person, names in zip(people, PEOPLE, strict=True) if names == ("S3", "N7")
+    ]
+    (line,) = s3_and_n7.findings.asymmetries
+    assert line.startswith("asymmetry: the left ear is worse by ")
+    assert "NICE NG98, 2018" in line
+    assert line in words.remarks(s3_and_n7.findings)

@@ -1,0 +1,83 @@
+"""A board's program whose clock, answers or buttons are not what the wire page has."""
+
+from collections.abc import Callable
+from typing import Any
+
+from device.simulator.board import SimulatedBoard
+from device.tone_generator.outbox import Outbox
+from device.tone_generator.server import ToneGenerator
+from firmware_py.link.frames import encode
+
+Clock = Callable[[int], int]  # what a board tells, of its true time
+
+
+def right(us: int) -> int:
+    """Tell the time as it is."""
+    return us
+
+
+class MisfitOutbox(Outbox):
+    """Stamps events by a clock of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock: Clock = right
+
+    def happened(self, verb: str, values: dict[str, Any]) -> None:
+        super().happened(verb, {**values, "us": self.clock(values["us"])})
+
+
+class MisfitServer(ToneGenerator):
+    """The program.
+
+    Attributes
+    ----------
+    outbox : MisfitOutbox
+        Its `clock` stamps the events.
+    clock : callable
+        What a ping is told.
+    without_fields : bool
+        Whether answers have none, but for those of the greeting.
+    deaf_to, refuses : str
+        A verb that is not answered, and one that is refused.
+    forgets : bool
+        Whether a ping is told that nothing has happened.
+    """
+
+    outbox: MisfitOutbox
+
+    def __init__(self, *about: Any) -> None:
+        super().__init__(*about)
+        self.outbox = MisfitOutbox()
+        self.clock: Clock = right
+        self.without_fields = False
+        self.deaf_to = self.refuses = ""
+        self.forgets = False
+
+    def set_clock(self, clock: Clock) -> None:
+        """Have all its times told by a clock."""
+        self.clock = self.outbox.clock = clock
+
+    def _ping(self, values: dict[str, Any]) -> dict[str, Any]:
+        answer = super()._ping(values)
+        event = 0 if self.forgets else answer["event"]
+        return {**answer, "event": event, "us": self.clock(answer["us"])}
+
+    def _done(self, sequence: int, verb: str, fields: dict[str, str]) -> bytes:
+        answer = super()._done(sequence, verb, fields)
+        if verb == self.refuses:
+            return encode(sequence, "error", (("code", "verb"),))
+        if self.without_fields and verb not in ("hello", "serial"):
+            return encode(sequence, "ok", ())
+        return answer
+
+    def _take_command(self, sequence: int, verb: str, fields: dict[str, str]) -> None:
+        if verb != self.deaf_to:
+            super()._take_command(sequence, verb, fields)
+
+
+class MisfitBoard(SimulatedBoard):
+    """The board of this program."""
+
+    server: MisfitServer
+    server_type = MisfitServer
