@@ -96,6 +96,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[UPDATED] = []
     if VARIABLE not in os.environ and BESIDE.exists() and not is_made():
         raise pytest.UsageError("the library of kernels is of other kernels; run: make kernels")
+    if not hasattr(config, "workerinput"):
+        from firmware_py.inference.kernel import prepare  # imports NumPy
+
+        prepare()  # Numba's kernels too: a firmware that compiles says so where a test wants silence
     config.addinivalue_line("markers", "golden: replays one golden session, or rewrites it")
     if config.getoption("--update-golden") and config.getoption("numprocesses", None):
         raise pytest.UsageError("--update-golden rewrites files: run it without -n")

@@ -149,7 +149,7 @@ def _kill(rig: Rig, after_s: float, said: str = "") -> Kill:
     time.sleep(after_s)
     rig.process.kill()
     code, words = rig.process.end_of()
-    assert (code, words) == (-signal.SIGKILL, "")
+    assert (code, words) == (-signal.SIGKILL, ""), f"it ended with {code} and said {words!r}"
     try:
         found = _newest(rig.data)
     except (FileNotFoundError, JournalUnstartedError):
