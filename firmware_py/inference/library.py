@@ -54,6 +54,7 @@ class ArrayConverter:
 
     def __init__(self, dtype: str, dimensions: int) -> None:
         self._dtype = dtype
+        self._code = f"{dtype[0]}8"  # as NumPy has it after the order of the bytes
         self._dimensions = dimensions
         self._known: dict[int, tuple[Any, weakref.ref[Any]]] = {}
 
@@ -70,7 +71,9 @@ class ArrayConverter:
 
     def _describe(self, array: Any) -> tuple[Any, weakref.ref[Any]]:
         fits = (
-            str(getattr(array, "dtype", "")) == self._dtype
+            hasattr(array, "dtype")
+            and array.dtype.isnative
+            and array.dtype.str[1:] == self._code
             and array.ndim == self._dimensions
             and array.flags.c_contiguous
         )

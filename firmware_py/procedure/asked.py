@@ -4,7 +4,6 @@ A number that no tone was asked for is `inferred`, however narrow its band: it c
 frequencies and other people. This module is the one place where that is decided.
 """
 
-import math
 from typing import Final
 
 from firmware_py.procedure.levels import Levels
@@ -14,7 +13,7 @@ from firmware_py.procedure.presentation import Observation
 # What the tones that count are for; the familiarisation of a clinical test does not.
 ASKED: Final = (Purpose.FAMILIARISE, Purpose.MEASURE, Purpose.RETEST)
 THIRD_OCTAVE: Final = 1.0 / 3.0  # so far a tone is still asked at a frequency
-ROUNDING_OCTAVES: Final = 1e-9
+NEAR: Final = 2.0 ** (THIRD_OCTAVE + 1e-9)
 # The loudest tone, unheard there so often, needs no belief beside it to be no response.
 SILENT_AT_LIMIT_SURE: Final = 2
 # Answers against a threshold, by so much and so often, leave it unmeasured: one may be an accident.
@@ -36,12 +35,12 @@ class Asked:
 
     def near(self, frequency_hz: float) -> list[Observation]:
         """Return the tones within a third of an octave of a frequency."""
+        low_hz, high_hz = frequency_hz / NEAR, frequency_hz * NEAR
         return [
             each
             for each in self.observations
-            if each.presentation.purpose in ASKED
-            and abs(math.log2(each.presentation.frequency_hz / frequency_hz))
-            <= THIRD_OCTAVE + ROUNDING_OCTAVES
+            if low_hz <= each.presentation.frequency_hz <= high_hz
+            and each.presentation.purpose in ASKED
         ]
 
     def answered_above(self, frequency_hz: float, low_db_hl: float) -> bool:
