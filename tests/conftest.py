@@ -99,7 +99,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         from firmware_py.inference.kernel import prepare  # imports NumPy
 
-        prepare()  # Numba's kernels too: a firmware that compiles says so where a test wants silence
+        prepare()  # Numba's kernels, too: a firmware that compiles them is not silent
     config.addinivalue_line("markers", "golden: replays one golden session, or rewrites it")
     if config.getoption("--update-golden") and config.getoption("numprocesses", None):
         raise pytest.UsageError("--update-golden rewrites files: run it without -n")

@@ -39,24 +39,24 @@ class ClockCheck:
         self.speed = speed
         # How far it is ahead of the host's, as of the host's time of the last answer.
         self._low_us, self._high_us = -math.inf, math.inf
-        self._told_at_us = 0
+        self._bounded_at_us = 0
         self._told_us = told_us  # by the last answer to a ping
-        self._latest_us = -math.inf  # of any event
+        self._latest_us = -math.inf  # event that was told
 
-    def told(self, us: int, asked_us: int, now_us: int) -> int:
-        """Take in the answer to a ping.
+    @property
+    def bounded(self) -> bool:
+        """Return whether it is known what time that is; before, no event can be judged."""
+        return math.isfinite(self._high_us)
+
+    def bound(self, us: int, asked_us: int, now_us: int) -> None:
+        """Take in what time the board says it is: the answer to a ping.
 
         Parameters
         ----------
         us : int
-            The board's time, up to which all that happened was told.
+            The board's time.
         asked_us, now_us : int
             The host's, when it was asked first and now.
-
-        Returns
-        -------
-        int
-            Up to which time of the board it is that late at least, and all is told.
 
         Raises
         ------
@@ -65,7 +65,7 @@ class ClockCheck:
         """
         if us < self._told_us:
             raise BoardError(f"its clock has gone back from {self._told_us} to {us} us")
-        widened_us = RATE_TOLERANCE * (now_us - self._told_at_us)
+        widened_us = RATE_TOLERANCE * (now_us - self._bounded_at_us)
         low_us, high_us = self._low_us - widened_us, self._high_us + widened_us
         least_us = us / self.speed - now_us - EARLY_US
         most_us = us / self.speed - asked_us + EARLY_US + BEHIND_US
@@ -75,11 +75,19 @@ class ClockCheck:
                     f"its clock, at {us} us, is {off_us / 1e6:.2f} s too far {how} this device's"
                 )
         self._low_us, self._high_us = max(low_us, least_us), min(high_us, most_us)
-        self._told_at_us, self._told_us = now_us, us
+        self._bounded_at_us = now_us
         self._check_future(self._latest_us, now_us)
-        if math.isfinite(high_us):
-            return min(us, int((asked_us + high_us) * self.speed))
-        return us if self._latest_us < 0 else 0  # nobody knows yet what time that is
+
+    def told(self, us: int, asked_us: int) -> int:
+        """Take in that all up to this time was told, as a ping asked then says; see `bound`.
+
+        Returns
+        -------
+        int
+            Up to which time of the board it is that late at least, and all is told.
+        """
+        self._told_us = us
+        return min(us, int((asked_us + self._high_us) * self.speed))
 
     def happened(self, us: int, now_us: int) -> None:
         """Take in when a new event was; raise BoardError if it is of the future, or was told."""
@@ -87,11 +95,15 @@ class ClockCheck:
             raise BoardError(
                 f"its clock has an event at {us} us, and had told all before {self._told_us} us"
             )
+        if us < self._latest_us - (EARLY_US + BEHIND_US) * self.speed:
+            raise BoardError(
+                f"its clock has an event at {us} us, and had one at {self._latest_us} us before"
+            )
         self._latest_us = max(self._latest_us, us)
         self._check_future(us, now_us)
 
     def _check_future(self, us: float, now_us: int) -> None:
-        widened_us = RATE_TOLERANCE * (now_us - self._told_at_us)
+        widened_us = RATE_TOLERANCE * (now_us - self._bounded_at_us)
         off_us = us / self.speed - (now_us + self._high_us + widened_us)
         if off_us > 0:
             raise BoardError(

@@ -317,13 +317,14 @@ class Client:
     def _pinged(self, newest: int, us: int, ping: Command, now_us: int) -> list[Notice]:
         if newest < ping.told:
             raise BoardError(f"its newest event is {newest}, and it had told {ping.told} before")
+        self._board.clock.bound(us, ping.asked_us, now_us)
         if self._board.owes(newest):
             self._ask_for_events()
             if self._time_wanted:
                 self.ask_time()
             return []
         notices = self._counted(self._board.pass_over(newest))
-        self.told_until_us = self._board.clock.told(us, ping.asked_us, now_us)
+        self.told_until_us = self._board.clock.told(us, ping.asked_us)
         if self._time_wanted:
             self._time_wanted = False
             notices.append(TimeTold(us))
@@ -341,11 +342,13 @@ class Client:
             self._met = replace(self._met, tone_id=NO_TONE)
         if newest > self._board.last_event:
             self._ask_for_events()
+        if not self._board.clock.bounded:
+            self.request("ping")
         self._met = replace(self._met, can_mask=can_mask, event=self._board.last_event)
         return [self._met]
 
     def _event(self, number: int, verb: str, fields: dict[str, str], now_us: int) -> list[Notice]:
-        if number <= self._board.last_event:
+        if number <= self._board.last_event or not self._board.clock.bounded:
             return []
         if self._board.owes(number - 1):
             self._ask_for_events()

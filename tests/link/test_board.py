@@ -125,6 +125,35 @@ def test_an_event_of_the_future_is_found_out_at_the_first_ping() -> None:
     assert "in the future" in lost.why
 
 
+def test_no_event_is_told_before_a_ping_has_told_the_time() -> None:
+    """Or the clock may jump between a tone and its press, and nobody could see it."""
+    board = MisfitBoard(make_board().hand.listener, boot=0xB007)
+    board.server.deaf_to = "ping"
+    line = Line(make_client(), board)
+    line.client.connect(0)
+    line.run(S)
+    board.server.button(1, True, line.now_us)
+    line.run(S // 2)
+    assert line.client.connected
+    assert line.told() == []
+
+    board.server.deaf_to = ""
+    line.run(S)
+    (pressed,) = line.told()
+    assert isinstance(pressed, ButtonPressed)
+    assert (pressed.event, pressed.at_us) == (1, S)
+
+
+def test_a_clock_that_goes_back_between_two_events_is_named() -> None:
+    """Before a ping has told that all is told."""
+    clock = ClockCheck()
+    clock.bound(10 * S, 1 * S, 1 * S)
+    clock.happened(9 * S, 1 * S)
+    clock.happened(9 * S - EARLY_US - BEHIND_US, 1 * S)
+    with pytest.raises(BoardError, match="at 8000000 us, and had one at 9000000 us before"):
+        clock.happened(8 * S, 1 * S)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_jump_of_the_clock_never_makes_a_press_a_long_one(seed: int) -> None:
     """Whatever the line loses: what `told_until_us` says, a board whose clock is right could say.
@@ -162,20 +191,20 @@ def test_a_late_answer_says_nothing_against_a_clock() -> None:
     """What took from 2 s to 3 s may tell any time of that second, and no other."""
     for told_us, is_right in ((6 * S, True), (7 * S, True), (8 * S, False), (5 * S, False)):
         clock = ClockCheck()
-        clock.told(5 * S, 1 * S, 1 * S)
+        clock.bound(5 * S, 1 * S, 1 * S)
         if is_right:
-            clock.told(told_us, 2 * S, 3 * S)
+            clock.bound(told_us, 2 * S, 3 * S)
         else:
             with pytest.raises(BoardError, match=r"behind|ahead"):
-                clock.told(told_us, 2 * S, 3 * S)
+                clock.bound(told_us, 2 * S, 3 * S)
 
 
 def test_a_contact_that_bounces_may_hold_the_time_back_a_little() -> None:
     clock = ClockCheck()
-    clock.told(5 * S, 1 * S, 1 * S)
-    clock.told(6 * S - BEHIND_US, 2 * S, 2 * S)
+    clock.bound(5 * S, 1 * S, 1 * S)
+    clock.bound(6 * S - BEHIND_US, 2 * S, 2 * S)
     with pytest.raises(BoardError, match="behind"):
-        clock.told(6 * S - BEHIND_US, 3 * S, 3 * S)
+        clock.bound(6 * S - BEHIND_US, 3 * S, 3 * S)
 
 
 def test_a_board_that_was_not_believed_is_met_anew_and_its_time_told_again() -> None:

@@ -426,7 +426,12 @@ def test_a_greeting_says_up_to_which_event_all_was_told_whatever_comes_with_it()
             assert client.receive(board.transmit(), first.now_us) == []
         board.receive(client.transmit(), first.now_us)
         board.server.button(1, False, first.now_us)
-        greeted, told = client.receive(board.transmit(), first.now_us)
+        line = Line(client, board)
+        line.now_us = first.now_us
+        line.notices = client.receive(board.transmit(), first.now_us)
+        line.run(10 * STEP_US)
+        greeted, told = line.notices
+        first.now_us = line.now_us
 
         assert isinstance(greeted, Greeted)
         assert isinstance(told, ButtonReleased)

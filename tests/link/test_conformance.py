@@ -648,10 +648,10 @@ def test_the_example_on_the_page_is_what_the_products_host_and_either_board_say(
     client = Client(lambda: "0123abcd")
     client.connect(0)
     said: list[tuple[str, bytes]] = []
-    for now_us in range(0, 30 * MS, 5 * MS):
-        if now_us == 15 * MS:
-            client.play(PULSES)
+    for now_us in range(0, 35 * MS, 5 * MS):
         if now_us == 20 * MS:
+            client.play(PULSES)
+        if now_us == 25 * MS:
             press(1, True, now_us)
         client.advance(now_us)
         line = client.transmit()

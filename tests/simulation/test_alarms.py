@@ -52,7 +52,7 @@ _ONCE: Final = ONCE_BAD[
 NOISE_LOST: Final = replace(
     _ONCE,
     listener={**_ONCE.listener, "audiogram": "N1,N6"},
-    troubles=tuple(Trouble("not scheduled", at_s, 3.8, 1) for at_s in range(11, 90, 7)),
+    troubles=tuple(Trouble("not scheduled", at_s, 1.5, 1) for at_s in range(11, 90, 7)),
     safety_s=95.0,
 )
 
