@@ -325,17 +325,15 @@ class Client:
             return []
         notices = self._counted(self._board.pass_over(newest))
         self.told_until_us = self._board.clock.told(us, ping.asked_us)
-        if self._time_wanted:
-            self._time_wanted = False
-            notices.append(TimeTold(us))
-        return notices
+        told = [TimeTold(us)] if self._time_wanted else []
+        self._time_wanted = False
+        return [*notices, *told]
 
     def _greeted(self, can_mask: bool) -> list[Notice]:
         if self._met is None:
             return []
         boot, newest = self._met.boot, self._met.event
-        self.connected = True
-        self.can_mask = can_mask
+        self.connected, self.can_mask = True, can_mask
         if boot != self._board.boot or newest < self._board.last_event:
             # A board not met before: what happened there belongs to nothing under way here.
             self._board = self._board.another(boot, newest)

@@ -27,6 +27,7 @@ from host_tools.research.study.listener import (
     Ear,
     Listener,
     place_in_draw,
+    session_seed,
     uniforms,
 )
 from host_tools.research.study.plan import prior_was_learned_from
@@ -129,8 +130,8 @@ def run_estimator(unit: Unit) -> Found:
 
 
 def _run_procedure(unit: Unit) -> Found:
-    truth, seed = unit.ear.audiogram, unit.seed
-    return run_procedure(truth, answering_of(unit.case), seed, unit.case.tested)
+    seed = session_seed(unit.ear.name, unit.seed)
+    return run_procedure(unit.ear.audiogram, answering_of(unit.case), seed, unit.case.tested)
 
 
 def _run_exact(unit: Unit) -> Found:
