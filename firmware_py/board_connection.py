@@ -73,7 +73,9 @@ class Losses:
     @property
     def words(self) -> str:
         """Say how many there were."""
-        return f"{max(self.count, self._disbelieved)} losses in a row"
+        if self.count < self._disbelieved:
+            return f"{self._disbelieved} losses for a word that could not be true"
+        return f"{self.count} losses in a row"
 
     @property
     def too_many(self) -> bool:

@@ -77,7 +77,7 @@ def test_a_board_whose_word_means_nothing_is_remembered_for_longer() -> None:
     for _ in range(LOSSES_MAX):
         assert board.lose(SOUND_S + 60.0, disbelieved=True)
     assert board.for_good
-    assert "after 5 losses in a row" in board.it.last_words()
+    assert "after 5 losses for a word that could not be true: " in board.it.last_words()
 
     board = Connected()
     for _ in range(2 * LOSSES_MAX):
