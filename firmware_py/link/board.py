@@ -18,6 +18,7 @@ ASKS_MAX: Final = 5  # for the same events, before they count as missed
 RATE_TOLERANCE: Final = 0.01  # by so much a board's clock may be faster or slower than the host's
 EARLY_US: Final = 100_000  # by so much any `us` may be wrong
 BEHIND_US: Final = 250_000  # and so far that of a ping may be behind: a contact still bounces
+DISORDER_US: Final = EARLY_US + BEHIND_US  # an event may come so long after a later one
 
 
 class BoardError(Exception):
@@ -31,21 +32,21 @@ class ClockCheck:
     ----------
     speed : float
         How many times faster than the host's it goes: above 1 in a demonstration.
-    told_us : int
-        What it is known to have told before.
+    latest_us : int
+        When the latest event was that is known of it.
     """
 
-    def __init__(self, speed: float = 1.0, told_us: int = 0) -> None:
+    def __init__(self, speed: float = 1.0, latest_us: int = 0) -> None:
         self.speed = speed
         # How far it is ahead of the host's, as of the host's time of the last answer.
         self._low_us, self._high_us = -math.inf, math.inf
         self._bounded_at_us = 0
-        self._told_us = told_us  # by the last answer to a ping
-        self._latest_us = -math.inf  # event that was told
+        self._told_us = 0  # by the last answer to a ping
+        self._latest_us = latest_us  # of all events
 
     @property
     def bounded(self) -> bool:
-        """Return whether it is known what time that is; before, no event can be judged."""
+        """Return whether a ping has told the time; before, no event can be judged."""
         return math.isfinite(self._high_us)
 
     def bound(self, us: int, asked_us: int, now_us: int) -> None:
@@ -63,8 +64,9 @@ class ClockCheck:
         BoardError
             The clock has gone back, stood still, jumped, or goes too fast or too slow.
         """
-        if us < self._told_us:
-            raise BoardError(f"its clock has gone back from {self._told_us} to {us} us")
+        if us < self._told_us or self._precedes(us):
+            before_us = max(self._told_us, self._latest_us)
+            raise BoardError(f"its clock has gone back from {before_us} to {us} us")
         widened_us = RATE_TOLERANCE * (now_us - self._bounded_at_us)
         low_us, high_us = self._low_us - widened_us, self._high_us + widened_us
         least_us = us / self.speed - now_us - EARLY_US
@@ -79,12 +81,12 @@ class ClockCheck:
         self._check_future(self._latest_us, now_us)
 
     def told(self, us: int, asked_us: int) -> int:
-        """Take in that all up to this time was told, as a ping asked then says; see `bound`.
+        """Take in that a ping, asked then, has told all events up to this time.
 
         Returns
         -------
         int
-            Up to which time of the board it is that late at least, and all is told.
+            A time of the board that has passed for certain; all that happened before it is told.
         """
         self._told_us = us
         return min(us, int((asked_us + self._high_us) * self.speed))
@@ -95,12 +97,15 @@ class ClockCheck:
             raise BoardError(
                 f"its clock has an event at {us} us, and had told all before {self._told_us} us"
             )
-        if us < self._latest_us - (EARLY_US + BEHIND_US) * self.speed:
+        if self._precedes(us):
             raise BoardError(
                 f"its clock has an event at {us} us, and had one at {self._latest_us} us before"
             )
         self._latest_us = max(self._latest_us, us)
         self._check_future(us, now_us)
+
+    def _precedes(self, us: int) -> bool:
+        return us < self._latest_us - DISORDER_US * self.speed
 
     def _check_future(self, us: float, now_us: int) -> None:
         widened_us = RATE_TOLERANCE * (now_us - self._bounded_at_us)
@@ -124,9 +129,9 @@ class Board:
     acknowledged: int = 0
     asks: int = 0
 
-    def another(self, boot: str = "", last_event: int = 0, told_us: int = 0) -> "Board":
-        """Return another start; all is known of it up to an event, and up to a time."""
-        return Board(ClockCheck(self.clock.speed, told_us), boot, last_event)
+    def another(self, boot: str = "", last_event: int = 0, latest_us: int = 0) -> "Board":
+        """Return another start; all is known of it up to an event, the latest at this time."""
+        return Board(ClockCheck(self.clock.speed, latest_us), boot, last_event)
 
     def owes(self, newest: int) -> bool:
         """Return whether events up to the newest are missing, and it is worth asking for them."""

@@ -107,9 +107,9 @@ class Client:
         self.can_mask = self.press_ends = False
         self.counters = Counters()
 
-    def remember(self, boot: str, last_event: int, told_us: int = 0) -> None:
+    def remember(self, boot: str, last_event: int, latest_us: int = 0) -> None:
         """Say up to which event, and time, of which boot everything is already recorded."""
-        self._board = self._board.another(boot, last_event, told_us)
+        self._board = self._board.another(boot, last_event, latest_us)
         self._board.acknowledged = last_event
 
     @property
@@ -338,10 +338,10 @@ class Client:
             # A board not met before: what happened there belongs to nothing under way here.
             self._board = self._board.another(boot, newest)
             self._met = replace(self._met, tone_id=NO_TONE)
-        if newest > self._board.last_event:
-            self._ask_for_events()
         if not self._board.clock.bounded:
-            self.request("ping")
+            self.request("ping")  # its answer has what is missing asked for
+        elif newest > self._board.last_event:
+            self._ask_for_events()
         self._met = replace(self._met, can_mask=can_mask, event=self._board.last_event)
         return [self._met]
 

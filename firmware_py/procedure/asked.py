@@ -13,7 +13,8 @@ from firmware_py.procedure.presentation import Observation
 # What the tones that count are for; the familiarisation of a clinical test does not.
 ASKED: Final = (Purpose.FAMILIARISE, Purpose.MEASURE, Purpose.RETEST)
 THIRD_OCTAVE: Final = 1.0 / 3.0  # so far a tone is still asked at a frequency
-NEAR: Final = 2.0 ** (THIRD_OCTAVE + 1e-9)
+ROUNDING_OCTAVES: Final = 1e-9
+NEAR: Final = 2.0 ** (THIRD_OCTAVE + ROUNDING_OCTAVES)
 # The loudest tone, unheard there so often, needs no belief beside it to be no response.
 SILENT_AT_LIMIT_SURE: Final = 2
 # Answers against a threshold, by so much and so often, leave it unmeasured: one may be an accident.

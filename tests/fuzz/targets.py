@@ -297,7 +297,10 @@ WIRE: Final = (
     "1 hello wire=1 host=00000001\n2 tone id=1 ear=l hz=1000 dbfs=-40 on=500 off=225 n=3 rise=25 "
     "buttons=3 press=100\n+\n-\n++\n3 ping",
     "1 ok wire=1 board=sim version=1 boot=00c0ffee event=0 tone=-\n2 ok serial=1 press_ends=1\n"
-    "3 ok\n1 tone-on id=1-1 us=100\n2 button-down us=200\n3 tone-off id=1-1 us=200 cut=1",
+    "3 ok\n4 ok event=0 us=1000000\n1 tone-on id=1-1 us=1000100\n2 button-down us=1000200\n"
+    "3 tone-off id=1-1 us=1000200 cut=1",
+    "1 ok wire=1 board=sim version=1 boot=00c0ffee event=0 tone=-\n2 ok serial=1\n3 ok\n"
+    "4 ok event=2 us=1000000\n5 ok event=2\n1 button-down us=900000\n2 button-up us=950000",
 )  # fmt: skip
 CONSOLE: Final = (
     "*IDN?\n*TST?\nSYST:ERR?\nHELP\n",

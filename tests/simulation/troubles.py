@@ -83,10 +83,10 @@ class Troubles:
         if self._chance.random() < 0.5:
             clock.go(board.now_us, wraps_at_us=30 * S)
             return
-        if clock(board.now_us) >= 1 << 31:
-            return  # it wraps soon already, and a small jump is not noticed
         soon_us = microseconds(self._chance.uniform(1.0, 9.0))
-        clock.go(board.now_us, jump_us=(1 << 32) - soon_us - clock(board.now_us))
+        jump_us = (1 << 32) - soon_us - clock(board.now_us)
+        if abs(jump_us) >= S:  # a small one is not noticed, and it wraps soon as it is
+            clock.go(board.now_us, jump_us=jump_us)
         clock.go(board.now_us, wraps_at_us=1 << 32)
 
     def board_clock_is_negative(self) -> None:
