@@ -42,6 +42,7 @@ class ClockCheck:
         self._low_us, self._high_us = -math.inf, math.inf
         self._bounded_at_us = 0
         self._told_us = 0  # by the last answer to a ping
+        self._known_us = latest_us
         self._latest_us = latest_us  # of all events
 
     @property
@@ -64,8 +65,8 @@ class ClockCheck:
         BoardError
             The clock has gone back, stood still, jumped, or goes too fast or too slow.
         """
-        if us < self._told_us or self._precedes(us):
-            before_us = max(self._told_us, self._latest_us)
+        if us < self._told_us or us < self._known_us - DISORDER_US * self.speed:
+            before_us = max(self._told_us, self._known_us)
             raise BoardError(f"its clock has gone back from {before_us} to {us} us")
         widened_us = RATE_TOLERANCE * (now_us - self._bounded_at_us)
         low_us, high_us = self._low_us - widened_us, self._high_us + widened_us
@@ -97,15 +98,12 @@ class ClockCheck:
             raise BoardError(
                 f"its clock has an event at {us} us, and had told all before {self._told_us} us"
             )
-        if self._precedes(us):
+        if us < self._latest_us - DISORDER_US * self.speed:
             raise BoardError(
                 f"its clock has an event at {us} us, and had one at {self._latest_us} us before"
             )
         self._latest_us = max(self._latest_us, us)
         self._check_future(us, now_us)
-
-    def _precedes(self, us: int) -> bool:
-        return us < self._latest_us - DISORDER_US * self.speed
 
     def _check_future(self, us: float, now_us: int) -> None:
         widened_us = RATE_TOLERANCE * (now_us - self._bounded_at_us)

@@ -170,6 +170,14 @@ def test_a_press_that_bounced_while_a_tone_began_is_believed_after_a_restart_too
         ClockCheck(latest_us=10 * S).bound(9 * S, 1 * S, 1 * S)
 
 
+def test_a_ping_whose_answer_was_lost_may_tell_a_time_before_the_events_since() -> None:
+    """Asked again it has the answer of then."""
+    clock = ClockCheck()
+    clock.bound(10 * S, 1 * S, 1 * S)
+    clock.happened(11 * S, 2 * S)
+    clock.bound(10 * S + S // 2, 1 * S + S // 2, 2 * S)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_jump_of_the_clock_never_makes_a_press_a_long_one(seed: int) -> None:
     """Whatever the line loses: what `told_until_us` says, a board whose clock is right could say.
