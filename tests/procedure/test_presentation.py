@@ -1,10 +1,10 @@
 """One presentation: the pause, the tone, the response window; and what may disturb them."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from scipy.stats import truncexpon
 
 from firmware_py.procedure import events, tells
 from firmware_py.procedure.hearing import HearingTest
@@ -113,7 +113,8 @@ def pauses_us(driver: Driver) -> list[int]:
 def drawn_us(s: Settings, number: int) -> float:
     """The pause before a presentation: the quantile of a truncated exponential distribution."""
     span_ms = s.pause_ms_max - s.pause_ms_min
-    means = truncexpon.ppf(uniform(s.seed, PAUSE_STREAM, number), b=4.0)
+    share = uniform(s.seed, PAUSE_STREAM, number) * -math.expm1(-4.0)
+    means = -math.log1p(-share)
     return float(1000 * (s.pause_ms_min + span_ms * means / 4.0))
 
 
