@@ -285,22 +285,38 @@ def test_a_line_without_an_answer_is_named_and_a_pin_is_not(
     talk.close()
 
 
-def test_who_says_something_meanwhile_is_waited_for(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A busy machine: the answer comes after more time than a silent firmware is given."""
-    clock, looked = [0.0], threading.Event()
+class Watched:
+    """A clock that stands until it is told to go on, and knows when somebody looks at it."""
 
-    def now_s() -> float:
-        looked.set()
-        return clock[0]
+    def __init__(self) -> None:
+        self.s = 0.0
+        self.looked = threading.Event()
+
+    def now_s(self) -> float:
+        self.looked.set()
+        return self.s
+
+    def go_on(self, silent_times: float) -> None:
+        """Go on by so many times what a silent firmware is given; nobody has looked since."""
+        self.s += silent_times * console_module.SILENT_S_MAX
+        self.looked.clear()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Watched:
+    """Return the clock by which answers are waited for."""
+    watched = Watched()
+    monkeypatch.setattr(console_module, "Wait", partial(Wait, now_s=watched.now_s))
+    return watched
+
+
+def test_who_says_something_meanwhile_is_waited_for(served: Served, clock: Watched) -> None:
+    """A busy machine: the answer comes after more time than a silent firmware is given."""
 
     def show(_: str) -> None:
-        clock[0] += 0.9 * console_module.SILENT_S_MAX
-        looked.clear()
-        assert looked.wait(WAIT_S_MAX), "it is looked whether to wait any longer"
+        clock.go_on(0.9)
+        assert clock.looked.wait(WAIT_S_MAX), "it is looked whether to wait any longer"
 
-    monkeypatch.setattr(console_module, "Wait", partial(Wait, now_s=now_s))
     talk = console_module.Talk(served.port, show)
     talk.wake()
     served.unasked += [f"! tone number={number}" for number in range(4)]
@@ -309,29 +325,22 @@ def test_who_says_something_meanwhile_is_waited_for(
 
 
 def test_an_answer_that_was_lost_is_not_waited_for_as_long_as_a_test_goes_on(
-    served: Served, monkeypatch: pytest.MonkeyPatch
+    served: Served, clock: Watched
 ) -> None:
     """Every line that it tells of the test is a sign of life, and none of them is the answer."""
-    clock, looked = [0.0], threading.Event()
-
-    def now_s() -> float:
-        looked.set()
-        return clock[0]
 
     def show(_: str) -> None:
-        clock[0] += 0.5 * console_module.SILENT_S_MAX
-        looked.clear()
-        if looked.wait(1.0) and clock[0] < 2.0 * LONGEST_S:  # nobody looks who waits no longer
+        clock.go_on(0.5)
+        if clock.looked.wait(1.0) and clock.s < 2.0 * LONGEST_S:  # nobody looks who waits no longer
             served.say("! tone number=1\r\n")
 
-    monkeypatch.setattr(console_module, "Wait", partial(Wait, now_s=now_s))
     talk = console_module.Talk(served.port, show)
     talk.wake()
     served.mute = True
     served.say("! tone number=1\r\n")
     with pytest.raises(HostError, match=r"no answer to 'SESS:STAT\?' at '/dev/"):
         talk.ask("SESS:STAT?")
-    assert console_module.ANSWER_S_MAX < clock[0] < LONGEST_S
+    assert console_module.ANSWER_S_MAX < clock.s < LONGEST_S
     talk.close()
 
 
