@@ -1,0 +1,1 @@
+"""A hearing aid in software: what it is set to, and openMHA, which plays it."""
