@@ -11,7 +11,7 @@ from firmware_py.journal import (
     read_journal,
 )
 from firmware_py.platform.data_directory import DataDirectory, session_number
-from firmware_py.session import Replay, ReplayError, Session, replay
+from firmware_py.session import HearingReplay, HearingSession, ReplayError, Session, replay
 from firmware_py.session_record import SessionHeader, SessionRecordError
 
 
@@ -23,8 +23,8 @@ class Newest:
     """
 
     wrong: list[str]
-    session: Session | None = None
-    finished: Replay | None = None
+    session: HearingSession | None = None
+    finished: HearingReplay | None = None
 
 
 def load_newest(data: DataDirectory, calibration: Calibration | None) -> Newest:
@@ -79,9 +79,9 @@ def _load(data: DataDirectory, path: Path, calibration: Calibration | None) -> N
     _check_name(path, SessionHeader.from_record(recovered.header))
     if recovered.complete and not recovered.torn_bytes:
         return Newest([], finished=replay(recovered.records))
-    session, torn_bytes = Session.resume(path, data.seal_key, disk=data.disk)
+    session, torn_bytes = Session.resume(path, data.seal_key, disk=data.disk, replay=replay)
     wrong = []
-    if not session.over and session.calibration.calibration != calibration:
+    if not session.over and session.header.calibration.calibration != calibration:
         wrong = [f"{path.name} was begun with another calibration, and goes on with that one"]
     if torn_bytes:
         wrong.append(

@@ -1,7 +1,6 @@
-"""Carries events between the wire, the procedure and the journal, in the one safe order.
+"""Carries events between the wire and a hearing test.
 
-What comes in is journaled and handed to the procedure; what the procedure wants is done only after
-the journal is on the disk; what the board reported is acknowledged only then.
+`session_loop.py` has the one safe order; what the board reported is acknowledged after it.
 """
 
 from collections.abc import Callable
@@ -20,7 +19,8 @@ from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presenter import READY, STARTING
 from firmware_py.procedure.settings import Settings
-from firmware_py.session import Session
+from firmware_py.session import HearingSession, Session
+from firmware_py.session_loop import SessionLoop
 from firmware_py.session_record import BoardMark, SessionHeader
 from firmware_py.sounds import TooLoudError, play_noise, play_tone
 
@@ -58,16 +58,18 @@ class Runner:
         self._tell = tell
         self._calibration = calibration
         self.calibration_tone = CalibrationTone(client)
-        self.session: Session | None = None
+        self._loop: SessionLoop[HearingSession] = SessionLoop(clock, self._do)
         self.last_test: HearingTest | None = None
         self.last_calibration = CalibrationInForce()  # of the last test
         self.last_resumed = 0  # how many times the last test was
         self.has_begun = False  # the last test, itself; not one before it, whose test it took up
         self._taken_up_after: int | None = None  # so many tones, by this firmware
-        self._began_us = 0
-        self._wait_until_us: int | None = None
-        self._actions: list[events.Action] = []
         self._told_event = 0
+
+    @property
+    def session(self) -> HearingSession | None:
+        """Return the session under way."""
+        return self._loop.session
 
     @property
     def running(self) -> bool:
@@ -127,7 +129,7 @@ class Runner:
         path = data.journal_path(number)
         started = self._clock.date().isoformat(timespec="seconds")
         header = SessionHeader(number, settings, person, today, started)
-        session = Session.begin(path, header, data.seal_key, disk=data.disk)
+        session: HearingSession = Session.begin(path, header, data.seal_key, disk=data.disk)
         self.calibration_tone.stop()
         self._adopt(session)
         self.has_begun = True
@@ -135,12 +137,10 @@ class Runner:
         self._tell("session", about)
         self._start(self._client.last_event)
 
-    def _adopt(self, session: Session) -> None:
-        self.session = session
-        self.last_test, self.last_calibration = session.test, session.calibration
+    def _adopt(self, session: HearingSession) -> None:
+        self._loop.adopt(session)
+        self.last_test, self.last_calibration = session.test, session.header.calibration
         self.last_resumed, self._taken_up_after = session.resumed, None
-        self._began_us = self._clock.now_us() - session.at_us
-        self._wait_until_us = None
 
     def _start(self, event: int) -> None:
         self.feed(events.Started(self._client.can_mask), self._mark(event))
@@ -159,23 +159,19 @@ class Runner:
 
     def close(self) -> None:
         """Leave a running test as it is; it is gone on with at the next start."""
-        if self.session is not None:
-            self.session.close()
+        self._loop.close()
 
     def _close(self) -> None:
         if self.session is not None:
-            self.session.sync()
-            self.session.close()
-            self._tell("session-over", {"session": self.session.number})
-            self.session = None
-            self._wait_until_us = None
+            number = self.session.number
+            self._loop.leave()
+            self._tell("session-over", {"session": number})
 
     # Inputs
 
     def feed(self, event: events.Event, board: BoardMark | None = None) -> None:
         """Give the running test an event; without a test, or after its end, it means nothing."""
-        if self.session is not None and not self.session.over:
-            self._actions += self.session.feed(self._now_us(), event, board)
+        self._loop.feed(event, board)
 
     def notice(self, notice: Notice) -> None:
         """Give the running test what came over the wire."""
@@ -252,20 +248,12 @@ class Runner:
         While the board owes an answer no time passes for the test: what it waits for may have
         happened, and its word be on the way.
         """
-        if self._wait_until_us is None or self._client.busy:
-            return
-        if self._now_us() >= self._wait_until_us:
-            self._wait_until_us = None
-            self.feed(events.TimePassed())
+        if not self._client.busy:
+            self._loop.advance()
 
     def seconds_to_wait(self) -> float | None:
         """Return how long nothing has to be done, None for any time."""
-        if self._wait_until_us is None or self._client.busy:
-            return None
-        return self._clock.seconds_until(self._began_us + self._wait_until_us)
-
-    def _now_us(self) -> int:
-        return self._clock.now_us() - self._began_us
+        return None if self._client.busy else self._loop.seconds_to_wait()
 
     # Outputs
 
@@ -277,21 +265,12 @@ class Runner:
         JournalError
             If the disk fails; nothing was done.
         """
-        self._sync()
-        while self._actions:
-            actions, self._actions = self._actions, []
-            for action in actions:
-                self._do(action)
-            self._sync()
+        self._loop.settle()
         if self._told_event:
             self._client.acknowledge(self._told_event)
             self._told_event = 0
         if self.session is not None and self.session.over:
             self._close()
-
-    def _sync(self) -> None:
-        if self.session is not None:
-            self.session.sync()
 
     def _do(self, action: events.Action) -> None:
         match action:
@@ -301,12 +280,8 @@ class Runner:
                 self._client.silence()
             case events.AskBoardTime():
                 self._client.ask_time()
-            case events.Wait(until_us):
-                self._wait_until_us = until_us
             case tells.Tell():
                 self._tell(action.WHAT, action.figures())
-            case events.Finish():
-                self._wait_until_us = None
 
     def _sound(self, sound: events.Play | events.Mask | events.Unmask) -> None:
         """Have the board sound; what is too loud ends the test instead, and its record is kept."""

@@ -1,4 +1,4 @@
-"""Run a hearing test with its journal; replay a journal, which is also how a session resumes.
+"""Run a session with its journal; replay a journal, which is also how a session resumes.
 
 The journal holds every input of the procedure with its time, and every output that reaches the
 listener. The state of a session is a pure function of the inputs: to resume it, or to check it on
@@ -10,24 +10,30 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 from firmware_py import __version__
 from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.journal import Disk, JournalError, JournalWriter, Record, SealKey
-from firmware_py.procedure.events import Action, Event, as_record, records_of
+from firmware_py.procedure.events import Action, Event, Result, as_record, records_of
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import SettingError
 from firmware_py.session_record import (
     RESUMED,
     BoardMark,
+    Header,
     Input,
     Output,
+    Procedure,
     SessionHeader,
     SessionRecordError,
     inputs_and_outputs,
 )
+
+First = TypeVar("First", bound=Header[Any, Any])  # the first record
+Test = TypeVar("Test", bound=Procedure)
+Found = TypeVar("Found", bound=Result)
 
 
 class ReplayError(ValueError):
@@ -44,11 +50,11 @@ class Difference:
 
 
 @dataclass
-class Replay:
+class Replay(Generic[First, Test, Found]):
     """What came of feeding a journal through the procedure."""
 
-    header: SessionHeader  # as recorded
-    test: HearingTest  # in the state after the last input
+    header: First  # as recorded
+    test: Test  # in the state after the last input
     # empty if every output came out bit for bit
     differences: list[Difference] = field(default_factory=list)
     # outputs of the last input that did not reach the journal any more
@@ -59,19 +65,32 @@ class Replay:
     # `tones`, `inputs`: how many tones were played, and how many inputs there are
     tones: int = 0
     inputs: int = 0
-    result: SessionResult | None = None  # as recorded; None: the session is not finished
+    result: Found | None = None  # as recorded; None: the session is not finished
     resumed: int = 0  # how many times the session was taken up again after the firmware had ended
 
 
+HearingReplay = Replay[SessionHeader, HearingTest, SessionResult]
 # Of the state after an input, the input, and what the procedure says to it.
-Watcher = Callable[[Replay, Event, Sequence[Action]], None]
+Watcher = Callable[[Any, Event, Sequence[Action]], None]
 
 
-def replay(records: Sequence[Record], watch: Watcher | None = None) -> Replay:
+def replay(records: Sequence[Record], watch: Watcher | None = None) -> HearingReplay:
+    """Feed the journal of a hearing test through the procedure; see `replay_from`."""
+    state: HearingReplay = replay_from(SessionHeader.from_record, records, watch)
+    return state
+
+
+def replay_from(
+    header_from_record: Callable[[Record], Header[Any, Any]],
+    records: Sequence[Record],
+    watch: Watcher | None = None,
+) -> Replay[Any, Any, Any]:
     """Feed the inputs of a journal through the procedure and compare the outputs.
 
     Parameters
     ----------
+    header_from_record : callable
+        Makes the header of this kind of journal from its first record.
     records : sequence of dict
         All good records, the header first.
     watch : callable, optional
@@ -85,8 +104,8 @@ def replay(records: Sequence[Record], watch: Watcher | None = None) -> Replay:
     """
     try:
         with _named_if_unforeseen(0):
-            header = SessionHeader.from_record(records[0])
-            state = Replay(header, _new_test(header))
+            header = header_from_record(records[0])
+            state: Replay[Any, Any, Any] = Replay(header, header.new_test())
         entries = inputs_and_outputs(header, records)
         number = 0
         while True:
@@ -121,27 +140,20 @@ def _named_if_unforeseen(number: int) -> Iterator[None]:
         raise ReplayError(f"record {number}: {type(error).__name__}: {error}") from error
 
 
-def _new_test(header: SessionHeader) -> HearingTest:
-    calibration = header.calibration
-    return HearingTest(
-        header.settings, header.person, calibration.highest_db_hl, calibration.earphones
-    )
-
-
-def _take_input(state: Replay, told: Input) -> list[Action]:
+def _take_input(state: Replay[Any, Any, Any], told: Input) -> list[Action]:
     """Return what the procedure says to an input."""
     state.at_us, state.board = told.at_us, told.board
     state.inputs += 1
     state.resumed += told.resumed
     try:
-        actions = state.test.handle(told.at_us, told.event)
+        actions: list[Action] = state.test.handle(told.at_us, told.event)
     except (InferenceError, TrialLimitError) as error:  # as in the session itself, every time
         raise ReplayError(f"record {told.record}: {error}") from None
     state.pending = records_of(actions)
     return actions
 
 
-def _compare_output(state: Replay, told: Output) -> None:
+def _compare_output(state: Replay[Any, Any, Any], told: Output[Any]) -> None:
     replayed = state.pending.pop(0) if state.pending else None
     if told.action != replayed:
         state.differences.append(Difference(told.record, told.action, replayed))
@@ -149,17 +161,17 @@ def _compare_output(state: Replay, told: Output) -> None:
     state.result = told.result or state.result
 
 
-class Session:
-    """A running hearing test with its journal.
+class Session(Generic[First, Test]):
+    """A running hearing test, or tuning, with its journal.
 
     Made by `begin` or `resume`.
     """
 
-    def __init__(self, journal: JournalWriter, state: Replay) -> None:
+    def __init__(self, journal: JournalWriter, state: Replay[First, Test, Any]) -> None:
+        self.header = state.header
         self.number = state.header.session
         self.journal = journal
         self.test = state.test
-        self.calibration = state.header.calibration
         self.at_us = state.at_us
         self.board = state.board
         self.resumed = state.resumed
@@ -170,7 +182,7 @@ class Session:
     def begin(
         cls,
         path: Path,
-        header: SessionHeader,
+        header: First,
         seal_key: SealKey | None = None,
         *,
         disk: Disk | None = None,
@@ -181,8 +193,8 @@ class Session:
         ----------
         path : Path
             The new journal.
-        header : SessionHeader
-            Its first record: the number, settings, person and calibration of the session.
+        header : Header
+            Its first record: all that its procedure begins from.
         seal_key : SealKey, optional
             With which the journal is sealed.
         disk : Disk, optional
@@ -191,19 +203,31 @@ class Session:
         Raises
         ------
         SettingError
-            If there can be no such test of this person; no journal is begun.
+            If there can be no such test; no journal is begun.
         JournalError
             If it cannot be written.
         """
-        test = _new_test(header)
+        test = header.new_test()
         journal = JournalWriter.create(path, header.to_record(), disk=disk, seal_key=seal_key)
         return cls(journal, Replay(header, test))
 
     @classmethod
     def resume(
-        cls, path: Path, seal_key: SealKey | None = None, *, disk: Disk | None = None
+        cls,
+        path: Path,
+        seal_key: SealKey | None = None,
+        *,
+        disk: Disk | None = None,
+        replay: Callable[[Sequence[Record]], Replay[First, Test, Any]],
     ) -> "tuple[Self, int]":
         """Go on with a session; return it, and how many torn bytes were cut off its journal.
+
+        Parameters
+        ----------
+        path, seal_key, disk
+            As of `begin`.
+        replay : callable
+            Feeds the records of this kind of journal through its procedure.
 
         Raises
         ------
@@ -286,3 +310,6 @@ class Session:
         if self.over and not self._ended:
             self._ended = True
             self.journal.append({"kind": "end"})
+
+
+HearingSession = Session[SessionHeader, HearingTest]

@@ -8,18 +8,35 @@ import datetime
 import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Self
+from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
 from firmware_py import __version__
 from firmware_py.calibration.file import CalibrationError
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.journal import Record
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
-from firmware_py.procedure.events import Event, board_us, event_from_record
+from firmware_py.procedure.events import Action, Event, Result, board_us, event_from_record
+from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.printable import shown
-from firmware_py.procedure.results import ResultError, SessionResult
+from firmware_py.procedure.record_checks import ResultError
+from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import BOTH, LEFT, RIGHT, SettingError, Settings
+
+
+class Procedure(Protocol):
+    """What a session runs: a pure state machine, such as a hearing test."""
+
+    @property
+    def outcome(self) -> str:
+        """Return how it ended, "" if it did not."""
+
+    def handle(self, now_us: int, event: Event) -> list[Action]:
+        """Take in one event at a time of the session, and say what to do."""
+
+
+Test_co = TypeVar("Test_co", bound=Procedure, covariant=True)
+Found_co = TypeVar("Found_co", bound=Result, covariant=True)
 
 FINISH: Final = "finish"  # the action whose record has the result
 RESUMED: Final = "resumed"  # a key of the first input after the firmware had ended
@@ -47,9 +64,29 @@ class BoardMark:
         return replace(self, us=max(self.us, board_us(event)))
 
 
+class Header(Protocol[Test_co, Found_co]):
+    """The first record of a journal: all that a procedure begins from."""
+
+    @property
+    def session(self) -> int:
+        """Return the number of the session."""
+
+    def to_record(self) -> Record:
+        """Return it as JSON values."""
+
+    def new_test(self) -> Test_co:
+        """Return the procedure, before its first event."""
+
+    def event_from_record(self, record: object) -> Event:
+        """Return the event of an input; `ValueError` if this procedure takes no such event."""
+
+    def result_of(self, number: int, action: object) -> Found_co | None:
+        """Return the result that the action of a record tells; None: it is another action."""
+
+
 @dataclass(frozen=True)
 class SessionHeader:
-    """The first record of a session's journal."""
+    """The first record of the journal of a hearing test."""
 
     session: int  # its number
     settings: Settings  # of the test
@@ -99,6 +136,23 @@ class SessionHeader:
         except (SettingError, SessionRecordError) as error:
             raise SessionRecordError(f"the header: {error}") from None
 
+    def new_test(self) -> HearingTest:
+        """Return the hearing test, before its first event.
+
+        Raises
+        ------
+        SettingError
+            If there can be no such test of this person.
+        """
+        calibration = self.calibration
+        return HearingTest(
+            self.settings, self.person, calibration.highest_db_hl, calibration.earphones
+        )
+
+    def event_from_record(self, record: object) -> Event:
+        """Return the event of an input; `ValueError` if a hearing test takes no such event."""
+        return event_from_record(record)
+
     def result_of(self, number: int, action: object) -> SessionResult | None:
         """Return the result that the action of a record tells; None: it is another action.
 
@@ -147,17 +201,17 @@ class Input:
 
 
 @dataclass(frozen=True)
-class Output:
+class Output(Generic[Found_co]):
     """What came out of it."""
 
     record: int  # its number
     action: Any  # JSON values
-    result: SessionResult | None  # that the action tells; None: it is another one
+    result: Found_co | None  # that the action tells; None: it is another one
 
 
 def inputs_and_outputs(
-    header: SessionHeader, records: Sequence[Record]
-) -> Iterator[Input | Output]:
+    header: Header[Any, Found_co], records: Sequence[Record]
+) -> Iterator[Input | Output[Found_co]]:
     """Check what the records after the header say, and return it in its order; notes are passed.
 
     Raises
@@ -170,7 +224,7 @@ def inputs_and_outputs(
         if record["kind"] == "input":
             try:
                 at_us = _session_us(record.get("at_us"))
-                event = event_from_record(record.get("event"))
+                event = header.event_from_record(record.get("event"))
                 board = _board(record, board).later(event)
             except ValueError as error:
                 raise SessionRecordError(f"record {number}: {error}") from None

@@ -33,7 +33,7 @@ from firmware_py.procedure.printable import printable
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.tells import AnswerTold, CatchTold, ToneTold
-from firmware_py.session import Replay, ReplayError, replay
+from firmware_py.session import HearingReplay, ReplayError, replay
 from firmware_py.session_record import SessionHeader
 from host_tools.errors import HostError, NonsenseError
 
@@ -74,7 +74,7 @@ class RecordedSession:
     """What a journal says, and what came of feeding it through the procedure."""
 
     recovered: Recovered  # the journal's good records
-    state: Replay  # after the last input
+    state: HearingReplay  # after the last input
     trials: list[Trial] = field(default_factory=list)  # in the order of the answers
     damage: str = ""  # what is wrong with the journal after its good records, "" if nothing is
 
@@ -211,7 +211,7 @@ class _Trials:
         self._onset_us = 0
         self._noise_db_hl: float | None = None
 
-    def __call__(self, state: Replay, event: Event, actions: Sequence[Action]) -> None:
+    def __call__(self, state: HearingReplay, event: Event, actions: Sequence[Action]) -> None:
         if isinstance(event, ToneStarted):
             self._onset_us = event.onset_us
         elif isinstance(event, BoardLost | BoardReady):
@@ -227,7 +227,7 @@ class _Trials:
             elif isinstance(action, AnswerTold):
                 self._tell(state.test, self._trial(state, event, action))
 
-    def _trial(self, state: Replay, event: Event, answer: AnswerTold) -> Trial:
+    def _trial(self, state: HearingReplay, event: Event, answer: AnswerTold) -> Trial:
         tone = self._stimulus if isinstance(self._stimulus, ToneTold) else None
         response_ms = None
         if isinstance(event, ButtonPressed) and tone is not None:

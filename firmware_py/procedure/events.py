@@ -1,12 +1,11 @@
 """What goes into a hearing test and what comes out, each with its form in the journal."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cache
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Protocol
 
 from firmware_py.procedure.printable import printable, shown
-from firmware_py.procedure.results import SessionResult
 
 HEARD_BUTTON: Final = 1
 UNSURE_BUTTON: Final = 2  # "perhaps": where there is a second button
@@ -31,6 +30,13 @@ class Event(_Named):
         super().__init_subclass__(what)
         if what:
             cls.KINDS[what] = cls
+
+
+class Result(Protocol):
+    """What came of a test."""
+
+    def to_record(self) -> dict[str, Any]:
+        """Return it as JSON values."""
 
 
 class Action(_Named):
@@ -107,7 +113,7 @@ class Continued(Event, what="continued"):
 
 
 @dataclass(frozen=True)
-class _Explained(Event):
+class Explained(Event):
     """What happened, and why in words.
 
     The words may come from anywhere, and go to pages and screens: they are kept as they can be
@@ -120,11 +126,11 @@ class _Explained(Event):
         object.__setattr__(self, "why", printable(self.why))
 
 
-class Aborted(_Explained, what="aborted"):
+class Aborted(Explained, what="aborted"):
     """The operator ends the test, `why` in words."""
 
 
-class BoardLost(_Explained, what="board-lost"):
+class BoardLost(Explained, what="board-lost"):
     """The tone generator does not answer, or its port is gone; `why` in words."""
 
 
@@ -140,7 +146,7 @@ class BoardReady(Event, what="board-ready"):
     can_mask: bool = False
 
 
-class NoiseRefused(_Explained, what="noise-refused"):
+class NoiseRefused(Explained, what="noise-refused"):
     """The tone generator refused the last `Mask`; `why` as it said."""
 
 
@@ -204,7 +210,7 @@ class Wait(Action):
 class Finish(RecordedAction, what="finish"):
     """The test is over, with this result."""
 
-    result: SessionResult
+    result: Result
 
 
 def board_us(event: Event) -> int:
@@ -226,8 +232,15 @@ def records_of(actions: Iterable[Action]) -> list[dict[str, Any]]:
     return [as_record(action) for action in actions if isinstance(action, RecordedAction)]
 
 
-def event_from_record(record: object) -> Event:
+def event_from_record(record: object, kinds: Mapping[str, type[Event]] = Event.KINDS) -> Event:
     """Return the event that `as_record` wrote.
+
+    Parameters
+    ----------
+    record : object
+        JSON values.
+    kinds : mapping, optional
+        The events that there can be, by their names: those of a hearing test.
 
     Raises
     ------
@@ -235,14 +248,14 @@ def event_from_record(record: object) -> Event:
         If the record is not that of an event; the message has the field, its value, and the rule.
     """
     what = record.get("what") if isinstance(record, dict) else None
-    kind = Event.KINDS.get(what) if isinstance(what, str) else None
+    kind = kinds.get(what) if isinstance(what, str) else None
     if kind is None or not isinstance(record, dict):
         raise ValueError(
             f"event is {shown(record)}; allowed is an object whose what is one of "
-            f"{', '.join(Event.KINDS)}"
+            f"{', '.join(kinds)}"
         )
     values = {name: value for name, value in record.items() if name != "what"}
-    types = _types_of(kind.WHAT)
+    types = _types_of(kind)  # type: ignore[arg-type]  # a class of dataclasses has a hash
     if values.keys() != types.keys():
         raise ValueError(
             f"event is {shown(record)}; allowed is an object of {', '.join(['what', *types])}"
@@ -265,6 +278,6 @@ _ALLOWED: Final = {
 
 
 @cache
-def _types_of(what: str) -> dict[str, type]:
-    """Return the types of the fields of an event of this name, by their names."""
-    return {field.name: field.type for field in fields(Event.KINDS[what])}  # type: ignore[misc]
+def _types_of(kind: type[Event]) -> dict[str, type]:
+    """Return the types of the fields of an event of this kind, by their names."""
+    return {field.name: field.type for field in fields(kind)}  # type: ignore[misc]

@@ -5,100 +5,33 @@ that comes from elsewhere, such as a file: it refuses what no test can have foun
 be stands beside the field.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Final, Self
 
 from firmware_py.procedure.outcomes import WITH_NUMBERS, MaskingMark, Outcome, SessionOutcome
-from firmware_py.procedure.printable import shown
+from firmware_py.procedure.record_checks import (
+    count,
+    number_or_none,
+    object_of,
+    one_of,
+    refusal,
+    several,
+    text,
+)
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 
 # Wide bounds, for no test comes near them: they only keep nonsense out.
 LEVEL_DB_MAX: Final = 1000.0
 RESPONSE_MS_MAX: Final = 60_000.0
-COUNT_MAX: Final = 2**31 - 1
 REMARKS_MAX: Final = 100
 
-# Takes the place of a value and the value; returns the value, or raises `ResultError`.
-Check = Callable[[str, Any], Any]
-
-
-class ResultError(ValueError):
-    """A result that no test can have found; the message has the field, its value, and the rule."""
-
-
-def _refusal(place: str, value: object, allowed: str) -> ResultError:
-    return ResultError(f"{place} is {shown(value)}; allowed {allowed}")
-
-
-def _one_of(*allowed: object) -> Check:
-    def check(place: str, value: object) -> object:
-        if value not in allowed:
-            raise _refusal(place, value, f"are {', '.join(map(str, allowed))}")
-        return allowed[allowed.index(value)]
-
-    return check
-
-
-def _number_or_none(low: float, high: float, unit: str) -> Check:
-    def check(place: str, value: Any) -> Any:
-        # NaN is not between two numbers, and True is no number here.
-        number = type(value) in (int, float) and low <= value <= high
-        if not number and value is not None:
-            raise _refusal(place, value, f"are numbers from {low:g} to {high:g} {unit} and null")
-        return value
-
-    return check
-
-
-def _count(place: str, value: Any) -> Any:
-    if type(value) is not int or not 0 <= value <= COUNT_MAX:
-        raise _refusal(place, value, f"are whole numbers from 0 to {COUNT_MAX}")
-    return value
-
-
-def _text(place: str, value: object) -> object:
-    if not isinstance(value, str) or not value.isprintable():
-        raise _refusal(place, value, "is a text that can be printed")
-    return value
-
-
-def _several(check: Check, at_least: int, at_most: int, key: str = "") -> Check:
-    """Check each of a list; no two may have the same value of the field `key`."""
-
-    def check_all(place: str, value: Any) -> Any:
-        if not isinstance(value, list) or not at_least <= len(value) <= at_most:
-            raise _refusal(place, value, f"is a list of {at_least} to {at_most}")
-        checked = [check(f"{place}[{number}]", each) for number, each in enumerate(value)]
-        for number, each in enumerate(checked):
-            if key and any(getattr(each, key) == getattr(one, key) for one in checked[:number]):
-                raise _refusal(f"{place}[{number}].{key}", getattr(each, key), "is each one once")
-        return tuple(checked)
-
-    return check_all
-
-
-def _object(kind: type) -> Check:
-    """Check the fields of a dataclass, each as its annotation allows it, and make one of them."""
-    checks: dict[str, Check] = {f.name: f.type.__metadata__[0] for f in fields(kind)}  # type: ignore[union-attr]
-
-    def check_object(place: str, record: Any) -> Any:
-        if not isinstance(record, dict) or record.keys() != checks.keys():
-            told = list(record) if isinstance(record, dict) else record
-            raise _refusal(place, told, f"is an object of {', '.join(checks)}")
-        return kind(
-            **{name: check(f"{place}.{name}", record[name]) for name, check in checks.items()}
-        )
-
-    return check_object
-
-
-_LEVEL: Final = _number_or_none(-LEVEL_DB_MAX, LEVEL_DB_MAX, "dB")
-_SPREAD: Final = _number_or_none(0.0, LEVEL_DB_MAX, "dB")
-_MARK: Final = _one_of(*Outcome)
-_OUTCOME: Final = _one_of(*(each for each in Outcome if each != Outcome.INFERRED))  # of an ear
+_LEVEL: Final = number_or_none(-LEVEL_DB_MAX, LEVEL_DB_MAX, "dB")
+_SPREAD: Final = number_or_none(0.0, LEVEL_DB_MAX, "dB")
+_MARK: Final = one_of(*Outcome)
+_OUTCOME: Final = one_of(*(each for each in Outcome if each != Outcome.INFERRED))  # of an ear
 # Of a frequency that was measured again by the classical rule.
-_CONFIRMED: Final = _one_of(
+_CONFIRMED: Final = one_of(
     Outcome.MEASURED, Outcome.NO_RESPONSE, Outcome.HEARS_ALL, Outcome.INCOMPLETE
 )
 
@@ -107,7 +40,7 @@ _CONFIRMED: Final = _one_of(
 class ThresholdResult:
     """What was found at one frequency."""
 
-    frequency_hz: Annotated[int, _one_of(*AUDIOGRAM_FREQUENCIES_HZ)]  # of the audiogram
+    frequency_hz: Annotated[int, one_of(*AUDIOGRAM_FREQUENCIES_HZ)]  # of the audiogram
     mark: Annotated[Outcome, _MARK]  # how sure it is
     # `threshold_db_hl`, `sd_db`, `low_db_hl`, `high_db_hl`: Posterior mean and standard deviation,
     # and the 95 % band. All are numbers if the mark is `MEASURED` or `INFERRED`, and None if it is
@@ -121,7 +54,7 @@ class ThresholdResult:
     limit_db_hl: Annotated[float | None, _LEVEL]
     # `NOT_MASKED` (no need), `MASKED` or `UNCERTAIN`; None: the test did not look, or it is
     # `INFERRED`, so that there was no tone that could be masked
-    masking: Annotated[MaskingMark | None, _one_of(*MaskingMark, None)] = None
+    masking: Annotated[MaskingMark | None, one_of(*MaskingMark, None)] = None
     # an air-bone gap of the other ear from here on could have changed the threshold; None: no
     # possible gap could
     air_bone_gap_db: Annotated[float | None, _LEVEL] = None
@@ -146,24 +79,22 @@ class ThresholdResult:
 
 def _threshold(place: str, record: object) -> ThresholdResult:
     """Check the fields of a threshold, and that what it has fits its mark."""
-    found: ThresholdResult = _object(ThresholdResult)(place, record)
+    found: ThresholdResult = object_of(ThresholdResult)(place, record)
     numbers = found.mark in WITH_NUMBERS
     for name in ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl"):
         value = getattr(found, name)
         if (value is None) == numbers:
             allowed = "is a number" if numbers else "is null"
-            raise _refusal(f"{place}.{name}", value, f"{allowed} of a mark {found.mark}")
+            raise refusal(f"{place}.{name}", value, f"{allowed} of a mark {found.mark}")
     low_db_hl, high_db_hl = found.low_db_hl, found.high_db_hl
     if low_db_hl is not None and high_db_hl is not None and low_db_hl > high_db_hl:
-        raise _refusal(f"{place}.high_db_hl", high_db_hl, f"is low_db_hl, {low_db_hl:g}, and more")
+        raise refusal(f"{place}.high_db_hl", high_db_hl, f"is low_db_hl, {low_db_hl:g}, and more")
     if found.mark in (Outcome.NO_RESPONSE, Outcome.HEARS_ALL) and found.limit_db_hl is None:
-        raise _refusal(f"{place}.limit_db_hl", None, f"is a number of a mark {found.mark}")
+        raise refusal(f"{place}.limit_db_hl", None, f"is a number of a mark {found.mark}")
     if found.mark == Outcome.INFERRED:
         for name in ("limit_db_hl", "masking", "air_bone_gap_db"):
             if getattr(found, name) is not None:
-                raise _refusal(
-                    f"{place}.{name}", getattr(found, name), "is null of a mark inferred"
-                )
+                raise refusal(f"{place}.{name}", getattr(found, name), "is null of a mark inferred")
     return found
 
 
@@ -171,20 +102,20 @@ def _threshold(place: str, record: object) -> ThresholdResult:
 class ConfirmedThreshold:
     """What the classical rule found at one frequency, after the test; nothing else rests on it."""
 
-    frequency_hz: Annotated[int, _one_of(*AUDIOGRAM_FREQUENCIES_HZ)]  # of the audiogram
+    frequency_hz: Annotated[int, one_of(*AUDIOGRAM_FREQUENCIES_HZ)]  # of the audiogram
     threshold_db_hl: Annotated[float | None, _LEVEL]  # a number if the mark is `MEASURED`, or None
     # `MEASURED`; `NO_RESPONSE`, silent at the limit; `HEARS_ALL`, heard at the floor; `INCOMPLETE`,
     # the tones were used up, or the session was ended
     mark: Annotated[Outcome, _CONFIRMED]
-    tones: Annotated[int, _count]  # that it took
+    tones: Annotated[int, count]  # that it took
 
 
 def _confirmed(place: str, record: object) -> ConfirmedThreshold:
     """Check the fields of a confirmed threshold, and that it has a level if its mark says so."""
-    found: ConfirmedThreshold = _object(ConfirmedThreshold)(place, record)
+    found: ConfirmedThreshold = object_of(ConfirmedThreshold)(place, record)
     if (found.threshold_db_hl is None) == (found.mark == Outcome.MEASURED):
         allowed = "is a number" if found.mark == Outcome.MEASURED else "is null"
-        raise _refusal(
+        raise refusal(
             f"{place}.threshold_db_hl", found.threshold_db_hl, f"{allowed} of a mark {found.mark}"
         )
     return found
@@ -215,24 +146,24 @@ class EarResult:
         What was measured again by the classical rule; its tones are in none of the counts above.
     """
 
-    ear: Annotated[str, _one_of(LEFT, RIGHT)]
+    ear: Annotated[str, one_of(LEFT, RIGHT)]
     outcome: Annotated[Outcome, _OUTCOME]
-    why: Annotated[str, _text]
+    why: Annotated[str, text]
     thresholds: Annotated[
         Sequence[ThresholdResult],
-        _several(_threshold, 1, len(AUDIOGRAM_FREQUENCIES_HZ), key="frequency_hz"),
+        several(_threshold, 1, len(AUDIOGRAM_FREQUENCIES_HZ), key="frequency_hz"),
     ]
-    tones: Annotated[int, _count]
-    tones_heard: Annotated[int, _count]
-    tones_unsure: Annotated[int, _count]
-    catch_trials: Annotated[int, _count]
-    false_alarms: Annotated[int, _count]
-    unsure_alarms: Annotated[int, _count]
+    tones: Annotated[int, count]
+    tones_heard: Annotated[int, count]
+    tones_unsure: Annotated[int, count]
+    catch_trials: Annotated[int, count]
+    false_alarms: Annotated[int, count]
+    unsure_alarms: Annotated[int, count]
     retest_difference_db: Annotated[float | None, _LEVEL]
-    tones_masked: Annotated[int, _count] = 0
+    tones_masked: Annotated[int, count] = 0
     confirmed: Annotated[
         Sequence[ConfirmedThreshold],
-        _several(_confirmed, 0, len(AUDIOGRAM_FREQUENCIES_HZ), key="frequency_hz"),
+        several(_confirmed, 0, len(AUDIOGRAM_FREQUENCIES_HZ), key="frequency_hz"),
     ] = ()
 
 
@@ -241,15 +172,15 @@ class SessionResult:
     """What a session found."""
 
     # "": the session is not over, and this is the result so far
-    outcome: Annotated[str, _one_of(*SessionOutcome, "")]
+    outcome: Annotated[str, one_of(*SessionOutcome, "")]
     # those that are tested, in the order of the test
-    ears: Annotated[Sequence[EarResult], _several(_object(EarResult), 1, 2, key="ear")]
-    presentations: Annotated[int, _count]  # with a tone or without one
-    stray_presses: Annotated[int, _count]  # presses without a tone
+    ears: Annotated[Sequence[EarResult], several(object_of(EarResult), 1, 2, key="ear")]
+    presentations: Annotated[int, count]  # with a tone or without one
+    stray_presses: Annotated[int, count]  # presses without a tone
     # None: nothing was answered
-    response_time_mean_ms: Annotated[float | None, _number_or_none(0.0, RESPONSE_MS_MAX, "ms")]
+    response_time_mean_ms: Annotated[float | None, number_or_none(0.0, RESPONSE_MS_MAX, "ms")]
     # what makes the result less than sure, in words
-    remarks: Annotated[Sequence[str], _several(_text, 0, REMARKS_MAX)]
+    remarks: Annotated[Sequence[str], several(text, 0, REMARKS_MAX)]
 
     @property
     def by_ear(self) -> dict[str, EarResult]:
@@ -276,9 +207,9 @@ class SessionResult:
         ResultError
             If it is not what a test finds.
         """
-        found: Self = _object(cls)("result", record)
+        found: Self = object_of(cls)("result", record)
         if not found.outcome and not so_far:
-            raise _refusal("result.outcome", found.outcome, f"are {', '.join(SessionOutcome)}")
+            raise refusal("result.outcome", found.outcome, f"are {', '.join(SessionOutcome)}")
         return found
 
 

@@ -31,7 +31,7 @@ from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.person import UNKNOWN
 from firmware_py.procedure.settings import Settings
 from firmware_py.runner import Runner
-from firmware_py.session import Session
+from firmware_py.session import HearingSession, Session
 from tests.firmware.world import a_listener, result_of
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
@@ -342,7 +342,7 @@ def test_a_test_that_cannot_be_ended_on_the_disk_is_the_end(
     device = Device(tmp_path)
     sync = Session.sync
 
-    def full(session: Session) -> None:
+    def full(session: HearingSession) -> None:
         if session.over:
             raise JournalError("the disk is full")
         sync(session)

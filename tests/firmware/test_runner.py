@@ -21,7 +21,7 @@ from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.runner import Runner
-from firmware_py.session import Session
+from firmware_py.session import HearingSession, Session
 from firmware_py.session_record import SessionHeader
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
 from host_tools.errors import HostError
@@ -403,7 +403,7 @@ def test_an_answer_that_cannot_be_weighed_ends_one_life_of_the_firmware_and_not_
 @pytest.mark.parametrize("for_ever", [False, True])
 def test_a_card_that_fails_to_read_once_often_reads_the_next_time(for_ever: bool) -> None:
     disk = SimulatedDisk()
-    begun = Session.begin(JOURNAL, HEADER, disk=disk)
+    begun: HearingSession = Session.begin(JOURNAL, HEADER, disk=disk)
     begun.close()
     runner = Runner(
         DataDirectory(JOURNAL.parent, disk=disk), Client(lambda: "0" * 8), VirtualClock(1),

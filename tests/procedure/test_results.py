@@ -8,7 +8,8 @@ import pytest
 
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.results import ResultError, SessionResult, ThresholdResult
+from firmware_py.procedure.record_checks import ResultError
+from firmware_py.procedure.results import SessionResult, ThresholdResult
 from firmware_py.procedure.settings import Settings
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 from firmware_py.console import grammar
 from firmware_py.firmware import Firmware, FirmwareError
 from firmware_py.procedure.presenter import FINISHED, PAUSED, READY
-from firmware_py.session import Session
+from firmware_py.session import HearingSession
 from tests.firmware.world import S
 from tests.simulation.board import WatchedBoard
 from tests.simulation.story import MISFITS
@@ -74,7 +74,7 @@ class Watch:
         self._lasted_us, self._looked_us = 0, around.clock.us
         self._was: tuple[Path, str] | None = None
 
-    def look(self, session: Session | None, *, answered: bool) -> None:
+    def look(self, session: HearingSession | None, *, answered: bool) -> None:
         """Check the state of the test under way: how long it lasts, and why it is paused."""
         now_us = self._around.clock.us
         here = None if session is None else (session.journal.path, session.test.state)

@@ -15,7 +15,7 @@ from device.simulator.listener import SimulatedListener
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.configuration import Configuration
 from firmware_py.platform.ports import Port
-from firmware_py.session import Session
+from firmware_py.session import HearingSession
 from tests.firmware.world import S
 from tests.journal.simulated_disk import PowerLoss, PowerLostError, SimulatedDisk
 from tests.simulation.board import AWAKE, MoodyListener, WatchedBoard
@@ -310,7 +310,7 @@ class World:
         calibration = self.started_with.calibration
         self.ledger.check_tone(tone, calibration.content if calibration else None)
 
-    def _note_beginning(self) -> Session | None:
+    def _note_beginning(self) -> HearingSession | None:
         """Note what had happened on the board when a session began; return the one that runs."""
         session = self.firmware._runner.session if self.firmware else None
         if session is not None and session.journal.path not in self._begun:

@@ -10,7 +10,7 @@ from firmware_py.procedure.asked import ASKED
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Purpose
-from firmware_py.session import Replay
+from firmware_py.session import HearingReplay
 from host_tools.commands.watch.view import Answered, View
 from host_tools.errors import HostError
 from host_tools.files import cannot_be_read
@@ -170,7 +170,7 @@ def _answered(trial: Trial, ear: EarTest, expected_bits: float | None) -> Answer
 
 
 def _state(session: RecordedSession) -> str:
-    state: Replay = session.state
+    state: HearingReplay = session.state
     if session.damage:
         return f"damaged: {session.damage}"
     if state.test.outcome:

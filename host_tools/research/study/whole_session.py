@@ -137,7 +137,7 @@ class SimulatedTest:
                         self._tone_over(cut=True)
                 case events.AskBoardTime():
                     self._told.append(events.BoardTime(self._now_us))
-                case events.Finish(result):
+                case events.Finish(SessionResult() as result):
                     self._result = result
                 case _:
                     pass
