@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Callable
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
-from firmware_py.board_connection import FALL_SILENT_S, BoardConnection, Reopening
+from firmware_py.board_connection import FALL_SILENT_S, BoardConnection
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.commands import COMMANDS
 from firmware_py.configuration import Configuration
@@ -12,7 +13,9 @@ from firmware_py.console import grammar
 from firmware_py.console.console import Console
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.pin import LOCKED, PinLock
+from firmware_py.console.table import UnderWay
 from firmware_py.console.words import figure, readable
+from firmware_py.console_connection import LAST_WORDS_S, ConsoleConnection
 from firmware_py.instrument import Instrument
 from firmware_py.journal import JournalError
 from firmware_py.link.client import Client
@@ -31,21 +34,24 @@ from firmware_py.platform.supervisor import Supervisor
 from firmware_py.platform.wrong_pins import WrongPinsOnDisk
 from firmware_py.procedure.events import Paused
 from firmware_py.procedure.presenter import PAUSED
-from firmware_py.procedure.printable import printable
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.tells import AnswerTold, EarOverTold, ToneTold
 from firmware_py.runner import Runner
 from firmware_py.self_check import ButtonWatch, clock_part
 from firmware_py.standstill import Standstill
 
+if TYPE_CHECKING:  # imported where there is a hearing aid: it takes memory
+    from firmware_py.tuning.tuner import Tuner
+
 LOOK_AROUND_S: Final = 0.5  # for a lost port, at least so often
 # What SYST:EXIT waits at most, however busy the machine is: for the board to fall silent, for the
-# operator's end to take what the firmware said last, and for both ports.
+# operator's end to take what the firmware said last, and for all ports.
 EXIT_S_MAX: Final = 2.0
-LAST_WORDS_S: Final = 0.5
-WRITES_AT_THE_END: Final = 5  # to the board twice, to the operator three times
+WRITES_AT_THE_END: Final = 6  # to the board twice, to the operator three times, to the aid once
+PORTS: Final = 3
 assert (
-    FALL_SILENT_S + LAST_WORDS_S + WRITES_AT_THE_END * WRITE_TIMEOUT_S + 2 * CLOSE_S < EXIT_S_MAX
+    FALL_SILENT_S + LAST_WORDS_S + WRITES_AT_THE_END * WRITE_TIMEOUT_S + PORTS * CLOSE_S
+    < EXIT_S_MAX
 ), "SYST:EXIT takes longer than it says"
 
 
@@ -57,6 +63,15 @@ class FirmwareError(Exception):
         super().__init__(words)
 
 
+@dataclass(frozen=True)
+class Ports:
+    """The serial ports of the device, not yet open."""
+
+    tone_generator: Port
+    console: Port
+    hearing_aid: Port | None = None  # of an aid that can be tuned here
+
+
 class Firmware:
     """The firmware of the fitting device.
 
@@ -64,8 +79,8 @@ class Firmware:
     ----------
     configuration : Configuration
         As read from its file.
-    tone_generator, console : Port
-        The two serial ports, not yet open.
+    ports : Ports
+        Not yet open.
     data : DataDirectory
         Where the journals are kept.
     clock : SteadyClock
@@ -82,19 +97,16 @@ class Firmware:
     def __init__(
         self,
         configuration: Configuration,
-        tone_generator: Port,
-        console: Port,
+        ports: Ports,
         data: DataDirectory,
         clock: SteadyClock,
         nonce: Callable[[], str],
         supervisor: Supervisor | None = None,
         calibration: CalibrationOnFile = NO_CALIBRATION,
     ) -> None:
-        self._console_port = console
-        self._console_reopening = Reopening(console, clock)
         self._client = Client(nonce, clock.board_speed)
         self._board = BoardConnection(
-            tone_generator, self._client, clock, configuration.reconnect_s
+            ports.tone_generator, self._client, clock, configuration.reconnect_s
         )
         self._runner = Runner(data, self._client, clock, self._tell_of_test, calibration)
         self._clock = clock
@@ -108,14 +120,23 @@ class Firmware:
         wrong_pins = WrongPinsOnDisk(data.path / "wrong-pins", data.disk)
         lock = PinLock(configuration.pin, clock.world_s, wrong_pins)
         self._console = Console(
-            COMMANDS, self._instrument, lock, lambda: self._runner.running,
-            lambda: self._runner.has_begun,
-        )  # fmt: skip
+            COMMANDS, self._instrument, lock, self._under_way, lambda: self._runner.has_begun
+        )
+        self._tuner: Tuner | None = None
+        if ports.hearing_aid is not None:
+            self._tuner = _tuner(self._client, ports.hearing_aid, data, clock, self._tell)
+            _add_desk(self._console, configuration, self._tuner)
+        self._operator = ConsoleConnection(ports.console, self._console, clock)
         self._supervisor = supervisor or Supervisor({})
-        self._told: list[str] = []
         self._stopping = False
         self._waiting = clock.waiting()
         self._end = "ends as told"
+
+    def _under_way(self) -> UnderWay:
+        if self._runner.running:
+            return UnderWay.TEST
+        tunes = self._tuner is not None and self._tuner.running
+        return UnderWay.TUNING if tunes else UnderWay.NOTHING
 
     # The loop
 
@@ -131,7 +152,10 @@ class Firmware:
             self._open_ports()
             self._report_calibration()
             self._report_clock()
-            for words in self._runner.load_last():
+            wrong = self._runner.load_last()
+            if self._tuner is not None:
+                wrong += self._tuner.load_last()
+            for words in wrong:
                 self._report(grammar.JOURNAL_DAMAGED, words)
             self._board.begin()
             while not self._stopping:
@@ -148,9 +172,11 @@ class Firmware:
             self._supervisor.ending(self._end)
             self._board.fall_silent(self._waiting)
             self._runner.close()
-            self._say_last_words()
+            if self._tuner is not None:
+                self._tuner.close()
+            self._operator.flush_last_words(self._waiting)
             self._board.port.close()
-            self._console_port.close()
+            self._operator.port.close()
             self._waiting.close()
 
     def stop(self) -> None:
@@ -165,21 +191,31 @@ class Firmware:
     def step(self) -> None:
         """Wait for something to happen, and see to it."""
         self._wait()
-        self._serve_console()
+        self._operator.serve()
         if not self._stopping:  # to open a lost port may take seconds
             self._serve_tone_generator()
             self._watch_buttons()
             self._watch_test()
             self._runner.advance()
+        self._tune()
         self._runner.settle()
         self._carry()
-        self._flush_console()
+        self._operator.flush()
         self._supervisor.alive(self._status())
+
+    def _tune(self) -> None:
+        """See to the hearing aid and its tuning; a press is acknowledged only after this."""
+        if self._tuner is not None and not self._stopping:
+            self._tuner.serve()
+            self._tuner.advance()
+            self._tuner.settle()
+            self._tuner.serve()
 
     def _status(self) -> str:
         """Say what the firmware does; of a session only its number."""
-        session = self._runner.session
+        session, tuning = self._runner.session, self._tuner.session if self._tuner else None
         doing = "no test under way" if session is None else f"session {session.number} under way"
+        doing = doing if tuning is None else f"tuning {tuning.number} under way"
         return f"{doing}; {self._board.state}"
 
     def _report_calibration(self) -> None:
@@ -194,7 +230,7 @@ class Firmware:
 
     def _open_ports(self) -> None:
         try:
-            self._console_port.open()
+            self._operator.port.open()
             self._board.port.open()
         except PortError as error:
             raise self._last_words(
@@ -202,8 +238,12 @@ class Firmware:
             ) from None
 
     def _wait(self) -> None:
-        waits = (LOOK_AROUND_S, self._runner.seconds_to_wait(), self._board.seconds_to_wait())
-        ports = [port for port in (self._board.port, self._console_port) if port.is_open]
+        waits = [LOOK_AROUND_S, self._runner.seconds_to_wait(), self._board.seconds_to_wait()]
+        ports = [self._board.port, self._operator.port]
+        if self._tuner is not None:
+            waits.append(self._tuner.seconds_to_wait())
+            ports.append(self._tuner.aid.port)
+        ports = [port for port in ports if port.is_open]
         self._waiting.wait(ports, min(wait for wait in waits if wait is not None))
 
     # The tone generator
@@ -252,11 +292,13 @@ class Firmware:
                 self._watch_buttons()
         self._look_on(notice)
         self._runner.notice(notice)
+        if self._tuner is not None:
+            self._tuner.notice(notice)
 
     def _look_on(self, notice: Notice) -> None:
         """Tell of tones by hand, and of buttons while no test says what they mean."""
         moved = self._buttons.notice(notice)
-        if moved is not None and not self._runner.running:
+        if moved is not None and self._under_way() is UnderWay.NOTHING:
             self._tell(moved[0], {"button": moved[1]})
         sounded = self._manual_tone.notice(notice)
         if sounded is not None:
@@ -286,42 +328,12 @@ class Firmware:
             self._runner.feed(Paused())
 
     def _ready_words(self) -> str:
-        console, tones = self._console_port.url, self._board.port.url
+        console, tones = self._operator.port.url, self._board.port.url
         ready = f"ready; {self._board.state} at {tones}, console at {console}"
         words = (ready, self._runner.resumed_words(), self._runner.calibration_today().headline)
         return "; ".join(filter(None, words))
 
-    # The console port
-
-    def _serve_console(self) -> None:
-        try:
-            self._console_reopening.try_again()
-            self._told += self._console.receive(self._console_port.read())
-        except PortError as error:
-            self._console_lost(error)
-
-    def _flush_console(self) -> None:
-        lines, self._told = self._told, []
-        try:
-            # What is told may come from a file, or be the name of one.
-            told = "".join(f"{printable(line)}\r\n" for line in lines)
-            self._console_port.write(told.encode())
-        except PortError as error:
-            self._console_lost(error)
-
-    def _console_lost(self, error: PortError) -> None:
-        """Go on without the operator; a line that was half typed is forgotten."""
-        self._console.forget_line()
-        self._console.lock.lock()
-        self._console_reopening.lost()
-        self._console.errors.add(ConsoleError(grammar.HARDWARE_MISSING, str(error)))
-
-    def _say_last_words(self) -> None:
-        try:
-            self._flush_console()
-            self._console_port.drain(LAST_WORDS_S, self._clock.world_s, self._waiting.sleep)
-        except PortError:
-            return
+    # What is said
 
     def _tell_of_test(self, what: str, about: dict[str, Any]) -> None:
         """Tell how the test goes; of one that was begun before the start only who has the PIN.
@@ -338,7 +350,7 @@ class Firmware:
     def _tell(self, what: str, about: dict[str, Any]) -> None:
         if self._instrument.events_on:
             figures = "".join(f" {name}={_word(value)}" for name, value in about.items())
-            self._told.append(f"! {what}{figures}")
+            self._operator.say(f"! {what}{figures}")
 
     def _report(self, number: int, words: str) -> None:
         self._console.errors.add(ConsoleError(number, words))
@@ -346,7 +358,7 @@ class Firmware:
 
     def _last_words(self, code: int, number: int, words: str) -> FirmwareError:
         """Say on the console, asked or not, why the firmware ends."""
-        self._told.append(f"ERROR {ConsoleError(number, words).answer}")
+        self._operator.say(f"ERROR {ConsoleError(number, words).answer}")
         self._end = words
         return FirmwareError(code, words)
 
@@ -362,3 +374,24 @@ def _word(value: Any) -> str:
         return figure(value)
     text = str(value).lower() if isinstance(value, bool) else readable(str(value))
     return json.dumps(text, ensure_ascii=False) if " " in text or text == "" else text
+
+
+def _tuner(
+    client: Client,
+    hearing_aid: Port,
+    data: DataDirectory,
+    clock: SteadyClock,
+    tell: Callable[[str, dict[str, Any]], None],
+) -> "Tuner":
+    """Return what tunes the hearing aid."""
+    from firmware_py.tuning.tuner import Tuner
+
+    return Tuner(data, client, hearing_aid, clock, tell)
+
+
+def _add_desk(console: Console, configuration: Configuration, tuner: "Tuner") -> None:
+    """Have the console take the commands of a tuning."""
+    from firmware_py.tuning.desk import COMMANDS as OF_TUNING
+    from firmware_py.tuning.desk import TuningDesk
+
+    console.add(OF_TUNING, TuningDesk(configuration, tuner))

@@ -40,6 +40,11 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--tone-generator", metavar="URL", required=True, help="its serial port")
     p.add_argument("--console", metavar="URL", required=True, help="the operator's serial port")
+    p.add_argument(
+        "--hearing-aid",
+        metavar="URL",
+        help="port of a hearing aid to tune, as device.hearing_aid.serve says it (default: none)",
+    )
     p.add_argument("--data", metavar="DIR", required=True, type=Path, help="keeps the journals")
     p.add_argument("--config", metavar="FILE", type=Path, help="configuration, TOML")
     p.add_argument(
@@ -208,11 +213,13 @@ def _run(arguments: argparse.Namespace) -> int:
         kernel.prepare()
     except LibraryError as error:
         return _refuse(str(error))
-    from firmware_py.firmware import Firmware
+    from firmware_py.firmware import Firmware, Ports
+    from firmware_py.platform.ports import Port
 
+    aid = Port(arguments.hearing_aid, "hearing aid") if arguments.hearing_aid else None
     firmware = Firmware(
         configuration,
-        *_ports(arguments),
+        Ports(*_ports(arguments), aid),
         data,
         clock,
         lambda: os.urandom(4).hex(),

@@ -121,13 +121,13 @@ class SessionHeader:
         """
         try:
             header = cls(
-                _session_number(record["session"]),
+                checked_number(record["session"]),
                 _settings(record["settings"]),
                 Person.from_record(record["person"]),
                 _calibration(record["calibration"]),
-                _started(record["started"]),
-                _text("firmware", record["firmware"]),
-                _text("python", record["python"]),
+                checked_start(record["started"]),
+                checked_text("firmware", record["firmware"]),
+                checked_text("python", record["python"]),
             )
             header.person.check_use(header.settings)
             return header
@@ -251,12 +251,13 @@ def _board(record: Record, before: BoardMark) -> BoardMark:
         raise SessionRecordError(
             f"board is {shown(told)}; allowed is a list of its boot and the number of its event"
         )
-    serial = _text("serial", record.get("serial", before.serial))
-    boot = _text("board[0]", told[0])
+    serial = checked_text("serial", record.get("serial", before.serial))
+    boot = checked_text("board[0]", told[0])
     return BoardMark(boot, told[1], serial, before.us if boot == before.boot else 0)
 
 
-def _session_number(value: object) -> int:
+def checked_number(value: object) -> int:
+    """Return the number of a session; `SessionRecordError` if it is none."""
     if type(value) is not int or not 1 <= value <= SESSION_NUMBER_MAX:
         raise SessionRecordError(
             f"session is {shown(value)}; allowed are whole numbers from 1 to {SESSION_NUMBER_MAX}"
@@ -278,12 +279,13 @@ def _calibration(value: Any) -> CalibrationInForce:
         in_force = CalibrationInForce.from_record(value)
     except CalibrationError as error:
         raise SessionRecordError(f"calibration: {error}") from None
-    _text("calibration", in_force.headline)
+    checked_text("calibration", in_force.headline)
     return in_force
 
 
-def _started(value: object) -> str:
-    text = _text("started", value)
+def checked_start(value: object) -> str:
+    """Return when a session began; `SessionRecordError` if that is no time."""
+    text = checked_text("started", value)
     try:
         time = datetime.datetime.fromisoformat(text)
     except ValueError:
@@ -296,7 +298,8 @@ def _started(value: object) -> str:
     return text
 
 
-def _text(name: str, value: object) -> str:
+def checked_text(name: str, value: object) -> str:
+    """Return a text that can be printed; `SessionRecordError` if it is none."""
     if not isinstance(value, str) or not value.isprintable():
         raise SessionRecordError(f"{name} is {shown(value)}; allowed is a text that can be printed")
     return value

@@ -15,7 +15,7 @@ from firmware_py.console.grammar import (
     parse_line,
 )
 from firmware_py.console.pin import PinLock
-from firmware_py.console.table import Answer, Command, When, help_lines
+from firmware_py.console.table import Answer, Command, UnderWay, help_lines
 
 ERASE: Final = "\x08\x7f"
 BEGIN_ANEW: Final = "\x03\x15"  # ^C, ^U
@@ -35,8 +35,8 @@ class Console:
         What the handlers of the table are given first.
     lock : PinLock, optional
         Asks for the operator's PIN; without one none is needed.
-    in_test : callable, optional
-        Returns whether a test is under way.
+    under_way : callable, optional
+        Returns what is under way.
     begun_since_start : callable, optional
         Returns whether the last test was begun since the device was switched on.
     """
@@ -46,18 +46,22 @@ class Console:
         commands: Iterable[Command],
         instrument: object,
         lock: PinLock | None = None,
-        in_test: Callable[[], bool] = lambda: False,
+        under_way: Callable[[], UnderWay] = lambda: UnderWay.NOTHING,
         begun_since_start: Callable[[], bool] = lambda: False,
     ) -> None:
         self.errors = ErrorQueue()
         self.lock = lock or PinLock(None, lambda: 0.0)
-        self._in_test = in_test
+        self._under_way = under_way
         self._begun_since_start = begun_since_start
         self._table: list[tuple[Command, object]] = [(own, self) for own in OWN_COMMANDS]
-        self._table += [(command, instrument) for command in commands]
+        self.add(commands, instrument)
         self._partial: list[str] = []
         # The bytes of a character may come apart.
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+
+    def add(self, commands: Iterable[Command], instrument: object) -> None:
+        """Take these commands, too; `instrument` is what their handlers are given first."""
+        self._table += [(command, instrument) for command in commands]
 
     def receive(self, data: bytes) -> list[str]:
         """Take in bytes from the port and return the lines to answer."""
@@ -104,10 +108,8 @@ class Console:
         texts = command.texts(typed)
         if command.needs_pin(texts, self._begun_since_start()):
             self.lock.require()
-        if command.when is When.IN_TEST and not self._in_test():
-            raise ConsoleError(SETTINGS_CONFLICT, "no test is under way: SESS:STAR starts one")
-        if command.when is When.NOT_IN_TEST and self._in_test():
-            raise ConsoleError(SETTINGS_CONFLICT, "a test is under way: SESS:ABOR ends it")
+        if hindrance := command.when.hindrance(self._under_way()):
+            raise ConsoleError(SETTINGS_CONFLICT, hindrance)
         return command.handler(subject, *command.values(texts))
 
     def _row(self, header: str) -> tuple[Command, object]:

@@ -21,12 +21,32 @@ HELP_NOTES = (
 )
 
 
+class UnderWay(Enum):
+    """What is under way: nothing, or how people call it, what starts it and what ends it."""
+
+    NOTHING = ("", "", "")
+    TEST = ("test", "SESS:STAR", "SESS:ABOR")
+    TUNING = ("tuning", "TUNE:STAR", "TUNE:ABOR")
+
+
 class When(Enum):
     """Whether a command is done while a test is under way; the value is for people."""
 
     ALWAYS = ""
     IN_TEST = "a test under way"
     NOT_IN_TEST = "no test under way"
+    IN_TUNING = "a tuning under way"
+
+    def hindrance(self, under_way: UnderWay) -> str:
+        """Return why a command cannot be done now, in words; empty if it can."""
+        needed = {When.IN_TEST: UnderWay.TEST, When.IN_TUNING: UnderWay.TUNING}.get(self)
+        if needed is not None and under_way is not needed:
+            name, start, _ = needed.value
+            return f"no {name} is under way: {start} starts one"
+        if self is When.NOT_IN_TEST and under_way is not UnderWay.NOTHING:
+            name, _, end = under_way.value
+            return f"a {name} is under way: {end} ends it"
+        return ""
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,12 @@ from typing import Final
 from firmware_py.journal import Disk, SealKey
 from firmware_py.journal.disk import open_or_create, write_all
 
+SESSION: Final = "session"  # the journal of a hearing test begins with this
+TUNING: Final = "tuning"
 # A number has one name: 17 is `000017`, and nothing else.
-JOURNAL_NAME: Final = re.compile(r"session-(\d{6}|[1-9]\d{6,8})\.journal", re.ASCII)
+JOURNAL_NAME: Final = re.compile(
+    rf"(?:{SESSION}|{TUNING})-(\d{{6}}|[1-9]\d{{6,8}})\.journal", re.ASCII
+)
 LOCK_NAME: Final = "firmware.lock"
 TRIAL_NAME: Final = "self-test.tmp"  # written and removed by the self-test
 SESSION_NUMBER_MAX: Final = 999_999_999  # nine digits in the name of a journal
@@ -70,25 +74,25 @@ class DataDirectory:
         """Release the directory."""
         self.disk.close(self._lock)
 
-    def journals(self) -> list[Path]:
-        """Return all journals, oldest first: regular files with the name of one.
+    def journals(self, kind: str = SESSION) -> list[Path]:
+        """Return all journals of a kind, oldest first: regular files with the name of one.
 
         Raises
         ------
         DataDirectoryError
             If the directory cannot be read any more.
         """
-        return [path for path in self._named() if self.disk.is_file(path)]
+        return [path for path in self._named(kind) if self.disk.is_file(path)]
 
-    def next_number(self) -> int:
-        """Return the number of the next session: one above the highest in a name here.
+    def next_number(self, kind: str = SESSION) -> int:
+        """Return the number of the next session of a kind: one above the highest in a name here.
 
         Raises
         ------
         DataDirectoryError
             As of `journals`, or if no number is left.
         """
-        named = self._named()
+        named = self._named(kind)
         number = session_number(named[-1]) + 1 if named else 1
         if number > SESSION_NUMBER_MAX:
             raise DataDirectoryError(
@@ -97,13 +101,14 @@ class DataDirectory:
             )
         return number
 
-    def _named(self) -> list[Path]:
+    def _named(self, kind: str) -> list[Path]:
         """Return all paths with the name of a journal, files or not, by their numbers."""
         try:
             names = filter(JOURNAL_NAME.fullmatch, self.disk.names(self.path))
         except OSError as error:
             raise self._unusable("read", error) from None
-        return sorted((self.path / name for name in names), key=session_number)
+        paths = (self.path / name for name in names if name.startswith(kind))
+        return sorted(paths, key=session_number)
 
     def free_bytes(self) -> int:
         """Return how much room the disk has.
@@ -150,9 +155,9 @@ class DataDirectory:
         words = f"data directory {str(self.path)!r} cannot be {how}: {error.strerror}"
         return DataDirectoryError(words)
 
-    def journal_path(self, number: int) -> Path:
+    def journal_path(self, number: int, kind: str = SESSION) -> Path:
         """Return where the journal of this session is kept."""
-        return self.path / f"session-{number:06d}.journal"
+        return self.path / f"{kind}-{number:06d}.journal"
 
 
 def session_number(path: Path) -> int:

@@ -17,7 +17,7 @@ from firmware_py.console.grammar import (
     SETTINGS_CONFLICT,
     ConsoleError,
 )
-from firmware_py.console.table import Command, When, page_lines
+from firmware_py.console.table import Command, UnderWay, When, page_lines
 from tests.console.instrument import PICTURE, Call, connected
 
 deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
@@ -115,7 +115,7 @@ def test_a_row_says_whether_a_test_may_be_under_way(in_test: bool, answers: list
             Command("PLAY", lambda *_: None, "in none", level, when=When.NOT_IN_TEST),
         ],
         None,
-        in_test=lambda: in_test,
+        under_way=lambda: UnderWay.TEST if in_test else UnderWay.NOTHING,
     )
 
     assert [console.execute(line)[0] for line in ("ANY?", "END", "PLAY 40")] == answers

@@ -568,7 +568,7 @@ def test_a_console_that_is_lost_is_locked(tmp_path: Path) -> None:
     assert console.execute("SYST:PIN?") == ["UNLOCKED"]
     device.operator.open()
     device.operator.broken = "cable pulled"
-    device.firmware._serve_console()
+    device.firmware._operator.serve()
 
     assert console.execute("SYST:PIN?") == ["LOCKED"]
     device.data.close()

@@ -8,7 +8,8 @@ import pytest
 
 from firmware_py.board_connection import FALL_SILENT_S
 from firmware_py.configuration import Configuration
-from firmware_py.firmware import EXIT_S_MAX, LAST_WORDS_S, WRITES_AT_THE_END, Firmware
+from firmware_py.console_connection import LAST_WORDS_S
+from firmware_py.firmware import EXIT_S_MAX, WRITES_AT_THE_END, Firmware, Ports
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.ports import CLOSE_S, DRAIN_LOOK_S, WRITE_TIMEOUT_S, Port
@@ -92,7 +93,7 @@ def test_the_end_waits_for_a_deaf_board_and_a_full_console_no_longer_than_is_sai
     """The rest of what `EXIT_S_MAX` allows is for writing to the ports, and closing them."""
     clock, tones, operator = CountedClock(), DeafBoard(SPEED), FullPort()
     data = DataDirectory(tmp_path)
-    firmware = Firmware(Configuration(), tones, operator, data, clock, lambda: "0000000a")
+    firmware = Firmware(Configuration(), Ports(tones, operator), data, clock, lambda: "0000000a")
     told_at_s = list[float]()
 
     def told() -> bool:

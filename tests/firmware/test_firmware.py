@@ -17,6 +17,7 @@ from firmware_py.console.words import readable
 from firmware_py.firmware import (
     Firmware,
     FirmwareError,
+    Ports,
 )
 from firmware_py.journal import JournalError, read_journal
 from firmware_py.link.client import REPEATS_MAX
@@ -124,8 +125,7 @@ class Device:
         self.data = DataDirectory(directory)
         self.firmware = Firmware(
             configuration or Configuration(),
-            self.tones,
-            self.operator,
+            Ports(self.tones, self.operator),
             self.data,
             SteadyClock(speed),
             iter(f"{number:08x}" for number in range(1, 1000)).__next__,

@@ -7,7 +7,7 @@ from typing import Final
 
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.configuration import Configuration
-from firmware_py.firmware import Firmware, FirmwareError
+from firmware_py.firmware import Firmware, FirmwareError, Ports
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.ports import Port
@@ -118,7 +118,7 @@ def told_by(
     """Return the lines that a firmware says to what is typed."""
     clock, nonces = Clock(), itertools.count(1)
     firmware = Firmware(
-        Configuration(), Line(), console, DataDirectory(DATA, disk=disk), clock,
+        Configuration(), Ports(Line(), console), DataDirectory(DATA, disk=disk), clock,
         lambda: f"{next(nonces):08x}", calibration=calibration,
     )  # fmt: skip
     try:

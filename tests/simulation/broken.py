@@ -88,7 +88,7 @@ def spoilt(spoil: Spoil) -> type[WatchedFirmware]:
             super().__init__(*arguments)
             spoil(
                 Parts(
-                    self, self._client, self._runner, self._console.lock, arguments[3],
+                    self, self._client, self._runner, self._console.lock, arguments[2],
                     self._supervisor, self._clock, self._buttons,
                 )
             )  # fmt: skip

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from firmware_py.firmware import FirmwareError
+from firmware_py.firmware import FirmwareError, Ports
 from firmware_py.journal import read_journal
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError, session_number
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
@@ -140,7 +140,7 @@ class Run:
         try:
             data = DataDirectory(DATA, world.seal_key, world.disk)
             world.firmware = self._firmware_type(
-                world.configuration(), world.tones, world.console, data, world.clock,
+                world.configuration(), Ports(world.tones, world.console), data, world.clock,
                 self._nonces.__next__, world.supervisor(), world.calibration(),
             )  # fmt: skip
             world.firmware.watch = Watch(world)

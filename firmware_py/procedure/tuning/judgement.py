@@ -1,0 +1,49 @@
+"""What the answers of a tuning are enough for, and what may be said of them."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from firmware_py.inference.preference.estimator import PreferenceEstimator
+from firmware_py.procedure.tuning.outcomes import Finding
+from firmware_py.procedure.tuning.space import PRESCRIPTION
+
+COMPARISONS_MIN: Final = 8  # fewer say nothing of whether somebody answers by chance
+REGRET_ENOUGH: Final = 1.0  # expected, of the best setting
+# Log evidence of a wish against answers by chance: below it the prescription stays.
+WISH_EVIDENCE_MIN: Final = 0.0
+
+NO_WISH: Final = (
+    "the answers are as they come by chance, or by place: the prescription stays as it is"
+)
+NOT_SURE: Final = "the wish is less sure than it should be: compare again another day"
+
+
+def is_enough(estimator: PreferenceEstimator, comparisons_max: int) -> bool:
+    """Return whether no further comparison is worth a person's time."""
+    count = estimator.comparison_count
+    if count >= comparisons_max:
+        return True
+    return count >= COMPARISONS_MIN and finding_of(estimator) == Finding.WISH
+
+
+def finding_of(estimator: PreferenceEstimator) -> Finding:
+    """Return what the answers tell."""
+    if estimator.wish_evidence < WISH_EVIDENCE_MIN:
+        return Finding.NONE
+    return Finding.WISH if estimator.expected_regret <= REGRET_ENOUGH else Finding.UNSURE
+
+
+def setting_of(estimator: PreferenceEstimator) -> tuple[float, ...]:
+    """Return the setting to leave the aid at."""
+    if finding_of(estimator) == Finding.NONE:
+        return PRESCRIPTION.values_db()
+    return tuple(map(float, estimator.best()))
+
+
+def remarks_of(estimator: PreferenceEstimator) -> Iterator[str]:
+    """Yield what makes the result less than sure, in words."""
+    match finding_of(estimator):
+        case Finding.NONE:
+            yield NO_WISH
+        case Finding.UNSURE:
+            yield NOT_SURE

@@ -1,0 +1,73 @@
+"""What a tuning found."""
+
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Final, Self
+
+from firmware_py.procedure.outcomes import SessionOutcome
+from firmware_py.procedure.record_checks import (
+    count,
+    number,
+    object_of,
+    one_of,
+    refusal,
+    several,
+    text,
+)
+from firmware_py.procedure.tuning.outcomes import Finding
+from firmware_py.procedure.tuning.settings import COUNT, LIMIT_DB_MAX
+
+WISH_DB_MAX: Final = 1000.0  # a wide bound, which only keeps nonsense out
+REMARKS_MAX: Final = 20
+
+_SETTING: Final = several(number(-LIMIT_DB_MAX, LIMIT_DB_MAX, "dB"), COUNT, COUNT)
+_WISH: Final = several(number(-WISH_DB_MAX, WISH_DB_MAX, "dB"), COUNT, COUNT)
+
+
+@dataclass(frozen=True)
+class TuningResult:
+    """What a tuning found; rows of numbers are in the order of `DIMENSIONS`."""
+
+    # "": the tuning is not over, and this is the result so far
+    outcome: Annotated[str, one_of(*SessionOutcome, "")]
+    finding: Annotated[str, one_of(*Finding)]
+    # what the aid is left at: differences from the prescription
+    setting_db: Annotated[tuple[float, ...], _SETTING]
+    # `wish_db`, `low_db`, `high_db`: what the person wants, inferred from the answers and from what
+    # people want: the posterior mean, and its 95 % band
+    wish_db: Annotated[tuple[float, ...], _WISH]
+    low_db: Annotated[tuple[float, ...], _WISH]
+    high_db: Annotated[tuple[float, ...], _WISH]
+    expected_regret: Annotated[float, number(0.0, 1e9, "")]
+    comparisons: Annotated[int, count]
+    same: Annotated[int, count]  # of them without a difference
+    silent: Annotated[int, count]  # of those, where nothing was pressed
+    stray_presses: Annotated[int, count]  # before both had been heard
+    remarks: Annotated[tuple[str, ...], several(text, 0, REMARKS_MAX)]
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the result as JSON values."""
+        return {n: list(v) if isinstance(v, tuple) else v for n, v in asdict(self).items()}
+
+    @classmethod
+    def from_record(cls, record: object, *, so_far: bool = False) -> Self:
+        """Check what `to_record` wrote, and take it.
+
+        Parameters
+        ----------
+        record : object
+            JSON values.
+        so_far : bool
+            Whether the tuning may not be over yet.
+
+        Raises
+        ------
+        ResultError
+            If it is not what a tuning finds.
+        """
+        found: Self = object_of(cls)("result", record)
+        if not found.outcome and not so_far:
+            raise refusal("result.outcome", found.outcome, f"are {', '.join(SessionOutcome)}")
+        for place, (low_db, high_db) in enumerate(zip(found.low_db, found.high_db, strict=True)):
+            if low_db > high_db:
+                raise refusal(f"result.high_db[{place}]", high_db, f"is {low_db:g} dB and more")
+        return found

@@ -1,0 +1,134 @@
+"""What the operator can ask of a tuning at the console."""
+
+import json
+import secrets
+from typing import Final
+
+from firmware_py.configuration import Configuration
+from firmware_py.console import grammar
+from firmware_py.console.arguments import Argument, Choice, Number, Word
+from firmware_py.console.grammar import ConsoleError
+from firmware_py.console.table import Command, Pin, When
+from firmware_py.journal import JournalError
+from firmware_py.platform.data_directory import DataDirectoryError
+from firmware_py.procedure.events import Aborted, Continued, Paused
+from firmware_py.procedure.person import Person, composed
+from firmware_py.procedure.record_checks import ResultError
+from firmware_py.procedure.settings import SEED_MAX, SettingError
+from firmware_py.procedure.tuning.events import Answered
+from firmware_py.procedure.tuning.outcomes import Answer
+from firmware_py.procedure.tuning.settings import TuningSettings
+from firmware_py.procedure.tuning.tuning import State
+from firmware_py.tuning.tuner import NO_AID, Tuner
+
+NOT_BEGUN: Final = "no tuning was begun"
+SEED_BITS: Final = 31
+
+
+class TuningDesk:
+    """What the console's commands of a tuning do.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Says how a person may be named in a journal.
+    tuner : Tuner
+        Runs the tunings.
+    """
+
+    def __init__(self, configuration: Configuration, tuner: Tuner) -> None:
+        self._configuration = configuration
+        self._tuner = tuner
+
+    def start(self, identifier: str | None, count: int | None, seed: int | None) -> None:
+        """Start a tuning."""
+        greeted = self._tuner.aid.greeted
+        if greeted is None:
+            words = f"{NO_AID}: {self._tuner.aid.why}; {NOT_BEGUN}"
+            raise ConsoleError(grammar.HARDWARE_MISSING, words)
+        try:
+            settings = TuningSettings(
+                greeted.fit, greeted.ranges_db, greeted.prior_sd_db,
+                TuningSettings.comparisons_max if count is None else count,
+                seed=secrets.randbits(SEED_BITS) if seed is None else seed,
+            )  # fmt: skip
+            person = Person(identifier=None if identifier is None else composed(identifier))
+            self._tuner.begin(settings, self._configuration.recorded(person).identifier)
+        except (ResultError, SettingError) as error:
+            raise ConsoleError(grammar.ILLEGAL_PARAMETER, f"{error}; {NOT_BEGUN}") from None
+        except (JournalError, DataDirectoryError) as error:
+            raise ConsoleError(grammar.MASS_STORAGE, f"{error}; {NOT_BEGUN}") from None
+
+    def pause(self) -> None:
+        """Pause the tuning."""
+        self._tuner.feed(Paused())
+
+    def go_on(self) -> None:
+        """Go on with a paused tuning."""
+        if self._tuner.last is None or self._tuner.last.state != State.PAUSED:
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, "the tuning is not paused")
+        self._tuner.feed(Continued())
+
+    def abort(self) -> None:
+        """End the tuning; the aid is left at the best setting so far."""
+        self._tuner.feed(Aborted("aborted by the operator"))
+        self._tuner.settle()
+
+    def answer(self, answer: Answer) -> None:
+        """Tell the person's answer in place of the button."""
+        if self._tuner.last is None or not self._tuner.last.takes_answers:
+            words = "there is nothing to answer yet: both have to be heard first"
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
+        self._tuner.feed(Answered(answer))
+
+    def state(self) -> str:
+        """Return where the tuning is."""
+        aid = self._tuner.aid.greeted
+        words = f"aid={'lost' if aid is None else 'ready'} fit={'-' if aid is None else aid.fit}"
+        tuning = self._tuner.last
+        if tuning is None:
+            return f"state=idle {words}"
+        outcome = f" outcome={tuning.outcome}" if tuning.outcome else ""
+        return (
+            f"state={tuning.state}{outcome} "
+            f"comparisons={tuning.estimator.comparison_count} of={tuning.settings.comparisons_max} "
+            f"expected_regret={tuning.estimator.expected_regret:.2f} {words}"
+        )
+
+    def result(self) -> str:
+        """Return the result of the last tuning as JSON, so far or final."""
+        tuning = self._tuner.last
+        if tuning is None:
+            words = "there was no tuning yet: TUNE:STAR starts one"
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
+        return json.dumps(tuning.result().to_record())
+
+
+START: Final = (
+    Argument("ID", Word("WORD"), optional=True, any_script=True),
+    Argument("COUNT", Number("NUMBER", limits=(5, 40), whole=True), optional=True),
+    Argument("SEED", Number("NUMBER", limits=(0, SEED_MAX), whole=True), optional=True),
+)
+ANSWERS: Final = Choice({each.upper(): each for each in Answer})
+
+COMMANDS: Final = (
+    Command(
+        "TUNE:STARt", TuningDesk.start, "tune the hearing aid by preference", START,
+        named=True, when=When.NOT_IN_TEST, pin=Pin(arguments=("ID",)), undone=NOT_BEGUN,
+    ),
+    Command("TUNE:PAUSe", TuningDesk.pause, "pause the tuning", when=When.IN_TUNING),
+    Command("TUNE:CONTinue", TuningDesk.go_on, "go on after a pause", when=When.IN_TUNING),
+    Command(
+        "TUNE:ABORt", TuningDesk.abort, "end it; the best setting so far is kept",
+        when=When.IN_TUNING,
+    ),
+    Command(
+        "TUNE:ANSWer", TuningDesk.answer, "which was better, in place of the button",
+        (Argument("answer", ANSWERS),), when=When.IN_TUNING,
+    ),
+    Command("TUNE:STATe?", TuningDesk.state, "state of the tuning and of the hearing aid"),
+    Command(
+        "TUNE:RESult?", TuningDesk.result, "the result as JSON, so far or final",
+        pin=Pin(always=True),
+    ),
+)  # fmt: skip
