@@ -96,7 +96,8 @@ class Voice:
                 self._said.put(Said(line.rstrip("\n"), is_error))
 
 
-def _started(command: list[str]) -> subprocess.Popen[str]:
+def start_process(command: list[str]) -> subprocess.Popen[str]:
+    """Start a process that ends with ours."""
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
         process_group=0,  # Ctrl+C is for us: we end it
@@ -113,7 +114,7 @@ def _has_ended(process: subprocess.Popen[str], wait: Wait) -> bool:
     return False
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def end_process(process: subprocess.Popen[str]) -> None:
     """End a process and those it started: SIGTERM, and SIGKILL if that does not do."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         if process.poll() is not None:
@@ -130,7 +131,9 @@ class Simulator:
     """`gp-pta simulate` as a process; `tell` gets every line it says before it serves."""
 
     def __init__(self, options: list[str], tell: Callable[[str], None]) -> None:
-        self._process = _started([sys.executable, "-m", "host_tools.main", "simulate", *options])
+        self._process = start_process(
+            [sys.executable, "-m", "host_tools.main", "simulate", *options]
+        )
         self._voice = Voice(self._process)
         wait = Wait("the tone generator", "start", self.work_s, tell)
         try:
@@ -165,7 +168,7 @@ class Simulator:
 
     def end(self) -> None:
         """End the process."""
-        _end(self._process)
+        end_process(self._process)
 
 
 class ConsoleLine:
@@ -211,6 +214,8 @@ class FirmwareProcess:
         The file with an emulated board's time, which the firmware keeps then instead.
     tell : callable
         Is called with every line that it says about its progress.
+    hearing_aid : str
+        The port of a hearing aid to tune, "" without one.
     """
 
     def __init__(
@@ -221,18 +226,20 @@ class FirmwareProcess:
         speed: float,
         clock: Path | None = None,
         tell: Callable[[str], None] = lambda _: None,
+        hearing_aid: str = "",
     ) -> None:
         time_options = ["--speed", str(speed)] if clock is None else ["--clock", str(clock)]
+        aid_options = ["--hearing-aid", hearing_aid] if hearing_aid else []
         self._command = [
             sys.executable, "-m", "firmware_py.main", "--tone-generator", tone_generator,
-            "--console", console, "--data", str(data), *time_options,
+            "--console", console, "--data", str(data), *time_options, *aid_options,
         ]  # fmt: skip
         self._tell = tell
         self.kills = 0
         self._start()
 
     def _start(self) -> None:
-        self._process = _started(self._command)
+        self._process = start_process(self._command)
         self._voice = Voice(self._process)
         self._errors: deque[str] = deque(maxlen=LAST_LINES_MAX)
 
@@ -299,7 +306,7 @@ class FirmwareProcess:
 
     def end(self) -> None:
         """End the process, killed if need be."""
-        _end(self._process)
+        end_process(self._process)
 
 
 class Operator:

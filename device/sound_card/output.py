@@ -105,3 +105,15 @@ class SampledOutput:
     def _forget(self) -> None:
         self.began = self.ended = False
         self._begins_us = self._ends_us = None
+
+
+class NoOutput(SampledOutput):
+    """A board without sound, of which only the buttons are wanted: a tone on it never begins."""
+
+    has_noise = False
+
+    def __init__(self) -> None:
+        super().__init__(2.0 * RATE_HZ_MIN)
+
+    def close(self) -> None:
+        """End."""

@@ -291,10 +291,10 @@ def simulator(
     program: str, monkeypatch: pytest.MonkeyPatch, silent_s_max: float = SILENT_S_MAX
 ) -> tuple[Simulator, list[str]]:
     """Start this piece of Python in the simulator's place; return what was told as well."""
-    start = processes._started
+    start = processes.start_process
     monkeypatch.setattr(processes, "Wait", partial(Wait, silent_s_max=silent_s_max))
     monkeypatch.setattr(
-        processes, "_started",
+        processes, "start_process",
         lambda _: start([sys.executable, "-c", f"import sys, time\n{program}"]),
     )  # fmt: skip
     told: list[str] = []

@@ -173,7 +173,7 @@ class Tuning:
             self.state = State.WAITING
             return []
         if self._pair is None:
-            one, other = self.estimator.next_pair()
+            one, other = map(_plain, self.estimator.next_pair())
             swapped = self._drawn() < 0.5
             self._pair = (other, one) if swapped else (one, other)
         self._sound = 0
@@ -299,3 +299,8 @@ class Tuning:
 
 def _wait(now_us: int, ms: int) -> events.Wait:
     return events.Wait(now_us + 1000 * ms)
+
+
+def _plain(setting_db: SettingDb) -> SettingDb:
+    """Return a setting of plain numbers, without a minus zero: it goes into the journal."""
+    return tuple(float(value_db) + 0.0 for value_db in setting_db)

@@ -1,0 +1,130 @@
+"""`gp-pta tune`: tune a hearing aid by what a person likes better, at this computer."""
+
+import argparse
+import json
+import secrets
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from device.simulator.serve import carry, raw_pty
+from device.sound_card.board import LocalBoard
+from device.sound_card.keyboard import Keyboard
+from device.sound_card.output import NoOutput
+from firmware_py.link.messages import LOWEST_DBFS
+from firmware_py.procedure.settings import SEED_MAX
+from host_tools.commands.replay.tuning import replay_tuning_journal, verdict_words
+from host_tools.errors import HostError
+from host_tools.hearing_aid import HearingAidProcess
+from host_tools.live import data_directory, teller
+from host_tools.processes import ConsoleLine, FirmwareProcess
+from host_tools.terminal import say, show
+from host_tools.tuning import show_result, tune
+
+if TYPE_CHECKING:  # `gp-pta --help` can do without it
+    from rich.console import Console
+
+NAME = "tune"
+SUMMARY = "tune a hearing aid by what its wearer likes better: openMHA, speech, and a button"
+EXAMPLE = """\
+example:
+  gp-pta prescribe sessions/session-000001.journal -o aid.fit
+  gp-pta tune --fit aid.fit --speech speech.wav --sound-card default --out sessions
+
+The speech is heard at two settings, in turn. Press the space bar while the better one sounds, or p
+if there is no difference. Who presses nothing hears both once more. It ends when the best setting
+is known well enough, or after --count comparisons, and the aid is left at that setting.
+
+openMHA plays; make aid gets it. Without --sound-card nothing is heard, and --wav keeps what would
+be. No setting exceeds the limits of the fit; how loud that is in the ear, nobody knows before it
+was measured there. device/hearing_aid/README.md says what this is, and what it is not.
+
+exit codes: 0 tuned, and the journal replays identically; 1 it does not; 2 something is not allowed
+"""
+
+NEEDS: Final[dict[str, tuple[str, ...]]] = {}
+TUNE_PREFIX: Final = "gp-pta-tune-"
+TUNINGS: Final = "tuning-*.journal"
+
+
+def add_arguments(p: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    p.add_argument(
+        "--fit", type=Path, required=True, help="as gp-pta prescribe -o aid.fit wrote it"
+    )
+    p.add_argument("--speech", type=Path, required=True, help="1 to 30 s of speech, .wav")
+    p.add_argument("--sound-card", metavar="NAME", help="plays there (default: nothing is heard)")
+    p.add_argument("--wav", type=Path, metavar="FILE", help="keep what the aid plays, .wav")
+    p.add_argument("--openmha", type=Path, metavar="DIR", help="where make aid put it")
+    p.add_argument("--id", metavar="WORD", help="of the person, for the journal")
+    p.add_argument("--count", type=int, help="comparisons at most, 5 to 40 (default: 25)")
+    p.add_argument("--seed", type=int, help="of which is heard first (default: by chance)")
+    p.add_argument(
+        "--out", type=Path, metavar="DIR",
+        help="directory of the journal; continues an unfinished tuning there "
+        "(default: a new temporary directory)",
+    )  # fmt: skip
+    p.add_argument("--json", action="store_true", help="end with one line of JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Tune; the exit code is 0 if the replay was identical."""
+    from rich.console import Console
+
+    _check(arguments)
+    screen = Console(highlight=False)
+    data = data_directory(arguments.out, TUNE_PREFIX)
+    show(screen, f"the journal is in {data}", soft_wrap=True)
+    start = {"ID": arguments.id, "COUNT": arguments.count, "SEED": arguments.seed}
+    with _started(arguments, data, screen) as (console, firmware, aid):
+        show(screen, "space bar: what sounds now is better; p: no difference; ^C ends")
+        result = tune(console, firmware, start, screen, work_s=aid.work_s)
+    show_result(screen, result)
+    verdict = replay_tuning_journal(sorted(data.glob(TUNINGS))[-1])
+    for line in verdict_words(verdict):
+        show(screen, line, "green" if verdict.identical else "red", soft_wrap=True)
+    if arguments.json:
+        say(json.dumps({**verdict.as_json(), "result": result.to_record()}))
+    return verdict.code
+
+
+def aid_options(arguments: argparse.Namespace) -> list[str]:
+    """Return the options of the hearing aid's process."""
+    named = {
+        "--sound-card": arguments.sound_card, "--out": arguments.wav, "--openmha": arguments.openmha
+    }  # fmt: skip
+    return [
+        word for name, value in named.items() if value is not None for word in (name, str(value))
+    ]
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    if arguments.sound_card is not None and arguments.wav is not None:
+        raise HostError("--sound-card and --wav: one of them is allowed")
+    if arguments.seed is not None and not 0 <= arguments.seed <= SEED_MAX:
+        raise HostError(f"--seed is {arguments.seed}; allowed is 0 to {SEED_MAX}")
+
+
+@contextmanager
+def _started(
+    arguments: argparse.Namespace, data: Path, screen: "Console"
+) -> Iterator[tuple[ConsoleLine, FirmwareProcess, HearingAidProcess]]:
+    """Start the aid, a button that is this keyboard, and the firmware between them."""
+    tell, stop = teller(screen), threading.Event()
+    with ExitStack() as stack:
+        aid = HearingAidProcess(arguments.fit, arguments.speech, aid_options(arguments), tell)
+        stack.callback(aid.end)
+        keyboard = stack.enter_context(Keyboard())
+        board = LocalBoard(NoOutput(), keyboard, LOWEST_DBFS, secrets.randbits(32))
+        master, port = stack.enter_context(raw_pty())
+        pool = stack.enter_context(ThreadPoolExecutor(1))
+        pool.submit(carry, board, master, stop)
+        stack.callback(stop.set)
+        console = ConsoleLine()
+        stack.callback(console.close)
+        firmware = FirmwareProcess(port, console.port, data, 1.0, tell=tell, hearing_aid=aid.port)
+        stack.callback(firmware.end)
+        yield console, firmware, aid

@@ -1,0 +1,193 @@
+"""A tuning at a firmware in a process of ours: begun, shown while it runs, and its result."""
+
+import json
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from firmware_py.procedure.tuning.outcomes import Finding
+from firmware_py.procedure.tuning.result import TuningResult
+from firmware_py.procedure.tuning.space import DIMENSIONS
+from host_tools.errors import HostError
+from host_tools.patience import Wait
+from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
+from host_tools.terminal import show
+
+if TYPE_CHECKING:  # `gp-pta --help` can do without it
+    from rich.console import Console
+
+UNDER_WAY: Final = ("state=playing", "state=gap", "state=window", "state=between", "state=waiting")
+PAUSED: Final = "state=paused"
+WORDS: Final[Mapping[str, str]] = {
+    "first": "the first is better",
+    "second": "the second is better",
+    "same": "no difference",
+}
+FINDINGS: Final[Mapping[str, str]] = {
+    Finding.WISH: "a wish was found",
+    Finding.UNSURE: "a wish was found, less surely than it should be",
+    Finding.NONE: "no wish shows: the prescription stays",
+}
+# Takes a line that the firmware says unasked, and returns a line to type, or "".
+Person = Callable[[str, Mapping[str, str]], str]
+
+
+def nobody(_what: str, _about: Mapping[str, str]) -> str:
+    """Leave the answers to whoever has the button."""
+    return ""
+
+
+def tune(
+    console: ConsoleLine,
+    firmware: FirmwareProcess,
+    start: Mapping[str, object],
+    screen: "Console",
+    person: Person = nobody,
+    work_s: Callable[[], float] = lambda: 0.0,
+) -> TuningResult:
+    """Run a tuning and show it; have the firmware end, and return the result.
+
+    Parameters
+    ----------
+    console, firmware
+        The firmware, and its operator's line.
+    start : mapping
+        The arguments of TUNE:STAR; None leaves one out.
+    screen : Console
+        Where it is shown.
+    person : callable, optional
+        Answers over the console; by default the button does.
+    work_s : callable, optional
+        Returns the processor time of the hearing aid: the tuning waits for it.
+
+    Raises
+    ------
+    HostError
+        If the tuning does not begin, or does not go on.
+    """
+    operator = Operator(console, firmware)
+    _begin(operator, start, screen)
+    for _ in _follow(operator, console, firmware, screen, person, work_s):
+        pass
+    result = told_result(operator.ask("TUNE:RES?"))
+    operator.ask("SYST:EXIT")
+    firmware.wait()
+    return result
+
+
+def told_result(answer: str) -> TuningResult:
+    """Take the answer to TUNE:RES?; `HostError` if it is not one of this version."""
+    try:
+        return TuningResult.from_record(json.loads(answer), so_far=True)
+    except ValueError as error:
+        raise HostError(f"the firmware's answer to TUNE:RES? is not understood: {error}") from None
+
+
+def _begin(operator: Operator, start: Mapping[str, object], screen: "Console") -> None:
+    operator.greet()
+    wait_for_aid = operator.ask("TUNE:STAT?")
+    if wait_for_aid.startswith((*UNDER_WAY, PAUSED)):
+        show(screen, "going on with the unfinished tuning in this directory")
+        if wait_for_aid.startswith(PAUSED):
+            operator.ask("TUNE:CONT")
+        return
+    words = ",".join(f"{name}={value}" for name, value in start.items() if value is not None)
+    answer = operator.ask(f"TUNE:STAR {words}".strip())
+    if answer != "OK":
+        raise HostError(f"the firmware did not start a tuning: {answer}")
+
+
+def _follow(
+    operator: Operator,
+    console: ConsoleLine,
+    firmware: FirmwareProcess,
+    screen: "Console",
+    person: Person,
+    work_s: Callable[[], float],
+) -> Iterator[None]:
+    """Show the tuning until it is over."""
+
+    def next_line() -> Wait:
+        return Wait(
+            "the firmware",
+            "tell of the tuning",
+            lambda: firmware.work_s() + work_s(),
+            lambda _: None,
+        )
+
+    wait = next_line()
+    while True:
+        for line in console.lines(0.1):
+            wait = next_line()
+            what, about = _parted(line)
+            if not what:
+                show(screen, line, "red") if line.startswith("ERROR") else None
+                continue
+            _show(what, about, screen)
+            if what == "tuning-over":
+                return
+            if answer := person(what, about):
+                console.send(answer)
+        yield
+        firmware.hear(wait)
+        if firmware.restart_if_killed():
+            operator.greet()
+        if why := wait.in_vain():
+            raise HostError(f"the tuning does not go on: {operator.ask('TUNE:STAT?', why)}; {why}")
+
+
+def _parted(line: str) -> tuple[str, dict[str, str]]:
+    """Return what an unasked line tells, and its figures; nothing of any other line."""
+    if not line.startswith("! "):
+        return "", {}
+    what, *pairs = shlex.split(line[2:])
+    return what, dict(pair.partition("=")[::2] for pair in pairs)
+
+
+def _show(what: str, about: Mapping[str, str], screen: "Console") -> None:
+    match what:
+        case "speech":
+            values = setting_words([float(about[d.name]) for d in DIMENSIONS])
+            show(screen, f"{about['comparison']:>4}  {about['place']:<6}  {values}", "dim")
+        case "comparison":
+            regret = f"expected regret {float(about['expected_regret']):.1f}"
+            show(screen, f"{about['comparison']:>4}  {WORDS[about['answer']]:<22}  {regret}")
+        case "again":
+            show(screen, f"{about['comparison']:>4}  nothing was pressed: once more", "yellow")
+        case "nobody-answers":
+            words = "nobody answers: the tuning is paused; TUNE:CONT goes on with it"
+            show(screen, words, "yellow")
+        case "aid-lost" | "board-lost":
+            show(screen, f"{what}: {about['why']}", "yellow")
+        case "error":
+            show(screen, f"error {about['number']}: {about['words']}", "red")
+
+
+def setting_words(values_db: list[float] | tuple[float, ...]) -> str:
+    """Return a setting in words of equal width."""
+    pairs = zip(DIMENSIONS, values_db, strict=True)
+    return "  ".join(f"{d.name.removesuffix('_db')} {value:+5.1f}" for d, value in pairs)
+
+
+def show_result(screen: "Console", result: TuningResult) -> None:
+    """Say what was found, as a table."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("dB from the prescription", "set", "wish", "95 % band"):
+        table.add_column(heading, justify="left" if not table.columns else "right")
+    rows = zip(
+        DIMENSIONS, result.setting_db, result.wish_db, result.low_db, result.high_db, strict=True
+    )
+    for dimension, setting, wish, low, high in rows:
+        table.add_row(
+            dimension.meaning, f"{setting:+.1f}", f"{wish:+.1f}", f"{low:+.1f} to {high:+.1f}"
+        )
+    screen.print()
+    screen.print(table)
+    screen.print(
+        f"{result.comparisons} comparisons, {result.same} without a difference; "
+        f"{FINDINGS[result.finding]}; expected regret {result.expected_regret:.1f}"
+    )
+    for remark in result.remarks:
+        show(screen, f"remark: {remark}", "yellow")

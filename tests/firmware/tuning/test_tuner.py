@@ -1,0 +1,196 @@
+"""A whole tuning: aid, button, journal, resumption."""
+
+from typing import Any
+
+import pytest
+
+from device.simulator.aid import FIT, SimulatedAid
+from firmware_py.journal import read_journal
+from firmware_py.procedure.events import Aborted, ButtonPressed, Continued
+from firmware_py.procedure.outcomes import SessionOutcome
+from firmware_py.procedure.tuning.events import Answered
+from firmware_py.procedure.tuning.outcomes import Answer
+from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
+from firmware_py.procedure.tuning.tuning import SILENT_MAX, State
+from firmware_py.tuning.record import replay_tuning
+from tests.firmware.tuning.bench import DATA, Bench
+
+WISH = Setting(4.0, -5.0, 2.0, 0.0)
+JOURNAL = DATA / "tuning-000001.journal"
+
+
+class Chooser:
+    """Somebody who wants one setting, and presses while the better sound plays."""
+
+    def __init__(self, wish: Setting = WISH) -> None:
+        self.wish = wish
+        self.heard: dict[str, float] = {}
+
+    def __call__(self, what: str, about: dict[str, Any]) -> Answered | None:
+        if what != "speech":
+            return None
+        values = (about[d.name] for d in DIMENSIONS)
+        wanted = self.wish.values_db()
+        self.heard[about["place"]] = -sum((v - w) ** 2 for v, w in zip(values, wanted, strict=True))
+        if about["place"] == Answer.FIRST:
+            return None
+        first, second = self.heard["first"], self.heard["second"]
+        return Answered(Answer.FIRST if first > second else Answer.SECOND)
+
+
+def tuned(bench: Bench) -> Any:
+    bench.begin()
+    bench.run()
+    bench.turn()  # the aid is told where to stay
+    last = bench.tuner.last
+    assert last is not None
+    return last
+
+
+def test_somebody_who_wants_something_gets_it_and_the_aid_is_left_there() -> None:
+    bench = Bench(Chooser())
+    result = tuned(bench).result()
+    assert (result.outcome, result.finding) == (SessionOutcome.COMPLETE, "wish")
+    errors = [abs(s - w) for s, w in zip(result.setting_db, WISH.values_db(), strict=True)]
+    assert max(errors) < 4.0, errors
+    assert bench.aid.setting.values_db() == result.setting_db
+
+
+def test_the_journal_of_a_tuning_replays_to_the_bit() -> None:
+    bench = Bench(Chooser())
+    result = tuned(bench).result()
+    recovered = read_journal(JOURNAL, disk=bench.disk)
+    assert recovered.complete
+    state = replay_tuning(recovered.records)
+    assert (state.differences, state.pending, state.result) == ([], [], result)
+
+
+@pytest.mark.parametrize("after", [1, 3, 8])
+def test_a_tuning_that_lost_its_power_goes_on_where_it_was(after: int) -> None:
+    whole = tuned(Bench(Chooser())).result()
+    bench = Bench(Chooser())
+    bench.begin()
+    bench.run(lambda: len(bench.of("comparison")) == after)
+    bench.started()
+    assert bench.tuner.load_last() == []
+    bench.run()
+    assert bench.tuner.last is not None
+    resumed = bench.tuner.last.result()
+    assert resumed == whole, "a comparison that was under way is heard anew, and nothing else"
+    state = replay_tuning(read_journal(JOURNAL, disk=bench.disk).records)
+    assert (state.differences, state.resumed) == ([], 1)
+
+
+def test_an_aid_that_vanishes_and_comes_back_is_waited_for() -> None:
+    bench = Bench(Chooser())
+    bench.begin()
+    bench.run(lambda: len(bench.of("comparison")) == 2)
+    bench.line.pulled = True
+    for _ in range(100):
+        bench.turn()
+    assert bench.tuner.last is not None
+    assert bench.tuner.last.state == State.WAITING
+    assert bench.of("aid-lost")
+    bench.line.pulled = False
+    bench.run()
+    assert bench.tuner.last.outcome == SessionOutcome.COMPLETE
+    assert len(bench.of("aid-ready")) == 1
+
+
+def test_an_aid_with_another_fit_ends_the_tuning_by_name() -> None:
+    bench = Bench(Chooser())
+    bench.begin()
+    bench.run(lambda: len(bench.of("comparison")) == 2)
+    bench.line.pulled = True
+    bench.turn()
+    bench.line.aid = SimulatedAid(fit="ffffffffffff")
+    bench.line.pulled = False
+    bench.run()
+    (finished,) = bench.of("finished")
+    assert finished["outcome"] == SessionOutcome.ABORTED
+    assert f"has another fit, ffffffffffff; the tuning began with {FIT}" in finished["why"]
+
+
+def test_when_nobody_presses_the_tuning_is_paused_and_nothing_is_concluded() -> None:
+    bench = Bench()
+    bench.begin()
+    bench.run()
+    tuning = bench.tuner.last
+    assert tuning is not None
+    assert tuning.state == State.PAUSED
+    assert tuning.estimator.comparison_count == SILENT_MAX - 1
+    assert bench.of("nobody-answers") == [{"comparisons": SILENT_MAX}]
+    bench.person = Chooser()
+    bench.tuner.feed(Continued())
+    bench.run()
+    assert tuning.outcome == SessionOutcome.COMPLETE
+
+
+def test_a_press_means_the_sound_that_plays_and_not_the_one_that_has_just_begun() -> None:
+    presses = iter([500_000, 100_000])  # after the beginning of the first sound of the second round
+    told = list[str]()
+    for after_us in presses:
+        bench = Bench()
+        bench.begin()
+        bench.run(lambda bench=bench: len(bench.of("speech")) == 3)
+        until_us = bench.clock.us + after_us
+        while bench.clock.us < until_us:
+            bench.turn()
+        bench.tuner.feed(ButtonPressed(bench.clock.us))
+        bench.turn()
+        told.append(bench.of("comparison")[0]["answer"])
+    assert told == ["first", "second"]
+
+
+def test_a_press_before_both_were_heard_counts_as_stray() -> None:
+    bench = Bench()
+    bench.begin()
+    bench.run(lambda: len(bench.of("speech")) == 1)
+    bench.tuner.feed(ButtonPressed(bench.clock.us))
+    bench.turn()
+    assert bench.tuner.last is not None
+    assert bench.tuner.last.result().stray_presses == 1
+    assert not bench.of("comparison")
+
+
+def test_the_second_button_says_that_there_is_no_difference() -> None:
+    bench = Bench()
+    bench.begin()
+    bench.run(lambda: len(bench.of("speech")) == 2)
+    for _ in range(10):
+        bench.turn()
+    bench.tuner.feed(ButtonPressed(bench.clock.us, 2))
+    bench.turn()
+    assert [about["answer"] for about in bench.of("comparison")] == ["same"]
+
+
+def test_a_tuning_that_is_ended_early_leaves_the_aid_at_the_best_so_far() -> None:
+    bench = Bench(Chooser())
+    bench.begin()
+    bench.run(lambda: len(bench.of("comparison")) == 3)
+    bench.tuner.feed(Aborted("enough"))
+    bench.run()
+    bench.turn()
+    assert bench.tuner.last is not None
+    result = bench.tuner.last.result()
+    assert (result.outcome, result.comparisons) == (SessionOutcome.ABORTED, 3)
+    assert bench.aid.setting.values_db() == result.setting_db
+
+
+def test_no_setting_is_ever_offered_that_the_aid_does_not_allow() -> None:
+    bench = Bench(Chooser(Setting(30.0, -30.0, 30.0, 30.0)))
+    bench.aid.limit_db = 6.0
+    tuned(bench)
+    assert bench.aid.played
+    assert max(abs(v) for setting in bench.aid.played for v in setting.values_db()) <= 6.0
+
+
+def test_which_setting_is_heard_first_is_drawn() -> None:
+    orders = set()
+    for seed in range(8):
+        bench = Bench(Chooser())
+        bench.begin(seed=seed)
+        bench.run(lambda bench=bench: len(bench.of("speech")) == 2)
+        first, second = bench.aid.played
+        orders.add(first.values_db() > second.values_db())
+    assert orders == {True, False}
