@@ -9,6 +9,7 @@ from firmware_py.console import grammar
 from firmware_py.console.arguments import Argument, Choice, Number, Word
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.table import Command, Pin, When
+from firmware_py.inference.preference.answers import Answer
 from firmware_py.journal import JournalError
 from firmware_py.platform.data_directory import DataDirectoryError
 from firmware_py.procedure.events import Aborted, Continued, Paused
@@ -16,7 +17,6 @@ from firmware_py.procedure.person import Person, composed
 from firmware_py.procedure.record_checks import ResultError
 from firmware_py.procedure.settings import SEED_MAX, SettingError
 from firmware_py.procedure.tuning.events import Answered
-from firmware_py.procedure.tuning.outcomes import Answer
 from firmware_py.procedure.tuning.settings import TuningSettings
 from firmware_py.procedure.tuning.tuning import State
 from firmware_py.tuning.tuner import NO_AID, Tuner

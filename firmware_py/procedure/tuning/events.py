@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from firmware_py.inference.preference.answers import Answer
 from firmware_py.procedure import events
 from firmware_py.procedure.events import Event, Explained, RecordedAction
-from firmware_py.procedure.tuning.outcomes import Answer
 
 
 class AidEvent(Event):

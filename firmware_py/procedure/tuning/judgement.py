@@ -7,10 +7,12 @@ from firmware_py.inference.preference.estimator import PreferenceEstimator
 from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.space import PRESCRIPTION
 
-COMPARISONS_MIN: Final = 8  # fewer say nothing of whether somebody answers by chance
-REGRET_ENOUGH: Final = 1.0  # expected, of the best setting
-# Log evidence of a wish against answers by chance: below it the prescription stays.
-WISH_EVIDENCE_MIN: Final = 0.0
+COMPARISONS_MIN: Final = 10  # fewer say little of whether somebody listens
+REGRET_ENOUGH: Final = 0.5  # expected, of the best setting: 3 dB in one number
+LISTENS_MIN: Final = 0.5  # probability; below it the prescription stays
+NOBODY_LISTENS: Final = 0.02  # and with so little the tuning is over
+# Each fourth comparison shows whether somebody listens: the best setting beside a bad one.
+CHECK_EVERY: Final = 4
 
 NO_WISH: Final = (
     "the answers are as they come by chance, or by place: the prescription stays as it is"
@@ -23,12 +25,18 @@ def is_enough(estimator: PreferenceEstimator, comparisons_max: int) -> bool:
     count = estimator.comparison_count
     if count >= comparisons_max:
         return True
-    return count >= COMPARISONS_MIN and finding_of(estimator) == Finding.WISH
+    sure = finding_of(estimator) == Finding.WISH or estimator.listens < NOBODY_LISTENS
+    return count >= COMPARISONS_MIN and sure
+
+
+def is_check(comparison: int) -> bool:
+    """Return whether this comparison, counted from 1, is to show if somebody listens."""
+    return comparison % CHECK_EVERY == 0
 
 
 def finding_of(estimator: PreferenceEstimator) -> Finding:
     """Return what the answers tell."""
-    if estimator.wish_evidence < WISH_EVIDENCE_MIN:
+    if estimator.listens < LISTENS_MIN:
         return Finding.NONE
     return Finding.WISH if estimator.expected_regret <= REGRET_ENOUGH else Finding.UNSURE
 

@@ -1,14 +1,6 @@
-"""The words for an answer of a tuning, and for what its answers tell."""
+"""The words for what the answers of a tuning tell."""
 
 from enum import StrEnum
-
-
-class Answer(StrEnum):
-    """Which of two sounds is better, by the order in which they were heard."""
-
-    FIRST = "first"
-    SECOND = "second"
-    SAME = "same"  # no difference
 
 
 class Finding(StrEnum):

@@ -10,6 +10,7 @@ nothing here has a clock.
 from enum import StrEnum
 from typing import Final, Literal
 
+from firmware_py.inference.preference.answers import Answer
 from firmware_py.inference.preference.estimator import PreferenceEstimator
 from firmware_py.procedure import events
 from firmware_py.procedure.events import HEARD_BUTTON, Action, Event
@@ -32,8 +33,13 @@ from firmware_py.procedure.tuning.events import (
     StopSpeech,
     UseSetting,
 )
-from firmware_py.procedure.tuning.judgement import finding_of, is_enough, remarks_of, setting_of
-from firmware_py.procedure.tuning.outcomes import Answer
+from firmware_py.procedure.tuning.judgement import (
+    finding_of,
+    is_check,
+    is_enough,
+    remarks_of,
+    setting_of,
+)
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.settings import TuningSettings
 
@@ -173,7 +179,9 @@ class Tuning:
             self.state = State.WAITING
             return []
         if self._pair is None:
-            one, other = map(_plain, self.estimator.next_pair())
+            check = is_check(self.comparison)
+            pair = self.estimator.check_pair() if check else self.estimator.next_pair()
+            one, other = map(_plain, pair)
             swapped = self._drawn() < 0.5
             self._pair = (other, one) if swapped else (one, other)
         self._sound = 0

@@ -116,6 +116,10 @@ class Bench:
             self.turn()
         raise AssertionError(f"the tuning does not end: {self.told[-5:]}")
 
+    def run_to(self, what: str, count: int) -> None:
+        """Go on until so many of these were told."""
+        self.run(lambda: len(self.of(what)) >= count)
+
     def is_quiet(self) -> bool:
         last = self.tuner.last
         return last is not None and last.state in (State.FINISHED, State.PAUSED)

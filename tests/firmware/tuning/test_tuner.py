@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from device.simulator.aid import FIT, SimulatedAid
+from firmware_py.inference.preference.answers import Answer
 from firmware_py.journal import read_journal
 from firmware_py.procedure.events import Aborted, ButtonPressed, Continued
 from firmware_py.procedure.outcomes import SessionOutcome
 from firmware_py.procedure.tuning.events import Answered
-from firmware_py.procedure.tuning.outcomes import Answer
 from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
 from firmware_py.procedure.tuning.tuning import SILENT_MAX, State
 from firmware_py.tuning.record import replay_tuning
@@ -41,7 +41,8 @@ class Chooser:
 def tuned(bench: Bench) -> Any:
     bench.begin()
     bench.run()
-    bench.turn()  # the aid is told where to stay
+    for _ in range(5):  # the aid is told where to stay
+        bench.turn()
     last = bench.tuner.last
     assert last is not None
     return last
@@ -70,7 +71,7 @@ def test_a_tuning_that_lost_its_power_goes_on_where_it_was(after: int) -> None:
     whole = tuned(Bench(Chooser())).result()
     bench = Bench(Chooser())
     bench.begin()
-    bench.run(lambda: len(bench.of("comparison")) == after)
+    bench.run_to("comparison", after)
     bench.started()
     assert bench.tuner.load_last() == []
     bench.run()
@@ -84,7 +85,7 @@ def test_a_tuning_that_lost_its_power_goes_on_where_it_was(after: int) -> None:
 def test_an_aid_that_vanishes_and_comes_back_is_waited_for() -> None:
     bench = Bench(Chooser())
     bench.begin()
-    bench.run(lambda: len(bench.of("comparison")) == 2)
+    bench.run_to("comparison", 2)
     bench.line.pulled = True
     for _ in range(100):
         bench.turn()
@@ -100,7 +101,7 @@ def test_an_aid_that_vanishes_and_comes_back_is_waited_for() -> None:
 def test_an_aid_with_another_fit_ends_the_tuning_by_name() -> None:
     bench = Bench(Chooser())
     bench.begin()
-    bench.run(lambda: len(bench.of("comparison")) == 2)
+    bench.run_to("comparison", 2)
     bench.line.pulled = True
     bench.turn()
     bench.line.aid = SimulatedAid(fit="ffffffffffff")
@@ -132,7 +133,7 @@ def test_a_press_means_the_sound_that_plays_and_not_the_one_that_has_just_begun(
     for after_us in presses:
         bench = Bench()
         bench.begin()
-        bench.run(lambda bench=bench: len(bench.of("speech")) == 3)
+        bench.run_to("speech", 3)
         until_us = bench.clock.us + after_us
         while bench.clock.us < until_us:
             bench.turn()
@@ -145,7 +146,7 @@ def test_a_press_means_the_sound_that_plays_and_not_the_one_that_has_just_begun(
 def test_a_press_before_both_were_heard_counts_as_stray() -> None:
     bench = Bench()
     bench.begin()
-    bench.run(lambda: len(bench.of("speech")) == 1)
+    bench.run_to("speech", 1)
     bench.tuner.feed(ButtonPressed(bench.clock.us))
     bench.turn()
     assert bench.tuner.last is not None
@@ -156,7 +157,7 @@ def test_a_press_before_both_were_heard_counts_as_stray() -> None:
 def test_the_second_button_says_that_there_is_no_difference() -> None:
     bench = Bench()
     bench.begin()
-    bench.run(lambda: len(bench.of("speech")) == 2)
+    bench.run_to("speech", 2)
     for _ in range(10):
         bench.turn()
     bench.tuner.feed(ButtonPressed(bench.clock.us, 2))
@@ -167,7 +168,7 @@ def test_the_second_button_says_that_there_is_no_difference() -> None:
 def test_a_tuning_that_is_ended_early_leaves_the_aid_at_the_best_so_far() -> None:
     bench = Bench(Chooser())
     bench.begin()
-    bench.run(lambda: len(bench.of("comparison")) == 3)
+    bench.run_to("comparison", 3)
     bench.tuner.feed(Aborted("enough"))
     bench.run()
     bench.turn()
@@ -190,7 +191,7 @@ def test_which_setting_is_heard_first_is_drawn() -> None:
     for seed in range(8):
         bench = Bench(Chooser())
         bench.begin(seed=seed)
-        bench.run(lambda bench=bench: len(bench.of("speech")) == 2)
+        bench.run_to("speech", 2)
         first, second = bench.aid.played
         orders.add(first.values_db() > second.values_db())
     assert orders == {True, False}

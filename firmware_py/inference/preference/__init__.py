@@ -1,0 +1,1 @@
+"""What a person wants of a hearing aid, inferred from which of two settings sounds better."""

@@ -1,0 +1,63 @@
+"""The arrays of the preference inference: n answers, k kinds of people, d numbers of a setting.
+
+A setting is counted in units of `UNIT_DB`, so that the regret of a setting x for somebody who wants
+theta is |x - theta|**2 / 2.
+"""
+
+from typing import Final, NamedTuple
+
+from firmware_py.inference.kernel import Cube, Indices, Matrix, Vector
+
+UNIT_DB: Final = 3.0  # half a unit of regret: what a fitter would go back for
+
+# Of a kind of people, the columns of `People.table`.
+SENSITIVITY, TIE_WIDTH, LAPSE_RATE = range(3)
+PEOPLE_ENTRIES: Final = 3
+
+
+class Comparisons(NamedTuple):
+    """What was asked and answered: the first is better if slope . theta > offset."""
+
+    slope: Matrix  # (n, d) first less second
+    offset: Vector  # (n,) (|first|**2 - |second|**2) / 2
+    answer: Indices  # (n,) FIRST, SECOND or SAME
+
+
+class People(NamedTuple):
+    """The kinds of people."""
+
+    table: Matrix  # (k, PEOPLE_ENTRIES)
+    log_share: Vector  # (k,) before any answer
+
+
+class Wishes(NamedTuple):
+    """The posterior of the wish under each kind of people."""
+
+    mean: Matrix  # (k, d)
+    covariance: Cube  # (k, d, d)
+    tau: Matrix  # (k, n) precision of each answer's site
+    nu: Matrix  # (k, n) its precision times its mean
+    log_evidence: Vector  # (k,)
+    weight: Vector  # (k,) posterior probability of the kind
+
+
+class Space(NamedTuple):
+    """The settings there are: a box, in units; and the prior of the wish."""
+
+    low: Vector  # (d,)
+    high: Vector  # (d,)
+    prior_precision: Vector  # (d,)
+    step: Vector  # (1,) of the grid of settings
+
+
+class Scratch(NamedTuple):
+    """Memory for what is in between."""
+
+    precision: Matrix  # (d, d)
+    inverse: Matrix  # (d, d)
+    inverse_scratch: Matrix  # (d, d)
+    column: Vector  # (d,)
+    total: Vector  # (d,)
+    centre: Vector  # (d,)
+    one: Vector  # (d,)
+    other: Vector  # (d,)

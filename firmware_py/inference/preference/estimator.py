@@ -1,0 +1,366 @@
+"""What a person wants of a hearing aid: `PreferenceEstimator`, the one object of this room."""
+
+import math
+from collections.abc import Sequence
+from itertools import product
+from typing import Final
+
+import numpy as np
+
+from firmware_py.inference.checks import integer, number
+from firmware_py.inference.elementary import exp, log, normal_cdf
+from firmware_py.inference.estimator import InferenceError, TrialLimitError
+from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED, NOT_POSITIVE_DEFINITE, Array
+from firmware_py.inference.one_at_a_time import OneAtATime
+from firmware_py.inference.preference.answers import ANSWERS, CODES, Answer
+from firmware_py.inference.preference.arrays import UNIT_DB
+from firmware_py.inference.preference.points import standard_points, weigh_points
+from firmware_py.inference.preference.posterior import infer_wish
+from firmware_py.inference.preference.selection import BITS, CHECK, GAIN, select_pair
+from firmware_py.inference.preference.workspace import Workspace
+
+STEP_DB: Final = 0.5  # of a setting: nobody hears less
+SETTING_DB_MAX: Final = 100.0
+PRIOR_SD_LIMITS_DB: Final = (0.1, 30.0)
+COMPARISONS_LIMITS: Final = (1, 128)
+OBJECTIVES: Final = {"bits": BITS, "gain": GAIN}
+
+# The kinds of people that there may be, each as likely before any answer: how much more often the
+# better of two sounds is chosen, how wide "no difference" is, and how many answers mean nothing.
+SENSITIVITIES: Final = (0.35, 0.7, 1.4, 2.8)
+TIE_WIDTHS: Final = (0.1, 0.6)
+LAPSE_RATES: Final = (0.02, 0.15)
+KINDS: Final = tuple(product(SENSITIVITIES, TIE_WIDTHS, LAPSE_RATES))
+# Somebody who answers without listening, by place or by chance, has some rate of each answer.
+BY_CHANCE_PRIOR: Final = 1.0  # of a Dirichlet distribution over the three
+LISTENS: Final = 0.7  # probability, before any answer, that somebody does listen
+EVIDENCE_MAX: Final = 50.0  # nats; more changes nothing
+
+# Candidates: the first number alone, or directions among all others.
+HALF_LENGTHS_DB: Final = (1.5, 3.0, 5.0, 8.0, 12.0)
+CHECK_LENGTHS_DB: Final = (8.0, 12.0, 18.0)  # from the best setting
+BISECTIONS: Final = 50
+LATTICE: Final = 1  # directions are those to the points of a cube of this half width
+
+Pair = tuple[tuple[float, ...], tuple[float, ...]]
+
+
+class PreferenceEstimator(OneAtATime):
+    """Infers from comparisons which setting a person wants, and chooses the next comparison.
+
+    Parameters
+    ----------
+    ranges_db : sequence of (low, high)
+        Of each of the d numbers of a setting; 0, the prescription, lies within.
+    prior_sd_db : sequence of float
+        Of what people want beside the prescription, of each number.
+    max_comparisons : int
+        That there is room for.
+    objective : str
+        What a comparison is chosen for: "bits" of the answer about the wish, or expected "gain" of
+        the best setting.
+
+    Raises
+    ------
+    ValueError
+        If a value is not allowed; the message names it.
+
+    Notes
+    -----
+    A utility with a maximum, u(x) = -|x - theta|**2 / 2 in units of `UNIT_DB`, makes the answer to
+    a comparison depend on one direction of theta only. Nothing is allocated from one answer to the
+    next but what is returned.
+    """
+
+    def __init__(
+        self,
+        *,
+        ranges_db: Sequence[tuple[float, float]],
+        prior_sd_db: Sequence[float],
+        max_comparisons: int = 64,
+        objective: str = "gain",
+    ) -> None:
+        self._ranges_db = _checked_ranges(ranges_db)
+        self._prior_sd_db = _checked_sds(prior_sd_db, len(self._ranges_db))
+        room = integer("max_comparisons", max_comparisons, *COMPARISONS_LIMITS)
+        if objective not in OBJECTIVES:
+            raise ValueError(f"objective is {objective!r}; allowed are {', '.join(OBJECTIVES)}")
+        self._objective = OBJECTIVES[objective]
+        self._max_comparisons = room
+        self._directions = _directions(len(self._ranges_db))
+        self._check_lengths = np.array([*CHECK_LENGTHS_DB, *(-x for x in CHECK_LENGTHS_DB)]) / (
+            2.0 * UNIT_DB
+        )
+        self._points = standard_points(len(self._ranges_db))
+        self._half_lengths = np.array(HALF_LENGTHS_DB) / UNIT_DB
+        self._workspace = Workspace(room, len(self._ranges_db), len(KINDS))
+        self._write()
+        self.reset()
+
+    def _write(self) -> None:
+        w = self._workspace
+        for kind, entries in enumerate(KINDS):
+            w.people.table[kind] = entries
+            w.people.log_share[kind] = -log(float(len(KINDS)))
+        for i, ((low_db, high_db), sd_db) in enumerate(
+            zip(self._ranges_db, self._prior_sd_db, strict=True)
+        ):
+            w.space.low[i], w.space.high[i] = low_db / UNIT_DB, high_db / UNIT_DB
+            w.space.prior_precision[i] = (UNIT_DB / sd_db) ** 2
+        w.space.step[0] = STEP_DB / UNIT_DB
+
+    def reset(self) -> None:
+        """Forget all answers."""
+        self._count = 0
+        self._answered = [0] * ANSWERS
+        self._is_refined = False
+        self._chosen: Pair | None = None
+        self._bits = self._gain = 0.0
+        self._workspace.wishes.tau[:] = 0.0
+        self._workspace.wishes.nu[:] = 0.0
+        self._infer()
+
+    @property
+    def comparison_count(self) -> int:
+        """Return how many comparisons were answered."""
+        return self._count
+
+    @property
+    def nbytes(self) -> int:
+        """Return the size of the workspace in bytes."""
+        return self._workspace.nbytes
+
+    def check_pair(self) -> Pair:
+        """Return the best setting and one that is surely worse, dB, to see if somebody listens.
+
+        Errors as of `next_pair`.
+        """
+        return self._select(CHECK, self._check_lengths)
+
+    def next_pair(self) -> Pair:
+        """Return the two settings to compare next, dB; in no particular order.
+
+        Raises
+        ------
+        InferenceError
+            If the ranges leave no two settings that differ.
+        """
+        if self._chosen is None:
+            self._chosen = self._select(self._objective, self._half_lengths)
+            self._bits, self._gain = self._workspace.choice.tolist()
+        return self._chosen
+
+    def _select(self, objective: int, lengths: Array) -> Pair:
+        w = self._workspace
+        status = select_pair(
+            objective, w.people, w.space, w.wishes, self._directions, lengths, w.scratch,
+            w.slope, w.first, w.second, w.choice,
+        )  # fmt: skip
+        if status == NONE_ALLOWED:
+            raise InferenceError("the ranges leave no two settings to compare")
+        return _in_db(w.first), _in_db(w.second)
+
+    @property
+    def information_bits(self) -> float:
+        """Return the information expected from the answer to the next comparison, bits."""
+        self.next_pair()
+        return self._bits
+
+    @property
+    def expected_gain(self) -> float:
+        """Return by how much the next answer is expected to lower the regret."""
+        self.next_pair()
+        return self._gain
+
+    def observe(
+        self, first_db: Sequence[float], second_db: Sequence[float], answer: Answer | str
+    ) -> None:
+        """Take in which of two settings is better.
+
+        Parameters
+        ----------
+        first_db, second_db : (d,)
+            The settings, in the order in which they were heard.
+        answer : Answer
+            "first", "second" or "same".
+
+        Raises
+        ------
+        ValueError
+            If a setting is no setting, or the answer none.
+        TrialLimitError
+            If there is no room for another comparison.
+        InferenceError
+            If the posterior cannot be computed; nothing is meant by the estimator then.
+        """
+        first, second = self._checked(first_db, "first_db"), self._checked(second_db, "second_db")
+        if answer not in CODES:
+            raise ValueError(f"answer is {answer!r}; allowed are {', '.join(CODES)}")
+        if self._count >= self._max_comparisons:
+            raise TrialLimitError(f"there is room for {self._max_comparisons} comparisons only")
+        code, asked, n = CODES[Answer(answer)], self._workspace.asked, self._count
+        offset = 0.0
+        for i, (a, b) in enumerate(zip(first, second, strict=True)):
+            asked.slope[n, i] = a - b
+            offset += 0.5 * (a - b) * (a + b)
+        asked.offset[n], asked.answer[n] = offset, code
+        self._count += 1
+        self._answered[code] += 1
+        self._chosen, self._is_refined = None, False
+        self._infer()
+
+    def wish(self) -> tuple[Array, Array]:
+        """Return mean, (d,) dB, and covariance, (d, d) dB**2, of what the person wants.
+
+        If nobody listened the answers say nothing of it, and it is what it was before.
+        """
+        w, listens = self._refined(), self.listens
+        prior = np.diag(1.0 / w.space.prior_precision)
+        covariance = listens * w.covariance + (1.0 - listens) * prior
+        covariance += listens * (1.0 - listens) * (w.mean[:, None] * w.mean)
+        return UNIT_DB * listens * w.mean, UNIT_DB**2 * covariance
+
+    def wish_band(self, probability: float = 0.95) -> tuple[Array, Array]:
+        """Return the ends, (d,) dB each, of the central band of each number of the wish."""
+        number("probability", probability, 0.0, 1.0)
+        tail = 0.5 * (1.0 - probability)
+        ends = [
+            [self._quantile(i, p) for i in range(len(self._ranges_db))] for p in (tail, 1.0 - tail)
+        ]
+        return UNIT_DB * np.array(ends[0]), UNIT_DB * np.array(ends[1])
+
+    def _quantile(self, i: int, p: float) -> float:
+        """Return where the wish's number i lies below with this probability, units."""
+        w, listens = self._refined(), self.listens
+        order = np.argsort(w.wish[:, i], kind="stable")
+        values, below = w.wish[order, i], np.cumsum(w.weight[order])
+        sd = 1.0 / math.sqrt(w.space.prior_precision[i])
+        low, high = min(float(values[0]), -9.0 * sd), max(float(values[-1]), 9.0 * sd)
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            at = int(np.searchsorted(values, middle))
+            found = listens * (float(below[at - 1]) if at else 0.0)
+            found += (1.0 - listens) * normal_cdf(middle / sd)
+            low, high = (middle, high) if found < p else (low, middle)
+        return 0.5 * (low + high)
+
+    @property
+    def listens(self) -> float:
+        """Return the probability that the answers come from a wish, not from chance or place."""
+        odds = exp(min(self.wish_evidence, EVIDENCE_MAX)) * LISTENS / (1.0 - LISTENS)
+        return float(odds / (1.0 + odds))
+
+    def _refined(self) -> Workspace:
+        """Return the workspace with the exact posterior at points."""
+        w, of = self._workspace, self._workspace.wishes
+        if self._is_refined:
+            return w
+        w.centre[:] = 0.0
+        for weight, mean in zip(of.weight.tolist(), of.mean, strict=True):
+            w.centre += weight * mean
+        w.factor[:] = 0.0
+        for weight, mean, covariance in zip(
+            of.weight.tolist(), of.mean, of.covariance, strict=True
+        ):
+            off = mean - w.centre
+            w.factor += weight * (covariance + off[:, None] * off)
+        status = weigh_points(
+            self._count, w.asked, w.people, w.space, of, *self._points, w.centre, w.factor,
+            w.kinds, w.wish, w.weight, w.mean, w.covariance,
+        )  # fmt: skip
+        if status != CONVERGED:
+            raise InferenceError("the answers leave no posterior of a wish")
+        self._is_refined = True
+        return w
+
+    def best(self) -> tuple[float, ...]:
+        """Return the setting with the highest expected utility, dB, of those that there are."""
+        mean_db, _ = self.wish()
+        pairs = zip(mean_db.tolist(), self._ranges_db, strict=True)
+        return tuple(min(max(_rounded(m), low), high) + 0.0 for m, (low, high) in pairs)
+
+    @property
+    def expected_regret(self) -> float:
+        """Return what the best setting is expected to be worse than the wished one.
+
+        One unit is a difference of 3 sqrt(2) dB in one number; a half is 3 dB.
+        """
+        mean_db, covariance_db2 = self.wish()
+        off_db = mean_db - np.array(self.best())
+        return float(0.5 * (np.trace(covariance_db2) + (off_db**2).sum()) / UNIT_DB**2)
+
+    @property
+    def wish_evidence(self) -> float:
+        """Return the log odds of these answers: from a wish, over without listening, nats."""
+        of, people = self._workspace.wishes, self._workspace.people
+        shares = (people.log_share + of.log_evidence).tolist()
+        highest = max(shares)
+        total = sum(exp(share - highest) for share in shares)
+        return float(highest + log(total) - self._log_by_chance())
+
+    def _log_by_chance(self) -> float:
+        """Return the log probability of these answers from somebody who does not listen."""
+        total, seen = 0.0, 0
+        for count in self._answered:
+            for k in range(count):
+                total += log((BY_CHANCE_PRIOR + k) / (ANSWERS * BY_CHANCE_PRIOR + seen))
+                seen += 1
+        return total
+
+    def _infer(self) -> None:
+        w = self._workspace
+        status = infer_wish(self._count, w.asked, w.people, w.space, w.wishes, w.scratch)
+        if status == NOT_POSITIVE_DEFINITE:
+            raise InferenceError("the answers leave no posterior of a wish")
+        self.converged = status == CONVERGED
+
+    def _checked(self, setting_db: Sequence[float], name: str) -> list[float]:
+        if len(setting_db) != len(self._ranges_db):
+            raise ValueError(
+                f"{name} has {len(setting_db)} numbers; a setting has {len(self._ranges_db)}"
+            )
+        limits = (-SETTING_DB_MAX, SETTING_DB_MAX)
+        return [number(name, value, *limits) / UNIT_DB for value in setting_db]
+
+
+def _directions(d: int) -> Array:
+    """Return unit vectors: the first number alone, then among all others, one of two opposites."""
+    found = [[1.0, *[0.0] * (d - 1)]]
+    for point in product(range(-LATTICE, LATTICE + 1), repeat=d - 1):
+        leading = next((value for value in point if value), 0)
+        if leading > 0:
+            found.append([0.0, *point])
+    directions = np.array(found, dtype=np.float64)
+    unit: Array = directions / np.sqrt((directions**2).sum(axis=1, keepdims=True))
+    return unit
+
+
+def _checked_ranges(ranges_db: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the ranges, their ends on the grid."""
+    found = []
+    for i, (low_db, high_db) in enumerate(ranges_db):
+        number(f"ranges_db[{i}][0]", low_db, -SETTING_DB_MAX, 0.0)
+        number(f"ranges_db[{i}][1]", high_db, 0.0, SETTING_DB_MAX)
+        found.append((-_floored(-low_db), _floored(high_db)))
+    if not found:
+        raise ValueError("ranges_db is empty; a setting has one number at least")
+    return found
+
+
+def _checked_sds(prior_sd_db: Sequence[float], count: int) -> list[float]:
+    if len(prior_sd_db) != count:
+        raise ValueError(f"prior_sd_db has {len(prior_sd_db)} numbers; a setting has {count}")
+    limits = PRIOR_SD_LIMITS_DB
+    return [number(f"prior_sd_db[{i}]", sd_db, *limits) for i, sd_db in enumerate(prior_sd_db)]
+
+
+def _rounded(value_db: float) -> float:
+    return round(value_db / STEP_DB) * STEP_DB
+
+
+def _floored(value_db: float) -> float:
+    return value_db // STEP_DB * STEP_DB
+
+
+def _in_db(setting: Array) -> tuple[float, ...]:
+    return tuple(_rounded(UNIT_DB * value) + 0.0 for value in setting.tolist())

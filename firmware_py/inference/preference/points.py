@@ -1,0 +1,150 @@
+"""The exact posterior of a wish at some thousand points, drawn where EP says that it is.
+
+One Gaussian for each kind of people is too narrow where an answer may have been a lapse. A wish has
+few dimensions, so the exact posterior can be had by importance sampling: points of a product of
+logistic distributions, whose tails are longer than a Gaussian's, laid about the mean and along the
+covariance that expectation propagation found, and weighed by prior and likelihood over all kinds.
+"""
+
+import math
+from typing import Final
+
+import numpy as np
+
+from firmware_py.inference.elementary import exp, log, log1p
+from firmware_py.inference.kernel import (
+    CONVERGED,
+    NOT_POSITIVE_DEFINITE,
+    Array,
+    Matrix,
+    Vector,
+    entry,
+    kernel,
+)
+from firmware_py.inference.linear_algebra import cholesky
+from firmware_py.inference.preference.answers import probability
+from firmware_py.inference.preference.arrays import (
+    LAPSE_RATE,
+    SENSITIVITY,
+    TIE_WIDTH,
+    Comparisons,
+    People,
+    Space,
+    Wishes,
+)
+
+POINTS: Final = 2048
+# The SD of a standard logistic distribution is pi / sqrt(3); points lie this many SDs wider.
+SPREAD: Final = 1.4 * math.sqrt(3.0) / math.pi
+KIND_MIN: Final = 1e-4  # posterior probability of a kind of people that is looked at
+
+
+def standard_points(d: int) -> tuple[Array, Array]:
+    """Return points of d standard logistic distributions, (POINTS, d), and their log densities.
+
+    An additive recurrence fills the cube evenly (the sequence of the generalised golden ratio).
+    """
+    golden = 1.0
+    for _ in range(60):
+        golden = (1.0 + golden) ** (1.0 / (d + 1)) if d > 1 else 0.5 * (1.0 + math.sqrt(5.0))
+    points, log_density = np.zeros((POINTS, d)), np.zeros(POINTS)
+    step = 1.0
+    for j in range(d):
+        step /= golden
+        for i in range(POINTS):
+            u = (0.5 + (i + 1) * step) % 1.0
+            u = min(max(u, 1e-9), 1.0 - 1e-9)
+            z = log(u) - log1p(-u)
+            points[i, j] = z
+            log_density[i] -= abs(z) + 2.0 * log1p(exp(-abs(z)))
+    return points, log_density
+
+
+@kernel
+def log_likelihood(
+    n: int, asked: Comparisons, people: People, kinds: Vector, wish: Vector
+) -> float:
+    """Log probability of all answers for somebody with this wish, of any kind.
+
+    `kinds`: the prior shares of those that are looked at; 0 of the others.
+    """
+    total = 0.0
+    for kind in range(len(kinds)):
+        product = kinds[kind]
+        if product == 0.0:
+            continue
+        s, width, lapse = (
+            people.table[kind, SENSITIVITY],
+            people.table[kind, TIE_WIDTH],
+            people.table[kind, LAPSE_RATE],
+        )
+        for a in range(n):
+            difference = -asked.offset[a]
+            for i in range(len(wish)):
+                difference += asked.slope[a, i] * wish[i]
+            product *= probability(asked.answer[a], s * difference, width, lapse)
+        total += product
+    return log(max(total, 1e-300))
+
+
+@kernel
+def moments(wish: Matrix, weight: Vector, mean: Vector, covariance: Matrix) -> int:
+    """Compute mean and covariance of weighted points."""
+    d = len(mean)
+    for i in range(d):
+        mean[i] = 0.0
+        for p in range(len(weight)):
+            mean[i] += weight[p] * wish[p, i]
+    for i in range(d):
+        for j in range(d):
+            covariance[i, j] = 0.0
+            for p in range(len(weight)):
+                covariance[i, j] += weight[p] * (wish[p, i] - mean[i]) * (wish[p, j] - mean[j])
+    return CONVERGED
+
+
+@entry
+def weigh_points(
+    n: int, asked: Comparisons, people: People, space: Space, wishes: Wishes, points: Matrix,
+    log_density: Vector, centre: Vector, factor: Matrix, kinds: Vector, wish: Matrix,
+    weight: Vector, mean: Vector, covariance: Matrix,
+) -> int:  # fmt: skip
+    """Lay the points and weigh them.
+
+    Parameters
+    ----------
+    n, asked, people, space, wishes : as `infer_wish` left them.
+    points, log_density : of `standard_points`.
+    centre : (d,) the mean by EP. factor : (d, d) in: the covariance by EP; out: its factor.
+    kinds : (k,) scratch.
+    wish : (POINTS, d) out: where the points lie, in units.
+    weight : (POINTS,) out: posterior probabilities. mean, covariance : out, of the wish.
+
+    Returns
+    -------
+    status : CONVERGED or NOT_POSITIVE_DEFINITE.
+    """
+    d = len(centre)
+    if cholesky(d, factor) != CONVERGED:
+        return NOT_POSITIVE_DEFINITE
+    for kind in range(len(kinds)):
+        looked_at = wishes.weight[kind] >= KIND_MIN
+        kinds[kind] = exp(people.log_share[kind]) if looked_at else 0.0
+    highest = -math.inf
+    for p in range(len(weight)):
+        prior = 0.0
+        for i in range(d):
+            wish[p, i] = centre[i]
+            for j in range(i + 1):  # the factor is upper: C = U'U
+                wish[p, i] += SPREAD * factor[j, i] * points[p, j]
+            prior -= 0.5 * space.prior_precision[i] * wish[p, i] * wish[p, i]
+        weight[p] = prior - log_density[p] + log_likelihood(n, asked, people, kinds, wish[p])
+        highest = max(highest, weight[p])
+    total = 0.0
+    for p in range(len(weight)):
+        weight[p] = exp(weight[p] - highest)
+        total += weight[p]
+    for p in range(len(weight)):
+        weight[p] /= total
+    moments(wish, weight, mean, covariance)
+    return CONVERGED

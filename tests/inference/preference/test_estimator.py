@@ -1,0 +1,236 @@
+"""The preference estimator: against quadrature, against itself turned round, and at its work."""
+
+import copy
+import itertools
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firmware_py.inference.estimator import TrialLimitError
+from firmware_py.inference.preference.answers import Answer
+from firmware_py.inference.preference.arrays import UNIT_DB
+from firmware_py.inference.preference.estimator import (
+    KINDS,
+    LISTENS,
+    STEP_DB,
+    PreferenceEstimator,
+)
+
+RANGES_DB = [(-12.0, 12.0)] * 4
+PRIOR_SD_DB = [5.0] * 4
+OTHER = {Answer.FIRST: Answer.SECOND, Answer.SECOND: Answer.FIRST, Answer.SAME: Answer.SAME}
+Person = Callable[[tuple[float, ...], tuple[float, ...]], Answer]
+
+
+def new(**changes: object) -> PreferenceEstimator:
+    given = {"ranges_db": RANGES_DB, "prior_sd_db": PRIOR_SD_DB, **changes}
+    return PreferenceEstimator(**given)  # type: ignore[arg-type]
+
+
+def somebody(wish_db: np.ndarray, seed: int, lapse_rate: float = 0.1) -> Person:
+    """Return who wants this, with a sensitivity and ties that are no kind of the model."""
+    chance = np.random.default_rng(seed)
+
+    def answer(first: tuple[float, ...], second: tuple[float, ...]) -> Answer:
+        if chance.random() < lapse_rate:
+            return list(Answer)[chance.integers(3)]
+        worse = [((np.array(s) - wish_db) ** 2).sum() for s in (first, second)]
+        difference = 0.5 * (worse[1] - worse[0]) / UNIT_DB**2 + chance.standard_normal()
+        if abs(difference) < 0.3:
+            return Answer.SAME
+        return Answer.FIRST if difference > 0 else Answer.SECOND
+
+    return answer
+
+
+def asked(estimator: PreferenceEstimator, person: Person, count: int) -> None:
+    for _ in range(count):
+        pair = estimator.next_pair()
+        estimator.observe(*pair, person(*pair))
+
+
+def phi(z: np.ndarray) -> np.ndarray:
+    return 0.5 * (1.0 + np.vectorize(math.erf)(z / math.sqrt(2.0)))
+
+
+def exact(answers: list[tuple[float, float, Answer]], sd_db: float) -> tuple[float, float, float]:
+    """Return mean, SD and log evidence of a wish of one number, by quadrature."""
+    wish = np.linspace(-8.0 * sd_db, 8.0 * sd_db, 4001)
+    prior = np.exp(-0.5 * (wish / sd_db) ** 2)
+    prior /= prior.sum()
+    total = np.zeros_like(wish)
+    for s, width, lapse in KINDS:
+        product = prior / len(KINDS)
+        for first, second, answer in answers:
+            difference = s * 0.5 * ((second - wish) ** 2 - (first - wish) ** 2) / UNIT_DB**2
+            p, q = phi(difference - width), phi(-difference - width)
+            meant = {Answer.FIRST: p, Answer.SECOND: q, Answer.SAME: 1.0 - p - q}[answer]
+            product = product * ((1.0 - lapse) * meant + lapse / 3.0)
+        total += product
+    evidence = total.sum()
+    mean = (total * wish).sum() / evidence
+    return mean, math.sqrt((total * (wish - mean) ** 2).sum() / evidence), math.log(evidence)
+
+
+@pytest.mark.parametrize("answers", itertools.product(Answer, repeat=3))
+def test_with_one_number_the_posterior_is_that_of_quadrature(answers: tuple[Answer, ...]) -> None:
+    settings = [(3.0, -3.0), (6.0, -1.0), (-8.0, 2.0)]
+    estimator = PreferenceEstimator(ranges_db=[(-12.0, 12.0)], prior_sd_db=[5.0])
+    told = [(a, b, answer) for (a, b), answer in zip(settings, answers, strict=True)]
+    for a, b, answer in told:
+        estimator.observe([a], [b], answer)
+    mean_db, sd_db, evidence = exact(told, 5.0)
+    listens = estimator.listens
+    found_db, covariance_db2 = estimator.wish()
+    # What is told is a mixture: of that, and of nobody listening.
+    assert found_db[0] == pytest.approx(listens * mean_db, abs=0.1)
+    second = listens * (sd_db**2 + mean_db**2) + (1.0 - listens) * 25.0
+    assert covariance_db2[0, 0] == pytest.approx(second - (listens * mean_db) ** 2, rel=0.05)
+    by_chance = estimator.wish_evidence - evidence
+    odds = math.exp(evidence + by_chance) * LISTENS / (1.0 - LISTENS)
+    assert listens == pytest.approx(odds / (1.0 + odds), abs=0.05)
+
+
+def test_the_evidence_is_that_of_quadrature() -> None:
+    told = [(3.0, -3.0, Answer.FIRST), (6.0, -1.0, Answer.SAME), (-8.0, 2.0, Answer.SECOND)]
+    estimator = PreferenceEstimator(ranges_db=[(-12.0, 12.0)], prior_sd_db=[5.0])
+    for a, b, answer in told:
+        estimator.observe([a], [b], answer)
+    # One answer of each kind, from a Dirichlet distribution: 1/3 * 1/4 * 1/5.
+    by_chance = math.log(1.0 / 60.0)
+    assert estimator.wish_evidence == pytest.approx(exact(told, 5.0)[2] - by_chance, abs=0.1)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 12))
+def test_whichever_is_heard_first_the_same_is_concluded(seed: int, count: int) -> None:
+    one, other = new(), new()
+    person = somebody(np.array([4.0, -3.0, 2.0, 0.0]), seed)
+    for _ in range(count):
+        first, second = one.next_pair()
+        answer = person(first, second)
+        one.observe(first, second, answer)
+        other.observe(second, first, OTHER[answer])
+    assert other.wish()[0] == pytest.approx(one.wish()[0], abs=1e-6)
+    assert other.next_pair() == one.next_pair()
+
+
+@given(
+    st.lists(st.tuples(st.floats(-12.0, 0.0), st.floats(0.0, 12.0)), min_size=4, max_size=4).filter(
+        lambda ranges: any(high - low >= 2.0 for low, high in ranges)
+    ),
+    st.lists(st.sampled_from(Answer), min_size=1, max_size=15),
+)
+def test_what_is_offered_is_allowed_on_the_grid_and_differs_in_loudness_or_in_sound(
+    ranges_db: list[tuple[float, float]], answers: list[Answer]
+) -> None:
+    estimator = new(ranges_db=ranges_db)
+    for number, answer in enumerate(answers):
+        pair = estimator.check_pair() if number % 4 == 3 else estimator.next_pair()
+        for setting in (*pair, estimator.best()):
+            for value, (low, high) in zip(setting, ranges_db, strict=True):
+                assert low <= value <= high
+                assert value % STEP_DB == 0.0
+        first, second = pair
+        assert first != second
+        assert first[0] == second[0] or first[1:] == second[1:]
+        estimator.observe(*pair, answer)
+        assert np.isfinite(estimator.wish()[1]).all()
+        assert 0.0 <= estimator.information_bits <= math.log2(3.0) + 1e-9
+
+
+def test_somebody_gets_what_he_wants() -> None:
+    regrets = []
+    within = []
+    for seed in range(12):
+        wish_db = np.random.default_rng(seed).standard_normal(4) * 5.0
+        wanted_db = np.clip(wish_db, -12.0, 12.0)
+        estimator = new()
+        person = somebody(wish_db, seed)
+        asked(estimator, person, 15)
+        off = [((np.array(x) - wanted_db) ** 2).sum() for x in (estimator.best(), [0.0] * 4)]
+        regrets.append(off)
+        asked(estimator, person, 10)
+        within += (abs(np.array(estimator.best()) - wanted_db) <= 3.0).tolist()
+    after, before = np.mean(regrets, axis=0)
+    assert after < before / 3.0
+    assert np.mean(within) >= 0.8
+
+
+@pytest.mark.parametrize(
+    ("answers", "listens_max"),
+    [("first", 0.05), ("second", 0.05), ("same", 0.05), ("chance", 0.5)],
+)
+def test_who_does_not_listen_is_noticed_and_his_bands_stay_wide(
+    answers: str, listens_max: float
+) -> None:
+    listens, widths = [], []
+    for seed in range(5):
+        chance, estimator = np.random.default_rng(seed), new()
+        for number in range(1, 26):
+            pair = estimator.check_pair() if number % 4 == 0 else estimator.next_pair()
+            swapped = pair if chance.random() < 0.5 else pair[::-1]
+            drawn = str(list(Answer)[chance.integers(3)])
+            estimator.observe(*swapped, drawn if answers == "chance" else answers)
+        listens.append(estimator.listens)
+        low_db, high_db = estimator.wish_band()
+        widths.append((high_db - low_db).mean())
+    assert np.median(listens) < listens_max
+    assert np.median(widths) > 15.0, "the prior's are 19.6 dB wide"
+
+
+def test_a_copy_shares_nothing() -> None:
+    estimator = new()
+    twin = copy.deepcopy(estimator)
+    pair = estimator.next_pair()
+    estimator.observe(*pair, Answer.FIRST)
+    assert (estimator.comparison_count, twin.comparison_count) == (1, 0)
+    assert twin.next_pair() == pair
+    twin.observe(*pair, Answer.FIRST)
+    assert twin.best() == estimator.best()
+
+
+def test_after_a_reset_nothing_is_known() -> None:
+    estimator = new()
+    pair = estimator.next_pair()
+    asked(estimator, somebody(np.zeros(4), 1), 6)
+    estimator.reset()
+    assert estimator.next_pair() == pair
+    assert estimator.wish()[0] == pytest.approx(np.zeros(4), abs=0.1)
+
+
+def test_the_workspace_is_small() -> None:
+    assert new(max_comparisons=64).nbytes < 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"ranges_db": []}, "ranges_db is empty"),
+        ({"ranges_db": [(1.0, 2.0)] * 4}, r"ranges_db\[0\]\[0\] is 1.0; allowed is -100 to 0"),
+        ({"prior_sd_db": [5.0]}, "prior_sd_db has 1 numbers; a setting has 4"),
+        ({"prior_sd_db": [math.nan] * 4}, r"prior_sd_db\[0\] is nan; allowed is 0.1 to 30"),
+        ({"max_comparisons": 0}, "max_comparisons is 0; allowed are whole numbers from 1 to 128"),
+        ({"objective": "luck"}, "objective is 'luck'; allowed are bits, gain"),
+    ],
+)
+def test_what_is_not_allowed_is_named(changes: dict[str, object], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        new(**changes)
+
+
+def test_an_answer_that_is_none_is_named() -> None:
+    estimator = new(max_comparisons=1)
+    first, second = estimator.next_pair()
+    with pytest.raises(ValueError, match="answer is 'both'; allowed are first, second, same"):
+        estimator.observe(first, second, "both")
+    with pytest.raises(ValueError, match="first_db has 1 numbers; a setting has 4"):
+        estimator.observe([1.0], second, Answer.FIRST)
+    with pytest.raises(ValueError, match="second_db is nan"):
+        estimator.observe(first, [math.nan] * 4, Answer.FIRST)
+    estimator.observe(first, second, Answer.FIRST)
+    with pytest.raises(TrialLimitError, match="room for 1 comparisons only"):
+        estimator.observe(first, second, Answer.FIRST)
