@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def as_json(session: "RecordedSession", ears: "Sequence[EarPrescription]") -> dict[str, Any]:
     """Return a prescription as JSON values."""
-    from host_tools.commands.prescribe.rules import rule_named
+    from device.hearing_aid.rules import rule_named
 
     return {
         "journal": str(session.path),
@@ -113,7 +113,7 @@ def as_json(session: "RecordedSession", ears: "Sequence[EarPrescription]") -> di
 
 
 def _ear_as_json(ear: "EarPrescription") -> dict[str, Any]:
-    from host_tools.commands.prescribe.rules import within_publication
+    from device.hearing_aid.rules import within_publication
 
     c = ear.compression
     columns = {
@@ -181,7 +181,7 @@ def _print(
 ) -> None:
     from rich.console import Console
 
-    from host_tools.commands.prescribe.rules import rule_named
+    from device.hearing_aid.rules import rule_named
 
     screen = Console(highlight=False)
     rule = rule_named(ears[0].rule)
@@ -197,7 +197,7 @@ def _print(
 def _print_ear(screen: "Console", ear: "EarPrescription") -> None:
     from rich.table import Table
 
-    from host_tools.commands.prescribe.rules import within_publication
+    from device.hearing_aid.rules import within_publication
 
     table = Table(title=f"{ear.ear} ear", title_justify="left", box=None, pad_edge=False)
     headings = ("Hz", "dB HL", "gain, dB", "95 % band", "at 50 dB SPL", "at 80 dB SPL", "ratio")

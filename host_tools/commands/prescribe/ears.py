@@ -6,16 +6,16 @@ from typing import Final
 
 import numpy as np
 
+from device.hearing_aid.compression import Compression, compression
+from device.hearing_aid.rules import (
+    THRESHOLD_LIMITS_DB_HL,
+    insertion_gain,
+)
+from device.hearing_aid.speech import FloatArray
 from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, ThresholdResult
-from host_tools.commands.prescribe.compression import Compression, compression
-from host_tools.commands.prescribe.rules import (
-    THRESHOLD_LIMITS_DB_HL,
-    FloatArray,
-    insertion_gain,
-)
 from host_tools.errors import HostError
 from host_tools.recorded import RecordedSession
 

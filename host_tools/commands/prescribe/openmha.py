@@ -7,8 +7,8 @@ ear first, over input levels in dB SPL in that band (openMHA's plugin documentat
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from host_tools.commands.prescribe.compression import Compression
-from host_tools.commands.prescribe.rules import FloatArray
+from device.hearing_aid.compression import Compression
+from device.hearing_aid.speech import FloatArray
 
 CHAIN: Final = "mha.overlapadd.mhachain"  # of both, as in openMHA's own examples
 LEVEL_MIN_DB_SPL: Final = 0

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from device.hearing_aid.speech import CONVERSATION_DB_SPL
 from firmware_py.procedure.outcomes import Outcome
-from host_tools.commands.prescribe.compression import CONVERSATION_DB_SPL
 from host_tools.commands.prescribe.ears import EarPrescription
 from host_tools.drawing import (
     EAR_COLOURS,

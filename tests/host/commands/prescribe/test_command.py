@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from host_tools.commands.prescribe import insertion_gain
+from device.hearing_aid.rules import insertion_gain
 from host_tools.commands.prescribe.ears import EarPrescription, prescribe_ear
 from host_tools.commands.prescribe.picture import prescription_figure
 from host_tools.recorded import read_session

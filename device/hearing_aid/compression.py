@@ -14,24 +14,11 @@ from typing import Final
 
 import numpy as np
 
-from host_tools.commands.prescribe.rules import FloatArray
+from device.hearing_aid.speech import CONVERSATION_DB_SPL, FloatArray, speech_in_bands
 
-CONVERSATION_DB_SPL: Final = 65.0
 SOFT_BELOW_DB: Final = 15.0  # soft speech, 50 dB SPL: the knee
 LOUD_ABOVE_DB: Final = 35.0  # 100 dB SPL: no gain any more
 RATIO_MAX: Final = 3.0
-
-# The long-term average spectrum of speech at 70 dB SPL, men and women together: one-third-octave
-# levels in dB SPL (Byrne et al., J. Acoust. Soc. Am. 96 (1994) 2108-2120).
-SPEECH_DB_SPL: Final = 70.0
-SPEECH_BANDS_HZ: Final = (
-    63, 80, 100, 125, 160, 200, 250, 315, 400, 500, 630, 800, 1000, 1250, 1600, 2000, 2500, 3150,
-    4000, 5000, 6300, 8000, 10000, 12500, 16000,
-)  # fmt: skip
-SPEECH_LEVELS_DB_SPL: Final = (
-    38.6, 43.5, 54.4, 57.7, 56.8, 60.2, 60.3, 59.0, 62.1, 62.1, 60.5, 56.8, 53.7, 53.0, 52.0, 48.7,
-    48.1, 46.8, 45.6, 44.5, 44.3, 43.7, 43.4, 41.3, 40.7,
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -71,19 +58,3 @@ def compression(center_hz: Sequence[float], gain_db: FloatArray) -> Compression:
     return Compression(
         center, speech_db_spl, gain_db, 1.0 / (1.0 - slope), speech_db_spl - SOFT_BELOW_DB
     )
-
-
-def speech_in_bands(center_hz: FloatArray) -> FloatArray:
-    """Return the level of conversational speech in each band, dB SPL.
-
-    Within a third of an octave speech is taken to be spread evenly over log frequency.
-    """
-    thirds = np.log2(SPEECH_BANDS_HZ)
-    third_edges = np.concatenate(([thirds[0] - 1 / 6], 0.5 * (thirds[1:] + thirds[:-1]), [15.0]))
-    power = 10.0 ** (0.1 * (np.array(SPEECH_LEVELS_DB_SPL) + CONVERSATION_DB_SPL - SPEECH_DB_SPL))
-    below = np.concatenate(([0.0], np.cumsum(power)))
-    edges = 0.5 * (np.log2(center_hz[1:]) + np.log2(center_hz[:-1]))
-    at_edges = np.interp(edges, third_edges, below)
-    in_bands = np.diff(np.concatenate(([0.0], at_edges, [below[-1]])))
-    levels_db_spl: FloatArray = 10.0 * np.log10(in_bands)
-    return levels_db_spl
