@@ -31,7 +31,7 @@ GAIN_LIMIT_DB: Final = 80.0  # more than any aid has
 OUTPUT_CEILING_DB_SPL: Final = 111.0
 # The peak of a sine of that level, 3 dB above its RMS.
 PEAK_CEILING_DB_SPL: Final = 114.0
-TEXT_CHARACTERS: Final = 1000
+TEXT_CHARACTERS: Final = 2000  # the longest name of a file, spelt out, is half of it
 
 # Where a setting has to have an effect, and most of the information of speech is.
 IMPORTANT_HZ: Final = (500.0, 1000.0, 2000.0, 4000.0)

@@ -86,7 +86,7 @@ def test_an_ear_that_no_aid_may_get_is_refused(field: str, value: Any, said: str
             "center_hz of the second ear is [1000.0]; allowed are those of the first ear",
         ),
         ("rule", "a\nb", "rule is 'a\\nb'; allowed is a text that can be printed"),
-        ("source", "x" * 1001, "allowed is a text that can be printed, 1000 characters"),
+        ("source", "x" * 2001, "allowed is a text that can be printed, 2000 characters"),
         ("uncertainty_db", (1.0,), "uncertainty_db is (1.0,); allowed are 4 numbers"),
         ("uncertainty_db", (0.0, NAN, 0.0, 0.0), "uncertainty_db of tilt_db is nan"),
     ],
