@@ -80,7 +80,15 @@ def fit_text(fit: Fit) -> str:
 
 def fit_of_text(content: bytes) -> Fit:
     """Return the fit of which a file has this content; `FitError` as `read_fit`."""
-    whole = _parsed(content)
+    try:
+        return _fit_of_whole(json.loads(content.decode("utf-8"), parse_constant=_refuse_constant))
+    except FitError:
+        raise
+    except (ValueError, RecursionError) as error:  # no text, no JSON, nested without end
+        raise FitError(f"this is no fit: {error}") from None
+
+
+def _fit_of_whole(whole: Any) -> Fit:
     if not isinstance(whole, dict) or whole.get("format") != FORMAT:
         raise FitError(f'this is no fit: its field "format" is not {FORMAT!r}')
     if whole.get("version") != VERSION:
@@ -104,13 +112,6 @@ def _content(path: Path) -> bytes:
     if len(content) > BYTES_MAX:
         raise FitError(f"is larger than {BYTES_MAX} bytes: this is no fit")
     return content
-
-
-def _parsed(content: bytes) -> Any:
-    try:
-        return json.loads(content.decode("utf-8"), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:  # no text, no JSON, nested without end
-        raise FitError(f"this is no fit: {error}") from None
 
 
 def _refuse_constant(name: str) -> float:

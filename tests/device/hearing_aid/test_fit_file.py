@@ -130,6 +130,15 @@ def test_a_damaged_file_is_refused_or_says_the_same(at: int, bit: int) -> None:
     assert found == fit  # only a space has changed
 
 
+@pytest.mark.parametrize("depth", [*range(1, 20), *range(800, 1000, 7)])
+def test_nesting_of_any_depth_is_refused(depth: int) -> None:
+    nested = b'{"format": "gp-pta fit", "version": 1, "checksum": "", "fit": %b%b}'
+    for opening, closing in ((b"[", b"]"), (b'{"a":', b"}")):
+        inside = b"1" if closing == b"}" else b""
+        with pytest.raises(FitError):
+            fit_of_text(nested % (opening * depth + inside, closing * depth))
+
+
 def test_what_was_changed_by_hand_says_so() -> None:
     content = altered(put(*BAND, "gains_db", 3, value=25.0), sum_again=False)
     with pytest.raises(FitError, match="damaged, or changed by hand: its checksum is '"):
