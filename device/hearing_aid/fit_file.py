@@ -21,7 +21,6 @@ from firmware_py.procedure.tuning.space import DIMENSIONS
 
 FORMAT: Final = "gp-pta fit"
 VERSION: Final = 1
-ENDING: Final = ".fit"
 # A fit of two ears with the most bands is a fifth of this.
 BYTES_MAX: Final = 200_000
 DIGEST_CHARACTERS: Final = 12

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_py.archive import COMPLETE
 from firmware_py.calibration.in_force import CALIBRATED
 from firmware_py.procedure.settings import LEFT, RIGHT
+from host_tools.commands.prescribe.endings import AID_ENDINGS, FIT, OPENMHA, TYMPAN
 from host_tools.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
 from host_tools.extras import need
@@ -47,11 +48,8 @@ no session can have recorded
 NEEDS: Final = {"-o PICTURE": ("matplotlib",)}
 RULE_NAMES: Final = ("nal-r", "nal-rp", "camfit", "half-gain")
 COUPLINGS: Final = ("closed", "open")
-FIT: Final = ".fit"
-OPENMHA: Final = ".cfg"
-TYMPAN: Final = ".txt"
 LIBREPODS: Final = ".librepods.json"
-OUTPUT_ENDINGS: Final = (*PICTURE_ENDINGS, ".json", FIT, OPENMHA, TYMPAN)
+OUTPUT_ENDINGS: Final = (*PICTURE_ENDINGS, ".json", *AID_ENDINGS)
 OF_BOTH_EARS: Final = (OPENMHA, TYMPAN, LIBREPODS)
 
 
@@ -196,16 +194,11 @@ class _Prescription:
             raise HostError(f"-o {path}: {error}") from None
 
     def _text_of_kind(self, path: Path) -> str:
-        from device.hearing_aid.fit_file import fit_text
-        from host_tools.commands.prescribe import librepods, openmha, tympan
+        from host_tools.commands.prescribe import exports, librepods
 
         said = [f"{self._fit.rule} from {self._fit.source}", *self._remarks]
-        if path.suffix == FIT:
-            return fit_text(self._fit)
-        if path.suffix == OPENMHA:
-            return openmha.configuration(self._fit, said)
-        if path.suffix == TYMPAN:
-            return tympan.preset(self._fit, said)
+        if path.suffix in AID_ENDINGS:
+            return exports.fit_as(path.suffix, self._fit, said)
         if path.name.endswith(LIBREPODS):
             thresholds_db_hl = {ear.ear: ear.threshold_db_hl for ear in self.ears}
             return librepods.settings(self.ears[0].frequencies_hz, thresholds_db_hl, said)
