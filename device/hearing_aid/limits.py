@@ -15,9 +15,10 @@ from device.calibration.retspl import TABLES
 from device.hearing_aid.fit import GAIN_LIMIT_DB, OUTPUT_CEILING_DB_SPL
 from device.hearing_aid.speech import FloatArray, speech_in_bands
 
-# Discomfort is at 100 dB HL up to a threshold of 40, and rises by half of what is above: the
-# pooled data of Pascoe, Clinical measurements of the auditory dynamic range and their relation to
-# formulas for hearing aid gain, in Jensen (ed.), Hearing aid fitting, 13th Danavox Symposium
+# Discomfort is at 100 dB HL up to a threshold of 40, and rises by half of what is above: the two
+# lines that Oetting, Brand & Ewert (Hearing Research 316 (2014) 16-27, their program) draw through
+# the pooled data of Pascoe, Clinical measurements of the auditory dynamic range and their relation
+# to formulas for hearing aid gain, in Jensen (ed.), Hearing aid fitting, 13th Danavox Symposium
 # (1988) 129-152, table 4.
 DISCOMFORT_DB_HL: Final = 100.0
 DISCOMFORT_RISES_FROM_DB_HL: Final = 40.0

@@ -104,8 +104,12 @@ def prescribe_ear(
     frequencies_hz = [threshold.frequency_hz for threshold in thresholds]
     estimator = session.test.ears[ear].estimator
     mean_db_hl, _ = estimator.threshold(frequencies_hz)
+    highest_db_hl = _highest_db_hl(thresholds)
     point_db_hl = np.array(
-        [_point_db_hl(float(m), t) for m, t in zip(mean_db_hl, thresholds, strict=True)]
+        [
+            min(_point_db_hl(float(mean), found), highest_db_hl)
+            for mean, found in zip(mean_db_hl, thresholds, strict=True)
+        ]
     )
     draws_db_hl = _draws(*estimator.joint_threshold(frequencies_hz)).T
     draws_db_hl = np.array(
@@ -244,6 +248,16 @@ def _point_db_hl(mean_db_hl: float, found: ThresholdResult) -> float:
     if reading.kind in (Kind.ABOVE, Kind.AT_MOST) and reading.level_db_hl is not None:
         return reading.level_db_hl
     return mean_db_hl if found.limit_db_hl is None else min(mean_db_hl, found.limit_db_hl)
+
+
+def _highest_db_hl(thresholds: Iterable[ThresholdResult]) -> float:
+    """Return the highest threshold to take a gain from: a limit without response, if there is one.
+
+    What was inferred beyond it, between limits, would have more gain than what was asked there.
+    """
+    readings = [read(found) for found in thresholds]
+    limits_db_hl = [r.level_db_hl for r in readings if r.kind == Kind.ABOVE and r.level_db_hl]
+    return max(limits_db_hl, default=THRESHOLD_LIMITS_DB_HL[1])
 
 
 def _beyond(draws_db_hl: FloatArray, found: ThresholdResult) -> FloatArray:

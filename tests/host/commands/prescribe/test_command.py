@@ -130,6 +130,14 @@ def test_no_response_is_a_limit_and_says_so(gp_pta: GpPta) -> None:
     assert "no response at the limit; the gain is the least the rule can mean" in out
 
 
+def test_nothing_inferred_between_limits_gets_more_gain_than_they_do(gp_pta: GpPta) -> None:
+    (ear,) = figures(gp_pta, GOLDEN / "silent-ear.journal", "--rule", "half-gain")["ears"]
+    inferred = [band for band in ear["bands"] if band["mark"] == "inferred"]
+    assert inferred
+    assert {band["threshold_db_hl"] for band in inferred} == {100.0}
+    assert {band["rule_gain_db"] for band in ear["bands"]} == {50.0}
+
+
 def test_an_unfinished_session_has_to_be_asked_for(
     tmp_path: Path, gp_pta: GpPta, refused: Refused
 ) -> None:
