@@ -233,25 +233,36 @@ class Fit:
     def _reach_db(self, name: str, step_db: float, limit_db: float) -> float:
         """Return how far a number goes in the direction of a step, not below 0."""
         steps = int(limit_db / STEP_DB)
-        before = PRESCRIPTION
+        before = self._effects(PRESCRIPTION)
         for count in range(1, steps + 1):
-            setting = replace(PRESCRIPTION, **{name: count * step_db})
-            if not self._moves(before, setting):
+            after = self._effects(replace(PRESCRIPTION, **{name: count * step_db}))
+            if not self._moves(before, after, may_be_louder=name == "overall_db"):
                 return (count - 1) * STEP_DB
-            before = setting
+            before = after
         return steps * STEP_DB
 
-    def _moves(self, before: Setting, setting: Setting) -> bool:
-        """Return whether the step from one setting to another does enough, and no more."""
+    def _effects(self, setting: Setting) -> list[tuple[FloatArray, FloatArray]]:
+        """Return, for each ear, what a setting asks of the gains, and the gains that it gets."""
+        tables = [(ear.table, ear.gains_max_db) for ear in self.ears]
+        return [(t.change_db(setting), t.tuned_db(setting, most_db)) for t, most_db in tables]
+
+    def _moves(
+        self,
+        before: list[tuple[FloatArray, FloatArray]],
+        after: list[tuple[FloatArray, FloatArray]],
+        may_be_louder: bool,
+    ) -> bool:
+        """Return whether the step between two effects does enough, and no more."""
         asked = had = 0.0
-        for ear in self.ears:
-            table, most_db = ear.table, ear.gains_max_db
-            tuned_db = table.tuned_db(setting, most_db)
-            moved_db = table.speech_output_db_a(tuned_db) - table.speech_output_db_a()
-            if not setting.overall_db and abs(moved_db) > UNMATCHED_DB:
+        for ear, (asked_before, had_before), (asked_after, had_after) in zip(
+            self.ears, before, after, strict=True
+        ):
+            table = ear.table
+            moved_db = table.speech_output_db_a(had_after) - table.speech_output_db_a()
+            if not may_be_louder and abs(moved_db) > UNMATCHED_DB:
                 return False
-            asked += _size_db(table, table.change_db(setting) - table.change_db(before))
-            had += _size_db(table, tuned_db - table.tuned_db(before, most_db))
+            asked += _size_db(table, asked_after - asked_before)
+            had += _size_db(table, had_after - had_before)
         return had >= EFFECT_SHARE_MIN * asked
 
 
