@@ -30,8 +30,8 @@ from host_tools.commands.export.bundle import CODES, as_fhir
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import as_json
 from host_tools.commands.export.table import as_csv, as_parquet
-from host_tools.commands.prescribe.command import as_json as prescription_as_json
-from host_tools.commands.prescribe.ears import prescribe_ear
+from host_tools.commands.prescribe.ears import fit_of_ears, prescribe_ear
+from host_tools.commands.prescribe.figures import as_json as prescription_as_json
 from host_tools.commands.report import referral, words
 from host_tools.commands.report.findings import Findings, findings_of
 from host_tools.commands.report.history import History
@@ -277,7 +277,8 @@ def test_a_prescription_says_where_it_rests_on_nothing_asked(people: Sequence[Pe
     for person in people[:6]:
         names = [ear.ear for ear in person.session.result.ears]
         ears = [prescribe_ear(person.session, name, "nal-r") for name in names]
-        told = {ear["ear"]: ear for ear in prescription_as_json(person.session, ears)["ears"]}
+        figures = prescription_as_json(person.session, ears, fit_of_ears(person.session, ears))
+        told = {ear["ear"]: ear for ear in figures["ears"]}
         for ear, found in person.unasked():
             (band,) = [b for b in told[ear]["bands"] if b["frequency_hz"] == found.frequency_hz]
             assert (band["mark"], band["wide"]) == ("inferred", False)

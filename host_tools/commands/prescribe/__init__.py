@@ -1,5 +1,1 @@
-"""Hearing-aid gains from thresholds: prescription rules with a published closed form."""
-
-from host_tools.commands.prescribe.rules import RULES, insertion_gain
-
-__all__ = ["RULES", "insertion_gain"]
+"""A fit of a hearing aid from the thresholds of a session, by a published rule."""

@@ -1,30 +1,45 @@
 """What a recorded ear prescribes: gains with their bands, from thresholds with theirs."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
+from device.hearing_aid.fit import Fit
+from device.hearing_aid.limits import CLOSED
+from device.hearing_aid.prescription import (
+    Prescribed,
+    fit_of_thresholds,
+    fitted_ear,
+    prescribed,
+)
+from device.hearing_aid.rules import NAL_R, THRESHOLD_LIMITS_DB_HL
+from device.hearing_aid.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
 from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, ThresholdResult
-from host_tools.commands.prescribe.compression import Compression, compression
-from host_tools.commands.prescribe.rules import (
-    THRESHOLD_LIMITS_DB_HL,
-    FloatArray,
-    insertion_gain,
-)
 from host_tools.errors import HostError
 from host_tools.recorded import RecordedSession
 
 DRAWS: Final = 4000  # of the joint posterior: the ends of a 95 % band are then good to 0.1 SD
 SEED: Final = 1  # of the draws, so that the same journal prescribes the same
+HELD_DB: Final = 0.5  # less than the rule's gain by that: a limit holds it
 
 
 class NothingToPrescribeError(HostError):
     """An ear, or a session, of which too little is known; why in words."""
+
+
+@dataclass(frozen=True)
+class Banded:
+    """What each band of an ear is set to, and the 95 % band of it, (m,)."""
+
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
 
 
 @dataclass(frozen=True)
@@ -33,25 +48,40 @@ class EarPrescription:
 
     ear: str
     rule: str
+    coupling: str
     # `frequencies_hz`, `marks`: the audiogram frequencies, and how sure a threshold is there
     # (`procedure.outcomes`)
     frequencies_hz: tuple[int, ...]
     marks: tuple[str, ...]
-    # `threshold_db_hl`, `gain_db`, `gain_low_db`, `gain_high_db`: The threshold a gain was taken
-    # from, that gain at conversational speech, and its 95 % band. Where there was no response the
-    # threshold is the limit, and the gain the least there can be; where no tone was asked
-    # (`Outcome.INFERRED`) it was inferred.
+    # The thresholds that all else was taken from: where there was no response the limit, and where
+    # no tone was asked (`Outcome.INFERRED`) what was inferred; and curves from their posterior.
     threshold_db_hl: FloatArray
-    gain_db: FloatArray
-    gain_low_db: FloatArray
-    gain_high_db: FloatArray
-    compression: Compression
+    draws_db_hl: FloatArray  # (n, m)
+    prescribed: Prescribed
+    # `gain_at_db`: gain by the level of speech over all bands; where there was no response it is
+    # the least there can be. `knee_db_spl`, `ratio`: of the compression; `output_max_db_spl`.
+    gain_at_db: dict[float, Banded]
+    knee_db_spl: Banded
+    ratio: Banded
+    output_max_db_spl: Banded
     # of the thresholds that are known less well than the test wanted, by frequency: how far the 95
     # % band reaches to either side
     wide_db: dict[int, float]
 
+    @property
+    def gain_db(self) -> FloatArray:
+        """Return the gains at conversational speech."""
+        return self.gain_at_db[CONVERSATION_DB_SPL].value
 
-def prescribe_ear(session: RecordedSession, ear: str, rule: str) -> EarPrescription:
+    @property
+    def held(self) -> npt.NDArray[np.bool_]:
+        """Return at which frequencies that gain is less than the rule's, for a limit."""
+        return self.prescribed.target_db > self.gain_db + HELD_DB
+
+
+def prescribe_ear(
+    session: RecordedSession, ear: str, rule: str, coupling: str = CLOSED
+) -> EarPrescription:
     """Prescribe for one ear of a session.
 
     Parameters
@@ -61,6 +91,8 @@ def prescribe_ear(session: RecordedSession, ear: str, rule: str) -> EarPrescript
         "left" or "right".
     rule : str
         As `insertion_gain` takes it.
+    coupling : str
+        As `limits` takes it.
 
     Raises
     ------
@@ -68,30 +100,107 @@ def prescribe_ear(session: RecordedSession, ear: str, rule: str) -> EarPrescript
         If the ear was not tested, its answers are not reliable, or the frequencies of the test do
         not span what the rule needs.
     """
-    found = _result_of(session, ear)
-    thresholds = found.thresholds
+    thresholds = _result_of(session, ear).thresholds
     frequencies_hz = [threshold.frequency_hz for threshold in thresholds]
     estimator = session.test.ears[ear].estimator
     mean_db_hl, _ = estimator.threshold(frequencies_hz)
+    highest_db_hl = _highest_db_hl(thresholds)
     point_db_hl = np.array(
-        [_point_db_hl(float(m), t) for m, t in zip(mean_db_hl, thresholds, strict=True)]
+        [
+            min(_point_db_hl(float(mean), found), highest_db_hl)
+            for mean, found in zip(mean_db_hl, thresholds, strict=True)
+        ]
     )
     draws_db_hl = _draws(*estimator.joint_threshold(frequencies_hz)).T
     draws_db_hl = np.array(
         [_beyond(draws, t) for draws, t in zip(draws_db_hl, thresholds, strict=True)]
     ).T
+    centers_hz = np.array(frequencies_hz, dtype=np.float64)
     try:
-        gain_db = insertion_gain(rule, frequencies_hz, point_db_hl)
+        point = prescribed(centers_hz, point_db_hl, rule, coupling)
+        drawn = prescribed(centers_hz, draws_db_hl, rule, coupling)
     except ValueError as error:
         raise NothingToPrescribeError(f"{session.path}: {ear} ear: {error}") from None
-    gains_db = insertion_gain(rule, frequencies_hz, draws_db_hl)
-    tail = 0.5 * (1.0 - BAND_PROBABILITY)
-    low_db, high_db = np.quantile(gains_db, (tail, 1.0 - tail), axis=0)
+    table, tables_db = fitted_ear(ear, point).table, drawn.table_db()
     return EarPrescription(
-        ear, rule, tuple(frequencies_hz), tuple(threshold.mark for threshold in thresholds),
-        point_db_hl, gain_db, low_db, high_db, compression(frequencies_hz, gain_db),
-        _wide_db(thresholds, session.settings.wanted_half_width_db),
-    )  # fmt: skip
+        ear=ear,
+        rule=rule,
+        coupling=coupling,
+        frequencies_hz=tuple(frequencies_hz),
+        marks=tuple(threshold.mark for threshold in thresholds),
+        threshold_db_hl=point_db_hl,
+        draws_db_hl=draws_db_hl,
+        prescribed=point,
+        gain_at_db={
+            level: _banded(table.at_speech_db(level), table.at_speech_db(level, tables_db))
+            for level in SPEECH_LEVELS_DB_SPL
+        },
+        knee_db_spl=_banded(point.compression.knee_db_spl, drawn.compression.knee_db_spl),
+        ratio=_banded(point.compression.ratio, drawn.compression.ratio),
+        output_max_db_spl=_banded(point.limits.output_max_db_spl, drawn.limits.output_max_db_spl),
+        wide_db=_wide_db(thresholds, session.settings.wanted_half_width_db),
+    )
+
+
+def fit_of_ears(session: RecordedSession, ears: Sequence[EarPrescription]) -> Fit:
+    """Return the fit that a hearing aid gets from these prescriptions, one or two.
+
+    Raises
+    ------
+    HostError
+        If no aid may get it; the message says why.
+    """
+    first = ears[0]
+    try:
+        return fit_of_thresholds(
+            first.frequencies_hz, {ear.ear: ear.threshold_db_hl for ear in ears},
+            first.rule, first.coupling, session.name, {ear.ear: ear.draws_db_hl for ear in ears},
+        )  # fmt: skip
+    except ValueError as error:
+        raise HostError(f"{session.path}: {error}") from None
+
+
+def fit_of_session(
+    session: RecordedSession, rule: str = NAL_R, coupling: str = CLOSED, ear: str | None = None
+) -> Fit:
+    """Return the fit that a session prescribes.
+
+    Parameters
+    ----------
+    session : RecordedSession
+    rule, coupling : str
+        As of `prescribe_ear`.
+    ear : str, optional
+        "left" or "right"; None: all ears that were tested and can be fitted.
+
+    Raises
+    ------
+    HostError
+        `NothingToPrescribeError`, as of `prescribe_ear`, for the ear that was asked for, or if
+        there is no ear to fit.
+    """
+    return fit_of_ears(session, prescribe_session(session, rule, coupling, ear))
+
+
+def prescribe_session(
+    session: RecordedSession, rule: str, coupling: str, ear: str | None = None
+) -> list[EarPrescription]:
+    """Prescribe for the ears asked for; one that cannot be is an error if it is the only one."""
+    found, refused = [], []
+    for each in [ear] if ear else [*session.result.by_ear]:
+        try:
+            found.append(prescribe_ear(session, each, rule, coupling))
+        except NothingToPrescribeError as error:
+            refused.append(error)
+    if refused and (ear or not found):
+        raise refused[0]
+    return found
+
+
+def _banded(value: FloatArray, drawn: FloatArray) -> Banded:
+    tail = 0.5 * (1.0 - BAND_PROBABILITY)
+    low, high = np.quantile(drawn, (tail, 1.0 - tail), axis=0)
+    return Banded(value, low, high)
 
 
 def _wide_db(
@@ -139,6 +248,16 @@ def _point_db_hl(mean_db_hl: float, found: ThresholdResult) -> float:
     if reading.kind in (Kind.ABOVE, Kind.AT_MOST) and reading.level_db_hl is not None:
         return reading.level_db_hl
     return mean_db_hl if found.limit_db_hl is None else min(mean_db_hl, found.limit_db_hl)
+
+
+def _highest_db_hl(thresholds: Iterable[ThresholdResult]) -> float:
+    """Return the highest threshold to take a gain from: a limit without response, if there is one.
+
+    What was inferred beyond it, between limits, would have more gain than what was asked there.
+    """
+    readings = [read(found) for found in thresholds]
+    limits_db_hl = [r.level_db_hl for r in readings if r.kind == Kind.ABOVE and r.level_db_hl]
+    return max(limits_db_hl, default=THRESHOLD_LIMITS_DB_HL[1])
 
 
 def _beyond(draws_db_hl: FloatArray, found: ThresholdResult) -> FloatArray:

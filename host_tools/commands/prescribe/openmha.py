@@ -7,42 +7,39 @@ ear first, over input levels in dB SPL in that band (openMHA's plugin documentat
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from host_tools.commands.prescribe.compression import Compression
-from host_tools.commands.prescribe.rules import FloatArray
+from device.hearing_aid.fit import INPUT_LEVELS_DB_SPL, LEVEL_STEP_DB, Fit
+from firmware_py.procedure.settings import LEFT, RIGHT
 
 CHAIN: Final = "mha.overlapadd.mhachain"  # of both, as in openMHA's own examples
-LEVEL_MIN_DB_SPL: Final = 0
-LEVEL_MAX_DB_SPL: Final = 120
-LEVEL_STEP_DB: Final = 5
 ATTACK_S: Final = 0.005  # of a syllabic compressor
 RELEASE_S: Final = 0.1
 
 
-def configuration(left: Compression, right: Compression, remarks: Sequence[str]) -> str:
-    """Return the lines for both ears.
+def configuration(fit: Fit, remarks: Sequence[str]) -> str:
+    """Return the lines for a fit of both ears.
 
     Parameters
     ----------
-    left, right : Compression
-        With the same bands.
+    fit : Fit
     remarks : sequence of str
         Written as comments at the top.
+
+    Raises
+    ------
+    FitError
+        If the fit has one ear only.
     """
-    steps = range(LEVEL_MIN_DB_SPL, LEVEL_MAX_DB_SPL + 1, LEVEL_STEP_DB)
-    rows = [
-        _row([ear.gain_at(level)[band] for level in steps])
-        for ear in (left, right)
-        for band in range(len(ear.center_hz))
-    ]
+    ears = (fit.of_ear(LEFT), fit.of_ear(RIGHT))
+    rows = [_row(band.gains_db, 2) for ear in ears for band in ear.bands]
     settings: Mapping[str, str] = {
         "fftfilterbank.unit": "Hz",
-        "fftfilterbank.f": _row(left.center_hz, 0),
+        "fftfilterbank.f": _row([band.center_hz for band in ears[0].bands], 0),
         "fftfilterbank.fscale": "log",
         "fftfilterbank.ovltype": "rect",
         "fftfilterbank.ftype": "center",
         "dc.gtdata": f"[{';'.join(rows)}]",
-        "dc.gtmin": f"[{LEVEL_MIN_DB_SPL}]",
-        "dc.gtstep": f"[{LEVEL_STEP_DB}]",
+        "dc.gtmin": f"[{INPUT_LEVELS_DB_SPL[0]:g}]",
+        "dc.gtstep": f"[{LEVEL_STEP_DB:g}]",
         "dc.tau_attack": f"[{ATTACK_S}]",
         "dc.tau_decay": f"[{RELEASE_S}]",
         "dc.fb": "fftfilterbank",
@@ -53,5 +50,5 @@ def configuration(left: Compression, right: Compression, remarks: Sequence[str])
     return "\n".join([*comments, *lines]) + "\n"
 
 
-def _row(values: Sequence[float] | FloatArray, digits: int = 1) -> str:
+def _row(values: Sequence[float], digits: int) -> str:
     return f"[{' '.join(f'{value:.{digits}f}' for value in values)}]"

@@ -1,4 +1,7 @@
-"""The picture of a prescription: gain over frequency, a panel an ear."""
+"""The picture of a prescription: gain over frequency and what comes out, a column an ear.
+
+Beside another fit it shows the gains of both, and how they differ.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,17 +9,30 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from device.hearing_aid.fit import EarFit, Fit
+from device.hearing_aid.limits import field_db_spl
+from device.hearing_aid.speech import (
+    CONVERSATION_DB_SPL,
+    SPECTRUM_DB_SPL,
+    SPEECH_LEVELS_DB_SPL,
+    THIRDS_DB_SPL,
+    THIRDS_HZ,
+    FloatArray,
+)
 from firmware_py.procedure.outcomes import Outcome
-from host_tools.commands.prescribe.compression import CONVERSATION_DB_SPL
 from host_tools.commands.prescribe.ears import EarPrescription
+from host_tools.commands.prescribe.figures import differences_db
 from host_tools.drawing import (
     EAR_COLOURS,
     EAR_MARKERS,
+    FONT,
     GREY,
     INK,
+    ORANGE,
     RED,
     WIDE_MARKER,
     WIDE_SIGN,
+    drawable,
     in_style,
     new_figure,
     save,
@@ -26,10 +42,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TICKS_HZ: Final = (250, 500, 1000, 2000, 4000, 8000)
+TICKS_HZ: Final = (125, 250, 500, 1000, 2000, 4000, 8000)
 # Of speech in dB SPL, each with its line.
-OTHER_LEVELS_DB_SPL: Final = ((50.0, (0, (1.5, 1.5))), (80.0, (0, (5, 1.5))))
+DASHES: Final = dict(
+    zip(SPEECH_LEVELS_DB_SPL, ((0, (1.5, 1.5)), "solid", (0, (5, 1.5))), strict=True)
+)
+LIMIT_DASHES: Final = (0, (5, 1.5, 1, 1.5))
 GAIN_ROOM_DB: Final = 5.0
+LEGEND_COLUMNS: Final = {1: 2, 2: 3}  # by the count of ears
+LABEL_CHARACTERS: Final = 40
 SIGNS: Final[dict[str, str]] = {
     Outcome.NO_RESPONSE: "?",
     Outcome.HEARS_ALL: "?",
@@ -39,70 +60,170 @@ SIGNS: Final[dict[str, str]] = {
 
 
 def draw_prescription(
-    ears: Sequence[EarPrescription], title: str, warning: str, path: Path
+    ears: Sequence[EarPrescription],
+    fit: Fit,
+    title: str,
+    warning: str,
+    path: Path,
+    against: Fit | None = None,
 ) -> None:
     """Draw a prescription.
 
     Parameters
     ----------
     ears : sequence of EarPrescription
+    fit : Fit
+        Of these ears.
     title, warning : str
         Above the panels; the warning is what nobody may overlook, "" for none.
     path : Path
         A name in .svg, .png or .pdf.
+    against : Fit, optional
+        Another fit to draw beside it.
     """
     with in_style():
-        save(prescription_figure(ears, title, warning), path)
+        save(prescription_figure(ears, fit, title, warning, against), path)
 
 
-def prescription_figure(ears: Sequence[EarPrescription], title: str, warning: str) -> "Figure":
-    """Return the picture; `title` and `warning` as of `draw_prescription`."""
-    soft_db_spl = OTHER_LEVELS_DB_SPL[0][0]
-    highest_db = max(
-        float(np.maximum(ear.gain_high_db, ear.compression.gain_of_speech(soft_db_spl)).max())
-        for ear in ears
-    )
-    figure = new_figure(5.0 * len(ears), 4.0)
+def prescription_figure(
+    ears: Sequence[EarPrescription],
+    fit: Fit,
+    title: str,
+    warning: str,
+    against: Fit | None = None,
+) -> "Figure":
+    """Return the picture; all else as of `draw_prescription`."""
+    figure = new_figure(max(5.0 * len(ears), 6.0), 7.2)
     figure.suptitle(title, fontsize=11)
-    panels = figure.subplots(1, len(ears), sharey=True, squeeze=False)[0]
-    for axes, ear in zip(panels, ears, strict=True):
-        _ear(axes, ear)
-        axes.set_ylim(0.0, highest_db + GAIN_ROOM_DB)
-    panels[0].set_ylabel("insertion gain, dB")
-    if warning:
-        figure.supxlabel(warning, fontsize=9, color=RED, weight="bold")
+    panels = figure.subplots(
+        2, len(ears), sharey="row", sharex=True, squeeze=False, height_ratios=(3, 2)
+    )
+    for column, ear in enumerate(ears):
+        other = _other(against, ear.ear)
+        _gains(panels[0][column], ear, fit.of_ear(ear.ear), other)
+        if other is None:
+            _output(panels[1][column], ear, fit.of_ear(ear.ear))
+        else:
+            assert against is not None
+            _difference(panels[1][column], ear, differences_db(fit, against, ear.ear))
+    panels[0][0].set_ylim(0.0)
+    panels[0][0].set_ylabel("insertion gain, dB")
+    panels[1][0].set_ylabel("level, dB SPL" if against is None else "difference, dB")
+    figure.align_ylabels(panels[:, 0])
+    _legend(figure, ears, against, warning)
     return figure
 
 
-def _ear(axes: "Axes", ear: EarPrescription) -> None:
+def _other(against: Fit | None, ear: str) -> EarFit | None:
+    return next((each for each in against.ears if each.ear == ear), None) if against else None
+
+
+def _gains(axes: "Axes", ear: EarPrescription, fitted: EarFit, other: EarFit | None) -> None:
     colour = EAR_COLOURS[ear.ear]
     x = np.log2(ear.frequencies_hz)
-    axes.fill_between(x, ear.gain_low_db, ear.gain_high_db, color=colour, alpha=0.15, linewidth=0)
+    gain = ear.gain_at_db[CONVERSATION_DB_SPL]
+    axes.fill_between(x, gain.low, gain.high, color=colour, alpha=0.15, linewidth=0)
+    if other is not None:
+        _curves(axes, other, ORANGE)
     measured = [k for k, mark in enumerate(ear.marks) if mark != Outcome.INFERRED]
+    _curves(axes, fitted, colour)
     axes.plot(
-        x, ear.gain_db, color=colour, marker=EAR_MARKERS[ear.ear], markevery=measured,
-        fillstyle="none", clip_on=False,
-        label=f"speech at {CONVERSATION_DB_SPL:.0f} dB SPL, 95 % band",
+        x, gain.value, color=colour, linestyle="", marker=EAR_MARKERS[ear.ear], fillstyle="none",
+        markevery=measured, clip_on=False,
     )  # fmt: skip
-    for level_db_spl, dashes in OTHER_LEVELS_DB_SPL:
-        axes.plot(
-            x, ear.compression.gain_of_speech(level_db_spl), color=GREY, linestyle=dashes,
-            linewidth=1.0, label=f"speech at {level_db_spl:.0f} dB SPL",
-        )  # fmt: skip
-    signs = [
-        SIGNS.get(mark, WIDE_SIGN if frequency_hz in ear.wide_db else "")
-        for frequency_hz, mark in zip(ear.frequencies_hz, ear.marks, strict=True)
-    ]
-    for at, gain_db, sign in zip(x, ear.gain_db, signs, strict=True):
+    for at, gain_db, sign in zip(x, gain.value, _signs(ear), strict=True):
         axes.annotate(
             sign, (at, gain_db), (0, 5), textcoords="offset points", ha="center", color=INK
         )
-    if WIDE_SIGN in signs:
-        axes.plot([], [], marker=WIDE_MARKER, color=INK, ls="", label="less sure than wanted")
-    if len(measured) < len(ear.marks):
-        axes.plot([], [], color=colour, label="no marker: threshold inferred, not measured")
     axes.set_title(f"{ear.ear} ear", color=colour)
-    axes.set_xticks(np.log2(TICKS_HZ), [f"{f / 1000:g}" for f in TICKS_HZ])
-    axes.set_xlabel("frequency, kHz")
+    _frequencies(axes, x)
+
+
+def _curves(axes: "Axes", fitted: EarFit, colour: str) -> None:
+    """Draw the gains for three levels of speech, and the most gain."""
+    x = np.log2(fitted.table.center_hz)
+    for level_db_spl, dashes in DASHES.items():
+        width = 1.5 if level_db_spl == CONVERSATION_DB_SPL else 1.0
+        gains_db = fitted.gain_of_speech_db(level_db_spl)
+        axes.plot(x, gains_db, color=colour, linestyle=dashes, linewidth=width)
+    axes.plot(x, fitted.gains_max_db, color=colour, linestyle=LIMIT_DASHES, linewidth=0.8)
+
+
+def _output(axes: "Axes", ear: EarPrescription, fitted: EarFit) -> None:
+    """Draw what comes out of the aid between the threshold and the most that may come out."""
+    colour = EAR_COLOURS[ear.ear]
+    x = np.log2(ear.frequencies_hz)
+    output = ear.output_max_db_spl
+    axes.fill_between(x, output.low, output.high, color=colour, alpha=0.15, linewidth=0)
+    axes.plot(x, output.value, color=colour, linestyle=LIMIT_DASHES, linewidth=0.8)
+    for level_db_spl, dashes in DASHES.items():
+        speech_db_spl = _speech_in_thirds(x) + level_db_spl + fitted.gain_of_speech_db(level_db_spl)
+        axes.plot(x, speech_db_spl, color=colour, linestyle=dashes, linewidth=1.0)
+    threshold_db_spl = ear.threshold_db_hl + field_db_spl(np.array(ear.frequencies_hz))
+    axes.fill_between(x, threshold_db_spl, -20.0, color=GREY, alpha=0.3, linewidth=0)
+    axes.set_ylim(0.0, 120.0)
+    _frequencies(axes, x)
+
+
+def _speech_in_thirds(octaves: FloatArray) -> FloatArray:
+    """Return the level of speech in a third of an octave, beside that of all."""
+    levels_db = np.array(THIRDS_DB_SPL) - SPECTRUM_DB_SPL
+    return np.interp(octaves, np.log2(THIRDS_HZ), levels_db)
+
+
+def _difference(axes: "Axes", ear: EarPrescription, differences_db: FloatArray) -> None:
+    x = np.log2(ear.frequencies_hz)
+    axes.axhline(0.0, color=ORANGE, linewidth=1.0)
+    for dashes, row in zip(DASHES.values(), differences_db, strict=True):
+        axes.plot(x, row, color=EAR_COLOURS[ear.ear], linestyle=dashes)
+    _frequencies(axes, x)
+
+
+def _frequencies(axes: "Axes", x: FloatArray) -> None:
+    shown = [f for f in TICKS_HZ if x[0] <= np.log2(f) <= x[-1]]
+    axes.set_xticks(np.log2(shown), [f"{f / 1000:g}" for f in shown])
     axes.grid(visible=True)
-    axes.legend(frameon=False, fontsize=8, loc="best")
+
+
+def _signs(ear: EarPrescription) -> list[str]:
+    return [
+        SIGNS.get(mark, WIDE_SIGN if frequency_hz in ear.wide_db else "")
+        for frequency_hz, mark in zip(ear.frequencies_hz, ear.marks, strict=True)
+    ]
+
+
+def _legend(
+    figure: "Figure", ears: Sequence[EarPrescription], against: Fit | None, warning: str
+) -> None:
+    """Say below the panels what is what; a colour is an ear's, or the other fit's."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    for axes in figure.axes[-len(ears) :]:
+        axes.set_xlabel("frequency, kHz")
+    fonts = [FONT]
+    entries: list[Line2D | Patch] = [
+        Line2D([], [], color=INK, ls=dashes, label=f"speech at {level:.0f} dB SPL")
+        for level, dashes in DASHES.items()
+    ]
+    entries.append(Patch(color=EAR_COLOURS[ears[0].ear], alpha=0.15, label="95 % band"))
+    if against is None:
+        entries.append(Line2D([], [], color=INK, ls=LIMIT_DASHES, label="the most allowed"))
+        entries.append(Patch(color=GREY, alpha=0.3, label="not heard"))
+    else:
+        entries.append(Line2D([], [], color=INK, ls=LIMIT_DASHES, label="the most gain"))
+        label, fonts = drawable(f"against: {against.rule}"[:LABEL_CHARACTERS])
+        entries.append(Line2D([], [], color=ORANGE, label=label))
+    if any(WIDE_SIGN in _signs(ear) for ear in ears):
+        entries.append(
+            Line2D([], [], marker=WIDE_MARKER, color=INK, ls="", label="less sure than wanted")
+        )
+    if any(Outcome.INFERRED in ear.marks for ear in ears):
+        label = "no marker: threshold inferred, not measured"
+        entries.append(Line2D([], [], color=INK, label=label))
+    legend = figure.legend(
+        handles=entries, loc="outside lower center", ncols=LEGEND_COLUMNS[len(ears)], frameon=False,
+        prop={"family": fonts, "size": 8}, title=warning, title_fontsize=9,
+    )  # fmt: skip
+    legend.get_title().set_color(RED)
+    legend.get_title().set_fontweight("bold")

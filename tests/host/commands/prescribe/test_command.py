@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,11 +10,19 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from host_tools.commands.prescribe import insertion_gain
-from host_tools.commands.prescribe.ears import EarPrescription, prescribe_ear
+from device.hearing_aid.fit import Fit
+from device.hearing_aid.fit_file import read_fit
+from device.hearing_aid.rules import insertion_gain
+from firmware_py.procedure.tuning.space import DIMENSIONS
+from host_tools.commands.prescribe.ears import (
+    EarPrescription,
+    fit_of_ears,
+    fit_of_session,
+    prescribe_ear,
+)
 from host_tools.commands.prescribe.picture import prescription_figure
 from host_tools.recorded import read_session
-from tests.host.journals import GOLDEN, LEFT_S2, GpPta, Refused, rewrite
+from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, Refused, rewrite
 
 
 def figures(gp_pta: GpPta, *words: str | Path) -> dict[str, Any]:
@@ -33,25 +42,28 @@ def test_gain_is_the_rules_at_the_recorded_thresholds(rule: str, gp_pta: GpPta) 
         [t.frequency_hz for t in thresholds],
         [cast(float, t.threshold_db_hl or t.limit_db_hl) for t in thresholds],
     )  # fmt: skip
-    assert [band["gain_db"] for band in ear["bands"]] == pytest.approx(expected, abs=0.006)
+    assert [band["rule_gain_db"] for band in ear["bands"]] == pytest.approx(expected, abs=0.006)
     for band in ear["bands"]:
-        assert band["gain_low_db"] <= band["gain_db"] <= band["gain_high_db"]
+        limited_db = min(band["rule_gain_db"], band["gain_max_db"])
+        # between the levels of the table it is on a line, which rounds off where a limit begins
+        near_limit = abs(band["rule_gain_db"] - band["gain_max_db"]) < 4.0
+        assert band["gain_db"] == pytest.approx(limited_db, abs=0.85 if near_limit else 0.011)
+        assert band["held"] == (band["gain_db"] < band["rule_gain_db"] - 0.5)
 
 
 def test_the_band_of_a_half_gain_is_half_the_band_of_the_threshold() -> None:
-    session = read_session(LEFT_S2)
+    session = read_session(BOTH)
     ear = prescribe_ear(session, "left", "half-gain")
+    gain = ear.gain_at_db[65.0]
     low_db_hl, high_db_hl = session.test.ears["left"].estimator.threshold_band(ear.frequencies_hz)
-    (recorded,) = session.result.ears
+    recorded = session.result.by_ear["left"]
     inside = [t.mark == "measured" and (t.low_db_hl or 0.0) > 0.0 for t in recorded.thresholds]
 
     assert sum(inside) >= 5
     half_width_db = 0.25 * (high_db_hl - low_db_hl)
+    assert np.allclose(gain.low[inside], 0.5 * low_db_hl[inside], atol=0.12 * half_width_db[inside])
     assert np.allclose(
-        ear.gain_low_db[inside], 0.5 * low_db_hl[inside], atol=0.12 * half_width_db[inside]
-    )
-    assert np.allclose(
-        ear.gain_high_db[inside], 0.5 * high_db_hl[inside], atol=0.12 * half_width_db[inside]
+        gain.high[inside], 0.5 * high_db_hl[inside], atol=0.12 * half_width_db[inside]
     )
 
 
@@ -82,9 +94,10 @@ def test_pictures_and_figures_are_written_and_never_over_another(
     assert picture.read_bytes() == before
 
 
-def test_openmha_needs_both_ears(tmp_path: Path, refused: Refused) -> None:
-    words = ("-o", str(tmp_path / "aid.svg"), "-o", str(tmp_path / "aid.cfg"))
-    said = "gp-pta: -o: .cfg has gains of both ears, and the right ear has none\n"
+@pytest.mark.parametrize("ending", [".cfg", ".txt", ".librepods.json"])
+def test_what_an_aid_reads_needs_both_ears(ending: str, tmp_path: Path, refused: Refused) -> None:
+    words = ("-o", str(tmp_path / "aid.svg"), "-o", str(tmp_path / f"aid{ending}"))
+    said = f"gp-pta: -o: {ending} has settings of both ears, and the right ear has none\n"
     assert refused("prescribe", LEFT_S2, *words) == said
     assert list(tmp_path.iterdir()) == [], "nothing is written before that is seen"
 
@@ -115,6 +128,14 @@ def test_no_response_is_a_limit_and_says_so(gp_pta: GpPta) -> None:
     assert code == 0
     assert re.search(r"^1000 +>=", out, re.MULTILINE)
     assert "no response at the limit; the gain is the least the rule can mean" in out
+
+
+def test_nothing_inferred_between_limits_gets_more_gain_than_they_do(gp_pta: GpPta) -> None:
+    (ear,) = figures(gp_pta, GOLDEN / "silent-ear.journal", "--rule", "half-gain")["ears"]
+    inferred = [band for band in ear["bands"] if band["mark"] == "inferred"]
+    assert inferred
+    assert {band["threshold_db_hl"] for band in inferred} == {100.0}
+    assert {band["rule_gain_db"] for band in ear["bands"]} == {50.0}
 
 
 def test_an_unfinished_session_has_to_be_asked_for(
@@ -209,17 +230,137 @@ def test_what_was_inferred_stands_in_brackets_and_says_so(tmp_path: Path, gp_pta
     )
 
 
-def svg_words(ear: EarPrescription) -> str:
+def svg_words(ear: EarPrescription, against: Fit | None = None) -> str:
     """Return what is written in the picture of a prescription."""
-    figure = prescription_figure([ear], "", "")
+    fit = fit_of_ears(read_session(LEFT_S2), [ear])
+    figure = prescription_figure([ear], fit, "", "", against)
     return " ".join(text.get_text() for text in figure.findobj(Text))
+
+
+def test_the_fit_that_is_written_is_the_one_that_is_shown(tmp_path: Path, gp_pta: GpPta) -> None:
+    out = tmp_path / "aid.fit"
+    told = figures(gp_pta, BOTH, "-o", out)
+    fit = read_fit(out)
+
+    assert fit == fit_of_session(read_session(BOTH))
+    assert fit.source == BOTH.name
+    for ear in told["ears"]:
+        fitted = fit.of_ear(ear["ear"])
+        for name, level in (("soft_gain", 50.0), ("gain", 65.0), ("loud_gain", 80.0)):
+            gains_db = [band[f"{name}_db"] for band in ear["bands"]]
+            assert gains_db == pytest.approx(fitted.gain_of_speech_db(level), abs=0.006)
+        for band, of_fit in zip(ear["bands"], fitted.bands, strict=True):
+            assert band["output_max_db_spl"] == of_fit.output_max_db_spl <= 111.0
+            assert band["gain_max_db"] == of_fit.gain_max_db
+    assert {name: row["uncertainty_sd_db"] for name, row in told["tuning"].items()} == dict(
+        zip([d.name for d in DIMENSIONS], fit.uncertainty_db, strict=True)
+    )
+
+
+BANDED = ("gain{}_db", "soft_gain{}_db", "loud_gain{}_db", "compression_ratio{}", "knee{}_db_spl",
+          "output_max{}_db_spl")  # fmt: skip
+
+
+@pytest.mark.parametrize("coupling", ["closed", "open"])
+def test_every_setting_has_a_band_that_holds_it(coupling: str, gp_pta: GpPta) -> None:
+    (ear,) = figures(gp_pta, LEFT_S2, "--coupling", coupling)["ears"]
+    for band in ear["bands"]:
+        for name in BANDED:
+            low, value, high = (band[name.format(end)] for end in ("_low", "", "_high"))
+            assert low <= value + 0.011
+            assert value <= high + 0.011
+    widths = {
+        name: max(b[name.format("_high")] - b[name.format("_low")] for b in ear["bands"])
+        for name in BANDED
+    }
+    # The knee is that of soft speech for every ear, but where a limit raises it.
+    assert min(width for name, width in widths.items() if "knee" not in name) > 0.1
+    assert widths["knee{}_db_spl"] > 0.1
+
+
+def test_a_gain_that_a_limit_holds_is_marked(gp_pta: GpPta) -> None:
+    code, out, _ = gp_pta("prescribe", LEFT_S2, "--coupling", "open")
+    assert code == 0
+    assert re.search(r"^4000 +\d+ +20\^ ", out, re.MULTILINE)
+    assert not re.search(r"^ *500 .*\^", out, re.MULTILINE)
+    assert "^: left ear less than the rule's gain at 2000, 3000, 4000, 6000, 8000 Hz: open" in out
+
+
+def test_a_line_has_knee_ratio_and_limits(gp_pta: GpPta) -> None:
+    (ear,) = figures(gp_pta, LEFT_S2)["ears"]
+    (band,) = [b for b in ear["bands"] if b["frequency_hz"] == 1000]
+    _, out, _ = gp_pta("prescribe", LEFT_S2)
+    (line,) = re.findall(r"^1000 .*$", out, re.MULTILINE)
+    names = ("compression_ratio", "knee_db_spl", "gain_max_db", "output_max_db_spl")
+    ratio, *others = (band[name] for name in names)
+    assert line.split()[-4:] == [f"{ratio:.1f}", *(f"{value:.0f}" for value in others)]
+
+
+def test_another_rule_is_compared_with(tmp_path: Path, gp_pta: GpPta) -> None:
+    other = tmp_path / "other.fit"
+    assert gp_pta("prescribe", BOTH, "--rule", "camfit", "-o", other)[0] == 0
+    told = figures(gp_pta, BOTH, "--against", "camfit")
+    assert told == figures(gp_pta, BOTH, "--against", other)
+    rules = {rule: figures(gp_pta, BOTH, "--rule", rule) for rule in ("nal-r", "camfit")}
+    for k, ear in enumerate(told["against"]["ears"]):
+        ours, theirs = (
+            [band["gain_db"] for band in rules[rule]["ears"][k]["bands"]]
+            for rule in ("nal-r", "camfit")
+        )
+        assert ear["difference_db"] == pytest.approx(np.subtract(ours, theirs), abs=0.011)
+
+    picture = tmp_path / "both.svg"
+    code, out, _ = gp_pta("prescribe", BOTH, "--against", other, "-o", picture)
+    assert code == 0
+    assert picture.read_text().startswith("<?xml")
+    assert f"right ear against camfit, closed from {BOTH.name}: on average" in out
+
+
+def test_a_fit_with_one_ear_is_compared_where_it_has_one(tmp_path: Path, gp_pta: GpPta) -> None:
+    other = tmp_path / "left.fit"
+    assert gp_pta("prescribe", BOTH, "--ear", "left", "-o", other)[0] == 0
+    told = figures(gp_pta, BOTH, "--against", other)
+    assert [ear["ear"] for ear in told["against"]["ears"]] == ["left"]
+    assert set(told["against"]["ears"][0]["difference_db"]) == {0.0}
+    assert gp_pta("prescribe", BOTH, "--against", other, "-o", tmp_path / "both.svg")[0] == 0
+
+
+def test_a_fit_that_cannot_be_compared_with_is_named(
+    tmp_path: Path, gp_pta: GpPta, refused: Refused
+) -> None:
+    damaged, left = tmp_path / "damaged.fit", tmp_path / "left.fit"
+    assert gp_pta("prescribe", BOTH, "--ear", "left", "-o", left)[0] == 0
+    damaged.write_text(left.read_text().replace('"version": 1', '"version": 7'))
+    for words, said in (
+        (
+            ["--against", "louder"],
+            "--against is 'louder'; allowed is a file in .fit, or one of nal",
+        ),
+        (["--against", tmp_path / "no.fit"], "no.fit: cannot be read: No such file or directory"),
+        (["--against", damaged], "damaged.fit: version is 7; allowed is 1: made by another gp-pta"),
+        (
+            ["--against", left, "--ear", "right"],
+            "left.fit: has the left ear only, and nothing else",
+        ),
+    ):
+        assert said in refused("prescribe", BOTH, *words)
+
+
+def test_a_picture_of_two_fits_says_which_is_which() -> None:
+    session = read_session(LEFT_S2)
+    ear = prescribe_ear(session, "left", "nal-r")
+    against = replace(fit_of_session(session, "camfit"), rule="camfit, 聴力 $x$" + "y" * 1000)
+    words = svg_words(ear, against)
+    assert "against: camfit, 聴力 $x$" in words or "against: camfit, <U+8074>" in words
+    assert "y" * 40 not in words
+    assert "difference, dB" in words
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--ear", "right"], "the right ear was not tested; tested: left"),
-        (["-o", "gain.doc"], "allowed is a name in .svg, .pdf, .png, .json, .cfg"),
+        (["-o", "gain.doc"], "allowed is a name in .svg, .pdf, .png, .json, .fit, .cfg, .txt"),
         (["-o", "nowhere/gain.svg"], "in a directory that is there"),
     ],
 )

@@ -9,39 +9,26 @@ This is a plain default to start a fitting from, not a published nonlinear rule.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, Self
 
 import numpy as np
 
-from host_tools.commands.prescribe.rules import FloatArray
+from device.hearing_aid.speech import CONVERSATION_DB_SPL, FloatArray, speech_in_bands
 
-CONVERSATION_DB_SPL: Final = 65.0
 SOFT_BELOW_DB: Final = 15.0  # soft speech, 50 dB SPL: the knee
 LOUD_ABOVE_DB: Final = 35.0  # 100 dB SPL: no gain any more
 RATIO_MAX: Final = 3.0
 
-# The long-term average spectrum of speech at 70 dB SPL, men and women together: one-third-octave
-# levels in dB SPL (Byrne et al., J. Acoust. Soc. Am. 96 (1994) 2108-2120).
-SPEECH_DB_SPL: Final = 70.0
-SPEECH_BANDS_HZ: Final = (
-    63, 80, 100, 125, 160, 200, 250, 315, 400, 500, 630, 800, 1000, 1250, 1600, 2000, 2500, 3150,
-    4000, 5000, 6300, 8000, 10000, 12500, 16000,
-)  # fmt: skip
-SPEECH_LEVELS_DB_SPL: Final = (
-    38.6, 43.5, 54.4, 57.7, 56.8, 60.2, 60.3, 59.0, 62.1, 62.1, 60.5, 56.8, 53.7, 53.0, 52.0, 48.7,
-    48.1, 46.8, 45.6, 44.5, 44.3, 43.7, 43.4, 41.3, 40.7,
-)  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Compression:
-    """Compression of each band."""
+    """Compression of each band of an ear, or of many ears, (..., m)."""
 
-    # of the bands, which meet halfway on log frequency; the first and the last have no end
+    # of the bands, which meet halfway on log frequency; the first and the last have no end, (m,)
     center_hz: FloatArray
-    speech_db_spl: FloatArray  # level of conversational speech in the band
-    gain_db: FloatArray  # there
+    speech_db_spl: FloatArray  # level of conversational speech in the band, (m,)
+    gain_db: FloatArray  # there, without a limit
     ratio: FloatArray  # change of the input for 1 dB of the output, above the knee
     knee_db_spl: FloatArray  # level in the band from which it compresses
 
@@ -54,36 +41,34 @@ class Compression:
         """Return the gain of each band, dB, where speech has this level over all bands."""
         return self.gain_at(self.speech_db_spl + level_db_spl - CONVERSATION_DB_SPL)
 
+    def table_db(self, levels_db_spl: Sequence[float]) -> FloatArray:
+        """Return the gain of each band at each of these levels in it, (..., m, k)."""
+        return np.stack([self.gain_at(level) for level in levels_db_spl], axis=-1)
 
-def compression(center_hz: Sequence[float], gain_db: FloatArray) -> Compression:
+    def held_to(self, gain_max_db: FloatArray) -> Self:
+        """Return it with no gain above this of each band: it compresses from a higher level on."""
+        slope = 1.0 - 1.0 / self.ratio
+        # a gain of 0 does not fall, and is below any limit
+        meets_db = np.divide(
+            self.gain_db - gain_max_db, slope, out=np.full_like(slope, -np.inf), where=slope > 0.0
+        )
+        return replace(
+            self, knee_db_spl=np.maximum(self.knee_db_spl, self.speech_db_spl + meets_db)
+        )
+
+
+def compression(center_hz: Sequence[float] | FloatArray, gain_db: FloatArray) -> Compression:
     """Derive compression from the gains of a linear rule.
 
     Parameters
     ----------
     center_hz : (m,)
         Rising.
-    gain_db : (m,)
+    gain_db : (..., m)
         For conversational speech, not below 0.
     """
     center = np.asarray(center_hz, dtype=np.float64)
     speech_db_spl = speech_in_bands(center)
     slope = np.minimum(gain_db / LOUD_ABOVE_DB, 1.0 - 1.0 / RATIO_MAX)
-    return Compression(
-        center, speech_db_spl, gain_db, 1.0 / (1.0 - slope), speech_db_spl - SOFT_BELOW_DB
-    )
-
-
-def speech_in_bands(center_hz: FloatArray) -> FloatArray:
-    """Return the level of conversational speech in each band, dB SPL.
-
-    Within a third of an octave speech is taken to be spread evenly over log frequency.
-    """
-    thirds = np.log2(SPEECH_BANDS_HZ)
-    third_edges = np.concatenate(([thirds[0] - 1 / 6], 0.5 * (thirds[1:] + thirds[:-1]), [15.0]))
-    power = 10.0 ** (0.1 * (np.array(SPEECH_LEVELS_DB_SPL) + CONVERSATION_DB_SPL - SPEECH_DB_SPL))
-    below = np.concatenate(([0.0], np.cumsum(power)))
-    edges = 0.5 * (np.log2(center_hz[1:]) + np.log2(center_hz[:-1]))
-    at_edges = np.interp(edges, third_edges, below)
-    in_bands = np.diff(np.concatenate(([0.0], at_edges, [below[-1]])))
-    levels_db_spl: FloatArray = 10.0 * np.log10(in_bands)
-    return levels_db_spl
+    knee_db_spl = np.broadcast_to(speech_db_spl - SOFT_BELOW_DB, gain_db.shape)
+    return Compression(center, speech_db_spl, gain_db, 1.0 / (1.0 - slope), knee_db_spl)

@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from device.hearing_aid.rules import RULES, insertion_gain, within_publication
 from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
-from host_tools.commands.prescribe import RULES, insertion_gain
-from host_tools.commands.prescribe.rules import within_publication
 
 # By hand from the published formulas, at 250, 375, 500, 750 Hz, 1, 1.5, 2, 3, 4 and 6 kHz; at 375
 # and 750 Hz NAL's constants are those on the line over log frequency, so -11.735 and -2.735, and

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from device.hearing_aid.speech import FloatArray
 
 NAL_R: Final = "nal-r"
 NAL_RP: Final = "nal-rp"

@@ -6,32 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from host_tools.commands.prescribe.compression import (
-    SPEECH_DB_SPL,
-    SPEECH_LEVELS_DB_SPL,
-    compression,
-    speech_in_bands,
-)
+from device.hearing_aid.compression import compression
 
 CENTERS_HZ = (250, 500, 1000, 2000, 4000, 8000)
-
-
-def test_the_speech_spectrum_sums_to_its_level() -> None:
-    power = np.sum(10.0 ** (0.1 * np.array(SPEECH_LEVELS_DB_SPL)))
-    assert 10.0 * np.log10(power) == pytest.approx(SPEECH_DB_SPL, abs=0.1)
-
-
-@pytest.mark.parametrize("centers_hz", [(1000.0,), CENTERS_HZ, tuple(range(200, 8000, 37))])
-def test_the_bands_together_have_the_level_of_conversation(centers_hz: tuple[float, ...]) -> None:
-    in_bands = speech_in_bands(np.array(centers_hz, dtype=np.float64))
-    assert 10.0 * np.log10(np.sum(10.0 ** (0.1 * in_bands))) == pytest.approx(65.0, abs=0.1)
-
-
-def test_an_octave_band_has_its_three_thirds() -> None:
-    bands = speech_in_bands(np.array(CENTERS_HZ, dtype=np.float64))
-    thirds_db_spl = np.array((56.8, 53.7, 53.0)) - 5.0  # around 1 kHz
-    expected_db_spl = 10.0 * np.log10(np.sum(10.0 ** (0.1 * thirds_db_spl)))
-    assert bands[2] == pytest.approx(expected_db_spl, abs=0.1)
 
 
 @given(gains_db=st.lists(st.floats(0.0, 80.0), min_size=6, max_size=6))
@@ -59,3 +36,25 @@ def test_the_ratio_is_what_the_output_does() -> None:
     out = [level + float(c.gain_at(level)[0]) for level in (60.0, 70.0)]
     assert 10.0 / (out[1] - out[0]) == pytest.approx(float(c.ratio[0]))
     assert float(c.ratio[0]) == pytest.approx(35.0 / 15.0)
+
+
+@given(
+    gains_db=st.lists(st.floats(0.0, 80.0), min_size=6, max_size=6), most_db=st.floats(0.0, 60.0)
+)
+def test_held_to_a_limit_it_compresses_from_a_higher_level_on(
+    gains_db: list[float], most_db: float
+) -> None:
+    free = compression(CENTERS_HZ, np.array(gains_db))
+    held = free.held_to(np.full(6, most_db))
+    for level_db_spl in np.linspace(0.0, 130.0, 14):
+        expected_db = np.minimum(free.gain_at(level_db_spl), most_db)
+        assert_allclose(held.gain_at(level_db_spl), expected_db, atol=1e-9)
+
+
+def test_many_ears_at_once_get_what_each_gets_alone() -> None:
+    gains_db = np.array([[0.0, 5.0, 10.0, 20.0, 30.0, 60.0], [30.0] * 6])
+    together = compression(CENTERS_HZ, gains_db).held_to(np.full(6, 25.0))
+    levels = (0.0, 40.0, 65.0, 100.0)
+    for k in range(2):
+        alone = compression(CENTERS_HZ, gains_db[k]).held_to(np.full(6, 25.0))
+        assert_allclose(together.table_db(levels)[k], alone.table_db(levels))

@@ -1,0 +1,191 @@
+"""A fit in a file: JSON with a version and a checksum, which refuses what no aid may get."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from device.hearing_aid.fit import (
+    BANDS_MAX,
+    INPUT_LEVELS_DB_SPL,
+    BandFit,
+    EarFit,
+    Fit,
+    FitError,
+    refusal,
+)
+from firmware_py.procedure.printable import shown
+from firmware_py.procedure.tuning.space import DIMENSIONS
+
+FORMAT: Final = "gp-pta fit"
+VERSION: Final = 1
+# A fit of two ears with the most bands is a fifth of this.
+BYTES_MAX: Final = 200_000
+DIGEST_CHARACTERS: Final = 12
+
+_FILE_FIELDS: Final = ("format", "version", "checksum", "fit")
+_FIT_FIELDS: Final = ("rule", "source", "uncertainty_db", "input_levels_db_spl", "ears")
+_EAR_FIELDS: Final = ("ear", "output_max_db_spl", "bands")
+_BAND_FIELDS: Final = ("center_hz", "gain_max_db", "output_max_db_spl", "gains_db")
+
+
+def write_fit(path: Path, fit: Fit) -> None:
+    """Write a fit, whole or not at all; a file that is there is replaced."""
+    unfinished = path.with_name(f"{path.name}.part")
+    with unfinished.open("wb") as file:
+        file.write(fit_text(fit).encode())
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(path)
+
+
+def read_fit(path: Path) -> Fit:
+    """Read a fit.
+
+    Raises
+    ------
+    FitError
+        If it cannot be read, is no fit, is one of another version, is damaged, or has a value that
+        no aid may get; the message begins with the path.
+    """
+    try:
+        return fit_of_text(_content(path))
+    except FitError as error:
+        raise FitError(f"{path}: {error}") from None
+
+
+def fit_digest(path: Path) -> str:
+    """Return the first 12 hexadecimal digits of the SHA-256 of a file: its name in a journal.
+
+    Raises
+    ------
+    FitError
+        If it cannot be read, or is too large for a fit.
+    """
+    try:
+        return hashlib.sha256(_content(path)).hexdigest()[:DIGEST_CHARACTERS]
+    except FitError as error:
+        raise FitError(f"{path}: {error}") from None
+
+
+def fit_text(fit: Fit) -> str:
+    """Return a fit as it is in a file."""
+    record = _fit_record(fit)
+    whole = {"format": FORMAT, "version": VERSION, "checksum": checksum(record), "fit": record}
+    return json.dumps(whole, indent=1) + "\n"
+
+
+def fit_of_text(content: bytes) -> Fit:
+    """Return the fit of which a file has this content; `FitError` as `read_fit`."""
+    try:
+        return _fit_of_whole(json.loads(content.decode("utf-8"), parse_constant=_refuse_constant))
+    except FitError:
+        raise
+    except (ValueError, RecursionError) as error:  # no text, no JSON, nested without end
+        raise FitError(f"this is no fit: {error}") from None
+
+
+def _fit_of_whole(whole: Any) -> Fit:
+    if not isinstance(whole, dict) or whole.get("format") != FORMAT:
+        raise FitError(f'this is no fit: its field "format" is not {FORMAT!r}')
+    if whole.get("version") != VERSION:
+        raise refusal("version", whole.get("version"), f"is {VERSION}: made by another gp-pta")
+    _check_fields("the file", whole, _FILE_FIELDS)
+    found = checksum(whole["fit"])
+    if whole["checksum"] != found:
+        raise FitError(
+            f"damaged, or changed by hand: its checksum is {shown(whole['checksum'])}, and that "
+            f"of what it says {found!r}"
+        )
+    return _fit(whole["fit"])
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            content = file.read(BYTES_MAX + 1)
+    except OSError as error:
+        raise FitError(f"cannot be read: {error.strerror}") from None
+    if len(content) > BYTES_MAX:
+        raise FitError(f"is larger than {BYTES_MAX} bytes: this is no fit")
+    return content
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def checksum(record: object) -> str:
+    """Return a digest of the values of a fit in a file, whatever the spaces between them."""
+    canonical = json.dumps(record, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:DIGEST_CHARACTERS]
+
+
+def _fit_record(fit: Fit) -> dict[str, Any]:
+    names = [dimension.name for dimension in DIMENSIONS]
+    return {
+        "rule": fit.rule,
+        "source": fit.source,
+        "uncertainty_db": dict(zip(names, fit.uncertainty_db, strict=True)),
+        "input_levels_db_spl": list(INPUT_LEVELS_DB_SPL),
+        "ears": [
+            {
+                "ear": ear.ear,
+                "output_max_db_spl": ear.output_max_db_spl,
+                "bands": [
+                    {name: _plain(getattr(band, name)) for name in _BAND_FIELDS}
+                    for band in ear.bands
+                ],
+            }
+            for ear in fit.ears
+        ],
+    }
+
+
+def _plain(value: float | tuple[float, ...]) -> float | list[float]:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _fit(record: Any) -> Fit:
+    _check_fields("fit", record, _FIT_FIELDS)
+    if record["input_levels_db_spl"] != list(INPUT_LEVELS_DB_SPL):
+        first, last = INPUT_LEVELS_DB_SPL[0], INPUT_LEVELS_DB_SPL[-1]
+        raise refusal(
+            "input_levels_db_spl", record["input_levels_db_spl"], f"are {first:g} to {last:g} by 5"
+        )
+    names = [dimension.name for dimension in DIMENSIONS]
+    _check_fields("uncertainty_db", record["uncertainty_db"], names)
+    return Fit(
+        ears=tuple(_ear(ear) for ear in _listed("ears", record["ears"])),
+        rule=record["rule"],
+        source=record["source"],
+        uncertainty_db=tuple(record["uncertainty_db"][name] for name in names),
+    )
+
+
+def _ear(record: Any) -> EarFit:
+    _check_fields("an ear", record, _EAR_FIELDS)
+    bands = tuple(_band(band) for band in _listed("bands", record["bands"]))
+    return EarFit(record["ear"], bands, record["output_max_db_spl"])
+
+
+def _band(record: Any) -> BandFit:
+    _check_fields("a band", record, _BAND_FIELDS)
+    gains_db = _listed("gains_db", record["gains_db"])
+    return BandFit(
+        record["center_hz"], tuple(gains_db), record["gain_max_db"], record["output_max_db_spl"]
+    )
+
+
+def _listed(place: str, value: Any) -> list[Any]:
+    if not isinstance(value, list) or len(value) > max(BANDS_MAX, len(INPUT_LEVELS_DB_SPL)):
+        raise refusal(place, value, "is a list that is not too long")
+    return value
+
+
+def _check_fields(place: str, value: Any, names: Sequence[str]) -> None:
+    if not isinstance(value, Mapping) or set(value) != set(names):
+        told = list(value) if isinstance(value, Mapping) else value
+        raise refusal(place, told, f"is an object of {', '.join(names)}")

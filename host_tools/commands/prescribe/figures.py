@@ -1,0 +1,190 @@
+"""All figures of a prescription as JSON values, and what has to be known beside them."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from device.hearing_aid.fit import EarFit, Fit
+from device.hearing_aid.rules import rule_named, within_publication
+from device.hearing_aid.speech import (
+    CONVERSATION_DB_SPL,
+    LOUD_DB_SPL,
+    SOFT_DB_SPL,
+    SPEECH_LEVELS_DB_SPL,
+    FloatArray,
+)
+from firmware_py.archive import COMPLETE
+from firmware_py.calibration.in_force import CALIBRATED
+from firmware_py.console.words import readable
+from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.tuning.space import DIMENSIONS
+from host_tools.commands.prescribe.ears import Banded, EarPrescription
+from host_tools.drawing import WIDE_SIGN
+from host_tools.recorded import RecordedSession
+
+HELD_SIGN: Final = "^"  # behind a gain that a limit holds below the rule's
+
+
+def as_json(
+    session: RecordedSession, ears: Sequence[EarPrescription], fit: Fit, against: Fit | None = None
+) -> dict[str, Any]:
+    """Return a prescription as JSON values; `against` is another fit that it is compared with."""
+    figures = {
+        "journal": str(session.path),
+        "rule": ears[0].rule,
+        "source": rule_named(ears[0].rule).source,
+        "coupling": ears[0].coupling,
+        "calibration": session.calibration.headline,
+        "outcome": session.result.outcome,
+        "ears": [_ear_as_json(ear, fit) for ear in ears],
+        "tuning": _tuning_as_json(fit),
+    }
+    if against is not None:
+        figures["against"] = {
+            "rule": against.rule,
+            "source": against.source,
+            "ears": [
+                {"ear": ear.ear}
+                | {
+                    _name("difference", level): _rounded(differences_db(fit, against, ear.ear)[k])
+                    for k, level in enumerate(SPEECH_LEVELS_DB_SPL)
+                }
+                for ear in both(fit, against)
+            ],
+        }
+    return figures
+
+
+def both(fit: Fit, against: Fit) -> list[EarFit]:
+    """Return the ears of a fit that the other has, too."""
+    return [ear for ear in fit.ears if ear.ear in {other.ear for other in against.ears}]
+
+
+def differences_db(fit: Fit, against: Fit, ear: str) -> FloatArray:
+    """Return how much more gain a fit has than another, of an ear that both have.
+
+    Returns
+    -------
+    differences_db : (3, m)
+        For soft, conversational and loud speech, at the bands of the fit.
+    """
+    ours, theirs = fit.of_ear(ear), against.of_ear(ear)
+    at, known = np.log2(ours.table.center_hz), np.log2(theirs.table.center_hz)
+    rows = [
+        ours.gain_of_speech_db(level) - np.interp(at, known, theirs.gain_of_speech_db(level))
+        for level in SPEECH_LEVELS_DB_SPL
+    ]
+    return np.array(rows)
+
+
+def _name(what: str, speech_db_spl: float) -> str:
+    of_level = {SOFT_DB_SPL: "soft_", CONVERSATION_DB_SPL: "", LOUD_DB_SPL: "loud_"}
+    return f"{of_level[speech_db_spl]}{what}_db"
+
+
+def _rounded(values: FloatArray) -> list[float]:
+    return [round(float(value), 2) for value in values]
+
+
+def _ear_as_json(ear: EarPrescription, fit: Fit) -> dict[str, Any]:
+    within = ear.prescribed.limits
+    columns: dict[str, FloatArray] = {
+        "threshold_db_hl": ear.threshold_db_hl,
+        "rule_gain_db": ear.prescribed.target_db,
+        "gain_max_db": within.gain_max_db,
+        "speech_db_spl": ear.prescribed.compression.speech_db_spl,
+        "discomfort_db_spl": within.discomfort_db_spl,
+    }
+    for level, gain in ear.gain_at_db.items():
+        columns |= _with_band(_name("gain{}", level), gain)
+    columns |= _with_band("compression_ratio{}", ear.ratio)
+    columns |= _with_band("knee{}_db_spl", ear.knee_db_spl)
+    columns |= _with_band("output_max{}_db_spl", ear.output_max_db_spl)
+    bands = [
+        {
+            "frequency_hz": frequency_hz,
+            "mark": mark,
+            "wide": frequency_hz in ear.wide_db,
+            "published": within_publication(ear.rule, frequency_hz),
+            "held": bool(ear.held[k]),
+            **{name: round(float(column[k]), 2) for name, column in columns.items()},
+        }
+        for k, (frequency_hz, mark) in enumerate(zip(ear.frequencies_hz, ear.marks, strict=True))
+    ]
+    peak_db_spl = fit.of_ear(ear.ear).output_max_db_spl
+    return {"ear": ear.ear, "output_peak_max_db_spl": peak_db_spl, "bands": bands}
+
+
+def _with_band(name: str, found: Banded) -> dict[str, FloatArray]:
+    """Return the columns of a value and its band; the braces stand where "_low" does."""
+    return {
+        name.format(""): found.value,
+        name.format("_low"): found.low,
+        name.format("_high"): found.high,
+    }
+
+
+def _tuning_as_json(fit: Fit) -> dict[str, Any]:
+    """Return what a person's tuning of the fit begins with."""
+    ranges_db, prior_sd_db = fit.ranges_db(), fit.prior_sd_db()
+    return {
+        dimension.name: {
+            "low_db": ranges_db[dimension.name][0],
+            "high_db": ranges_db[dimension.name][1],
+            "uncertainty_sd_db": sd_db,
+            "prior_sd_db": round(prior_sd_db[dimension.name], 2),
+        }
+        for dimension, sd_db in zip(DIMENSIONS, fit.uncertainty_db, strict=True)
+    }
+
+
+def remarks(session: RecordedSession, ears: Sequence[EarPrescription]) -> list[str]:
+    """Return what whoever fits an aid has to know beside the gains."""
+    said = []
+    if session.calibration.state != CALIBRATED:
+        said.append(session.calibration.headline)
+    if session.result.outcome != COMPLETE:
+        said.append("from a session that came to no end")
+    marks = {mark for ear in ears for mark in ear.marks}
+    if Outcome.NO_RESPONSE in marks:
+        said.append(">=: no response at the limit; the gain is the least the rule can mean")
+    if Outcome.INCOMPLETE in marks:
+        said.append("?: the threshold lies perhaps beyond the limit")
+    said += _inferred(ears)
+    said += _held(ears)
+    wanted_db = session.settings.wanted_half_width_db
+    for ear in ears:
+        wide = ", ".join(
+            f"{f} Hz ±{half_db:.0f} dB, ±{wanted_db(f):g} wanted"
+            for f, half_db in ear.wide_db.items()
+        )
+        if wide:
+            said.append(f"{WIDE_SIGN}: {ear.ear} ear wide: {wide}")
+    said += map(readable, session.result.remarks)
+    said.append("Air conduction only; a start for a fitting, to be verified on the ear.")
+    return said
+
+
+def _inferred(ears: Sequence[EarPrescription]) -> list[str]:
+    said = []
+    for ear in ears:
+        pairs = zip(ear.frequencies_hz, ear.marks, strict=True)
+        inferred = ", ".join(str(f) for f, mark in pairs if mark == Outcome.INFERRED)
+        if inferred:
+            said.append(
+                f"( ): {ear.ear} ear not measured at {inferred} Hz: threshold and gain are inferred"
+            )
+    return said
+
+
+def _held(ears: Sequence[EarPrescription]) -> list[str]:
+    said = []
+    for ear in ears:
+        held = [f for f, is_held in zip(ear.frequencies_hz, ear.held, strict=True) if is_held]
+        if held:
+            said.append(
+                f"{HELD_SIGN}: {ear.ear} ear less than the rule's gain at "
+                f"{', '.join(map(str, held))} Hz: {ear.coupling} fitting, or comfort"
+            )
+    return said

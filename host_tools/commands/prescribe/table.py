@@ -1,0 +1,103 @@
+"""A prescription on the screen."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from device.hearing_aid.fit import Fit
+from device.hearing_aid.rules import rule_named, within_publication
+from device.hearing_aid.speech import LOUD_DB_SPL, SOFT_DB_SPL, SPEECH_LEVELS_DB_SPL
+from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.printable import printable
+from host_tools.commands.prescribe.ears import EarPrescription
+from host_tools.commands.prescribe.figures import HELD_SIGN, both, differences_db
+from host_tools.drawing import WIDE_SIGN
+from host_tools.terminal import show
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+INFERRED_SIGN: Final = "("  # and a closing one behind
+# Before the threshold and the gain.
+MARKS: Final[dict[str, str]] = {
+    Outcome.NO_RESPONSE: ">=",
+    Outcome.HEARS_ALL: "<=",
+    Outcome.INCOMPLETE: "?",
+    Outcome.INFERRED: INFERRED_SIGN,
+}
+COLUMNS: Final = (
+    "Hz", "dB HL", "gain,\ndB", "95 %\nband", "at 50\ndB SPL", "at 80\ndB SPL", "ratio",
+    "knee,\ndB SPL", "most\ngain", "most out,\ndB SPL",
+)  # fmt: skip
+NOT_COMPRESSED: Final = 1.05  # a ratio of less is written as 1.0
+
+
+def print_prescription(
+    ears: Sequence[EarPrescription], fit: Fit, against: Fit | None, remarks: Sequence[str]
+) -> None:
+    """Print a table an ear, and what has to be known beside it."""
+    from rich.console import Console
+
+    screen = Console(highlight=False)
+    rule = rule_named(ears[0].rule)
+    screen.print(
+        f"[bold]{rule.name}[/bold] ({rule.source}), {ears[0].coupling} fitting", soft_wrap=True
+    )
+    for ear in ears:
+        screen.print(_table(ear))
+    if against is not None:
+        _print_difference(screen, fit, against)
+    for remark in remarks:
+        show(screen, remark, "yellow", soft_wrap=True)
+
+
+def _table(ear: EarPrescription) -> "Table":
+    from rich.table import Table
+
+    table = Table(title=f"{ear.ear} ear", title_justify="left", box=None, pad_edge=False)
+    for heading in COLUMNS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for k, frequency_hz in enumerate(ear.frequencies_hz):
+        table.add_row(str(frequency_hz), *_row(ear, k))
+    return table
+
+
+def _row(ear: EarPrescription, k: int) -> list[str]:
+    mark = MARKS.get(ear.marks[k], WIDE_SIGN if ear.frequencies_hz[k] in ear.wide_db else "")
+    end = ")" if mark == INFERRED_SIGN else ""
+    star = "" if within_publication(ear.rule, ear.frequencies_hz[k]) else "*"
+    held = HELD_SIGN if ear.held[k] else ""
+    soft, loud = (ear.gain_at_db[level].value[k] for level in (SOFT_DB_SPL, LOUD_DB_SPL))
+    gain = ear.gain_at_db[SPEECH_LEVELS_DB_SPL[1]]
+    compresses = ear.ratio.value[k] >= NOT_COMPRESSED
+    return [
+        f"{mark}{ear.threshold_db_hl[k]:.0f}{end}",
+        f"{mark}{gain.value[k]:.0f}{end}{held}{star}",
+        f"{gain.low[k]:.0f} to {gain.high[k]:.0f}",
+        f"{soft:.0f}",
+        f"{loud:.0f}",
+        f"{ear.ratio.value[k]:.1f}",
+        f"{ear.knee_db_spl.value[k]:.0f}" if compresses else "-",
+        f"{ear.prescribed.limits.gain_max_db[k]:.0f}",
+        f"{ear.output_max_db_spl.value[k]:.0f}",
+    ]
+
+
+def _print_difference(screen: "Console", fit: Fit, against: Fit) -> None:
+    for ear in both(fit, against):
+        at_db = differences_db(fit, against, ear.ear)
+        means = ", ".join(
+            f"{np.mean(row):+.1f} dB at {level:.0f} dB SPL"
+            for level, row in zip(SPEECH_LEVELS_DB_SPL, at_db, strict=True)
+        )
+        where = int(np.argmax(np.abs(at_db[1])))
+        largest = f"{at_db[1, where]:+.1f} dB at {ear.bands[where].center_hz:g} Hz"
+        show(
+            screen,
+            f"{ear.ear} ear against {printable(against.rule)} from {printable(against.source)}: on "
+            f"average {means}; the most for conversation {largest}",
+            "cyan",
+            soft_wrap=True,
+        )

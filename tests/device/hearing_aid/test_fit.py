@@ -1,0 +1,219 @@
+"""A fit has only values that an aid may get, and stays within its limits however it is tuned."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as budget
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from device.hearing_aid.fit import (
+    INPUT_LEVELS_DB_SPL,
+    UNMATCHED_DB,
+    BandFit,
+    EarFit,
+    Fit,
+    FitError,
+)
+from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting
+from tests.device.hearing_aid.fits import (
+    CENTERS_HZ,
+    fits,
+    plain_band,
+    plain_ear,
+    plain_fit,
+    settings,
+)
+
+NAN = math.nan
+FLAT = (10.0,) * len(INPUT_LEVELS_DB_SPL)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("center_hz", NAN, "center_hz is nan; allowed are numbers from 20 to 20000 Hz"),
+        ("center_hz", 19.9, "center_hz is 19.9; allowed are numbers from 20 to 20000 Hz"),
+        ("center_hz", True, "center_hz is True"),
+        ("center_hz", "1000", "center_hz is '1000'"),
+        ("gain_max_db", 80.1, "gain_max_db of the band at 1000 Hz is 80.1; allowed are numbers"),
+        ("gain_max_db", math.inf, "is inf; allowed are numbers from 0 to 80 dB"),
+        ("gain_max_db", 9.9, "at 0 dB SPL is 10.0; allowed are numbers from 0 to 9.9 dB, the ba"),
+        ("output_max_db_spl", 111.1, "is 111.1; allowed are numbers from 0 to 111 dB SPL"),
+        ("output_max_db_spl", NAN, "is nan; allowed are numbers from 0 to 111 dB SPL"),
+        ("gains_db", FLAT[1:], "allowed is one gain for each of 25 input levels"),
+        ("gains_db", list(FLAT), "allowed is one gain for each of 25 input levels"),
+        ("gains_db", (*FLAT[1:], NAN), "at 120 dB SPL is nan; allowed are numbers from 0 to 50"),
+        ("gains_db", (-0.1, *FLAT[1:]), "at 0 dB SPL is -0.1; allowed are numbers from 0 to 50"),
+        ("gains_db", (*FLAT[1:], 4.9), "falls by 5.1 dB from a level to the next; allowed is 5 dB"),
+    ],
+)
+def test_a_band_that_no_aid_may_get_is_refused(field: str, value: Any, said: str) -> None:
+    band = BandFit(1000.0, FLAT, 50.0, 100.0)
+    with pytest.raises(FitError) as refused:
+        replace(band, **{field: value})
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("ear", "both", "ear is 'both'; allowed are left, right"),
+        ("bands", (), "bands of the left ear is (); allowed are 1 to 32"),
+        ("bands", (plain_band(),) * 2, "center_hz of the left ear is [1000.0, 1000.0]; allowed is"),
+        ("bands", (plain_band(2000.0), plain_band()), "allowed is each above the last"),
+        ("output_max_db_spl", 114.1, "allowed are numbers from 0 to 114 dB SPL"),
+    ],
+)
+def test_an_ear_that_no_aid_may_get_is_refused(field: str, value: Any, said: str) -> None:
+    with pytest.raises(FitError) as refused:
+        replace(plain_ear(), **{field: value})
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("ears", (), "ears is (); allowed are one or two"),
+        ("ears", (plain_ear(), plain_ear()), "ears is ['left', 'left']; allowed is each ear once"),
+        (
+            "ears",
+            (plain_ear(), EarFit("right", (plain_band(),), 100.0)),
+            "center_hz of the second ear is [1000.0]; allowed are those of the first ear",
+        ),
+        ("rule", "a\nb", "rule is 'a\\nb'; allowed is a text that can be printed"),
+        ("source", "x" * 2001, "allowed is a text that can be printed, 2000 characters"),
+        ("uncertainty_db", (1.0,), "uncertainty_db is (1.0,); allowed are 4 numbers"),
+        ("uncertainty_db", (0.0, NAN, 0.0, 0.0), "uncertainty_db of tilt_db is nan"),
+    ],
+)
+def test_a_fit_that_no_aid_may_get_is_refused(field: str, value: Any, said: str) -> None:
+    with pytest.raises(FitError) as refused:
+        replace(plain_fit(), **{field: value})
+    assert said in str(refused.value)
+
+
+def test_an_ear_that_is_not_fitted_is_named() -> None:
+    one = Fit((plain_ear("left"),), "by hand", "nobody")
+    assert one.of_ear("left") == one.ears[0]
+    with pytest.raises(FitError, match="the fit from nobody has no right ear"):
+        one.of_ear("right")
+
+
+def test_between_levels_and_centres_the_gain_is_on_a_line() -> None:
+    low, high = plain_band(1000.0, 20.0), plain_band(4000.0, 30.0)
+    ear = EarFit("left", (low, high), 100.0)
+
+    assert ear.gain_db(1000.0, 40.0) == 20.0
+    assert ear.gain_db(1000.0, 43.0) == pytest.approx(18.5)
+    assert ear.gain_db(2000.0, 40.0) == pytest.approx(25.0)
+    assert ear.gain_db(100.0, -20.0) == 20.0
+    assert ear.gain_db(9000.0, 500.0) == high.gains_db[-1]
+
+
+@budget(max_examples=60)
+@given(fit=fits(), setting=settings)
+def test_no_setting_leaves_the_limits_of_the_fit(fit: Fit, setting: Setting) -> None:
+    tuned = fit.tuned(setting)  # which a `Fit` that leaves them would refuse
+    for before, after in zip(fit.ears, tuned.ears, strict=True):
+        assert after.output_max_db_spl == before.output_max_db_spl
+        for band, now in zip(before.bands, after.bands, strict=True):
+            assert now.gain_max_db == band.gain_max_db
+            assert now.output_max_db_spl == band.output_max_db_spl
+            assert 0.0 <= min(now.gains_db) <= max(now.gains_db) <= band.gain_max_db
+
+
+@budget(max_examples=60)
+@given(setting=settings, overall_db=st.sampled_from((0.0, 4.0)))
+def test_only_overall_gain_makes_speech_louder(setting: Setting, overall_db: float) -> None:
+    fit = plain_fit(gain_db=38.0, most_db=80.0)
+    setting = replace(setting, overall_db=overall_db)
+    for ear, tuned in zip(fit.ears, fit.tuned(setting).ears, strict=True):
+        asked_db = ear.table.gains_db + ear.table.change_db(setting)
+        if asked_db[:, 5:15].min() < 0.0:
+            continue  # something is lost to the limits where speech is, 25 to 70 dB SPL
+        louder_db = tuned.speech_output_db_a() - ear.speech_output_db_a()
+        assert louder_db == pytest.approx(overall_db, abs=0.5)
+
+
+def test_each_number_has_its_shape() -> None:
+    fit = plain_fit(gain_db=40.0, most_db=80.0)
+    ear = fit.ears[0]
+
+    def added_db(setting: Setting, speech_db_spl: float = 65.0) -> np.ndarray:
+        tuned = fit.tuned(setting).ears[0]
+        return tuned.gain_of_speech_db(speech_db_spl) - ear.gain_of_speech_db(speech_db_spl)
+
+    assert_allclose(added_db(Setting(overall_db=5.0)), 5.0, atol=0.02)
+    tilted_db = added_db(Setting(tilt_db=6.0))
+    assert_allclose(np.diff(tilted_db), [0.0, 2.0, 2.0, 2.0, 0.0], atol=0.02)
+    bump_db = added_db(Setting(mid_db=6.0))
+    assert_allclose(bump_db - bump_db[0], [0.0, 0.0, 4.016, 4.936, 0.047, 0.0], atol=0.05)
+    for speech_db_spl, expected_db in ((50.0, 3.0), (65.0, 0.0), (80.0, -3.0)):
+        soft_db = added_db(Setting(soft_db=6.0), speech_db_spl)
+        assert_allclose(soft_db, expected_db, atol=0.6)  # the table has a gain every 5 dB
+    assert fit.tuned(PRESCRIPTION) == fit
+
+
+@budget(max_examples=60)
+@given(setting=settings)
+def test_no_ratio_becomes_more_than_five(setting: Setting) -> None:
+    for ear in plain_fit(gain_db=38.0, most_db=80.0).tuned(setting).ears:
+        steps_db = np.diff(ear.table.gains_db, axis=1)
+        assert steps_db.min() >= -5.0 * (1.0 - 1.0 / 5.0) - 0.011
+
+
+def test_a_setting_beyond_its_limit_is_refused() -> None:
+    for setting, said in (
+        (Setting(tilt_db=12.5), "tilt_db of the setting is 12.5; allowed are numbers from -12 to"),
+        (Setting(soft_db=NAN), "soft_db of the setting is nan"),
+    ):
+        with pytest.raises(FitError) as refused:
+            plain_fit().tuned(setting)
+        assert said in str(refused.value)
+
+
+def test_what_was_tuned_says_so() -> None:
+    tuned = plain_fit().tuned(Setting(overall_db=1.5, soft_db=-2.0))
+    assert tuned.rule == "by hand; tuned: overall +1.5, tilt +0.0, mid +0.0, soft -2.0 dB"
+
+
+def test_where_nothing_is_lost_every_number_goes_to_its_limit() -> None:
+    ranges_db = plain_fit(gain_db=45.0, most_db=80.0).ranges_db()
+    limits = {d.name: (-d.limit_db, d.limit_db) for d in DIMENSIONS}
+    # the gains fall by half a dB for 1 dB, and may fall by 0.8: 0.3 for 30 dB are left
+    assert ranges_db == limits | {"soft_db": (-12.0, 9.0)}
+
+
+def test_a_range_ends_where_a_limit_takes_the_effect() -> None:
+    without_gain = plain_fit(gain_db=0.0, most_db=6.0).ranges_db()
+    assert without_gain["overall_db"] == (0.0, 6.0)
+
+
+@budget(max_examples=25, deadline=None)
+@given(fit=fits())
+def test_a_range_holds_none_and_within_it_speech_keeps_its_level(fit: Fit) -> None:
+    for name, (low_db, high_db) in fit.ranges_db().items():
+        assert -12.0 <= low_db <= 0.0 <= high_db <= 12.0
+        for value_db in (low_db, high_db):
+            tuned = fit.tuned(replace(PRESCRIPTION, **{name: value_db}))
+            for before, after in zip(fit.ears, tuned.ears, strict=True):
+                moved_db = after.speech_output_db_a() - before.speech_output_db_a()
+                assert name == "overall_db" or abs(moved_db) <= UNMATCHED_DB
+
+
+def test_the_prior_is_as_wide_as_wishes_and_thresholds_together() -> None:
+    prior = plain_fit().prior_sd_db()
+    wishes = {d.name: d.wish_sd_db for d in DIMENSIONS}
+    assert prior["soft_db"] == wishes["soft_db"]
+    assert prior["mid_db"] == pytest.approx(math.hypot(wishes["mid_db"], 3.0))
+
+
+def test_the_centres_are_as_they_were() -> None:
+    assert [band.center_hz for band in plain_fit().tuned(Setting(mid_db=3.0)).ears[1].bands] == [
+        *CENTERS_HZ
+    ]

@@ -1,0 +1,172 @@
+"""A fit comes back from its file as it was, and no file brings a value that no aid may get."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as budget
+from hypothesis import strategies as st
+
+from device.hearing_aid.fit import Fit, FitError
+from device.hearing_aid.fit_file import (
+    BYTES_MAX,
+    checksum,
+    fit_digest,
+    fit_of_text,
+    fit_text,
+    read_fit,
+    write_fit,
+)
+from firmware_py.procedure.tuning.space import Setting
+from tests.device.hearing_aid.fits import fits, plain_fit
+
+
+@budget(max_examples=40)
+@given(fit=fits())
+def test_a_fit_comes_back_as_it_was(fit: Fit) -> None:
+    assert fit_of_text(fit_text(fit).encode()) == fit
+
+
+def test_a_file_comes_back_and_has_a_digest(tmp_path: Path) -> None:
+    path = tmp_path / "aid.fit"
+    fit = plain_fit().tuned(Setting(tilt_db=3.0))
+    write_fit(path, fit)
+
+    assert read_fit(path) == fit
+    assert fit_digest(path) == hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    assert [each.name for each in tmp_path.iterdir()] == ["aid.fit"]
+
+
+def altered(change: Any, sum_again: bool = True) -> bytes:
+    """Return the text of a fit after a change, with the checksum that belongs to it."""
+    whole = json.loads(fit_text(plain_fit()))
+    change(whole)
+    if sum_again:
+        whole["checksum"] = checksum(whole["fit"])
+    return json.dumps(whole).encode()
+
+
+def put(*way: str | int, value: object) -> Any:
+    def change(whole: Any) -> None:
+        *to, last = way
+        for step in to:
+            whole = whole[step]
+        whole[last] = value
+
+    return change
+
+
+BAND = ("fit", "ears", 0, "bands", 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (put("version", value=2), "version is 2; allowed is 1: made by another gp-pta"),
+        (put("version", value=None), "version is None"),
+        (put("format", value="x"), "this is no fit: its field \"format\" is not 'gp-pta fit'"),
+        (put("more", value=1), "allowed is an object of format, version, checksum, fit"),
+        (put("fit", value=[]), "fit is []; allowed is an object of rule, source"),
+        (put("fit", "ears", value=[]), "ears is (); allowed are one or two"),
+        (put("fit", "ears", value={}), "ears is {}; allowed is a list"),
+        (put("fit", "ears", value=[1]), "an ear is 1; allowed is an object of ear"),
+        (put("fit", "rule", value=1), "rule is 1; allowed is a text"),
+        (put("fit", "uncertainty_db", value={}), "uncertainty_db is []; allowed is an object of"),
+        (put("fit", "input_levels_db_spl", value=[0]), "allowed are 0 to 120 by 5"),
+        (put("fit", "ears", 0, "ear", value=["left"]), "ear is ['left']; allowed are left, right"),
+        (put(*BAND, value=None), "a band is None; allowed is an object of center_hz"),
+        (put(*BAND, "output_max_db_spl", value=10**400), "allowed are numbers from 0 to 111"),
+        (put(*BAND, "gain_max_db", value=1e300), "is 1e+300; allowed are numbers from 0 to 80 dB"),
+        (put(*BAND, "gains_db", value=[20.0] * 1000), "allowed is a list that is not too long"),
+        (put(*BAND, "gains_db", 3, value="20"), "is '20'; allowed are numbers"),
+        (put(*BAND, "gains_db", 3, value=None), "is None; allowed are numbers"),
+        (put(*BAND, "gains_db", 3, value=51.0), "at 15 dB SPL is 51.0; allowed are numbers from 0"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_wrong_is_refused_with_what_is_allowed(change: Any, said: str) -> None:
+    with pytest.raises(FitError) as refused:
+        fit_of_text(altered(change))
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
+def test_what_is_no_number_of_json_is_refused(constant: str) -> None:
+    content = fit_text(plain_fit()).replace("50.0", constant, 1).encode()
+    with pytest.raises(FitError, match=f"this is no fit: {constant} is no number of JSON"):
+        fit_of_text(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff\xfe",
+        b"[]",
+        b"null",
+        b"[" * 100_000,
+        b'{"format":' * 20_000,
+        b"9" * 10_000,
+        b'{"format": "gp-pta fit", "version": 1}',
+    ],
+)
+def test_what_is_no_fit_is_refused(content: bytes) -> None:
+    with pytest.raises(FitError):
+        fit_of_text(content)
+
+
+@budget(max_examples=100)
+@given(at=st.integers(0), bit=st.integers(0, 7))
+def test_a_damaged_file_is_refused_or_says_the_same(at: int, bit: int) -> None:
+    fit = plain_fit()
+    content = bytearray(fit_text(fit).encode())
+    content[at % len(content)] ^= 1 << bit
+    try:
+        found = fit_of_text(bytes(content))
+    except FitError:
+        return
+    assert found == fit  # only a space has changed
+
+
+@pytest.mark.parametrize("depth", [*range(1, 20), *range(800, 1000, 7)])
+def test_nesting_of_any_depth_is_refused(depth: int) -> None:
+    nested = b'{"format": "gp-pta fit", "version": 1, "checksum": "", "fit": %b%b}'
+    for opening, closing in ((b"[", b"]"), (b'{"a":', b"}")):
+        inside = b"1" if closing == b"}" else b""
+        with pytest.raises(FitError):
+            fit_of_text(nested % (opening * depth + inside, closing * depth))
+
+
+def test_what_was_changed_by_hand_says_so() -> None:
+    content = altered(put(*BAND, "gains_db", 3, value=25.0), sum_again=False)
+    with pytest.raises(FitError, match="damaged, or changed by hand: its checksum is '"):
+        fit_of_text(content)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    missing, large = tmp_path / "no.fit", tmp_path / "large.fit"
+    large.write_bytes(b" " * (BYTES_MAX + 1))
+    for path, said in (
+        (missing, "cannot be read: No such file"),
+        (tmp_path, "cannot be read: Is a directory"),
+        (large, "is larger than 200000 bytes: this is no fit"),
+    ):
+        for read in (read_fit, fit_digest):
+            with pytest.raises(FitError) as refused:
+                read(path)
+            assert str(refused.value).startswith(f"{path}: {said}")
+
+
+def test_the_largest_fit_has_room() -> None:
+    whole = json.loads(fit_text(plain_fit()))
+    bands = [each | {"center_hz": 100.0 + k} for k in range(32) for each in
+             whole["fit"]["ears"][0]["bands"][:1]]  # fmt: skip
+    for ear in whole["fit"]["ears"]:
+        ear["bands"] = [band | {"gains_db": [12.3456789012345] * 25} for band in bands]
+    whole["checksum"] = checksum(whole["fit"])
+    text = json.dumps(whole, indent=1)
+
+    assert len(text) < BYTES_MAX / 2
+    assert len(fit_of_text(text.encode()).ears[0].bands) == 32

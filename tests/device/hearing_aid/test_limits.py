@@ -1,0 +1,79 @@
+"""No aid is louder than is comfortable or allowed, and none gets more gain than it can keep."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from device.hearing_aid.limits import (
+    coupler_above_field_db,
+    discomfort_db_hl,
+    field_db_spl,
+    limits,
+    output_ceiling_db_spl,
+)
+from device.hearing_aid.speech import speech_in_bands
+
+CENTERS_HZ = np.array((250.0, 500.0, 1000.0, 2000.0, 3000.0, 4000.0, 8000.0))
+
+
+@pytest.mark.parametrize(
+    ("threshold_db_hl", "expected_db_hl"),
+    [(-10.0, 100.0), (0.0, 100.0), (40.0, 100.0), (60.0, 110.0), (80.0, 120.0), (120.0, 140.0)],
+)
+def test_discomfort_is_that_of_pascoe(threshold_db_hl: float, expected_db_hl: float) -> None:
+    assert discomfort_db_hl(np.array(threshold_db_hl)) == expected_db_hl
+
+
+def test_0_db_hl_in_the_field_and_in_the_coupler_are_those_of_the_standards() -> None:
+    at_hz = np.array((1000.0, 4000.0))
+    assert_array_equal(field_db_spl(at_hz), (2.4, -5.4))
+    # ER-3A on the 2-cm³ coupler: 0 and 5.5 dB SPL
+    assert_allclose(coupler_above_field_db(at_hz), (-2.4, 10.9))
+    assert_allclose(output_ceiling_db_spl(at_hz), (111.0, 100.1))
+
+
+def test_a_mild_loss_is_limited_by_discomfort_and_a_severe_one_by_law() -> None:
+    mild = limits(CENTERS_HZ, np.full(7, 20.0)).output_max_db_spl
+    severe = limits(CENTERS_HZ, np.full(7, 90.0)).output_max_db_spl
+    assert mild[2] == 102.4
+    assert severe[2] == 111.0
+
+
+@given(thresholds_db_hl=st.lists(st.floats(-30.0, 140.0), min_size=7, max_size=7))
+@pytest.mark.parametrize("coupling", ["closed", "open"])
+def test_the_limits_are_the_least_of_all_reasons(
+    coupling: str, thresholds_db_hl: list[float]
+) -> None:
+    found = limits(CENTERS_HZ, np.array(thresholds_db_hl), coupling)
+
+    assert np.all(found.output_max_db_spl <= 111.0)
+    in_coupler_db_spl = found.output_max_db_spl + coupler_above_field_db(CENTERS_HZ)
+    assert np.all(in_coupler_db_spl <= 111.0 + 0.051)
+    assert np.all(found.output_max_db_spl <= found.discomfort_db_spl + 0.051)
+    assert np.all(found.gain_max_db <= found.feedback_db + 0.051)
+    peaks_db_spl = speech_in_bands(CENTERS_HZ) + 12.0 + found.gain_max_db
+    assert np.all(peaks_db_spl <= found.output_max_db_spl + 0.051)
+    assert np.all(found.gain_max_db >= 0.0)
+
+
+def test_an_open_fitting_keeps_less_gain() -> None:
+    thresholds_db_hl = np.full(7, 60.0)
+    closed, open_ = (limits(CENTERS_HZ, thresholds_db_hl, c) for c in ("closed", "open"))
+    assert np.all(open_.feedback_db < closed.feedback_db)
+    assert open_.gain_max_db[-2] == 20.0
+
+
+def test_many_audiograms_at_once_get_what_each_gets_alone() -> None:
+    audiograms = np.array([[10.0] * 7, [50.0] * 7, [100.0] * 7])
+    together = limits(CENTERS_HZ, audiograms)
+    for k, audiogram in enumerate(audiograms):
+        alone = limits(CENTERS_HZ, audiogram)
+        assert_array_equal(together.output_max_db_spl[k], alone.output_max_db_spl)
+        assert_array_equal(together.gain_max_db[k], alone.gain_max_db)
+
+
+def test_a_coupling_that_is_not_known_is_named() -> None:
+    with pytest.raises(ValueError, match="coupling is 'dome'; allowed are closed, open"):
+        limits(CENTERS_HZ, np.zeros(7), "dome")

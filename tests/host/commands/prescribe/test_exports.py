@@ -1,0 +1,37 @@
+"""A tuned fit is written for every aid as the fit of a session is."""
+
+import re
+
+import numpy as np
+import pytest
+
+from device.hearing_aid.fit import INPUT_LEVELS_DB_SPL, Fit, FitError
+from device.hearing_aid.fit_file import fit_of_text
+from firmware_py.procedure.tuning.space import Setting
+from host_tools.commands.prescribe.endings import AID_ENDINGS
+from host_tools.commands.prescribe.exports import fit_as
+from tests.device.hearing_aid.fits import plain_fit
+
+TUNED = plain_fit().tuned(Setting(overall_db=3.0, tilt_db=-4.0))
+
+
+def test_a_fit_is_read_again() -> None:
+    assert fit_of_text(fit_as(".fit", TUNED, ["remark"]).encode()) == TUNED
+
+
+def test_openmha_has_the_table_of_the_fit_left_ear_first() -> None:
+    text = fit_as(".cfg", TUNED, ["remark"])
+    (table,) = re.findall(r"dc\.gtdata = \[(.*)\]", text)
+    rows = [[float(x) for x in row.split()] for row in re.findall(r"\[([^\[\]]*)\]", table)]
+    wanted = [band.gains_db for ear in ("left", "right") for band in TUNED.of_ear(ear).bands]
+
+    assert text.startswith("# remark\n")
+    assert len(rows[0]) == len(INPUT_LEVELS_DB_SPL)
+    assert np.array_equal(rows, wanted)
+
+
+@pytest.mark.parametrize("ending", sorted({*AID_ENDINGS} - {".fit"}))
+def test_an_aid_for_two_ears_gets_no_fit_of_one(ending: str) -> None:
+    one = Fit(TUNED.ears[1:], "by hand", "nobody")
+    with pytest.raises(FitError, match="the fit from nobody has no left ear"):
+        fit_as(ending, one, [])
