@@ -35,7 +35,7 @@ TEST := $(VENV)/test.txt
 DEV := $(VENV)/dev.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help demo kernels test test-arm bench bench-instructions bench-peers fuzz sbc soak crash audit image wheels
+.PHONY: help demo kernels test test-arm bench bench-instructions bench-peers aid fuzz sbc soak crash audit image wheels
 .PHONY: lint lock clean
 
 help: ## say what there is to make
@@ -82,6 +82,9 @@ audit: set-up-created ## ask PyPI whether a locked version has a known hole
 	$(PYTHON) -m venv $(VENV)/audit
 	$(VENV)/audit/bin/python -m pip install --quiet --disable-pip-version-check $(PIP_AUDIT)
 	$(VENV)/audit/bin/pip-audit $(AUDIT_ARGS) --disable-pip --require-hashes --requirement $(LOCK)
+
+aid: ## get openMHA, the hearing aid that gp-pta tune plays through; 420 MB, on Debian
+	device/hearing_aid/get_openmha.sh
 
 soak: set-up-test kernels ## simulate whole devices to which anything happens; how many in SEEDS, from FIRST
 	$(BIN)/python -m tests.simulation.soak --seeds $(SEEDS) --first $(FIRST)

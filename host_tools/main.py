@@ -20,6 +20,7 @@ from host_tools.commands import (
     listen,
     protect,
     simulate,
+    tune,
     unprotect,
     workbench,
 )
@@ -50,6 +51,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     replay,
     report,
     prescribe,
+    tune,
     export,
     sessions,
     protect,

@@ -1,6 +1,5 @@
 """Simulator and firmware as processes joined by ptys, and the operator who talks to them."""
 
-import ctypes
 import math
 import os
 import queue
@@ -19,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
+from device.processes import die_with_parent
 from firmware_py.self_check import PARTS
 from host_tools.errors import HostError
 from host_tools.patience import Wait, processor_s
@@ -36,15 +36,6 @@ WAKE: Final = "*IDN?"
 BOARD_FAULTS: Final = PARTS["wire"] | PARTS["board"]
 WOKEN: Final = "GP-PTA,"  # how the answer to it begins
 SAYS: Final = "gp-pta: "  # how our commands begin a line about an error or progress
-PR_SET_PDEATHSIG: Final = 1
-# Of Linux. Looked up here: after a fork it could wait for a lock that another thread holds.
-_PRCTL: Final = getattr(ctypes.CDLL(None), "prctl", None)
-
-
-def _die_with_parent() -> None:
-    """Have the kernel end this process when the one that started it ends, however it ends."""
-    if _PRCTL is not None:
-        _PRCTL(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 @dataclass(frozen=True)
@@ -101,7 +92,7 @@ def start_process(command: list[str]) -> subprocess.Popen[str]:
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
         process_group=0,  # Ctrl+C is for us: we end it
-        preexec_fn=_die_with_parent,  # noqa: PLW1509 - it waits for nothing
+        preexec_fn=die_with_parent,  # noqa: PLW1509 - it waits for nothing
     )  # fmt: skip
 
 

@@ -43,7 +43,14 @@ PARTS: Final = (
         "mixture.selection",
         "mixture.ambiguity",
     ),
-    ("laplace.posterior", "laplace.hyperparameters", "laplace.selection"),
+    (
+        "laplace.posterior",
+        "laplace.hyperparameters",
+        "laplace.selection",
+        "preference.posterior",
+        "preference.selection",
+        "preference.points",
+    ),
 )
 # They make the text the same on every machine that builds: for no processor in particular, not yet
 # optimised (that is done for the target), and with sets and dictionaries in one order.

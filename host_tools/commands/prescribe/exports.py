@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from device.hearing_aid import chain
 from device.hearing_aid.fit import Fit
 from device.hearing_aid.fit_file import fit_text
-from host_tools.commands.prescribe import openmha, tympan
+from host_tools.commands.prescribe import tympan
 from host_tools.commands.prescribe.endings import AID_ENDINGS, FIT, OPENMHA
 
 
@@ -27,4 +28,4 @@ def fit_as(ending: str, fit: Fit, remarks: Sequence[str]) -> str:
     assert ending in AID_ENDINGS
     if ending == FIT:
         return fit_text(fit)
-    return openmha.configuration(fit, remarks) if ending == OPENMHA else tympan.preset(fit, remarks)
+    return chain.configuration(fit, remarks) if ending == OPENMHA else tympan.preset(fit, remarks)

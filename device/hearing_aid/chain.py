@@ -1,0 +1,106 @@
+"""The chain of the hearing aid in openMHA: filter bank, compressor, limiter; and its configuration.
+
+openMHA reads `name = value` lines. Its `transducers` count levels in dB SPL, with digital full
+scale at `FULL_SCALE_DB_SPL`, and the last thing they do at the output is to clip there: no sample
+leaves above the fit's `output_max_db_spl`. Its `dc` takes one row of gains for every band, those of
+the left ear first, over input levels in dB SPL in that band (openMHA's plugin documentation).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from device.hearing_aid.filter_bank import corrected
+from device.hearing_aid.fit import INPUT_LEVELS_DB_SPL, LEVEL_STEP_DB, Fit
+from firmware_py.procedure.settings import LEFT, RIGHT
+
+TRANSDUCERS: Final = "mha"
+CHAIN: Final = "mha.overlapadd.mhachain"
+GAIN_TABLE: Final = f"{CHAIN}.dc.gtdata"
+
+SAMPLE_RATE_HZ: Final = 24_000
+BLOCK_FRAMES: Final = 56
+WINDOW_FRAMES: Final = 224  # with the block and its overlap some 6 ms of delay
+FFT_FRAMES: Final = 256
+FULL_SCALE_DB_SPL: Final = 118.0  # of an RMS of 1; a square wave there is as loud as an aid hears
+ATTACK_S: Final = 0.005  # of a syllabic compressor
+RELEASE_S: Final = 0.1
+# From so much of the maximum on the output is bent, so that most of it is not clipped hard.
+SOFT_SHARE: Final = 0.8
+SOFT_SLOPE: Final = 0.5
+
+
+def configuration(fit: Fit, remarks: Sequence[str] = ()) -> str:
+    """Return the whole chain for a fit of both ears, but for where sound comes from and goes to.
+
+    Parameters
+    ----------
+    fit : Fit
+    remarks : sequence of str
+        Written as comments at the top.
+
+    Raises
+    ------
+    FitError
+        If the fit has one ear only.
+    """
+    limit = output_limit(fit)
+    levels = f"[{FULL_SCALE_DB_SPL:g} {FULL_SCALE_DB_SPL:g}]"
+    settings: Mapping[str, str] = {
+        "srate": str(SAMPLE_RATE_HZ),
+        "fragsize": str(BLOCK_FRAMES),
+        "nchannels_in": "2",
+        "mhalib": "transducers",
+        f"{TRANSDUCERS}.plugin_name": "overlapadd",
+        f"{TRANSDUCERS}.calib_in.peaklevel": levels,
+        f"{TRANSDUCERS}.calib_out.peaklevel": levels,
+        f"{TRANSDUCERS}.calib_out.do_clipping": "yes",
+        f"{TRANSDUCERS}.calib_out.softclip.threshold": f"{SOFT_SHARE * limit:.9f}",
+        f"{TRANSDUCERS}.calib_out.softclip.hardlimit": f"{limit:.9f}",
+        f"{TRANSDUCERS}.calib_out.softclip.slope": f"{SOFT_SLOPE:g}",
+        f"{TRANSDUCERS}.overlapadd.fftlen": str(FFT_FRAMES),
+        f"{TRANSDUCERS}.overlapadd.wnd.len": str(WINDOW_FRAMES),
+        f"{TRANSDUCERS}.overlapadd.plugin_name": "mhachain",
+        f"{CHAIN}.algos": "[fftfilterbank dc combinechannels]",
+        f"{CHAIN}.fftfilterbank.unit": "Hz",
+        f"{CHAIN}.fftfilterbank.f": row([band.center_hz for band in fit.ears[0].bands], 0),
+        f"{CHAIN}.fftfilterbank.fscale": "log",
+        f"{CHAIN}.fftfilterbank.ovltype": "hanning",
+        f"{CHAIN}.fftfilterbank.ftype": "center",
+        f"{CHAIN}.fftfilterbank.plateau": "0",
+        GAIN_TABLE: gain_table(fit),
+        f"{CHAIN}.dc.gtmin": f"[{INPUT_LEVELS_DB_SPL[0]:g}]",
+        f"{CHAIN}.dc.gtstep": f"[{LEVEL_STEP_DB:g}]",
+        f"{CHAIN}.dc.log_interp": "yes",
+        f"{CHAIN}.dc.tau_attack": f"[{ATTACK_S}]",
+        f"{CHAIN}.dc.tau_decay": f"[{RELEASE_S}]",
+        f"{CHAIN}.dc.fb": "fftfilterbank",
+        f"{CHAIN}.dc.chname": "fftfilterbank_nchannels",
+        f"{CHAIN}.combinechannels.outchannels": "2",
+    }
+    comments = [f"# {remark}" for remark in remarks]
+    lines = [f"{name} = {value}" for name, value in settings.items()]
+    return "\n".join([*comments, *lines]) + "\n"
+
+
+def gain_table(fit: Fit) -> str:
+    """Return the gains of a fit of both ears as `dc` takes them; `FitError` if one is missing."""
+    ears = (fit.of_ear(LEFT), fit.of_ear(RIGHT))
+    rows = [
+        row(gains_db, 2)
+        for ear in ears
+        for gains_db in corrected(
+            ear.table.center_hz, ear.table.gains_db, SAMPLE_RATE_HZ, FFT_FRAMES, WINDOW_FRAMES
+        )
+    ]
+    return f"[{';'.join(rows)}]"
+
+
+def output_limit(fit: Fit) -> float:
+    """Return the largest sample that may leave, of full scale: that of the more sensitive ear."""
+    peak_db_spl = min(ear.output_max_db_spl for ear in fit.ears)
+    return float(10.0 ** (0.05 * (peak_db_spl - FULL_SCALE_DB_SPL)))
+
+
+def row(values: Sequence[float], digits: int) -> str:
+    """Return numbers as openMHA reads them."""
+    return f"[{' '.join(f'{value:.{digits}f}' for value in values)}]"

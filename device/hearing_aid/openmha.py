@@ -1,0 +1,196 @@
+"""openMHA as a process: found, started on loopback, told what to do, and taken down.
+
+It runs from a directory that nothing installs (`make aid`), through the loader and the libraries in
+there. It is told over TCP what its configuration files say: `name = value` sets, `name?` asks.
+"""
+
+import os
+import re
+import socket
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Self
+
+from device.processes import die_with_parent
+
+VARIABLE: Final = "GP_PTA_OPENMHA"  # the directory, in place of the usual one
+USUAL: Final = Path(__file__).parents[2] / "build" / "openmha"
+REMEDY: Final = f"in a checkout: make aid; or name where it is in {VARIABLE}"
+LOOPBACK: Final = "127.0.0.1"
+SUCCESS: Final = b"(MHA:success)\n"
+FAILURE: Final = b"(MHA:failure)\n"
+START_S_MAX: Final = 20.0
+ANSWER_S_MAX: Final = 120.0  # a file is processed as a whole before the answer comes
+END_S_MAX: Final = 3.0
+PORT_TRIES: Final = 5
+ANSWER_BYTES_MAX: Final = 1_000_000
+
+
+class OpenMhaError(Exception):
+    """openMHA is not there, does not start, refuses a line, or is gone; in words."""
+
+
+class Installation:
+    """Where openMHA is.
+
+    Parameters
+    ----------
+    directory : Path, optional
+        What `make aid` made; by default that of the environment, or the usual one.
+
+    Raises
+    ------
+    OpenMhaError
+        If it is not there.
+    """
+
+    def __init__(self, directory: Path | None = None) -> None:
+        self.directory = directory or Path(os.environ.get(VARIABLE, USUAL))
+        program = self.directory / "usr" / "bin" / "mha"
+        loaders = sorted((self.directory / "usr" / "lib").glob("*/ld-linux-*.so.*"))
+        if not program.is_file() or not loaders:
+            raise OpenMhaError(f"there is no openMHA in {str(self.directory)!r}; {REMEDY}")
+        libraries = [self.directory / "usr" / "lib", loaders[0].parent]
+        libraries.append(loaders[0].parent / "pulseaudio")
+        self.command = [
+            str(loaders[0]), "--library-path", ":".join(map(str, libraries)), str(program),
+        ]  # fmt: skip
+        self.environment = {**os.environ, "MHA_LIBRARY_PATH": str(libraries[0])}
+
+    def version(self) -> str:
+        """Return its version; `OpenMhaError` if it does not run."""
+        told = subprocess.run(
+            [*self.command, "--help"], env=self.environment, capture_output=True, check=False
+        )
+        found = re.search(rb"server version (\S+)", told.stdout + told.stderr)
+        if found is None:
+            raise OpenMhaError(f"openMHA in {str(self.directory)!r} does not run on this machine")
+        return found[1].decode()
+
+
+class Engine:
+    """A running openMHA; used in a `with` statement.
+
+    Parameters
+    ----------
+    installation : Installation
+    configuration : str
+        Lines that it is told before anything else.
+
+    Raises
+    ------
+    OpenMhaError
+        If it does not start, or refuses a line, which is named.
+    """
+
+    def __init__(self, installation: Installation, configuration: str = "") -> None:
+        self._installation = installation
+        self._line: socket.socket | None = None
+        self._start()
+        try:
+            for line in configuration.splitlines():
+                if line.strip() and not line.startswith("#"):
+                    self.tell(line)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End it."""
+        self.close()
+
+    @property
+    def is_alive(self) -> bool:
+        """Return whether the process runs."""
+        return self._process.poll() is None
+
+    def tell(self, line: str) -> str:
+        """Send a line, and return what it answers.
+
+        Raises
+        ------
+        OpenMhaError
+            If it refuses the line, or is gone.
+        """
+        if self._line is None:
+            raise OpenMhaError("openMHA was taken down")
+        try:
+            self._line.sendall(f"{line}\n".encode())
+            answer = self._answer()
+        except OSError as error:
+            raise OpenMhaError(f"openMHA is gone: {self._ending() or error}") from None
+        if answer.endswith(FAILURE):
+            words = answer.removesuffix(FAILURE).decode(errors="replace").strip()
+            raise OpenMhaError(f"openMHA refused {line[:80]!r}: {' '.join(words.split())}")
+        return answer.removesuffix(SUCCESS).decode(errors="replace").strip()
+
+    def close(self) -> None:
+        """End the process, and wait for it."""
+        if self._line is not None:
+            with suppress(OSError):
+                self._line.sendall(b"cmd=quit\n")
+            self._line.close()
+            self._line = None
+        try:
+            self._process.wait(END_S_MAX)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _start(self) -> None:
+        """Start it at a port that is free; somebody else may take that meanwhile."""
+        last = ""
+        for _ in range(PORT_TRIES):
+            port = _free_port()
+            self._process = subprocess.Popen(
+                [*self._installation.command, "-q", f"--port={port}", f"--interface={LOOPBACK}"],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                env=self._installation.environment, start_new_session=True,
+                preexec_fn=die_with_parent,  # noqa: PLW1509 - it waits for nothing
+            )  # fmt: skip
+            try:
+                self._line = self._connected(port)
+                return
+            except OpenMhaError as error:
+                last = str(error)
+                self.close()
+        raise OpenMhaError(last)
+
+    def _connected(self, port: int) -> socket.socket:
+        until_s = time.monotonic() + START_S_MAX
+        while time.monotonic() < until_s:
+            if not self.is_alive:
+                raise OpenMhaError(f"openMHA did not start: {self._ending()}")
+            with suppress(OSError):
+                line = socket.create_connection((LOOPBACK, port), timeout=1.0)
+                line.settimeout(ANSWER_S_MAX)
+                return line
+            time.sleep(0.02)
+        raise OpenMhaError(f"openMHA did not answer within {START_S_MAX:g} s")
+
+    def _answer(self) -> bytes:
+        assert self._line is not None
+        answer = b""
+        while not answer.endswith((SUCCESS, FAILURE)):
+            more = self._line.recv(65536)
+            if not more or len(answer) > ANSWER_BYTES_MAX:
+                raise ConnectionError("it closed the line")
+            answer += more
+        return answer
+
+    def _ending(self) -> str:
+        with suppress(subprocess.TimeoutExpired):
+            return f"its process ended with code {self._process.wait(0.5)}"
+        return ""
+
+
+def _free_port() -> int:
+    with socket.socket() as trial:
+        trial.bind((LOOPBACK, 0))
+        return int(trial.getsockname()[1])
