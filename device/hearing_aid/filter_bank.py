@@ -33,9 +33,13 @@ def shares(center_hz: FloatArray, bins_hz: FloatArray) -> FloatArray:
     return found
 
 
+def _bins_hz(rate_hz: int, fft_frames: int) -> FloatArray:
+    return np.linspace(0.0, 0.5 * rate_hz, fft_frames // 2 + 1)
+
+
 def responses(center_hz: FloatArray, rate_hz: int, fft_frames: int) -> FloatArray:
     """Return what each band (columns) has of the gain for a tone at each centre (rows)."""
-    bins_hz = np.arange(fft_frames // 2 + 1) * (rate_hz / fft_frames)
+    bins_hz = _bins_hz(rate_hz, fft_frames)
     impulse = np.fft.irfft(shares(center_hz, bins_hz), fft_frames)
     n = np.arange(fft_frames)
     n = np.where(n < fft_frames // 2, n, n - fft_frames)
@@ -47,7 +51,7 @@ def leaks_db(
     center_hz: FloatArray, rate_hz: int, fft_frames: int, window_frames: int
 ) -> FloatArray:
     """Return the level that each band (columns) sees of a tone at each centre (rows), dB."""
-    bins_hz = np.arange(fft_frames // 2 + 1) * (rate_hz / fft_frames)
+    bins_hz = _bins_hz(rate_hz, fft_frames)
     window = np.hanning(window_frames + 1)[:-1]
     n = np.arange(window_frames)
     found = np.zeros((len(center_hz), len(center_hz)))

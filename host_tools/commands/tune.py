@@ -16,7 +16,6 @@ from device.sound_card.keyboard import Keyboard
 from device.sound_card.output import NoOutput
 from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.procedure.settings import SEED_MAX
-from host_tools.commands.replay.tuning import replay_tuning_journal, verdict_words
 from host_tools.errors import HostError
 from host_tools.hearing_aid import HearingAidProcess
 from host_tools.live import data_directory, teller
@@ -73,6 +72,8 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Tune; the exit code is 0 if the replay was identical."""
     from rich.console import Console
+
+    from host_tools.commands.replay.tuning import replay_tuning_journal, verdict_words
 
     _check(arguments)
     screen = Console(highlight=False)
