@@ -41,7 +41,7 @@ from firmware_py.self_check import ButtonWatch, clock_part
 from firmware_py.standstill import Standstill
 
 if TYPE_CHECKING:  # imported where there is a hearing aid: it takes memory
-    from firmware_py.tuning.tuner import Tuner
+    from firmware_py.tuner import Tuner
 
 LOOK_AROUND_S: Final = 0.5  # for a lost port, at least so often
 # What SYST:EXIT waits at most, however busy the machine is: for the board to fall silent, for the
@@ -384,14 +384,14 @@ def _tuner(
     tell: Callable[[str, dict[str, Any]], None],
 ) -> "Tuner":
     """Return what tunes the hearing aid."""
-    from firmware_py.tuning.tuner import Tuner
+    from firmware_py.tuner import Tuner
 
     return Tuner(data, client, hearing_aid, clock, tell)
 
 
 def _add_desk(console: Console, configuration: Configuration, tuner: "Tuner") -> None:
     """Have the console take the commands of a tuning."""
-    from firmware_py.tuning.desk import COMMANDS as OF_TUNING
-    from firmware_py.tuning.desk import TuningDesk
+    from firmware_py.tuning_desk import COMMANDS as OF_TUNING
+    from firmware_py.tuning_desk import TuningDesk
 
     console.add(OF_TUNING, TuningDesk(configuration, tuner))

@@ -8,7 +8,7 @@ import datetime
 import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self, TypeVar
 
 from firmware_py import __version__
 from firmware_py.calibration.file import CalibrationError
@@ -16,12 +16,14 @@ from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.journal import Record
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
 from firmware_py.procedure.events import Action, Event, Result, board_us, event_from_record
-from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.printable import shown
 from firmware_py.procedure.record_checks import ResultError
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import BOTH, LEFT, RIGHT, SettingError, Settings
+
+if TYPE_CHECKING:  # who only reads what was found needs no kernels
+    from firmware_py.procedure.hearing import HearingTest
 
 
 class Procedure(Protocol):
@@ -136,7 +138,7 @@ class SessionHeader:
         except (SettingError, SessionRecordError) as error:
             raise SessionRecordError(f"the header: {error}") from None
 
-    def new_test(self) -> HearingTest:
+    def new_test(self) -> "HearingTest":
         """Return the hearing test, before its first event.
 
         Raises
@@ -144,6 +146,8 @@ class SessionHeader:
         SettingError
             If there can be no such test of this person.
         """
+        from firmware_py.procedure.hearing import HearingTest
+
         calibration = self.calibration
         return HearingTest(
             self.settings, self.person, calibration.highest_db_hl, calibration.earphones

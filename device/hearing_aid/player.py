@@ -1,13 +1,14 @@
 """Plays what the hearing aid made: on a sound card, into a file, or for nobody."""
 
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 
 from device.hearing_aid.chain import SAMPLE_RATE_HZ
 from device.hearing_aid.sound import resampled, write_wav
 from device.hearing_aid.speech import FloatArray
+from device.sound_card.card import NoSoundError, library
 
 CARD_RATE_HZ: Final = 48_000
 CARD_LIMIT_DBFS: Final = -20.0  # of the loudest sample that the fit allows: nothing is calibrated
@@ -93,15 +94,14 @@ class CardPlayer:
 
     def __init__(self, name: str, largest: float) -> None:
         try:
-            import sounddevice
-        except (ImportError, OSError) as error:
-            raise PlayerError(f"a sound card needs sounddevice and PortAudio: {error}") from None
-        self._device: Any = sounddevice
+            self._device = library()
+        except (ImportError, NoSoundError) as error:
+            raise PlayerError(f"there is no sound card: {error}") from None
         self._card = None if name == "default" else int(name) if name.isdecimal() else name
         self._scale = 10.0 ** (0.05 * CARD_LIMIT_DBFS) / largest
         try:
-            sounddevice.check_output_settings(self._card, 2, samplerate=CARD_RATE_HZ)
-        except (ValueError, sounddevice.PortAudioError) as error:
+            self._device.check_output_settings(self._card, 2, samplerate=CARD_RATE_HZ)
+        except (ValueError, self._device.PortAudioError) as error:
             raise PlayerError(f"the sound card {name!r} cannot be used: {error}") from None
 
     def play(self, samples: FloatArray) -> None:

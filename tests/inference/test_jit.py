@@ -208,7 +208,7 @@ def _program(home: Path, **limits: int) -> tuple[str, str]:
 
 def test_what_is_compiled_is_said_and_only_when_it_is(tmp_path: Path) -> None:
     said = _program(tmp_path)
-    assert said == ("4.0\n", f"{COMPILING}<run_path>_twice with Numba, one of 15, once\n")
+    assert said == ("4.0\n", f"{COMPILING}<run_path>_twice with Numba, one of 18, once\n")
     assert _program(tmp_path) == ("4.0\n", "")
 
 

@@ -82,9 +82,9 @@ any_event: st.SearchStrategy[events.Event] = st.one_of(
 
 def test_every_event_and_action_is_in_these_tables() -> None:
     assert {type(event) for event, _ in EVENT_RECORDS} == {*events.Event.KINDS.values()}
-    assert {type(action) for action, _ in ACTION_RECORDS} == {
-        *events.RecordedAction.__subclasses__()
-    }
+    kinds = events.RecordedAction.__subclasses__()
+    of_a_hearing_test = {kind for kind in kinds if kind.__module__ == events.__name__}
+    assert {type(action) for action, _ in ACTION_RECORDS} == of_a_hearing_test
 
 
 @pytest.mark.parametrize(("what", "record"), [*EVENT_RECORDS, *ACTION_RECORDS])

@@ -68,6 +68,7 @@ class Parts(NamedTuple):
     """A firmware that was just made, and what it is made of."""
 
     firmware: Any
+    operator: Any
     client: Any
     runner: Any
     lock: Any
@@ -88,8 +89,8 @@ def spoilt(spoil: Spoil) -> type[WatchedFirmware]:
             super().__init__(*arguments)
             spoil(
                 Parts(
-                    self, self._client, self._runner, self._console.lock, arguments[2],
-                    self._supervisor, self._clock, self._buttons,
+                    self, self._operator, self._client, self._runner, self._console.lock,
+                    arguments[2], self._supervisor, self._clock, self._buttons,
                 )
             )  # fmt: skip
 
@@ -155,9 +156,9 @@ def answering(change: Callable[[list[str]], list[str]]) -> Spoil:
 
     def spoil(parts: Parts) -> None:
         def change_lines() -> None:
-            have(parts.firmware, _told=change(parts.firmware._told))
+            have(parts.operator, _told=change(parts.operator._told))
 
-        wrapped(parts.firmware, "_flush_console", before=change_lines)
+        wrapped(parts.operator, "flush", before=change_lines)
 
     return spoil
 
@@ -196,7 +197,7 @@ def pausing(parts: Parts) -> None:
 
 def standing(parts: Parts) -> None:
     """Let no time pass for a test."""
-    wrapped(parts.runner, "advance", before=lambda: have(parts.runner, _wait_until_us=None))
+    have(parts.runner, advance=lambda: None)
 
 
 def slandering(words: str) -> Spoil:
@@ -269,7 +270,7 @@ def taking_any_pin_for(pin: str) -> Spoil:
 
 def hurried(parts: Parts) -> None:
     """Look at one PIN after the other."""
-    wrapped(parts.firmware, "_serve_console", before=lambda: have(parts.lock, _wait_until_s=0.0))
+    wrapped(parts.operator, "serve", before=lambda: have(parts.lock, _wait_until_s=0.0))
 
 
 def forgetful(parts: Parts) -> None:

@@ -12,7 +12,7 @@ from firmware_py.inference.elementary import exp, log, normal_cdf
 from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED, NOT_POSITIVE_DEFINITE, Array
 from firmware_py.inference.one_at_a_time import OneAtATime
-from firmware_py.inference.preference.answers import ANSWERS, CODES, Answer
+from firmware_py.inference.preference.answers import ANSWERS, CODES, FIRST, SAME, SECOND, Answer
 from firmware_py.inference.preference.arrays import UNIT_DB
 from firmware_py.inference.preference.points import standard_points, weigh_points
 from firmware_py.inference.preference.posterior import infer_wish
@@ -199,13 +199,15 @@ class PreferenceEstimator(OneAtATime):
         if self._count >= self._max_comparisons:
             raise TrialLimitError(f"there is room for {self._max_comparisons} comparisons only")
         code, asked, n = CODES[Answer(answer)], self._workspace.asked, self._count
+        self._answered[code] += 1
+        if second < first:  # the posterior has the same bits, whichever was heard first
+            first, second, code = second, first, {FIRST: SECOND, SECOND: FIRST, SAME: SAME}[code]
         offset = 0.0
         for i, (a, b) in enumerate(zip(first, second, strict=True)):
             asked.slope[n, i] = a - b
             offset += 0.5 * (a - b) * (a + b)
         asked.offset[n], asked.answer[n] = offset, code
         self._count += 1
-        self._answered[code] += 1
         self._chosen, self._is_refined = None, False
         self._infer()
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from firmware_py.journal import JournalDamagedError, JournalError, read_journal
 from firmware_py.session import ReplayError
-from firmware_py.tuning.record import TuningReplay, replay_tuning
+from firmware_py.tuning_record import TuningReplay, replay_tuning
 from host_tools.errors import HostError, NonsenseError
 
 

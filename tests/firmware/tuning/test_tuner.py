@@ -12,7 +12,7 @@ from firmware_py.procedure.outcomes import SessionOutcome
 from firmware_py.procedure.tuning.events import Answered
 from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
 from firmware_py.procedure.tuning.tuning import SILENT_MAX, State
-from firmware_py.tuning.record import replay_tuning
+from firmware_py.tuning_record import replay_tuning
 from tests.firmware.tuning.bench import DATA, Bench
 
 WISH = Setting(4.0, -5.0, 2.0, 0.0)

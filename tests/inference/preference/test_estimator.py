@@ -76,7 +76,7 @@ def exact(answers: list[tuple[float, float, Answer]], sd_db: float) -> tuple[flo
     return mean, math.sqrt((total * (wish - mean) ** 2).sum() / evidence), math.log(evidence)
 
 
-@pytest.mark.parametrize("answers", itertools.product(Answer, repeat=3))
+@pytest.mark.parametrize("answers", list(itertools.product(Answer, repeat=3)))
 def test_with_one_number_the_posterior_is_that_of_quadrature(answers: tuple[Answer, ...]) -> None:
     settings = [(3.0, -3.0), (6.0, -1.0), (-8.0, 2.0)]
     estimator = PreferenceEstimator(ranges_db=[(-12.0, 12.0)], prior_sd_db=[5.0])

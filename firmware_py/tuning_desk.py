@@ -19,7 +19,7 @@ from firmware_py.procedure.settings import SEED_MAX, SettingError
 from firmware_py.procedure.tuning.events import Answered
 from firmware_py.procedure.tuning.settings import TuningSettings
 from firmware_py.procedure.tuning.tuning import State
-from firmware_py.tuning.tuner import NO_AID, Tuner
+from firmware_py.tuner import NO_AID, Tuner
 
 NOT_BEGUN: Final = "no tuning was begun"
 SEED_BITS: Final = 31

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
+from firmware_py.aid_connection import AidConnection
 from firmware_py.journal import JournalReadError, JournalUnstartedError, read_journal
 from firmware_py.link import notices
 from firmware_py.link.aid import AidGone, AidGreeted, AidRefused, SpeechPlayed
@@ -25,8 +26,7 @@ from firmware_py.procedure.tuning.tuning import Tuning
 from firmware_py.session import ReplayError, Session
 from firmware_py.session_loop import SessionLoop
 from firmware_py.session_record import BoardMark
-from firmware_py.tuning.aid_connection import AidConnection
-from firmware_py.tuning.record import TuningHeader, TuningSession, replay_tuning
+from firmware_py.tuning_record import TuningHeader, TuningSession, replay_tuning
 
 NO_AID: Final = "the hearing aid does not answer"
 
