@@ -197,7 +197,7 @@ def pausing(parts: Parts) -> None:
 
 def standing(parts: Parts) -> None:
     """Let no time pass for a test."""
-    have(parts.runner, advance=lambda: None)
+    have(parts.runner, advance=lambda: None, seconds_to_wait=lambda: None)
 
 
 def slandering(words: str) -> Spoil:
