@@ -59,10 +59,11 @@ class HearingAidProcess:
                 wait.said(said.line)
                 if said.line.startswith(PORT_MARK):
                     return said.line.strip()
-                last_words = said.line or last_words
-                tell(said.line)
+                if last_words:
+                    tell(last_words)
+                last_words = said.line.removeprefix("hearing aid: ")
             if self._process.poll() is not None:
                 for said in self._voice.last_lines():
-                    last_words = said.line or last_words
+                    last_words = said.line.removeprefix("hearing aid: ") or last_words
                 raise HostError(f"the hearing aid did not start: {last_words}")
             wait.check()

@@ -186,7 +186,10 @@ def options_of(arguments: argparse.Namespace, *, unusual: bool = False) -> list[
 
 @contextmanager
 def started(
-    arguments: argparse.Namespace, data: Path, tell: Callable[[str], None]
+    arguments: argparse.Namespace,
+    data: Path,
+    tell: Callable[[str], None],
+    hearing_aid: str = "",
 ) -> Iterator[Started]:
     """Start the board and the firmware, joined by ptys; both are ended afterwards.
 
@@ -198,6 +201,8 @@ def started(
         Where the journals go.
     tell : callable
         Is called with every line about what they do before they are ready.
+    hearing_aid : str
+        The port of a hearing aid to tune, "" without one.
     """
     with ExitStack() as stack:
         options, clock = [*options_of(arguments), "--speed", str(arguments.speed)], None
@@ -208,6 +213,8 @@ def started(
         simulator = Simulator(options, tell)
         stack.callback(simulator.end)
         console = stack.enter_context(closing(ConsoleLine()))
-        firmware = FirmwareProcess(simulator.port, console.port, data, arguments.speed, clock, tell)
+        firmware = FirmwareProcess(
+            simulator.port, console.port, data, arguments.speed, clock, tell, hearing_aid
+        )
         stack.callback(firmware.end)
         yield Started(simulator, console, firmware)

@@ -1,10 +1,12 @@
 """A tuning at a firmware in a process of ours: begun, shown while it runs, and its result."""
 
 import json
+import math
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from firmware_py.inference.preference.arrays import UNIT_DB
 from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.space import DIMENSIONS
@@ -150,8 +152,8 @@ def _show(what: str, about: Mapping[str, str], screen: "Console") -> None:
             values = setting_words([float(about[d.name]) for d in DIMENSIONS])
             show(screen, f"{about['comparison']:>4}  {about['place']:<6}  {values}", "dim")
         case "comparison":
-            regret = f"expected regret {float(about['expected_regret']):.1f}"
-            show(screen, f"{about['comparison']:>4}  {WORDS[about['answer']]:<22}  {regret}")
+            off = off_words(float(about["expected_regret"]))
+            show(screen, f"{about['comparison']:>4}  {WORDS[about['answer']]:<20}  {off}")
         case "again":
             show(screen, f"{about['comparison']:>4}  nothing was pressed: once more", "yellow")
         case "nobody-answers":
@@ -163,31 +165,40 @@ def _show(what: str, about: Mapping[str, str], screen: "Console") -> None:
             show(screen, f"error {about['number']}: {about['words']}", "red")
 
 
+def off_words(expected_regret: float) -> str:
+    """Say how far the best setting so far is from what is wanted, by what is known."""
+    return f"some {UNIT_DB * math.sqrt(2.0 * expected_regret):.1f} dB off"
+
+
 def setting_words(values_db: list[float] | tuple[float, ...]) -> str:
     """Return a setting in words of equal width."""
     pairs = zip(DIMENSIONS, values_db, strict=True)
     return "  ".join(f"{d.name.removesuffix('_db')} {value:+5.1f}" for d, value in pairs)
 
 
-def show_result(screen: "Console", result: TuningResult) -> None:
-    """Say what was found, as a table."""
+def show_result(
+    screen: "Console", result: TuningResult, truth_db: Sequence[float] | None = None
+) -> None:
+    """Say what was found, as a table; `truth_db`: what a simulated person wanted."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
     for heading in ("dB from the prescription", "set", "wish", "95 % band"):
         table.add_column(heading, justify="left" if not table.columns else "right")
+    if truth_db is not None:
+        table.add_column("true wish", justify="right")
     rows = zip(
         DIMENSIONS, result.setting_db, result.wish_db, result.low_db, result.high_db, strict=True
     )
-    for dimension, setting, wish, low, high in rows:
-        table.add_row(
-            dimension.meaning, f"{setting:+.1f}", f"{wish:+.1f}", f"{low:+.1f} to {high:+.1f}"
-        )
+    for place, (dimension, setting, wish, low, high) in enumerate(rows):
+        truth = [] if truth_db is None else [f"{truth_db[place]:+.1f}"]
+        band = f"{low:+.1f} to {high:+.1f}"
+        table.add_row(dimension.meaning, f"{setting:+.1f}", f"{wish:+.1f}", band, *truth)
     screen.print()
     screen.print(table)
     screen.print(
         f"{result.comparisons} comparisons, {result.same} without a difference; "
-        f"{FINDINGS[result.finding]}; expected regret {result.expected_regret:.1f}"
+        f"{FINDINGS[result.finding]}; by that, {off_words(result.expected_regret)}"
     )
     for remark in result.remarks:
         show(screen, f"remark: {remark}", "yellow")

@@ -17,6 +17,11 @@ RATE_LIMITS_HZ: Final = (8_000, 192_000)
 DURATION_LIMITS_S: Final = (1.0, 30.0)  # of speech to compare settings with
 SILENT_BELOW: Final = 1e-4  # RMS, of full scale
 EDGE_S: Final = 0.02  # the speech begins and ends softly
+# Speech has syllables, and sound at all frequencies whose gain a setting changes.
+FRAME_S: Final = 0.1
+VARIES_DB_MIN: Final = 4.0  # from the softest fifth of the frames to the loudest twentieth
+OCTAVES_HZ: Final = (500, 1000, 2000, 4000)
+SOFTER_DB_MAX: Final = 45.0  # of an octave, than the loudest
 
 
 class SoundError(ValueError):
@@ -121,26 +126,51 @@ def read_speech(path: Path) -> FloatArray:
     Raises
     ------
     SoundError
-        As of `read_wav`; or it is too short, too long, or silent.
+        As of `read_wav`; or it is too short, too long, silent, or cannot be speech.
     """
     samples, rate_hz = read_wav(path)
     low_s, high_s = DURATION_LIMITS_S
     seconds = len(samples) / rate_hz
     if not low_s <= seconds <= high_s:
         raise SoundError(
-            f"{path} takes {seconds:.1f} s; allowed is speech of {low_s:g} to {high_s:g} s"
+            f"{path} takes {seconds:.2f} s; allowed is speech of {low_s:g} to {high_s:g} s"
         )
     mono = resampled(samples.mean(axis=1), rate_hz, SAMPLE_RATE_HZ)
     mono -= mono.mean()
     rms = float(np.sqrt(np.mean(mono**2)))
     if rms < SILENT_BELOW:
         raise SoundError(f"{path} is silent: its RMS is {rms:.2g} of full scale")
+    if why := _why_no_speech(mono / rms):
+        raise SoundError(f"{path} is no speech: {why}")
     mono *= 10.0 ** (0.05 * (CONVERSATION_DB_SPL - FULL_SCALE_DB_SPL)) / rms
     edge = round(EDGE_S * SAMPLE_RATE_HZ)
     ramp = 0.5 - 0.5 * np.cos(np.pi * np.arange(edge) / edge)
     mono[:edge] *= ramp
     mono[-edge:] *= ramp[::-1]
     return np.stack([mono, mono], axis=1)
+
+
+def _why_no_speech(mono: FloatArray) -> str:
+    """Say why this, (frames,), with an RMS of 1, cannot be speech; "": it may be."""
+    frame = round(FRAME_S * SAMPLE_RATE_HZ)
+    power = np.square(mono[: len(mono) // frame * frame]).reshape(-1, frame).mean(axis=1)
+    varies_db = float(np.diff(np.percentile(10.0 * np.log10(power + 1e-9), (20.0, 95.0)))[0])
+    if varies_db < VARIES_DB_MIN:
+        return (
+            f"its level varies by {varies_db:.1f} dB; that of speech by {VARIES_DB_MIN:g} or more"
+        )
+    spectrum = np.square(np.abs(np.fft.rfft(mono)))
+    octave = np.log2(np.maximum(np.fft.rfftfreq(len(mono), 1.0 / SAMPLE_RATE_HZ), 1.0))
+    near = [np.abs(octave - np.log2(center_hz)) < 0.5 for center_hz in OCTAVES_HZ]
+    levels_db = 10.0 * np.log10(np.array([spectrum[each].sum() for each in near]) + 1e-9)
+    softest = int(np.argmin(levels_db))
+    softer_db = float(levels_db.max() - levels_db[softest])
+    if softer_db > SOFTER_DB_MAX:
+        return (
+            f"at {OCTAVES_HZ[softest]} Hz it is {softer_db:.0f} dB softer than elsewhere; "
+            f"allowed are {SOFTER_DB_MAX:g}"
+        )
+    return ""
 
 
 def resampled(samples: FloatArray, from_hz: int, to_hz: int) -> FloatArray:

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import audiogram_named
+from device.simulator.preferences import HONEST, PEOPLE
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult
-from firmware_py.procedure.settings import AUTOMATIC, OFF
+from firmware_py.procedure.settings import AUTOMATIC, BOTH, OFF
 from host_tools import simulation
 from host_tools.commands.replay import command as replay
 from host_tools.errors import HostError
+from host_tools.extras import need
 from host_tools.files import check_name, write_text
 from host_tools.live import (
     add_test_arguments,
@@ -43,6 +45,8 @@ from host_tools.terminal import say
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.console import Console
 
+    from host_tools.fitting import Fitting
+
 NAME = "demo"
 SUMMARY = "measure a simulated listener from start to end and replay the journal"
 EXAMPLE = """\
@@ -53,9 +57,13 @@ example:
   gp-pta demo --audiogram N1,N6 --masking off
   gp-pta demo --faults drop=.05,garble=.05,delay=.05,duplicate=.05
   gp-pta demo --board emulated --ear left
+  gp-pta demo --fit --out sessions
+
+--fit goes on to the hearing aid: it prescribes, and a simulated wearer tunes openMHA (make aid) by
+comparing two settings of made-up speech. Fits and pictures are left beside the journals.
 """
 
-NEEDS: Final = simulation.NEEDS
+NEEDS: Final = {**simulation.NEEDS, "--fit": ("matplotlib",)}
 EAR_MINUTES: Final = 1.1  # of such a test in real time
 INSTALL_MINUTES: Final = 0.5
 
@@ -71,6 +79,11 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     )
     add_speed_argument(p)
     p.add_argument("--kill", type=int, default=0, metavar="N", help="kill -9 the firmware N times")
+    p.add_argument("--fit", action="store_true", help="fit a hearing aid then, and tune it")
+    p.add_argument(
+        "--person", choices=tuple(PEOPLE), default=HONEST,
+        help=f"who tunes it: {', '.join(PEOPLE)} (default: {HONEST})", metavar="KIND",
+    )  # fmt: skip
     p.add_argument("--picture", type=Path, metavar="FILE.svg", help="keep the screen as a picture")
     p.add_argument("--json", action="store_true", help="end with one line of JSON")
 
@@ -84,6 +97,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.kill < 0:
         raise HostError(f"--kill is {arguments.kill}; allowed is 0 and more")
     check_test(arguments, _settings(arguments))
+    if arguments.fit:
+        _check_fitting(arguments)
     data = data_directory(arguments.out, DEMO_PREFIX)
     result = _measure(arguments, data, screen)
     journal = sorted(data.glob(JOURNALS))[-1]
@@ -95,6 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
         screen.print(_rmse_words(rmse_db, _rmse_db(result, truth, Kind.INFERRED)))
     show_verdict(screen, verdict)
     screen.print(f"{seconds:.1f} s at speed {arguments.speed:g}")
+    fitting = _fitting(arguments, journal, data, screen) if arguments.fit else None
     if arguments.picture is not None:
         write_text(arguments.picture, _picture(screen))
     if arguments.json:
@@ -105,8 +121,26 @@ def run(arguments: argparse.Namespace) -> int:
             "replay_identical": verdict.identical,
             "seconds": round(seconds, 2),
         }
-        say(json.dumps(summary))
-    return verdict.code
+        tuning = {"tuning": fitting.verdict.as_json()} if fitting else {}
+        say(json.dumps({**summary, **tuning}))
+    return verdict.code or (fitting.verdict.code if fitting else 0)
+
+
+def _check_fitting(arguments: argparse.Namespace) -> None:
+    need("--fit", *NEEDS["--fit"], use=f"{NAME} --fit")
+    if arguments.ear != BOTH:
+        raise HostError(f"--fit with --ear {arguments.ear}: an aid has two ears; allowed is {BOTH}")
+    from host_tools.fitting import check_fitting
+
+    check_fitting()
+
+
+def _fitting(
+    arguments: argparse.Namespace, journal: Path, data: Path, screen: "Console"
+) -> "Fitting":
+    from host_tools.fitting import fit_and_tune
+
+    return fit_and_tune(arguments, journal, data, screen)
 
 
 def _screen(picture: Path | None) -> "Console":

@@ -27,7 +27,7 @@ DIMENSIONS: Final = (
     Dimension("overall_db", "more gain for all sounds", 12.0, 5.0),
     Dimension("tilt_db", "gain at 4 kHz more than at 500 Hz", 12.0, 5.0),
     Dimension("mid_db", "more gain around 1.5 kHz", 12.0, 5.0),
-    Dimension("soft_db", "gain of soft speech, 50 dB SPL, more than of loud, 80 dB SPL", 12.0, 5.0),
+    Dimension("soft_db", "gain at 50 dB SPL more than at 80 dB SPL", 12.0, 5.0),
 )
 
 

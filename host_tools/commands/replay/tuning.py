@@ -1,13 +1,26 @@
-"""Replay the journal of a tuning."""
+"""Replay the journal of a tuning: whether it comes out the same, and how it went."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from firmware_py.journal import JournalDamagedError, JournalError, read_journal
+from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
+from firmware_py.procedure.events import Action, Event
 from firmware_py.session import ReplayError
-from firmware_py.tuning_record import TuningReplay, replay_tuning
+from firmware_py.tuning_record import TuningReplay, is_tuning, replay_tuning
 from host_tools.errors import HostError, NonsenseError
+
+
+@dataclass(frozen=True)
+class Step:
+    """What was known after a comparison; dB from the prescription, in the order of DIMENSIONS."""
+
+    setting_db: tuple[float, ...]  # the best one
+    low_db: tuple[float, ...]  # of the wish, 95 %
+    high_db: tuple[float, ...]
+    expected_regret: float
 
 
 @dataclass(frozen=True)
@@ -18,6 +31,7 @@ class TuningVerdict:
     state: TuningReplay
     complete: bool
     damage: str
+    steps: list[Step]  # before the first comparison, and after each
 
     @property
     def identical(self) -> bool:
@@ -48,7 +62,7 @@ class TuningVerdict:
 
 def replay_tuning_journal(path: Path) -> TuningVerdict:
     """Replay the journal of a tuning; `HostError` if it cannot be replayed at all."""
-    damage = ""
+    damage, steps = "", _Steps()
     try:
         recovered = read_journal(path)
     except JournalDamagedError as error:
@@ -58,10 +72,35 @@ def replay_tuning_journal(path: Path) -> TuningVerdict:
     except JournalError as error:
         raise HostError(str(error)) from None
     try:
-        state = replay_tuning(recovered.records)
+        state = replay_tuning(recovered.records, steps.watch)
     except ReplayError as error:
         raise NonsenseError(f"{path}: {error}") from error.__cause__
-    return TuningVerdict(path, state, recovered.complete, damage)
+    return TuningVerdict(path, state, recovered.complete, damage, steps.taken)
+
+
+def is_of_tuning(path: Path) -> bool:
+    """Return whether the journal is of a tuning; what cannot be read is of none."""
+    try:
+        with path.open("rb") as file:
+            header, _ = decode_line(file.readline(HEADER_BYTES_MAX + 1), 0, "")
+    except (OSError, LineError):
+        return False
+    return is_tuning(header)
+
+
+class _Steps:
+    """Notes what is known after each comparison."""
+
+    def __init__(self) -> None:
+        self.taken: list[Step] = []
+
+    def watch(self, state: TuningReplay, _event: Event, _actions: Sequence[Action]) -> None:
+        estimator = state.test.estimator
+        if len(self.taken) == estimator.comparison_count + 1:
+            return
+        low_db, high_db = estimator.wish_band()
+        best = estimator.best()
+        self.taken.append(Step(best, tuple(low_db), tuple(high_db), estimator.expected_regret))
 
 
 def verdict_words(verdict: TuningVerdict) -> list[str]:
