@@ -122,6 +122,10 @@ class SessionHeader:
             If a field is missing, or has a value that it cannot have.
         """
         try:
+            if "procedure" in record:
+                raise SessionRecordError(
+                    f"procedure is {shown(record['procedure'])}, and a hearing test has none"
+                )
             header = cls(
                 checked_number(record["session"]),
                 _settings(record["settings"]),

@@ -114,7 +114,7 @@ def _tuned(
         with started(arguments, data, tell, aid.port) as bench:
             person = answering(wearer, listen)
             start = {"SEED": arguments.seed}
-            result = tune(bench.console, bench.firmware, start, screen, person, aid.work_s)
+            result = tune(bench.console, bench.firmware, start, screen, aid, person)
     finally:
         aid.end()
     return result, wearer.wish_db

@@ -47,6 +47,16 @@ class HearingAidProcess:
         """Return the processor time it has used, with what it started."""
         return processor_s([self._process.pid])
 
+    def check(self) -> None:
+        """Raise `HostError` with its last words if it is not there any more."""
+        if self._process.poll() is not None:
+            words = [said.line for said in self._voice.last_lines() if said.line]
+            why = words[-1].removeprefix("hearing aid: ") if words else "it said nothing"
+            raise HostError(
+                f"the hearing aid is lost: {why}; the journal is kept, and the same command goes "
+                "on with it"
+            )
+
     def end(self) -> None:
         """End it, and the engine with it."""
         end_process(self._process)

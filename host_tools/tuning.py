@@ -11,6 +11,7 @@ from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.space import DIMENSIONS
 from host_tools.errors import HostError
+from host_tools.hearing_aid import HearingAidProcess
 from host_tools.patience import Wait
 from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from host_tools.terminal import show
@@ -44,8 +45,8 @@ def tune(
     firmware: FirmwareProcess,
     start: Mapping[str, object],
     screen: "Console",
+    aid: HearingAidProcess,
     person: Person = nobody,
-    work_s: Callable[[], float] = lambda: 0.0,
 ) -> TuningResult:
     """Run a tuning and show it; have the firmware end, and return the result.
 
@@ -57,10 +58,10 @@ def tune(
         The arguments of TUNE:STAR; None leaves one out.
     screen : Console
         Where it is shown.
+    aid : HearingAidProcess
+        The tuning waits for its work, and ends with it.
     person : callable, optional
         Answers over the console; by default the button does.
-    work_s : callable, optional
-        Returns the processor time of the hearing aid: the tuning waits for it.
 
     Raises
     ------
@@ -69,7 +70,7 @@ def tune(
     """
     operator = Operator(console, firmware)
     _begin(operator, start, screen)
-    for _ in _follow(operator, console, firmware, screen, person, work_s):
+    for _ in _follow(operator, console, firmware, screen, aid, person):
         pass
     result = told_result(operator.ask("TUNE:RES?"))
     operator.ask("SYST:EXIT")
@@ -104,8 +105,8 @@ def _follow(
     console: ConsoleLine,
     firmware: FirmwareProcess,
     screen: "Console",
+    aid: HearingAidProcess,
     person: Person,
-    work_s: Callable[[], float],
 ) -> Iterator[None]:
     """Show the tuning until it is over."""
 
@@ -113,7 +114,7 @@ def _follow(
         return Wait(
             "the firmware",
             "tell of the tuning",
-            lambda: firmware.work_s() + work_s(),
+            lambda: firmware.work_s() + aid.work_s(),
             lambda _: None,
         )
 
@@ -131,6 +132,7 @@ def _follow(
             if answer := person(what, about):
                 console.send(answer)
         yield
+        aid.check()
         firmware.hear(wait)
         if firmware.restart_if_killed():
             operator.greet()

@@ -16,7 +16,10 @@ from device.sound_card.keyboard import Keyboard
 from device.sound_card.output import NoOutput
 from firmware_py.link.messages import LOWEST_DBFS
 from firmware_py.procedure.settings import SEED_MAX
+from host_tools.commands.prescribe.endings import AID_ENDINGS
 from host_tools.errors import HostError
+from host_tools.extras import need
+from host_tools.files import check_name, write_text
 from host_tools.hearing_aid import HearingAidProcess
 from host_tools.live import data_directory, teller
 from host_tools.processes import ConsoleLine, FirmwareProcess
@@ -26,12 +29,15 @@ from host_tools.tuning import show_result, tune
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.console import Console
 
+    from firmware_py.procedure.tuning.result import TuningResult
+    from host_tools.commands.replay.tuning import TuningVerdict
+
 NAME = "tune"
 SUMMARY = "tune a hearing aid by what its wearer likes better: openMHA, speech, and a button"
 EXAMPLE = """\
 example:
   gp-pta prescribe sessions/session-000001.journal -o aid.fit
-  gp-pta tune --fit aid.fit --speech speech.wav --sound-card default --out sessions
+  gp-pta tune --fit aid.fit --speech speech.wav --sound-card default --out sessions -o tuned.fit
 
 The speech is heard at two settings, in turn. Press the space bar while the better one sounds, or p
 if there is no difference. Who presses nothing hears both once more. It ends when the best setting
@@ -44,7 +50,7 @@ was measured there. device/hearing_aid/README.md says what this is, and what it 
 exit codes: 0 tuned, and the journal replays identically; 1 it does not; 2 something is not allowed
 """
 
-NEEDS: Final[dict[str, tuple[str, ...]]] = {}
+NEEDS: Final = {"--picture": ("matplotlib",), "--sound-card": ("sounddevice",)}
 TUNE_PREFIX: Final = "gp-pta-tune-"
 TUNINGS: Final = "tuning-*.journal"
 
@@ -66,6 +72,12 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         help="directory of the journal; continues an unfinished tuning there "
         "(default: a new temporary directory)",
     )  # fmt: skip
+    p.add_argument(
+        "-o", "--write", type=Path, action="append", default=[], metavar="FILE",
+        help=f"write the tuned fit: {', '.join(sorted(AID_ENDINGS))}; may be given several times",
+    )  # fmt: skip
+    p.add_argument("--picture", type=Path, metavar="FILE", help="draw how it went, as .svg")
+    p.add_argument("--force", action="store_true", help="overwrite files that are there")
     p.add_argument("--json", action="store_true", help="end with one line of JSON")
 
 
@@ -82,14 +94,36 @@ def run(arguments: argparse.Namespace) -> int:
     start = {"ID": arguments.id, "COUNT": arguments.count, "SEED": arguments.seed}
     with _started(arguments, data, screen) as (console, firmware, aid):
         show(screen, "space bar: what sounds now is better; p: no difference; ^C ends")
-        result = tune(console, firmware, start, screen, work_s=aid.work_s)
+        result = tune(console, firmware, start, screen, aid)
     show_result(screen, result)
     verdict = replay_tuning_journal(sorted(data.glob(TUNINGS))[-1])
     for line in verdict_words(verdict):
         show(screen, line, "green" if verdict.identical else "red", soft_wrap=True)
+    _write(arguments, result, verdict)
     if arguments.json:
         say(json.dumps({**verdict.as_json(), "result": result.to_record()}))
     return verdict.code
+
+
+def _write(arguments: argparse.Namespace, result: "TuningResult", verdict: "TuningVerdict") -> None:
+    """Write the tuned fit and the picture."""
+    from device.hearing_aid.fit_file import read_fit
+    from firmware_py.procedure.tuning.space import Setting
+    from host_tools.commands.prescribe.exports import fit_as
+
+    tuned = read_fit(arguments.fit).tuned(Setting.of(result.setting_db))
+    for path in arguments.write:
+        remark = f"{arguments.fit.name} as it was tuned: {verdict.journal.name}"
+        write_text(path, fit_as(_aid_ending(path), tuned, [remark]))
+    if arguments.picture is not None:
+        from host_tools.tuning_picture import draw_tuning
+
+        draw_tuning(verdict.steps, arguments.picture, f"{arguments.fit.name}, tuned")
+
+
+def _aid_ending(path: Path) -> str:
+    """Return the ending of the name, which says what an aid reads."""
+    return next(each for each in AID_ENDINGS if path.name.endswith(each))
 
 
 def aid_options(arguments: argparse.Namespace) -> list[str]:
@@ -107,6 +141,11 @@ def _check(arguments: argparse.Namespace) -> None:
         raise HostError("--sound-card and --wav: one of them is allowed")
     if arguments.seed is not None and not 0 <= arguments.seed <= SEED_MAX:
         raise HostError(f"--seed is {arguments.seed}; allowed is 0 to {SEED_MAX}")
+    for path in arguments.write:
+        check_name(path, "-o", tuple(AID_ENDINGS), arguments.force)
+    if arguments.picture is not None:
+        need("--picture", *NEEDS["--picture"], use=f"{NAME} --picture")
+        check_name(arguments.picture, "--picture", (".svg", ".png", ".pdf"), arguments.force)
 
 
 @contextmanager

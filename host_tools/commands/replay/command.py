@@ -33,6 +33,7 @@ examples:
   gp-pta replay sessions/session-000001.journal --key seal.key
   gp-pta replay sessions/session-000001.journal --profile gp-pta-2015
   gp-pta replay sessions/session-000001.journal --noise 4 --picture what-if.svg
+  gp-pta replay sessions/tuning-000001.journal --picture tuning.svg
 
 --profile, --prior and --noise ask what another model would have said to the same answers.
 
@@ -44,6 +45,7 @@ such a key, 6 its lines are intact, but a record of it says what no session can 
 
 NEEDS: Final = {"--picture": ("matplotlib",)}
 IDENTICAL, DIFFERENT, UNFINISHED, DAMAGED, NOT_SEALED = 0, 1, 3, 4, 5
+DIFFERENCES_MAX: Final = 10  # that are listed
 
 
 @dataclass
@@ -112,7 +114,10 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     p.add_argument("--noise", type=float, metavar="DB", help="replay with this response noise")
     p.add_argument(
-        "--picture", type=Path, metavar="FILE", help="draw both models: .svg, .png or .pdf"
+        "--picture",
+        type=Path,
+        metavar="FILE",
+        help="draw both models, or how a tuning went: .svg, .png, .pdf",
     )
     p.add_argument("--force", action="store_true", help="replace the picture if it is there")
     p.add_argument("--json", action="store_true", help="print the verdict as one JSON object")
@@ -120,11 +125,14 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Replay, and say what came out, or what would have come out."""
+    from host_tools.commands.replay.tuning import is_of_tuning
     from host_tools.recorded import read_session
 
+    path, keys = journal_or_newest(arguments.journal), read_keys(arguments.key)
+    if is_of_tuning(path):
+        return _replay_tuning(path, keys, arguments)
     _check_picture(arguments)
-    keys = read_keys(arguments.key)
-    session = read_session(journal_or_newest(arguments.journal))
+    session = read_session(path)
     verdict = verdict_of(session, keys)
     comparison = _comparison(session, arguments)
     if comparison is not None and arguments.picture is not None:
@@ -136,6 +144,22 @@ def run(arguments: argparse.Namespace) -> int:
         say(json.dumps(as_json(verdict) | supposed))
         return verdict.exit_code
     say(*(comparison.lines() if comparison else []), *words(verdict))
+    return verdict.exit_code
+
+
+def _replay_tuning(path: Path, keys: Sequence[SealKey], asked: argparse.Namespace) -> int:
+    from host_tools.commands.replay.tuning import replay_tuning_journal, verdict_words
+
+    if _supposes(asked):
+        raise HostError(f"--profile, --prior, --noise are of hearing tests; {path} is of a tuning")
+    if asked.picture is not None:
+        _check_name_of_picture(asked)
+    verdict = replay_tuning_journal(path, keys)
+    if asked.picture is not None:
+        from host_tools.tuning_picture import draw_tuning
+
+        draw_tuning(verdict.steps, asked.picture, f"tuning of {verdict.state.header.started[:10]}")
+    say(*([json.dumps(verdict.as_json())] if asked.json else verdict_words(verdict)))
     return verdict.exit_code
 
 
@@ -160,6 +184,10 @@ def _check_picture(asked: argparse.Namespace) -> None:
         raise HostError(
             "--picture draws two models; name the other with --profile, --prior, --noise"
         )
+    _check_name_of_picture(asked)
+
+
+def _check_name_of_picture(asked: argparse.Namespace) -> None:
     need("--picture", *NEEDS["--picture"], use=f"{NAME} --picture")
     from host_tools.drawing import PICTURE_ENDINGS
 
@@ -190,11 +218,17 @@ def words(verdict: Verdict) -> list[str]:
         lines.append(f"torn end: {verdict.torn_bytes} bytes after the last good record")
     if verdict.damage:
         lines.append(f"DAMAGED: {verdict.damage}")
-    for difference in verdict.differences[:10]:
+    return [*lines, *difference_lines(verdict.differences)]
+
+
+def difference_lines(differences: "Sequence[Difference]") -> list[str]:
+    """Return what was recorded and what was replayed, of the first few differences."""
+    lines = []
+    for difference in differences[:DIFFERENCES_MAX]:
         lines.append(f"record {difference.record}: recorded {difference.recorded}")
         lines.append(f"{'':>{len(str(difference.record)) + 7}}  replayed {difference.replayed}")
-    if len(verdict.differences) > 10:
-        lines.append(f"... and {len(verdict.differences) - 10} more")
+    if len(differences) > DIFFERENCES_MAX:
+        lines.append(f"... and {len(differences) - DIFFERENCES_MAX} more")
     return lines
 
 

@@ -5,12 +5,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from firmware_py.journal import JournalDamagedError, JournalError, read_journal
+from firmware_py.journal import JournalDamagedError, JournalError, SealKey, read_journal
 from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 from firmware_py.procedure.events import Action, Event
 from firmware_py.session import ReplayError
 from firmware_py.tuning_record import TuningReplay, is_tuning, replay_tuning
+from host_tools.commands.replay.command import (
+    DAMAGED,
+    DIFFERENT,
+    IDENTICAL,
+    NOT_SEALED,
+    UNFINISHED,
+    difference_lines,
+)
 from host_tools.errors import HostError, NonsenseError
+from host_tools.seals import Seals, seals_of
 
 
 @dataclass(frozen=True)
@@ -32,20 +41,26 @@ class TuningVerdict:
     complete: bool
     damage: str
     steps: list[Step]  # before the first comparison, and after each
+    seals: Seals
 
     @property
     def identical(self) -> bool:
         """Return whether the tuning is finished and everything came out the same."""
-        return self.code == 0
+        return self.code == IDENTICAL
 
     @property
     def code(self) -> int:
-        """Return what the command ends with, as of `gp-pta replay`."""
+        """Return what the command ends with, seals aside."""
         if self.state.differences:
-            return 1
+            return DIFFERENT
         if self.damage:
-            return 4
-        return 0 if self.complete and not self.state.pending else 3
+            return DAMAGED
+        return IDENTICAL if self.complete and not self.state.pending else UNFINISHED
+
+    @property
+    def exit_code(self) -> int:
+        """Return what the command ends with: what is forged is nothing else."""
+        return NOT_SEALED if self.seals.true is False else self.code
 
     def as_json(self) -> dict[str, Any]:
         """Return the verdict as JSON values."""
@@ -57,10 +72,11 @@ class TuningVerdict:
             "damage": self.damage,
             "differences": [vars(difference) for difference in self.state.differences],
             "result": self.state.result.to_record() if self.state.result else None,
+            "seals": vars(self.seals),
         }
 
 
-def replay_tuning_journal(path: Path) -> TuningVerdict:
+def replay_tuning_journal(path: Path, keys: Sequence[SealKey] = ()) -> TuningVerdict:
     """Replay the journal of a tuning; `HostError` if it cannot be replayed at all."""
     damage, steps = "", _Steps()
     try:
@@ -75,7 +91,8 @@ def replay_tuning_journal(path: Path) -> TuningVerdict:
         state = replay_tuning(recovered.records, steps.watch)
     except ReplayError as error:
         raise NonsenseError(f"{path}: {error}") from error.__cause__
-    return TuningVerdict(path, state, recovered.complete, damage, steps.taken)
+    seals = seals_of(recovered, keys)
+    return TuningVerdict(path, state, recovered.complete, damage, steps.taken, seals)
 
 
 def is_of_tuning(path: Path) -> bool:
@@ -107,18 +124,15 @@ def verdict_words(verdict: TuningVerdict) -> list[str]:
     """Return the verdict in words, the short first."""
     count = verdict.state.test.estimator.comparison_count
     endings = {
-        0: "every setting and the result came out bit for bit",
-        1: f"{len(verdict.state.differences)} outputs DIFFER",
-        3: "the same so far; the tuning is not finished",
-        4: "the same up to where the journal is damaged",
+        IDENTICAL: "every setting and the result came out bit for bit",
+        DIFFERENT: f"{len(verdict.state.differences)} outputs DIFFER",
+        UNFINISHED: "the same so far; the tuning is not finished",
+        DAMAGED: "the same up to where the journal is damaged",
     }
     lines = [
         f"{verdict.journal}: {count} comparisons from {verdict.state.inputs} inputs; "
         f"{endings[verdict.code]}"
     ]
-    if verdict.damage:
-        lines.append(f"DAMAGED: {verdict.damage}")
-    for difference in verdict.state.differences[:10]:
-        lines.append(f"record {difference.record}: recorded {difference.recorded}")
-        lines.append(f"{'':>{len(str(difference.record)) + 7}}  replayed {difference.replayed}")
-    return lines
+    damage = [f"DAMAGED: {verdict.damage}"] if verdict.damage else []
+    seals = [verdict.seals.words] if verdict.seals.words else []
+    return [*lines, *seals, *damage, *difference_lines(verdict.state.differences)]
