@@ -3,7 +3,7 @@
 import json
 import math
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from firmware_py.inference.preference.arrays import UNIT_DB
@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # `gp-pta --help` can do without it
 
 UNDER_WAY: Final = ("state=playing", "state=gap", "state=window", "state=between", "state=waiting")
 PAUSED: Final = "state=paused"
+NOBODY: Final = "nobody-answers"
+PAUSED_TOLD: Final = "paused"
 WORDS: Final[Mapping[str, str]] = {
     "first": "the first is better",
     "second": "the second is better",
@@ -70,8 +72,7 @@ def tune(
     """
     operator = Operator(console, firmware)
     _begin(operator, start, screen)
-    for _ in _follow(operator, console, firmware, screen, aid, person):
-        pass
+    _follow(operator, console, firmware, screen, aid, person)
     result = told_result(operator.ask("TUNE:RES?"))
     operator.ask("SYST:EXIT")
     firmware.wait()
@@ -107,7 +108,7 @@ def _follow(
     screen: "Console",
     aid: HearingAidProcess,
     person: Person,
-) -> Iterator[None]:
+) -> None:
     """Show the tuning until it is over."""
 
     def next_line() -> Wait:
@@ -118,21 +119,22 @@ def _follow(
             lambda _: None,
         )
 
-    wait = next_line()
+    wait, nobody_answers = next_line(), False
     while True:
         for line in console.lines(0.1):
-            wait = next_line()
             what, about = _parted(line)
             if not what:
-                show(screen, line, "red") if line.startswith("ERROR") else None
                 continue
+            nobody_answers = what == NOBODY or (nobody_answers and what == PAUSED_TOLD)
             _show(what, about, screen)
             if what == "tuning-over":
                 return
             if answer := person(what, about):
                 console.send(answer)
-        yield
+            wait = next_line()
         aid.check()
+        if nobody_answers:
+            wait = next_line()
         firmware.hear(wait)
         if firmware.restart_if_killed():
             operator.greet()
@@ -158,8 +160,8 @@ def _show(what: str, about: Mapping[str, str], screen: "Console") -> None:
             show(screen, f"{about['comparison']:>4}  {WORDS[about['answer']]:<20}  {off}")
         case "again":
             show(screen, f"{about['comparison']:>4}  nothing was pressed: once more", "yellow")
-        case "nobody-answers":
-            words = "nobody answers: the tuning is paused; TUNE:CONT goes on with it"
+        case _ if what == NOBODY:
+            words = "nobody answers: the tuning is paused until a button is pressed"
             show(screen, words, "yellow")
         case "aid-lost" | "board-lost":
             show(screen, f"{what}: {about['why']}", "yellow")

@@ -141,8 +141,7 @@ class Tuning:
             case events.Paused() if self.state != State.PAUSED:
                 return self._pause()
             case events.Continued() if self.state == State.PAUSED:
-                self._silent_in_row = 0
-                return [GoingOnTold(), *self._begin(now_us)]
+                return self._go_on(now_us)
             case events.Aborted(why):
                 return self._finish(SessionOutcome.ABORTED, why)
             case Answered(answer):
@@ -220,6 +219,8 @@ class Tuning:
     # Answers
 
     def _pressed(self, now_us: int, button: int) -> list[Action]:
+        if self.state == State.PAUSED and self._silent_in_row >= SILENT_MAX:
+            return self._go_on(now_us)  # somebody is there again
         if self.state not in (State.PLAYING, State.GAP, State.WINDOW):
             return []
         soon = self.state == State.PLAYING and now_us - self._sound_us < REACTION_US
@@ -270,6 +271,10 @@ class Tuning:
         stop = self._stop()
         self.state = State.PAUSED
         return [*stop, PauseTold()]
+
+    def _go_on(self, now_us: int) -> list[Action]:
+        self._silent_in_row = 0
+        return [GoingOnTold(), *self._begin(now_us)]
 
     def _lost(self, what: str, told: Action) -> list[Action]:
         if what in self._missing:

@@ -7,7 +7,7 @@ import pytest
 from device.simulator.aid import FIT, SimulatedAid
 from firmware_py.inference.preference.answers import Answer
 from firmware_py.journal import read_journal
-from firmware_py.procedure.events import Aborted, ButtonPressed, Continued
+from firmware_py.procedure.events import Aborted, ButtonPressed, Continued, Paused
 from firmware_py.procedure.outcomes import SessionOutcome
 from firmware_py.procedure.tuning.events import Answered
 from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
@@ -125,6 +125,27 @@ def test_when_nobody_presses_the_tuning_is_paused_and_nothing_is_concluded() -> 
     bench.tuner.feed(Continued())
     bench.run()
     assert tuning.outcome == SessionOutcome.COMPLETE
+
+
+def test_after_a_pause_because_nobody_pressed_a_press_goes_on() -> None:
+    bench = Bench()
+    bench.begin()
+    bench.run()
+    assert bench.tuner.last is not None
+    assert bench.tuner.last.state == State.PAUSED
+    bench.person = Chooser()
+    bench.tuner.feed(ButtonPressed(bench.clock.us))
+    bench.run()
+    assert bench.tuner.last.outcome == SessionOutcome.COMPLETE
+
+
+def test_after_a_pause_by_the_operator_a_press_means_nothing() -> None:
+    bench = Bench()
+    bench.begin()
+    bench.tuner.feed(Paused())
+    bench.tuner.feed(ButtonPressed(bench.clock.us))
+    assert bench.tuner.last is not None
+    assert bench.tuner.last.state == State.PAUSED
 
 
 def test_a_press_means_the_sound_that_plays_and_not_the_one_that_has_just_begun() -> None:
