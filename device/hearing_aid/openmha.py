@@ -106,6 +106,11 @@ class Engine:
         self.close()
 
     @property
+    def process_id(self) -> int:
+        """Return the number of the process."""
+        return self._process.pid
+
+    @property
     def is_alive(self) -> bool:
         """Return whether the process runs."""
         return self._process.poll() is None
