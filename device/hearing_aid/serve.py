@@ -213,10 +213,10 @@ class Server:
             data = self._line.recv(4096)
         except OSError:
             data = b""
+        *lines, self._partial = (self._partial + data).split(b"\n")
         if not data or len(self._partial) > LINE_BYTES_MAX:
             self._hang_up(selector)
             return
-        *lines, self._partial = (self._partial + data).split(b"\n")
         for each in lines:
             try:
                 self._say(self._aid.answer(each.decode("ascii", "replace").strip()))

@@ -1,14 +1,15 @@
 """A session as one page of HTML that needs nothing from outside: what was found, and how."""
 
+import html
 import json
 import re
 from collections.abc import Iterable, Sequence
-from html import escape
 from importlib.resources import files
 from typing import Any, Final
 
 from firmware_py import __version__
 from firmware_py.calibration.in_force import CALIBRATED
+from firmware_py.procedure.printable import printable
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.audiogram_paper import GRID
 from host_tools.commands.report import audiogram, words
@@ -33,7 +34,13 @@ COLOURS: Final = {
 CONFIRMED_LEGEND: Final = (
     "<li>bar: confirmed, the threshold by the Hughson-Westlake rule after the test</li>"
 )
+NO_BREAK: Final = "\u00a0"  # between a number and its unit
 NORM_LEGEND: Final = "<li>dashed and dotted: usual at this age, median and 10 to 90 %</li>"
+
+
+def escape(text: str) -> str:
+    """Return a text as the page has it: what came from a file, or names one, acts on nothing."""
+    return html.escape(NO_BREAK.join(map(printable, text.split(NO_BREAK))))
 
 
 def page_of(findings: Findings, session: RecordedSession, history: History) -> str:

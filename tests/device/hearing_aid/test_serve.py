@@ -1,0 +1,145 @@
+"""The hearing aid as a process, by its lines."""
+
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from device.hearing_aid.chain import SAMPLE_RATE_HZ, output_limit
+from device.hearing_aid.fit_file import fit_digest, write_fit
+from device.hearing_aid.openmha import Installation
+from device.hearing_aid.player import FilePlayer, PlayerError
+from device.hearing_aid.sound import read_wav, write_wav
+from device.simulator.talker import made_up_speech
+from tests.device.hearing_aid.fits import plain_fit
+
+ANSWER_S_MAX = 60.0
+ZERO = "overall_db=0 tilt_db=0 mid_db=0 soft_db=0"
+
+
+class Served:
+    """A hearing aid that is served, and a connection to it."""
+
+    def __init__(self, place: Path, installation: Installation, *options: str) -> None:
+        self.fit, self.out = place / "aid.fit", place / "out.wav"
+        write_fit(self.fit, plain_fit(15.0, 30.0))
+        write_wav(place / "speech.wav", made_up_speech(1.2, SAMPLE_RATE_HZ, 1))
+        self.process = subprocess.Popen(
+            [
+                sys.executable, "-m", "device.hearing_aid.serve", "--fit", str(self.fit),
+                "--speech", str(place / "speech.wav"), "--openmha", str(installation.directory),
+                "--out", str(self.out), "--pace", "100", *options,
+            ],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert self.process.stdout is not None
+        self.port = int(self.process.stdout.readline().rpartition(":")[2])
+        self._stack = ExitStack()
+        self.connect()
+
+    def connect(self) -> None:
+        """Connect anew."""
+        line = socket.create_connection(("127.0.0.1", self.port), ANSWER_S_MAX)
+        self.line = self._stack.enter_context(line)
+        self.read = self._stack.enter_context(line.makefile("r", newline="\n"))
+
+    def ask(self, text: str) -> str:
+        """Send a line, and return the next one that comes."""
+        self.line.sendall(f"{text}\n".encode())
+        return self.read.readline().strip()
+
+    def end(self) -> str:
+        """End it as a shell would; return what it said of errors."""
+        self._stack.close()
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.communicate(timeout=ANSWER_S_MAX)[1]
+
+
+@pytest.fixture
+def served(tmp_path: Path, installation: Installation) -> Iterator[Served]:
+    aid = Served(tmp_path, installation)
+    yield aid
+    aid.end()
+
+
+def test_it_greets_with_its_fit_and_its_ranges(served: Served) -> None:
+    answer = served.ask("hello")
+    assert answer.startswith("ok aid=openmha version=")
+    assert f" fit={fit_digest(served.fit)} overall_db=-12,12 " in answer
+    assert " tilt_sd_db=" in answer
+
+
+def test_what_is_played_is_the_speech_through_the_aid(served: Served) -> None:
+    assert served.ask(f"play number=1 {ZERO}") == "ok"
+    assert served.read.readline().strip() == "played number=1"
+    assert served.ask("play number=2 overall_db=6 tilt_db=0 mid_db=0 soft_db=0") == "ok"
+    assert served.read.readline().strip() == "played number=2"
+    served.end()
+    heard, rate_hz = read_wav(served.out)
+    assert rate_hz == SAMPLE_RATE_HZ
+    first, second = np.split(heard, 2)
+    louder_db = 10.0 * np.log10(np.mean(second**2) / np.mean(first**2))
+    assert louder_db == pytest.approx(6.0, abs=1.0)
+    assert np.abs(heard).max() <= output_limit(plain_fit(15.0, 30.0))
+
+
+def test_what_was_stopped_is_not_told_as_played(served: Served) -> None:
+    assert served.ask(f"play number=1 {ZERO}") == "ok"
+    assert served.ask("stop") in ("ok", "played number=1")
+    assert served.ask("hello").startswith(("ok", "played"))
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("", "error what=line value= allowed=hello,_play,_set,_stop"),
+        ("louder", "error what=command value=louder allowed=hello, play, set, stop"),
+        (f"play number=x {ZERO}", "error what=number value=x allowed=0,999999999"),
+        (f"play {ZERO}", "error what=number value=- allowed=0,999999999"),
+        ("play number=1 overall_db=13", "error what=overall_db value=13 allowed=-12,12"),
+        ("set overall_db=nan", "error what=overall_db value=nan allowed=-12,12"),
+        ("set overall_db=1e9", "error what=overall_db value=1e9 allowed=-12,12"),
+        ("set overall_db=0", "error what=tilt_db value=- allowed="),
+        ("set overall_db", "error what=line value=set_overall_db allowed="),
+        ("\x1b[2J\xff", "error what=command value=?[2J"),
+    ],
+)
+def test_what_is_not_allowed_is_named(served: Served, line: str, answer: str) -> None:
+    assert served.ask(line).replace(", ", ",_").startswith(answer.replace(", ", ",_"))
+    assert served.ask(f"set {ZERO}") == "ok"
+
+
+def test_a_new_connection_takes_the_place_of_the_old(served: Served) -> None:
+    assert served.ask("hello").startswith("ok")
+    old = served.read
+    served.connect()
+    assert served.ask("hello").startswith("ok")
+    assert old.readline() == ""
+
+
+def test_a_line_without_an_end_is_hung_up_on(served: Served) -> None:
+    served.line.sendall(b"x" * 600)
+    served.line.sendall(b"x")
+    assert served.read.readline() == ""
+    served.connect()
+    assert served.ask("hello").startswith("ok")
+
+
+def test_when_openmha_dies_it_says_so_and_ends(served: Served) -> None:
+    children = Path(f"/proc/{served.process.pid}/task/{served.process.pid}/children").read_text()
+    for child in children.split():
+        subprocess.run(["kill", "-9", child], check=True)
+    assert served.ask(f"set {ZERO}").startswith('lost why="openMHA is gone: its process ended')
+    assert served.process.wait(ANSWER_S_MAX) == 2
+
+
+def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "x.wav").touch()
+    with pytest.raises(PlayerError, match=r"x\.wav is there already"):
+        FilePlayer(tmp_path / "x.wav")

@@ -1,0 +1,127 @@
+"""The firmware's end of the line to a hearing aid."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firmware_py.link.aid import (
+    ANSWER_US_MAX,
+    LINE_BYTES_MAX,
+    SPEECH_US_MAX,
+    AidClient,
+    AidGone,
+    AidGreeted,
+    AidRefused,
+    SpeechPlayed,
+)
+
+deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
+SETTING = (1.0, -2.5, 0.0, 12.0)
+WORDS = "overall_db=1 tilt_db=-2.5 mid_db=0 soft_db=12"
+GREETING = (
+    b"ok aid=openmha version=4.18 fit=0123456789ab overall_db=-12,12 tilt_db=-6,12 mid_db=0,0 "
+    b"soft_db=-12,3.5 overall_sd_db=5.1 tilt_sd_db=5.2 mid_sd_db=5.3 soft_sd_db=5\n"
+)
+
+
+def greeted() -> AidClient:
+    client = AidClient()
+    client.connect()
+    assert client.transmit(0) == b"hello\n"
+    (notice,) = client.receive(GREETING, 0)
+    assert isinstance(notice, AidGreeted)
+    return client
+
+
+def test_the_greeting_says_what_the_aid_may_be_set_to() -> None:
+    client = AidClient()
+    client.connect()
+    client.transmit(0)
+    assert client.receive(GREETING, 0) == [
+        AidGreeted(
+            "openmha 4.18", "0123456789ab",
+            ((-12.0, 12.0), (-6.0, 12.0), (0.0, 0.0), (-12.0, 3.5)), (5.1, 5.2, 5.3, 5.0),
+        )
+    ]  # fmt: skip
+    assert client.connected
+    assert not client.busy
+
+
+@pytest.mark.parametrize("name", [b"version", b"fit", b"tilt_db", b"mid_sd_db"])
+def test_a_greeting_that_lacks_something_is_none(name: bytes) -> None:
+    client = AidClient()
+    client.connect()
+    client.transmit(0)
+    (gone,) = client.receive(GREETING.replace(name + b"=", b"x="), 0)
+    assert gone == AidGone(f"its greeting lacks or garbles '{name.decode()}'")
+    assert not client.connected
+
+
+def test_one_command_waits_for_the_answer_to_the_other() -> None:
+    client = greeted()
+    client.play(7, SETTING)
+    client.use(SETTING)
+    assert client.transmit(1) == f"play number=7 {WORDS}\n".encode()
+    assert client.transmit(2) == b""
+    assert client.receive(b"ok\n", 3) == []
+    assert client.transmit(4) == f"set {WORDS}\n".encode()
+    assert client.receive(b"played number=7\nok\n", 5) == [SpeechPlayed(7)]
+
+
+def test_what_was_stopped_is_not_played_and_not_told() -> None:
+    client = greeted()
+    client.play(1, SETTING)
+    client.transmit(0)
+    client.receive(b"ok\n", 0)
+    client.play(2, SETTING)
+    client.stop()
+    assert client.transmit(1) == b"stop\n"
+    assert client.receive(b"played number=1\nok\n", 2) == []
+    assert client.transmit(3) == b""
+
+
+def test_a_refusal_is_told_in_the_words_of_the_aid() -> None:
+    client = greeted()
+    client.use(SETTING)
+    client.transmit(0)
+    told = client.receive(b"error what=tilt_db value=-2.5 allowed=0,12\n", 0)
+    assert told == [AidRefused("set", "what tilt_db value -2.5 allowed 0,12")]
+
+
+def test_what_does_not_come_in_time_is_missed() -> None:
+    client = greeted()
+    client.play(1, SETTING)
+    client.transmit(0)
+    assert client.receive(b"", ANSWER_US_MAX) == []
+    assert client.receive(b"", ANSWER_US_MAX + 1) == [AidGone("no answer to 'play' in time")]
+    client = greeted()
+    client.play(1, SETTING)
+    client.transmit(0)
+    client.receive(b"ok\n", 10)
+    assert client.next_deadline_us() == 10 + SPEECH_US_MAX
+    assert client.receive(b"", 11 + SPEECH_US_MAX) == [AidGone("speech not over in time")]
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (b"lost why='no sound card'\n", "no sound card"),
+        (b"ok\n", "it says 'ok', which nothing asked for"),
+        (b"\xff\n", r"it says b'\xff', which is no line of an aid"),
+        (b"played\n", ""),
+        (b"x" * (LINE_BYTES_MAX + 1), "it sends a line without an end"),
+    ],
+)
+def test_other_lines(line: bytes, why: str) -> None:
+    told = greeted().receive(line, 0)
+    assert told == ([AidGone(why)] if why else [])
+
+
+@deterministic
+@given(st.lists(st.binary(max_size=60), max_size=10))
+def test_no_bytes_break_it(parts: list[bytes]) -> None:
+    client = greeted()
+    client.play(1, SETTING)
+    client.transmit(0)
+    for part in parts:
+        client.receive(part, 0)
