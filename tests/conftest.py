@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 from firmware_py.inference.library import BESIDE, VARIABLE, chosen_library, is_made
 
 if TYPE_CHECKING:
+    from device.hearing_aid.openmha import Installation
     from tests.device.image.image import Image
 
 # No clock decides: on a busy machine, or an emulated one, everything is slow and nothing is wrong.
@@ -146,3 +147,14 @@ def _name_what_was_not_emulated(reporter: pytest.TerminalReporter) -> None:
         reporter.write_line(
             f"NOT RUN: {len(skipped)} tests of the emulated board: {why}", red=True, bold=True
         )
+
+
+@pytest.fixture(scope="session")
+def installation() -> Installation:
+    """Return where the real openMHA is; without it the test says so."""
+    from device.hearing_aid.openmha import Installation, OpenMhaError
+
+    try:
+        return Installation()
+    except OpenMhaError as error:
+        pytest.skip(str(error))

@@ -1,0 +1,180 @@
+"""Somebody tunes a hearing aid at the computer: the real engine, and keys at a terminal."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from device.hearing_aid.chain import SAMPLE_RATE_HZ
+from device.hearing_aid.fit_file import read_fit, write_fit
+from device.hearing_aid.sound import write_wav
+from device.simulator.talker import made_up_speech
+from firmware_py.journal import read_journal
+from firmware_py.procedure.tuning.space import Setting
+from host_tools.commands.replay.tuning import replay_tuning_journal
+from host_tools.main import main
+from tests.device.hearing_aid.fits import plain_fit
+from tests.host.terminal import Person, at_a_terminal
+
+REPO: Final = Path(__file__).parents[3]
+COUNT: Final = 5
+PLAYED: Final = re.compile(r" +(\d+)  (first|second) ")
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> list[str]:
+    """Return a fit and a speech, as options."""
+    write_fit(tmp_path / "aid.fit", plain_fit(15.0))
+    write_wav(tmp_path / "speech.wav", made_up_speech(1.1, SAMPLE_RATE_HZ, 1))
+    return ["--fit", str(tmp_path / "aid.fit"), "--speech", str(tmp_path / "speech.wav")]
+
+
+def answer(person: Person, comparison: int, key: str, after: int) -> int:
+    """Press a key until the comparison is answered; both sounds have to be heard first."""
+    at = person.sees(f"{comparison:>4}  second ", after)
+    while f"{comparison:>4}  the " not in person.seen[at:]:
+        person.type(key)
+        person.sees_no_more(0.4)
+    return at
+
+
+@pytest.mark.usefixtures("installation")
+def test_a_person_tunes_with_the_space_bar_and_the_journal_replays(
+    given: list[str], tmp_path: Path
+) -> None:
+    tuned, picture = tmp_path / "tuned.fit", tmp_path / "tuned.svg"
+    words = ["tune", *given, "--out", str(tmp_path / "data"), "--count", str(COUNT), "--seed", "4"]
+    words += ["-o", str(tuned), "--picture", str(picture), "--json"]
+    with at_a_terminal(tmp_path, *words) as person:
+        at = person.sees("space bar: what sounds now is better")
+        for comparison in range(1, COUNT + 1):
+            at = answer(person, comparison, " ", at)
+        assert person.sees_the_end() == 0
+    verdict = json.loads(person.seen.strip().splitlines()[-1])
+    assert verdict["replay_identical"]
+    assert verdict["comparisons"] == COUNT
+    result = verdict["result"]
+    assert read_fit(tuned) == plain_fit(15.0).tuned(Setting.of(tuple(result["setting_db"])))
+    assert "<svg" in picture.read_text()
+    assert "true wish" not in person.seen
+    replayed = replay_tuning_journal(tmp_path / "data" / "tuning-000001.journal")
+    assert len(replayed.steps) == COUNT + 1
+
+
+@pytest.mark.usefixtures("installation")
+def test_a_tuning_whose_aid_was_killed_goes_on(given: list[str], tmp_path: Path) -> None:
+    words = ["tune", *given, "--out", str(tmp_path / "data"), "--count", str(COUNT), "--seed", "4"]
+    with at_a_terminal(tmp_path, *words) as person:
+        at = person.sees("space bar: what sounds now is better")
+        answer(person, 1, " ", at)
+        aid = _child_with("device.hearing_aid.serve", person.process.pid)
+        os.kill(aid, signal.SIGKILL)
+        assert person.sees_the_end() == 2
+        assert "the hearing aid is lost: it said nothing; the journal is kept" in person.seen
+    with at_a_terminal(tmp_path, *words) as person:
+        at = person.sees("going on with the unfinished tuning in this directory")
+        for comparison in range(2, COUNT + 1):
+            at = answer(person, comparison, " ", at)
+        assert person.sees_the_end() == 0
+    assert "every setting and the result came out bit for bit" in person.seen
+
+
+def _child_with(words: str, parent: int) -> int:
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    named = {int(c): Path(f"/proc/{c}/cmdline").read_bytes().decode() for c in children}
+    return next(child for child, line in named.items() if words in line)
+
+
+@pytest.mark.usefixtures("installation")
+def test_the_whole_way_in_one_command(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "host_tools.main", "demo", "--fit", "--speed", "100", "--seed",
+            "3", "--out", str(tmp_path), "--json",
+        ],
+        cwd=REPO, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    tuning = json.loads(done.stdout.splitlines()[-1])["tuning"]
+    assert tuning["replay_identical"]
+    assert tuning["result"]["outcome"] == "complete"
+    made = {path.name for path in tmp_path.iterdir()}
+    assert made >= {"aid.fit", "tuned.fit", "fit.svg", "tuned.svg", "tuning.svg"}
+    setting = Setting.of(tuple(tuning["result"]["setting_db"]))
+    assert read_fit(tmp_path / "tuned.fit") == read_fit(tmp_path / "aid.fit").tuned(setting)
+    assert "true wish" in done.stdout
+    records = read_journal(tmp_path / "tuning-000001.journal").records
+    assert records[0]["settings"]["fit"]
+    said = _said("replay", tmp_path / "tuning-000001.journal", "--picture", tmp_path / "again.svg")
+    assert said == (0, "")
+    assert (tmp_path / "again.svg").exists()
+
+
+def _said(*words: str | Path) -> tuple[int, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "host_tools.main", *map(str, words)],
+        cwd=REPO, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--sound-card", "x", "--wav", "y.wav"], "--sound-card and --wav: one of them is allowed"),
+        (["--seed", "-1"], "--seed is -1; allowed is 0 to"),
+        (["-o", "x.pdf"], "-o is 'x.pdf'; allowed is a name in .fit, .cfg, .txt"),
+        (["--picture", "x.txt"], "--picture is 'x.txt'; allowed is a name in .svg"),
+        (["--openmha", "/none"], "there is no openMHA in '/none'; in a checkout: make aid"),
+        (["--fit", "none.fit"], "none.fit: cannot be read: No such file"),
+        (["--speech", "none.wav"], "none.wav cannot be read: No such file"),
+    ],
+)
+def test_a_wrong_option_is_named(
+    options: list[str], words: str, given: list[str], tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    assert main(["tune", *given, "--out", str(tmp_path / "data"), *options]) == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["report", "prescribe"])
+def test_a_command_of_hearing_tests_says_that_a_tuning_is_none(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = tmp_path / "tuning-000001.journal"
+    journal.write_bytes(_journal_of_a_tuning())
+    assert main([command, str(journal)]) in (2, 6)
+    assert "procedure is 'tuning', and a hearing test has none" in capsys.readouterr().err
+
+
+def test_a_tuning_is_replayed_with_no_other_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = tmp_path / "tuning-000001.journal"
+    journal.write_bytes(_journal_of_a_tuning())
+    assert main(["replay", str(journal)]) == 0
+    assert "comparisons from" in capsys.readouterr().out
+    assert main(["replay", str(journal), "--noise", "4"]) == 2
+    assert "--profile, --prior, --noise are of hearing tests" in capsys.readouterr().err
+    half = tmp_path / "half.journal"
+    half.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:12]))
+    assert main(["replay", str(half)]) == 3
+
+
+def _journal_of_a_tuning() -> bytes:
+    from tests.firmware.tuning.bench import DATA, Bench
+    from tests.firmware.tuning.test_tuner import Chooser
+
+    bench = Bench(Chooser())
+    bench.begin(comparisons_max=COUNT)
+    bench.run()
+    content = bench.disk.content(DATA / "tuning-000001.journal")
+    assert content is not None
+    return content
