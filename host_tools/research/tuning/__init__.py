@@ -1,0 +1,1 @@
+"""How few comparisons find what a person wants of an aid, and what becomes of bad answers."""
