@@ -8,12 +8,18 @@ from typing import Final
 import numpy as np
 
 from firmware_py.inference.checks import integer, number
-from firmware_py.inference.elementary import exp, log, normal_cdf
+from firmware_py.inference.elementary import log, normal_cdf
 from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED, NOT_POSITIVE_DEFINITE, Array
 from firmware_py.inference.one_at_a_time import OneAtATime
 from firmware_py.inference.preference.answers import ANSWERS, CODES, FIRST, SAME, SECOND, Answer
 from firmware_py.inference.preference.arrays import UNIT_DB
+from firmware_py.inference.preference.doubts import (
+    log_by_chance,
+    log_evidence,
+    log_of_two_wishes,
+    probability_of_one_wish,
+)
 from firmware_py.inference.preference.points import standard_points, weigh_points
 from firmware_py.inference.preference.posterior import infer_wish
 from firmware_py.inference.preference.selection import BITS, CHECK, GAIN, select_pair
@@ -31,11 +37,6 @@ SENSITIVITIES: Final = (0.35, 0.7, 1.4, 2.8)
 TIE_WIDTHS: Final = (0.1, 0.6)
 LAPSE_RATES: Final = (0.02, 0.15)
 KINDS: Final = tuple(product(SENSITIVITIES, TIE_WIDTHS, LAPSE_RATES))
-# Somebody who answers without listening, by place or by chance, has some rate of each answer.
-BY_CHANCE_PRIOR: Final = 1.0  # of a Dirichlet distribution over the three
-LISTENS: Final = 0.7  # probability, before any answer, that somebody does listen
-EVIDENCE_MAX: Final = 50.0  # nats; more changes nothing
-
 # Candidates: the first number alone, or directions among all others.
 HALF_LENGTHS_DB: Final = (1.5, 3.0, 5.0, 8.0, 12.0)
 CHECK_LENGTHS_DB: Final = (8.0, 12.0, 18.0)  # from the best setting
@@ -115,6 +116,7 @@ class PreferenceEstimator(OneAtATime):
         self._answered = [0] * ANSWERS
         self._is_refined = False
         self._chosen: Pair | None = None
+        self._of_wishes: tuple[float, float] | None = None  # probabilities of one, and of two
         self._bits = self._gain = 0.0
         self._workspace.wishes.tau[:] = 0.0
         self._workspace.wishes.nu[:] = 0.0
@@ -248,9 +250,27 @@ class PreferenceEstimator(OneAtATime):
 
     @property
     def listens(self) -> float:
-        """Return the probability that the answers come from a wish, not from chance or place."""
-        odds = exp(min(self.wish_evidence, EVIDENCE_MAX)) * LISTENS / (1.0 - LISTENS)
-        return float(odds / (1.0 + odds))
+        """Return the probability that the answers come from one wish.
+
+        Else they come from chance or place, or from a mind that was changed.
+        """
+        return self._shares()[0]
+
+    @property
+    def changed(self) -> float:
+        """Return the probability that the later answers come from another wish."""
+        return self._shares()[1]
+
+    def _shares(self) -> tuple[float, float]:
+        if self._of_wishes is None:
+            w = self._workspace
+            self._of_wishes = probability_of_one_wish(
+                self._count,
+                float(w.log_evidence[self._count]),
+                log_by_chance(self._answered),
+                log_of_two_wishes(self._count, w),
+            )
+        return self._of_wishes
 
     def _refined(self) -> Workspace:
         """Return the workspace with the exact posterior at points."""
@@ -293,21 +313,8 @@ class PreferenceEstimator(OneAtATime):
 
     @property
     def wish_evidence(self) -> float:
-        """Return the log odds of these answers: from a wish, over without listening, nats."""
-        of, people = self._workspace.wishes, self._workspace.people
-        shares = (people.log_share + of.log_evidence).tolist()
-        highest = max(shares)
-        total = sum(exp(share - highest) for share in shares)
-        return float(highest + log(total) - self._log_by_chance())
-
-    def _log_by_chance(self) -> float:
-        """Return the log probability of these answers from somebody who does not listen."""
-        total, seen = 0.0, 0
-        for count in self._answered:
-            for k in range(count):
-                total += log((BY_CHANCE_PRIOR + k) / (ANSWERS * BY_CHANCE_PRIOR + seen))
-                seen += 1
-        return total
+        """Return the log odds of these answers: from one wish, over without listening, nats."""
+        return float(self._workspace.log_evidence[self._count]) - log_by_chance(self._answered)
 
     def _infer(self) -> None:
         w = self._workspace
@@ -315,6 +322,8 @@ class PreferenceEstimator(OneAtATime):
         if status == NOT_POSITIVE_DEFINITE:
             raise InferenceError("the answers leave no posterior of a wish")
         self.converged = status == CONVERGED
+        self._of_wishes = None
+        w.log_evidence[self._count] = log_evidence(w.people, w.wishes)
 
     def _checked(self, setting_db: Sequence[float], name: str) -> list[float]:
         if len(setting_db) != len(self._ranges_db):

@@ -30,10 +30,14 @@ class Workspace(Memory):
             np.zeros((comparisons, numbers)), np.zeros(comparisons), np.zeros(comparisons, np.int64)
         )
         self.people = People(np.zeros((kinds, PEOPLE_ENTRIES)), np.zeros(kinds))
-        self.wishes = Wishes(
-            np.zeros((kinds, numbers)), np.zeros((kinds, *square)),
-            *np.zeros((2, kinds, comparisons)), *np.zeros((2, kinds)),
+        self.wishes, self.later = (
+            Wishes(
+                np.zeros((kinds, numbers)), np.zeros((kinds, *square)),
+                *np.zeros((2, kinds, comparisons)), *np.zeros((2, kinds)),
+            )
+            for _ in range(2)
         )  # fmt: skip
+        self.log_evidence = np.zeros(comparisons + 1)  # of the first answers, from one wish
         self.space = Space(np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(1))
         self.scratch = Scratch(*np.zeros((3, *square)), *np.zeros((5, numbers)))
         self.slope, self.first, self.second = np.zeros((3, *d))

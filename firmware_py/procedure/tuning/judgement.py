@@ -9,13 +9,17 @@ from firmware_py.procedure.tuning.space import PRESCRIPTION
 
 COMPARISONS_MIN: Final = 10  # fewer say little of whether somebody listens
 REGRET_ENOUGH: Final = 0.5  # expected, of the best setting: 3 dB in one number
-LISTENS_MIN: Final = 0.5  # probability; below it the prescription stays
+LISTENS_MIN: Final = 0.5  # probability of one wish; below it the prescription stays
 NOBODY_LISTENS: Final = 0.02  # and with so little the tuning is over
 # Each fourth comparison shows whether somebody listens: the best setting beside a bad one.
 CHECK_EVERY: Final = 4
 
 NO_WISH: Final = (
     "the answers are as they come by chance, or by place: the prescription stays as it is"
+)
+CHANGED: Final = (
+    "the later answers are not of the wish of the earlier ones: the prescription stays; compare "
+    "again another day"
 )
 NOT_SURE: Final = "the wish is less sure than it should be: compare again another day"
 
@@ -52,6 +56,6 @@ def remarks_of(estimator: PreferenceEstimator) -> Iterator[str]:
     """Yield what makes the result less than sure, in words."""
     match finding_of(estimator):
         case Finding.NONE:
-            yield NO_WISH
+            yield CHANGED if estimator.changed > 0.5 * (1.0 - estimator.listens) else NO_WISH
         case Finding.UNSURE:
             yield NOT_SURE

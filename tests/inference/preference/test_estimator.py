@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from firmware_py.inference.estimator import TrialLimitError
 from firmware_py.inference.preference.answers import Answer
 from firmware_py.inference.preference.arrays import UNIT_DB
+from firmware_py.inference.preference.doubts import LISTENS
 from firmware_py.inference.preference.estimator import (
     KINDS,
-    LISTENS,
     STEP_DB,
     PreferenceEstimator,
 )
