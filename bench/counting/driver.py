@@ -18,9 +18,10 @@ from firmware_py.inference.laplace import hyperparameters
 from firmware_py.inference.laplace import model as laplace_model
 from firmware_py.inference.library import kernel_name
 from firmware_py.inference.mixture import model as mixture_model
+from firmware_py.inference.preference import estimator as preference
 
 _ALIGNMENT_BYTES: Final = 64
-_CALLERS: Final = (mixture_model, laplace_model, hyperparameters)
+_CALLERS: Final = (mixture_model, laplace_model, hyperparameters, preference)
 _SCALARS: Final = {types.float64: "double", types.int64: "int64_t"}
 _DIMENSIONS: Final = 3
 _PROGRAM: Final = """\

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -24,12 +24,20 @@ from bench.sessions import answers_of, estimator_before
 from device.image.compile import optimised
 from device.image.kernels import export
 from device.image.targets import TARGETS
+from device.simulator.preferences import SimulatedWearer
+from firmware_py.inference.preference.estimator import PreferenceEstimator
+from firmware_py.procedure.tuning.space import DIMENSIONS
 
 HERE: Final = Path(__file__).parent
 FILE: Final = HERE / "instructions.toml"
 AUDIOGRAM: Final = "S2"
-PROFILES: Final = ("default", "annealed-laplace")
-TRIALS: Final = (16, 64, 128)
+WISH_DB: Final = (4.0, -5.0, 2.0, 0.0)
+TUNING: Final = "tuning"  # its trials are comparisons: one taken in, and the next pair chosen
+TRIALS: Final[dict[str, Sequence[int]]] = {
+    "default": (16, 64, 128),
+    "annealed-laplace": (16, 64, 128),
+    TUNING: (10, 25, 40),
+}
 # A target of device/image, and how its programs are linked: by the machine's own compiler where it
 # can, because another has to compile a C library first.
 _ZIG: Final = (sys.executable, "-m", "ziglang", "cc", "-fno-sanitize=all")
@@ -52,9 +60,7 @@ def missing(target: str) -> list[str]:
     return lacks
 
 
-def instructions(
-    target: str, text: str, profiles: Sequence[str] = PROFILES, trials: Sequence[int] = TRIALS
-) -> Counts:
+def instructions(target: str, text: str, trials: Mapping[str, Sequence[int]] = TRIALS) -> Counts:
     """Return the instructions of each profile by the number of trials.
 
     Parameters
@@ -63,7 +69,8 @@ def instructions(
         A key of LINKERS.
     text : str
         LLVM's of the kernels (`device.image.build.export`).
-    profiles, trials : what is counted.
+    trials : mapping
+        What is counted: of each profile, of which trials.
 
     Raises
     ------
@@ -78,24 +85,49 @@ def instructions(
             plugin = ["cc", "-shared", "-fPIC", "-O2", "-o", "count.so", str(HERE / "count.c")]
             subprocess.run(plugin, cwd=directory, check=True)
         return {
-            profile: {str(n): _of_trial(target, profile, n, directory) for n in trials}
-            for profile in profiles
+            profile: {str(n): _of_trial(target, profile, n, directory) for n in counted}
+            for profile, counted in trials.items()
         }
 
 
 def _of_trial(target: str, profile: str, trials: int, directory: Path) -> int:
     """Return the instructions of one trial: of a run with it, less those of one without."""
+    trial = _comparison(trials) if profile == TUNING else _trial(profile, trials)
+    program, arrays = write_driver(record(trial), directory)
+    link = [*LINKERS[target], "-static", "-O2", "-o", "driver", program.name, "kernels.o"]
+    subprocess.run(link, cwd=directory, check=True, capture_output=True)
+    with_it, without = (_count(target, directory, [arrays.name, choice]) for choice in "10")
+    return with_it - without
+
+
+def _trial(profile: str, trials: int) -> Callable[[], None]:
     estimator = copy.deepcopy(estimator_before(AUDIOGRAM, profile, trials))
 
     def trial() -> None:
         estimator.observe(*answers_of(AUDIOGRAM, profile)[trials - 1])
         estimator.next_stimulus()
 
-    program, arrays = write_driver(record(trial), directory)
-    link = [*LINKERS[target], "-static", "-O2", "-o", "driver", program.name, "kernels.o"]
-    subprocess.run(link, cwd=directory, check=True, capture_output=True)
-    with_it, without = (_count(target, directory, [arrays.name, choice]) for choice in "10")
-    return with_it - without
+    return trial
+
+
+def _comparison(comparisons: int) -> Callable[[], None]:
+    """Return the last of so many comparisons of somebody who wants something."""
+    estimator = PreferenceEstimator(
+        ranges_db=[(-each.limit_db, each.limit_db) for each in DIMENSIONS],
+        prior_sd_db=[each.wish_sd_db for each in DIMENSIONS],
+    )
+    wearer = SimulatedWearer(WISH_DB)
+    for _ in range(comparisons - 1):
+        pair = estimator.next_pair()
+        estimator.observe(*pair, wearer.answer(*pair))
+    pair = estimator.next_pair()
+    answer = wearer.answer(*pair)
+
+    def trial() -> None:
+        estimator.observe(*pair, answer)
+        estimator.next_pair()
+
+    return trial
 
 
 def _count(target: str, directory: Path, arguments: list[str]) -> int:
@@ -141,12 +173,11 @@ def as_toml(counts: dict[str, Counts]) -> str:
 
 def as_table(counts: dict[str, Counts]) -> str:
     """Return a Markdown table, in millions."""
-    lines = ["| target | profile | " + " | ".join(f"{n} trials" for n in TRIALS) + " |"]
-    lines.append("|---" * (2 + len(TRIALS)) + "|")
+    lines = ["| target | profile | trials: instructions of the last |", "|---|---|---|"]
     for target, of_profile in counts.items():
         for profile, of_trials in of_profile.items():
-            cells = " | ".join(f"{count / 1e6:.2f} M" for count in of_trials.values())
-            lines.append(f"| {target} | `{profile}` | {cells} |")
+            cells = (f"{n}: {count / 1e6:.2f} M" for n, count in of_trials.items())
+            lines.append(f"| {target} | `{profile}` | {', '.join(cells)} |")
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""Replay every golden session where there is no pytest; exit 0 only if all come out bit for bit."""
+"""Replay all golden sessions and tunings where there is no pytest; exit 0 if all come out."""
 
 import sys
 from pathlib import Path
@@ -6,17 +6,21 @@ from typing import Final
 
 from firmware_py.inference.library import runs_on
 from host_tools.commands.replay.command import IDENTICAL, replay_journal
+from host_tools.commands.replay.tuning import replay_tuning_journal
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
+TUNING: Final = Path(__file__).parents[1] / "firmware" / "tuning" / "golden-tuning.journal"
 
 
 def main() -> int:
     """Say of each what came out; return an exit code."""
     print(runs_on())
     verdicts = [replay_journal(path) for path in sorted(GOLDEN.iterdir())]
-    for verdict in verdicts:
-        print(f"{verdict.journal.name}: {len(verdict.differences)} outputs differ")
-    return int(not verdicts or any(verdict.code != IDENTICAL for verdict in verdicts))
+    tuning = replay_tuning_journal(TUNING)
+    found = [(each.journal, each.code, each.differences) for each in verdicts]
+    for journal, _, differences in [*found, (TUNING, tuning.code, tuning.state.differences)]:
+        print(f"{journal.name}: {len(differences)} outputs differ")
+    return int(not verdicts or any(code != IDENTICAL for _, code, _ in found) or tuning.code)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ def test_a_trial_takes_no_more_instructions_than_before(image: Image) -> None:
     lacks = missing(TARGET)
     if lacks:
         pytest.skip(f"instructions are not counted: there is no {', no '.join(lacks)}")
-    counted = instructions(TARGET, image.text, [PROFILE], [TRIALS])
+    counted = instructions(TARGET, image.text, {PROFILE: [TRIALS]})
     assert rises({TARGET: counted}, kept()) == []
 
 

@@ -1,0 +1,52 @@
+"""A recorded tuning comes out again, bit for bit.
+
+`python -m tests.firmware.tuning.test_golden_tuning` records it anew.
+"""
+
+from pathlib import Path
+from typing import Any, Final
+
+from firmware_py.journal import Record, read_journal
+from host_tools.commands.replay.command import DIFFERENT, IDENTICAL
+from host_tools.commands.replay.tuning import replay_tuning_journal
+from tests.firmware.tuning.bench import DATA, Bench
+from tests.firmware.tuning.test_tuner import Chooser
+from tests.host.journals import write_again
+
+JOURNAL: Final = Path(__file__).with_name("golden-tuning.journal")
+
+
+def record() -> None:
+    """Record the tuning."""
+    bench = Bench(Chooser())
+    bench.begin()
+    bench.run()
+    content = bench.disk.content(DATA / "tuning-000001.journal")
+    assert content is not None
+    JOURNAL.write_bytes(content)
+
+
+def test_a_golden_tuning_comes_out_again_bit_for_bit() -> None:
+    verdict = replay_tuning_journal(JOURNAL)
+    assert verdict.code == IDENTICAL, verdict.state.differences[:3]
+    assert verdict.state.test.estimator.comparison_count >= 10
+
+
+def test_a_setting_that_was_another_is_noticed(tmp_path: Path) -> None:
+    header, *records = read_journal(JOURNAL).records
+    changed = [
+        _with_another_tilt(each) if place > 30 else each for place, each in enumerate(records)
+    ]
+    write_again(tmp_path / "changed.journal", header, changed)
+    assert replay_tuning_journal(tmp_path / "changed.journal").code == DIFFERENT
+
+
+def _with_another_tilt(record: Record) -> Record:
+    action: Any = record.get("action")
+    if not isinstance(action, dict) or "tilt_db" not in action:
+        return record
+    return {**record, "action": {**action, "tilt_db": -7.5}}
+
+
+if __name__ == "__main__":
+    record()
