@@ -42,7 +42,7 @@ help: ## say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /make \1#/p' $(MAKEFILE_LIST) | awk -F '#' '{ printf "%-23s %s\n", $$1, $$2 }'
 
 # The emulated board needs what the tests need.
-demo: $(if $(findstring emulated,$(DEMO_ARGS)),set-up-test) kernels ## measure a simulated listener; options in DEMO_ARGS
+demo: $(if $(findstring emulated,$(DEMO_ARGS))$(findstring --fit,$(DEMO_ARGS)),set-up-test) kernels ## measure a simulated listener; options in DEMO_ARGS
 	$(BIN)/gp-pta demo $(DEMO_ARGS)
 
 # Whoever names what runs the kernels, say GP_PTA_KERNELS=jit for Numba, does not wait for this.

@@ -8,7 +8,7 @@ from firmware_py.configuration import Configuration
 from firmware_py.console import grammar
 from firmware_py.console.arguments import Argument, Choice, Number, Word
 from firmware_py.console.grammar import ConsoleError
-from firmware_py.console.table import Command, Pin, When
+from firmware_py.console.table import Command, Pin, When, page_lines
 from firmware_py.inference.preference.answers import Answer
 from firmware_py.journal import JournalError
 from firmware_py.platform.data_directory import DataDirectoryError
@@ -132,3 +132,6 @@ COMMANDS: Final = (
         pin=Pin(always=True),
     ),
 )  # fmt: skip
+
+if __name__ == "__main__":  # for the page of the console
+    print(*page_lines(COMMANDS), sep="\n")

@@ -72,7 +72,7 @@ def test_the_page_of_each_audience_says_first_who_it_is_for() -> None:
     audiences = re.findall(
         r"^\| an? \*\*.*?\]\((.+?)\)", FIRST_PAGE.read_text("utf-8"), re.MULTILINE
     )
-    assert len(audiences) == 6
+    assert len(audiences) == 7
     for page in audiences:
         assert "This page is for " in (ROOT / page).read_text("utf-8").split("\n\n")[1], page
 

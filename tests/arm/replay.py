@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from firmware_py.inference.library import runs_on
-from host_tools.commands.replay.command import IDENTICAL, replay_journal
+from host_tools.commands.replay.codes import IDENTICAL
+from host_tools.commands.replay.command import replay_journal
 from host_tools.commands.replay.tuning import replay_tuning_journal
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"

@@ -13,7 +13,8 @@ from firmware_py.journal import read_journal
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.settings import Settings
 from firmware_py.session import ReplayError, replay
-from host_tools.commands.replay.command import IDENTICAL, replay_journal
+from host_tools.commands.replay.codes import IDENTICAL
+from host_tools.commands.replay.command import replay_journal
 from tests.calibration.calibrations import DUE, CalibratedBoard, calibration, on_file
 from tests.firmware.world import STARTED, World, a_listener, result_of, run_session, stimuli_of
 from tests.host.journals import write_again

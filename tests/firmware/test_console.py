@@ -26,7 +26,8 @@ from firmware_py.platform.keys import pseudonym
 from firmware_py.procedure.presenter import LATE
 from firmware_py.procedure.settings import CONDUCTS, Settings
 from firmware_py.self_check import PARTS
-from host_tools.commands.replay.command import IDENTICAL, replay_journal
+from host_tools.commands.replay.codes import IDENTICAL
+from host_tools.commands.replay.command import replay_journal
 from tests.firmware.test_firmware import Device, told_by
 from tests.firmware.world import World, a_listener, lines_of_session, result_of, run_session
 from tests.host.journals import NONSENSE, write_nonsense

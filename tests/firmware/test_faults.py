@@ -15,7 +15,8 @@ import pytest
 
 from device.simulator.faults import FaultCounts, FaultRates, FaultyBoard
 from firmware_py.link.notices import Missed
-from host_tools.commands.replay.command import IDENTICAL, replay_journal
+from host_tools.commands.replay.codes import IDENTICAL
+from host_tools.commands.replay.command import replay_journal
 from tests.firmware.rig import REPO
 from tests.firmware.world import (
     World,

@@ -18,7 +18,8 @@ from firmware_py.procedure.masking import INSERT, KINDS
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
-from host_tools.commands.replay.command import IDENTICAL, replay_journal
+from host_tools.commands.replay.codes import IDENTICAL
+from host_tools.commands.replay.command import replay_journal
 from tests.calibration.calibrations import CalibratedBoard, calibration, on_file
 from tests.firmware.world import (
     S,

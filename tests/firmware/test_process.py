@@ -22,7 +22,8 @@ from firmware_py.inference.library import chosen_library, runs_on
 from firmware_py.journal import JournalError, read_journal
 from firmware_py.link.frames import FrameError, decode, encode
 from firmware_py.session import replay
-from host_tools.commands.replay.command import IDENTICAL, UNFINISHED, replay_journal
+from host_tools.commands.replay.codes import IDENTICAL, UNFINISHED
+from host_tools.commands.replay.command import replay_journal
 from host_tools.processes import ConsoleLine
 from tests.calibration.calibrations import calibration, content
 from tests.firmware.crash import assert_like_undisturbed

@@ -15,7 +15,8 @@ from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.ports import Port
 from firmware_py.readiness import CODES, check, readiness
 from firmware_py.self_check import YEAR_MIN
-from host_tools.commands.replay.command import IDENTICAL, replay_journal
+from host_tools.commands.replay.codes import IDENTICAL
+from host_tools.commands.replay.command import replay_journal
 from tests.firmware.rig import REPO, Rig
 from tests.firmware.test_firmware import Device, told_by
 from tests.firmware.world import a_listener, asked_again_though_answered

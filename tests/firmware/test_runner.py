@@ -23,7 +23,8 @@ from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.runner import Runner
 from firmware_py.session import HearingSession, Session
 from firmware_py.session_record import SessionHeader
-from host_tools.commands.replay.command import IDENTICAL, replay_journal
+from host_tools.commands.replay.codes import IDENTICAL
+from host_tools.commands.replay.command import replay_journal
 from host_tools.errors import HostError
 from tests.firmware.conftest import ONE_EAR
 from tests.firmware.world import (

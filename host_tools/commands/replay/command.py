@@ -11,6 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py.journal import SealKey
+from host_tools.commands.replay.codes import (
+    DAMAGED,
+    DIFFERENT,
+    IDENTICAL,
+    NOT_SEALED,
+    UNFINISHED,
+    difference_lines,
+)
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name
@@ -44,8 +52,6 @@ such a key, 6 its lines are intact, but a record of it says what no session can 
 """
 
 NEEDS: Final = {"--picture": ("matplotlib",)}
-IDENTICAL, DIFFERENT, UNFINISHED, DAMAGED, NOT_SEALED = 0, 1, 3, 4, 5
-DIFFERENCES_MAX: Final = 10  # that are listed
 
 
 @dataclass
@@ -219,17 +225,6 @@ def words(verdict: Verdict) -> list[str]:
     if verdict.damage:
         lines.append(f"DAMAGED: {verdict.damage}")
     return [*lines, *difference_lines(verdict.differences)]
-
-
-def difference_lines(differences: "Sequence[Difference]") -> list[str]:
-    """Return what was recorded and what was replayed, of the first few differences."""
-    lines = []
-    for difference in differences[:DIFFERENCES_MAX]:
-        lines.append(f"record {difference.record}: recorded {difference.recorded}")
-        lines.append(f"{'':>{len(str(difference.record)) + 7}}  replayed {difference.replayed}")
-    if len(differences) > DIFFERENCES_MAX:
-        lines.append(f"... and {len(differences) - DIFFERENCES_MAX} more")
-    return lines
 
 
 def _summary(verdict: Verdict) -> str:

@@ -10,7 +10,7 @@ from firmware_py.journal.records import HEADER_BYTES_MAX, LineError, decode_line
 from firmware_py.procedure.events import Action, Event
 from firmware_py.session import ReplayError
 from firmware_py.tuning_record import TuningReplay, is_tuning, replay_tuning
-from host_tools.commands.replay.command import (
+from host_tools.commands.replay.codes import (
     DAMAGED,
     DIFFERENT,
     IDENTICAL,

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from host_tools.commands.replay.command import DAMAGED, DIFFERENT, UNFINISHED, verdict_of
+from host_tools.commands.replay.codes import DAMAGED, DIFFERENT, UNFINISHED
+from host_tools.commands.replay.command import verdict_of
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
 from host_tools.newest import add_journal_argument, journal_or_newest

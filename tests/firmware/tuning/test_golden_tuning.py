@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware_py.journal import Record, read_journal
-from host_tools.commands.replay.command import DIFFERENT, IDENTICAL
+from host_tools.commands.replay.codes import DIFFERENT, IDENTICAL
 from host_tools.commands.replay.tuning import replay_tuning_journal
 from tests.firmware.tuning.bench import DATA, Bench
 from tests.firmware.tuning.test_tuner import Chooser

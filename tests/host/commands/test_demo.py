@@ -21,7 +21,8 @@ from firmware_py.journal import read_journal
 from firmware_py.procedure.results import SessionResult
 from host_tools import live
 from host_tools.commands import demo as demo_module
-from host_tools.commands.replay.command import IDENTICAL, replay_journal
+from host_tools.commands.replay.codes import IDENTICAL
+from host_tools.commands.replay.command import replay_journal
 from host_tools.emulated_board import installed_pico
 from host_tools.errors import HostError
 from host_tools.main import main, parser

@@ -15,7 +15,8 @@ from typing import Final
 import pytest
 import serial
 
-from host_tools.commands.replay.command import IDENTICAL, UNFINISHED, replay_journal
+from host_tools.commands.replay.codes import IDENTICAL, UNFINISHED
+from host_tools.commands.replay.command import replay_journal
 from host_tools.commands.sessions.entry import entry_of
 from host_tools.main import main
 from tests.host.commands.test_demo import children_of, wait_for_the_end_of
