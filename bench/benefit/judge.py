@@ -40,7 +40,7 @@ def scores(sound: dict[str, Any]) -> dict[str, float]:
     level = float(sound["full_scale_db_spl"])
     found = {}
     for measure in sound["measures"]:
-        np.random.seed(SEED)  # noqa: NPY002 - what both models draw from
+        np.random.seed(SEED)
         if measure == "haspi":
             found[measure] = float(haspi_v2(*signals, level1=level)[0])
         elif measure == "hasqi":

@@ -129,8 +129,6 @@ def _run(command: Sequence[str]) -> None:
     try:
         subprocess.run(command, check=True, capture_output=True, text=True)
     except FileNotFoundError:
-        raise SpeechError(
-            f"there is no {command[0]}; on Debian: apt install espeak-ng"
-        ) from None
+        raise SpeechError(f"there is no {command[0]}; on Debian: apt install espeak-ng") from None
     except subprocess.CalledProcessError as error:
         raise SpeechError(f"{' '.join(command)!r} failed: {error.stderr.strip()}") from None
