@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from bench.benefit.conditions import Aided
-from bench.benefit.material import Scene
+from bench.benefit.material import KINDS, Scene
 from device.hearing_aid.chain import FULL_SCALE_DB_SPL, configuration
 from device.hearing_aid.openmha import Installation
 from device.hearing_aid.processing import file_aid
@@ -24,9 +24,8 @@ from host_tools.research.study.listener import Ear
 JUDGE: Final = Path(__file__).with_name("judge.py")
 HASPI: Final = "haspi"
 HASQI: Final = "hasqi"
-BOTH: Final = (HASPI, HASQI)
 EAR_FREQUENCIES_HZ: Final = (250.0, 500.0, 1000.0, 2000.0, 4000.0, 6000.0)  # of both models
-NICER: Final = 10  # than other processes
+NICER: Final = 5  # than other processes
 
 
 class JudgeError(RuntimeError):
@@ -140,7 +139,14 @@ class Case:
     ear: Ear
     aided: Aided
     scenes: Sequence[Scene]
-    measures: Sequence[str]
+    quality: (
+        bool  # whether HASQI is asked too, of scenes in quiet: in noise it is low, whatever is done
+    )
+
+    def measures(self, scene: Scene) -> tuple[str, ...]:
+        """Return what is asked of a scene."""
+        in_quiet = KINDS[scene.kind].above_background_db is None
+        return (HASPI, HASQI) if self.quality and in_quiet else (HASPI,)
 
     def key(self, scene: Scene) -> str:
         """Return what tells the sound and its listener from all others."""
@@ -152,7 +158,10 @@ class Case:
     def judged(self, store: Store, judge: Judge, installation: Installation) -> list[Judged]:
         """Return what is said of each scene; only what is not in the store is asked."""
         known = [store.get(self.key(scene)) for scene in self.scenes]
-        missing = [[m for m in self.measures if m not in scores] for scores in known]
+        missing = [
+            [m for m in self.measures(scene) if m not in scores]
+            for scene, scores in zip(self.scenes, known, strict=True)
+        ]
         wanted = [scene for scene, open_ in zip(self.scenes, missing, strict=True) if open_]
         outputs = dict(zip(map(id, wanted), self._outputs(wanted, installation), strict=True))
         for scene, scores, open_ in zip(self.scenes, known, missing, strict=True):
@@ -174,7 +183,7 @@ class Case:
         return Judged(
             self.number, self.ear.stratum, condition.name, condition.tones, condition.tuned,
             round(self.aided.seconds, 3), scene.kind, scores[HASPI],
-            scores[HASQI] if HASQI in self.measures else None,
+            scores[HASQI] if HASQI in self.measures(scene) else None,
         )  # fmt: skip
 
 

@@ -17,8 +17,6 @@ from typing import Final
 
 from bench.benefit.conditions import COUNTS, compared_methods, own_conditions, tested_conditions
 from bench.benefit.judging import (
-    BOTH,
-    HASPI,
     Case,
     Judge,
     Judged,
@@ -76,11 +74,11 @@ def cases(
     scenes = [[scene(kind, n // len(STRATA[1:])) for kind in kinds] for n in range(len(ears))]
     for number, ear in enumerate(ears):
         for aided in own_conditions(ear, number):
-            yield Case(number, ear, aided, scenes[number], BOTH)
+            yield Case(number, ear, aided, scenes[number], quality=True)
     for number, ear in enumerate(ears[:compared]):
         for method in compared_methods(learned is not None):
             for aided in tested_conditions(method, ear, COUNTS, learned or Learned()):
-                yield Case(number, ear, aided, scenes[number], (HASPI,))
+                yield Case(number, ear, aided, scenes[number], quality=False)
 
 
 def judge_all(wanted: Sequence[Case], store: Store, python: str, judges: int) -> list[Judged]:
@@ -119,7 +117,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     p.add_argument("--judge", required=True, metavar="PYTHON", help="interpreter with pyclarity")
     p.add_argument("--ears", type=int, default=8, help="of each of three degrees of loss")
-    p.add_argument("--compared", type=int, default=9, help="ears, of those, for other methods")
+    p.add_argument("--compared", type=int, default=6, help="ears, of those, for other methods")
     p.add_argument("--judges", type=int, default=2, help="processes")
     usual = ",".join((QUIET, NOISE, TALKER))
     p.add_argument("--scenes", default=usual, help=f"of {', '.join(KINDS)} (default: {usual})")

@@ -1,5 +1,6 @@
 """The scores of a run as tables in Markdown."""
 
+import math
 from collections.abc import Iterator, Sequence
 from statistics import mean, median
 from typing import Final
@@ -50,9 +51,10 @@ class Scores:
         """Return the HASPI of an ear, of one scene or as the mean of all."""
         return mean(e.haspi for e in self._of(condition, ear) if scene in (None, e.scene))
 
-    def hasqi(self, condition: Condition, ear: int, scene: str) -> float:
-        """Return the HASQI of an ear in a scene."""
-        return mean(e.hasqi or 0.0 for e in self._of(condition, ear) if e.scene == scene)
+    def hasqi(self, condition: Condition, ear: int) -> float:
+        """Return the HASQI of an ear, as the mean of the scenes in quiet; NaN: it was not asked."""
+        asked = [e.hasqi for e in self._of(condition, ear) if e.hasqi is not None]
+        return mean(asked) if asked else math.nan
 
     def seconds(self, condition: Condition, ears: Sequence[int]) -> float:
         """Return the median time of the test."""
@@ -92,18 +94,17 @@ def own_table(scores: Scores) -> Iterator[str]:
     """Yield a row a condition, of all ears."""
     yield (
         f"| {len(scores.ears(Condition(UNAIDED)))} ears | seconds | HASPI | "
-        f"{' | '.join(scores.scenes)} | HASQI, {' | HASQI, '.join(scores.scenes)} "
+        f"{' | '.join(scores.scenes)} | HASQI, quiet "
         f"| within {CLOSE:g} | largest difference |"
     )
-    yield "|---" * (5 + 2 * len(scores.scenes)) + "|"
+    yield "|---" * (6 + len(scores.scenes)) + "|"
     for condition in _own_conditions():
         ears = scores.ears(condition)
         cells = [condition_in_words(condition)]
         cells += [f"{scores.seconds(condition, ears):.0f}" if condition.tones else ""]
         cells += [f"{scores.median_haspi(condition, ears):.3f}"]
         cells += [f"{scores.median_haspi(condition, ears, s):.3f}" for s in scores.scenes]
-        for scene in scores.scenes:
-            cells += [f"{median(scores.hasqi(condition, ear, scene) for ear in ears):.2f}"]
+        cells += [f"{median(scores.hasqi(condition, ear) for ear in ears):.2f}"]
         if condition.name == TRUE:
             cells += ["", ""]
         else:
