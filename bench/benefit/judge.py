@@ -15,19 +15,19 @@ import soundfile
 from clarity.evaluator.haspi import ebm, haspi_v2
 from clarity.evaluator.hasqi import hasqi_v2
 from clarity.utils.audiogram import Audiogram
-from scipy.signal import fftconvolve
+from scipy.signal import oaconvolve
 
 FloatArray = npt.NDArray[np.float64]
 
 SEED = 1
 
 
-def convolved_rows(rows: FloatArray, filter_row: FloatArray, mode: str) -> FloatArray:
-    """Return rows, (n, m), convolved with one, (1, k): what HASPI does sample by sample.
+def convolved(columns: FloatArray, filter_column: FloatArray, mode: str) -> FloatArray:
+    """Return columns, (m, n), convolved with one, (k, 1): what HASPI does sample by sample.
 
     By spectra it takes half of the time for a whole score, which differs by less than 1e-9.
     """
-    found: FloatArray = fftconvolve(rows, filter_row, mode, axes=1)
+    found: FloatArray = oaconvolve(columns, filter_column, mode, axes=0)
     return found
 
 
@@ -65,7 +65,7 @@ def scores(sound: dict[str, Any]) -> dict[str, float]:
 
 def main() -> None:
     """Judge until the input ends."""
-    ebm.convolve2d = convolved_rows
+    ebm.convolve2d = convolved
     for line in sys.stdin:
         print(json.dumps(scores(json.loads(line))), flush=True)
 
