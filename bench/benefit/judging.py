@@ -63,7 +63,7 @@ class Judge:
             self._process = subprocess.Popen(
                 ["nice", "-n", str(NICER), os.path.abspath(python), "-W", "ignore", str(JUDGE)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                cwd=self._place.name, env={**os.environ, **one_thread},
+                cwd=self._place.name, env={**os.environ, **one_thread}, start_new_session=True,
             )  # fmt: skip
         except OSError as error:
             raise JudgeError(f"{python} cannot be started: {error.strerror}") from None
@@ -111,11 +111,14 @@ class Store:
         self._path, self._lock = path, threading.Lock()
         self._known: dict[str, dict[str, float]] = {}
         if path.exists():
-            for line in path.read_text("utf-8").splitlines():
+            text = path.read_text("utf-8")
+            if text and not text.endswith("\n"):
+                path.write_text(text + "\n", "utf-8")
+            for line in text.splitlines():
                 try:
                     record = json.loads(line)
                 except ValueError:
-                    continue  # the last line of a run that was stopped
+                    continue  # the last line of a run that was killed
                 self._known.setdefault(record["key"], {}).update(record["scores"])
 
     def get(self, key: str) -> dict[str, float]:

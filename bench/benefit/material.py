@@ -28,6 +28,7 @@ VOICES: Final = ("en-us+m3", "en-gb+f2", "en-gb+m1", "en-us+f4")
 WORDS_PER_MINUTE: Final = 190
 
 QUIET, SOFT, NOISE, TALKER = "quiet", "soft", "noise", "talker"
+COMPARED_IN: Final = NOISE  # where methods are compared: judging takes its time
 LEAD_S: Final = 0.5  # of sound before the sentence, to which the compressor settles
 TAIL_S: Final = 0.05  # more than the delay of the aid
 SILENT_DB: Final = 40.0  # softer than the loudest by so much is silence before or after speech

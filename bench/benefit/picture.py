@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench.benefit.conditions import COUNTS, OWN, TRUE, UNAIDED, Condition
 from bench.benefit.judging import Judged
+from bench.benefit.material import COMPARED_IN
 from bench.benefit.tables import Scores
 from host_tools.drawing import (
     BLUE,
@@ -35,8 +36,13 @@ def draw(entries: Sequence[Judged], path: Path) -> None:
         lines = {
             method: [Condition(method, count) for count in COUNTS] for method in scores.methods
         }
-        heights = {m: [scores.median_haspi(c, ears) for c in cs] for m, cs in lines.items()}
-        flat = {name: scores.median_haspi(Condition(name), ears) for name in (UNAIDED, TRUE)}
+        heights = {
+            m: [scores.median_haspi(c, ears, COMPARED_IN) for c in cs] for m, cs in lines.items()
+        }
+        flat = {
+            name: scores.median_haspi(Condition(name), ears, COMPARED_IN)
+            for name in (UNAIDED, TRUE)
+        }
         values = [*flat.values(), *(y for each in heights.values() for y in each)]
         low, high = min(values), max(values)
         left.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
@@ -59,7 +65,7 @@ def draw(entries: Sequence[Judged], path: Path) -> None:
         left.set_xlabel("tones")
         right.set_xlim(left=0.0)
         right.set_xlabel("seconds of the test of an ear")
-        left.set_ylabel(f"HASPI, median of {len(ears)} ears, mean of {len(scores.scenes)} scenes")
+        left.set_ylabel(f"HASPI in {COMPARED_IN}, median of {len(ears)} ears")
         ends = [(heights[m][-1], m, colour_of(m, i)) for i, m in enumerate(lines)]
         label_ends(right, right.get_xlim()[1], ends, NAMES_APART * (high - low))
         save(figure, path)

@@ -24,7 +24,7 @@ from bench.benefit.judging import (
     Store,
     write_entries,
 )
-from bench.benefit.material import KINDS, NOISE, QUIET, TALKER, SpeechError, scene
+from bench.benefit.material import COMPARED_IN, KINDS, NOISE, QUIET, TALKER, SpeechError, scene
 from bench.benefit.picture import draw
 from bench.benefit.tables import tables
 from device.hearing_aid.openmha import Installation, OpenMhaError
@@ -75,10 +75,11 @@ def cases(
     for number, ear in enumerate(ears):
         for aided in own_conditions(ear, number):
             yield Case(number, ear, aided, scenes[number], quality=True)
+    in_noise = [[each for each in row if each.kind == COMPARED_IN] for row in scenes]
     for number, ear in enumerate(ears[:compared]):
         for method in compared_methods(learned is not None):
             for aided in tested_conditions(method, ear, COUNTS, learned or Learned()):
-                yield Case(number, ear, aided, scenes[number], quality=False)
+                yield Case(number, ear, aided, in_noise[number], quality=False)
 
 
 def judge_all(wanted: Sequence[Case], store: Store, python: str, judges: int) -> list[Judged]:
@@ -117,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     p.add_argument("--judge", required=True, metavar="PYTHON", help="interpreter with pyclarity")
     p.add_argument("--ears", type=int, default=8, help="of each of three degrees of loss")
-    p.add_argument("--compared", type=int, default=6, help="ears, of those, for other methods")
+    p.add_argument("--compared", type=int, default=9, help="ears, of those, for other methods")
     p.add_argument("--judges", type=int, default=2, help="processes")
     usual = ",".join((QUIET, NOISE, TALKER))
     p.add_argument("--scenes", default=usual, help=f"of {', '.join(KINDS)} (default: {usual})")
@@ -129,6 +130,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name in ("ears", "judges"):
         if getattr(arguments, name) < 1:
             p.error(f"--{name} is {getattr(arguments, name)}; allowed is 1 or more")
+    if COMPARED_IN not in kinds:
+        p.error(f"--scenes is {arguments.scenes}; allowed is what has {COMPARED_IN}")
     out: Path = arguments.out
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@ from typing import Final
 
 from bench.benefit.conditions import COUNTS, OWN, TRUE, UNAIDED, Condition
 from bench.benefit.judging import Judged
+from bench.benefit.material import COMPARED_IN
 
 CLOSE: Final = 0.02  # of HASPI: so near to the fit from the true thresholds
 
@@ -66,14 +67,16 @@ class Scores:
         """Return the median of ears."""
         return median(self.haspi(condition, ear, scene) for ear in ears)
 
-    def differences(self, condition: Condition, ears: Sequence[int]) -> list[float]:
+    def differences(
+        self, condition: Condition, ears: Sequence[int], scene: str | None = None
+    ) -> list[float]:
         """Return how much higher the HASPI of each ear is than from its true thresholds."""
         true = Condition(TRUE, tuned=condition.tuned)
-        return [self.haspi(condition, ear) - self.haspi(true, ear) for ear in ears]
+        return [self.haspi(condition, ear, scene) - self.haspi(true, ear, scene) for ear in ears]
 
-    def close(self, condition: Condition, ears: Sequence[int]) -> int:
+    def close(self, condition: Condition, ears: Sequence[int], scene: str | None = None) -> int:
         """Return how many ears are within `CLOSE` of the fit from their true thresholds."""
-        return sum(abs(each) <= CLOSE for each in self.differences(condition, ears))
+        return sum(abs(each) <= CLOSE for each in self.differences(condition, ears, scene))
 
     def _of(self, condition: Condition, ear: int) -> list[Judged]:
         return self._entries[condition][ear]
@@ -130,26 +133,21 @@ def strata_table(scores: Scores) -> Iterator[str]:
 
 
 def methods_table(scores: Scores) -> Iterator[str]:
-    """Yield a row a method, of the ears that all methods have tested."""
-    ears = scores.compared_ears()
-    yield (
-        f"| {len(ears)} ears | "
-        + " | ".join(
-            f"{count} tones: HASPI | mean difference | within {CLOSE:g}" for count in COUNTS
-        )
-        + " |"
-    )
+    """Yield a row a method, of the ears that all methods have tested, in `COMPARED_IN`."""
+    ears, scene = scores.compared_ears(), COMPARED_IN
+    headings = (f"{count} tones | mean difference | within {CLOSE:g}" for count in COUNTS)
+    yield f"| HASPI in {scene}, {len(ears)} ears | {' | '.join(headings)} |"
     yield "|---" * (1 + 3 * len(COUNTS)) + "|"
     for name in (UNAIDED, TRUE):
-        cell = f"{scores.median_haspi(Condition(name), ears):.3f}"
-        yield f"| {name} | " + " | ".join(f"{cell} | | " for _ in COUNTS) + "|"
+        cell = f"{scores.median_haspi(Condition(name), ears, scene):.3f}"
+        yield f"| {name} | {' | '.join([cell, '', ''] * len(COUNTS))} |"
     for method in scores.methods:
         cells = [f"`{method}`"]
         for count in COUNTS:
             condition = Condition(method, count)
-            off = mean(abs(each) for each in scores.differences(condition, ears))
-            cells += [f"{scores.median_haspi(condition, ears):.3f}", f"{off:.3f}"]
-            cells += [_close_in_words(scores, condition, ears)]
+            off = mean(abs(each) for each in scores.differences(condition, ears, scene))
+            cells += [f"{scores.median_haspi(condition, ears, scene):.3f}", f"{off:.3f}"]
+            cells += [_close_in_words(scores, condition, ears, scene)]
         yield f"| {' | '.join(cells)} |"
 
 
@@ -165,5 +163,7 @@ def _own_conditions() -> list[Condition]:
     return [Condition(UNAIDED), Condition(TRUE), *tested, Condition(TRUE, tuned=True), last]
 
 
-def _close_in_words(scores: Scores, condition: Condition, ears: Sequence[int]) -> str:
-    return f"{scores.close(condition, ears) / len(ears):.0%}"
+def _close_in_words(
+    scores: Scores, condition: Condition, ears: Sequence[int], scene: str | None = None
+) -> str:
+    return f"{scores.close(condition, ears, scene) / len(ears):.0%}"
