@@ -158,6 +158,14 @@ class Case:
         text = json.dumps([aid, thresholds_of(self.ear), scene.digest])
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
+    def is_known(self, store: Store) -> bool:
+        """Return whether nothing is to be asked any more."""
+        return all(set(self.measures(s)) <= set(store.get(self.key(s))) for s in self.scenes)
+
+    def entries(self, store: Store) -> list[Judged]:
+        """Return what the store has of each scene, all of which is known."""
+        return [self._entry(scene, store.get(self.key(scene))) for scene in self.scenes]
+
     def judged(self, store: Store, judge: Judge, installation: Installation) -> list[Judged]:
         """Return what is said of each scene; only what is not in the store is asked."""
         known = [store.get(self.key(scene)) for scene in self.scenes]

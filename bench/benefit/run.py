@@ -82,6 +82,21 @@ def cases(
                 yield Case(number, ear, aided, in_noise[number], quality=False)
 
 
+def known_entries(wanted: Sequence[Case], store: Store) -> list[Judged]:
+    """Return what is known of the ears that were judged in every condition without other methods.
+
+    Raises
+    ------
+    JudgeError
+        If there is no such ear.
+    """
+    open_ = {case.number for case in wanted if case.quality and not case.is_known(store)}
+    known = [case for case in wanted if case.number not in open_ and case.is_known(store)]
+    if not known:
+        raise JudgeError("no ear was judged in every condition yet")
+    return [entry for case in known for entry in case.entries(store)]
+
+
 def judge_all(wanted: Sequence[Case], store: Store, python: str, judges: int) -> list[Judged]:
     """Return what was said of all cases, in their order."""
     began_s = time.monotonic()
@@ -120,6 +135,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     p.add_argument("--ears", type=int, default=8, help="of each of three degrees of loss")
     p.add_argument("--compared", type=int, default=9, help="ears, of those, for other methods")
     p.add_argument("--judges", type=int, default=2, help="processes")
+    p.add_argument("--known", action="store_true", help="judge nothing: tables of what is known")
     usual = ",".join((QUIET, NOISE, TALKER))
     p.add_argument("--scenes", default=usual, help=f"of {', '.join(KINDS)} (default: {usual})")
     p.add_argument("-o", "--out", type=Path, default=Path("build/benefit"), metavar="DIR")
@@ -138,7 +154,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         ears, learned = ears_and_learned(arguments.audiograms, arguments.ears)
         wanted = list(cases(ears, arguments.compared, learned, kinds))
         store = Store(out / "scores.jsonl")
-        entries = judge_all(wanted, store, arguments.judge, arguments.judges)
+        if arguments.known:
+            entries = known_entries(wanted, store)
+        else:
+            entries = judge_all(wanted, store, arguments.judge, arguments.judges)
     except (HostError, JudgeError, OpenMhaError, OSError, SpeechError) as error:
         print(error, file=sys.stderr)
         return 2

@@ -45,8 +45,8 @@ class Scores:
 
     def compared_ears(self) -> list[int]:
         """Return the ears that every method has tested."""
-        last = [set(self._entries[Condition(m, COUNTS[-1])]) for m in self.methods]
-        return sorted(set.intersection(*last))
+        tested = [self._entries.get(Condition(m, n), {}) for m in self.methods for n in COUNTS]
+        return sorted(set.intersection(*map(set, tested)))
 
     def haspi(self, condition: Condition, ear: int, scene: str | None = None) -> float:
         """Return the HASPI of an ear, of one scene or as the mean of all."""
