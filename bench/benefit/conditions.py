@@ -1,4 +1,4 @@
-"""What an ear can be given: nothing, the fit from its true thresholds, or one from a test."""
+"""What an ear can be given: nothing, one fit for all, that of its thresholds, or of a test."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from bench.benefit.sessions import thresholds_after
+from bench.benefit.sessions import thresholds_after, thresholds_before
 from device.hearing_aid.fit import Fit
 from device.hearing_aid.measurement import FREQUENCIES_HZ
 from device.hearing_aid.prescription import fit_of_thresholds
@@ -20,6 +20,7 @@ from host_tools.research.methods.registry import Learned
 from host_tools.research.study.listener import Ear
 
 UNAIDED: Final = "unaided"
+UNTESTED: Final = "no test"  # the fit for what the estimator expects before the first tone
 TRUE: Final = "true thresholds"
 OWN: Final = "gp-pta-untold"  # what the device does: it is told nothing of the listener
 COMPARED: Final = METHODS_USUAL  # all of them are told the listener's noise and rates
@@ -31,7 +32,7 @@ SEED: Final = 1
 class Condition:
     """What is done for an ear."""
 
-    name: str  # UNAIDED, TRUE, or of the method whose thresholds the fit is from
+    name: str  # one of the above, or of the method whose thresholds the fit is from
     tones: int = 0
     tuned: bool = False  # and then changed as the person wishes
 
@@ -48,6 +49,7 @@ class Aided:
 def own_conditions(ear: Ear, number: int) -> Iterator[Aided]:
     """Yield the conditions without other methods; person `number` has wishes of his own."""
     yield Aided(Condition(UNAIDED), None)
+    yield Aided(Condition(UNTESTED), _fit(thresholds_before(OWN, ear, SEED), UNTESTED))
     truth = np.array([ear.audiogram.threshold_db_hl(f) for f in FREQUENCIES_HZ])
     fit = _fit(truth, TRUE)
     yield Aided(Condition(TRUE), fit)

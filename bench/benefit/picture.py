@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bench.benefit.conditions import COUNTS, OWN, TRUE, UNAIDED, Condition
+from bench.benefit.conditions import COUNTS, OWN, TRUE, UNAIDED, UNTESTED, Condition
 from bench.benefit.judging import Judged
 from bench.benefit.material import COMPARED_IN
 from bench.benefit.tables import Scores
@@ -41,7 +41,7 @@ def draw(entries: Sequence[Judged], path: Path) -> None:
         }
         flat = {
             name: scores.median_haspi(Condition(name), ears, COMPARED_IN)
-            for name in (UNAIDED, TRUE)
+            for name in (UNAIDED, UNTESTED, TRUE)
         }
         values = [*flat.values(), *(y for each in heights.values() for y in each)]
         low, high = min(values), max(values)

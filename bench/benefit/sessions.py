@@ -43,17 +43,7 @@ def thresholds_after(
     learned : Learned
         What some methods learned from other ears.
     """
-    task = Task(
-        response_noise_db=ANSWERING.response_noise_db,
-        lapse_rate=ANSWERING.lapse_rate,
-        false_alarm_rate=ANSWERING.false_alarm_rate,
-        audiogram_frequencies_hz=ear.frequencies_hz,
-        seed=seed,
-        tones_max=counts[-1],
-        age_years=ear.age_years,
-        sex=ear.sex,
-    )
-    method = make_method(method_name, task, learned)
+    method = make_method(method_name, _task(ear, seed, counts[-1]), learned)
     listener = Listener(ear, ANSWERING, seed, counts[-1])
     clock = Clock(ear.name, seed, counts[-1], BRISK, RESPONSE_TIME_S)
     found, ended = [], False
@@ -69,3 +59,22 @@ def thresholds_after(
             thresholds_db_hl = np.array(method.threshold(FREQUENCIES_HZ)[0])
             found.append(Found(tone + 1, clock.seconds, thresholds_db_hl))
     return found
+
+
+def thresholds_before(method_name: str, ear: Ear, seed: int) -> FloatArray:
+    """Return what a method that learns from nobody expects of any ear, before its first tone."""
+    method = make_method(method_name, _task(ear, seed, 1), Learned())
+    return np.array(method.threshold(FREQUENCIES_HZ)[0])
+
+
+def _task(ear: Ear, seed: int, tones: int) -> Task:
+    return Task(
+        response_noise_db=ANSWERING.response_noise_db,
+        lapse_rate=ANSWERING.lapse_rate,
+        false_alarm_rate=ANSWERING.false_alarm_rate,
+        audiogram_frequencies_hz=ear.frequencies_hz,
+        seed=seed,
+        tones_max=tones,
+        age_years=ear.age_years,
+        sex=ear.sex,
+    )

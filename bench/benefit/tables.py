@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from statistics import mean, median
 from typing import Final
 
-from bench.benefit.conditions import COUNTS, OWN, TRUE, UNAIDED, Condition
+from bench.benefit.conditions import COUNTS, OWN, TRUE, UNAIDED, UNTESTED, Condition
 from bench.benefit.judging import Judged
 from bench.benefit.material import COMPARED_IN
 
@@ -78,6 +78,11 @@ class Scores:
         """Return how many ears are within `CLOSE` of the fit from their true thresholds."""
         return sum(abs(each) <= CLOSE for each in self.differences(condition, ears, scene))
 
+    def share_close(self, condition: Condition, ears: Sequence[int]) -> float:
+        """Return the same share of all scenes of all ears, each by itself."""
+        found = sum(self.close(condition, ears, scene) for scene in self.scenes)
+        return found / (len(ears) * len(self.scenes))
+
     def _of(self, condition: Condition, ear: int) -> list[Judged]:
         return self._entries[condition][ear]
 
@@ -98,9 +103,9 @@ def own_table(scores: Scores) -> Iterator[str]:
     yield (
         f"| {len(scores.ears(Condition(UNAIDED)))} ears | seconds | HASPI | "
         f"{' | '.join(scores.scenes)} | HASQI, quiet "
-        f"| within {CLOSE:g} | largest difference |"
+        f"| ears within {CLOSE:g} | scenes within {CLOSE:g} | largest difference |"
     )
-    yield "|---" * (6 + len(scores.scenes)) + "|"
+    yield "|---" * (7 + len(scores.scenes)) + "|"
     for condition in _own_conditions():
         ears = scores.ears(condition)
         cells = [condition_in_words(condition)]
@@ -109,25 +114,26 @@ def own_table(scores: Scores) -> Iterator[str]:
         cells += [f"{scores.median_haspi(condition, ears, s):.3f}" for s in scores.scenes]
         cells += [f"{median(scores.hasqi(condition, ear) for ear in ears):.2f}"]
         if condition.name == TRUE:
-            cells += ["", ""]
+            cells += ["", "", ""]
         else:
             cells += [_close_in_words(scores, condition, ears)]
+            cells += [f"{scores.share_close(condition, ears):.0%}"]
             cells += [f"{max(scores.differences(condition, ears), key=abs):+.3f}"]
         yield f"| {' | '.join(cells)} |"
 
 
 def strata_table(scores: Scores) -> Iterator[str]:
     """Yield a row a degree of loss: what the aid does, and what the test costs."""
-    tested = [Condition(OWN, count) for count in COUNTS]
+    beside, tested = (UNAIDED, UNTESTED, TRUE), [Condition(OWN, count) for count in COUNTS]
     yield (
-        f"| HASPI, in brackets ears within {CLOSE:g} | unaided | {TRUE} | "
+        f"| HASPI, in brackets ears within {CLOSE:g} | {' | '.join(beside)} | "
         f"{' | '.join(f'{count} tones' for count in COUNTS)} |"
     )
-    yield "|---" * (3 + len(COUNTS)) + "|"
+    yield "|---" * (1 + len(beside) + len(COUNTS)) + "|"
     for stratum in scores.strata:
         ears = scores.ears(Condition(UNAIDED), stratum)
         cells = [f"{stratum}, {len(ears)} ears"]
-        cells += [f"{scores.median_haspi(Condition(n), ears):.3f}" for n in (UNAIDED, TRUE)]
+        cells += [f"{scores.median_haspi(Condition(n), ears):.3f}" for n in beside]
         cells += [f"{scores.median_haspi(c, ears):.3f} ({scores.close(c, ears)})" for c in tested]
         yield f"| {' | '.join(cells)} |"
 
@@ -138,7 +144,7 @@ def methods_table(scores: Scores) -> Iterator[str]:
     headings = (f"{count} tones | mean difference | within {CLOSE:g}" for count in COUNTS)
     yield f"| HASPI in {scene}, {len(ears)} ears | {' | '.join(headings)} |"
     yield "|---" * (1 + 3 * len(COUNTS)) + "|"
-    for name in (UNAIDED, TRUE):
+    for name in (UNAIDED, UNTESTED, TRUE):
         cell = f"{scores.median_haspi(Condition(name), ears, scene):.3f}"
         yield f"| {name} | {' | '.join([cell, '', ''] * len(COUNTS))} |"
     for method in scores.methods:
@@ -160,7 +166,14 @@ def condition_in_words(condition: Condition) -> str:
 def _own_conditions() -> list[Condition]:
     tested = [Condition(OWN, count) for count in COUNTS]
     last = Condition(OWN, COUNTS[-1], tuned=True)
-    return [Condition(UNAIDED), Condition(TRUE), *tested, Condition(TRUE, tuned=True), last]
+    return [
+        Condition(UNAIDED),
+        Condition(UNTESTED),
+        Condition(TRUE),
+        *tested,
+        Condition(TRUE, tuned=True),
+        last,
+    ]
 
 
 def _close_in_words(

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.benefit.conditions import COUNTS, OWN, TRUE, UNAIDED, Condition, own_conditions
+from bench.benefit.conditions import COUNTS, OWN, TRUE, UNAIDED, UNTESTED, Condition, own_conditions
 from bench.benefit.judging import Case, Judged, Store, read_entries, thresholds_of, write_entries
 from bench.benefit.material import KINDS, NOISE, SOFT, at_level, scene
 from bench.benefit.tables import Scores, tables
@@ -34,7 +34,7 @@ def test_an_ear_counts_as_close_within_two_hundredths_either_way() -> None:
 
 
 def test_methods_are_compared_on_the_ears_that_all_have_tested() -> None:
-    both = {Condition(n): [0.2, 0.9, 0.9] for n in (UNAIDED, TRUE)}
+    both = {Condition(n): [0.2, 0.9, 0.9] for n in (UNAIDED, UNTESTED, TRUE)}
     tuned = {Condition(n, t, True): [0.9] * 3 for n, t in ((TRUE, 0), (OWN, COUNTS[-1]))}
     own = {Condition(OWN, count): [0.9, 0.9, 0.9] for count in COUNTS}
     other = {Condition("quest", count): [0.5] for count in COUNTS}
@@ -50,7 +50,7 @@ def test_methods_are_compared_on_the_ears_that_all_have_tested() -> None:
 def test_every_condition_of_an_ear_is_there_once() -> None:
     aided = list(own_conditions(standard_ears()[2], 0))
 
-    assert len({each.condition for each in aided}) == len(aided) == 4 + len(COUNTS)
+    assert len({each.condition for each in aided}) == len(aided) == 5 + len(COUNTS)
     assert [each.condition for each in aided if each.fit is None] == [Condition(UNAIDED)]
     fits = {each.condition: each.fit for each in aided if each.fit is not None}
     true, tuned = fits[Condition(TRUE)], fits[Condition(TRUE, tuned=True)]
