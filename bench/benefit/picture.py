@@ -80,7 +80,7 @@ def _levels(axes: "Axes", flat: dict[str, float]) -> None:
     for name, height in flat.items():
         axes.axhline(height, color=INK if name == TRUE else GREY, lw=1.0, zorder=1)
         axes.annotate(
-            name, xy=(0.99, height), xycoords=("axes fraction", "data"), xytext=(0, 2),
-            textcoords="offset points", ha="right", color=INK if name == TRUE else GREY,
+            name, xy=(0.01, height), xycoords=("axes fraction", "data"), xytext=(0, 2),
+            textcoords="offset points", ha="left", color=INK if name == TRUE else GREY,
         )  # fmt: skip
     axes.grid(axis="y")
