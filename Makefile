@@ -16,6 +16,7 @@ AEPSYCH := numpy==1.26.4 aepsych==0.8.0
 DEMO_ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?=
+BENEFIT_ARGS ?=
 COUNT_ARGS ?=
 FUZZ_TARGET ?= all
 FUZZ_INPUTS ?= 1000000
@@ -35,7 +36,7 @@ TEST := $(VENV)/test.txt
 DEV := $(VENV)/dev.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help demo kernels test test-arm bench bench-instructions bench-peers aid fuzz sbc soak crash audit image wheels
+.PHONY: help demo kernels test test-arm bench bench-instructions bench-peers bench-benefit aid fuzz sbc soak crash audit image wheels
 .PHONY: lint lock clean
 
 help: ## say what there is to make
@@ -68,6 +69,10 @@ bench-instructions: set-up-dev ## count the instructions of a trial; options in 
 bench-peers: set-up-dev kernels $(VENV)/gpy.txt $(VENV)/aepsych.txt ## time GPy, questplus and AEPsych; downloads 1.5 GB
 	$(BIN)/python -m bench.peers.compare quest_plus=$(VENV)/gpy/bin/python gpy=$(VENV)/gpy/bin/python \
 	    aepsych=$(VENV)/aepsych/bin/python
+
+bench-benefit: set-up-dev $(VENV)/benefit.txt ## judge what fitted ears understand; needs openMHA (make aid), espeak-ng; options in BENEFIT_ARGS
+	GP_PTA_KERNELS=jit $(BIN)/python -m bench.benefit.run $(or $(BENEFIT_ARGS),bisgaard) \
+	    --judge $(VENV)/benefit/bin/python
 
 fuzz: set-up-test kernels ## look for input that breaks something; options in FUZZ_TARGET, FUZZ_INPUTS
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(ATHERIS)
@@ -163,6 +168,12 @@ $(VENV)/aepsych.txt: $(VENV)/created
 	$(@:.txt=)/bin/python -m pip install --quiet --disable-pip-version-check \
 	    $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) $(TORCH)
 	$(@:.txt=)/bin/python -m pip install --quiet --disable-pip-version-check $(AEPSYCH)
+	@touch $@
+
+$(VENV)/benefit.txt: $(VENV)/created bench/benefit/requirements.txt
+	$(PYTHON) -m venv --clear $(@:.txt=)
+	$(@:.txt=)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	    --requirement bench/benefit/requirements.txt
 	@touch $@
 
 # A .venv whose interpreter has gone is made again.
