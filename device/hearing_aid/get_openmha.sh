@@ -6,7 +6,6 @@ cd "$(dirname "$0")/../.."
 
 place=${1:-build/openmha}
 release=testing
-mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 
 as_root() { if [[ $(id -u) == 0 ]]; then "$@"; else sudo -n "$@"; fi; }
 
@@ -22,6 +21,11 @@ if ! command -v mmdebstrap > /dev/null; then
     as_root apt-get update --quiet --quiet
     as_root apt-get install --quiet --quiet --yes --no-install-recommends mmdebstrap
 fi
+# Where apt has this system's packages from; another may be named.
+# shellcheck disable=SC2016 # apt fills $(SITE) in
+mirror=${DEBIAN_MIRROR:-$(
+    apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Component: main' | awk 'NR == 1'
+)}
 rm -rf "$place.part"
 mkdir -p "$(dirname "$place")"
 mmdebstrap --quiet --variant=extract --aptopt='Acquire::Check-Valid-Until "false"' --include=openmha \
