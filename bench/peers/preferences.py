@@ -13,11 +13,12 @@ from typing import Any, Final
 import torch
 from aepsych.config import Config
 from aepsych.strategy import SequentialStrategy
+from botorch.acquisition.preference import AnalyticExpectedUtilityOfBestOption
 
 from host_tools.research.tuning.people import LIMIT_DB, NUMBERS, Person, on_grid
 
 NAMES: Final = ", ".join(f"x{n}" for n in range(NUMBERS))
-INITIAL: Final = 5  # comparisons of a Sobol sequence
+INITIAL: Final = 4  # comparisons of a Sobol sequence: two settings for each of the four numbers
 CONFIG: Final = f"""
 [common]
 parnames = [{NAMES}]
@@ -39,9 +40,22 @@ min_asks = 1000
 refit_every = 1
 
 [OptimizeAcqfGenerator]
-acqf = AnalyticExpectedUtilityOfBestOption
+acqf = UtilityOfBest
 stimuli_per_trial = 2
 """
+
+
+class UtilityOfBest(AnalyticExpectedUtilityOfBestOption):  # type: ignore[misc]
+    """EUBO, of the settings of both sounds, as this generator begins it.
+
+    The generator tells any acquisition that nothing is pending, which botorch's takes for a fault.
+    """
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(pref_model=model)
+
+    def set_X_pending(self, X_pending: Any = None) -> None:  # noqa: N802
+        assert X_pending is None
 
 
 def tuned(person: Person, counts: list[int]) -> dict[int, list[float]]:
@@ -59,18 +73,13 @@ def tuned(person: Person, counts: list[int]) -> dict[int, list[float]]:
         pair = torch.tensor([first, second], dtype=asked.dtype).T[None]
         strategy.add_data(pair, torch.tensor([float(answer == "second")]))
         if count in counts:
-            found[count] = best(strategy)
+            _, best = strategy.get_max()  # of the posterior mean
+            found[count] = best.flatten().tolist()
     return found
 
 
-def best(strategy: Any) -> list[float]:
-    """Return where its posterior mean is highest, dB."""
-    strategy.finish_begin()
-    _, at = strategy.get_max()
-    return [float(each) for each in torch.as_tensor(at).flatten()]
-
-
 if __name__ == "__main__":
+    Config.register_object(UtilityOfBest)
     torch.set_num_threads(1)
     given = json.load(sys.stdin)
     everybody = []

@@ -42,6 +42,10 @@ def _parser() -> argparse.ArgumentParser:
         "--sensitivity", type=float, default=SENSITIVITY, metavar="S",
         help="median of the people: SDs of a comparison's noise to a unit of utility",
     )  # fmt: skip
+    parser.add_argument(
+        "--methods", type=_methods, default=[*METHODS], metavar="NAMES",
+        help=f"with commas, the product's first; of {', '.join(METHODS)}",
+    )  # fmt: skip
     parser.add_argument("--peer", metavar="PYTHON", help="an interpreter with AEPsych")
     parser.add_argument(
         "--peer-people", type=_positive, metavar="N", help="the first of them, for the peer"
@@ -57,6 +61,16 @@ def _positive(text: str) -> int:
     return value
 
 
+def _methods(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in METHODS:
+            raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(METHODS)}")
+    if names[0] != PRODUCT:
+        raise argparse.ArgumentTypeError(f"the first is not {PRODUCT}")
+    return names
+
+
 def _picture(text: str) -> Path:
     path = Path(text)
     if path.suffix not in PICTURE_ENDINGS:
@@ -67,8 +81,8 @@ def _picture(text: str) -> Path:
 def _run(given: argparse.Namespace) -> None:
     seeds = range(given.seed, given.seed + given.people)
     people = [drawn_person(seed, sensitivity=given.sensitivity) for seed in seeds]
-    jobs = [(method, person) for person in people for method in METHODS]
-    by_method: dict[str, list[Course]] = {method: [] for method in METHODS}
+    jobs = [(method, person) for person in people for method in given.methods]
+    by_method: dict[str, list[Course]] = {method: [] for method in given.methods}
     for course in all_done(run_course, jobs, given.workers):
         by_method[course.method].append(course)
     courses = {TITLES[method]: some for method, some in by_method.items()}
@@ -78,9 +92,7 @@ def _run(given: argparse.Namespace) -> None:
             courses[TITLES[PRODUCT] + SAME_PEOPLE] = courses[TITLES[PRODUCT]][: len(few)]
         courses[TITLE] = run_peer(given.peer, few, given.workers)
     print(*methods_table(courses), "", sep="\n")
-    everybody = [
-        drawn_person(seed, kind, given.sensitivity) for kind in PEOPLE for seed in seeds
-    ]
+    everybody = [drawn_person(seed, kind, given.sensitivity) for kind in PEOPLE for seed in seeds]
     tuned = all_done(run_tuning, everybody, given.workers)
     print(*procedure_table(tuned), "", sep="\n")
     print(*footprint.lines_of(footprint.measured(given.seed)), sep="\n")

@@ -55,9 +55,7 @@ def measured(seed: int = 1) -> Footprint:
         compare()
     grown_bytes, grown_blocks = _grown(lambda: [compare() for _ in range(ANSWERED - WARM)])
     choice_ms, answer_ms, best_ms = _times_ms(estimator)
-    return Footprint(
-        choice_ms, answer_ms, best_ms, estimator.nbytes, grown_bytes, grown_blocks
-    )
+    return Footprint(choice_ms, answer_ms, best_ms, estimator.nbytes, grown_bytes, grown_blocks)
 
 
 def _grown(run: Callable[[], object]) -> tuple[int, int]:

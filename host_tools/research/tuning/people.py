@@ -16,8 +16,8 @@ STEP_DB: Final = 0.5  # of a setting
 
 # A just-noticeable change of gain differs between people: its quartiles are 1.5 and 2.7 dB for all
 # frequencies, 2.9 and 4.7 for the middle ones (Caswell-Midwinter & Whitmer 2019, Trends in Hearing
-# 23). Both are a log-normal distribution with a log SD of about 0.4. In one number of a setting, the
-# median person tells what he wants from what is 3.6 dB off with d' = 1.
+# 23): as of log-normal distributions with a log SD of about 0.4. The median person here tells what
+# he wants from what is 3.6 dB off, in one number of a setting, with d' = 1.
 SENSITIVITY: Final = 1.4  # median
 SENSITIVITY_LOG_SD: Final = 0.45
 TIE_WIDTHS: Final = (0.1, 0.6)

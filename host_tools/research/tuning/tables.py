@@ -46,7 +46,11 @@ def methods_table(courses: dict[str, list[Course]]) -> list[str]:
             cells.append(f"{near:.0%}")
         lines.append(f"| {title} | {len(some)} | {' | '.join(cells)} |")
     worst = max(error_of_share(some, count) for some in courses.values() for count in counts)
-    return [*lines, "", f"The standard error of a mean is {worst:.1%} of that share's whole or less."]
+    return [
+        *lines,
+        "",
+        f"The standard error of a mean is {worst:.1%} of that share's whole or less.",
+    ]
 
 
 def procedure_table(tuned: Sequence[Tuned]) -> list[str]:

@@ -10,9 +10,7 @@ Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 
-def all_done(
-    function: Callable[[Given], Made], given: Sequence[Given], workers: int
-) -> list[Made]:
+def all_done(function: Callable[[Given], Made], given: Sequence[Given], workers: int) -> list[Made]:
     """Apply a function to each, and return what it makes in their order.
 
     Parameters
