@@ -15,7 +15,7 @@ from host_tools.research.tuning.methods import new_estimator
 from host_tools.research.tuning.people import drawn_person
 
 ANSWERED: Final = 40  # comparisons, before the choice that is timed
-WARM: Final = 20  # comparisons, after which nothing may grow
+WARM: Final = ANSWERED // 2  # comparisons, after which nothing may grow
 ROUNDS: Final = 50
 
 
@@ -47,13 +47,13 @@ def measured(seed: int = 1) -> Footprint:
     wearer = drawn_person(seed).wearer()
 
     def compare() -> None:
-        pair = estimator.next_pair()
-        estimator.observe(*pair, wearer.answer(*pair))
-        estimator.best()
+        for _ in range(ANSWERED - WARM):
+            pair = estimator.next_pair()
+            estimator.observe(*pair, wearer.answer(*pair))
+            estimator.best()
 
-    for _ in range(WARM):
-        compare()
-    grown_bytes, grown_blocks = _grown(lambda: [compare() for _ in range(ANSWERED - WARM)])
+    compare()
+    grown_bytes, grown_blocks = _grown(compare)
     choice_ms, answer_ms, best_ms = _times_ms(estimator)
     return Footprint(choice_ms, answer_ms, best_ms, estimator.nbytes, grown_bytes, grown_blocks)
 
