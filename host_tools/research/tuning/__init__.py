@@ -1,1 +1,1 @@
-"""How few comparisons find what a person wants of an aid, and what becomes of bad answers."""
+"""How few comparisons tune an aid: simulated people, and several ways to choose what to compare."""

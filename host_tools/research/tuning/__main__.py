@@ -1,157 +1,107 @@
-"""`python -m host_tools.research.tuning`: the same simulated people tuned in several ways.
-
-Prints how far off they are left after so many comparisons, and how the firmware's own procedure
-ends with people who answer badly. `--peer PYTHON` has AEPsych tune the first of them too, in the
-environment that `make bench-peers` makes; `--picture FILE` draws the regret.
-"""
+"""`python -m host_tools.research.tuning`: regret by method, and what becomes of bad people."""
 
 import argparse
-import json
-import multiprocessing
-import os
-import statistics
-import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from device.simulator.preferences import PEOPLE
-from firmware_py.inference.preference.arrays import UNIT_DB
-from firmware_py.procedure.tuning.outcomes import Finding
 from host_tools.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
-from host_tools.files import check_name
-from host_tools.research.tuning.methods import COMPARISONS, METHODS, settings_of
-from host_tools.research.tuning.people import LIMIT_DB, Somebody, drawn_people
-from host_tools.research.tuning.picture import draw_regret
-from host_tools.research.tuning.procedure import Ended, ended
+from host_tools.research.tuning import footprint
+from host_tools.research.tuning.course import Course, run_course
+from host_tools.research.tuning.methods import METHODS, PRODUCT, TITLES
+from host_tools.research.tuning.peer import TITLE, run_peer
+from host_tools.research.tuning.people import SENSITIVITY, drawn_person
+from host_tools.research.tuning.procedure import run_tuning
+from host_tools.research.tuning.tables import methods_table, procedure_table
+from host_tools.research.tuning.work import all_done
 
-ROOT: Final = Path(__file__).parents[3]
-AFTER: Final = (5, 10, 15, 20, 25)
-NEAR_DB: Final = 3.0
-THIRD: Final = 1.0 / 3.0
-
-Settings = Sequence[Sequence[float]]  # of a person: before the first comparison, and after each
+SAME_PEOPLE: Final = ", the peer's people"
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Tune, print the tables, and draw."""
-    arguments = _parser().parse_args(argv)
+def main(arguments: list[str]) -> int:
+    """Print the tables, and draw the picture."""
+    given = _parser().parse_args(arguments)
     try:
-        if arguments.people < 1:
-            raise HostError(f"--people is {arguments.people}; allowed is 1 and more")
-        if arguments.picture is not None:
-            check_name(arguments.picture, "--picture", PICTURE_ENDINGS, force=True)
+        _run(given)
     except HostError as error:
         print(error, file=sys.stderr)
-        return 2
-    people = drawn_people(arguments.people, arguments.seed)
-    with multiprocessing.get_context("spawn").Pool(arguments.workers) as pool:
-        tasks = [(name, somebody) for name in METHODS for somebody in people]
-        done = pool.starmap(settings_of, tasks, chunksize=4)
-        found = {name: done[k * len(people) :][: len(people)] for k, name in enumerate(METHODS)}
-        groups = {kind: drawn_people(arguments.people, arguments.seed, kind) for kind in PEOPLE}
-        endings = {kind: pool.map(ended, group, chunksize=4) for kind, group in groups.items()}
-    print(*method_table(people, found), "", sep="\n")
-    if arguments.peer:
-        few = people[: arguments.peer_people]
-        theirs: dict[str, Sequence[Settings]] = {n: found[n][: len(few)] for n in METHODS}
-        theirs |= of_peer(arguments.peer, few)
-        print(f"The first {len(few)} of them:", "", *method_table(few, theirs), "", sep="\n")
-    print(*ending_table(endings), sep="\n")
-    if arguments.picture is not None:
-        draw_regret({n: _regrets(people, each) for n, each in found.items()}, arguments.picture)
+        return error.exit_code
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    p = argparse.ArgumentParser(prog="python -m host_tools.research.tuning", description=__doc__)
-    p.add_argument("--people", type=int, default=200)
-    p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    p.add_argument("--peer", metavar="PYTHON", help="the interpreter that has AEPsych")
-    p.add_argument("--peer-people", type=int, default=16, help="that it tunes (default: 16)")
-    p.add_argument("--picture", type=Path, metavar="FILE")
-    return p
-
-
-def method_table(
-    people: Sequence[Somebody], found: Mapping[str, Sequence[Settings]]
-) -> Iterable[str]:
-    """Yield the lines of the table: what is left of the prescription's regret, and how near."""
-    heads = " | ".join(f"after {count}" for count in AFTER)
-    near = f"each within {NEAR_DB:g} dB, after {COMPARISONS}"
-    yield f"| method | {heads} | comparisons to a third | RMS within {NEAR_DB:g} dB | {near} |"
-    yield "|---" * (len(AFTER) + 4) + "|"
-    for name, settings in found.items():
-        regrets = _regrets(people, settings)
-        left = [_left(regrets, count) for count in range(COMPARISONS + 1)]
-        shares = " | ".join(f"{100.0 * left[count]:.0f} %" for count in AFTER)
-        third = next((str(count) for count, share in enumerate(left) if share <= THIRD), "-")
-        rms = _share(_rms_db(*pair) <= NEAR_DB for pair in zip(people, settings, strict=True))
-        each = _share(_worst_db(*pair) <= NEAR_DB for pair in zip(people, settings, strict=True))
-        yield f"| {name} | {shares} | {third} | {rms} | {each} |"
-
-
-def ending_table(endings: Mapping[str, Sequence[Ended]]) -> Iterable[str]:
-    """Yield the lines of the table of how tunings end."""
-    yield "| who | a wish found | found, unsure | none | comparisons | seconds | regret left |"
-    yield "|---|---|---|---|---|---|---|"
-    for kind, each in endings.items():
-        findings = [
-            _share(one.finding == finding for one in each)
-            for finding in (Finding.WISH, Finding.UNSURE, Finding.NONE)
-        ]
-        comparisons = statistics.median(one.comparisons for one in each)
-        seconds = statistics.median(one.seconds for one in each)
-        left = statistics.mean(one.regret for one in each)
-        yield (
-            f"| {kind}: {PEOPLE[kind]} | {' | '.join(findings)} | {comparisons:g} | {seconds:.0f} "
-            f"| {100.0 * left:.0f} % |"
-        )
-
-
-def of_peer(python: str, people: Sequence[Somebody]) -> dict[str, list[Settings]]:
-    """Have AEPsych tune people, in its own environment."""
-    told = {
-        "people": [somebody.as_json() for somebody in people],
-        "unit_db": UNIT_DB,
-        "limit_db": min(LIMIT_DB),
-        "comparisons": COMPARISONS,
-    }
-    done = subprocess.run(
-        [os.path.abspath(python), "-W", "ignore", "-m", "bench.peers.preferences"],
-        input=json.dumps(told), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        check=True, env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+    parser = argparse.ArgumentParser(
+        prog="python -m host_tools.research.tuning", description=__doc__
+    )
+    parser.add_argument("--people", type=_positive, default=200, metavar="N")
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="of the first person")
+    parser.add_argument("--workers", type=int, default=2, metavar="N", help="processes; 0: none")
+    parser.add_argument(
+        "--sensitivity", type=float, default=SENSITIVITY, metavar="S",
+        help="median of the people: SDs of a comparison's noise to a unit of utility",
     )  # fmt: skip
-    found: dict[str, list[Settings]] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    parser.add_argument(
+        "--methods", type=_methods, default=[*METHODS], metavar="NAMES",
+        help=f"with commas, the product's first; of {', '.join(METHODS)}",
+    )  # fmt: skip
+    parser.add_argument("--peer", metavar="PYTHON", help="an interpreter with AEPsych")
+    parser.add_argument(
+        "--peer-people", type=_positive, metavar="N", help="the first of them, for the peer"
+    )
+    parser.add_argument("--picture", type=_picture, metavar="FILE", help="regret by comparisons")
+    return parser
 
 
-def _regrets(people: Sequence[Somebody], settings: Sequence[Settings]) -> list[list[float]]:
-    """Return the regret of each person (rows) after each comparison."""
-    pairs = zip(people, settings, strict=True)
-    return [[somebody.regret(each) for each in found] for somebody, found in pairs]
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{value} is less than 1")
+    return value
 
 
-def _left(regrets: Sequence[Sequence[float]], count: int) -> float:
-    """Return the mean regret after so many comparisons, over that of the prescription."""
-    return sum(each[count] for each in regrets) / sum(each[0] for each in regrets)
+def _methods(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in METHODS:
+            raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(METHODS)}")
+    if names[0] != PRODUCT:
+        raise argparse.ArgumentTypeError(f"the first is not {PRODUCT}")
+    return names
 
 
-def _rms_db(somebody: Somebody, settings: Settings) -> float:
-    return UNIT_DB * float((2.0 * somebody.regret(settings[-1]) / len(LIMIT_DB)) ** 0.5)
+def _picture(text: str) -> Path:
+    path = Path(text)
+    if path.suffix not in PICTURE_ENDINGS:
+        raise argparse.ArgumentTypeError(f"{text} ends with none of {', '.join(PICTURE_ENDINGS)}")
+    return path
 
 
-def _worst_db(somebody: Somebody, settings: Settings) -> float:
-    return max(abs(a - b) for a, b in zip(settings[-1], somebody.wish_db, strict=True))
+def _run(given: argparse.Namespace) -> None:
+    seeds = range(given.seed, given.seed + given.people)
+    people = [drawn_person(seed, sensitivity=given.sensitivity) for seed in seeds]
+    jobs = [(method, person) for person in people for method in given.methods]
+    by_method: dict[str, list[Course]] = {method: [] for method in given.methods}
+    for course in all_done(run_course, jobs, given.workers):
+        by_method[course.method].append(course)
+    courses = {TITLES[method]: some for method, some in by_method.items()}
+    if given.peer:
+        few = people[: given.peer_people]
+        if len(few) < len(people):
+            courses[TITLES[PRODUCT] + SAME_PEOPLE] = courses[TITLES[PRODUCT]][: len(few)]
+        courses[TITLE] = run_peer(given.peer, few, given.workers)
+    print(*methods_table(courses), "", sep="\n")
+    everybody = [drawn_person(seed, kind, given.sensitivity) for kind in PEOPLE for seed in seeds]
+    tuned = all_done(run_tuning, everybody, given.workers)
+    print(*procedure_table(tuned), "", sep="\n")
+    print(*footprint.lines_of(footprint.measured(given.seed)), sep="\n")
+    if given.picture:
+        from host_tools.research.tuning.picture import draw_regret
 
-
-def _share(each: Iterable[bool]) -> str:
-    flags = list(each)
-    return f"{100.0 * sum(flags) / len(flags):.0f} %"
+        drawn = {title: some for title, some in courses.items() if SAME_PEOPLE not in title}
+        draw_regret(drawn, given.picture)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

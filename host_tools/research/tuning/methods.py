@@ -1,109 +1,129 @@
-"""Ways to choose what to compare next; all are judged by the firmware's own inference.
+"""Ways to choose the next comparison; all are judged by the same inference."""
 
-Thompson sampling and expected improvement are those of preferential Bayesian optimisation
-(Gonzalez et al., ICML 2017; Brochu et al., 2010), with the posterior of the wish, taken as normal.
-"""
-
+import math
 from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 
+from firmware_py.inference.elementary import normal_cdf
 from firmware_py.inference.kernel import Array
 from firmware_py.inference.preference.arrays import UNIT_DB
-from firmware_py.inference.preference.estimator import PreferenceEstimator
-from firmware_py.procedure.tuning.judgement import is_check
-from firmware_py.procedure.tuning.space import STEP_DB
-from host_tools.research.tuning.people import LIMIT_DB, WISH_SD_DB, Somebody
+from firmware_py.inference.preference.estimator import Pair, PreferenceEstimator
+from host_tools.research.tuning.people import (
+    LIMIT_DB,
+    NUMBERS,
+    STEP_DB,
+    WISH_SD_DB,
+    SettingDb,
+    on_grid,
+)
 
-COMPARISONS: Final = 25
-DRAWS: Final = 256
+PRODUCT: Final = "gain"
+BITS: Final = "bits"
+RANDOM: Final = "random"
+THOMPSON: Final = "thompson"
+IMPROVEMENT: Final = "improvement"
+CANDIDATES: Final = 1024  # of which expected improvement is computed
+WIDER: Final = 1.5  # than the posterior: where the candidates lie
 
-Pair = tuple[tuple[float, ...], tuple[float, ...]]
-Chooser = Callable[[PreferenceEstimator, np.random.Generator], Pair]
-
-
-def of_firmware(estimator: PreferenceEstimator, _chance: np.random.Generator) -> Pair:
-    """Choose as a tuning does: now and then it is checked that somebody listens."""
-    check = is_check(estimator.comparison_count + 1)
-    return estimator.check_pair() if check else estimator.next_pair()
-
-
-def at_random(_estimator: PreferenceEstimator, chance: np.random.Generator) -> Pair:
-    """Choose two settings that people may want."""
-    return _on_grid(chance.normal(0.0, WISH_SD_DB)), _on_grid(chance.normal(0.0, WISH_SD_DB))
-
-
-def by_thompson(estimator: PreferenceEstimator, chance: np.random.Generator) -> Pair:
-    """Choose the best settings for two wishes that this person may have."""
-    one, other = _wishes_db(estimator, chance, 2)
-    return _on_grid(one), _on_grid(other)
+# Takes what is known and a source of chance, and returns the next two settings, dB.
+Method = Callable[[PreferenceEstimator, np.random.Generator], Pair]
 
 
-def by_expected_improvement(estimator: PreferenceEstimator, chance: np.random.Generator) -> Pair:
-    """Choose the best setting, and that which is expected to be better than it by the most."""
-    best_db = np.array(estimator.best())
-    candidates_db = _wishes_db(estimator, chance, DRAWS)
-    wishes_db = _wishes_db(estimator, chance, DRAWS)
-    of_best = _utilities(best_db[None], wishes_db)
-    better = np.maximum(_utilities(candidates_db, wishes_db) - of_best, 0.0).mean(axis=1)
-    return _on_grid(best_db), _on_grid(candidates_db[int(better.argmax())])
+def new_estimator(objective: str = "gain") -> PreferenceEstimator:
+    """Return the product's estimator, for the people of this study."""
+    return PreferenceEstimator(
+        ranges_db=[(-LIMIT_DB, LIMIT_DB)] * NUMBERS,
+        prior_sd_db=[WISH_SD_DB] * NUMBERS,
+        objective=objective,
+    )
 
 
-# By name: how pairs are chosen, and for what the firmware's estimator chooses.
-METHODS: Final[dict[str, tuple[Chooser, str]]] = {
-    "gp-pta": (of_firmware, "gain"),
-    "gp-pta, bits": (of_firmware, "bits"),
-    "expected improvement": (by_expected_improvement, "gain"),
-    "thompson": (by_thompson, "gain"),
-    "random": (at_random, "gain"),
-}
+def _own(estimator: PreferenceEstimator, _chance: np.random.Generator) -> Pair:
+    return estimator.next_pair()
 
 
-def settings_of(name: str, somebody: Somebody) -> list[tuple[float, ...]]:
-    """Return the best setting before the first comparison and after each.
+def _random(_estimator: PreferenceEstimator, chance: np.random.Generator) -> Pair:
+    return _two(lambda: WISH_SD_DB * chance.standard_normal(NUMBERS))
+
+
+def _thompson(estimator: PreferenceEstimator, chance: np.random.Generator) -> Pair:
+    """Compare the best settings for two people of the posterior.
+
+    The posterior is taken as the Gaussian with its mean and covariance.
+    """
+    mean_db, covariance_db2 = estimator.wish()
+    root = np.linalg.cholesky(covariance_db2)
+    return _two(lambda: mean_db + root @ chance.standard_normal(NUMBERS))
+
+
+def _two(drawn: Callable[[], Array]) -> Pair:
+    """Return two settings that differ."""
+    first = second = _setting(drawn())
+    while second == first:
+        second = _setting(drawn())
+    return first, second
+
+
+def _setting(values_db: Array) -> SettingDb:
+    return on_grid(tuple(values_db.tolist()))
+
+
+def _improvement(estimator: PreferenceEstimator, chance: np.random.Generator) -> Pair:
+    """Compare the best setting with that of the highest expected improvement on it."""
+    mean_db, covariance_db2 = estimator.wish()
+    best_db = estimator.best()
+    root = WIDER * np.linalg.cholesky(covariance_db2)
+    drawn_db = mean_db + chance.standard_normal((CANDIDATES, NUMBERS)) @ root.T
+    gridded_db = np.clip(np.round(drawn_db / STEP_DB) * STEP_DB, -LIMIT_DB, LIMIT_DB) + 0.0
+    expected = expected_improvement(gridded_db, np.array(best_db), mean_db, covariance_db2)
+    return best_db, tuple(gridded_db[int(expected.argmax())].tolist())
+
+
+def expected_improvement(
+    candidates_db: Array, best_db: Array, mean_db: Array, covariance_db2: Array
+) -> Array:
+    """Return the expected improvement of each candidate on the best setting, in units.
+
+    With u(x) = -|x - theta|**2 / 2 the difference of two utilities is linear in theta, so for a
+    Gaussian theta it is Gaussian.
 
     Parameters
     ----------
-    name : str
-        Of `METHODS`.
-    somebody : Somebody
+    candidates_db : (m, d)
+    best_db, mean_db : (d,)
+    covariance_db2 : (d, d)
 
     Returns
     -------
-    list of (d,) dB
-        `COMPARISONS` + 1 of them.
+    (m,)
     """
-    choose, objective = METHODS[name]
-    estimator = PreferenceEstimator(
-        ranges_db=[(-limit, limit) for limit in LIMIT_DB],
-        prior_sd_db=WISH_SD_DB,
-        objective=objective,
-    )
-    wearer, chance = somebody.wearer(), np.random.Generator(np.random.Philox(somebody.seed))
-    found = [estimator.best()]
-    for _ in range(COMPARISONS):
-        first, second = choose(estimator, chance)
-        if chance.random() < 0.5:
-            first, second = second, first
-        estimator.observe(first, second, wearer.answer(first, second))
-        found.append(estimator.best())
+    step = (candidates_db - best_db) / UNIT_DB
+    middle = (mean_db - 0.5 * (candidates_db + best_db)) / UNIT_DB
+    mean = (step * middle).sum(axis=1)
+    variance = ((step @ (covariance_db2 / UNIT_DB**2)) * step).sum(axis=1)
+    found = np.zeros(len(mean))
+    for at, (m, v) in enumerate(zip(mean.tolist(), variance.tolist(), strict=True)):
+        if v > 0.0:
+            sd = math.sqrt(v)
+            bell = math.exp(-0.5 * (m / sd) ** 2) / math.sqrt(2.0 * math.pi)
+            found[at] = m * normal_cdf(m / sd) + sd * bell
     return found
 
 
-def _wishes_db(estimator: PreferenceEstimator, chance: np.random.Generator, count: int) -> Array:
-    mean_db, covariance_db2 = estimator.wish()
-    return chance.multivariate_normal(mean_db, covariance_db2, count)
-
-
-def _utilities(settings_db: Array, wishes_db: Array) -> Array:
-    """Return the utility of each setting (rows) for each wish (columns)."""
-    off = (settings_db[:, None] - wishes_db[None]) / UNIT_DB
-    found: Array = -0.5 * (off**2).sum(axis=2)
-    return found
-
-
-def _on_grid(setting_db: Array) -> tuple[float, ...]:
-    limits_db = np.array(LIMIT_DB)
-    nearest = np.clip(np.round(setting_db / STEP_DB) * STEP_DB, -limits_db, limits_db)
-    return tuple(float(each) + 0.0 for each in nearest)
+METHODS: Final[dict[str, Method]] = {
+    PRODUCT: _own,
+    BITS: _own,
+    RANDOM: _random,
+    THOMPSON: _thompson,
+    IMPROVEMENT: _improvement,
+}
+OBJECTIVES: Final = {BITS: "bits"}  # of the estimator; "gain" where none is named
+TITLES: Final = {
+    PRODUCT: "the product: expected gain",
+    BITS: "bits (BALD)",
+    RANDOM: "random pairs",
+    THOMPSON: "Thompson sampling",
+    IMPROVEMENT: "expected improvement",
+}

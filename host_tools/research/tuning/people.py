@@ -1,53 +1,84 @@
-"""The simulated people of the study: who wants what, and how well they tell."""
+"""The simulated people of the study: what each wants, and how finely each hears it.
+
+Standard library only: a peer in an environment of its own imports it too.
+"""
 
 import random
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from device.simulator.preferences import HONEST, SimulatedWearer, drawn_wish_db
-from firmware_py.inference.preference.arrays import UNIT_DB
-from firmware_py.procedure.tuning.space import DIMENSIONS
 
-SENSITIVITY: Final = 1.4  # the median: SDs of a comparison's noise a unit of utility
-SENSITIVITY_FACTOR: Final = 1.5  # and by how much people differ in it: one SD of its log
-TIE_WIDTH: Final = 0.3
+NUMBERS: Final = 4  # of a setting
+WISH_SD_DB: Final = 5.0
+LIMIT_DB: Final = 12.0  # each number of a setting goes so far, up and down
+STEP_DB: Final = 0.5  # of a setting
+
+# A just-noticeable change of gain differs between people: its quartiles are 1.5 and 2.7 dB for all
+# frequencies, 2.9 and 4.7 for the middle ones (Caswell-Midwinter & Whitmer 2019, Trends in Hearing
+# 23): as of log-normal distributions with a log SD of about 0.4. The median person here tells what
+# he wants from what is 3.6 dB off, in one number of a setting, with d' = 1.
+SENSITIVITY: Final = 1.4  # median
+SENSITIVITY_LOG_SD: Final = 0.45
+TIE_WIDTHS: Final = (0.1, 0.6)
 LAPSE_RATE: Final = 0.1
-WISH_SD_DB: Final = tuple(dimension.wish_sd_db for dimension in DIMENSIONS)
-LIMIT_DB: Final = tuple(dimension.limit_db for dimension in DIMENSIONS)
+
+SettingDb = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Somebody:
-    """A simulated person, as numbers that a peer in another environment takes too."""
+class Person:
+    """One simulated person.
 
-    wish_db: Sequence[float]
-    kind: str
+    Attributes
+    ----------
+    wish_db : (4,)
+        The best setting for this person.
+    sensitivity, tie_width, lapse_rate : float
+        As of `SimulatedWearer`.
+    seed : int
+        Of the answers.
+    kind : str
+        One of `PEOPLE`.
+    """
+
+    wish_db: SettingDb
     sensitivity: float
+    tie_width: float
+    lapse_rate: float
     seed: int
+    kind: str = HONEST
 
     def wearer(self) -> SimulatedWearer:
-        """Return the person, who has not answered yet."""
+        """Return this person before the first comparison."""
         return SimulatedWearer(
-            self.wish_db, self.kind, unit_db=UNIT_DB, sensitivity=self.sensitivity,
-            tie_width=TIE_WIDTH, lapse_rate=LAPSE_RATE, seed=self.seed,
+            self.wish_db, self.kind, sensitivity=self.sensitivity, tie_width=self.tie_width,
+            lapse_rate=self.lapse_rate, seed=self.seed,
         )  # fmt: skip
 
-    def regret(self, setting_db: Sequence[float]) -> float:
-        """Return what a setting is worse than the wish, in units of the firmware."""
-        return -self.wearer().utility(setting_db)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the person as JSON values."""
-        return {**asdict(self), "tie_width": TIE_WIDTH, "lapse_rate": LAPSE_RATE}
+def drawn_person(seed: int, kind: str = HONEST, sensitivity: float = SENSITIVITY) -> Person:
+    """Return the person of a seed; people of all kinds with one seed want the same.
+
+    Parameters
+    ----------
+    seed : int
+    kind : str
+    sensitivity : float
+        The median of what people have.
+    """
+    chance = random.Random(f"{seed} person")
+    return Person(
+        tuple(drawn_wish_db([WISH_SD_DB] * NUMBERS, seed)),
+        sensitivity * chance.lognormvariate(0.0, SENSITIVITY_LOG_SD),
+        chance.uniform(*TIE_WIDTHS),
+        LAPSE_RATE,
+        seed,
+        kind,
+    )
 
 
-def drawn_people(count: int, seed: int, kind: str = HONEST) -> list[Somebody]:
-    """Draw people."""
-    return [_drawn(1000 * seed + number, kind) for number in range(count)]
-
-
-def _drawn(seed: int, kind: str) -> Somebody:
-    chance = random.Random(f"{seed} people")
-    sensitivity = SENSITIVITY * SENSITIVITY_FACTOR ** chance.gauss(0.0, 1.0)
-    return Somebody(drawn_wish_db(WISH_SD_DB, seed), kind, sensitivity, seed)
+def on_grid(values_db: SettingDb) -> SettingDb:
+    """Return the nearest setting that there is."""
+    rounded = (STEP_DB * round(value_db / STEP_DB) for value_db in values_db)
+    return tuple(min(max(each, -LIMIT_DB), LIMIT_DB) + 0.0 for each in rounded)

@@ -1,79 +1,145 @@
-"""Whole tunings by the firmware's own procedure, in no time: when they end, and with what."""
+"""The whole procedure with a simulated person, in this process and in no time."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from firmware_py.inference.preference.answers import Answer
-from firmware_py.procedure.events import Action, Event, Finish, Started, TimePassed, Wait
-from firmware_py.procedure.tuning.events import Answered, PlaySpeech, SpeechEnded
-from firmware_py.procedure.tuning.outcomes import Finding
+from firmware_py.procedure import events
+from firmware_py.procedure.events import HEARD_BUTTON, UNSURE_BUTTON
+from firmware_py.procedure.tuning.events import PlaySpeech, SpeechEnded, StopSpeech
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.settings import TuningSettings
 from firmware_py.procedure.tuning.tuning import Tuning
-from host_tools.research.tuning.people import LIMIT_DB, WISH_SD_DB, Somebody
+from host_tools.research.tuning.course import regret
+from host_tools.research.tuning.people import LIMIT_DB, NUMBERS, WISH_SD_DB, Person, SettingDb
 
-SPEECH_US = 2_000_000
+SPEECH_US: Final = 2_000_000
+PRESS_US: Final = 1_000_000  # after the beginning of the sound that is meant
+STEPS_MAX: Final = 10_000  # a tuning of 25 comparisons has some two hundred
+# Of a comparison's sounds, in the second round: when somebody has heard both he can choose.
+MEANT: Final = {Answer.FIRST: 2, Answer.SECOND: 3, Answer.SAME: 2}
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a tuning ended."""
+class Tuned:
+    """What a tuning ended with.
 
+    Attributes
+    ----------
+    person : Person
+    finding : str
+        A word of `Finding`.
+    comparisons : int
+    seconds : float
+        From beginning to end.
+    regret, before : float
+        Of the setting at which the aid was left and of the prescription, for what the person
+        wants at the end.
+    """
+
+    person: Person
     finding: str
     comparisons: int
     seconds: float
-    regret: float  # of what the aid is left at, over that of the prescription
+    regret: float
+    before: float
+
+
+class SimulatedTuning:
+    """One tuning of one person, who presses the button while the better one sounds.
+
+    Parameters
+    ----------
+    person : Person
+    settings : TuningSettings, optional
+        With two rounds.
+    """
+
+    def __init__(self, person: Person, settings: TuningSettings | None = None) -> None:
+        self.tuning = Tuning(settings_for(person) if settings is None else settings)
+        self.now_us = 0
+        self._wearer = person.wearer()
+        self._pair: list[SettingDb] = []
+        self._comparison = 0
+        self._answer = Answer.SAME
+        self._ends_us: int | None = None
+        self._press_us: int | None = None
+        self._wait_us: int | None = None
+        self._result: TuningResult | None = None
 
     @property
-    def is_found(self) -> bool:
-        """Return whether a wish was found."""
-        return self.finding != Finding.NONE
+    def wish_db(self) -> list[float]:
+        """Return what the person wants now."""
+        return self._wearer.wish_db
 
+    def run(self) -> TuningResult:
+        """Tune to the end.
 
-def ended(somebody: Somebody) -> Ended:
-    """Tune until the procedure ends it."""
-    run = _Run(somebody)
-    result = run.live()
-    before = somebody.regret([0.0] * len(LIMIT_DB))
-    regret = run.wish_regret(result) / max(before, 1e-9)
-    return Ended(result.finding, result.comparisons, run.now_us / 1e6, regret)
+        Raises
+        ------
+        RuntimeError
+            It does not end.
+        """
+        self._take(events.Started())
+        for _ in range(STEPS_MAX):
+            if self._result is not None:
+                return self._result
+            self._step()
+        raise RuntimeError(f"the tuning is {self.tuning.state} after {STEPS_MAX} steps")
 
+    def _step(self) -> None:
+        """Let the next thing happen."""
+        due = [us for us in (self._press_us, self._ends_us, self._wait_us) if us is not None]
+        self.now_us = max(self.now_us, min(due))
+        if self._press_us is not None and self._press_us <= self.now_us:
+            self._press_us = None
+            button = UNSURE_BUTTON if self._answer == Answer.SAME else HEARD_BUTTON
+            self._take(events.ButtonPressed(self.now_us, button))
+        elif self._ends_us is not None and self._ends_us <= self.now_us:
+            self._ends_us = None
+            self._take(SpeechEnded(self.tuning.number))
+        else:
+            self._wait_us = None
+            self._take(events.TimePassed())
 
-class _Run:
-    """A procedure, a person, and the time between them."""
-
-    def __init__(self, somebody: Somebody) -> None:
-        self._somebody, self._wearer = somebody, somebody.wearer()
-        ranges_db = tuple((-limit, limit) for limit in LIMIT_DB)
-        self._tuning = Tuning(TuningSettings("0" * 12, ranges_db, WISH_SD_DB, seed=somebody.seed))
-        self._heard: list[tuple[float, ...]] = []
-        self.now_us = 0
-
-    def live(self) -> TuningResult:
-        """Go on to the end, and return the result."""
-        event: Event = Started()
-        while True:
-            actions = self._tuning.handle(self.now_us, event)
-            for action in actions:
-                if isinstance(action, Finish):
-                    assert isinstance(action.result, TuningResult)
-                    return action.result
-            event = self._next(actions)
-
-    def wish_regret(self, result: TuningResult) -> float:
-        """Return the regret of the result, for what is wanted in the end."""
-        return -self._wearer.utility(result.setting_db)
-
-    def _next(self, actions: list[Action]) -> Event:
-        for action in actions:
+    def _take(self, event: events.Event) -> None:
+        for action in self.tuning.handle(self.now_us, event):
             match action:
-                case PlaySpeech(number, overall_db, tilt_db, mid_db, soft_db):
-                    self._heard.append((overall_db, tilt_db, mid_db, soft_db))
-                    self.now_us += SPEECH_US
-                    if len(self._heard) < 2:
-                        return SpeechEnded(number)
-                    (first, second), self._heard = self._heard, []
-                    return Answered(Answer(self._wearer.answer(first, second)))
-                case Wait(until_us):
-                    self.now_us = until_us
-                    return TimePassed()
-        raise AssertionError(f"the tuning waits for nobody: {actions}")
+                case events.Wait(until_us):
+                    self._wait_us = until_us
+                case PlaySpeech():
+                    self._sound(action)
+                case StopSpeech():
+                    self._ends_us = None
+                case events.Finish(TuningResult() as result):
+                    self._result = result
+
+    def _sound(self, played: PlaySpeech) -> None:
+        """Listen, and choose once both have been heard."""
+        if self.tuning.comparison != self._comparison:
+            self._comparison, self._pair = self.tuning.comparison, []
+        self._ends_us = self.now_us + SPEECH_US
+        self._pair.append((played.overall_db, played.tilt_db, played.mid_db, played.soft_db))
+        if len(self._pair) == 2:
+            self._answer = Answer(self._wearer.answer(*self._pair))
+        if len(self._pair) > 2 and len(self._pair) - 1 == MEANT[self._answer]:
+            self._press_us = self.now_us + PRESS_US
+
+
+def settings_for(person: Person) -> TuningSettings:
+    """Return the product's settings, for the people of this study."""
+    return TuningSettings(
+        fit="simulated", ranges_db=((-LIMIT_DB, LIMIT_DB),) * NUMBERS,
+        prior_sd_db=(WISH_SD_DB,) * NUMBERS, seed=person.seed,
+    )  # fmt: skip
+
+
+def run_tuning(person: Person) -> Tuned:
+    """Tune for a person by the product's procedure."""
+    simulated = SimulatedTuning(person)
+    result = simulated.run()
+    wish_db = simulated.wish_db
+    return Tuned(
+        person, result.finding, result.comparisons, simulated.now_us / 1e6,
+        regret(result.setting_db, wish_db), regret((0.0,) * NUMBERS, wish_db),
+    )  # fmt: skip

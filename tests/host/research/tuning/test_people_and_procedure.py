@@ -1,0 +1,95 @@
+"""The whole procedure with simulated people, the command, the footprint, and a peer."""
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from firmware_py.procedure.tuning.outcomes import Finding
+from host_tools.errors import HostError
+from host_tools.research.tuning import footprint
+from host_tools.research.tuning.__main__ import main
+from host_tools.research.tuning.course import COUNTS
+from host_tools.research.tuning.peer import run_peer
+from host_tools.research.tuning.people import drawn_person
+from host_tools.research.tuning.procedure import SimulatedTuning, run_tuning
+from host_tools.research.tuning.tables import procedure_table
+
+
+@pytest.mark.parametrize("kind", ["honest", "first", "random", "changing"])
+def test_the_procedure_ends(kind: str) -> None:
+    simulated = SimulatedTuning(drawn_person(1, kind))
+    result = simulated.run()
+    assert result.outcome == "complete"
+    assert 10 <= result.comparisons <= 25
+    assert result.silent == result.stray_presses == 0
+    # Two sounds of 2 s and three silences before the press, at the least.
+    assert simulated.now_us / 1e6 > 5.0 * result.comparisons
+
+
+def test_an_honest_person_is_helped_and_one_who_does_not_listen_changes_nothing() -> None:
+    honest, first = run_tuning(drawn_person(2)), run_tuning(drawn_person(2, "first"))
+    assert honest.finding != Finding.NONE
+    assert honest.regret < honest.before / 3.0
+    assert (first.finding, first.regret) == (Finding.NONE, first.before)
+    lines = procedure_table([honest, first])
+    assert len(lines) == 4
+    assert len({line.count("|") for line in lines}) == 1
+
+
+def test_the_answer_of_the_person_is_the_answer_of_the_procedure() -> None:
+    simulated = SimulatedTuning(drawn_person(5, "first"))
+    simulated.run()
+    assert simulated.tuning.result().same == 0
+    assert simulated.tuning.estimator.listens < 0.5
+
+
+def test_the_footprint_is_small_and_nothing_grows() -> None:
+    found = footprint.measured()
+    assert found.workspace_bytes < 1_000_000
+    assert found.choice_ms < 100.0, "of 10, on a machine that does much else"
+    assert found.grown_bytes < 2_000, "twenty answers; a row of a workspace would be more"
+    assert found.grown_blocks < 20
+
+
+PEER = """
+import json, sys
+given = json.load(sys.stdin)
+print("person 1: 0 s", file=sys.stderr)
+json.dump([{n: p["wish_db"] for n in given["counts"]} for p in given["people"]], sys.stdout)
+"""
+
+
+def test_a_peer_is_given_people_and_gives_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "knows_all.py").write_text(PEER)
+    monkeypatch.setattr("host_tools.research.tuning.peer.ROOT", tmp_path)
+    monkeypatch.setattr("host_tools.research.tuning.peer.MODULE", "knows_all")
+    people = [drawn_person(seed) for seed in (1, 2, 3)]
+    assert json.dumps(asdict(people[0]))
+    courses = run_peer(sys.executable, people, 2)
+    assert [course.person for course in courses] == people
+    assert [sorted(course.best_db) for course in courses] == [[*COUNTS]] * 3
+    assert courses[1].regret(5) == 0.0
+    with pytest.raises(HostError, match="--peer no-such-python"):
+        run_peer("no-such-python", people, 0)
+
+
+def test_the_command_prints_tables_and_draws(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    picture = tmp_path / "regret.svg"
+    assert main(["--people", "2", "--workers", "0", "--picture", str(picture)]) == 0
+    out = capsys.readouterr().out
+    for words in ("| the product: expected gain | 2 |", "| changing: ", "Workspace: "):
+        assert words in out
+    assert picture.exists()
+
+
+def test_a_picture_of_another_kind_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--picture", "regret.bmp"])
+    assert "regret.bmp ends with none of" in capsys.readouterr().err
