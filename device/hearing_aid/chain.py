@@ -9,8 +9,11 @@ the left ear first, over input levels in dB SPL in that band (openMHA's plugin d
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+import numpy as np
+
 from device.hearing_aid.filter_bank import corrected
 from device.hearing_aid.fit import INPUT_LEVELS_DB_SPL, LEVEL_STEP_DB, Fit
+from device.hearing_aid.speech import FloatArray
 from firmware_py.procedure.settings import LEFT, RIGHT
 
 TRANSDUCERS: Final = "mha"
@@ -84,15 +87,25 @@ def configuration(fit: Fit, remarks: Sequence[str] = ()) -> str:
 
 def gain_table(fit: Fit) -> str:
     """Return the gains of a fit of both ears as `dc` takes them; `FitError` if one is missing."""
+    return table_text(gain_rows(fit))
+
+
+def gain_rows(fit: Fit) -> FloatArray:
+    """Return those gains as numbers: a row for every band, the left ear's first, over level."""
     ears = (fit.of_ear(LEFT), fit.of_ear(RIGHT))
-    rows = [
-        row(gains_db, 2)
-        for ear in ears
-        for gains_db in corrected(
-            ear.table.center_hz, ear.table.gains_db, SAMPLE_RATE_HZ, FFT_FRAMES, WINDOW_FRAMES
-        )
-    ]
-    return f"[{';'.join(rows)}]"
+    return np.concatenate(
+        [
+            corrected(
+                ear.table.center_hz, ear.table.gains_db, SAMPLE_RATE_HZ, FFT_FRAMES, WINDOW_FRAMES
+            )
+            for ear in ears
+        ]
+    )
+
+
+def table_text(rows: FloatArray) -> str:
+    """Return a table of gains as openMHA reads it."""
+    return f"[{';'.join(row(each.tolist(), 2) for each in rows)}]"
 
 
 def output_limit(fit: Fit) -> float:

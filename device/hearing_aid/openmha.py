@@ -152,7 +152,7 @@ class Engine:
         """Start it at a port that is free; somebody else may take that meanwhile."""
         last = ""
         for _ in range(PORT_TRIES):
-            port = _free_port()
+            port = free_port()
             self._process = subprocess.Popen(
                 [*self._installation.command, "-q", f"--port={port}", f"--interface={LOOPBACK}"],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -195,7 +195,8 @@ class Engine:
         return ""
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port of loopback that nobody has just now."""
     with socket.socket() as trial:
         trial.bind((LOOPBACK, 0))
         return int(trial.getsockname()[1])

@@ -1,0 +1,187 @@
+"""`python -m device.hearing_aid.live`: sound through the running aid, another fit while it plays.
+
+openMHA's `MHAIOTCP` takes blocks of samples over TCP and gives each back as the aid makes it, in
+floating point of 32 bits, big-endian, left and right in turn; a greeting in text comes first. Its
+configuration is told over another line meanwhile.
+"""
+
+import argparse
+import socket
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from device.hearing_aid.chain import (
+    BLOCK_FRAMES,
+    GAIN_TABLE,
+    SAMPLE_RATE_HZ,
+    configuration,
+    gain_rows,
+    table_text,
+)
+from device.hearing_aid.fit import Fit, FitError
+from device.hearing_aid.fit_file import read_fit
+from device.hearing_aid.openmha import LOOPBACK, Engine, Installation, OpenMhaError, free_port
+from device.hearing_aid.player import FilePlayer, PlayerError
+from device.hearing_aid.sound import SoundError, read_speech
+from device.hearing_aid.speech import FloatArray
+
+REFUSED: Final = 2
+CHANNELS: Final = 2
+SAMPLE: Final = np.dtype(">f4")
+BLOCK_BYTES: Final = BLOCK_FRAMES * CHANNELS * SAMPLE.itemsize
+GREETING_END: Final = b"\n\n"
+ANSWER_S_MAX: Final = 10.0
+CONNECT_S_MAX: Final = 10.0
+# A gain moves no faster than this: slow enough not to startle, fast enough to be compared.
+GLIDE_DB_PER_S: Final = 20.0
+GLIDE_BLOCKS: Final = 8  # between two steps: 19 ms
+GLIDE_STEP_DB: Final = GLIDE_DB_PER_S * GLIDE_BLOCKS * BLOCK_FRAMES / SAMPLE_RATE_HZ
+
+
+class LiveAid:
+    """A running aid that takes a block of sound at a time.
+
+    Parameters
+    ----------
+    engine : Engine
+        Configured by `chain.configuration` of the fit.
+    fit : Fit
+
+    Raises
+    ------
+    OpenMhaError
+        If openMHA does not take sound.
+    """
+
+    def __init__(self, engine: Engine, fit: Fit) -> None:
+        self._engine = engine
+        self._rows_db = self._wanted_db = gain_rows(fit)
+        self._blocks = 0
+        port = free_port()
+        for line in ("iolib = MHAIOTCP", f"io.address = {LOOPBACK}", f"io.port = {port}"):
+            engine.tell(line)
+        engine.tell("cmd = start")
+        self._sound = _connected(port)
+        greeting = b""
+        while not greeting.endswith(GREETING_END):
+            greeting += self._received(1)
+
+    @property
+    def is_gliding(self) -> bool:
+        """Return whether the gains still move."""
+        return not np.array_equal(self._rows_db, self._wanted_db)
+
+    def fit(self, fit: Fit) -> None:
+        """Go over to another fit with the same bands and limits, by `GLIDE_DB_PER_S`."""
+        self._wanted_db = gain_rows(fit)
+
+    def process(self, block: FloatArray) -> FloatArray:
+        """Return the block that comes out when this one goes in; it is some ms late.
+
+        Parameters
+        ----------
+        block : (BLOCK_FRAMES, 2)
+            An RMS of 1 is `chain.FULL_SCALE_DB_SPL`.
+
+        Raises
+        ------
+        ValueError
+            If the block has another shape.
+        OpenMhaError
+            If openMHA is gone.
+        """
+        if block.shape != (BLOCK_FRAMES, CHANNELS):
+            raise ValueError(f"the block is {block.shape}; allowed is {(BLOCK_FRAMES, CHANNELS)}")
+        self._glide()
+        try:
+            self._sound.sendall(np.ascontiguousarray(block, SAMPLE).tobytes())
+            answer = self._received(BLOCK_BYTES)
+        except OSError as error:
+            raise OpenMhaError(f"openMHA is gone: {error}") from None
+        heard: FloatArray = np.frombuffer(answer, SAMPLE).reshape(block.shape).astype(np.float64)
+        return heard
+
+    def close(self) -> None:
+        """Hang up."""
+        self._sound.close()
+
+    def _glide(self) -> None:
+        self._blocks += 1
+        if self._blocks % GLIDE_BLOCKS or not self.is_gliding:
+            return
+        step_db = np.clip(self._wanted_db - self._rows_db, -GLIDE_STEP_DB, GLIDE_STEP_DB)
+        self._rows_db = self._rows_db + step_db
+        near = np.abs(self._wanted_db - self._rows_db).max() < 1e-9
+        self._rows_db = self._wanted_db if near else self._rows_db
+        self._engine.tell(f"{GAIN_TABLE} = {table_text(self._rows_db)}")
+
+    def _received(self, count: int) -> bytes:
+        answer = b""
+        while len(answer) < count:
+            more = self._sound.recv(count - len(answer))
+            if not more:
+                raise ConnectionError("it closed the line of sound")
+            answer += more
+        return answer
+
+
+@contextmanager
+def live_aid(fit: Fit, installation: Installation | None = None) -> Iterator[LiveAid]:
+    """Yield an aid with this fit that runs; `OpenMhaError` if there is none."""
+    with Engine(installation or Installation(), configuration(fit)) as engine:
+        aid = LiveAid(engine, fit)
+        try:
+            yield aid
+        finally:
+            aid.close()
+
+
+def _connected(port: int) -> socket.socket:
+    until_s = time.monotonic() + CONNECT_S_MAX
+    while time.monotonic() < until_s:
+        with suppress(OSError):
+            return socket.create_connection((LOOPBACK, port), timeout=ANSWER_S_MAX)
+        time.sleep(0.02)
+    raise OpenMhaError(f"openMHA took no sound within {CONNECT_S_MAX:g} s")
+
+
+def played(fit: Fit, sound: FloatArray, then: Fit | None = None) -> FloatArray:
+    """Return a sound as the running aid makes it; `then`: the fit that comes halfway, if any."""
+    whole = np.concatenate((sound, np.zeros((-len(sound) % BLOCK_FRAMES, CHANNELS))))
+    blocks = whole.reshape(-1, BLOCK_FRAMES, CHANNELS)
+    heard = []
+    with live_aid(fit) as aid:
+        for number, block in enumerate(blocks):
+            if then is not None and number == len(blocks) // 2:
+                aid.fit(then)
+            heard.append(aid.process(block))
+    return np.concatenate(heard)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Play a file through the aid into another; 2 if something is not allowed."""
+    p = argparse.ArgumentParser(prog="python -m device.hearing_aid.live", description=__doc__)
+    p.add_argument("fit", type=Path, help="of both ears")
+    p.add_argument("speech", type=Path, help="1 to 30 s, .wav; it is played at 65 dB SPL")
+    p.add_argument("out", type=Path, help="what comes out, .wav; a new file")
+    p.add_argument("--then", type=Path, metavar="FIT", help="goes over to this fit halfway")
+    arguments = p.parse_args(argv)
+    try:
+        player = FilePlayer(arguments.out)
+        then = None if arguments.then is None else read_fit(arguments.then)
+        player.play(played(read_fit(arguments.fit), read_speech(arguments.speech), then))
+        player.close()
+    except (FitError, SoundError, OpenMhaError, PlayerError, OSError) as error:
+        print(f"hearing aid: {error}", file=sys.stderr)
+        return REFUSED
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
