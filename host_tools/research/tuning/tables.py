@@ -46,11 +46,8 @@ def methods_table(courses: dict[str, list[Course]]) -> list[str]:
             cells.append(f"{near:.0%}")
         lines.append(f"| {title} | {len(some)} | {' | '.join(cells)} |")
     worst = max(error_of_share(some, count) for some in courses.values() for count in counts)
-    return [
-        *lines,
-        "",
-        f"The standard error of a mean is {worst:.1%} of that share's whole or less.",
-    ]
+    error = f"The standard error of a share of the mean is {100.0 * worst:.1f} points or less."
+    return [*lines, "", error]
 
 
 def procedure_table(tuned: Sequence[Tuned]) -> list[str]:
