@@ -6,7 +6,7 @@ from typing import Final
 from firmware_py.inference.elementary import exp, log
 from firmware_py.inference.kernel import NOT_POSITIVE_DEFINITE
 from firmware_py.inference.preference.answers import ANSWERS
-from firmware_py.inference.preference.arrays import Comparisons, People, Wishes
+from firmware_py.inference.preference.arrays import People, Wishes
 from firmware_py.inference.preference.posterior import infer_wish
 from firmware_py.inference.preference.workspace import Workspace
 
@@ -48,7 +48,7 @@ def log_of_two_wishes(count: int, w: Workspace) -> float | None:
     count : int
         Answers. `w.log_evidence[n]` is that of the first n, from one wish.
     w : Workspace
-        `w.later` is scratch.
+        `w.later` and `w.asked_later` are scratch.
 
     Returns
     -------
@@ -57,11 +57,11 @@ def log_of_two_wishes(count: int, w: Workspace) -> float | None:
     """
     terms = []
     for change in range(RUN_MIN, count - RUN_MIN + 1):
-        run, of = slice(change, count), w.asked
-        later = Comparisons(of.slope[run], of.offset[run], of.answer[run])
+        for later, asked in zip(w.asked_later, w.asked, strict=True):
+            later[: count - change] = asked[change:count]
         w.later.tau[:] = 0.0
         w.later.nu[:] = 0.0
-        status = infer_wish(count - change, later, w.people, w.space, w.later, w.scratch)
+        status = infer_wish(count - change, w.asked_later, w.people, w.space, w.later, w.scratch)
         if status != NOT_POSITIVE_DEFINITE:
             terms.append(float(w.log_evidence[change]) + log_evidence(w.people, w.later))
     return log(CHANGE_RATE) + log_sum(terms) if terms else None

@@ -26,9 +26,13 @@ class Workspace(Memory):
 
     def __init__(self, comparisons: int, numbers: int, kinds: int) -> None:
         d, square = (numbers,), (numbers, numbers)
-        self.asked = Comparisons(
-            np.zeros((comparisons, numbers)), np.zeros(comparisons), np.zeros(comparisons, np.int64)
-        )
+        self.asked, self.asked_later = (
+            Comparisons(
+                np.zeros((comparisons, numbers)), np.zeros(comparisons),
+                np.zeros(comparisons, np.int64),
+            )
+            for _ in range(2)
+        )  # fmt: skip
         self.people = People(np.zeros((kinds, PEOPLE_ENTRIES)), np.zeros(kinds))
         self.wishes, self.later = (
             Wishes(
