@@ -39,14 +39,24 @@ SPREAD: Final = 1.4 * math.sqrt(3.0) / math.pi
 KIND_MIN: Final = 1e-4  # posterior probability of a kind of people that is looked at
 
 
+def _golden_ratio(d: int) -> float:
+    """Return the root of x**(d + 1) = x + 1 by halving: a library's power has bits of its own."""
+    low, high = 1.0, 2.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        power = 1.0
+        for _ in range(d + 1):
+            power *= middle
+        low, high = (middle, high) if power < middle + 1.0 else (low, middle)
+    return low
+
+
 def standard_points(d: int) -> tuple[Array, Array]:
     """Return points of d standard logistic distributions, (POINTS, d), and their log densities.
 
     An additive recurrence fills the cube evenly (the sequence of the generalised golden ratio).
     """
-    golden = 1.0
-    for _ in range(60):
-        golden = (1.0 + golden) ** (1.0 / (d + 1)) if d > 1 else 0.5 * (1.0 + math.sqrt(5.0))
+    golden = _golden_ratio(d)
     points, log_density = np.zeros((POINTS, d)), np.zeros(POINTS)
     step = 1.0
     for j in range(d):
