@@ -1,12 +1,11 @@
 """A tuning at a firmware in a process of ours: begun, shown while it runs, and its result."""
 
 import json
-import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from firmware_py.inference.preference.arrays import UNIT_DB
+from firmware_py.inference.preference.regret import off_db
 from firmware_py.procedure.tuning.outcomes import Finding
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.space import DIMENSIONS
@@ -171,7 +170,7 @@ def _show(what: str, about: Mapping[str, str], screen: "Console") -> None:
 
 def off_words(expected_regret: float) -> str:
     """Say how far the best setting so far is from what is wanted, by what is known."""
-    return f"some {UNIT_DB * math.sqrt(2.0 * expected_regret):.1f} dB off"
+    return f"some {off_db(expected_regret):.1f} dB off"
 
 
 def setting_words(values_db: list[float] | tuple[float, ...]) -> str:

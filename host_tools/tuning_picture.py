@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from firmware_py.inference.preference.arrays import UNIT_DB
+from firmware_py.inference.preference.regret import off_db
 from firmware_py.procedure.tuning.space import DIMENSIONS
 from host_tools.commands.replay.tuning import Step
 from host_tools.drawing import BLUE, GREY, INK, ORANGE, in_style, new_figure, save
@@ -81,7 +81,7 @@ def _number(axes: "Axes", steps: Sequence[Step], place: int, wish_db: float | No
 
 def _distance(axes: "Axes", steps: Sequence[Step], wish_db: Sequence[float] | None) -> None:
     counts = range(len(steps))
-    expected_db = [UNIT_DB * math.sqrt(2.0 * step.expected_regret) for step in steps]
+    expected_db = [off_db(step.expected_regret) for step in steps]
     axes.plot(counts, expected_db, color=BLUE)
     if wish_db is not None:
         true_db = [math.dist(step.setting_db, wish_db) for step in steps]

@@ -1,14 +1,11 @@
 """The arrays of the preference inference: n answers, k kinds of people, d numbers of a setting.
 
-A setting is counted in units of `UNIT_DB`, so that the regret of a setting x for somebody who wants
-theta is |x - theta|**2 / 2.
+A setting is counted in units of `regret.UNIT_DB`.
 """
 
 from typing import Final, NamedTuple
 
 from firmware_py.inference.kernel import Cube, Indices, Matrix, Vector
-
-UNIT_DB: Final = 3.0  # half a unit of regret: what a fitter would go back for
 
 # Of a kind of people, the columns of `People.table`.
 SENSITIVITY, TIE_WIDTH, LAPSE_RATE = range(3)

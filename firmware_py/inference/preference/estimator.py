@@ -13,7 +13,6 @@ from firmware_py.inference.estimator import InferenceError, TrialLimitError
 from firmware_py.inference.kernel import CONVERGED, NONE_ALLOWED, NOT_POSITIVE_DEFINITE, Array
 from firmware_py.inference.one_at_a_time import OneAtATime
 from firmware_py.inference.preference.answers import ANSWERS, CODES, FIRST, SAME, SECOND, Answer
-from firmware_py.inference.preference.arrays import UNIT_DB
 from firmware_py.inference.preference.doubts import (
     log_by_chance,
     log_evidence,
@@ -22,6 +21,7 @@ from firmware_py.inference.preference.doubts import (
 )
 from firmware_py.inference.preference.points import standard_points, weigh_points
 from firmware_py.inference.preference.posterior import infer_wish
+from firmware_py.inference.preference.regret import UNIT_DB
 from firmware_py.inference.preference.selection import BITS, CHECK, GAIN, select_pair
 from firmware_py.inference.preference.workspace import Workspace
 

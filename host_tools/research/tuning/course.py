@@ -9,7 +9,7 @@ import numpy as np
 
 from device.simulator.preferences import SimulatedWearer
 from firmware_py.inference.kernel import Array
-from firmware_py.inference.preference.arrays import UNIT_DB
+from firmware_py.inference.preference.regret import UNIT_DB
 from host_tools.research.tuning.methods import METHODS, OBJECTIVES, new_estimator
 from host_tools.research.tuning.people import NUMBERS, Person, SettingDb
 

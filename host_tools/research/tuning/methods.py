@@ -8,8 +8,8 @@ import numpy as np
 
 from firmware_py.inference.elementary import normal_cdf
 from firmware_py.inference.kernel import Array
-from firmware_py.inference.preference.arrays import UNIT_DB
 from firmware_py.inference.preference.estimator import Pair, PreferenceEstimator
+from firmware_py.inference.preference.regret import UNIT_DB
 from host_tools.research.tuning.people import (
     LIMIT_DB,
     NUMBERS,

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from firmware_py.inference.estimator import TrialLimitError
 from firmware_py.inference.preference.answers import Answer
-from firmware_py.inference.preference.arrays import UNIT_DB
 from firmware_py.inference.preference.doubts import LISTENS
 from firmware_py.inference.preference.estimator import (
     KINDS,
     STEP_DB,
     PreferenceEstimator,
 )
+from firmware_py.inference.preference.regret import UNIT_DB
 
 RANGES_DB = [(-12.0, 12.0)] * 4
 PRIOR_SD_DB = [5.0] * 4
