@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import sys
 from fnmatch import fnmatch
 from pathlib import Path
@@ -31,6 +32,10 @@ settings.load_profile("gp-pta")
 # Read when NumPy is imported. The matrices of the tests are small: with several workers on as many
 # processors BLAS threads only wait for one another, and the suite takes three times as long.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# In the background of a script SIGINT is ignored, by everything that is started there, too; and the
+# programs are told to end by it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # What Numba runs: the methods to compare with, whose kernels are in no library; how kernels are
 # compiled; what notes the calls of kernels to count them; and what calls kernels that are a part of
