@@ -3,6 +3,8 @@
 import copy
 import itertools
 import math
+import os
+import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
@@ -11,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_py.inference.estimator import TrialLimitError
+from firmware_py.inference.library import JIT, VARIABLE
 from firmware_py.inference.preference.answers import Answer
 from firmware_py.inference.preference.doubts import LISTENS
 from firmware_py.inference.preference.estimator import (
@@ -234,3 +237,26 @@ def test_an_answer_that_is_none_is_named() -> None:
     estimator.observe(first, second, Answer.FIRST)
     with pytest.raises(TrialLimitError, match="room for 1 comparisons only"):
         estimator.observe(first, second, Answer.FIRST)
+
+
+@pytest.mark.skipif(
+    os.environ.get(VARIABLE, "").startswith(JIT),
+    reason="Numba keeps objects of its own of the calls; the kernels are those of the library",
+)
+def test_a_tuning_leaves_no_memory_behind() -> None:
+    estimator, person = new(), somebody(np.array([3.0, -2.0, 0.0, 4.0]), 5)
+
+    def tune() -> None:
+        asked(estimator, person, 20)
+        estimator.best()
+        assert 0.0 < estimator.listens < 1.0
+
+    tracemalloc.start()
+    try:
+        tune()  # Python keeps some small objects for the next of their kind
+        before, _ = tracemalloc.get_traced_memory()
+        tune()
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert after - before < 2_000, "a row of the workspace for twenty answers would be more"
