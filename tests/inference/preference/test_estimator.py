@@ -1,6 +1,7 @@
 """The preference estimator: against quadrature, against itself turned round, and at its work."""
 
 import copy
+import gc
 import itertools
 import math
 import os
@@ -246,17 +247,16 @@ def test_an_answer_that_is_none_is_named() -> None:
 def test_a_tuning_leaves_no_memory_behind() -> None:
     estimator, person = new(), somebody(np.array([3.0, -2.0, 0.0, 4.0]), 5)
 
-    def tune() -> None:
+    def bytes_after_20_more() -> int:
         asked(estimator, person, 20)
         estimator.best()
         assert 0.0 < estimator.listens < 1.0
+        gc.collect()  # Python keeps small objects for the next ones of their kind
+        return tracemalloc.get_traced_memory()[0]
 
     tracemalloc.start()
     try:
-        tune()  # Python keeps some small objects for the next of their kind
-        before, _ = tracemalloc.get_traced_memory()
-        tune()
-        after, _ = tracemalloc.get_traced_memory()
+        before, after = bytes_after_20_more(), bytes_after_20_more()
     finally:
         tracemalloc.stop()
     assert after - before < 2_000, "a row of the workspace for twenty answers would be more"
