@@ -13,6 +13,7 @@ GPY := numpy==2.4.6 scipy==1.17.1 GPy==1.15.0 questplus==2023.1
 TORCH := torch==2.13.0
 AEPSYCH := numpy==1.26.4 aepsych==0.8.0
 
+CARD_ARGS ?=
 DEMO_ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?=
@@ -36,7 +37,7 @@ TEST := $(VENV)/test.txt
 DEV := $(VENV)/dev.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help demo kernels test test-arm bench bench-instructions bench-peers bench-benefit aid fuzz sbc soak crash audit image wheels
+.PHONY: help demo kernels test test-arm bench bench-instructions bench-peers bench-benefit aid fuzz sbc soak crash audit image card wheels
 .PHONY: lint lock clean
 
 help: ## say what there is to make
@@ -99,6 +100,9 @@ sbc: set-up-test kernels ## see whether the posteriors are calibrated; options i
 
 image: set-up-test ## make images of the firmware without Numba; for one machine: TARGET=aarch64
 	$(BIN)/python -m device.image.build --target $(TARGET)
+
+card: set-up-test ## make the device as one file for a memory card; needs Debian; options in CARD_ARGS
+	$(BIN)/python -m device.card.build $(CARD_ARGS)
 
 wheels: set-up-test ## make wheels for every machine, in dist, and try the one for this machine
 	$(BIN)/python -m device.image.wheels

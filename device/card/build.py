@@ -1,0 +1,171 @@
+"""`python -m device.card.build`: the card, from Debian's packages and the firmware."""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from device.card import packages
+from device.card.card import make_card
+from device.card.errors import CardError
+from device.card.kernel import Kernel
+from device.card.root import EMULATOR, make_root
+from device.card.slot import make_slot
+from device.card.unpack import Tree
+
+HERE: Final = Path(__file__).parent
+REPOSITORY: Final = HERE.parents[1]
+TARGET: Final = "aarch64"
+# What makes a card: the program, and Debian's package that has it.
+TOOLS: Final = {
+    "cpio": "cpio", "depmod": "kmod", "dpkg-deb": "dpkg", "faketime": "faketime",
+    "mcopy": "mtools", "mkfs.vfat": "dosfstools", "mkimage": "u-boot-tools",
+    "mksquashfs": "squashfs-tools",
+    EMULATOR: "qemu-user-static", "readelf": "binutils", "sfdisk": "fdisk",
+    "veritysetup": "cryptsetup-bin", "xz": "xz-utils", "zstd": "zstd",
+}  # fmt: skip
+PLACES_OF_TOOLS: Final = ("/usr/sbin", "/sbin")  # which not everybody's PATH has
+# What starts a Raspberry Pi before U-Boot; not free.
+PI_FIRMWARE: Final = ("bootcode.bin", "fixup.dat", "fixup4.dat", "start.elf", "start4.elf")
+PI_BOARDS: Final = ("bcm2837-rpi-3-*", "bcm2837-rpi-zero-2-w", "bcm2711-rpi-4-b", "bcm2711-rpi-400")
+
+
+def make(out: Path, *, raspberry_pi: bool) -> Path:
+    """Make the card; return its file.
+
+    Parameters
+    ----------
+    out : Path
+        A directory; what is half done is below it, too.
+    raspberry_pi : bool
+        Whether the firmware that is not free is on it; without it only an emulated machine starts.
+
+    Raises
+    ------
+    CardError
+        If a tool, a package or something else is missing.
+    """
+    _check_tools()
+    work = out / "work"
+    work.mkdir(parents=True, exist_ok=True)
+    epoch = _epoch()
+    files = packages.fetch(packages.listed(), out / "packages")
+    (kernel_package,) = (file for name, file in files.items() if name.startswith("linux-image"))
+    kernel = Kernel(kernel_package, work / "kernel")
+    apart = ("linux-image", "u-boot", packages.FIRMWARE_OF_THE_PI)
+    tree = Tree(file for name, file in files.items() if not name.startswith(apart))
+    root = work / "root"
+    make_root(tree, kernel, _firmware(), _wheels(work / "wheels"), root)
+    slot = make_slot(tree, kernel, root, work, epoch)
+    boot_files = _boot_files(files, kernel, work / "boot", raspberry_pi=raspberry_pi)
+    card = out / "gp-pta-card.img"
+    make_card(slot, boot_files, card, epoch)
+    return card
+
+
+def _check_tools() -> None:
+    os.environ["PATH"] = os.pathsep.join((os.environ["PATH"], *PLACES_OF_TOOLS))
+    missing = sorted({package for tool, package in TOOLS.items() if not shutil.which(tool)})
+    if missing:
+        raise CardError(f"these are needed: sudo apt install {' '.join(missing)}")
+
+
+def _epoch() -> int:
+    """Return the time of the commit: the same commit gives the same bytes."""
+    told = subprocess.run(
+        ["git", "log", "-1", "--format=%ct"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout.strip()
+    if not told:
+        raise CardError("a card is made from a commit, and git knows none here")
+    return int(told)
+
+
+def _firmware() -> Path:
+    """Return the directory of the firmware's image for the card's machine, made anew."""
+    done = subprocess.run(
+        [sys.executable, "-m", "device.image.build", "--target", TARGET],
+        cwd=REPOSITORY, check=False, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    if done.returncode:
+        raise CardError("the firmware's image could not be made: see above")
+    (image,) = (REPOSITORY / "build/image").glob(f"gp-pta-device-*-{TARGET}")
+    return image
+
+
+def _wheels(place: Path) -> list[Path]:
+    """Return NumPy and pyserial for the card's machine, at the versions of the lock."""
+    lines = (REPOSITORY / "requirements.lock").read_text(encoding="utf-8").split("\n")
+    locked, taken = [], False
+    for line in lines:
+        if line[:1].isalpha():
+            taken = line.partition("==")[0] in ("numpy", "pyserial")
+        if taken and not line.startswith("#"):
+            locked.append(line)
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    (place / "locked.txt").write_text("\n".join(locked))
+    platforms = [f"--platform=manylinux_2_{minor}_aarch64" for minor in (17, 27, 28)]
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
+            "--no-deps", "--require-hashes", "--only-binary=:all:", *platforms, "--platform=any",
+            "--python-version=3.11", "--implementation=cp", "--abi=cp311", "--abi=none",
+            f"--dest={place}", f"--requirement={place / 'locked.txt'}",
+        ],
+        check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise CardError("NumPy and pyserial could not be had: see above")
+    return sorted(place.glob("*.whl"))
+
+
+def _boot_files(
+    files: dict[str, Path], kernel: Kernel, place: Path, *, raspberry_pi: bool
+) -> list[Path]:
+    """Return the files of the boot partition."""
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    sources = [*(HERE / "files/boot").iterdir()]
+    if raspberry_pi:
+        loader, firmware = place.with_name("u-boot"), place.with_name("pi-firmware")
+        for package, target in (("u-boot-rpi", loader), (packages.FIRMWARE_OF_THE_PI, firmware)):
+            shutil.rmtree(target, ignore_errors=True)
+            subprocess.run(["dpkg-deb", "--extract", files[package], target], check=True)
+        sources += [loader / "usr/lib/u-boot/rpi_arm64/u-boot.bin"]
+        sources += [firmware / "usr/lib/raspi-firmware" / name for name in PI_FIRMWARE]
+        for board in PI_BOARDS:
+            sources += kernel.device_trees.glob(f"{board}.dtb")
+    return [Path(shutil.copy(source, place)) for source in sources]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Make what is asked for; return an exit code."""
+    p = argparse.ArgumentParser(prog="python -m device.card.build", description=__doc__)
+    p.add_argument("--out", metavar="DIR", type=Path, default=REPOSITORY / "build/card")
+    p.add_argument(
+        "--raspberry-pi",
+        action="store_true",
+        help="with the firmware of Raspberry Pi, which is not free and which a Pi needs to start",
+    )
+    arguments = p.parse_args(argv)
+    try:
+        card = make(arguments.out, raspberry_pi=arguments.raspberry_pi)
+    except CardError as error:
+        print(f"device.card.build: {error}", file=sys.stderr)
+        return 1
+    subprocess.run(["xz", "--keep", "--force", "--threads=0", card], check=True)
+    packed = card.with_name(f"{card.name}.xz")
+    print(f"{packed}: {packed.stat().st_size} bytes; unpacked {card.stat().st_size}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,139 @@
+"""The kernel of a card: its modules, and the first system, which finds the root and checks it."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from device.card.errors import CardError
+from device.card.unpack import Tree
+
+HERE: Final = Path(__file__).parent
+MODULES: Final = HERE / "modules.txt"
+INIT: Final = HERE / "files" / "init"
+# The programs of the first system; what they are linked with comes by itself.
+FIRST_PROGRAMS: Final = (
+    "usr/bin/busybox",
+    "usr/sbin/dmsetup",
+    "usr/sbin/e2fsck",
+    "usr/sbin/mke2fs",
+)
+
+
+class Kernel:
+    """The unpacked kernel package."""
+
+    def __init__(self, package: Path, place: Path) -> None:
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True)
+        subprocess.run(["dpkg-deb", "--extract", package, place], check=True)
+        self._place = place
+        (modules,) = (place / "lib/modules").iterdir()
+        self.version = modules.name
+        self.image = place / "boot" / f"vmlinuz-{self.version}"
+        self.device_trees = place / "usr/lib" / f"linux-image-{self.version}" / "broadcom"
+        self._modules = modules
+        _depmod(place, self.version)
+        self._needs = self._dependencies()
+
+    def write_modules(self, root: Path, *, first_only: bool) -> None:
+        """Write the modules of the list, and what they depend on, below a directory."""
+        target = root / "usr/lib/modules" / self.version
+        for path in sorted(with_needs(listed(first_only=first_only), self._needs)):
+            file = target / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(self._modules / path, file)
+        for name in ("modules.builtin", "modules.builtin.modinfo", "modules.order"):
+            shutil.copyfile(self._modules / name, target / name)
+        _depmod(root / "usr", self.version)
+
+    def _dependencies(self) -> dict[str, list[str]]:
+        lines = (self._modules / "modules.dep").read_text().splitlines()
+        return {path: needs.split() for path, _, needs in (line.partition(":") for line in lines)}
+
+
+def with_needs(names: Iterable[str], needs: Mapping[str, Sequence[str]]) -> set[str]:
+    """Return the files of these modules and of those that they depend on.
+
+    Parameters
+    ----------
+    names : iterable of str
+    needs : mapping
+        Of a module's file, the files that it depends on.
+
+    Raises
+    ------
+    CardError
+        If there is no such module.
+    """
+    paths = {PurePosixPath(path).stem.replace("_", "-"): path for path in needs}
+    found = set[str]()
+    for name in names:
+        if (path := paths.get(name.replace("_", "-"))) is None:
+            raise CardError(f"the kernel has no module {name!r}")
+        found |= {path, *needs[path]}
+    return found
+
+
+def listed(*, first_only: bool) -> list[str]:
+    """Return the modules of the list; `first_only`: those of the first system."""
+    names = []
+    for line in MODULES.read_text(encoding="ascii").splitlines():
+        when, _, some = line.partition(":")
+        if when == "first" or (when == "later" and not first_only):
+            names += some.split()
+    return names
+
+
+def _depmod(root: Path, version: str) -> None:
+    subprocess.run(["/sbin/depmod", "-b", root, version], check=True)
+
+
+def make_initramfs(tree: Tree, kernel: Kernel, verity: str, place: Path, epoch: int) -> Path:
+    """Make the first system; return its file.
+
+    Parameters
+    ----------
+    tree : Tree
+        Debian's packages.
+    kernel : Kernel
+    verity : str
+        How dm-verity checks the root: its table without the device.
+    place : Path
+        A directory for it.
+    epoch : int
+        The time of all files, s since 1970.
+    """
+    root = place / "initramfs"
+    shutil.rmtree(root, ignore_errors=True)
+    tree.write(
+        tree.with_libraries(tree.matching([*FIRST_PROGRAMS, "usr/lib/ld-linux-aarch64.so.1"])), root
+    )
+    kernel.write_modules(root, first_only=True)
+    for name in ("bin", "lib", "sbin"):
+        (root / name).symlink_to(f"usr/{name}")
+    for name in ("dev", "proc", "root", "run", "sys", "tmp"):
+        (root / name).mkdir()
+    shutil.copyfile(INIT, root / "init")
+    (root / "init").chmod(0o755)
+    (root / "modules").write_text("".join(f"{name}\n" for name in listed(first_only=True)))
+    (root / "verity").write_text(f"{verity}\n")
+    packed = place / "initramfs.zst"
+    _pack(root, packed, epoch)
+    return packed
+
+
+def _pack(root: Path, packed: Path, epoch: int) -> None:
+    paths = sorted(path.relative_to(root) for path in root.rglob("*"))
+    for path in paths:
+        os.utime(root / path, (epoch, epoch), follow_symlinks=False)
+    archive = subprocess.run(
+        ["cpio", "--create", "--format=newc", "--owner=0:0", "--reproducible", "--quiet"],
+        cwd=root, input="".join(f"{path}\n" for path in paths).encode(), check=True,
+        stdout=subprocess.PIPE,
+    ).stdout  # fmt: skip
+    subprocess.run(
+        ["zstd", "-19", "--quiet", "--force", "-", "-o", packed], input=archive, check=True
+    )
