@@ -112,6 +112,7 @@ class Firmware:
         self._clock = clock
         self._manual_tone = ManualTone(self._client)
         self._buttons = ButtonWatch()
+        self._buttons_told_us = 0  # by which the button was looked at last
         self._standstill = Standstill(clock.of_wire())
         self._instrument = Instrument(
             configuration, self._runner, self._board, self._manual_tone,
@@ -306,13 +307,15 @@ class Firmware:
 
     def _watch_buttons(self) -> None:
         """Pause a test whose listener cannot answer, before silence counts as not heard."""
+        told_us, before_us = self._client.told_until_us, self._buttons_told_us
+        self._buttons_told_us = told_us
+        if told_us == before_us:  # who goes on with a test waits for what the board says now
+            return
         test = self._runner.last_test
         if test is None or not self._runner.running or test.state == PAUSED:
             return
         settings = test.settings
-        button = self._buttons.held(
-            self._client.told_until_us, _held_us_max(settings), settings.press_buttons
-        )
+        button = self._buttons.held(told_us, _held_us_max(settings), settings.press_buttons)
         if button is not None:
             words = "the test is paused: let go of it, then SESS:CONT"
             self._report(grammar.BUTTON_STUCK, f"button {button} is held down; {words}")

@@ -204,8 +204,8 @@ class Runner:
                 self.feed(events.BoardLost(words.EVENTS_LOST.format(count=count)))
                 ready = events.BoardReady(False, self._client.can_mask)
                 self.feed(ready, self._mark(event))
-            case Lost(why):
-                self.feed(events.BoardLost(why))
+            case Lost(why, disbelieved):
+                self.feed((events.BoardDisbelieved if disbelieved else events.BoardLost)(why))
 
     def _tone_is_asked(self) -> bool:
         """Return whether it is a tone of the test that the board owes an answer for.

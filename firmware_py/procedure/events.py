@@ -134,6 +134,10 @@ class BoardLost(Explained, what="board-lost"):
     """The tone generator does not answer, or its port is gone; `why` in words."""
 
 
+class BoardDisbelieved(BoardLost, what="board-disbelieved"):
+    """The tone generator told what cannot be true: nothing it tells of a tone under way counts."""
+
+
 @dataclass(frozen=True)
 class BoardReady(Event, what="board-ready"):
     """The tone generator answers (again), or the firmware was started again.

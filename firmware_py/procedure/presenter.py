@@ -113,6 +113,9 @@ class Presenter:
         self._deadline_us = 0
         self._tries = _Tries()
         self._board_ready = True
+        self._doubted = (
+            False  # whether what the board tells of the tone under way counts for nothing
+        )
         self._time_asked = False
 
     # From the hearing test
@@ -179,6 +182,7 @@ class Presenter:
             case events.BoardTime(at_us):
                 actions = self._board_time(now_us, at_us)
             case events.BoardLost(why):
+                self._doubted = self._doubted or isinstance(event, events.BoardDisbelieved)
                 actions = self._board_lost(why)
             case events.BoardReady(tone_known, can_mask):
                 actions = self._board_is_ready(now_us, tone_known, can_mask)
@@ -307,7 +311,9 @@ class Presenter:
         self.noise.silenced()
         self._cross_hearing.can_mask = can_mask
         told = tells.BoardReadyTold()
-        whole = tone_known and not self._is_catch() and self.noise.due is None
+        believed = tone_known and not self._doubted
+        self._doubted = False
+        whole = believed and not self._is_catch() and self.noise.due is None
         if self.state in (STARTING, LISTENING, LATE) and whole:
             wait_us = START_TIMEOUT_US if self.state == STARTING else self._listening_us()
             return [told, *self._wait(now_us + wait_us)]

@@ -31,6 +31,7 @@ EVENT_RECORDS: list[tuple[events.Event, dict[str, Any]]] = [
     (events.Continued(), {"what": "continued"}),
     (events.Aborted('a "word", é'), {"what": "aborted", "why": 'a "word", é'}),
     (events.BoardLost(""), {"what": "board-lost", "why": ""}),
+    (events.BoardDisbelieved("x"), {"what": "board-disbelieved", "why": "x"}),
     (events.BoardReady(False), {"what": "board-ready", "tone_known": False, "can_mask": False}),
     (events.BoardReady(True, True), {"what": "board-ready", "tone_known": True, "can_mask": True}),
     (events.NoiseEnded(), {"what": "noise-ended"}),

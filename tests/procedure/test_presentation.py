@@ -832,6 +832,23 @@ def test_a_tone_the_board_still_knows_goes_on(run: Any, state: str, wait_us: int
     assert answers(press(driver, 500 * MS)) == [True]
 
 
+@pytest.mark.parametrize("run", [Driver.run_to_tone, Driver.run_to_onset, run_to_late])
+@pytest.mark.parametrize("lost_before", [False, True])
+def test_a_tone_of_a_board_that_was_not_believed_comes_again(run: Any, lost_before: bool) -> None:
+    """Its clock may have jumped within the tone, and the firmware started again since then."""
+    driver = Driver(SETTINGS, NeverPresses())
+    run(driver)
+    if lost_before:
+        driver.feed(events.BoardLost("no answer"))
+    driver.feed(events.BoardDisbelieved("its clock went wild"))
+    driver.feed(events.BoardReady(tone_known=True), after_us=30 * S)
+    assert driver.test.state == PAUSE_BEFORE
+
+    driver.feed(events.BoardLost("no answer"))
+    driver.feed(events.BoardReady(tone_known=True))
+    assert driver.run_to_tone().number == 1
+
+
 def test_a_board_that_was_lost_before_the_start_is_there_at_the_start() -> None:
     """A test that is resumed before it began is started when the board answers."""
     driver = Driver(SETTINGS)

@@ -24,6 +24,7 @@ from firmware_py.procedure.events import (
     Aborted,
     Action,
     AskBoardTime,
+    BoardDisbelieved,
     BoardLost,
     BoardReady,
     BoardTime,
@@ -332,6 +333,7 @@ def every_event(number: int) -> Iterator[Event]:
     """Give one of each kind and value that makes a difference."""
     yield from (Started(), TimePassed(), Paused(), Continued(), ButtonReleased(1))
     yield from (BoardLost("x"), BoardReady(True), BoardReady(False), Aborted("x"))
+    yield BoardDisbelieved("x")
     yield from (BoardReady(True, True), BoardReady(False, True))
     yield from (NoiseRefused("limit"), NoiseEnded())
     yield from (ButtonPressed(0), ButtonPressed(1_000_000), ButtonPressed(2**62))

@@ -234,8 +234,10 @@ def check(story: Story, board: type[WatchedBoard] = WatchedBoard) -> Outcome:
     Violation
         A promise was broken.
     """
-    outcome = Run(story, board=board).live()
-    if story.keeps_answers and story.kinds() and 1 in outcome.results:
+    run = Run(story, board=board)
+    outcome = run.live()
+    keeps_answers = story.keeps_answers and not run.world.jumped_unseen
+    if keeps_answers and story.kinds() and 1 in outcome.results:
         undisturbed = Run(story.untroubled(), board=board).live().results[1]
         _compare(outcome.results[1], undisturbed)
     return outcome

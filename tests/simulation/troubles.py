@@ -67,9 +67,8 @@ class Troubles:
     # A board that is not what the wire page has
 
     def board_clock_jumps(self) -> None:
-        board = self._world.board
         by_us = microseconds(self._chance.uniform(*JUMPS_S[self._number % len(JUMPS_S)]))
-        board.server.worn_clock.go(board.now_us, jump_us=by_us)
+        self._world.board_clock_goes(jump_us=by_us)
 
     def board_clock_drifts(self) -> None:
         rate = self._chance.choice((-0.5, -0.1, -0.03, 0.03, 0.1, 0.5, 9.0))
@@ -81,12 +80,12 @@ class Troubles:
     def board_clock_wraps(self) -> None:
         board, clock = self._world.board, self._world.board.server.worn_clock
         if self._chance.random() < 0.5:
-            clock.go(board.now_us, wraps_at_us=30 * S)
+            self._world.board_clock_goes(wraps_at_us=30 * S)
             return
         soon_us = microseconds(self._chance.uniform(1.0, 9.0))
         jump_us = (1 << 32) - soon_us - clock(board.now_us)
         if abs(jump_us) >= S:  # a small one is not noticed, and it wraps soon as it is
-            clock.go(board.now_us, jump_us=jump_us)
+            self._world.board_clock_goes(jump_us=jump_us)
         clock.go(board.now_us, wraps_at_us=1 << 32)
 
     def board_clock_is_negative(self) -> None:

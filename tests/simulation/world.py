@@ -64,6 +64,9 @@ class World:
         The kinds of trouble there were.
     reported : list of str
         Every error that the firmware told its operator, read or not.
+    jumped_unseen : bool
+        The board's clock jumped while no firmware ran: nobody can tell that from time that passed,
+        and a press that comes after it is too late for the tone before it.
     """
 
     def __init__(
@@ -96,6 +99,7 @@ class World:
         self.hung_until_us = self.slow_until_us = self.slow_us = 0
         self.serial, self.has_noise = SERIAL, True
         self._board_type = board
+        self.jumped_unseen = False
         self._boots = 0
         self._other_board: tuple[WatchedBoard, int] | None = None
         self.befallen: set[str] = set()
@@ -227,6 +231,11 @@ class World:
     def _check_power(self) -> None:
         if self._dead or self.disk.power_is_gone:
             raise PowerLostError
+
+    def board_clock_goes(self, **how: int) -> None:
+        """Have the board's clock go at another rate, jump or wrap from now on."""
+        self.jumped_unseen = self.jumped_unseen or self.firmware is None
+        self.board.server.worn_clock.go(self.board.now_us, **how)
 
     def lose_power(self, loss: PowerLoss, chance: int) -> None:
         """Have the firmware's power go, or its process killed, which keeps all writes."""
