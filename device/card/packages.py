@@ -16,6 +16,7 @@ import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -42,7 +43,7 @@ class Package:
 
     sha256: str
     archive: str  # debian or debian-security
-    day: str  # on which it was the newest, as the archive of snapshots counts: 20261123T000000Z
+    day: str  # and time when it was the newest, in the archive of snapshots: 20261123T210000Z
     path: str  # below the archive: pool/main/...
 
     @property
@@ -172,9 +173,7 @@ def _apt(place: Path) -> list[str]:
 
 def main() -> int:
     """Write the list anew; return an exit code."""
-    import datetime
-
-    day = f"{datetime.datetime.now(datetime.UTC):%Y%m%dT000000Z}"
+    day = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     packages = sorted(newest(day), key=lambda package: package.path)
     lines = [f"{p.sha256} {p.archive} {p.day} {p.path}\n" for p in packages]
     head = "# From packages.txt, by python -m device.card.packages: SHA-256, archive, day, path\n"
