@@ -113,9 +113,7 @@ class Presenter:
         self._deadline_us = 0
         self._tries = _Tries()
         self._board_ready = True
-        self._doubted = (
-            False  # whether what the board tells of the tone under way counts for nothing
-        )
+        self._doubted = False  # whether the board is believed of the tone under way
         self._time_asked = False
 
     # From the hearing test
@@ -203,9 +201,7 @@ class Presenter:
             self.state = LATE
             self._pause_began_us = now_us
             return self._wait(now_us + self.pace.pause_us(self.number + 1))
-        if self.state in (STARTING, LISTENING, LATE):
-            return self._ask_time(now_us)
-        return []
+        return self._ask_time(now_us) if self.state in (STARTING, LISTENING, LATE) else []
 
     def _ask_time(self, now_us: int) -> list[Action]:
         waiting = self._wait(now_us + TIME_TIMEOUT_US)
@@ -248,9 +244,8 @@ class Presenter:
                 self.pause_since_us = offset_us
                 self.onset_us = max(self.onset_us, offset_us + self.pace.pause_us(self.number))
             return []
-        if self.state not in (LISTENING, LATE) or number != self.number or not cut:
-            return []
-        return self._void(now_us, words.CUT_SHORT)
+        ended = cut and number == self.number and self.state in (LISTENING, LATE)
+        return self._void(now_us, words.CUT_SHORT) if ended else []
 
     def _pressed(self, now_us: int, at_us: int, button: int) -> list[Action]:
         unsure = button == UNSURE_BUTTON
@@ -311,9 +306,8 @@ class Presenter:
         self.noise.silenced()
         self._cross_hearing.can_mask = can_mask
         told = tells.BoardReadyTold()
-        believed = tone_known and not self._doubted
+        whole = tone_known and not (self._doubted or self._is_catch()) and self.noise.due is None
         self._doubted = False
-        whole = believed and not self._is_catch() and self.noise.due is None
         if self.state in (STARTING, LISTENING, LATE) and whole:
             wait_us = START_TIMEOUT_US if self.state == STARTING else self._listening_us()
             return [told, *self._wait(now_us + wait_us)]
