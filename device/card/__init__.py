@@ -1,1 +1,1 @@
-"""The device as one file: a card with the whole system on it, and bundles that update it."""
+"""The device as one file: a card with the whole system on it."""

@@ -20,6 +20,7 @@ from device.card.unpack import Tree
 HERE: Final = Path(__file__).parent
 REPOSITORY: Final = HERE.parents[1]
 TARGET: Final = "aarch64"
+CONFIGURATION: Final = REPOSITORY / "device/install/configuration/gp-pta.toml"
 # What makes a card: the program, and Debian's package that has it.
 TOOLS: Final = {
     "cpio": "cpio", "depmod": "kmod", "dpkg-deb": "dpkg", "faketime": "faketime",
@@ -133,7 +134,7 @@ def _boot_files(
     """Return the files of the boot partition."""
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
-    sources = [*(HERE / "files/boot").iterdir()]
+    sources = [*(HERE / "files/boot").iterdir(), CONFIGURATION]
     if raspberry_pi:
         loader, firmware = place.with_name("u-boot"), place.with_name("pi-firmware")
         for package, target in (("u-boot-rpi", loader), (packages.FIRMWARE_OF_THE_PI, firmware)):

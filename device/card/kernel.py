@@ -16,6 +16,7 @@ INIT: Final = HERE / "files" / "init"
 # The programs of the first system; what they are linked with comes by itself.
 FIRST_PROGRAMS: Final = (
     "usr/bin/busybox",
+    "usr/lib/ld-linux-aarch64.so.1",
     "usr/sbin/dmsetup",
     "usr/sbin/e2fsck",
     "usr/sbin/mke2fs",
@@ -29,7 +30,6 @@ class Kernel:
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
         subprocess.run(["dpkg-deb", "--extract", package, place], check=True)
-        self._place = place
         (modules,) = (place / "lib/modules").iterdir()
         self.version = modules.name
         self.image = place / "boot" / f"vmlinuz-{self.version}"
@@ -88,7 +88,7 @@ def listed(*, first_only: bool) -> list[str]:
 
 
 def _depmod(root: Path, version: str) -> None:
-    subprocess.run(["/sbin/depmod", "-b", root, version], check=True)
+    subprocess.run(["depmod", "-b", root, version], check=True)
 
 
 def make_initramfs(tree: Tree, kernel: Kernel, verity: str, place: Path, epoch: int) -> Path:
@@ -108,12 +108,8 @@ def make_initramfs(tree: Tree, kernel: Kernel, verity: str, place: Path, epoch: 
     """
     root = place / "initramfs"
     shutil.rmtree(root, ignore_errors=True)
-    tree.write(
-        tree.with_libraries(tree.matching([*FIRST_PROGRAMS, "usr/lib/ld-linux-aarch64.so.1"])), root
-    )
+    tree.write(tree.with_libraries(tree.matching(FIRST_PROGRAMS)), root)
     kernel.write_modules(root, first_only=True)
-    for name in ("bin", "lib", "sbin"):
-        (root / name).symlink_to(f"usr/{name}")
     for name in ("dev", "proc", "root", "run", "sys", "tmp"):
         (root / name).mkdir()
     shutil.copyfile(INIT, root / "init")

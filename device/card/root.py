@@ -47,8 +47,6 @@ def make_root(tree: Tree, kernel: Kernel, image: Path, wheels: list[Path], root:
     ]
     packages = _unpack_wheels(wheels, root)
     tree.write(tree.with_libraries(tree.matching(kept), packages.rglob("*.so*")), root)
-    for name in ("bin", "lib", "sbin"):
-        (root / name).symlink_to(f"usr/{name}")
     for name in EMPTY:
         (root / name).mkdir()
     kernel.write_modules(root, first_only=False)

@@ -44,15 +44,6 @@ class Tree:
             found = found - some if glob != pattern else found | some
         return found
 
-    def content(self, name: str) -> bytes:
-        """Return what is in a file; `CardError` if it is not there."""
-        if name not in self._members:
-            raise CardError(f"no package has {name!r}")
-        member, content = self._members[name]
-        if member.issym():
-            return self.content(_target(member))
-        return content
-
     def with_libraries(self, names: set[str], others: Iterable[Path] = ()) -> set[str]:
         """Return these files, what their links mean, and the libraries that all are linked with.
 
@@ -94,7 +85,10 @@ class Tree:
         return wanted
 
     def write(self, names: Iterable[str], root: Path) -> None:
-        """Write these below a directory."""
+        """Write these below a directory, with links in the old places."""
+        for name in MERGED:
+            (root / "usr" / name).mkdir(parents=True, exist_ok=True)
+            (root / name).symlink_to(f"usr/{name}")
         for name in sorted(names):
             member, content = self._members[name]
             path = root / name

@@ -113,7 +113,7 @@ class Presenter:
         self._deadline_us = 0
         self._tries = _Tries()
         self._board_ready = True
-        self._doubted = False  # whether the board is believed of the tone under way
+        self._doubted = False  # whether nothing that the board tells of the tone counts
         self._time_asked = False
 
     # From the hearing test

@@ -1,6 +1,6 @@
 # U-Boot: which of the two systems starts. One sector of the card (64) says it, with a check sum, written in
-# one go: a power cut leaves the old or the new. Every start takes one away; the system puts it back when it
-# is well. A system with nothing left is passed over.
+# one go: a power cut leaves the old or the new. Every start takes one away. A system with nothing left is
+# passed over; when none has any left, all begin anew.
 ${devtype} dev ${devnum}
 setenv BOOT_ORDER "A B"
 setenv BOOT_A_LEFT 3

@@ -5,6 +5,7 @@ import gc
 import itertools
 import math
 import os
+import sys
 import tracemalloc
 from collections.abc import Callable
 
@@ -247,16 +248,17 @@ def test_an_answer_that_is_none_is_named() -> None:
 def test_a_tuning_leaves_no_memory_behind() -> None:
     estimator, person = new(), somebody(np.array([3.0, -2.0, 0.0, 4.0]), 5)
 
-    def bytes_after_20_more() -> int:
+    def memory_after_20_more() -> tuple[int, int]:
         asked(estimator, person, 20)
         estimator.best()
         assert 0.0 < estimator.listens < 1.0
         gc.collect()  # Python keeps small objects for the next ones of their kind
-        return tracemalloc.get_traced_memory()[0]
+        return tracemalloc.get_traced_memory()[0], sys.getallocatedblocks()
 
     tracemalloc.start()
     try:
-        before, after = bytes_after_20_more(), bytes_after_20_more()
+        before, after = memory_after_20_more(), memory_after_20_more()
     finally:
         tracemalloc.stop()
-    assert after - before < 2_000, "a row of the workspace for twenty answers would be more"
+    assert after[0] - before[0] < 2_000, "a row of the workspace for twenty answers is more"
+    assert after[1] - before[1] < 20
