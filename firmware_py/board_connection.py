@@ -46,27 +46,34 @@ class Losses:
     ----------
     count : int
         In a row, without `SOUND_S` between two of them.
-    since_s : float
-        When it was lost first.
     """
 
     def __init__(self, now_s: float) -> None:
         self.count = 0
-        self.since_s = now_s
+        self._since_s = now_s
+        self._waited_s = 0.0  # for it to come back, after the losses before this one
         self._disbelieved = 0
 
     def add(self, now_s: float, *, disbelieved: bool) -> bool:
         """Count one; return whether it is the first in a row."""
-        if not self.count:
-            self.since_s = now_s
         self.count += 1
+        self._since_s = now_s
         self._disbelieved += disbelieved
         return self.count == 1
+
+    def ended(self, now_s: float) -> None:
+        """Take in that the board answers again."""
+        if self.count:
+            self._waited_s += now_s - self._since_s
+
+    def waited_s(self, now_s: float) -> float:
+        """Return how long the board was away altogether, since it is lost again and again."""
+        return self._waited_s + now_s - self._since_s
 
     def forget(self, kept_s: float) -> None:
         """Forget those that the board was kept long enough after."""
         if kept_s >= SOUND_S:
-            self.count = 0
+            self.count, self._waited_s = 0, 0.0
         if kept_s >= TRUE_S:
             self._disbelieved = 0
 
@@ -95,11 +102,22 @@ class BoardConnection:
     clock : SteadyClock
         That of the wire is never faster than real.
     reconnect_s : float
-        How long a tone generator that was lost is waited for, however often it greets meanwhile.
+        How long a tone generator that was lost is waited for, all losses in a row together.
+    wait : bool, optional
+        Whether one that was not there yet is waited for, as long as it takes.
     """
 
-    def __init__(self, port: Port, client: Client, clock: SteadyClock, reconnect_s: float) -> None:
+    def __init__(
+        self,
+        port: Port,
+        client: Client,
+        clock: SteadyClock,
+        reconnect_s: float,
+        *,
+        wait: bool = False,
+    ) -> None:
         self.port = port
+        self.waits = wait
         self.board = ""  # name and version of the one that answered last
         self.why = ""  # it was lost
         self.client = client
@@ -124,10 +142,26 @@ class BoardConnection:
             else "tone generator does not answer yet"
         )
 
+    def open(self) -> None:
+        """Open the port; it may be missing where one waits for it.
+
+        Raises
+        ------
+        PortError
+            If nobody waits.
+        """
+        try:
+            self.port.open()
+        except PortError as error:
+            if not self.waits:
+                raise
+            self.why = str(error)
+
     def begin(self) -> None:
         """Greet the board for the first time."""
         self.is_lost, self._losses = True, Losses(self._clock.world_s())
-        self.client.connect(self._wire_clock.now_us())
+        if self.port.is_open:
+            self.client.connect(self._wire_clock.now_us())
 
     def seconds_to_wait(self) -> float | None:
         """Return how long nothing has to be sent, None for any time."""
@@ -159,6 +193,8 @@ class BoardConnection:
     def greeted(self, board: str) -> bool:
         """Take in which board has answered; return whether it is the first that did."""
         first = not self.board
+        if self.is_lost:
+            self._losses.ended(self._clock.world_s())
         self.board, self.is_lost, self._refused = board, False, ""
         self._greeted_us = self._wire_clock.now_us()
         return first
@@ -193,8 +229,10 @@ class BoardConnection:
         quiet = self.port.is_open and self.client.next_deadline_us() is None
         if quiet and now_s >= self._greet_s:
             self.client.connect(self._wire_clock.now_us())
+        if self.waits and not self.board:
+            return True
         patience_s = self._reconnect_s if self.board else 0.0
-        waited_s = now_s - self._losses.since_s
+        waited_s = self._losses.waited_s(now_s)
         return not self.why or (waited_s <= patience_s and not self._losses.too_many)
 
     @property

@@ -97,6 +97,14 @@ def test_the_time_that_a_board_is_waited_for_bounds_the_whole(away_s: float, los
     assert board.it.is_unsound == (losses > 1)
 
 
+def test_the_time_in_which_it_answered_between_is_none_of_waiting() -> None:
+    board = Connected()
+    for _ in range(LOSSES_MAX - 1):
+        board.lose(SOUND_S - 1.0, 4.0)
+        assert not board.for_good
+    assert (LOSSES_MAX - 1) * (SOUND_S - 1.0 + 4.0) > RECONNECT_S
+
+
 def test_what_it_cannot_have_told_is_said_once_a_greeting() -> None:
     board = Connected()
     assert [board.it.refused(f"button={n}") for n in (7, 7, 8)] == [True, False, False]
