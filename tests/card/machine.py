@@ -1,0 +1,264 @@
+"""An emulated AArch64 machine with a card in it, a console, and USB ports; without KVM.
+
+A program between the machine and the file of the card keeps what was written and not flushed, and
+dies with the machine: at a power cut that is lost, as it is lost on a real card.
+"""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, Self
+
+from device.card.u_boot import environment_of
+
+CARD_BYTES: Final = 1 << 30
+U_BOOT: Final = Path("/usr/lib/u-boot/qemu_arm64/u-boot.bin")
+FLASH_BYTES: Final = 64 << 20  # where this machine's U-Boot looks for its environment
+WAIT_S_MAX: Final = 600.0  # for anything at all, on a very busy machine
+ASK_AGAIN_S: Final = 2.0
+
+
+class MachineError(Exception):
+    """The machine did not do what it was waited for; with the end of its console and kernel log."""
+
+
+class Machine:
+    """An emulated machine, used in a `with` statement; its power is off.
+
+    Parameters
+    ----------
+    card : Path
+        The file of a card, as `make card` makes it; the copy of it is as large as a card.
+    place : Path
+        A directory for the copy, sockets and logs; short, since sockets are in it.
+    options : str, optional
+        More options of QEMU.
+    """
+
+    def __init__(self, card: Path, place: Path, *options: str) -> None:
+        self.place = place
+        self.card = place / "card.img"
+        self.options = options
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._console: socket.socket | None = None
+        self._unread = b""
+        self.heard = b""  # at the console, since the power came on
+        if not self.card.exists():
+            subprocess.run(["cp", "--sparse=always", card, self.card], check=True)
+            os.truncate(self.card, CARD_BYTES)
+            flash = environment_of(U_BOOT.read_bytes(), 0x40000)
+            (place / "flash.img").write_bytes(flash)
+            os.truncate(place / "flash.img", FLASH_BYTES)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.cut_power()
+
+    @property
+    def usb(self) -> Path:
+        """Return the socket of the USB port for a tone generator."""
+        return self.place / "usb"
+
+    def switch_on(self, *options: str) -> Self:
+        """Switch the power on."""
+        self.cut_power()
+        for name in ("console", "kernel", "usb", "qmp", "nbd"):
+            (self.place / name).unlink(missing_ok=True)
+        self.heard = self._unread = b""
+        self._start(
+            "nbdkit", "--foreground", "--exit-with-parent", f"--unix={self.place / 'nbd'}",
+            "--filter=cache", "file", str(self.card), "cache=writeback",
+            name="nbdkit",
+        )  # fmt: skip
+        self._wait_for(self.place / "nbd")
+        self._start(
+            "qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a53", "-smp", "2", "-m", "1024",
+            "-display", "none", "-nodefaults", "-bios", str(U_BOOT),
+            "-drive", f"if=pflash,index=1,format=raw,file={self.place / 'flash.img'}",
+            "-drive", f"if=none,id=card,format=raw,file=nbd:unix:{self.place / 'nbd'}",
+            "-device", "virtio-blk-pci,drive=card",
+            "-chardev", f"socket,id=console,path={self.place / 'console'},server=on,wait=off",
+            "-serial", "chardev:console",
+            "-device", "virtio-serial-pci",
+            "-chardev", f"file,id=kernel,path={self.place / 'kernel.log'},append=on",
+            "-device", "virtconsole,chardev=kernel",
+            "-device", "qemu-xhci,id=usb",
+            "-chardev", f"socket,id=pico,path={self.usb},server=on,wait=off",
+            "-device", "usb-redir,chardev=pico,bus=usb.0",
+            "-device", "i6300esb", "-action", "watchdog=reset", "-device", "virtio-rng-pci",
+            "-qmp", f"unix:{self.place / 'qmp'},server=on,wait=off",
+            *self.options, *options,
+            name="qemu",
+        )  # fmt: skip
+        for path in (self.place / "qmp", self.usb, self.place / "console"):
+            self._wait_for(path)
+        self._console = socket.socket(socket.AF_UNIX)
+        self._console.connect(str(self.place / "console"))
+        return self
+
+    def cut_power(self) -> None:
+        """Cut the power: what was not flushed to the card is lost."""
+        for process in self._processes[::-1]:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        self._processes.clear()
+        if self._console is not None:
+            self._console.close()
+            self._console = None
+
+    @property
+    def processor_s(self) -> float:
+        """Return how much processor time the machine took since its power came on."""
+        fields = (
+            Path(f"/proc/{self._processes[-1].pid}/stat").read_text().rpartition(")")[2].split()
+        )
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    # The console
+
+    def type(self, line: str) -> None:
+        """Type a line at the console."""
+        assert self._console is not None
+        self._console.settimeout(WAIT_S_MAX)
+        self._console.sendall(f"{line}\n".encode())
+
+    def hear(self, seconds: float) -> list[str]:
+        """Return the lines that came within a time; a line is returned once."""
+        assert self._console is not None
+        until_s = time.monotonic() + seconds
+        while b"\n" not in self._unread and (left_s := until_s - time.monotonic()) > 0:
+            self._console.settimeout(left_s)
+            with suppress(TimeoutError):
+                chunk = self._console.recv(65536)
+                if not chunk:
+                    raise self._error("the machine ended")
+                self._unread += chunk
+                self.heard += chunk
+        *lines, self._unread = self._unread.split(b"\n")
+        return [line.decode(errors="replace").strip() for line in lines]
+
+    def until(self, *words: str, seconds: float = WAIT_S_MAX) -> str:
+        """Return the first line from now on that has all these words."""
+        until_s = time.monotonic() + seconds
+        while time.monotonic() < until_s:
+            lines = self.hear(1.0)
+            for i, line in enumerate(lines):
+                if all(word in line for word in words):
+                    self._put_back(lines[i + 1 :])
+                    return line
+        raise self._error(f"{' '.join(words)!r} did not come")
+
+    def ask(self, line: str, seconds: float = WAIT_S_MAX) -> str:
+        """Type a line and return its answer: what comes first and is not told unasked."""
+        self.type(line)
+        until_s = time.monotonic() + seconds
+        while time.monotonic() < until_s:
+            lines = [line for line in self.hear(1.0) if line]
+            for i, answer in enumerate(lines):
+                if not answer.startswith("! "):
+                    self._put_back(lines[i + 1 :])
+                    return answer
+        raise self._error(f"{line} was not answered")
+
+    def _put_back(self, lines: list[str]) -> None:
+        self._unread = "".join(f"{line}\n" for line in lines).encode() + self._unread
+
+    def started(self) -> str:
+        """Type until the firmware answers; return who it is."""
+        until_s, ask_s = time.monotonic() + WAIT_S_MAX, 0.0
+        while time.monotonic() < until_s:
+            if time.monotonic() >= ask_s:  # what nobody reads yet comes back as an echo
+                self.type("*IDN?")
+                ask_s = time.monotonic() + ASK_AGAIN_S
+            for line in self.hear(0.5):
+                if line.startswith("GP-PTA,"):
+                    while self.hear(0.5):
+                        pass
+                    return line
+        raise self._error("*IDN? was not answered")
+
+    def _error(self, what: str) -> MachineError:
+        kernel = self.place / "kernel.log"
+        told = kernel.read_bytes()[-2000:].decode(errors="replace") if kernel.exists() else ""
+        end = self.heard[-3000:].decode(errors="replace")
+        return MachineError(f"{what}. The console:\n{end}\nThe kernel:\n{told}")
+
+    # Sticks
+
+    def plug_in_stick(self, stick: Path) -> None:
+        """Plug in a USB stick: a file with a file system."""
+        self.monitor("blockdev-add", driver="raw", **{"node-name": "stick", "read-only": True},
+                     file={"driver": "file", "filename": str(stick)})  # fmt: skip
+        self.monitor("device_add", driver="usb-storage", drive="stick", id="stick", bus="usb.0")
+
+    def monitor(self, command: str, **arguments: Any) -> Any:
+        """Have QEMU do something, and return its answer."""
+        with socket.socket(socket.AF_UNIX) as line:
+            line.connect(str(self.place / "qmp"))
+            with line.makefile("rw") as file:
+                file.readline()
+                for what, about in (("qmp_capabilities", {}), (command, arguments)):
+                    file.write(json.dumps({"execute": what, "arguments": about}) + "\n")
+                    file.flush()
+                    while not {"return", "error"} & (told := json.loads(file.readline())).keys():
+                        pass  # an event
+        if "error" in told:
+            raise self._error(f"{command}: {told['error']['desc']}")
+        return told["return"]
+
+    def wait_for_end(self) -> None:
+        """Wait until the machine has switched itself off."""
+        self._processes[-1].wait(WAIT_S_MAX)
+
+    def _start(self, *command: str, name: str) -> None:
+        with (self.place / f"{name}.log").open("ab") as log:
+            self._processes.append(
+                subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            )
+
+    def _wait_for(self, path: Path) -> None:
+        until_s = time.monotonic() + WAIT_S_MAX
+        while not path.exists():
+            if self._processes[-1].poll() is not None or time.monotonic() > until_s:
+                name = "qemu" if len(self._processes) > 1 else "nbdkit"
+                raise MachineError((self.place / f"{name}.log").read_text())
+            time.sleep(0.02)
+
+
+def short_directory() -> Path:
+    """Return a new directory whose path leaves room for the name of a socket."""
+    return Path(tempfile.mkdtemp(prefix="card-"))
+
+
+def data_of(card: Path, place: Path) -> Path:
+    """Return the firmware's recordings, taken off a card whose machine is off."""
+    whole, out = place / "data.ext4", place / "data"
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir()
+    entry = card.read_bytes()[494:510]
+    start, sectors = (int.from_bytes(entry[at : at + 4], "little") for at in (8, 12))
+    with card.open("rb") as source, whole.open("wb") as target:
+        source.seek(start * 512)
+        for _ in range(sectors // 2048):
+            block = source.read(1 << 20)
+            if block.count(0) == len(block):
+                target.seek(len(block), os.SEEK_CUR)
+            else:
+                target.write(block)
+        target.truncate(sectors * 512)
+    subprocess.run(["/usr/sbin/e2fsck", "-fy", whole], check=False, capture_output=True)
+    subprocess.run(
+        ["/usr/sbin/debugfs", "-R", f"rdump /lib/gp-pta {out}", whole],
+        check=True,
+        capture_output=True,
+    )
+    return out / "gp-pta"
