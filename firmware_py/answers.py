@@ -8,7 +8,7 @@ from typing import Any
 from firmware_py.archive import DAMAGED, Entry, glance
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console.audiogram import draw_audiogram, legend
-from firmware_py.console.words import readable
+from firmware_py.console.words import figure, readable
 from firmware_py.journal import Disk
 from firmware_py.platform.data_directory import session_number
 from firmware_py.procedure.hearing import HearingTest
@@ -105,3 +105,11 @@ def calibration_words(in_force: CalibrationInForce) -> str:
             about = in_force.calibration.content[table]
             words |= {name: value for name, value in about.items() if isinstance(value, str)}
     return json.dumps(words)
+
+
+def word(value: Any) -> str:
+    """Return a value for an unasked line: without spaces, or in quotes."""
+    if isinstance(value, float):
+        return figure(value)
+    text = str(value).lower() if isinstance(value, bool) else readable(str(value))
+    return json.dumps(text, ensure_ascii=False) if " " in text or text == "" else text

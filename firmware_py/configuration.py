@@ -1,5 +1,6 @@
 """The firmware's configuration: one TOML file, every key known, every value within its limits."""
 
+import datetime
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,10 @@ from firmware_py.procedure.settings import SettingError, Settings
 FILE_BYTES_MAX = 32 * 1024  # twice what all keys with their longest values take
 RECONNECT_S_LIMITS = (3.0, 3600.0)  # one try a second, and a greeting takes time
 MEMORY_RESERVE_MB_LIMITS = (0, 4096)
+CONSOLES = ("uart", "usb")
 KEYS = {  # of every table
-    "console": ["pin"],
+    "card": ["clock", "console"],
+    "console": ["new_pin", "pin"],
     "device": ["calibration", "events", "memory_reserve_mb", "reconnect_s"],
     "journal": ["pseudonym_key", "seal_key"],
     "test": [field.name for field in fields(Settings)],
@@ -80,7 +83,8 @@ def _configuration(content: dict[str, Any], directory: Path) -> Configuration:
             shown = "no table" if name == "console" else repr(table)  # it may be a PIN
             raise ConfigurationError(f"{name!r} is {shown}; it has to be a table, [{name}]")
         _refuse_unknown("key", table, KEYS[name], f"[{name}] ")
-    console, device, journal, test = (content.get(name, {}) for name in KEYS)
+    card, console, device, journal, test = (content.get(name, {}) for name in KEYS)
+    _check_card(card)
     try:
         settings = Settings.from_record(test)
     except SettingError as error:
@@ -96,6 +100,17 @@ def _configuration(content: dict[str, Any], directory: Path) -> Configuration:
         None if seal_key is None else SealKey(seal_key),
         _key("pseudonym_key", journal, directory),
     )
+
+
+def _check_card(card: dict[str, Any]) -> None:
+    """Refuse what the system of a card, which reads this with less care, cannot have meant."""
+    console, clock = card.get("console", CONSOLES[0]), card.get("clock")
+    if console not in CONSOLES:
+        allowed = " and ".join(f'"{name}"' for name in CONSOLES)
+        raise ConfigurationError(f"[card] console is {console!r}; allowed are {allowed}")
+    if clock is not None and not isinstance(clock, datetime.datetime):
+        such = "a date with a time of day such as 2026-12-24T10:30:00"
+        raise ConfigurationError(f"[card] clock is {clock!r}; allowed is {such}")
 
 
 def _refuse_unknown(kind: str, given: dict[str, Any], known: list[str], place: str = "") -> None:
@@ -145,6 +160,11 @@ def _key(name: str, journal: dict[str, Any], directory: Path) -> bytes | None:
 
 
 def _pin(console: dict[str, Any]) -> PinHash | None:
+    if "new_pin" in console:
+        raise ConfigurationError(
+            "[console] new_pin: only the system of a card takes a PIN in plain words, of 4 to 12 "
+            "digits; gp-pta-device --hash-pin makes the line for pin"
+        )
     if "pin" not in console:
         return None
     try:

@@ -1,12 +1,13 @@
 """The loop that joins ports, wire, procedure, journal and console. One thread, no callbacks."""
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from firmware_py.answers import word
 from firmware_py.board_connection import FALL_SILENT_S, BoardConnection
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
+from firmware_py.card_system import CardSystem
 from firmware_py.commands import COMMANDS
 from firmware_py.configuration import Configuration
 from firmware_py.console import grammar
@@ -14,7 +15,6 @@ from firmware_py.console.console import Console
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.pin import LOCKED, PinLock
 from firmware_py.console.table import UnderWay
-from firmware_py.console.words import figure, readable
 from firmware_py.console_connection import LAST_WORDS_S, ConsoleConnection
 from firmware_py.instrument import Instrument
 from firmware_py.journal import JournalError
@@ -33,12 +33,11 @@ from firmware_py.platform.ports import CLOSE_S, WRITE_TIMEOUT_S, Port, PortError
 from firmware_py.platform.supervisor import Supervisor
 from firmware_py.platform.wrong_pins import WrongPinsOnDisk
 from firmware_py.procedure.events import Paused
-from firmware_py.procedure.presenter import PAUSED
-from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.tells import AnswerTold, EarOverTold, ToneTold
 from firmware_py.runner import Runner
 from firmware_py.self_check import ButtonWatch, clock_part
 from firmware_py.standstill import Standstill
+from firmware_py.watch import Watch
 
 if TYPE_CHECKING:  # imported where there is a hearing aid: it takes memory
     from firmware_py.tuner import Tuner
@@ -70,6 +69,7 @@ class Ports:
     tone_generator: Port
     console: Port
     hearing_aid: Port | None = None  # of an aid that can be tuned here
+    wait: bool = False  # for a tone generator that was not there yet
 
 
 class Firmware:
@@ -103,21 +103,24 @@ class Firmware:
         nonce: Callable[[], str],
         supervisor: Supervisor | None = None,
         calibration: CalibrationOnFile = NO_CALIBRATION,
+        system: CardSystem | None = None,
     ) -> None:
         self._client = Client(nonce, clock.board_speed)
         self._board = BoardConnection(
-            ports.tone_generator, self._client, clock, configuration.reconnect_s
+            ports.tone_generator, self._client, clock, configuration.reconnect_s, wait=ports.wait
         )
         self._runner = Runner(data, self._client, clock, self._tell_of_test, calibration)
         self._clock = clock
+        self._system = system or CardSystem(None, data)
         self._manual_tone = ManualTone(self._client)
         self._buttons = ButtonWatch()
-        self._buttons_told_us = 0  # by which the button was looked at last
-        self._standstill = Standstill(clock.of_wire())
+        standstill = Standstill(clock.of_wire())
+        self._watch = Watch(self._runner, self._client, self._buttons, standstill)
         self._instrument = Instrument(
             configuration, self._runner, self._board, self._manual_tone,
             self._buttons, data, clock, self.stop,
         )  # fmt: skip
+        self._instrument.slot = self._system.slot
         wrong_pins = WrongPinsOnDisk(data.path / "wrong-pins", data.disk)
         lock = PinLock(configuration.pin, clock.world_s, wrong_pins)
         self._console = Console(
@@ -127,6 +130,8 @@ class Firmware:
         if ports.hearing_aid is not None:
             self._tuner = _tuner(self._client, ports.hearing_aid, data, clock, self._tell)
             _add_desk(self._console, configuration, self._tuner)
+        if self._system.place is not None:
+            _add_updates(self._console, self._system, data)
         self._operator = ConsoleConnection(ports.console, self._console, clock)
         self._supervisor = supervisor or Supervisor({})
         self._stopping = False
@@ -136,6 +141,8 @@ class Firmware:
     def _under_way(self) -> UnderWay:
         if self._runner.running:
             return UnderWay.TEST
+        if self._system.updating:
+            return UnderWay.UPDATE
         tunes = self._tuner is not None and self._tuner.running
         return UnderWay.TUNING if tunes else UnderWay.NOTHING
 
@@ -158,9 +165,10 @@ class Firmware:
                 wrong += self._tuner.load_last()
             for words in wrong:
                 self._report(grammar.JOURNAL_DAMAGED, words)
-            self._board.begin()
+            self._begin()
             while not self._stopping:
                 self.step()
+                self._try_system(wrong)
         except (JournalError, DataDirectoryError) as error:
             raise self._last_words(EXIT_JOURNAL, grammar.MASS_STORAGE, str(error)) from None
         except FirmwareError:
@@ -195,12 +203,14 @@ class Firmware:
         self._operator.serve()
         if not self._stopping:  # to open a lost port may take seconds
             self._serve_tone_generator()
-            self._watch_buttons()
-            self._watch_test()
+            self._pause(self._watch.look_at_buttons())
+            self._pause(self._watch.look_at_test())
             self._runner.advance()
         self._tune()
         self._runner.settle()
         self._carry()
+        for words in self._system.look(idle=self._under_way() is UnderWay.NOTHING):
+            self._report(grammar.CARD, words)
         self._operator.flush()
         self._supervisor.alive(self._status())
 
@@ -232,11 +242,26 @@ class Firmware:
     def _open_ports(self) -> None:
         try:
             self._operator.port.open()
-            self._board.port.open()
+            self._board.open()
         except PortError as error:
             raise self._last_words(
                 EXIT_CONFIGURATION, grammar.HARDWARE_MISSING, str(error)
             ) from None
+
+    def _begin(self) -> None:
+        """Greet the board; who waits for it as long as it takes is ready without."""
+        self._board.begin()
+        if self._board.waits:
+            self._supervisor.ready(self._ready_words())
+        if not self._board.port.is_open:
+            self._report(grammar.HARDWARE_MISSING, self._board.why)
+
+    def _try_system(self, wrong: list[str]) -> None:
+        """Find out whether the system is good, if nobody knows that yet and a board answers."""
+        if not self._system.on_trial or self._board.is_lost:
+            return
+        if words := self._system.judge(self._instrument.parts(), wrong):
+            raise self._last_words(EXIT_FAULT, grammar.SYSTEM_ERROR, words)
 
     def _wait(self) -> None:
         waits = [LOOK_AROUND_S, self._runner.seconds_to_wait(), self._board.seconds_to_wait()]
@@ -273,7 +298,7 @@ class Firmware:
     def _notice(self, notice: Notice) -> None:
         match notice:
             case Greeted(board, version, _, _, serial):
-                if self._board.greeted(f"{board} {version}"):
+                if self._board.greeted(f"{board} {version}") and not self._board.waits:
                     self._supervisor.ready(self._ready_words())
                 self._tell("tone-generator", {"board": self._board.board, "serial": serial or "-"})
                 if another := self._runner.another_board(serial):
@@ -290,7 +315,7 @@ class Firmware:
             case UnknownEvent(why=why) if why and self._board.refused(why):
                 self._report(grammar.TONE_GENERATOR_WRONG, f"tone generator: {why}")
             case TimeTold():  # by which a silence counts as not heard
-                self._watch_buttons()
+                self._pause(self._watch.look_at_buttons())
         self._look_on(notice)
         self._runner.notice(notice)
         if self._tuner is not None:
@@ -305,29 +330,10 @@ class Firmware:
         if sounded is not None:
             self._tell(*sounded)
 
-    def _watch_buttons(self) -> None:
-        """Pause a test whose listener cannot answer, before silence counts as not heard."""
-        told_us, before_us = self._client.told_until_us, self._buttons_told_us
-        self._buttons_told_us = told_us
-        if told_us == before_us:  # who goes on with a test waits for what the board says now
-            return
-        test = self._runner.last_test
-        if test is None or not self._runner.running or test.state == PAUSED:
-            return
-        settings = test.settings
-        button = self._buttons.held(told_us, _held_us_max(settings), settings.press_buttons)
-        if button is not None:
-            words = "the test is paused: let go of it, then SESS:CONT"
-            self._report(grammar.BUTTON_STUCK, f"button {button} is held down; {words}")
-            self._runner.feed(Paused())
-
-    def _watch_test(self) -> None:
-        """Pause a test that does not go on, whatever the tone generator says."""
-        test = self._runner.last_test if self._runner.running else None
-        words = self._standstill.look(test, answered=self._client.connected)
-        if words:
-            paused = "the test is paused: SESS:CONT goes on with it"
-            self._report(grammar.TEST_STANDS, f"{words}; {paused}")
+    def _pause(self, reasons: Iterable[tuple[int, str]]) -> None:
+        """Pause a test that cannot go on."""
+        for number, words in reasons:
+            self._report(number, words)
             self._runner.feed(Paused())
 
     def _ready_words(self) -> str:
@@ -352,7 +358,7 @@ class Firmware:
 
     def _tell(self, what: str, about: dict[str, Any]) -> None:
         if self._instrument.events_on:
-            figures = "".join(f" {name}={_word(value)}" for name, value in about.items())
+            figures = "".join(f" {name}={word(value)}" for name, value in about.items())
             self._operator.say(f"! {what}{figures}")
 
     def _report(self, number: int, words: str) -> None:
@@ -364,19 +370,6 @@ class Firmware:
         self._operator.say(f"ERROR {ConsoleError(number, words).answer}")
         self._end = words
         return FirmwareError(code, words)
-
-
-def _held_us_max(settings: Settings) -> int:
-    """Return how long after a press the next tone may be over, but cannot have been missed."""
-    return 1000 * (settings.pause_ms_min + settings.window_ms_min)
-
-
-def _word(value: Any) -> str:
-    """Return a value for an unasked line: without spaces, or in quotes."""
-    if isinstance(value, float):
-        return figure(value)
-    text = str(value).lower() if isinstance(value, bool) else readable(str(value))
-    return json.dumps(text, ensure_ascii=False) if " " in text or text == "" else text
 
 
 def _tuner(
@@ -398,3 +391,11 @@ def _add_desk(console: Console, configuration: Configuration, tuner: "Tuner") ->
     from firmware_py.tuning_desk import TuningDesk
 
     console.add(OF_TUNING, TuningDesk(configuration, tuner))
+
+
+def _add_updates(console: Console, system: CardSystem, data: DataDirectory) -> None:
+    """Have the console take the commands of an update."""
+    from firmware_py.update_desk import COMMANDS as OF_UPDATES
+    from firmware_py.update_desk import UpdateDesk
+
+    console.add(OF_UPDATES, UpdateDesk(system, data.free_bytes))

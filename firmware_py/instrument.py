@@ -92,6 +92,7 @@ class Instrument:
         self._data = data
         self._clock = clock
         self._stop = stop
+        self.slot = ""  # of a card, in which the firmware's system is
         self._changes: dict[str, Any] = {}  # of the configured settings
 
     # The device
@@ -105,11 +106,15 @@ class Instrument:
         board, serial = self._board.board or "-", self._board.client.serial or "-"
         return (
             f"firmware {__version__},wire {WIRE_VERSION},tone generator {board},"
-            f"serial number {serial}"
+            f"serial number {serial}{self.slot and f',{self.slot}'}"
         )
 
     def self_test(self) -> str:
-        """Return what is at fault, as a sum, and what was found of every part.
+        """Return what is at fault, as a sum, and what was found of every part."""
+        return answer(self.parts())
+
+    def parts(self) -> list[Part]:
+        """Return what was found of every part.
 
         A device that is not calibrated works, and says so.
         """
@@ -117,17 +122,15 @@ class Instrument:
         wire = f"{client.counters.garbled} garbled, {client.counters.repeats} repeated"
         found = self._board.board if client.connected else "does not answer"
         calibration = self._runner.calibration_today()
-        return answer(
-            [
-                Part("wire", self._board.port.is_open, wire),
-                Part("board", client.connected, found),
-                self._buttons.part(client.told_until_us),
-                Part("calibration", not calibration.why, calibration.headline),
-                # While a test is under way its own journal is the proof.
-                disk_part(self._data, write=not self._runner.running),
-                clock_part(self._clock.date()),
-            ]
-        )
+        return [
+            Part("wire", self._board.port.is_open, wire),
+            Part("board", client.connected, found),
+            self._buttons.part(client.told_until_us),
+            Part("calibration", not calibration.why, calibration.headline),
+            # While a test is under way its own journal is the proof.
+            disk_part(self._data, write=not self._runner.running),
+            clock_part(self._clock.date()),
+        ]
 
     def time(self) -> str:
         """Return date and time of day; the clock is never set from here."""

@@ -69,6 +69,23 @@ def parser() -> argparse.ArgumentParser:
         "emulated --clock FILE writes that of its board there",
     )
     p.add_argument(
+        "--wait",
+        action="store_true",
+        help="wait for a tone generator that is not there, in place of ending with 2 or 3",
+    )
+    p.add_argument(
+        "--system",
+        metavar="DIR",
+        type=Path,
+        help="on a card: where its system says what is wrong, and is told that it is good",
+    )
+    _add_other_ends(p)
+    return p
+
+
+def _add_other_ends(p: argparse.ArgumentParser) -> None:
+    """Add what has the firmware do something else than run."""
+    p.add_argument(
         "--check",
         action="store_true",
         help="say part by part whether the firmware can start, and end; nothing is played, "
@@ -87,7 +104,6 @@ def parser() -> argparse.ArgumentParser:
         help="make a random key for seals or pseudonyms, and end",
     )
     p.add_argument("--version", action=Version, nargs=0, help="say what runs here, and end")
-    return p
 
 
 class Version(argparse.Action):
@@ -197,34 +213,38 @@ def _run(arguments: argparse.Namespace) -> int:
 
     try:
         supervisor = Supervisor(os.environ, say_ready)
+        clock = _clock(arguments)
+    except BoardTimeError as error:
+        return _refuse(f"--clock {error}")
+    except SupervisorError as error:
+        return _refuse(str(error))
+    try:
         configuration = (
             read_configuration(arguments.config) if arguments.config else Configuration()
         )
-        clock = _clock(arguments)
         data = DataDirectory(arguments.data, configuration.seal_key)
-    except BoardTimeError as error:
-        return _refuse(f"--clock {error}")
-    except (ConfigurationError, DataDirectoryError, SupervisorError) as error:
-        return _refuse(str(error))
-    calibration = load_calibration(arguments.calibration or configuration.calibration)
-    try:
+        calibration = load_calibration(arguments.calibration or configuration.calibration)
         from firmware_py.inference import kernel
 
         kernel.prepare()
-    except LibraryError as error:
+    except (ConfigurationError, DataDirectoryError, LibraryError) as error:
+        supervisor.ending(str(error))
+        _say_at_console(arguments.console, str(error))
         return _refuse(str(error))
+    from firmware_py.card_system import CardSystem
     from firmware_py.firmware import Firmware, Ports
     from firmware_py.platform.ports import Port
 
     aid = Port(arguments.hearing_aid, "hearing aid") if arguments.hearing_aid else None
     firmware = Firmware(
         configuration,
-        Ports(*_ports(arguments), aid),
+        Ports(*_ports(arguments), aid, arguments.wait),
         data,
         clock,
         lambda: os.urandom(4).hex(),
         supervisor,
         calibration,
+        CardSystem(arguments.system, data),
     )
     try:
         return _until_told_to_end(firmware)
@@ -264,6 +284,20 @@ def _clock(arguments: argparse.Namespace) -> "SteadyClock":
     if arguments.clock is None:
         return SteadyClock(arguments.speed)
     return BoardClock(BoardTime.opened(arguments.clock).us)
+
+
+def _say_at_console(url: str, words: str) -> None:
+    """Tell the operator, who may have nothing else to look at, why the firmware cannot start."""
+    from firmware_py.console.grammar import SYSTEM_ERROR, ConsoleError
+    from firmware_py.console_connection import LAST_WORDS_S
+    from firmware_py.platform.ports import Port, PortError
+
+    console = Port(url, "console")
+    with suppress(PortError):
+        console.open()
+        console.write(f"ERROR {ConsoleError(SYSTEM_ERROR, printable(words)).answer}\r\n".encode())
+        console.drain(LAST_WORDS_S)
+    console.close()
 
 
 def _refuse(words: str) -> int:

@@ -38,6 +38,7 @@ BUTTON_STUCK: Final = 106
 CLOCK: Final = 107
 TONE_GENERATOR_WRONG: Final = 108
 TEST_STANDS: Final = 109
+CARD: Final = 110  # what the system of the card says
 
 
 class ConsoleError(Exception):

@@ -27,6 +27,7 @@ class UnderWay(Enum):
     NOTHING = ("", "", "")
     TEST = ("test", "SESS:STAR", "SESS:ABOR")
     TUNING = ("tuning", "TUNE:STAR", "TUNE:ABOR")
+    UPDATE = ("update", "SYST:UPD:END", "a new start, which comes by itself,")
 
 
 class When(Enum):

@@ -1,0 +1,104 @@
+"""The system of a card that the firmware runs on: what it tells the firmware, and is told.
+
+It has a directory for this. The system writes there, in lines of UTF-8, which of its two slots it
+was started from (`slot`), what it found wrong (`faults`) and how an update went (`update`); `trial`
+is there while nobody knows whether it is a good system. The firmware writes `told/well` when it is.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from firmware_py.journal import Disk
+from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.self_check import Part
+
+FILE_BYTES_MAX: Final = 8192
+# What of the self-test can be the fault of a system.
+OF_THE_SYSTEM: Final = ("wire", "board", "disk")
+# Updates, below the data directory: coming; whole, while a test may be under way; handed over
+PLACE: Final = "update"
+PART: Final = "bundle.part"
+OFFERED: Final = "offered.raucb"
+HANDED_OVER: Final = "bundle.raucb"
+
+
+class CardSystem:
+    """The system of a card.
+
+    Parameters
+    ----------
+    place : Path or None
+        Its directory; None: the firmware runs on no card.
+    data : DataDirectory
+        Updates are handed over below it.
+    """
+
+    def __init__(self, place: Path | None, data: DataDirectory) -> None:
+        self.place = place
+        self.updates = data.path / PLACE
+        self._disk: Disk = data.disk
+        self.slot = " ".join(self._lines("slot"))
+        self.on_trial = place is not None and (place / "trial").exists()
+        self._told = 0  # of the lines of `faults`
+        self.updating = self._is_updating()
+
+    def look(self, *, idle: bool) -> list[str]:
+        """Look at what the system has told since, and give it an update if nothing is under way.
+
+        Returns the new lines on what is wrong.
+        """
+        if self.place is None:
+            return []
+        if idle and (self.updates / OFFERED).exists():
+            self.hand_over(OFFERED)
+        self.updating = self._is_updating()
+        lines = self._lines("faults")
+        new, self._told = lines[self._told :], len(lines)
+        return new
+
+    def update_words(self) -> str:
+        """Return how the last update since the start went; empty: there was none."""
+        return " ".join(self._lines("update"))
+
+    def hand_over(self, name: str) -> None:
+        """Have the system install a bundle; ``OSError`` if the disk fails."""
+        self._disk.rename(self.updates / name, self.updates / HANDED_OVER)
+        self.updating = True
+
+    def judge(self, parts: Iterable[Part], wrong: Iterable[str]) -> str:
+        """Find out whether a system on trial is good, and tell it so.
+
+        Parameters
+        ----------
+        parts : iterable of Part
+            Of the self-test.
+        wrong : iterable of str
+            With the newest recording, which was computed anew.
+
+        Returns
+        -------
+        str
+            Why it is not; empty if it is, or is not on trial.
+        """
+        if not self.on_trial or self.place is None:
+            return ""
+        bad = [f"{p.name}: {p.words}" for p in parts if p.name in OF_THE_SYSTEM and not p.works]
+        if words := "; ".join((*bad, *wrong)):
+            return f"this system, {self.slot}, does not pass its trial: {words}"
+        self.on_trial = False
+        (self.place / "told/well").touch()
+        return ""
+
+    def _is_updating(self) -> bool:
+        return self.place is not None and (self.updates / HANDED_OVER).exists()
+
+    def _lines(self, name: str) -> list[str]:
+        if self.place is None:
+            return []
+        try:
+            with (self.place / name).open("rb") as file:
+                content = file.read(FILE_BYTES_MAX)
+        except OSError:
+            return []
+        return content.decode(errors="replace").splitlines()

@@ -1,0 +1,154 @@
+"""The console's commands for an update of a card: it comes in pieces, and its system installs it.
+
+Whether the bundle is genuine the system finds out, not the firmware; see `device/card/README.md`.
+"""
+
+import base64
+import binascii
+import hashlib
+import os
+import re
+from collections.abc import Callable
+from typing import Final
+
+from firmware_py.card_system import PART, CardSystem
+from firmware_py.console.arguments import Argument, Number, Word
+from firmware_py.console.grammar import (
+    ILLEGAL_PARAMETER,
+    MASS_STORAGE,
+    SETTINGS_CONFLICT,
+    ConsoleError,
+)
+from firmware_py.console.table import Command, Pin, When
+
+BUNDLE_BYTES_MAX: Final = 200_000_000
+FREE_BYTES_MIN: Final = 20_000_000  # left for recordings
+PIECE_BYTES_MAX: Final = 120  # of a line
+SHA256: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
+
+class UpdateDesk:
+    """Receives a bundle; what has come outlives the power, and is gone on with.
+
+    Parameters
+    ----------
+    system : CardSystem
+        Installs it.
+    free_bytes : callable
+        Returns how much room there is for it.
+    """
+
+    def __init__(self, system: CardSystem, free_bytes: Callable[[], int]) -> None:
+        self._system = system
+        self._free_bytes = free_bytes
+        self._size = 0
+        self._sha256 = ""
+
+    @property
+    def _part(self) -> str:
+        """Return the path of what has come: another bundle has another."""
+        return str(self._system.updates / f"{PART}-{self._sha256[:16]}")
+
+    def begin(self, size: int, sha256: str) -> None:
+        """Expect a bundle; one that was begun before is gone on with."""
+        self._refuse_while_installing()
+        if not SHA256.fullmatch(sha256):
+            words = f"sha256 is {sha256!r}; allowed are 64 characters 0 to 9 and a to f"
+            raise ConsoleError(ILLEGAL_PARAMETER, words)
+        self._size, self._sha256 = size, sha256
+        missing = size - self._come()
+        if missing + FREE_BYTES_MIN > self._free_bytes():
+            self._size = 0
+            free = max(0, self._free_bytes() - FREE_BYTES_MIN)
+            raise ConsoleError(MASS_STORAGE, f"the update needs {missing} bytes; {free} are free")
+        try:
+            self._system.updates.mkdir(mode=0o700, exist_ok=True)
+            for other in self._system.updates.glob(f"{PART}-*"):
+                if str(other) != self._part:
+                    other.unlink()
+        except OSError as error:
+            raise ConsoleError(MASS_STORAGE, f"an update cannot be kept: {error}") from None
+
+    def take(self, offset: int, piece: str) -> None:
+        """Take the piece at an offset, which has to be where the last one ended."""
+        self._refuse_without_begin()
+        try:
+            data = base64.b64decode(piece, validate=True)
+        except binascii.Error:
+            raise ConsoleError(ILLEGAL_PARAMETER, f"piece is {piece!r}, no base64") from None
+        come = self._come()
+        if offset != come or come + len(data) > self._size:
+            words = f"offset is {offset}, with {len(data)} bytes; allowed is {come}"
+            raise ConsoleError(SETTINGS_CONFLICT, f"{words}, up to {self._size}")
+        try:
+            with open(self._part, "ab") as file:
+                file.write(data)
+        except OSError as error:
+            raise ConsoleError(MASS_STORAGE, f"a piece cannot be kept: {error}") from None
+
+    def end(self) -> None:
+        """Hand a whole bundle over; the device is started again when it is installed."""
+        self._refuse_without_begin()
+        come = self._come()
+        if come != self._size:
+            words = f"{come} of {self._size} bytes have come"
+            raise ConsoleError(SETTINGS_CONFLICT, words)
+        with open(self._part, "rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+            os.fsync(file.fileno())
+        if sha256 != self._sha256:
+            os.unlink(self._part)
+            words = f"what came has the SHA-256 {sha256}, not {self._sha256}; it was thrown away"
+            raise ConsoleError(ILLEGAL_PARAMETER, words)
+        self._system.hand_over(f"{PART}-{self._sha256[:16]}")
+        self._size = 0
+
+    def state(self) -> str:
+        """Return what is under way, in one word and figures."""
+        if self._system.updating:
+            return "installing"
+        if self._size:
+            return f"receiving,{self._come()},{self._size}"
+        return f"none,{self._system.update_words()}".rstrip(",")
+
+    def _refuse_while_installing(self) -> None:
+        if self._system.updating:
+            raise ConsoleError(SETTINGS_CONFLICT, "an update is being installed")
+
+    def _refuse_without_begin(self) -> None:
+        self._refuse_while_installing()
+        if not self._size:
+            raise ConsoleError(SETTINGS_CONFLICT, "no update was begun: SYST:UPD:BEG begins one")
+
+    def _come(self) -> int:
+        try:
+            return os.stat(self._part).st_size
+        except OSError:
+            return 0
+
+
+ALWAYS: Final = Pin(always=True)
+COMMANDS: Final = (
+    Command(
+        "SYSTem:UPDate:BEGin", UpdateDesk.begin, "begin to send an update, or go on with it",
+        (Argument("size", Number("BYTES", "bytes", (1, BUNDLE_BYTES_MAX), whole=True)),
+         Argument("sha256", Word("SHA256"))),
+        when=When.NOT_IN_TEST, pin=ALWAYS,
+    ),
+    Command(
+        "SYSTem:UPDate:DATA", UpdateDesk.take, "the next piece of it",
+        (Argument("offset", Number("OFFSET", "bytes", (0, BUNDLE_BYTES_MAX), whole=True)),
+         Argument("piece", Word("BASE64"))),
+        pin=ALWAYS,
+    ),
+    Command(
+        "SYSTem:UPDate:END", UpdateDesk.end, "install it, and start the device again",
+        when=When.NOT_IN_TEST, pin=ALWAYS,
+    ),
+    Command("SYSTem:UPDate?", UpdateDesk.state, "none, receiving,OFFSET,SIZE or installing"),
+)  # fmt: skip
+
+if __name__ == "__main__":  # for the page of the console
+    from firmware_py.console.table import page_lines
+
+    print(*page_lines(COMMANDS), sep="\n")
