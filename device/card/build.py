@@ -6,27 +6,32 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from device.card import packages
+from device.card.bundle import make_bundle
 from device.card.card import make_card
+from device.card.contents import bill_of_materials
 from device.card.errors import CardError
 from device.card.kernel import Kernel
+from device.card.keys import keyring, make_keys
 from device.card.root import EMULATOR, make_root
 from device.card.slot import make_slot
+from device.card.u_boot import PI_BYTES, PI_FILE, environment_of
 from device.card.unpack import Tree
+from firmware_py import __version__
 
 HERE: Final = Path(__file__).parent
 REPOSITORY: Final = HERE.parents[1]
 TARGET: Final = "aarch64"
-CONFIGURATION: Final = REPOSITORY / "device/install/configuration/gp-pta.toml"
 # What makes a card: the program, and Debian's package that has it.
 TOOLS: Final = {
     "cpio": "cpio", "depmod": "kmod", "dpkg-deb": "dpkg", "faketime": "faketime",
     "mcopy": "mtools", "mkfs.vfat": "dosfstools", "mkimage": "u-boot-tools",
-    "mksquashfs": "squashfs-tools",
-    EMULATOR: "qemu-user-static", "readelf": "binutils", "sfdisk": "fdisk",
+    "mkenvimage": "u-boot-tools", "mksquashfs": "squashfs-tools", "openssl": "openssl",
+    EMULATOR: "qemu-user-static", "rauc": "rauc", "readelf": "binutils", "sfdisk": "fdisk",
     "veritysetup": "cryptsetup-bin", "xz": "xz-utils", "zstd": "zstd",
 }  # fmt: skip
 PLACES_OF_TOOLS: Final = ("/usr/sbin", "/sbin")  # which not everybody's PATH has
@@ -35,13 +40,15 @@ PI_FIRMWARE: Final = ("bootcode.bin", "fixup.dat", "fixup4.dat", "start.elf", "s
 PI_BOARDS: Final = ("bcm2837-rpi-3-*", "bcm2837-rpi-zero-2-w", "bcm2711-rpi-4-b", "bcm2711-rpi-400")
 
 
-def make(out: Path, *, raspberry_pi: bool) -> Path:
-    """Make the card; return its file.
+def make(out: Path, keys: Path, *, raspberry_pi: bool) -> Path:
+    """Make the card, and the same as an update; return the card.
 
     Parameters
     ----------
     out : Path
         A directory; what is half done is below it, too.
+    keys : Path
+        Those of updates; made if there are none.
     raspberry_pi : bool
         Whether the firmware that is not free is on it; without it only an emulated machine starts.
 
@@ -54,18 +61,35 @@ def make(out: Path, *, raspberry_pi: bool) -> Path:
     work = out / "work"
     work.mkdir(parents=True, exist_ok=True)
     epoch = _epoch()
-    files = packages.fetch(packages.listed(), out / "packages")
+    version = version_of(epoch)
+    make_keys(keys)
+    locked = packages.listed()
+    files = packages.fetch(locked, out / "packages")
     (kernel_package,) = (file for name, file in files.items() if name.startswith("linux-image"))
     kernel = Kernel(kernel_package, work / "kernel")
     apart = ("linux-image", "u-boot", packages.FIRMWARE_OF_THE_PI)
     tree = Tree(file for name, file in files.items() if not name.startswith(apart))
     root = work / "root"
-    make_root(tree, kernel, _firmware(), _wheels(work / "wheels"), root)
+    wheels = _wheels(work / "wheels")
+    contents = bill_of_materials(version, locked, wheels)
+    told = {
+        "etc/os-release": f'VERSION_ID="{version}"\n',
+        "etc/rauc/keyring.pem": keyring(keys),
+        "usr/lib/gp-pta/contents.cdx.json": contents,
+    }
+    make_root(tree, kernel, _firmware(), wheels, told, root)
+    (out / "gp-pta-card.cdx.json").write_text(contents)
     slot = make_slot(tree, kernel, root, work, epoch)
     boot_files = _boot_files(files, kernel, work / "boot", raspberry_pi=raspberry_pi)
     card = out / "gp-pta-card.img"
     make_card(slot, boot_files, card, epoch)
+    make_bundle(slot, version, keys, out / f"gp-pta-{version}.raucb")
     return card
+
+
+def version_of(epoch: int) -> str:
+    """Return the version of a system: that of the firmware, and when its commit was made."""
+    return f"{__version__}-{datetime.fromtimestamp(epoch, UTC):%Y%m%d.%H%M%S}"
 
 
 def _check_tools() -> None:
@@ -134,17 +158,21 @@ def _boot_files(
     """Return the files of the boot partition."""
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
-    sources = [*(HERE / "files/boot").iterdir(), CONFIGURATION]
+    sources = [*(HERE / "files/boot").iterdir()]
     if raspberry_pi:
         loader, firmware = place.with_name("u-boot"), place.with_name("pi-firmware")
         for package, target in (("u-boot-rpi", loader), (packages.FIRMWARE_OF_THE_PI, firmware)):
             shutil.rmtree(target, ignore_errors=True)
             subprocess.run(["dpkg-deb", "--extract", files[package], target], check=True)
-        sources += [loader / "usr/lib/u-boot/rpi_arm64/u-boot.bin"]
+        program = loader / "usr/lib/u-boot/rpi_arm64/u-boot.bin"
+        sources += [program]
+        (place / PI_FILE).write_bytes(environment_of(program.read_bytes(), PI_BYTES))
         sources += [firmware / "usr/lib/raspi-firmware" / name for name in PI_FIRMWARE]
         for board in PI_BOARDS:
             sources += kernel.device_trees.glob(f"{board}.dtb")
-    return [Path(shutil.copy(source, place)) for source in sources]
+    for source in sources:
+        shutil.copy(source, place)
+    return sorted(place.iterdir())
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -152,13 +180,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     p = argparse.ArgumentParser(prog="python -m device.card.build", description=__doc__)
     p.add_argument("--out", metavar="DIR", type=Path, default=REPOSITORY / "build/card")
     p.add_argument(
+        "--keys",
+        metavar="DIR",
+        type=Path,
+        default=REPOSITORY / "build/card/keys",
+        help="the keys of updates (default: build/card/keys); made if there are none: keep them, "
+        "for a card takes updates of nobody else",
+    )
+    p.add_argument(
         "--raspberry-pi",
         action="store_true",
         help="with the firmware of Raspberry Pi, which is not free and which a Pi needs to start",
     )
     arguments = p.parse_args(argv)
     try:
-        card = make(arguments.out, raspberry_pi=arguments.raspberry_pi)
+        card = make(arguments.out, arguments.keys, raspberry_pi=arguments.raspberry_pi)
     except CardError as error:
         print(f"device.card.build: {error}", file=sys.stderr)
         return 1

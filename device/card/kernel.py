@@ -41,7 +41,8 @@ class Kernel:
     def write_modules(self, root: Path, *, first_only: bool) -> None:
         """Write the modules of the list, and what they depend on, below a directory."""
         target = root / "usr/lib/modules" / self.version
-        for path in sorted(with_needs(listed(first_only=first_only), self._needs)):
+        names = listed("first", "asked") if first_only else listed("first", "asked", "later")
+        for path in sorted(with_needs(names, self._needs)):
             file = target / path
             file.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(self._modules / path, file)
@@ -77,12 +78,12 @@ def with_needs(names: Iterable[str], needs: Mapping[str, Sequence[str]]) -> set[
     return found
 
 
-def listed(*, first_only: bool) -> list[str]:
-    """Return the modules of the list; `first_only`: those of the first system."""
+def listed(*whens: str) -> list[str]:
+    """Return the modules of the list that are marked so."""
     names = []
     for line in MODULES.read_text(encoding="ascii").splitlines():
         when, _, some = line.partition(":")
-        if when == "first" or (when == "later" and not first_only):
+        if when in whens:
             names += some.split()
     return names
 
@@ -114,7 +115,7 @@ def make_initramfs(tree: Tree, kernel: Kernel, verity: str, place: Path, epoch: 
         (root / name).mkdir()
     shutil.copyfile(INIT, root / "init")
     (root / "init").chmod(0o755)
-    (root / "modules").write_text("".join(f"{name}\n" for name in listed(first_only=True)))
+    (root / "modules").write_text("".join(f"{name}\n" for name in listed("first")))
     (root / "verity").write_text(f"{verity}\n")
     packed = place / "initramfs.zst"
     _pack(root, packed, epoch)

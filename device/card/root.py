@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +22,14 @@ EMULATOR: Final = "qemu-aarch64-static"
 EMPTY: Final = ("boot", "dev", "proc", "root", "run", "sys", "tmp", "var")
 
 
-def make_root(tree: Tree, kernel: Kernel, image: Path, wheels: list[Path], root: Path) -> None:
+def make_root(
+    tree: Tree,
+    kernel: Kernel,
+    image: Path,
+    wheels: list[Path],
+    told: Mapping[str, str],
+    root: Path,
+) -> None:
     """Make the directory of the root.
 
     Parameters
@@ -33,6 +41,8 @@ def make_root(tree: Tree, kernel: Kernel, image: Path, wheels: list[Path], root:
         The firmware, as `make image` makes it for AArch64.
     wheels : list of Path
         What the firmware's Python needs besides.
+    told : mapping
+        What is written at the end of files of the root: version, certificates, contents.
     root : Path
         A directory; what was there is removed.
 
@@ -51,6 +61,9 @@ def make_root(tree: Tree, kernel: Kernel, image: Path, wheels: list[Path], root:
         (root / name).mkdir()
     kernel.write_modules(root, first_only=False)
     shutil.copytree(FILES, root, dirs_exist_ok=True, symlinks=True)
+    for name, content in told.items():
+        with (root / name).open("a", encoding="utf-8") as file:
+            file.write(content)
     _link_small_programs(root)
     _install_firmware(root, image)
     _compile(root)

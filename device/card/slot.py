@@ -20,6 +20,7 @@ SECTOR_BYTES: Final = 512
 BLOCK_BYTES: Final = 4096
 SLOT_BYTES: Final = 160 << 20
 FIT_AT: Final = 136 << 20
+COMPRESSION: Final = ("-comp", "zstd", "-Xcompression-level", "19")
 FIT_SOURCE: Final = """\
 /dts-v1/;
 / {
@@ -75,8 +76,7 @@ def _squashed(root: Path, target: Path, epoch: int) -> Path:
     subprocess.run(
         [
             "mksquashfs", root, target, "-all-root", "-all-time", str(epoch), "-mkfs-time",
-            str(epoch), "-comp", "zstd", "-Xcompression-level", "19", "-no-progress", "-quiet",
-            "-no-xattrs",
+            str(epoch), *COMPRESSION, "-no-progress", "-quiet", "-no-xattrs",
         ],
         check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip

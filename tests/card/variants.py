@@ -1,0 +1,117 @@
+"""Cards and updates that differ a little from the one that was made: newer, older, broken."""
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from device.card import packages, slot
+from device.card.bundle import COMPATIBLE, make_bundle
+from device.card.card import BOOT_AT, BOOT_BYTES, make_card
+from device.card.kernel import Kernel
+from device.card.unpack import Tree
+
+REPOSITORY: Final = Path(__file__).parents[2]
+BUILT: Final = REPOSITORY / "build/card"
+EPOCH: Final = 1_800_000_000
+VERSION: Final = "0.1.0-20270115.080000"  # of all that says nothing else
+
+
+class Workshop:
+    """Makes variants from what `make card` has left.
+
+    Parameters
+    ----------
+    place : Path
+        A directory for all of them.
+    """
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        files = packages.fetch(packages.listed(), BUILT / "packages")
+        (kernel_package,) = (f for name, f in files.items() if name.startswith("linux-image"))
+        apart = ("linux-image", "u-boot", packages.FIRMWARE_OF_THE_PI)
+        self._tree = Tree(f for name, f in files.items() if not name.startswith(apart))
+        self._kernel = Kernel(kernel_package, place / "kernel")
+
+    def slot(
+        self, name: str, change: Callable[[Path], None], version: str = VERSION, keyring: str = ""
+    ) -> Path:
+        """Return the bytes of a slot whose root was changed."""
+        work = self.place / name
+        work.mkdir()
+        root = work / "root"
+        subprocess.run(["cp", "-al", BUILT / "work/root", root], check=True)
+        _replace(root / "etc/os-release", _with_version(root / "etc/os-release", version))
+        if keyring:
+            _replace(root / "etc/rauc/keyring.pem", keyring)
+        change(root)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(slot, "COMPRESSION", ("-comp", "zstd", "-Xcompression-level", "1"))
+            made = slot.make_slot(self._tree, self._kernel, root, work, EPOCH)
+        shutil.rmtree(root)
+        return made
+
+    def bundle(
+        self,
+        made: Path,
+        keys: Path = BUILT / "keys",
+        *,
+        version: str = VERSION,
+        compatible: str = COMPATIBLE,
+        name: str = "update",
+    ) -> Path:
+        """Return an update with a slot in it."""
+        bundle = self.place / f"{name}.raucb"
+        make_bundle(made, version, keys, bundle, compatible)
+        return bundle
+
+    def card(self, made: Path, name: str) -> Path:
+        """Return a card with a slot in it, and the boot files of the one that was made."""
+        place = self.place / name
+        boot = self.place / f"{name}.boot"
+        boot.mkdir()
+        subprocess.run(
+            ["mcopy", "-s", "-i", f"{BUILT / 'gp-pta-card.img'}@@{BOOT_AT}", "::*", boot], check=True
+        )
+        (boot / "boot.scr").unlink()
+        place.mkdir()
+        make_card(made, sorted(boot.iterdir()), place / "card.img", EPOCH)
+        return place / "card.img"
+
+
+def _with_version(path: Path, version: str) -> str:
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("VERSION_ID")]
+    return "\n".join([*lines, f'VERSION_ID="{version}"', ""])
+
+
+def _replace(path: Path, content: str) -> None:
+    """Write a file anew: its bytes are those of the root that was made, too."""
+    mode = path.stat().st_mode
+    path.unlink()
+    path.write_text(content)
+    path.chmod(mode)
+
+
+def nothing(_root: Path) -> None:
+    """Change nothing."""
+
+
+def with_configuration(card: Path, content: str) -> None:
+    """Write another gp-pta.toml on the boot partition of a card."""
+    assert card.stat().st_size > BOOT_AT + BOOT_BYTES
+    subprocess.run(
+        ["mcopy", "-o", "-i", f"{card}@@{BOOT_AT}", "-", "::gp-pta.toml"],
+        input=content, text=True, check=True,
+    )  # fmt: skip
+
+
+def boot_file(card: Path, name: str) -> str:
+    """Return a file of the boot partition."""
+    return subprocess.run(
+        ["mtype", "-i", f"{card}@@{BOOT_AT}", f"::{name}"], capture_output=True, text=True,
+        check=True,
+    ).stdout  # fmt: skip
