@@ -6,6 +6,7 @@ is there while nobody knows whether it is a good system. The firmware writes `to
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,7 @@ PLACE: Final = "update"
 PART: Final = "bundle.part"
 OFFERED: Final = "offered.raucb"
 HANDED_OVER: Final = "bundle.raucb"
+OLDER: Final = "older"  # is there if it may be older than the system
 
 
 class CardSystem:
@@ -39,7 +41,8 @@ class CardSystem:
         self.updates = data.path / PLACE
         self._disk: Disk = data.disk
         self.slot = " ".join(self._lines("slot"))
-        self.on_trial = place is not None and (place / "trial").exists()
+        self.on_trial = self._is_on_trial()
+        self.is_to_be_judged = self.on_trial
         self._told = 0  # of the lines of `faults`
         self.updating = self._is_updating()
 
@@ -51,8 +54,9 @@ class CardSystem:
         if self.place is None:
             return []
         if idle and (self.updates / OFFERED).exists():
-            self.hand_over(OFFERED)
-        self.updating = self._is_updating()
+            with suppress(OSError):  # a disk that only reads is told of elsewhere
+                self.hand_over(OFFERED)
+        self.updating, self.on_trial = self._is_updating(), self._is_on_trial()
         lines = self._lines("faults")
         new, self._told = lines[self._told :], len(lines)
         return new
@@ -62,9 +66,16 @@ class CardSystem:
         return " ".join(self._lines("update"))
 
     def hand_over(self, name: str) -> None:
-        """Have the system install a bundle; ``OSError`` if the disk fails."""
+        """Have the system install a bundle; `OSError` if the disk fails."""
         self._disk.rename(self.updates / name, self.updates / HANDED_OVER)
         self.updating = True
+
+    def allow_older(self, *, allowed: bool) -> None:
+        """Say whether the next bundle may be older than the system; `OSError` if the disk fails."""
+        if allowed:
+            (self.updates / OLDER).touch()
+        else:
+            (self.updates / OLDER).unlink(missing_ok=True)
 
     def judge(self, parts: Iterable[Part], wrong: Iterable[str]) -> str:
         """Find out whether a system on trial is good, and tell it so.
@@ -79,19 +90,22 @@ class CardSystem:
         Returns
         -------
         str
-            Why it is not; empty if it is, or is not on trial.
+            Why it is not; empty if it is, or is not to be judged.
         """
-        if not self.on_trial or self.place is None:
+        if not self.is_to_be_judged or self.place is None:
             return ""
         bad = [f"{p.name}: {p.words}" for p in parts if p.name in OF_THE_SYSTEM and not p.works]
         if words := "; ".join((*bad, *wrong)):
             return f"this system, {self.slot}, does not pass its trial: {words}"
-        self.on_trial = False
+        self.is_to_be_judged = False
         (self.place / "told/well").touch()
         return ""
 
     def _is_updating(self) -> bool:
         return self.place is not None and (self.updates / HANDED_OVER).exists()
+
+    def _is_on_trial(self) -> bool:
+        return self.place is not None and (self.place / "trial").exists()
 
     def _lines(self, name: str) -> list[str]:
         if self.place is None:

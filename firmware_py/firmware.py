@@ -258,7 +258,7 @@ class Firmware:
 
     def _try_system(self, wrong: list[str]) -> None:
         """Find out whether the system is good, if nobody knows that yet and a board answers."""
-        if not self._system.on_trial or self._board.is_lost:
+        if not self._system.is_to_be_judged or self._board.is_lost:
             return
         if words := self._system.judge(self._instrument.parts(), wrong):
             raise self._last_words(EXIT_FAULT, grammar.SYSTEM_ERROR, words)

@@ -8,11 +8,12 @@ import binascii
 import hashlib
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from firmware_py.card_system import PART, CardSystem
-from firmware_py.console.arguments import Argument, Number, Word
+from firmware_py.console.arguments import Argument, Choice, Number, Word
 from firmware_py.console.grammar import (
     ILLEGAL_PARAMETER,
     MASS_STORAGE,
@@ -23,7 +24,7 @@ from firmware_py.console.table import Command, Pin, When
 
 BUNDLE_BYTES_MAX: Final = 200_000_000
 FREE_BYTES_MIN: Final = 20_000_000  # left for recordings
-PIECE_BYTES_MAX: Final = 120  # of a line
+PIECE_BYTES_MAX: Final = 129  # of a line, with the longest offset
 SHA256: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
@@ -61,13 +62,11 @@ class UpdateDesk:
             self._size = 0
             free = max(0, self._free_bytes() - FREE_BYTES_MIN)
             raise ConsoleError(MASS_STORAGE, f"the update needs {missing} bytes; {free} are free")
-        try:
+        with _kept():
             self._system.updates.mkdir(mode=0o700, exist_ok=True)
             for other in self._system.updates.glob(f"{PART}-*"):
                 if str(other) != self._part:
                     other.unlink()
-        except OSError as error:
-            raise ConsoleError(MASS_STORAGE, f"an update cannot be kept: {error}") from None
 
     def take(self, offset: int, piece: str) -> None:
         """Take the piece at an offset, which has to be where the last one ended."""
@@ -80,27 +79,26 @@ class UpdateDesk:
         if offset != come or come + len(data) > self._size:
             words = f"offset is {offset}, with {len(data)} bytes; allowed is {come}"
             raise ConsoleError(SETTINGS_CONFLICT, f"{words}, up to {self._size}")
-        try:
-            with open(self._part, "ab") as file:
-                file.write(data)
-        except OSError as error:
-            raise ConsoleError(MASS_STORAGE, f"a piece cannot be kept: {error}") from None
+        with _kept(), open(self._part, "ab") as file:
+            file.write(data)
 
-    def end(self) -> None:
+    def end(self, older: bool | None = None) -> None:
         """Hand a whole bundle over; the device is started again when it is installed."""
         self._refuse_without_begin()
         come = self._come()
         if come != self._size:
             words = f"{come} of {self._size} bytes have come"
             raise ConsoleError(SETTINGS_CONFLICT, words)
-        with open(self._part, "rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-            os.fsync(file.fileno())
-        if sha256 != self._sha256:
-            os.unlink(self._part)
-            words = f"what came has the SHA-256 {sha256}, not {self._sha256}; it was thrown away"
-            raise ConsoleError(ILLEGAL_PARAMETER, words)
-        self._system.hand_over(f"{PART}-{self._sha256[:16]}")
+        with _kept():
+            with open(self._part, "rb") as file:
+                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+                os.fsync(file.fileno())
+            if sha256 != self._sha256:
+                os.unlink(self._part)
+                words = f"what came has the SHA-256 {sha256}, not {self._sha256}; it is thrown away"
+                raise ConsoleError(ILLEGAL_PARAMETER, words)
+            self._system.allow_older(allowed=bool(older))
+            self._system.hand_over(f"{PART}-{self._sha256[:16]}")
         self._size = 0
 
     def state(self) -> str:
@@ -109,6 +107,8 @@ class UpdateDesk:
             return "installing"
         if self._size:
             return f"receiving,{self._come()},{self._size}"
+        if self._system.on_trial:
+            return "trial"
         return f"none,{self._system.update_words()}".rstrip(",")
 
     def _refuse_while_installing(self) -> None:
@@ -127,6 +127,15 @@ class UpdateDesk:
             return 0
 
 
+@contextmanager
+def _kept() -> Iterator[None]:
+    """Have the operator read what fails of the disk."""
+    try:
+        yield
+    except OSError as error:
+        raise ConsoleError(MASS_STORAGE, f"the update cannot be kept: {error}") from None
+
+
 ALWAYS: Final = Pin(always=True)
 COMMANDS: Final = (
     Command(
@@ -142,10 +151,14 @@ COMMANDS: Final = (
         pin=ALWAYS,
     ),
     Command(
-        "SYSTem:UPDate:END", UpdateDesk.end, "install it, and start the device again",
+        "SYSTem:UPDate:END", UpdateDesk.end, "install it, and start again with it",
+        (Argument("age", Choice({"NEWER": False, "OLDER": True}), optional=True),),
         when=When.NOT_IN_TEST, pin=ALWAYS,
     ),
-    Command("SYSTem:UPDate?", UpdateDesk.state, "none, receiving,OFFSET,SIZE or installing"),
+    Command(
+        "SYSTem:UPDate?", UpdateDesk.state,
+        "none (and how it went), receiving,OFFSET,SIZE, installing or trial",
+    ),
 )  # fmt: skip
 
 if __name__ == "__main__":  # for the page of the console

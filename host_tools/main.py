@@ -22,6 +22,7 @@ from host_tools.commands import (
     simulate,
     tune,
     unprotect,
+    update,
     workbench,
 )
 from host_tools.commands.calibrate import command as calibrate
@@ -58,6 +59,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     unprotect,
     calibrate,
     install_board,
+    update,
     study,
     learn_prior,
     doctor,

@@ -74,9 +74,8 @@ class Workshop:
         place = self.place / name
         boot = self.place / f"{name}.boot"
         boot.mkdir()
-        subprocess.run(
-            ["mcopy", "-s", "-i", f"{BUILT / 'gp-pta-card.img'}@@{BOOT_AT}", "::*", boot], check=True
-        )
+        whole = f"{BUILT / 'gp-pta-card.img'}@@{BOOT_AT}"
+        subprocess.run(["mcopy", "-s", "-i", whole, "::*", boot], check=True)
         (boot / "boot.scr").unlink()
         place.mkdir()
         make_card(made, sorted(boot.iterdir()), place / "card.img", EPOCH)

@@ -11,7 +11,7 @@ from device.calibration.retspl import ReferenceLevels
 from firmware_py.calibration.levels import FREQUENCIES_HZ
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.commands.calibrate.readings import Readings
-from host_tools.commands.console.command import Talk
+from host_tools.commands.console.command import Talk, unlock
 from host_tools.errors import HostError
 
 SOFT_DBFS: Final = -30.0
@@ -45,11 +45,7 @@ class Instrument:
 
     def unlock(self) -> None:
         """Enter the PIN, if the firmware wants it: the first time, or after a long pause."""
-        if self._talk.insist("SYST:PIN?") != "LOCKED":
-            return
-        if not self._pin:
-            self._pin = self._ask_secret("operator's PIN: ").strip()
-        self._talk.insist(f"SYST:PIN {self._pin}")
+        self._pin = unlock(self._talk, self._ask_secret, self._pin)
 
     def play(self, ear: str, frequency_hz: int, level_dbfs: float) -> bool:
         """Play a tone, and return when it sounds; False if the board's output limit is lower.

@@ -12,6 +12,7 @@ import re
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -151,6 +152,32 @@ class Talk:
         shown = "the PIN" if is_pin(line) else repr(line)
         raise HostError(f"no answer to {shown} at {self._port.url!r}{self._why()}")
 
+    def stream(self, lines: Iterable[str], ahead: int) -> Iterator[str]:
+        """Send lines, up to so many before the first is answered, and yield the answers.
+
+        Each line is one that is answered by one line.
+
+        Raises
+        ------
+        HostError
+            If one is not answered.
+        """
+        sent: deque[str] = deque()
+        for line in lines:
+            self._write(f"{line}\r".encode())
+            sent.append(line)
+            if len(sent) == ahead:
+                yield self._answer_to(sent.popleft())
+        while sent:
+            yield self._answer_to(sent.popleft())
+
+    def _answer_to(self, line: str) -> str:
+        self._wait = self._answering()
+        while not self._wait.in_vain() and not self._lost:
+            if (answer := self._next(POLL_S)) is not None:
+                return answer
+        raise HostError(f"no answer to {line!r} at {self._port.url!r}{self._why()}")
+
     def insist(self, line: str) -> str:
         """Send a line that has to be done, and return the last line of its answer.
 
@@ -218,6 +245,24 @@ class Talk:
                     self.show(line)
                 elif line:
                     self._answers.put(line)
+
+
+def unlock(talk: Talk, ask_secret: Callable[[str], str], known: str = "") -> str:
+    """Enter the operator's PIN, if the firmware wants it; return what was entered.
+
+    Parameters
+    ----------
+    talk : Talk
+    ask_secret : callable
+        Asks a question, and returns what is typed and not shown.
+    known : str, optional
+        The PIN, if it was asked for before.
+    """
+    if talk.insist("SYST:PIN?") != "LOCKED":
+        return known
+    known = known or ask_secret("operator's PIN: ").strip()
+    talk.insist(f"SYST:PIN {known}")
+    return known
 
 
 @contextmanager
