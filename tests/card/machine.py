@@ -38,21 +38,20 @@ class Machine:
         The file of a card, as `make card` makes it; the copy of it is as large as a card.
     place : Path
         A directory for the copy, sockets and logs; short, since sockets are in it.
-    options : str, optional
-        More options of QEMU.
+    card_bytes : int, optional
+        The size of the card that the file is written to.
     """
 
-    def __init__(self, card: Path, place: Path, *options: str) -> None:
+    def __init__(self, card: Path, place: Path, card_bytes: int | None = None) -> None:
         self.place = place
         self.card = place / "card.img"
-        self.options = options
         self._processes: list[subprocess.Popen[bytes]] = []
         self._console: socket.socket | None = None
         self._unread = b""
         self.heard = b""  # at the console, since the power came on
         if not self.card.exists():
             subprocess.run(["cp", "--sparse=always", card, self.card], check=True)
-            os.truncate(self.card, CARD_BYTES)
+            os.truncate(self.card, card_bytes or CARD_BYTES)
             flash = environment_of(U_BOOT.read_bytes(), 0x40000)
             (place / "flash.img").write_bytes(flash)
             os.truncate(place / "flash.img", FLASH_BYTES)
@@ -68,10 +67,15 @@ class Machine:
         """Return the socket of the USB port for a tone generator."""
         return self.place / "usb"
 
+    @property
+    def second_usb(self) -> Path:
+        """Return the socket of another one."""
+        return self.place / "usb-2"
+
     def switch_on(self, *options: str) -> Self:
-        """Switch the power on."""
+        """Switch the power on; options are QEMU's."""
         self.cut_power()
-        for name in ("console", "kernel", "usb", "qmp", "nbd"):
+        for name in ("console", "usb", "usb-2", "qmp", "nbd"):
             (self.place / name).unlink(missing_ok=True)
         self.heard = self._unread = b""
         self._start(
@@ -94,12 +98,14 @@ class Machine:
             "-device", "qemu-xhci,id=usb",
             "-chardev", f"socket,id=pico,path={self.usb},server=on,wait=off",
             "-device", "usb-redir,chardev=pico,bus=usb.0",
+            "-chardev", f"socket,id=pico-2,path={self.second_usb},server=on,wait=off",
+            "-device", "usb-redir,chardev=pico-2,bus=usb.0",
             "-device", "i6300esb", "-action", "watchdog=reset", "-device", "virtio-rng-pci",
             "-qmp", f"unix:{self.place / 'qmp'},server=on,wait=off",
-            *self.options, *options,
+            *options,
             name="qemu",
         )  # fmt: skip
-        for path in (self.place / "qmp", self.usb, self.place / "console"):
+        for path in (self.place / "qmp", self.usb, self.second_usb, self.place / "console"):
             self._wait_for(path)
         self._console = socket.socket(socket.AF_UNIX)
         self._console.connect(str(self.place / "console"))
@@ -199,6 +205,16 @@ class Machine:
         self.monitor("blockdev-add", driver="raw", **{"node-name": "stick", "read-only": True},
                      file={"driver": "file", "filename": str(stick)})  # fmt: skip
         self.monitor("device_add", driver="usb-storage", drive="stick", id="stick", bus="usb.0")
+
+    def pull_stick(self) -> None:
+        """Pull it out."""
+        self.monitor("device_del", id="stick")
+        until_s = time.monotonic() + WAIT_S_MAX
+        while time.monotonic() < until_s:
+            with suppress(MachineError):  # as long as the machine has not let go of it
+                self.monitor("blockdev-del", **{"node-name": "stick"})
+                return
+            time.sleep(0.2)
 
     def monitor(self, command: str, **arguments: Any) -> Any:
         """Have QEMU do something, and return its answer."""

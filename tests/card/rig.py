@@ -1,0 +1,98 @@
+"""A card in an emulated machine, with a tone generator at its USB port and a listener."""
+
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Self
+
+from device.simulator.listener import Listener
+from tests.card.machine import Machine, MachineError, data_of, short_directory
+from tests.card.usb_board import UsbBoard
+from tests.firmware.rig import Served
+from tests.firmware.world import a_listener
+
+WAIT_S_MAX: Final = 900.0  # for anything at all, on a very busy machine
+ASK_S: Final = 1.0
+ANSWER: Final = "! answer"
+
+
+class Rig:
+    """The device, used in a `with` statement; its power is off.
+
+    Parameters
+    ----------
+    card : Path
+        The file of a card; a copy of it is used.
+    listener : Listener, optional
+    card_bytes : int, optional
+        How large the card is.
+    """
+
+    def __init__(
+        self, card: Path, listener: Listener | None = None, card_bytes: int | None = None
+    ) -> None:
+        self.machine = Machine(card, short_directory(), card_bytes)
+        self.served = Served(listener or a_listener(), speed=1.0)
+        self._cables: list[UsbBoard] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.cut_power()
+        self.served.stop()
+        shutil.rmtree(self.machine.place)
+
+    def start(self, *options: str, plugged_in: bool = True) -> str:
+        """Switch the power on, wait for the firmware, and return who it is."""
+        self.cut_power()
+        self.machine.switch_on(*options)
+        if plugged_in:
+            self.plug_in()
+        who = self.machine.started()
+        if plugged_in:
+            self.wait_for("*TST?", lambda answer: "board ok" in answer)
+        return who
+
+    def plug_in(self) -> None:
+        """Plug the tone generator in."""
+        self._cables.append(UsbBoard(self.machine.usb, self.served.port))
+
+    def cut_power(self) -> None:
+        """Cut the power: what was not flushed to the card is lost."""
+        self.machine.cut_power()
+        while self._cables:
+            self._cables.pop().pull()
+
+    def wait_for(self, query: str, holds: Callable[[str], bool]) -> str:
+        """Ask until an answer is as wanted, and return it."""
+        until_s = time.monotonic() + WAIT_S_MAX
+        while time.monotonic() < until_s:
+            answer = self.machine.ask(query)
+            if holds(answer):
+                return answer
+            time.sleep(ASK_S)
+        raise MachineError(f"{query} was answered by {answer!r} at last")
+
+    def hear_answers(self, number: int) -> None:
+        """Wait until the listener has answered so often."""
+        self.machine.ask("SYST:EVEN ON")
+        for _ in range(number):
+            self.machine.until(ANSWER)
+
+    def wait_until_idle(self) -> None:
+        """Wait until the test is over."""
+        self.wait_for("SESS:STAT?", lambda answer: "state=idle" in answer)
+
+    def errors(self) -> list[str]:
+        """Return what the firmware has to say, and has not said yet."""
+        errors = []
+        while not (error := self.machine.ask("SYST:ERR?")).startswith("0,"):
+            errors.append(error)
+        return errors
+
+    def data(self) -> Path:
+        """Return what the firmware has on the card, whose power is cut for this."""
+        self.cut_power()
+        return data_of(self.machine.card, self.machine.place)
