@@ -21,7 +21,7 @@ from device.card.u_boot import environment_of
 CARD_BYTES: Final = 1 << 30
 U_BOOT: Final = Path("/usr/lib/u-boot/qemu_arm64/u-boot.bin")
 FLASH_BYTES: Final = 64 << 20  # where this machine's U-Boot looks for its environment
-WAIT_S_MAX: Final = 600.0  # for anything at all, on a very busy machine
+WAIT_S_MAX: Final = 300.0  # for anything at all, on a very busy machine
 ASK_AGAIN_S: Final = 2.0
 
 
@@ -151,6 +151,13 @@ class Machine:
                 self.heard += chunk
         *lines, self._unread = self._unread.split(b"\n")
         return [line.decode(errors="replace").strip() for line in lines]
+
+    def hear_for(self, seconds: float) -> list[str]:
+        """Return all lines that came within a time."""
+        until_s, lines = time.monotonic() + seconds, list[str]()
+        while (left_s := until_s - time.monotonic()) > 0:
+            lines += self.hear(left_s)
+        return lines
 
     def until(self, *words: str, seconds: float = WAIT_S_MAX) -> str:
         """Return the first line from now on that has all these words."""

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Final, Self
 
 from device.simulator.listener import Listener
+from host_tools.live import IDLE_STATES
 from tests.card.machine import Machine, MachineError, data_of, short_directory
 from tests.card.usb_board import UsbBoard
 from tests.firmware.rig import Served
 from tests.firmware.world import a_listener
 
-WAIT_S_MAX: Final = 900.0  # for anything at all, on a very busy machine
+WAIT_S_MAX: Final = 600.0  # for anything at all, on a very busy machine
 ASK_S: Final = 1.0
 ANSWER: Final = "! answer"
 
@@ -59,6 +60,12 @@ class Rig:
         """Plug the tone generator in."""
         self._cables.append(UsbBoard(self.machine.usb, self.served.port))
 
+    def plug_in_again(self) -> None:
+        """Have the tone generator come up anew, as its power does with the machine's."""
+        while self._cables:
+            self._cables.pop().pull()
+        self.plug_in()
+
     def cut_power(self) -> None:
         """Cut the power: what was not flushed to the card is lost."""
         self.machine.cut_power()
@@ -83,7 +90,7 @@ class Rig:
 
     def wait_until_idle(self) -> None:
         """Wait until the test is over."""
-        self.wait_for("SESS:STAT?", lambda answer: "state=idle" in answer)
+        self.wait_for("SESS:STAT?", is_idle)
 
     def errors(self) -> list[str]:
         """Return what the firmware has to say, and has not said yet."""
@@ -96,3 +103,8 @@ class Rig:
         """Return what the firmware has on the card, whose power is cut for this."""
         self.cut_power()
         return data_of(self.machine.card, self.machine.place)
+
+
+def is_idle(state: str) -> bool:
+    """Return whether the answer to SESS:STAT? says that no test is under way."""
+    return state.startswith(IDLE_STATES)

@@ -1,0 +1,50 @@
+"""What the tests of a card share: the card that was made, and what makes others like it."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.card.variants import BUILT, Workshop
+
+# What an emulated machine takes: the program, and Debian's package that has it.
+TOOLS = {
+    "debugfs": "e2fsprogs",
+    "mcopy": "mtools",
+    "mkenvimage": "u-boot-tools",
+    "nbdkit": "nbdkit",
+    "qemu-system-aarch64": "qemu-system-arm",
+    "rauc": "rauc",
+}
+PLACES = "/usr/sbin:/sbin"  # which not everybody's PATH has
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "every_time: is run without ALL=1, too")
+
+
+@pytest.fixture(scope="session")
+def card() -> Path:
+    """Return the card of `make card`."""
+    missing = {
+        package
+        for tool, package in TOOLS.items()
+        if not (shutil.which(tool) or shutil.which(tool, path=PLACES))
+    }
+    if not Path("/usr/lib/u-boot/qemu_arm64/u-boot.bin").exists():
+        missing.add("u-boot-qemu")
+    if missing:
+        pytest.fail(f"these are needed: sudo apt install {' '.join(sorted(missing))}")
+    card = BUILT / "gp-pta-card.img"
+    if not card.exists():
+        pytest.fail("there is no card: make card")
+    return card
+
+
+@pytest.fixture(scope="session")
+def workshop(card: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
+    """Return what makes cards and updates that differ from the one that was made."""
+    place = tmp_path_factory.mktemp("variants")
+    yield Workshop(place)
+    shutil.rmtree(place)

@@ -1,0 +1,71 @@
+"""A hearing test of an emulated device, whose power is cut in the middle."""
+
+import random
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from firmware_py.journal import SealKey, first_broken
+from firmware_py.platform.keys import read_key_file
+from tests.card.rig import Rig, is_idle
+from tests.firmware.crash import Plan, assert_like_undisturbed
+from tests.firmware.world import a_listener
+
+SEED: Final = 20
+CUTS: Final = 10
+LIFE_S_MAX: Final = 12.0
+ANSWERS_BY_HALF: Final = 12
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    """Return a test, and how it comes out undisturbed."""
+    return Plan.of(tmp_path_factory.mktemp("undisturbed"), "N3", "right", 5)
+
+
+def recorded(data: Path) -> bytes:
+    """Return the journal of the only session; empty if there is none."""
+    journals = [*data.glob("session-*.journal")]
+    return journals[0].read_bytes() if journals else b""
+
+
+def check_over(rig: Rig, plan: Plan) -> None:
+    """Let the test come to its end, and compare it with the undisturbed one."""
+    rig.wait_until_idle()
+    data = rig.data()
+    (journal,) = data.glob("session-*.journal")
+    assert_like_undisturbed(journal, plan.undisturbed)
+    key = SealKey(read_key_file(data / "seal.key"))
+    assert first_broken(key, journal.read_bytes().splitlines(keepends=True)) is None
+
+
+@pytest.mark.every_time
+def test_after_a_power_cut_a_test_goes_on_and_comes_out_the_same(card: Path, plan: Plan) -> None:
+    with Rig(card, a_listener("N3")) as rig:
+        assert rig.start() == "GP-PTA,fitting device,0,0.1.0"
+        print(f"from power on to *IDN?: {rig.machine.processor_s:.1f} s of processor time")
+        assert rig.machine.ask("SYST:VERS?").endswith(",slot A")
+        assert rig.machine.ask(f"SESS:STAR {plan.asked}") == "OK"
+        rig.hear_answers(ANSWERS_BY_HALF)
+        before = recorded(rig.data())
+        assert before, "what was answered is on the card"
+        rig.start()
+        assert not is_idle(rig.machine.ask("SESS:STAT?"))
+        check_over(rig, plan)
+        assert recorded(rig.data()).startswith(before)
+
+
+def test_ten_power_cuts_at_random_moments_lose_nothing_recorded(card: Path, plan: Plan) -> None:
+    chance, before = random.Random(SEED), b""
+    print(f"seed {SEED}")
+    with Rig(card, a_listener("N3")) as rig:
+        rig.start()
+        assert rig.machine.ask(f"SESS:STAR {plan.asked}") == "OK"
+        for _ in range(CUTS):
+            rig.machine.hear_for(chance.uniform(0.0, LIFE_S_MAX / CUTS))
+            now = recorded(rig.data())
+            assert now.startswith(before)
+            before = now
+            rig.start()
+        check_over(rig, plan)

@@ -1,0 +1,189 @@
+"""An emulated device takes updates, refuses what is none, and goes back to the system before."""
+
+import random
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from device.card.keys import make_keys
+from tests.card.rig import Rig
+from tests.card.variants import Workshop, boot_file, nothing
+from tests.firmware.world import a_listener
+
+SEED: Final = 20
+CUTS: Final = 10
+# The longest time from the stick to the new system, at which the power is cut.
+UPDATE_S_MAX: Final = 60.0
+OLD: Final = "0.1.0-20200101.000000"
+NEW: Final = "0.1.0-20300101.000000"
+NEWEST: Final = "0.1.0-20310101.000000"
+STICK_MB: Final = 100
+
+
+def stick_with(bundle: Path, *, older: bool = False) -> Path:
+    """Return a USB stick with an update on it."""
+    stick = bundle.with_suffix(".stick")
+    stick.unlink(missing_ok=True)
+    with stick.open("wb") as file:
+        file.truncate(STICK_MB << 20)
+    subprocess.run(["/usr/sbin/mkfs.vfat", stick], check=True, capture_output=True)
+    subprocess.run(["mcopy", "-i", stick, bundle, "::"], check=True)
+    if older:
+        subprocess.run(
+            ["mcopy", "-i", stick, "-", "::gp-pta-older.txt"], check=True, input=b"yes\n"
+        )
+    return stick
+
+
+@pytest.fixture(scope="module")
+def good(workshop: Workshop) -> Path:
+    """Return the bytes of a slot with a newer system."""
+    return workshop.slot("good", nothing, NEW)
+
+
+@pytest.fixture(scope="module")
+def newer(workshop: Workshop, good: Path) -> Path:
+    """Return an update to it."""
+    return workshop.bundle(good, version=NEW, name="newer")
+
+
+@pytest.fixture
+def rig(card: Path) -> Iterator[Rig]:
+    """Return a device that has measured an ear."""
+    with Rig(card, a_listener("N3")) as rig:
+        rig.start()
+        assert rig.machine.ask("SESS:STAR RIGHT,SEED=5") == "OK"
+        rig.wait_until_idle()
+        yield rig
+
+
+def recorded(rig: Rig) -> bytes:
+    return next(rig.data().glob("session-*.journal")).read_bytes()
+
+
+def slot_of(rig: Rig) -> str:
+    return rig.machine.ask("SYST:VERS?").rpartition(",")[2]
+
+
+def told(rig: Rig, *words: str) -> str:
+    """Wait until the firmware says something, and return it."""
+    return rig.wait_for("SYST:ERR?", lambda error: all(word in error for word in words))
+
+
+def installed(rig: Rig) -> str:
+    """Wait until an update is over, and the machine is up again; return what is said of it."""
+    rig.machine.until("U-Boot")
+    rig.plug_in_again()
+    rig.machine.started()
+    return rig.wait_for("SYST:UPD?", lambda answer: answer.startswith("none,"))
+
+
+def test_an_update_on_a_stick_is_installed_after_the_test_and_keeps_everything(
+    rig: Rig, newer: Path
+) -> None:
+    assert rig.machine.ask("SESS:STAR RIGHT,SEED=6") == "OK"
+    rig.machine.plug_in_stick(stick_with(newer))
+    rig.wait_until_idle()
+    assert installed(rig) == f"none,{NEW} is good: it was installed, and has passed its trial"
+    assert slot_of(rig) == "slot B"
+    assert len(rig.machine.ask("SESS:LIST?").split(";")) == 2
+    assert len([*rig.data().glob("session-*.journal")]) == 2
+    assert f"GP-PTA {NEW}, slot B" in boot_file(rig.machine.card, "gp-pta-status.txt")
+    rig.start()
+    assert slot_of(rig) == "slot B"
+
+
+def test_what_is_no_update_for_this_device_is_refused(
+    rig: Rig, workshop: Workshop, good: Path, newer: Path, tmp_path: Path
+) -> None:
+    changed = bytearray(newer.read_bytes())
+    changed[len(changed) // 2] ^= 1
+    (workshop.place / "changed.raucb").write_bytes(changed)
+    make_keys(tmp_path)
+    bundles = {
+        workshop.place / "changed.raucb": ("refused",),
+        workshop.bundle(good, tmp_path, version=NEW, name="stranger"): ("stranger", "refused"),
+        workshop.bundle(good, compatible="other-board", name="other"): ("refused", "ompatible"),
+        workshop.bundle(good, version=OLD, name="older"): ("refused", f"{OLD} is older than"),
+    }
+    for bundle, words in bundles.items():
+        rig.machine.plug_in_stick(stick_with(bundle))
+        print(told(rig, *words))
+        rig.machine.pull_stick()
+    assert slot_of(rig) == "slot A"
+    rig.start()
+    assert slot_of(rig) == "slot A"
+
+
+def hangs(root: Path) -> None:
+    """Have the first process hang, so that only the watchdog can help."""
+    systemd = root / "usr/lib/systemd/systemd"
+    systemd.unlink()
+    systemd.write_text("#!/usr/bin/sh\nwhile :; do sleep 1000; done\n")
+    systemd.chmod(0o755)
+
+
+def does_not_start(root: Path) -> None:
+    """Have the firmware end at once."""
+    python = root / "opt/gp-pta/bin/python"
+    python.unlink()
+    python.symlink_to("/usr/bin/false")
+
+
+def fails_self_test(root: Path) -> None:
+    """Have the self-test find that the disk is at fault."""
+    (source,) = root.glob("opt/gp-pta/**/firmware_py/self_check.py")
+    text = source.read_text()
+    source.unlink()
+    source.write_text(
+        f"{text}\n\ndef disk_part(*_, **__):\n    return Part('disk', False, 'bad')\n"
+    )
+    for compiled in source.parent.glob("__pycache__/self_check.*"):
+        compiled.unlink()
+
+
+@pytest.mark.parametrize("change", [does_not_start, hangs, fails_self_test])
+def test_a_system_that_is_not_good_is_rolled_back_by_itself(
+    rig: Rig, workshop: Workshop, change: Callable[[Path], None]
+) -> None:
+    before = recorded(rig)
+    rig.start()
+    slot = workshop.slot(change.__name__, change, NEWEST)
+    bundle = workshop.bundle(slot, version=NEWEST, name=change.__name__)
+    began_s = time.monotonic()
+    rig.machine.plug_in_stick(stick_with(bundle))
+    for _ in range(3):
+        rig.machine.until("U-Boot")
+        rig.plug_in_again()
+    rig.machine.until("U-Boot")
+    rig.plug_in_again()
+    rig.machine.started()
+    assert slot_of(rig) == "slot A"
+    assert "slot B did not pass its trial" in told(rig, "trial")
+    print(f"rolled back after {time.monotonic() - began_s:.0f} s")
+    assert recorded(rig) == before
+
+
+def test_ten_power_cuts_at_random_moments_of_an_update(
+    rig: Rig, workshop: Workshop, good: Path
+) -> None:
+    chance = random.Random(SEED)
+    print(f"seed {SEED}")
+    before = recorded(rig)
+    sticks = [
+        stick_with(workshop.bundle(good, version=version, name=f"cut-{version}"), older=True)
+        for version in (NEW, NEWEST)
+    ]
+    rig.start()
+    for cut in range(CUTS):
+        rig.machine.plug_in_stick(sticks[cut % 2])
+        rig.machine.hear_for(chance.uniform(0.0, UPDATE_S_MAX))
+        assert recorded(rig) == before
+        rig.start()
+        print(f"cut {cut}: {slot_of(rig)}, {rig.machine.ask('SYST:UPD?')}")
+    rig.wait_for("SYST:UPD?", lambda answer: answer.startswith("none"))
+    assert recorded(rig) == before
