@@ -25,6 +25,7 @@ TARGET ?= all
 KILLS ?= 200
 CRASH_ARGS ?=
 AUDIT_ARGS ?= --strict
+ALL ?=
 SEEDS ?= 2000
 FIRST ?= 0
 SBC_ARGS ?=
@@ -37,7 +38,7 @@ TEST := $(VENV)/test.txt
 DEV := $(VENV)/dev.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help demo kernels test test-arm bench bench-instructions bench-peers bench-benefit aid fuzz sbc soak crash audit image card wheels
+.PHONY: help demo kernels test test-arm test-card bench bench-instructions bench-peers bench-benefit aid fuzz sbc soak crash audit image card wheels
 .PHONY: lint lock clean
 
 help: ## say what there is to make
@@ -103,6 +104,9 @@ image: set-up-test ## make images of the firmware without Numba; for one machine
 
 card: set-up-test ## make the device as one file for a memory card; needs Debian; options in CARD_ARGS
 	$(BIN)/python -m device.card.build $(CARD_ARGS)
+
+test-card: card ## start that card in an emulated machine and cut its power; ALL=1: all of it, and updates
+	$(BIN)/python -m pytest -n 0 tests/card $(if $(ALL),,-m every_time) $(TEST_ARGS)
 
 wheels: set-up-test ## make wheels for every machine, in dist, and try the one for this machine
 	$(BIN)/python -m device.image.wheels

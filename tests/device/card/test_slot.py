@@ -142,8 +142,10 @@ def test_a_module_that_the_kernel_has_not_is_named() -> None:
 
 
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not installed")
-def test_the_first_process_is_a_clean_script() -> None:
+def test_the_scripts_of_a_card_are_clean() -> None:
+    scripts = [INIT, *(INIT.parent / "root/usr/lib/gp-pta").iterdir()]
     done = subprocess.run(
-        ["shellcheck", "--shell=dash", INIT], capture_output=True, text=True, check=False
-    )
+        ["shellcheck", "-x", "--shell=dash", *scripts],
+        cwd=INIT.parents[3], capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "")

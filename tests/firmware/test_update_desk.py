@@ -1,0 +1,193 @@
+"""The console's commands for an update, and the system of a card behind them."""
+
+import base64
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from firmware_py.card_system import CardSystem
+from firmware_py.console.console import Console
+from firmware_py.console.table import UnderWay, page_lines
+from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.self_check import Part
+from firmware_py.update_desk import COMMANDS, PIECE_BYTES_MAX, UpdateDesk
+from host_tools.commands.update import pieces_of
+
+PAGE: Final = Path(__file__).parents[2] / "firmware_py" / "console" / "README.md"
+BUNDLE: Final = bytes(range(256)) * 3
+SHA256: Final = hashlib.sha256(BUNDLE).hexdigest()
+BEGIN: Final = f"SYST:UPD:BEG {len(BUNDLE)},{SHA256}"
+GOOD: Final = [Part(name, True, "-") for name in ("wire", "board", "disk")]
+
+
+class Card:
+    """A card's system, and the console in front of it."""
+
+    def __init__(self, data: DataDirectory, place: Path) -> None:
+        self.place, self.updates = place, data.path / "update"
+        self.under_way, self.free_bytes = UnderWay.NOTHING, 10**9
+        self.data = data
+        self.start()
+
+    def start(self) -> None:
+        """Start the firmware, perhaps again."""
+        self.system = CardSystem(self.place, self.data)
+        self._console = Console((), None, under_way=lambda: self.under_way)
+        self._console.add(COMMANDS, UpdateDesk(self.system, lambda: self.free_bytes))
+
+    def ask(self, line: str) -> str:
+        return self._console.execute(line)[-1]
+
+    def send(self, begun: int = 0) -> None:
+        for line in pieces_of(BUNDLE, begun):
+            assert self.ask(line) == "OK"
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> Iterator[Card]:
+    place = tmp_path / "system"
+    (place / "told").mkdir(parents=True)
+    (place / "slot").write_text("slot A\n")
+    data = DataDirectory(tmp_path / "data", None)
+    yield Card(data, place)
+    data.close()
+
+
+def test_the_page_of_the_console_has_the_table() -> None:
+    """As `python -m firmware_py.update_desk` prints it."""
+    assert "\n".join(page_lines(COMMANDS)) in PAGE.read_text()
+
+
+def test_the_longest_piece_fits_into_a_line() -> None:
+    lines = list(pieces_of(bytes(PIECE_BYTES_MAX), 0))
+    assert len(lines) == 1
+    assert len(lines[0].replace(" 0,", " 199999999,")) <= 200
+
+
+@pytest.mark.parametrize(("word", "older"), [("", False), (" NEWER", False), (" OLDER", True)])
+def test_an_update_that_came_is_handed_over(card: Card, word: str, older: bool) -> None:
+    assert card.ask("SYST:UPD?") == "none"
+    assert card.ask(BEGIN) == "OK"
+    card.send()
+    assert card.ask("SYST:UPD?") == f"receiving,{len(BUNDLE)},{len(BUNDLE)}"
+    assert card.ask(f"SYST:UPD:END{word}") == "OK"
+    assert (card.updates / "bundle.raucb").read_bytes() == BUNDLE
+    assert (card.updates / "older").exists() == older
+    assert card.ask("SYST:UPD?") == "installing"
+    assert "is being installed" in card.ask(BEGIN)
+    (card.updates / "bundle.raucb").unlink()
+    (card.place / "update").write_text("refused: no\n")
+    card.system.look(idle=True)
+    assert card.ask("SYST:UPD?") == "none,refused: no"
+
+
+def test_what_has_come_outlives_the_power(card: Card) -> None:
+    card.ask(BEGIN)
+    card.ask(next(iter(pieces_of(BUNDLE, 0))))
+    card.start()
+    assert card.ask("SYST:UPD?") == "none"
+    assert "no update was begun" in card.ask("SYST:UPD:END")
+    assert card.ask(BEGIN) == "OK"
+    assert card.ask("SYST:UPD?") == f"receiving,{PIECE_BYTES_MAX},{len(BUNDLE)}"
+    card.send(PIECE_BYTES_MAX)
+    assert card.ask("SYST:UPD:END") == "OK"
+    assert (card.updates / "bundle.raucb").read_bytes() == BUNDLE
+
+
+def test_another_update_throws_away_what_came_of_the_one_before(card: Card) -> None:
+    card.ask(BEGIN)
+    card.send()
+    assert card.ask(f"SYST:UPD:BEG 5,{'0' * 64}") == "OK"
+    assert card.ask("SYST:UPD:DATA 0,aGVsbG8=") == "OK"
+    assert len([*card.updates.iterdir()]) == 1
+    assert "it is thrown away" in card.ask("SYST:UPD:END")
+    assert [*card.updates.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("SYST:UPD:BEG 5,abc", "sha256 is 'abc'; allowed are 64 characters"),
+        (f"SYST:UPD:BEG 0,{SHA256}", "allowed are whole numbers from 1 to 200000000 bytes"),
+        ("SYST:UPD:DATA 0,aGVsbG8", "no base64"),
+        ("SYST:UPD:DATA 5,aGVsbG8=", "offset is 5, with 5 bytes; allowed is 0"),
+        (f"SYST:UPD:DATA 0,{base64.b64encode(bytes(129)).decode()}", "up to 128"),
+        ("SYST:UPD:END", "0 of 128 bytes have come"),
+    ],
+)
+def test_what_is_no_part_of_an_update_is_refused(card: Card, line: str, words: str) -> None:
+    card.ask(f"SYST:UPD:BEG 128,{SHA256}")
+    assert words in card.ask(line)
+
+
+def test_an_update_waits_for_the_test_and_for_room(card: Card) -> None:
+    card.under_way = UnderWay.TEST
+    assert card.ask(BEGIN).startswith("ERROR -221")
+    card.under_way = UnderWay.NOTHING
+    card.free_bytes = 20_000_100
+    assert f"needs {len(BUNDLE)} bytes; 100 are free" in card.ask(BEGIN)
+
+
+def test_a_disk_that_fails_is_told(card: Card) -> None:
+    card.updates.write_text("in the way")
+    assert card.ask(BEGIN).startswith("ERROR -250")
+
+
+def test_a_bundle_of_a_stick_is_handed_over_when_nothing_is_under_way(card: Card) -> None:
+    card.updates.mkdir()
+    (card.updates / "offered.raucb").write_bytes(BUNDLE)
+    card.system.look(idle=False)
+    assert not card.system.updating
+    card.system.look(idle=True)
+    assert card.system.updating
+    assert (card.updates / "bundle.raucb").read_bytes() == BUNDLE
+
+
+def test_what_the_system_finds_wrong_is_told_once(card: Card) -> None:
+    faults = card.place / "faults"
+    assert card.system.look(idle=True) == []
+    faults.write_text("one\n")
+    assert card.system.look(idle=True) == ["one"]
+    faults.write_text("one\ntwo\n")
+    assert card.system.look(idle=True) == ["two"]
+
+
+def bad_disk(card: Card) -> str:
+    return card.system.judge([Part("disk", False, "full"), *GOOD[:2]], [])
+
+
+def bad_recording(card: Card) -> str:
+    return card.system.judge(GOOD, ["comes out differently"])
+
+
+@pytest.mark.parametrize(
+    ("judged", "words"), [(bad_disk, "disk: full"), (bad_recording, "comes out differently")]
+)
+def test_a_system_on_trial_that_is_not_good_is_told_apart(
+    card: Card, judged: Callable[[Card], str], words: str
+) -> None:
+    (card.place / "trial").touch()
+    card.start()
+    assert card.ask("SYST:UPD?") == "trial"
+    assert judged(card) == f"this system, slot A, does not pass its trial: {words}"
+    assert not (card.place / "told/well").exists()
+
+
+def test_a_system_on_trial_that_is_good_says_so(card: Card) -> None:
+    assert bad_disk(card) == "", "nobody asked"
+    (card.place / "trial").touch()
+    card.start()
+    nothing_plugged_in = [*GOOD, Part("button", False, "stuck")]
+    assert card.system.judge(nothing_plugged_in, []) == ""
+    assert (card.place / "told/well").exists()
+    (card.place / "trial").unlink()
+    card.system.look(idle=True)
+    assert card.ask("SYST:UPD?") == "none"
+
+
+def test_without_a_card_there_is_nothing_to_tell(card: Card) -> None:
+    system = CardSystem(None, card.data)
+    assert (system.slot, system.look(idle=True), system.judge([], ["bad"])) == ("", [], "")
