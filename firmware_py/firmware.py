@@ -258,9 +258,8 @@ class Firmware:
 
     def _try_system(self, wrong: list[str]) -> None:
         """Find out whether the system is good, if nobody knows that yet and a board answers."""
-        if not self._system.is_to_be_judged or self._board.is_lost:
-            return
-        if words := self._system.judge(self._instrument.parts(), wrong):
+        asked = self._system.is_to_be_judged and not self._board.is_lost
+        if asked and (words := self._system.judge(self._instrument.parts(), wrong)):
             raise self._last_words(EXIT_FAULT, grammar.SYSTEM_ERROR, words)
 
     def _wait(self) -> None:

@@ -43,13 +43,25 @@ def test_a_conduct_brings_its_values_and_what_is_said_besides_stays(
     assert found == {**CONDUCTS[conduct], "tones_max": 50}
 
 
+def test_what_the_system_of_a_card_reads_is_let_pass(tmp_path: Path) -> None:
+    path = tmp_path / "device.toml"
+    path.write_text('[card]\nconsole = "usb"\nclock = 2026-12-24T10:30:00\n')
+    assert read_configuration(path) == read_configuration(_empty(tmp_path))
+
+
+def _empty(place: Path) -> Path:
+    path = place / "empty.toml"
+    path.touch()
+    return path
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("[tset]\n", "'tset' is not a known table; did you mean 'test'?"),
         (
             "tones_max = 30\n",
-            "'tones_max' is not a known table; known are console, device, journal, test",
+            "'tones_max' is not a known table; known are card, console, device, journal, test",
         ),
         ("test = 3\n", "'test' is 3; it has to be a table, [test]"),
         ("[[test]]\n", "'test' is [{}]; it has to be a table, [test]"),
@@ -78,6 +90,18 @@ def test_a_conduct_brings_its_values_and_what_is_said_besides_stays(
         ("[device]\nreconnect_s = nan\n", "[device] reconnect_s is nan; allowed are numbers from"),
         ('[device]\nevents = "on"\n', "[device] events is 'on'; allowed are true and false"),
         ("[console]\npni = 3\n", "[console] 'pni' is not a known key; did you mean 'pin'?"),
+        (
+            '[card]\nconsole = "gadget"\n',
+            '[card] console is \'gadget\'; allowed are "uart" and "usb"',
+        ),
+        (
+            '[card]\nclock = "noon"\n',
+            "[card] clock is 'noon'; allowed is a date with a time of day",
+        ),
+        (
+            '[console]\nnew_pin = "4711"\n',
+            "new_pin: only the system of a card takes a PIN in plain",
+        ),
         ("[console]\npin = 4711\n", "[console] pin is not the hash of a PIN, which is not repeat"),
         ("console = 4711\n", "'console' is no table; it has to be a table, [console]"),
         ('[console]\npin = "4711"\n', "allowed is what gp-pta-device --hash-pin prints"),
