@@ -1,0 +1,110 @@
+"""What is wrong with a card, or plugged into it, is said at the console and on the boot partition."""
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from device.card.card import CARD_BYTES
+from tests.card.machine import FLASH_BYTES, ROOM_BYTES
+from tests.card.rig import Rig
+from tests.card.usb_board import UsbBoard
+from tests.card.variants import boot_file, with_configuration
+
+STATUS: Final = "gp-pta-status.txt"
+
+
+def test_without_a_tone_generator_the_firmware_waits_and_says_so(card: Path) -> None:
+    with Rig(card) as rig:
+        rig.start(plugged_in=False)
+        assert "board FAULT, does not answer" in rig.machine.ask("*TST?")
+        assert any("tone generator: cannot open" in error for error in rig.errors())
+        rig.plug_in()
+        rig.wait_for("*TST?", lambda answer: answer.startswith("0,"))
+        rig.machine.hear_for(5)
+        rig.cut_power()
+        assert "The firmware runs" in boot_file(rig.machine.card, STATUS)
+
+
+def test_a_second_tone_generator_is_named(card: Path) -> None:
+    with Rig(card) as rig:
+        rig.start()
+        with UsbBoard(rig.machine.second_usb, rig.served.port):
+            rig.wait_for("SYST:ERR?", lambda error: "there are 2 tone generators" in error)
+        rig.machine.hear_for(5)
+        rig.cut_power()
+        assert "there are 2 tone generators" in boot_file(rig.machine.card, STATUS)
+
+
+def test_a_typo_in_the_configuration_is_named(card: Path) -> None:
+    with Rig(card) as rig:
+        with_configuration(rig.machine.card, "[test]\nlevle_max_db_hl = 90\n")
+        rig.machine.switch_on()
+        line = rig.machine.until("ERROR -310")
+        assert "[test] 'levle_max_db_hl' is not a known key" in line
+        rig.machine.hear_for(8)
+        rig.cut_power()
+        assert "levle_max_db_hl" in boot_file(rig.machine.card, STATUS)
+        with_configuration(rig.machine.card, "[test]\nlevel_max_db_hl = 90\n")
+        rig.start()
+
+
+def test_a_new_pin_is_replaced_by_its_hash(card: Path) -> None:
+    with Rig(card) as rig:
+        with_configuration(rig.machine.card, '[console]\nnew_pin = "2580"\n')
+        rig.start(plugged_in=False)
+        assert rig.machine.ask("SYST:PIN?") == "LOCKED"
+        assert rig.machine.ask("SESS:LIST?").startswith("ERROR -203")
+        assert rig.machine.ask("SYST:PIN 2580") == "OK"
+        rig.cut_power()
+        told = boot_file(rig.machine.card, "gp-pta.toml")
+        assert "2580" not in told
+        assert 'pin = "pbkdf2-sha256$' in told
+
+
+def test_the_console_on_usb_is_what_the_next_start_is_told(card: Path) -> None:
+    with Rig(card) as rig:
+        with_configuration(rig.machine.card, '[card]\nconsole = "usb"\n')
+        rig.machine.switch_on()
+        rig.machine.until("U-Boot")
+        rig.machine.until("U-Boot")
+        rig.cut_power()
+        with rig.machine.card.open("rb") as file:
+            file.seek(0x8000)
+            assert b"\0CONSOLE=usb\0" in file.read(512)
+
+
+def test_a_clock_that_was_never_set_is_named_and_set_by_the_configuration(card: Path) -> None:
+    with Rig(card) as rig:
+        rig.start("-rtc", "base=1970-01-02", plugged_in=False)
+        assert any("the clock says 1970" in error for error in rig.errors())
+        rig.cut_power()
+        with_configuration(rig.machine.card, "[card]\nclock = 2026-12-24T10:30:00\n")
+        rig.start("-rtc", "base=1970-01-02")
+        assert "clock ok, 2026-12-24T10:3" in rig.machine.ask("*TST?")
+
+
+def test_a_card_that_is_too_small_is_named(card: Path) -> None:
+    with Rig(card, card_bytes=CARD_BYTES) as rig:
+        rig.start()
+        assert any("the data partition cannot be" in error for error in rig.errors())
+
+
+def test_a_card_that_has_become_read_only_is_named(card: Path) -> None:
+    with Rig(card) as rig:
+        rig.start()
+        rig.cut_power()
+        rig.machine.switch_on(read_only=True)
+        assert "ERROR" in rig.machine.until("Read-only file system")
+
+
+def test_a_full_data_partition_is_named_and_keeps_what_was_recorded(card: Path) -> None:
+    with Rig(card, card_bytes=CARD_BYTES + ROOM_BYTES) as rig:
+        rig.start()
+        assert rig.machine.ask("SESS:STAR RIGHT,SEED=5") == "OK"
+        rig.wait_until_idle()
+        journal = next(rig.data().glob("session-*.journal")).read_bytes()
+        rig.machine.fill_data()
+        rig.start(plugged_in=False)
+        assert "disk FAULT" in rig.machine.ask("*TST?")
+        assert next(rig.data().glob("session-*.journal")).read_bytes() == journal
