@@ -20,6 +20,7 @@ from device.card.u_boot import environment_of
 
 CARD_BYTES: Final = 1 << 30
 U_BOOT: Final = Path("/usr/lib/u-boot/qemu_arm64/u-boot.bin")
+ROOM_BYTES: Final = 48 << 20  # of a small data partition
 FLASH_BYTES: Final = 64 << 20  # where this machine's U-Boot looks for its environment
 WAIT_S_MAX: Final = 300.0  # for anything at all, on a very busy machine
 ASK_AGAIN_S: Final = 2.0
@@ -72,7 +73,7 @@ class Machine:
         """Return the socket of another one."""
         return self.place / "usb-2"
 
-    def switch_on(self, *options: str) -> Self:
+    def switch_on(self, *options: str, read_only: bool = False) -> Self:
         """Switch the power on; options are QEMU's."""
         self.cut_power()
         for name in ("console", "usb", "usb-2", "qmp", "nbd"):
@@ -88,7 +89,8 @@ class Machine:
             "qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a53", "-smp", "2", "-m", "1024",
             "-display", "none", "-nodefaults", "-bios", str(U_BOOT),
             "-drive", f"if=pflash,index=1,format=raw,file={self.place / 'flash.img'}",
-            "-drive", f"if=none,id=card,format=raw,file=nbd:unix:{self.place / 'nbd'}",
+            "-drive", f"if=none,id=card,format=raw,file=nbd:unix:{self.place / 'nbd'}"
+            + (",readonly=on" if read_only else ""),
             "-device", "virtio-blk-pci,drive=card",
             "-chardev", f"socket,id=console,path={self.place / 'console'},server=on,wait=off",
             "-serial", "chardev:console",
@@ -110,6 +112,20 @@ class Machine:
         self._console = socket.socket(socket.AF_UNIX)
         self._console.connect(str(self.place / "console"))
         return self
+
+    def fill_data(self) -> None:
+        """Fill the data partition, as somebody at another computer may; the power is off."""
+        data = self.place / "data.ext4"
+        filling = self.place / "filling"
+        filling.write_bytes(os.urandom(ROOM_BYTES))
+        subprocess.run(
+            ["/usr/sbin/debugfs", "-w", "-R", f"write {filling} filling", data],
+            check=False, capture_output=True,
+        )  # fmt: skip
+        subprocess.run(["/usr/sbin/e2fsck", "-fy", data], check=False, capture_output=True)
+        with self.card.open("r+b") as card:
+            card.seek(_data_partition(self.card)[0])
+            card.write(data.read_bytes())
 
     def cut_power(self) -> None:
         """Cut the power: what was not flushed to the card is lost."""
@@ -267,17 +283,16 @@ def data_of(card: Path, place: Path) -> Path:
     whole, out = place / "data.ext4", place / "data"
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir()
-    entry = card.read_bytes()[494:510]
-    start, sectors = (int.from_bytes(entry[at : at + 4], "little") for at in (8, 12))
+    start, size = _data_partition(card)
     with card.open("rb") as source, whole.open("wb") as target:
-        source.seek(start * 512)
-        for _ in range(sectors // 2048):
+        source.seek(start)
+        for _ in range(size >> 20):
             block = source.read(1 << 20)
             if block.count(0) == len(block):
                 target.seek(len(block), os.SEEK_CUR)
             else:
                 target.write(block)
-        target.truncate(sectors * 512)
+        target.truncate(size)
     subprocess.run(["/usr/sbin/e2fsck", "-fy", whole], check=False, capture_output=True)
     subprocess.run(
         ["/usr/sbin/debugfs", "-R", f"rdump /lib/gp-pta {out}", whole],
@@ -285,3 +300,11 @@ def data_of(card: Path, place: Path) -> Path:
         capture_output=True,
     )
     return out / "gp-pta"
+
+
+def _data_partition(card: Path) -> tuple[int, int]:
+    """Return where the data partition begins and its size, in bytes."""
+    with card.open("rb") as file:
+        entry = file.read(512)[494:510]
+    start, sectors = (int.from_bytes(entry[at : at + 4], "little") for at in (8, 12))
+    return start * 512, sectors * 512

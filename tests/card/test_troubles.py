@@ -1,12 +1,10 @@
-"""What is wrong with a card, or plugged into it, is said at the console and on the boot partition."""
+"""What is wrong with a card, or plugged into it, is said at its console and in its status file."""
 
-import os
-import subprocess
 from pathlib import Path
 from typing import Final
 
 from device.card.card import CARD_BYTES
-from tests.card.machine import FLASH_BYTES, ROOM_BYTES
+from tests.card.machine import ROOM_BYTES
 from tests.card.rig import Rig
 from tests.card.usb_board import UsbBoard
 from tests.card.variants import boot_file, with_configuration
