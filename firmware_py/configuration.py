@@ -17,7 +17,7 @@ RECONNECT_S_LIMITS = (3.0, 3600.0)  # one try a second, and a greeting takes tim
 MEMORY_RESERVE_MB_LIMITS = (0, 4096)
 CONSOLES = ("uart", "usb")
 KEYS = {  # of every table
-    "card": ["clock", "console"],
+    "card": ["board_report", "clock", "console"],
     "console": ["new_pin", "pin"],
     "device": ["calibration", "events", "memory_reserve_mb", "reconnect_s"],
     "journal": ["pseudonym_key", "seal_key"],
@@ -111,6 +111,8 @@ def _check_card(card: dict[str, Any]) -> None:
     if clock is not None and not isinstance(clock, datetime.datetime):
         such = "a date with a time of day such as 2026-12-24T10:30:00"
         raise ConfigurationError(f"[card] clock is {clock!r}; allowed is {such}")
+    if not isinstance(report := card.get("board_report", False), bool):
+        raise ConfigurationError(f"[card] board_report is {report!r}; allowed are true and false")
 
 
 def _refuse_unknown(kind: str, given: dict[str, Any], known: list[str], place: str = "") -> None:

@@ -92,6 +92,12 @@ def _add_other_ends(p: argparse.ArgumentParser) -> None:
         "and a running firmware is not disturbed",
     )
     p.add_argument(
+        "--board-report",
+        action="store_true",
+        help="say what this machine is, what --check says, and what a person has yet to see on a "
+        "real board, to be ticked and sent back; and end",
+    )
+    p.add_argument(
         "--hash-pin",
         action=HashPin,
         nargs=0,
@@ -176,15 +182,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(f"--speed is {arguments.speed:g}; allowed is 0.1 to 1000")
     if arguments.clock is not None and arguments.speed != 1.0:
         return _refuse("--clock and --speed: one of them is allowed")
-    return _check(arguments) if arguments.check else _run(arguments)
+    return _look(arguments) if arguments.check or arguments.board_report else _run(arguments)
 
 
-def _check(arguments: argparse.Namespace) -> int:
-    from firmware_py.readiness import check, readiness
+def _look(arguments: argparse.Namespace) -> int:
+    """Say what can be said without running."""
+    from firmware_py.readiness import check, line, readiness
 
-    return check(
-        readiness(_ports(arguments), arguments.data, arguments.config, arguments.calibration)
-    )
+    parts = readiness(_ports(arguments), arguments.data, arguments.config, arguments.calibration)
+    if not arguments.board_report:
+        return check(parts)
+    from datetime import UTC, datetime
+
+    from firmware_py import board_report
+
+    for told in board_report.lines(datetime.now(UTC), [line(part) for part in parts]):
+        print(printable(told))
+    return EXIT_DONE
 
 
 def _ports(arguments: argparse.Namespace) -> tuple["Port", "Port"]:

@@ -39,11 +39,19 @@ def check(parts: Iterable[Part]) -> int:
     """Print a line for every part; return the code of the first that is at fault, or 0."""
     codes = []
     for part in parts:
-        code = EXIT_DONE if part.works else CODES[part.name]
-        verdict = "ok" if part.works else "FAULT" if code else "warning"
-        print(printable(f"{verdict:8} {part.name:15} {part.words}"), flush=True)
-        codes.append(code)
+        print(line(part), flush=True)
+        codes.append(_code(part))
     return next(filter(None, codes), EXIT_DONE)
+
+
+def line(part: Part) -> str:
+    """Return a line on a part."""
+    verdict = "ok" if part.works else "FAULT" if _code(part) else "warning"
+    return printable(f"{verdict:8} {part.name:15} {part.words}")
+
+
+def _code(part: Part) -> int:
+    return EXIT_DONE if part.works else CODES[part.name]
 
 
 def readiness(

@@ -24,6 +24,9 @@ ROOM_BYTES: Final = 48 << 20  # of a small data partition
 FLASH_BYTES: Final = 64 << 20  # where this machine's U-Boot looks for its environment
 WAIT_S_MAX: Final = 300.0  # for anything at all, on a very busy machine
 ASK_AGAIN_S: Final = 2.0
+# Of this machine's PL011: the register that says what interrupts, and its bit for bytes that came
+INTERRUPTS: Final = 0x0900_0038
+RECEIVES: Final = 0x10
 
 
 class MachineError(Exception):
@@ -205,7 +208,7 @@ class Machine:
         """Type until the firmware answers; return who it is."""
         until_s, ask_s = time.monotonic() + WAIT_S_MAX, 0.0
         while time.monotonic() < until_s:
-            if time.monotonic() >= ask_s:  # what nobody reads yet comes back as an echo
+            if time.monotonic() >= ask_s and self._console_is_read():
                 self.type("*IDN?")
                 ask_s = time.monotonic() + ASK_AGAIN_S
             for line in self.hear(0.5):
@@ -214,6 +217,15 @@ class Machine:
                         pass
                     return line
         raise self._error("*IDN? was not answered")
+
+    def _console_is_read(self) -> bool:
+        """Return whether the system has opened the console: its port interrupts when a byte comes.
+
+        A line loses what nobody reads. This one keeps it, and a port whose queue is full when it is
+        opened never interrupts.
+        """
+        told = self.monitor("human-monitor-command", **{"command-line": f"xp /1wx {INTERRUPTS:#x}"})
+        return bool(int(told.split()[-1], 16) & RECEIVES)
 
     def _error(self, what: str) -> MachineError:
         kernel = self.place / "kernel.log"

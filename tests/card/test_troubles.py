@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from device.card.card import CARD_BYTES
+from firmware_py.board_report import TO_BE_SEEN
 from tests.card.machine import ROOM_BYTES
 from tests.card.rig import Rig
 from tests.card.usb_board import UsbBoard
@@ -58,6 +59,18 @@ def test_a_new_pin_is_replaced_by_its_hash(card: Path) -> None:
         told = boot_file(rig.machine.card, "gp-pta.toml")
         assert "2580" not in told
         assert 'pin = "pbkdf2-sha256$' in told
+
+
+def test_a_report_on_the_board_is_written_if_asked_for(card: Path) -> None:
+    with Rig(card) as rig:
+        with_configuration(rig.machine.card, "[card]\nboard_report = true\n")
+        rig.start(plugged_in=False)
+        rig.machine.hear_for(20)
+        rig.cut_power()
+        told = boot_file(rig.machine.card, "gp-pta-board-report.txt")
+        assert "slot: slot A" in told
+        assert "watchdog: i6300ESB" in told
+        assert told.count("[ ]") == len(TO_BE_SEEN)
 
 
 def test_the_console_on_usb_is_what_the_next_start_is_told(card: Path) -> None:

@@ -45,7 +45,7 @@ def test_a_conduct_brings_its_values_and_what_is_said_besides_stays(
 
 def test_what_the_system_of_a_card_reads_is_let_pass(tmp_path: Path) -> None:
     path = tmp_path / "device.toml"
-    path.write_text('[card]\nconsole = "usb"\nclock = 2026-12-24T10:30:00\n')
+    path.write_text('[card]\nconsole = "usb"\nclock = 2026-12-24T10:30:00\nboard_report = true\n')
     assert read_configuration(path) == read_configuration(_empty(tmp_path))
 
 
@@ -97,6 +97,10 @@ def _empty(place: Path) -> Path:
         (
             '[card]\nclock = "noon"\n',
             "[card] clock is 'noon'; allowed is a date with a time of day",
+        ),
+        (
+            '[card]\nboard_report = "yes"\n',
+            "[card] board_report is 'yes'; allowed are true and false",
         ),
         (
             '[console]\nnew_pin = "4711"\n',
