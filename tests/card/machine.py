@@ -20,7 +20,9 @@ from device.card.u_boot import environment_of
 
 CARD_BYTES: Final = 1 << 30
 U_BOOT: Final = Path("/usr/lib/u-boot/qemu_arm64/u-boot.bin")
+BANNER: Final = "U-Boot 2"  # and the rest of the year: what it says first
 ROOM_BYTES: Final = 48 << 20  # of a small data partition
+OWNER: Final = 900  # the firmware's user
 FLASH_BYTES: Final = 64 << 20  # where this machine's U-Boot looks for its environment
 WAIT_S_MAX: Final = 300.0  # for anything at all, on a very busy machine
 ASK_AGAIN_S: Final = 2.0
@@ -118,12 +120,21 @@ class Machine:
 
     def fill_data(self) -> None:
         """Fill the data partition, as somebody at another computer may; the power is off."""
-        data = self.place / "data.ext4"
-        filling = self.place / "filling"
-        filling.write_bytes(os.urandom(ROOM_BYTES))
+        self.put_on_data("/", "filling", os.urandom(ROOM_BYTES))
+
+    def put_on_data(self, directory: str, name: str, content: bytes) -> None:
+        """Write a file of the firmware's on the data partition, as much of it as it has room for.
+
+        The power is off. What `data_of` has left is used.
+        """
+        data, file = self.place / "data.ext4", self.place / "file"
+        file.write_bytes(content)
+        told = [f"mkdir {directory}", f"cd {directory}", f"write {file} {name}"]
+        for path in (*([] if directory == "/" else [directory]), name):
+            told += [f"sif {path} {field} {OWNER}" for field in ("uid", "gid")]
         subprocess.run(
-            ["/usr/sbin/debugfs", "-w", "-R", f"write {filling} filling", data],
-            check=False, capture_output=True,
+            ["/usr/sbin/debugfs", "-w", "-f", "-", data],
+            input="\n".join(told), text=True, check=False, capture_output=True,
         )  # fmt: skip
         subprocess.run(["/usr/sbin/e2fsck", "-fy", data], check=False, capture_output=True)
         with self.card.open("r+b") as card:
@@ -152,22 +163,35 @@ class Machine:
 
     def type(self, line: str) -> None:
         """Type a line at the console."""
+        self.send(f"{line}\n".encode())
+
+    def fileno(self) -> int:
+        """Return the console's file descriptor."""
+        assert self._console is not None
+        return self._console.fileno()
+
+    def send(self, words: bytes) -> None:
+        """Send bytes to the console."""
         assert self._console is not None
         self._console.settimeout(WAIT_S_MAX)
-        self._console.sendall(f"{line}\n".encode())
+        self._console.sendall(words)
+
+    def receive(self, seconds: float = WAIT_S_MAX) -> bytes:
+        """Return what comes from the console next; empty: nothing came in time."""
+        assert self._console is not None
+        self._console.settimeout(seconds)
+        with suppress(TimeoutError):
+            if not (words := self._console.recv(65536)):
+                raise self._error("the machine ended")
+            self.heard += words
+            return words
+        return b""
 
     def hear(self, seconds: float) -> list[str]:
         """Return the lines that came within a time; a line is returned once."""
-        assert self._console is not None
         until_s = time.monotonic() + seconds
         while b"\n" not in self._unread and (left_s := until_s - time.monotonic()) > 0:
-            self._console.settimeout(left_s)
-            with suppress(TimeoutError):
-                chunk = self._console.recv(65536)
-                if not chunk:
-                    raise self._error("the machine ended")
-                self._unread += chunk
-                self.heard += chunk
+            self._unread += self.receive(left_s)
         *lines, self._unread = self._unread.split(b"\n")
         return [line.decode(errors="replace").strip() for line in lines]
 
@@ -208,7 +232,7 @@ class Machine:
         """Type until the firmware answers; return who it is."""
         until_s, ask_s = time.monotonic() + WAIT_S_MAX, 0.0
         while time.monotonic() < until_s:
-            if time.monotonic() >= ask_s and self._console_is_read():
+            if time.monotonic() >= ask_s and self.is_read():
                 self.type("*IDN?")
                 ask_s = time.monotonic() + ASK_AGAIN_S
             for line in self.hear(0.5):
@@ -218,7 +242,7 @@ class Machine:
                     return line
         raise self._error("*IDN? was not answered")
 
-    def _console_is_read(self) -> bool:
+    def is_read(self) -> bool:
         """Return whether the system has opened the console: its port interrupts when a byte comes.
 
         A line loses what nobody reads. This one keeps it, and a port whose queue is full when it is

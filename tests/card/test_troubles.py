@@ -5,7 +5,7 @@ from typing import Final
 
 from device.card.card import CARD_BYTES
 from firmware_py.board_report import TO_BE_SEEN
-from tests.card.machine import ROOM_BYTES
+from tests.card.machine import BANNER, ROOM_BYTES
 from tests.card.rig import Rig
 from tests.card.usb_board import UsbBoard
 from tests.card.variants import boot_file, with_configuration
@@ -77,8 +77,8 @@ def test_the_console_on_usb_is_what_the_next_start_is_told(card: Path) -> None:
     with Rig(card) as rig:
         with_configuration(rig.machine.card, '[card]\nconsole = "usb"\n')
         rig.machine.switch_on()
-        rig.machine.until("U-Boot")
-        rig.machine.until("U-Boot")
+        rig.machine.until(BANNER)
+        rig.machine.until(BANNER)
         rig.cut_power()
         with rig.machine.card.open("rb") as file:
             file.seek(0x8000)

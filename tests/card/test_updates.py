@@ -1,17 +1,24 @@
 """An emulated device takes updates, refuses what is none, and goes back to the system before."""
 
+import hashlib
 import random
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from device.card.keys import make_keys
+from device.card.keys import keyring, make_keys
+from firmware_py.card_system import PART
+from host_tools.commands.update import EXIT_GOOD
+from tests.card.cable import Cable
+from tests.card.machine import BANNER
 from tests.card.rig import Rig
-from tests.card.variants import Workshop, boot_file, nothing
+from tests.card.variants import BUILT, Workshop, boot_file, nothing
 from tests.firmware.world import a_listener
 
 SEED: Final = 20
@@ -22,6 +29,9 @@ OLD: Final = "0.1.0-20200101.000000"
 NEW: Final = "0.1.0-20300101.000000"
 NEWEST: Final = "0.1.0-20310101.000000"
 STICK_MB: Final = 100
+SENT_NOW_BYTES: Final = 200_000
+SEND_S: Final = 8.0
+ASK_S: Final = 0.5
 
 
 def stick_with(bundle: Path, *, older: bool = False) -> Path:
@@ -76,10 +86,21 @@ def told(rig: Rig, *words: str) -> str:
 
 def installed(rig: Rig) -> str:
     """Wait until an update is over, and the machine is up again; return what is said of it."""
-    rig.machine.until("U-Boot")
+    rig.machine.until(BANNER)
     rig.plug_in_again()
     rig.machine.started()
     return rig.wait_for("SYST:UPD?", lambda answer: answer.startswith("none,"))
+
+
+@contextmanager
+def updating(cable: Cable, bundle: Path) -> Iterator[subprocess.Popen[str]]:
+    """Run `gp-pta update`."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "host_tools.main", "update", cable.url, bundle],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    ) as process:  # fmt: skip
+        yield process
+        process.kill()
 
 
 def test_an_update_on_a_stick_is_installed_after_the_test_and_keeps_everything(
@@ -104,7 +125,9 @@ def test_what_is_no_update_for_this_device_is_refused(
     changed[len(changed) // 2] ^= 1
     (workshop.place / "changed.raucb").write_bytes(changed)
     make_keys(tmp_path)
+    (workshop.place / "photo.raucb").write_bytes(b"no update at all")
     bundles = {
+        workshop.place / "photo.raucb": ("photo.raucb on the USB stick was refused",),
         workshop.place / "changed.raucb": ("refused",),
         workshop.bundle(good, tmp_path, version=NEW, name="stranger"): ("stranger", "refused"),
         workshop.bundle(good, compatible="other-board", name="other"): ("refused", "ompatible"),
@@ -117,6 +140,47 @@ def test_what_is_no_update_for_this_device_is_refused(
     assert slot_of(rig) == "slot A"
     rig.start()
     assert slot_of(rig) == "slot A"
+
+
+def test_an_update_over_the_cable_is_gone_on_with_after_a_power_cut(rig: Rig, newer: Path) -> None:
+    content = newer.read_bytes()
+    part = f"{PART}-{hashlib.sha256(content).hexdigest()[:16]}"
+    before = recorded(rig)
+    # So much came earlier: the whole of it takes an hour in this machine.
+    rig.machine.put_on_data("/lib/gp-pta/update", part, content[:-SENT_NOW_BYTES])
+    rig.start()
+    with Cable(rig.machine) as cable, updating(cable, newer) as sending:
+        time.sleep(SEND_S)
+        sending.kill()
+    kept = (rig.data() / "update" / part).read_bytes()
+    assert content.startswith(kept)
+    assert len(kept) >= len(content) - SENT_NOW_BYTES
+    print(f"{len(content) - len(kept)} bytes are left to send")
+    rig.start()
+    with Cable(rig.machine) as cable, updating(cable, newer) as sending:
+        while rig.machine.heard.count(BANNER.encode()) < 2:  # it started again
+            assert sending.poll() is None
+            time.sleep(ASK_S)
+        rig.plug_in_again()
+        words = sending.communicate()[0]
+    assert sending.returncode == EXIT_GOOD, words
+    assert f"{NEW} is good: it was installed, and has passed its trial" in words
+    assert words.rstrip().endswith("slot B")
+    assert recorded(rig) == before
+
+
+def test_a_key_that_came_with_an_update_signs_the_next_one(
+    rig: Rig, workshop: Workshop, tmp_path: Path
+) -> None:
+    make_keys(tmp_path)
+    both = keyring(BUILT / "keys") + keyring(tmp_path)
+    for name, version, keys in (("old", NEW, BUILT / "keys"), ("new", NEWEST, tmp_path)):
+        slot = workshop.slot(f"signed-by-{name}", nothing, version, both)
+        rig.start()
+        rig.machine.plug_in_stick(
+            stick_with(workshop.bundle(slot, keys, version=version, name=f"{name}-key"))
+        )
+        assert installed(rig).startswith(f"none,{version} is good")
 
 
 def hangs(root: Path) -> None:
@@ -157,9 +221,9 @@ def test_a_system_that_is_not_good_is_rolled_back_by_itself(
     began_s = time.monotonic()
     rig.machine.plug_in_stick(stick_with(bundle))
     for _ in range(3):
-        rig.machine.until("U-Boot")
+        rig.machine.until(BANNER)
         rig.plug_in_again()
-    rig.machine.until("U-Boot")
+    rig.machine.until(BANNER)
     rig.plug_in_again()
     rig.machine.started()
     assert slot_of(rig) == "slot A"
