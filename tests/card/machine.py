@@ -14,7 +14,7 @@ import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TextIO
 
 from device.card.u_boot import environment_of
 
@@ -53,6 +53,7 @@ class Machine:
         self.card = place / "card.img"
         self._processes: list[subprocess.Popen[bytes]] = []
         self._console: socket.socket | None = None
+        self._monitor: TextIO | None = None
         self._unread = b""
         self.heard = b""  # at the console, since the power came on
         if not self.card.exists():
@@ -114,8 +115,12 @@ class Machine:
         )  # fmt: skip
         for path in (self.place / "qmp", self.usb, self.second_usb, self.place / "console"):
             self._wait_for(path)
-        self._console = socket.socket(socket.AF_UNIX)
-        self._console.connect(str(self.place / "console"))
+        self._console = self._connected("console")
+        # Kept: a monitor that is left and met again at once may not answer any more.
+        with self._connected("qmp") as line:
+            self._monitor = line.makefile("rw")
+        self._monitor.readline()
+        self.monitor("qmp_capabilities")
         return self
 
     def fill_data(self) -> None:
@@ -147,9 +152,11 @@ class Machine:
             process.send_signal(signal.SIGKILL)
             process.wait()
         self._processes.clear()
-        if self._console is not None:
-            self._console.close()
-            self._console = None
+        for end in (self._console, self._monitor):
+            if end is not None:
+                with suppress(OSError):  # what was not sent yet
+                    end.close()
+        self._console = self._monitor = None
 
     @property
     def processor_s(self) -> float:
@@ -277,15 +284,11 @@ class Machine:
 
     def monitor(self, command: str, **arguments: Any) -> Any:
         """Have QEMU do something, and return its answer."""
-        with socket.socket(socket.AF_UNIX) as line:
-            line.connect(str(self.place / "qmp"))
-            with line.makefile("rw") as file:
-                file.readline()
-                for what, about in (("qmp_capabilities", {}), (command, arguments)):
-                    file.write(json.dumps({"execute": what, "arguments": about}) + "\n")
-                    file.flush()
-                    while not {"return", "error"} & (told := json.loads(file.readline())).keys():
-                        pass  # an event
+        assert self._monitor is not None
+        self._monitor.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
+        self._monitor.flush()
+        while not {"return", "error"} & (told := json.loads(self._monitor.readline())).keys():
+            pass  # an event
         if "error" in told:
             raise self._error(f"{command}: {told['error']['desc']}")
         return told["return"]
@@ -293,6 +296,12 @@ class Machine:
     def wait_for_end(self) -> None:
         """Wait until the machine has switched itself off."""
         self._processes[-1].wait(WAIT_S_MAX)
+
+    def _connected(self, name: str) -> socket.socket:
+        line = socket.socket(socket.AF_UNIX)
+        line.settimeout(WAIT_S_MAX)
+        line.connect(str(self.place / name))
+        return line
 
     def _start(self, *command: str, name: str) -> None:
         with (self.place / f"{name}.log").open("ab") as log:

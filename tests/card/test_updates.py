@@ -126,16 +126,17 @@ def test_what_is_no_update_for_this_device_is_refused(
     (workshop.place / "changed.raucb").write_bytes(changed)
     make_keys(tmp_path)
     (workshop.place / "photo.raucb").write_bytes(b"no update at all")
+    stranger = workshop.bundle(good, tmp_path, version=NEW, name="stranger")
     bundles = {
-        workshop.place / "photo.raucb": ("photo.raucb on the USB stick was refused",),
-        workshop.place / "changed.raucb": ("refused",),
-        workshop.bundle(good, tmp_path, version=NEW, name="stranger"): ("stranger", "refused"),
-        workshop.bundle(good, compatible="other-board", name="other"): ("refused", "ompatible"),
-        workshop.bundle(good, version=OLD, name="older"): ("refused", f"{OLD} is older than"),
+        workshop.place / "photo.raucb": "photo.raucb on the USB stick was refused: it is no update",
+        workshop.place / "changed.raucb": "was refused: it has changed since it was signed",
+        stranger: "was refused: it is not signed by a key that this device believes",
+        workshop.bundle(good, compatible="other-board", name="other"): "it is for another device",
+        workshop.bundle(good, version=OLD, name="older"): f"was refused: {OLD} is older than",
     }
     for bundle, words in bundles.items():
         rig.machine.plug_in_stick(stick_with(bundle))
-        print(told(rig, *words))
+        print(told(rig, words))
         rig.machine.pull_stick()
     assert slot_of(rig) == "slot A"
     rig.start()
