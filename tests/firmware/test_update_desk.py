@@ -2,6 +2,8 @@
 
 import base64
 import hashlib
+import os
+import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
@@ -13,7 +15,7 @@ from firmware_py.console.console import Console
 from firmware_py.console.table import UnderWay, page_lines
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.self_check import Part
-from firmware_py.update_desk import COMMANDS, PIECE_BYTES_MAX, UpdateDesk
+from firmware_py.update_desk import COMMANDS, PIECE_BYTES_MAX, SYNCED_BYTES, UpdateDesk
 from host_tools.commands.update import pieces_of
 
 PAGE: Final = Path(__file__).parents[2] / "firmware_py" / "console" / "README.md"
@@ -84,17 +86,41 @@ def test_an_update_that_came_is_handed_over(card: Card, word: str, older: bool) 
     assert card.ask("SYST:UPD?") == "none,refused: no"
 
 
-def test_what_has_come_outlives_the_power(card: Card) -> None:
-    card.ask(BEGIN)
-    card.ask(next(iter(pieces_of(BUNDLE, 0))))
+@pytest.mark.parametrize("synced", [0, 1, 2, 5])
+def test_what_was_synced_outlives_the_power_and_zeros_after_it_do_not(
+    card: Card, synced: int
+) -> None:
+    bundle = random.Random(synced).randbytes(synced * SYNCED_BYTES + 1000)
+    begin = f"SYST:UPD:BEG {len(bundle)},{hashlib.sha256(bundle).hexdigest()}"
+    card.ask(begin)
+    for line in list(pieces_of(bundle, 0))[:-1]:
+        assert card.ask(line) == "OK"
+    (part,) = card.updates.iterdir()
+    with part.open("r+b") as file:  # as ext4 has it where a block was growing
+        file.seek(max(0, synced * SYNCED_BYTES - PIECE_BYTES_MAX))
+        file.write(bytes(PIECE_BYTES_MAX))
     card.start()
     assert card.ask("SYST:UPD?") == "none"
     assert "no update was begun" in card.ask("SYST:UPD:END")
-    assert card.ask(BEGIN) == "OK"
-    assert card.ask("SYST:UPD?") == f"receiving,{PIECE_BYTES_MAX},{len(BUNDLE)}"
-    card.send(PIECE_BYTES_MAX)
+    assert card.ask(begin) == "OK"
+    kept = max(0, synced - 1) * SYNCED_BYTES
+    assert card.ask("SYST:UPD?") == f"receiving,{kept},{len(bundle)}"
+    for line in pieces_of(bundle, kept):
+        assert card.ask(line) == "OK"
     assert card.ask("SYST:UPD:END") == "OK"
-    assert (card.updates / "bundle.raucb").read_bytes() == BUNDLE
+    assert (card.updates / "bundle.raucb").read_bytes() == bundle
+
+
+def test_a_whole_block_that_came_is_on_the_disk(
+    card: Card, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda number: synced.append(os.fstat(number).st_size))
+    bundle = bytes(3 * SYNCED_BYTES)
+    card.ask(f"SYST:UPD:BEG {len(bundle)},{hashlib.sha256(bundle).hexdigest()}")
+    for line in pieces_of(bundle, 0):
+        assert card.ask(line) == "OK"
+    assert [size // SYNCED_BYTES for size in synced] == [1, 2, 3]
 
 
 def test_another_update_throws_away_what_came_of_the_one_before(card: Card) -> None:
@@ -126,6 +152,10 @@ def test_what_is_no_part_of_an_update_is_refused(card: Card, line: str, words: s
 def test_an_update_waits_for_the_test_and_for_room(card: Card) -> None:
     card.under_way = UnderWay.TEST
     assert card.ask(BEGIN).startswith("ERROR -221")
+    card.under_way = UnderWay.NOTHING
+    assert card.ask(BEGIN) == "OK"
+    card.under_way = UnderWay.TEST
+    assert card.ask(next(iter(pieces_of(BUNDLE, 0)))).startswith("ERROR -221")
     card.under_way = UnderWay.NOTHING
     card.free_bytes = 20_000_100
     assert f"needs {len(BUNDLE)} bytes; 100 are free" in card.ask(BEGIN)
