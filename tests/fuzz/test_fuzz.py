@@ -96,6 +96,19 @@ def test_of_inputs_that_come_to_the_same_only_the_first_is_tried(tmp_path: Path)
     assert tried == [b"a", b"b"]
 
 
+def test_an_input_hangs_by_processor_time_whatever_else_the_machine_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.fuzz.tries.SECONDS_MAX", 0.01)
+
+    def hang(_data: bytes, _directory: Path) -> None:
+        while True:
+            pass
+
+    with pytest.raises(TimeoutError, match="processor time"):
+        Tries(Target(hang, lambda: iter([b"a"])), tmp_path)(b"a")
+
+
 def test_a_journal_takes_no_more_bytes_than_an_input_has_for_it() -> None:
     chance = random.Random(SEED)
     for _ in range(INPUTS):
