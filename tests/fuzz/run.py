@@ -71,7 +71,8 @@ def fuzz(name: str, inputs: int, seed: int) -> None:
             target.check(data, directory)
         options = [
             f"-runs={inputs}", f"-seed={seed}", f"-max_len={target.bytes_max}",
-            f"-timeout={WALL_SECONDS_MAX}", f"-rss_limit_mb={MEGABYTES_MAX}",
+            f"-timeout={WALL_SECONDS_MAX}", f"-report_slow_units={WALL_SECONDS_MAX}",
+            f"-rss_limit_mb={MEGABYTES_MAX}",
             f"-artifact_prefix={found}/", "-print_final_stats=1", "-print_pcs=0", "-verbosity=0",
         ]  # fmt: skip
         atheris.Setup([name, str(begin), str(found), *options], Tries(target, directory))
