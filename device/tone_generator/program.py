@@ -112,25 +112,27 @@ class Board:
     def turn(self) -> bool:
         """Do what is due, and wait a little; return False when the REPL is asked for."""
         count = self.port.read(self._wait_ms())
-        ticks = self._advance_output()
-        if count or self.server.sounding or self._unsettled():
-            self.server.advance(self.clock.now_us)
-            told_us = self._poll_buttons(ticks)
+        ticks = self.clock.tick()
+        upto_us = self.clock.now_us
+        # The buttons first: whenever the program stands still, what is told of the tone is known
+        # up to every press that is told, and no press is unknown that was before `upto_us`.
+        changes = self._settled(ticks) if self._unsettled() else ()
+        self._advance_output()
+        if count or changes or self.server.sounding:
+            self.server.advance(upto_us, changes)
             if count:
                 data = self.port.received(count)
                 if CONTROL_C in data and self._nobody_talks():
                     return False
-                self.server.receive(data, self.clock.now_us, told_us)
+                self.server.receive(data, self.clock.now_us, self._told_us(ticks, upto_us))
                 self._advance_output()  # a command takes milliseconds
-                self.server.advance(self.clock.now_us)
         self._send()
         return True
 
-    def _advance_output(self) -> int:
-        # Has the output do what is due by now, and returns the ticks of that time.
+    def _advance_output(self) -> None:
+        # Has the output do what is due by now.
         ticks = self.clock.tick()
         self.output.advance(ticks, self.clock.now_us)
-        return ticks
 
     def _wait_ms(self) -> int:
         if self._unsettled():
@@ -140,15 +142,21 @@ class Board:
     def _unsettled(self) -> bool:
         return self.buttons[0].unsettled or self.buttons[1].unsettled
 
-    def _poll_buttons(self, ticks: int) -> int:
-        # Tells what has settled, and returns the time up to which everything has been told.
-        told_us = now_us = self.clock.now_us
+    def _settled(self, ticks: int) -> "list[tuple[int, int, bool]]":
+        # Asks the buttons, and returns what has settled: when, which, whether it is down.
+        now_us = self.clock.now_us
+        return [
+            (now_us - ticks_diff(ticks, button.since_ticks_us), button.number, button.down)
+            for button in self.buttons
+            if button.poll()
+        ]
+
+    def _told_us(self, ticks: int, upto_us: int) -> int:
+        # Up to when everything has been told: to the first edge of a contact that still bounces.
+        told_us = upto_us
         for button in self.buttons:
-            if button.poll():
-                at_us = now_us - ticks_diff(ticks, button.since_ticks_us)
-                self.server.button(button.number, button.down, at_us)
             if button.unsettled:
-                told_us = min(told_us, now_us - ticks_diff(ticks, button.pending_ticks_us()))
+                told_us = min(told_us, upto_us - ticks_diff(ticks, button.pending_ticks_us()))
         return told_us
 
     def _nobody_talks(self) -> bool:

@@ -21,7 +21,7 @@ from firmware_py.link.messages import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any, Protocol
 
     Pairs = tuple[tuple[str, str | int], ...]
@@ -113,10 +113,9 @@ class ToneGenerator:
         self._name = name
         self._host_silence_us = host_silence_us
         self._reader = LineReader()
-        self._heard_host_us = 0
-        self._now_us = self._told_us = 0
+        self._heard_host_us = self._now_us = self._told_us = 0
         self._host: str | None = None
-        self._last_sequence = 0
+        self._last_sequence = self._dropped = 0
         self._last_answer: bytes | None = None
         self.tone_id = NO_TONE
         self._tone_ear = 0
@@ -127,7 +126,6 @@ class ToneGenerator:
         self._noise_lost = False  # it ended by itself, and the host may not know
         self.outbox = Outbox()
         self._down: list[int] = []  # buttons
-        self._dropped = 0
         self._commands: dict[str, Callable[[Values], Values]] = {
             "hello": self._hello,
             "serial": self._identify,
@@ -159,16 +157,16 @@ class ToneGenerator:
         """Return when the board falls silent if no frame comes; None: nothing sounds."""
         return self._heard_host_us + self._host_silence_us if self.sounding else None
 
-    def advance(self, now_us: int) -> None:
-        """Tell what has happened, and fall silent when the host has.
+    def advance(self, now_us: int, changes: "Sequence[tuple[int, int, bool]]" = ()) -> None:
+        """Tell what has happened, in its order, and fall silent when the host has.
 
-        Parameters
-        ----------
-        now_us : int
-            Board time, to which the output has been advanced.
+        All is known up to `now_us`, board time, and of the output up to the last of these changes
+        of buttons, which were not told: when, which, whether it is down.
         """
         self._now_us = now_us
-        self._tell_tone()
+        for at_us, number, down in sorted(changes):
+            self.button(number, down, at_us)
+        self._tell_tone(now_us)
         if self.sounding and now_us - self._heard_host_us >= self._host_silence_us:
             lost = self._noise_ear >= 0
             self._silence()
@@ -176,8 +174,10 @@ class ToneGenerator:
 
     def button(self, number: int, down: bool, at_us: int) -> None:
         """Tell that a button has gone down or up; a press may end the tone."""
-        may_end = down and self._press_buttons & number and self._accepted and self._told_on
-        ends = may_end and at_us - self._output.began_us >= self._press_us
+        self._tell_tone(at_us)  # what came first
+        sounds = self._accepted and self._told_on and not self._output.ended
+        ends = sounds and down and self._press_buttons & number
+        ends = ends and at_us - self._output.began_us >= self._press_us
         if ends:
             self._accepted = False
             self._output.cut()  # before it is told, which takes milliseconds
@@ -188,7 +188,7 @@ class ToneGenerator:
         verb = "button-down" if down else "button-up"
         self.outbox.happened(verb, {"us": at_us, "button": number})
         if ends:
-            self._tell_off(self._now_us, 1)
+            self._tell_off(max(self._now_us, at_us), 1)
 
     def receive(self, data: bytes, now_us: int, told_us: int) -> None:
         """Take bytes from the host.
@@ -211,15 +211,16 @@ class ToneGenerator:
             self._now_us = now_us
             self._told_us = told_us
             self._take_command(sequence, verb, fields)
-            self._tell_tone()
+            self._tell_tone(told_us)
 
     # Events
 
-    def _tell_tone(self) -> None:
+    def _tell_tone(self, upto_us: int) -> None:
+        # What came after that waits: a press before it may not have been told yet.
         output = self._output
-        if self._accepted and output.began and not self._told_on:
+        if self._accepted and output.began and not self._told_on and output.began_us <= upto_us:
             self._tell_on(output.began_us)
-        if self._accepted and output.ended and self._told_on:
+        if self._accepted and output.ended and self._told_on and output.ended_us <= upto_us:
             self._accepted = False
             self._tell_off(output.ended_us, 0)
 
@@ -233,6 +234,7 @@ class ToneGenerator:
     def _silence(self) -> None:
         # Whatever sounds is cut; a tone that had not begun yet has begun and ended now.
         self._end_noise()
+        self._tell_tone(self._now_us)
         if not self._accepted:
             return
         self._accepted = False

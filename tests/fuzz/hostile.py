@@ -23,6 +23,9 @@ CALIBRATION: Final = REPO / "device" / "calibration" / "example.toml"
 PERSON: Final = {"identifier": "P-17", "age_years": 67.0, "sex": "F"}
 CHANGES_MAX: Final = 3  # of a journal; more hide one another
 DEPTH_MAX: Final = 9  # of a place in a record: a field of a threshold lies six deep
+# What a journal takes of an input at most: bytes after that would change nothing.
+CHANGE_BYTES_MAX: Final = 8 + 2 * DEPTH_MAX
+JOURNAL_BYTES_MAX: Final = 2 + CHANGES_MAX * CHANGE_BYTES_MAX
 # What acts on a terminal, a line, a page, a spreadsheet, a picture, or a configuration.
 TEXTS: Final = (
     "\x1b[2J\x1b]0;owned\x07", "a\nb", "a\r\n12,complete", "\u202egnp.exe", "\u2066a\u2069",

@@ -4,6 +4,7 @@ What it finds is left in `tests/fuzz/corpus/TARGET/`, to be mended and kept ther
 """
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -19,8 +20,11 @@ PACKAGES: Final = ("firmware_py", "device", "host_tools")
 FURTHER: Final = ("tomllib", "csv")
 MEMORY: Final = Path("/dev/shm")  # files there are no work for a disk
 ALL: Final = "all"
-SECONDS_MAX: Final = 10  # an input: more is a hang
+WALL_SECONDS_MAX: Final = 300  # an input, wherever it hangs; `Tries` knows of most, and sooner
 MEGABYTES_MAX: Final = 1024  # with coverage and Numba; the firmware itself has a limit of its own
+
+# Arrays here are small: to share them out among threads takes longer than to compute.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def compiled_modules() -> list[str]:
@@ -32,7 +36,8 @@ def compiled_modules() -> list[str]:
 
 with atheris.instrument_imports(include=[*PACKAGES, *FURTHER], exclude=compiled_modules()):
     from firmware_py.inference.kernel import prepare
-    from tests.fuzz.targets import INPUT_BYTES_MAX, TARGETS
+    from tests.fuzz.targets import TARGETS
+    from tests.fuzz.tries import Tries
 
 
 def main() -> int:
@@ -65,13 +70,12 @@ def fuzz(name: str, inputs: int, seed: int) -> None:
             (begin / str(number)).write_bytes(data)
             target.check(data, directory)
         options = [
-            f"-runs={inputs}", f"-seed={seed}", f"-max_len={INPUT_BYTES_MAX}",
-            f"-timeout={SECONDS_MAX}", f"-rss_limit_mb={MEGABYTES_MAX}",
+            f"-runs={inputs}", f"-seed={seed}", f"-max_len={target.bytes_max}",
+            f"-timeout={WALL_SECONDS_MAX}", f"-report_slow_units={WALL_SECONDS_MAX}",
+            f"-rss_limit_mb={MEGABYTES_MAX}",
             f"-artifact_prefix={found}/", "-print_final_stats=1", "-print_pcs=0", "-verbosity=0",
         ]  # fmt: skip
-        atheris.Setup(
-            [name, str(begin), str(found), *options], lambda data: target.check(data, directory)
-        )
+        atheris.Setup([name, str(begin), str(found), *options], Tries(target, directory))
         print(f"fuzzing {name}")
         atheris.Fuzz()
 

@@ -8,7 +8,7 @@ did, and some more, with every `make test`.
 import binascii
 import json
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -31,7 +31,7 @@ from firmware_py.link.frames import FrameError, LineReader, decode, encode
 from firmware_py.session import ReplayError, replay
 from host_tools.research.methods.population import PopulationError, read_population
 from tests.console.instrument import connected
-from tests.fuzz.commands import commands
+from tests.fuzz.commands import BYTES_MAX, commands, trial_of
 from tests.fuzz.served import served
 from tests.journal.simulated_disk import SimulatedDisk
 
@@ -51,6 +51,9 @@ class Target:
     # takes the bytes, and a directory for files; raises only if something is wrong
     check: Callable[[bytes, Path], None]
     seeds: Callable[[], Iterator[bytes]]  # returns inputs to begin from
+    bytes_max: int = INPUT_BYTES_MAX
+    # returns what bytes come to: of those that come to the same, one is enough
+    meaning: Callable[[bytes], Hashable] = bytes
 
 
 # The wire
@@ -332,6 +335,6 @@ TARGETS: Final = {
     "audiograms": Target(audiograms, _of_text(TABLE)),
     "population": Target(population, _of_text(TABLE)),
     "prior": Target(prior, _prior_seeds),
-    "commands": Target(commands, _of_choices),
+    "commands": Target(commands, _of_choices, BYTES_MAX, trial_of),
     "served": Target(served, _of_choices),
 }

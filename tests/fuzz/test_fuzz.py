@@ -8,7 +8,10 @@ import pytest
 
 from firmware_py.procedure.events import Action
 from firmware_py.procedure.hearing import HearingTest
+from tests.fuzz.commands import QUICK, SLOW, SLOW_OF, trial_of
+from tests.fuzz.hostile import JOURNAL_BYTES_MAX, Choices, hostile_journal
 from tests.fuzz.targets import TARGETS, Target
+from tests.fuzz.tries import Tries
 
 CORPUS: Final = Path(__file__).parent / "corpus"
 SEED: Final = 20261121
@@ -80,6 +83,47 @@ def test_a_session_that_breaks_the_procedure_is_seen(
     monkeypatch.setattr(HearingTest, "handle", faulty)
     with pytest.raises(ZeroDivisionError):
         TARGETS["session"].check(next(iter(TARGETS["session"].seeds())), tmp_path)
+
+
+def test_of_inputs_that_come_to_the_same_only_the_first_is_tried(tmp_path: Path) -> None:
+    tried: list[bytes] = []
+    target = Target(
+        lambda data, _directory: tried.append(data), lambda: iter([b"a"]), meaning=bytes.lower
+    )
+    tries = Tries(target, tmp_path)
+    for data in (b"a", b"A", b"b", b"a"):
+        tries(data)
+    assert tried == [b"a", b"b"]
+
+
+def test_an_input_hangs_by_processor_time_whatever_else_the_machine_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.fuzz.tries.SECONDS_MAX", 0.01)
+
+    def hang(_data: bytes, _directory: Path) -> None:
+        while True:
+            pass
+
+    with pytest.raises(TimeoutError, match="processor time"):
+        Tries(Target(hang, lambda: iter([b"a"])), tmp_path)(b"a")
+
+
+def test_a_journal_takes_no_more_bytes_than_an_input_has_for_it() -> None:
+    chance = random.Random(SEED)
+    for _ in range(INPUTS):
+        data = chance.randbytes(2 * JOURNAL_BYTES_MAX)
+        cut = data[:JOURNAL_BYTES_MAX]
+        assert hostile_journal(Choices(data)) == hostile_journal(Choices(cut))
+
+
+def test_a_changed_input_of_a_slow_command_is_seldom_one_again() -> None:
+    """Or a fuzzer draws pictures nearly all the time."""
+    seeds = [bytes([first, second]) for first in range(8) for second in range(SLOW_OF)]
+    slow = [seed for seed in seeds if list(trial_of(seed).command) in SLOW]
+    assert 0 < len(slow) < 2 * 8
+    after = [list(trial_of(seed + b"x").command) for seed in slow]
+    assert sum(command in QUICK for command in after) > 0.9 * len(after)
 
 
 def test_the_alarm_rings(tmp_path: Path) -> None:

@@ -23,9 +23,12 @@ class FakeTime:
     """The clock of the fake board."""
 
     us = 0
+    asked: Callable[[], None] | None = None  # what happens whenever the program looks at it
 
 
 def ticks_us() -> int:
+    if FakeTime.asked is not None:
+        FakeTime.asked()
     return FakeTime.us % TICKS
 
 
@@ -167,7 +170,7 @@ for _function in (ticks_us, ticks_add, ticks_diff):
 
 def power_on(us: int = 0) -> None:
     """Forget everything, and start the clock anew, at a time if one is given."""
-    FakeTime.us = us
+    FakeTime.us, FakeTime.asked = us, None
     for made in (Pin.made, PWM.made):
         made.clear()
     I2S.made.clear()

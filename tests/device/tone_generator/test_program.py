@@ -295,6 +295,57 @@ def test_a_ping_in_a_bounce_says_the_time_before_it(bench: Bench) -> None:
     assert [verb for _, verb, _ in bench.run(20)] == ["button-down"]
 
 
+TURNS = 3
+
+
+class Standstill:
+    """Presses both buttons while the program stands still, at one of its looks at the clock."""
+
+    def __init__(self, bench: Bench, look: int) -> None:
+        self.bench, self.look, self.looks = bench, look, 0
+        self.pressed_us: list[int] = []
+        FakeTime.asked = self
+
+    def __call__(self) -> None:
+        self.looks += 1
+        if self.looks == self.look:
+            for name in ("unsure", "heard"):
+                pass_time(100 * MS)
+                self.pressed_us.append(FakeTime.us)
+                self.bench.button(0, name)
+            pass_time(500 * MS)
+
+
+@pytest.mark.usefixtures("_elsewhere")
+@pytest.mark.parametrize("output", ["pwm", "i2s"])
+@pytest.mark.parametrize("buttons", [0, 1])
+def test_what_happens_while_the_program_stands_still_is_told_in_its_order(
+    output: str, buttons: int
+) -> None:
+    """The end of a tone was told before a press that came first, and the host disbelieved it."""
+    met, look = True, 0
+    while met:
+        look += 1
+        bench = Bench(output=output)
+        bench.ask("hello", wire=1, host="0000000a")
+        bench.ask("tone", **TONE, buttons=buttons)
+        bench.told += bench.run(200)
+        still = Standstill(bench, look)
+        bench.port.incoming = encode(bench.sequence + 1, "ping")
+        for _ in range(TURNS):
+            assert bench.board.turn()
+        met = bool(still.pressed_us)
+        told = [each for each in bench.told + bench.run(700) if each[1] != "ok"]
+        times_us = [us for us, _ in as_times(told)]
+        assert times_us == sorted(times_us), f"look {look}"
+        if met:
+            verbs = [verb for _, verb in as_times(told)]
+            assert sorted(verbs) == ["button-down", "button-down", "tone-off", "tone-on"]
+            downs_us = [us for us, verb in as_times(told) if verb == "button-down"]
+            assert downs_us == still.pressed_us
+    assert look > 2 * TURNS
+
+
 def test_a_button_waits_for_quiet() -> None:
     power_on()
     button = Button(2, 1)
