@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.files import written
+from host_tools.symbols import ear_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,10 +22,7 @@ PALE: Final = "#d9d9d9"
 RED: Final = "#c00020"
 WIDE_SIGN: Final = "~"  # before a threshold whose 95 % band is wider than the test wanted
 WIDE_MARKER: Final = r"$\sim$"  # the same, as Matplotlib takes it for a marker
-# As clinics draw them (ISO 8253-1).
-EAR_COLOURS: Final = {RIGHT: RED, LEFT: "#0047c0"}
-EAR_MARKERS: Final = {RIGHT: "o", LEFT: "x"}
-MASKED_MARKERS: Final = {RIGHT: "^", LEFT: "s"}  # with noise in the other ear
+EAR_COLOURS: Final = {ear: ear_colour(ear) for ear in (RIGHT, LEFT)}
 COLOURS: Final = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", GREY)
 DASHES: Final = ("solid", (0, (5, 1.5)), (0, (1.5, 1.5)))
 
