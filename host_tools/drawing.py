@@ -63,11 +63,20 @@ def new_figure(width_inch: float, height_inch: float, **options: Any) -> "Figure
     return Figure(figsize=(width_inch, height_inch), layout="constrained", **options)
 
 
-def in_style(salt: str = "gp-pta") -> Any:
-    """Return the context in which a picture is drawn and saved; `salt` varies the names in SVG."""
+def in_style(salt: str = "gp-pta", **more: Any) -> Any:
+    """Return the context in which a picture is drawn and saved.
+
+    Parameters
+    ----------
+    salt : str
+        Varies the names in SVG.
+    **more
+        Settings of Matplotlib that differ from those of `STYLE`.
+    """
     import matplotlib
 
-    return matplotlib.rc_context({**STYLE, "svg.hashsalt": salt})
+    settings: Any = {**STYLE, "svg.hashsalt": salt, **more}
+    return matplotlib.rc_context(settings)
 
 
 def drawable(text: str) -> tuple[str, list[str]]:
