@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from firmware_py.calibration.in_force import CALIBRATED
-from firmware_py.procedure.asked import ASKED, THIRD_OCTAVE
-from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.asked import THIRD_OCTAVE
 from firmware_py.procedure.outcomes import MaskingMark, Purpose
-from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.reading import Kind, read
 from host_tools.audiogram_paper import (
     BOTTOM_DB_HL,
@@ -29,6 +27,7 @@ from host_tools.audiogram_paper import (
     octaves,
 )
 from host_tools.commands.report.curves import curve_of, frequencies_hz
+from host_tools.commands.report.drawn import asked_tones
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.commands.report.grades import GRADES_DB_HL
 from host_tools.commands.report.norms import AgeNorm, norm_of
@@ -193,12 +192,6 @@ def _draw_band(axes: "Axes", session: RecordedSession, ear: str) -> None:
                 x, np.where(where, edge, np.nan), color=EAR_COLOURS[ear], alpha=edge_alpha, lw=0.7,
                 zorder=2.1, gid=f"edge-{ear}",
             )  # fmt: skip
-
-
-def asked_tones(tested: EarTest) -> list[Presentation]:
-    """Return the tones whose answers count."""
-    answered = [each.presentation for each in tested.observations]
-    return [each for each in answered if each.purpose in ASKED]
 
 
 def _draw_tone(

@@ -112,7 +112,7 @@ def _write(
     if out.suffix == PAGE:
         from host_tools.commands.report.page import page_of
 
-        write_text(out, page_of(findings, session, history))
+        write_text(out, page_of(findings, session, history, heading))
     else:
         from host_tools.commands.report.paper import write_paper
 

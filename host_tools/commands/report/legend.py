@@ -84,7 +84,8 @@ def _tones(findings: Findings, words: Words) -> Iterator[Entry]:
     for key, filled in ANSWERS.items():
         yield _tone(filled), words.say(key)
     if findings.beside:
-        yield _tone("whole", "beside"), words.purposes(findings.beside)
+        purposes = words.purposes(findings.beside)
+        yield _tone("whole", "beside"), words.say("legend_beside", purposes=purposes)
     if findings.retested:
         ring = f'<circle r="6.4" fill="none" stroke="{INK}"/>'
         yield _svg(ring), words.say("mark_retest")
@@ -106,3 +107,4 @@ def _signs(findings: Findings, words: Words) -> Iterator[Entry]:
         yield "", f"{table()['signs']['wide']} {words.say('mark_wide')}"
     if findings.norm_title:
         yield _line("5 2", GREY), words.say("mark_norm")
+    yield "", words.say("legend_grades")

@@ -4,6 +4,7 @@ import math
 
 from firmware_py.procedure.asked import THIRD_OCTAVE
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
+from host_tools.catalogue import Catalogue
 from host_tools.recorded import RecordedSession
 
 
@@ -32,6 +33,14 @@ def masking_levels(session: RecordedSession, ear: str) -> dict[int, tuple[float,
             low, high = found.get(nearest, (noise_db, noise_db))
             found[nearest] = min(low, noise_db), max(high, noise_db)
     return found
+
+
+def noise_level(levels_db: tuple[float, float] | None, catalogue: Catalogue) -> str:
+    """Return the masking levels of a frequency in words."""
+    if levels_db is None:
+        return "-"
+    low, high = map(catalogue.number, levels_db)
+    return low if low == high else catalogue.say("record", "noise_range", low=low, high=high)
 
 
 def _octaves(one_hz: float, other_hz: float) -> float:

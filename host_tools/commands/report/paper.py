@@ -9,9 +9,9 @@ from host_tools.commands.report.audiogram import audiogram_svg
 from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import EarFindings, Findings
 from host_tools.commands.report.legend import legend_of
-from host_tools.commands.report.masking_levels import masking_levels
+from host_tools.commands.report.masking_levels import masking_levels, noise_level
 from host_tools.commands.report.quality_words import quality_rows
-from host_tools.commands.report.words import NOTHING, Words
+from host_tools.commands.report.words import Words
 from host_tools.document import Block, Document, write_document
 from host_tools.drawing import EAR_COLOURS
 from host_tools.heading import Heading
@@ -75,7 +75,7 @@ def _thresholds(
         noise = masking_levels(session, ear.ear)
         small = {words.say("column_band"): [words.band(t) for t in ear.thresholds]}
         if noise:
-            levels = [_noise(noise.get(hz), record) for hz in frequencies_hz]
+            levels = [noise_level(noise.get(hz), words.catalogue) for hz in frequencies_hz]
             small[record.say("noise_of")] = levels
         if any(t.confirmed is not None for t in ear.thresholds):
             small[words.say("column_confirmed")] = [words.confirmed(t) for t in ear.thresholds]
@@ -84,13 +84,6 @@ def _thresholds(
             small[words.say(PEERS)] = shares
         rows += [document.row([name, *cells], small=True) for name, cells in small.items()]
     return document.numbers([record.say("frequency"), *map(str, frequencies_hz)], rows)
-
-
-def _noise(levels_db: tuple[float, float] | None, record: RecordOfTest) -> str:
-    if levels_db is None:
-        return NOTHING
-    low, high = (record.catalogue.number(each) for each in levels_db)
-    return low if low == high else record.say("noise_range", low=low, high=high)
 
 
 def _quality(findings: Findings, words: Words) -> Block:
