@@ -56,9 +56,9 @@ def figure(svg: str, alt: str, title: str = "", colour: str = "", sentence: str 
     return {"svg": svg, "alt": alt, "title": title, "colour": colour, "sentence": sentence}
 
 
-def figures(of: Sequence[Block]) -> Block:
-    """Return figures beside one another."""
-    return {"kind": "figures", "figures": list(of)}
+def figures(of: Sequence[Block], *, wide: bool = False) -> Block:
+    """Return figures beside one another; one alone is as wide as the page only if it is `wide`."""
+    return {"kind": "figures", "figures": list(of), "full": wide or len(of) > 1}
 
 
 def legend(entries: Sequence[tuple[str, str]]) -> Block:

@@ -5,7 +5,6 @@ blue X; masked triangle and square; an arrow at the limit where nothing was hear
 """
 
 from collections.abc import Sequence
-from io import StringIO
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -36,9 +35,11 @@ from host_tools.drawing import (
     EAR_COLOURS,
     GREY,
     INK,
+    TEXT_AS_TEXT,
     WIDE_SIGN,
     in_style,
     new_figure,
+    svg_of,
 )
 from host_tools.recorded import RecordedSession, Trial
 from host_tools.symbols import REACH, arrow_marker, marker, symbol_marker, table
@@ -78,8 +79,6 @@ PANEL_HEIGHT_INCH: Final = PANEL_WIDTH_INCH * (BOTTOM_DB_HL - TOP_DB_HL) / PANEL
 LEFT_INCH: Final = 0.52
 BOTTOM_INCH: Final = 0.38
 EDGE_INCH: Final = 0.08
-NO_METADATA: Final = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-TEXT_AS_TEXT: Final = {"svg.fonttype": "none"}
 
 # A tone by its answer: how the mark is filled.
 Fill = Literal["full", "none", "left"]
@@ -89,11 +88,7 @@ FILLS: Final[dict[bool | None, Fill]] = {True: "full", None: "left", False: "non
 def audiogram_svg(ear: EarFindings, findings: Findings, session: RecordedSession) -> str:
     """Return the audiogram of an ear as an SVG element, for paper; its words are text."""
     with in_style(salt=f"gp-pta {ear.ear}", **TEXT_AS_TEXT):
-        figure = ear_figure(ear, findings, session)
-        text = StringIO()
-        figure.savefig(text, format="svg", metadata=NO_METADATA, transparent=True)
-    _, _, content = text.getvalue().partition("\n<svg")
-    return f"<svg{content}"
+        return svg_of(ear_figure(ear, findings, session))
 
 
 def ear_figure(ear: EarFindings, findings: Findings, session: RecordedSession) -> "Figure":
