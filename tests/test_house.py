@@ -57,6 +57,7 @@ EXTRAS: dict[str, set[str]] = {
     "host_tools/commands/export": {"pyarrow"},
     "host_tools/commands/prescribe": {"matplotlib"},
     "host_tools/commands/report": {"matplotlib"},
+    "host_tools/document": {"typst"},
     "host_tools/research/study": {"distributed", "matplotlib", "pyarrow", "threadpoolctl"},
     "host_tools/research/tuning": {"matplotlib"},
     "host_tools/commands/replay/what_if": {"matplotlib"},
