@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
+from host_tools.catalogue import Catalogue
 from host_tools.drawing import EAR_COLOURS, INK
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def in_octaves(frequencies_hz: Iterable[float]) -> list[float]:
     return [octaves(frequency_hz) for frequency_hz in frequencies_hz]
 
 
-def draw_paper(axes: "Axes", ear: str, note: str = "") -> None:
+def draw_paper(axes: "Axes", ear: str, catalogue: Catalogue, note: str = "") -> None:
     """Make axes those of an ear's audiogram, in units of octaves and dB HL.
 
     Parameters
@@ -38,6 +39,8 @@ def draw_paper(axes: "Axes", ear: str, note: str = "") -> None:
     axes : Axes
     ear : str
         "left" or "right": the title, in its colour.
+    catalogue : Catalogue
+        The language of the title and of the axes.
     note : str
         Above the right end.
     """
@@ -55,8 +58,8 @@ def draw_paper(axes: "Axes", ear: str, note: str = "") -> None:
     axes.set_axisbelow(True)
     for side in ("top", "right"):
         axes.spines[side].set_visible(True)
-    axes.set_xlabel("frequency in Hz", fontsize=8)
-    axes.set_ylabel("hearing level in dB HL", fontsize=8)
-    title = f"{ear} ear"
+    axes.set_xlabel(catalogue.say("picture", "frequency"), fontsize=8)
+    axes.set_ylabel(catalogue.say("picture", "level"), fontsize=8)
+    title = catalogue.say("picture", f"{ear}_ear")
     axes.set_title(title, loc="left", color=EAR_COLOURS[ear], fontweight="bold", fontsize=11)
     axes.set_title(note, loc="right", color=INK, fontsize=8.5)

@@ -26,17 +26,19 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Ear, SimulatedListener
 from firmware_py.console.audiogram import ARROWS, INFERRED, SYMBOLS_BY_MASKING, draw_audiogram
 from firmware_py.procedure.results import ThresholdResult
+from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.export.bundle import CODES, as_fhir
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import as_json
 from host_tools.commands.export.table import as_csv, as_parquet
 from host_tools.commands.prescribe.ears import fit_of_ears, prescribe_ear
 from host_tools.commands.prescribe.figures import as_json as prescription_as_json
-from host_tools.commands.report import referral, words
+from host_tools.commands.report import referral
 from host_tools.commands.report.findings import Findings, findings_of
 from host_tools.commands.report.history import History
 from host_tools.commands.report.page import page_of
 from host_tools.commands.report.picture import page_figure
+from host_tools.commands.report.words import Words
 from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import drawn as watched
 from host_tools.drawing import in_style
@@ -45,6 +47,7 @@ from host_tools.pta4 import PTA4_FREQUENCIES_HZ, pta4_of
 from host_tools.recorded import RecordedSession, read_session
 from tests.firmware.world import World
 
+WORDS: Final = Words(catalogue_of(ENGLISH))
 ODD_HZ: Final = (250.0, 500.0, 1000.0, 2000.0, 3000.0, 4000.0, 6000.0, 8000.0)
 ODD_DB_HL: Final = {
     "noise notch": (10.0, 10.0, 5.0, 15.0, 45.0, 65.0, 50.0, 20.0),
@@ -234,8 +237,8 @@ def test_the_reports_picture_has_no_symbol_and_brackets_there(people: Sequence[P
                 for t in each.thresholds
                 if t.frequency_hz == found.frequency_hz
             ]
-            assert words.threshold(threshold) in texts
-            assert words.threshold(threshold).startswith("(")
+            assert WORDS.threshold(threshold) in texts
+            assert WORDS.threshold(threshold).startswith("(")
 
 
 def test_the_audiogram_in_characters_has_no_ordinary_symbol_there(
@@ -304,4 +307,4 @@ def test_a_large_difference_between_the_ears_draws_a_remark(people: Sequence[Per
     (line,) = s3_and_n7.findings.asymmetries
     assert line.startswith("asymmetry: the left ear is worse by ")
     assert "NICE NG98, 2018" in line
-    assert line in words.remarks(s3_and_n7.findings)
+    assert line in WORDS.remarks(s3_and_n7.findings)

@@ -29,11 +29,11 @@ from host_tools.audiogram_paper import (
     in_octaves,
     octaves,
 )
-from host_tools.commands.report import words
 from host_tools.commands.report.curves import curve_of, frequencies_hz
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.commands.report.grades import GRADES_DB_HL
 from host_tools.commands.report.norms import AgeNorm, norm_of
+from host_tools.commands.report.words import Words, masking_sign
 from host_tools.drawing import (
     EAR_COLOURS,
     EAR_MARKERS,
@@ -79,7 +79,11 @@ LEGEND_LETTER_EM: Final = 0.6
 # A tone by its answer: how the mark is filled.
 Fill = Literal["full", "none", "left"]
 FILLS: Final[dict[bool | None, Fill]] = {True: "full", None: "left", False: "none"}
-LEGEND_FILLS: Final[dict[str, Fill]] = {"heard": "full", "unsure": "left", "not heard": "none"}
+LEGEND_FILLS: Final[dict[str, Fill]] = {
+    "answer_heard": "full",
+    "answer_unsure": "left",
+    "answer_not_heard": "none",
+}
 
 
 def audiogram_svg(ear: EarFindings, findings: Findings, session: RecordedSession) -> str:
@@ -115,10 +119,11 @@ def panels_of(figure: "Figure", count: int, bottom_inch: float) -> "list[Axes]":
 
 def draw_ear(axes: "Axes", ear: EarFindings, session: RecordedSession, findings: Findings) -> None:
     """Draw the audiogram of an ear."""
-    draw_paper(axes, ear.ear, words.ear_outcome(ear))
-    _draw_zones(axes)
+    words = Words.of(findings)
+    draw_paper(axes, ear.ear, words.catalogue, words.ear_outcome(ear))
+    _draw_zones(axes, words)
     if findings.calibration_state != CALIBRATED:
-        _watermark(axes, findings.calibration_state)
+        _watermark(axes, words.state(findings.calibration_state))
     norm = norm_of(session.person)
     if norm is not None:
         _draw_norm(axes, norm)
@@ -130,14 +135,14 @@ def draw_ear(axes: "Axes", ear: EarFindings, session: RecordedSession, findings:
     _draw_thresholds(axes, ear)
 
 
-def _draw_zones(axes: "Axes") -> None:
+def _draw_zones(axes: "Axes", words: Words) -> None:
     edges = [max(edge, TOP_DB_HL) for edge in GRADES_DB_HL.values()] + [BOTTOM_DB_HL]
     for i, (name, (low, high)) in enumerate(zip(GRADES_DB_HL, pairwise(edges), strict=True)):
         if i % 2:
             axes.axhspan(low, high, color=ZONE, lw=0, zorder=0)
         axes.text(
-            0.06 - MARGIN_OCTAVES, low + 0.8, name, fontsize=6.5, color=ZONE_WORD, ha="left",
-            va="top", zorder=1,
+            0.06 - MARGIN_OCTAVES, low + 0.8, words.named("grade", name), fontsize=6.5,
+            color=ZONE_WORD, ha="left", va="top", zorder=1,
         )  # fmt: skip
 
 
@@ -253,7 +258,7 @@ def _draw_symbol(axes: "Axes", ear: str, threshold: Threshold, level_db_hl: floa
         _draw_arrow(axes, ear, x, level_db_hl, down=False)
     sign = "?" if reading.kind == Kind.PERHAPS_ABOVE else ""
     sign += WIDE_SIGN if threshold.wide else ""
-    sign += words.masking_sign(threshold)
+    sign += masking_sign(threshold)
     if sign:
         axes.annotate(
             sign, (x, level_db_hl), xytext=(6.0 if ear == RIGHT else -6.0, -10.0),
@@ -277,7 +282,12 @@ def _draw_arrow(axes: "Axes", ear: str, x: float, level_db_hl: float, down: bool
 def draw_legend(figure: "Figure", findings: Findings, top_inch: float, across_inch: float) -> float:
     """Explain the marks below the audiograms, in lines no longer than this; return their end."""
     _, height_inch = figure.get_size_inches()
-    marks = [*_marks_of_thresholds(findings), *_marks_of_tones(findings), *_signs(findings)]
+    words = Words.of(findings)
+    marks = [
+        *_marks_of_thresholds(findings, words),
+        *_marks_of_tones(findings, words),
+        *_signs(findings, words),
+    ]
     rows = _in_rows(marks, across_inch)
     for row, handles in enumerate(rows):
         figure.legend(
@@ -289,7 +299,7 @@ def draw_legend(figure: "Figure", findings: Findings, top_inch: float, across_in
     return top_inch - len(rows) * LEGEND_LINE_INCH
 
 
-def _marks_of_thresholds(findings: Findings) -> Iterator[Any]:
+def _marks_of_thresholds(findings: Findings, words: Words) -> Iterator[Any]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -297,49 +307,53 @@ def _marks_of_thresholds(findings: Findings) -> Iterator[Any]:
     readings = [read(t) for ear in findings.ears for t in ear.thresholds]
     for ear in ears:
         yield Line2D([], [], color=EAR_COLOURS[ear], marker=SYMBOLS[ear][0], ms=7, mew=1.6,
-                     fillstyle="none", lw=1.2, label=f"threshold {ear}")  # fmt: skip
+                     fillstyle="none", lw=1.2,
+                     label=words.say("mark_threshold", ear=words.say(ear)))  # fmt: skip
     for ear in ears if any(reading.masked for reading in readings) else ():
         yield Line2D([], [], color=EAR_COLOURS[ear], marker=SYMBOLS[ear][1], ms=7, mew=1.6,
-                     fillstyle="none", lw=0, label=f"masked {ear}")  # fmt: skip
-    yield Patch(color=GREY, alpha=0.35, lw=0, label="95 % band")
-    yield Patch(color=GREY, alpha=0.14, lw=0, label="no tone asked near")
+                     fillstyle="none", lw=0,
+                     label=words.say("mark_masked", ear=words.say(ear)))  # fmt: skip
+    yield Patch(color=GREY, alpha=0.35, lw=0, label=words.say("mark_band"))
+    yield Patch(color=GREY, alpha=0.14, lw=0, label=words.say("mark_pale"))
     if any(reading.kind == Kind.INFERRED for reading in readings):
         yield Line2D([], [], color=INK, lw=1.0, linestyle=INFERRED_DASH,
-                     label="inferred, not measured")  # fmt: skip
+                     label=words.say("mark_inferred"))  # fmt: skip
     if findings.confirmed:
         yield Line2D([], [], color=INK, marker="_", ms=9, mew=1.6, lw=0,
-                     label="confirmed, Hughson-Westlake")  # fmt: skip
+                     label=words.say("mark_confirmed"))  # fmt: skip
 
 
-def _marks_of_tones(findings: Findings) -> Iterator[Any]:
+def _marks_of_tones(findings: Findings, words: Words) -> Iterator[Any]:
     from matplotlib.lines import Line2D
 
     for name, fill in LEGEND_FILLS.items():
         yield Line2D([], [], color=INK, marker="D", ms=3.6, mew=0.7, fillstyle=fill,
-                     markerfacecoloralt="none", lw=0, label=name)  # fmt: skip
+                     markerfacecoloralt="none", lw=0, label=words.say(name))  # fmt: skip
     if findings.beside:
         yield Line2D([], [], color=INK, marker="o", ms=3, mew=0.7, lw=0,
-                     label=", ".join(findings.beside))  # fmt: skip
+                     label=words.purposes(findings.beside))  # fmt: skip
     if findings.retested:
         yield Line2D([], [], color=INK, marker="o", ms=7.5, mew=0.6, fillstyle="none", lw=0,
-                     label="retest")  # fmt: skip
+                     label=words.say("mark_retest"))  # fmt: skip
 
 
-def _signs(findings: Findings) -> Iterator[Any]:
+def _signs(findings: Findings, words: Words) -> Iterator[Any]:
     from matplotlib.lines import Line2D
 
     thresholds = [t for ear in findings.ears for t in ear.thresholds]
     yield Line2D([], [], color=INK, marker=r"$\swarrow$", ms=7, mew=0, lw=0,
-                 label="no response at the limit (?: perhaps)")  # fmt: skip
-    yield Line2D([], [], color=GREY, lw=1.0, label="limit")
+                 label=words.say("mark_limit_arrow"))  # fmt: skip
+    yield Line2D([], [], color=GREY, lw=1.0, label=words.say("mark_limit"))
     if any(read(t).doubtful for t in thresholds):
-        yield Line2D([], [], color=INK, marker="$*$", ms=6, mew=0, lw=0, label="or the other ear")
+        yield Line2D(
+            [], [], color=INK, marker="$*$", ms=6, mew=0, lw=0, label=words.say("mark_doubtful")
+        )
     if any(t.wide for t in thresholds):
         yield Line2D([], [], color=INK, marker=WIDE_MARKER, ms=6, mew=0, lw=0,
-                     label="band wider than wanted")  # fmt: skip
+                     label=words.say("mark_wide"))  # fmt: skip
     if findings.norm_title:
         yield Line2D([], [], color=GREY, lw=1.0, linestyle=(0, (5, 2)),
-                     label="usual at this age (10, 50, 90 %)")  # fmt: skip
+                     label=words.say("mark_norm"))  # fmt: skip
 
 
 def _in_rows(marks: Sequence[Any], across_inch: float) -> list[list[Any]]:

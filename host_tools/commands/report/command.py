@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from host_tools.catalogue import add_language_argument
 from host_tools.commands.replay.codes import DAMAGED, DIFFERENT, UNFINISHED
 from host_tools.commands.replay.command import verdict_of
 from host_tools.extras import need
@@ -28,6 +29,7 @@ examples:
   gp-pta report
   gp-pta report sessions/session-000001.journal -o session.html
   gp-pta report sessions/session-000001.journal -o session.pdf --force
+  gp-pta report sessions/session-000001.journal --language nl
   gp-pta report sessions/session-000001.journal --json
 
 The page (.html) is one file that needs no network, and steps through the session. Pictures (.png,
@@ -60,6 +62,7 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         f"{PAGE}, here)",
     )  # fmt: skip
     p.add_argument("--force", action="store_true", help="overwrite FILE if it is there")
+    add_language_argument(p, "of the page, the picture, and the sentences in --json")
     p.add_argument("--json", action="store_true", help="print what was found as one JSON object")
 
 
@@ -81,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     page = out is not None and out.suffix == PAGE
     with progress(history if page else unwatched) as watch:
         session = read_session(journal, watch)
-        findings = findings_of(session)
+        findings = findings_of(session, arguments.language)
         if out is not None:
             _write(out, findings, session, history)
     verdict = verdict_of(session)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py import __version__
 from firmware_py.calibration.in_force import CALIBRATED
-from host_tools.commands.report import words
 from host_tools.commands.report.audiogram import (
     PANEL_HEIGHT_INCH,
     draw_ear,
@@ -16,6 +15,8 @@ from host_tools.commands.report.audiogram import (
     panels_of,
 )
 from host_tools.commands.report.findings import Findings
+from host_tools.commands.report.quality_words import quality_rows
+from host_tools.commands.report.words import Words
 from host_tools.drawing import (
     EAR_COLOURS,
     GREY,
@@ -70,8 +71,9 @@ def _text(figure: "Figure", x_inch: float, y_inch: float, text: str, **how: Any)
 def _headings(figure: "Figure", findings: Findings) -> float:
     """Write what session this is and what to beware of; return where they end."""
     width_inch, height_inch = A4_INCH
+    words = Words.of(findings)
     y = height_inch - EDGE_INCH
-    _text(figure, EDGE_INCH, y, "Audiogram", fontsize=17, fontweight="bold")
+    _text(figure, EDGE_INCH, y, words.say("heading"), fontsize=17, fontweight="bold")
     _text(figure, width_inch - EDGE_INCH, y - 0.02, words.session(findings), ha="right")
     person, fonts = drawable(words.person(findings))
     _text(figure, width_inch - EDGE_INCH, y - 0.02 - LINE_INCH, person, ha="right",
@@ -109,10 +111,11 @@ def _box(figure: "Figure", top_inch: float, height: float) -> None:
 
 def _words(figure: "Figure", findings: Findings, top_inch: float) -> None:
     """Write thresholds, grades and quality below the audiograms."""
-    y = _table(figure, top_inch, _threshold_rows(findings), 1.4)
+    words = Words.of(findings)
+    y = _table(figure, top_inch, _threshold_rows(findings, words), 1.4)
     grades = words.grades(findings)
-    y = _paragraph(figure, y - 0.1, "Mean of 0.5, 1, 2 and 4 kHz (PTA4), and WHO grade", grades)
-    y = _table(figure, y - 0.1, _quality_rows(findings), 2.4)
+    y = _paragraph(figure, y - 0.1, words.say("pta4_and_grade"), grades)
+    y = _table(figure, y - 0.1, _quality_rows(findings, words), 2.4)
     footer = _wrapped(words.footer(__version__), 140)
     _text(figure, EDGE_INCH, EDGE_INCH - 0.1, "\n".join(footer), fontsize=7, color=GREY,
           va="bottom")  # fmt: skip
@@ -120,7 +123,8 @@ def _words(figure: "Figure", findings: Findings, top_inch: float) -> None:
     remarks = words.remarks(findings)
     room = y - 0.1 - footer_top_inch
     style = NORMAL if _height_inch(remarks, NORMAL) <= room else SMALL
-    _paragraph(figure, y - 0.1, "Remarks", remarks, style, footer_top_inch)
+    more = words.say("more_on_page")
+    _paragraph(figure, y - 0.1, words.say("remarks"), remarks, style, footer_top_inch, more)
 
 
 @dataclass(frozen=True)
@@ -134,7 +138,6 @@ class _Print:
 
 NORMAL: Final = _Print(TEXT_PT, LINE_INCH, 112)
 SMALL: Final = _Print(7.0, 0.135, 130)
-NO_ROOM: Final = "... more is on the page of HTML"
 
 
 @dataclass(frozen=True)
@@ -148,26 +151,31 @@ class _Row:
     size_pt: float = TEXT_PT
 
 
-def _threshold_rows(findings: Findings) -> list[_Row]:
+def _threshold_rows(findings: Findings, words: Words) -> list[_Row]:
     """Return a column a frequency."""
     rows = [_Row("Hz", [f"{t.frequency_hz}" for t in findings.ears[0].thresholds], bold=True)]
     for ear in findings.ears:
         shown = [words.threshold(t) for t in ear.thresholds]
-        rows.append(_Row(f"{ear.ear}, dB HL", shown, EAR_COLOURS[ear.ear], bold=True))
-        rows.append(_Row("95 % band", [words.band(t) for t in ear.thresholds], size_pt=7.0))
+        name = words.say("ear_levels", ear=words.say(ear.ear))
+        rows.append(_Row(name, shown, EAR_COLOURS[ear.ear], bold=True))
+        rows.append(
+            _Row(words.say("column_band"), [words.band(t) for t in ear.thresholds], size_pt=7.0)
+        )
         if any(t.confirmed is not None for t in ear.thresholds):
             again = [words.confirmed(t) for t in ear.thresholds]
-            rows.append(_Row("confirmed", again, EAR_COLOURS[ear.ear], size_pt=7.0))
+            rows.append(
+                _Row(words.say("column_confirmed"), again, EAR_COLOURS[ear.ear], size_pt=7.0)
+            )
         if findings.norm_title:
             better = [words.percent(t.norm_share_better) for t in ear.thresholds]
-            rows.append(_Row("peers who hear better", better, size_pt=7.0))
+            rows.append(_Row(words.say("column_peers"), better, size_pt=7.0))
     return rows
 
 
-def _quality_rows(findings: Findings) -> list[_Row]:
+def _quality_rows(findings: Findings, words: Words) -> list[_Row]:
     """Return a column an ear."""
-    ears = [words.quality_rows(ear) for ear in findings.ears]
-    rows = [_Row("Quality of the test", [f"{ear.ear} ear" for ear in findings.ears], bold=True)]
+    ears = [quality_rows(ear, words) for ear in findings.ears]
+    rows = [_Row(words.say("quality"), [words.ear(e.ear) for e in findings.ears], bold=True)]
     for each in zip(*ears, strict=True):
         rows.append(_Row(each[0][0], [value for _, value in each]))
     return rows
@@ -197,13 +205,14 @@ def _paragraph(
     lines: Sequence[str],
     style: _Print = NORMAL,
     bottom_inch: float = 0.0,
+    more: str = "",
 ) -> float:
     """Write a title and lines, wrapped, and say if some have no room; return where they end."""
     _text(figure, EDGE_INCH, top_inch, title, fontweight="bold")
     shown = [part for line in lines for part in _wrapped(line, style.characters)]
     fit = int((top_inch - LINE_INCH - bottom_inch) / style.line_inch)
     if len(shown) > fit:
-        shown = [*shown[: max(fit - 1, 0)], NO_ROOM]
+        shown = [*shown[: max(fit - 1, 0)], more]
     y = top_inch - LINE_INCH
     for line in shown:
         _text(figure, EDGE_INCH, y, line, fontsize=style.size_pt)

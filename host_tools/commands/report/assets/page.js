@@ -16,7 +16,7 @@
 
   const history = JSON.parse(document.getElementById("history").textContent);
   const COUNTS = history.counted; // what tones are for whose answers the posterior rests on
-  const { trials, snapshots, cells } = history;
+  const { trials, snapshots, cells, words: WORDS } = history;
   const slider = document.getElementById("step");
   const play = document.getElementById("play");
   const now = document.getElementById("now");
@@ -33,7 +33,19 @@
     return made;
   }
 
-  function words(text, at, anchor, parent) {
+  // A sentence in the page's language, with its places filled in.
+  function say(key, parts = {}) {
+    return WORDS[key].replace(/\{(\w+)\}/g, (_, name) => parts[name]);
+  }
+
+  function number(value, digits) {
+    const text = digits === undefined ? `${+value.toFixed(1)}` : value.toFixed(digits);
+    return text.replace("-", "−").replace(".", WORDS.decimal);
+  }
+
+  const earOf = (tone) => WORDS[`${tone.ear}_ear`];
+
+  function write(text, at, anchor, parent) {
     element("text", { x: at[0], y: at[1], "text-anchor": anchor }, parent).textContent = text;
   }
 
@@ -82,14 +94,14 @@
     for (const hz of TICKS_HZ) {
       element("path", { class: "grid", d: `M${x(hz)} ${TOP}v${HEIGHT}` }, svg);
       const name = hz < 1000 ? `${hz}` : `${hz / 1000}k`;
-      words(name, [x(hz), TOP + HEIGHT + 14], "middle", svg);
+      write(name, [x(hz), TOP + HEIGHT + 14], "middle", svg);
     }
     for (let level = TOP_DB; level <= BOTTOM_DB; level += 10) {
       element("path", { class: "grid", d: `M${LEFT} ${y(level)}h${WIDTH}` }, svg);
-      words(`${level}`.replace("-", "−"), [LEFT - 5, y(level) + 4], "end", svg);
+      write(`${level}`.replace("-", "−"), [LEFT - 5, y(level) + 4], "end", svg);
     }
-    words("Hz", [LEFT + WIDTH, TOP + HEIGHT + 30], "end", svg);
-    words("dB HL", [2, TOP + HEIGHT + 30], "start", svg);
+    write("Hz", [LEFT + WIDTH, TOP + HEIGHT + 30], "end", svg);
+    write("dB HL", [2, TOP + HEIGHT + 30], "start", svg);
     element("rect", { class: "paper", x: LEFT, y: TOP, width: WIDTH, height: HEIGHT }, svg);
   }
 
@@ -118,7 +130,8 @@
     const current = earUnderTest(step) === panel.ear;
     panel.figure.classList.toggle("current", current);
     const testing = current && nextOf(step);
-    panel.caption.textContent = `${panel.ear} ear${testing ? ", under test" : ""}`;
+    const ear = earOf(panel);
+    panel.caption.textContent = testing ? say("under_test", { ear }) : ear;
     drawCurves(panel, snapshot);
     drawAsked(panel, mine);
     panel.tones.replaceChildren();
@@ -181,31 +194,33 @@
   // The same in words.
 
   function nameOf(tone) {
-    if (tone.frequency_hz === null) return "silence, a catch trial";
-    const level = `${+tone.level_db_hl.toFixed(1)}`.replace("-", "−");
-    const purpose = tone.purpose === "measure" ? "" : ` (${tone.purpose})`;
-    return `${tone.frequency_hz} Hz at ${level} dB HL${purpose}`;
+    if (tone.frequency_hz === null) return say("silence");
+    const parts = { frequency_hz: tone.frequency_hz, level: number(tone.level_db_hl) };
+    if (tone.purpose === "measure") return say("tone", parts);
+    return say("tone_for", { ...parts, purpose: WORDS[`purpose_${tone.purpose}`] });
   }
 
   function answerOf(trial) {
     const catching = trial.frequency_hz === null;
-    if (trial.heard === null) return catching ? "answered unsure" : "unsure";
-    if (catching) return trial.heard ? "pressed: a false alarm" : "not pressed";
-    if (!trial.heard) return "not heard";
-    return trial.response_ms === null ? "heard" : `heard after ${trial.response_ms} ms`;
+    if (trial.heard === null) return say(catching ? "catch_unsure" : "unsure");
+    if (catching) return say(trial.heard ? "catch_pressed" : "catch_not_pressed");
+    if (!trial.heard) return say("not_heard");
+    const { response_ms } = trial;
+    return response_ms === null ? say("heard") : say("heard_after", { response_ms });
   }
 
   function tell(step) {
     const parts = [];
-    if (step === 0) parts.push("Before the first answer.");
+    if (step === 0) parts.push(say("before_first"));
     else {
       const trial = trials[step - 1];
       const [hz, half] = snapshots[trial.after].widest;
-      parts.push(`Presentation ${trial.number}, ${trial.ear} ear: ${nameOf(trial)}, ${answerOf(trial)}.`);
-      parts.push(`The widest 95 % band is ±${half.toFixed(1)} dB at ${hz} Hz.`);
+      const told = { ear: earOf(trial), tone: nameOf(trial), answer: answerOf(trial) };
+      parts.push(say("presentation", { number: trial.number, ...told }));
+      parts.push(say("widest", { half_width_db: number(half, 1), frequency_hz: hz }));
     }
     const next = nextOf(step);
-    parts.push(next ? `Next, ${next.ear} ear: ${nameOf(next)}.` : "No further tone.");
+    parts.push(next ? say("next", { ear: earOf(next), tone: nameOf(next) }) : say("no_more"));
     return parts.join(" ");
   }
 
@@ -216,7 +231,7 @@
 
   function show(step) {
     slider.value = step;
-    slider.setAttribute("aria-valuetext", `${step} of ${trials.length} answers`);
+    slider.setAttribute("aria-valuetext", say("answers", { step, all: trials.length }));
     count.textContent = `${step} / ${trials.length}`;
     now.textContent = tell(step);
     for (const panel of panels) drawPanel(panel, step);
@@ -234,13 +249,13 @@
   function stop() {
     clearInterval(timer);
     timer = 0;
-    play.textContent = "Play";
+    play.textContent = say("play");
     now.setAttribute("aria-live", "polite");
   }
 
   function start() {
     if (slider.valueAsNumber === trials.length) show(0);
-    play.textContent = "Pause";
+    play.textContent = say("pause");
     now.setAttribute("aria-live", "off"); // nobody can listen so fast
     timer = setInterval(() => {
       show(slider.valueAsNumber + 1);

@@ -14,13 +14,17 @@ from firmware_py.procedure.results import ConfirmedThreshold, EarResult, Thresho
 from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.settings import Settings
 from firmware_py.session import Difference
-from host_tools.commands.report import words
+from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.report.findings import Findings, Threshold, findings_of
 from host_tools.commands.report.norms import AgeNorm
 from host_tools.commands.report.quality import ResponseTimes
+from host_tools.commands.report.quality_words import quality_rows
+from host_tools.commands.report.words import Words
 from host_tools.recorded import Trial, read_session
 from tests.firmware.world import World, a_listener, records_of
 from tests.host.journals import GOLDEN, LEFT_S2
+
+words = Words(catalogue_of(ENGLISH))
 
 
 def findings(name: str) -> Findings:
@@ -137,7 +141,7 @@ def test_the_quality_of_a_brisk_test_counts_what_it_had_and_names_no_retest() ->
     (ear,) = findings_of(session).ears
     (tested,) = session.test.ears.values()
     pauses = [each for each in tested.measurement.evidence if isinstance(each, bool)]
-    rows = dict(words.quality_rows(ear))
+    rows = dict(quality_rows(ear, words))
 
     assert session.settings.conduct == "brisk"
     assert not ear.quality.retest_wanted
@@ -155,7 +159,7 @@ def test_the_quality_of_a_brisk_test_counts_what_it_had_and_names_no_retest() ->
 def test_the_quality_of_a_clinical_test_has_catch_trials_and_retest(clinical: Path) -> None:
     session = read_session(clinical)
     (ear,) = findings_of(session).ears
-    rows = dict(words.quality_rows(ear))
+    rows = dict(quality_rows(ear, words))
     catches = [t for t in session.trials if t.purpose == "catch"]
 
     assert ear.quality.retest_wanted
@@ -164,12 +168,12 @@ def test_the_quality_of_a_clinical_test_has_catch_trials_and_retest(clinical: Pa
     ] == f"{ear.quality.retest_difference_db:+.1f} dB (repeatable)".replace("-", "\u2212")
     assert rows["presses in silence"].endswith(f"; 0 of {len(catches)} in catch trials")
     tested = replace(ear, quality=replace(ear.quality, retest_difference_db=None))
-    assert dict(words.quality_rows(tested))["1 kHz retest"] == "none", "it was to have one"
+    assert dict(quality_rows(tested, words))["1 kHz retest"] == "none", "it was to have one"
 
 
 def test_what_a_profile_does_not_ask_is_not_counted_as_nothing() -> None:
     (ear,) = findings("gp-pta-2015").ears
-    names = [name for name, _ in words.quality_rows(ear)]
+    names = [name for name, _ in quality_rows(ear, words)]
     assert (ear.quality.checks, ear.quality.doubted_tones) == (None, None)
     assert not {"clear tones, to check, missed", "doubted answers asked again"} & {*names}
 
@@ -304,7 +308,7 @@ def test_frequencies_that_were_not_in_the_test_are_named(
 def test_a_record_that_comes_out_differently_is_warned_of() -> None:
     session = read_session(LEFT_S2)
     session.state.differences.append(Difference(7, None, None))
-    assert "1 outputs of this record come out differently" in findings_of(session).warnings[0]
+    assert "1 output of this record comes out differently" in findings_of(session).warnings[0]
 
 
 @pytest.mark.parametrize(

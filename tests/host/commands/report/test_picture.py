@@ -17,10 +17,11 @@ from matplotlib.text import Text
 
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.results import ConfirmedThreshold
-from host_tools.commands.report import words as in_words
+from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.report.audiogram import BAND_ALPHA, PALE_BAND_ALPHA, audiogram_svg
 from host_tools.commands.report.findings import Findings, findings_of
 from host_tools.commands.report.picture import EDGE_INCH, page_figure
+from host_tools.commands.report.words import Words
 from host_tools.drawing import EAR_COLOURS, in_style
 from host_tools.recorded import RecordedSession, read_session
 from tests.host.journals import GOLDEN
@@ -266,7 +267,7 @@ def test_a_threshold_less_sure_than_wanted_is_marked_and_not_bold() -> None:
     figure = page(replace(found, ears=ears), session)
     (cell,) = (t for t in figure.findobj(Text) if t.get_text().startswith("~ "))
 
-    assert cell.get_text() == f"~ {in_words.threshold(first)}"
+    assert cell.get_text() == f"~ {Words(catalogue_of(ENGLISH)).threshold(first)}"
     assert cell.get_fontweight() == "normal"
     assert drawn(figure).count("~") == 1
     assert f"measured, {first.frequency_hz} Hz short of ±8 dB" in drawn(figure)
