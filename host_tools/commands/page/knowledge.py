@@ -16,11 +16,13 @@ from firmware_py.procedure.settings import (
     Settings,
 )
 from firmware_py.tuning_desk import COMMANDS as OF_TUNING
+from host_tools import symbols
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.export import bundle
 
 PLACE: Final = "page"
 INSTRUCTION: Final = "instruction"
+REPORT: Final = "report"
 # Groups of commands that a device may lack, by name.
 TUNING: Final = "tuning"
 JSON_FORMAT: Final = "gp-pta sessions 1"
@@ -87,7 +89,8 @@ def _words(language: str) -> dict[str, str]:
     """Return the sentences of the page, and what is read out to the listener."""
     tables = catalogue_of(language).tables
     spoken = {f"{INSTRUCTION}_{key}": text for key, text in tables[INSTRUCTION].items()}
-    return {**tables[PLACE], **spoken}
+    grades = (f"grade_{grade.replace(' ', '_')}" for grade, _ in symbols.table()["grades_db_hl"])
+    return {**tables[PLACE], **spoken, **{key: tables[REPORT][key] for key in grades}}
 
 
 def _fhir() -> dict[str, Any]:

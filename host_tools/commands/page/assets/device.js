@@ -21,16 +21,19 @@ export class Device {
   #talk = null;
   #table;
   #askPin;
+  #unlocked;
   #tell;
   #lost;
 
   /**
-   * `askPin` is given why a PIN was refused, "" at first, and returns one, or null; `onTold` is
-   * given what an unasked line tells, `onLost` why the device cannot be reached any more.
+   * `askPin` is given why a PIN was refused, "" at first, and returns one, or null; `onUnlocked` is
+   * called when one was right. `onTold` is given what an unasked line tells, `onLost` why the device
+   * cannot be reached any more.
    */
-  constructor(table, askPin, onTold, onLost) {
+  constructor(table, askPin, onUnlocked, onTold, onLost) {
     this.#table = table;
     this.#askPin = askPin;
+    this.#unlocked = onUnlocked;
     this.#tell = onTold;
     this.#lost = onLost;
     this.identity = "";
@@ -112,6 +115,7 @@ export class Device {
       }
       try {
         await this.ask("SYST:PIN", { PIN: pin });
+        await this.#unlocked();
         return;
       } catch (error) {
         if (!(error instanceof Refused)) {

@@ -8,6 +8,8 @@ import { clockTime, number, say } from "./words.js";
 
 const HEARD = { true: true, false: false, unsure: null };
 const ANSWERS_SHOWN = 200;
+// The zones of the drawing, by their names in symbols.json.
+const GRADES = ["normal", "mild", "moderate", "moderately severe", "severe", "profound", "complete"];
 const RIGHT_FIRST = ["right", "left"];
 
 /** Return a tone in words. */
@@ -33,6 +35,7 @@ export function drawEars(place, result, tones, next, earlier = [], drawn = drawn
   if (shown.some((figure, i) => place.children[i] !== figure) || place.children.length !== shown.length) {
     fill(place, ...shown);
   }
+  const grades = Object.fromEntries(GRADES.map((each) => [each, say(`grade_${each.replace(" ", "_")}`)]));
   for (const [i, name] of figures.entries()) {
     const ear = result.ears.find((each) => each.ear === name);
     const own = drawn(ear, tones.filter((tone) => tone.ear === name));
@@ -43,6 +46,7 @@ export function drawEars(place, result, tones, next, earlier = [], drawn = drawn
       label: say("audiogram_label", { ear: say(`ear_${name}`) }),
       hz: say("hz"),
       db_hl: say("db_hl"),
+      grades,
     });
     const about = [ear.outcome !== "incomplete" || result.outcome ? outcomeWords(ear) : null];
     about.push(say("ear_tones", { tones: ear.tones, heard: ear.tones_heard }));
@@ -74,21 +78,19 @@ export class Live {
   #tone = null;
   #tones = []; // answered since this page was loaded
   #result = null;
-  #answered = 0;
 
   /** Forget the answers of another test. */
   begin() {
     this.#tone = null;
     this.#tones = [];
     this.#result = null;
-    this.#answered = 0;
     fill(at("answers"));
     show(at("answers-before"), false);
   }
 
-  /** Say that answers came before this page was loaded. */
-  takenUp(presentations) {
-    show(at("answers-before"), presentations > 0 && !this.#tones.length);
+  /** Say that this page did not see the test begin. */
+  takenUp() {
+    show(at("answers-before"), true);
   }
 
   tone(about) {

@@ -42,6 +42,7 @@ class Page {
     this.device = new Device(
       this.table,
       (why) => askPin(why),
+      () => this.showLock(),
       (told, line) => this.told(told, line),
       (why) => this.lost(why),
     );
@@ -148,6 +149,7 @@ class Page {
 
   lost(why) {
     const wasTest = this.shown === "live";
+    this.sawBegin = false;
     this.problem(why, "connection");
     if (wasTest) {
       this.note(say("test_goes_on"));
@@ -166,7 +168,7 @@ class Page {
   // The device
 
   async met() {
-    fill(at("device-name"), plain(this.device.identity));
+    fill(at("device-name"), `GP-PTA ${plain(this.device.version)}`);
     if (this.device.version !== KNOWS.version) {
       const versions = { device: plain(this.device.version), page: KNOWS.version };
       this.note(say("other_version", versions));
@@ -240,8 +242,9 @@ class Page {
     const { state } = this.about;
     const isTest = state !== "idle" && state !== "finished";
     if (isTest) {
-      if (this.shown !== "live") {
-        this.live.takenUp(Number(this.about.presentation));
+      if (this.shown !== "live" && !this.sawBegin) {
+        this.live.begin();
+        this.live.takenUp();
       }
       this.view("live");
       this.live.state(this.about, await this.resultSoFar());
@@ -317,6 +320,7 @@ class Page {
       this.live.answer(about);
     } else if (what === "session") {
       this.isResultLocked = false;
+      this.sawBegin = true;
       this.live.begin();
     } else if (what === "error") {
       this.problem(new Refused(Number(about.number), about.words));
@@ -428,7 +432,6 @@ class Page {
     try {
       await this.device.unlock();
       this.isResultLocked = false;
-      await this.showLock();
       if (this.shown === "result") {
         this.shown = "";
       }

@@ -40,7 +40,7 @@ export function say(key, values = {}) {
 
 /** Return a number as the language writes it, with so many decimals at most. */
 export function number(value, decimals = 0) {
-  const written = new Intl.NumberFormat(language, { maximumFractionDigits: decimals });
+  const written = new Intl.NumberFormat(language, { maximumFractionDigits: decimals, useGrouping: false });
   return written.format(value).replace("-", "−");
 }
 
