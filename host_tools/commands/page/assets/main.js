@@ -7,7 +7,7 @@ import { Live } from "./live.js";
 import { Preparation } from "./prepare.js";
 import { ofNumber, plain, wordsFor } from "./problems.js";
 import { Result } from "./result.js";
-import { Table } from "./table.js";
+import { NotAllowed, Table } from "./table.js";
 import { Refused } from "./talk.js";
 import { HandTone } from "./tone.js";
 import { Tuning } from "./tuning.js";
@@ -34,6 +34,7 @@ const OF_TUNING = [
   "speech", "comparison", "again", "nobody-answers", "aid-lost", "aid-ready", "setting",
   "tuning", "tuning-over", "tuning-resumed", "hearing-aid",
 ];
+const EXPECTED = [Refused, Lost, Misfit, NotAllowed];
 const OF_HAND = ["manual-tone", "manual-tone-over", "button-down", "button-up"];
 
 class Page {
@@ -141,7 +142,9 @@ class Page {
     }
     this.view("off");
     this.status(error instanceof Misfit ? "misfit" : "off");
-    if (isSelf || COMES_BACK.includes(kind)) {
+    if (isSelf) {
+      this.retry = setTimeout(() => this.connect(), RETRY_MS);
+    } else if (COMES_BACK.includes(kind)) {
       this.retry = setTimeout(() => this.comeBack(), RETRY_MS);
     }
     show(at("again"), Boolean(this.bridge || this.port) && !isSelf);
@@ -374,8 +377,8 @@ class Page {
       this.note(sentence);
       return;
     }
-    if (!(error instanceof Refused || error instanceof Lost) && !(error instanceof Misfit)) {
-      console.warn(error);
+    if (!EXPECTED.some((kind) => error instanceof kind)) {
+      console.warn(error); // a fault of this page: whoever mends it wants to know where
     }
     this.alert(sentence, detail, kind || "problem");
   }

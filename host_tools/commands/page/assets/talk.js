@@ -61,9 +61,10 @@ export class Talk {
         }
       }
     }
-    const came = this.#strange.at(-1) ?? "";
+    const came = this.#strange.at(-1) || this.#partial;
+    const why = this.#gone ?? new Lost(came ? "another_device" : "no_answer", came);
     await this.close();
-    throw this.#gone ?? new Lost(came ? "another_device" : "no_answer", came);
+    throw why;
   }
 
   /** Send a line; return the lines of its answer, the last of which is a value or OK. */

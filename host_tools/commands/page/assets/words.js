@@ -2,6 +2,9 @@
 
 const PLACE = /\{(\w+)\}/g;
 
+// How a language writes, where that is not by its bare name: the bare English is American.
+const LOCALES = { en: "en-GB" };
+
 let language = "en";
 let catalogue = {};
 
@@ -40,7 +43,7 @@ export function say(key, values = {}) {
 
 /** Return a number as the language writes it, with so many decimals at most. */
 export function number(value, decimals = 0) {
-  const written = new Intl.NumberFormat(language, { maximumFractionDigits: decimals, useGrouping: false });
+  const written = new Intl.NumberFormat(LOCALES[language] ?? language, { maximumFractionDigits: decimals, useGrouping: false });
   return written.format(value).replace("-", "−");
 }
 
@@ -51,7 +54,7 @@ export function dateAndTime(text) {
     return text;
   }
   const form = { dateStyle: "medium", timeStyle: "short" };
-  return new Intl.DateTimeFormat(language, form).format(moment);
+  return new Intl.DateTimeFormat(LOCALES[language] ?? language, form).format(moment);
 }
 
 /** Return so many seconds as minutes and seconds. */
