@@ -6,19 +6,21 @@ from typing import TYPE_CHECKING, Final
 
 from host_tools.catalogue import Catalogue
 from host_tools.drawing import EAR_COLOURS, INK
+from host_tools.symbols import table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 GRID: Final = "#d8d8d8"
-TOP_DB_HL: Final = -10.0
-BOTTOM_DB_HL: Final = 120.0
-FIRST_HZ: Final = 125.0
-OCTAVES: Final = 6
-MARGIN_OCTAVES: Final = 0.5
-DB_PER_OCTAVE: Final = 20.0
-TICKS_HZ: Final = (125, 250, 500, 1000, 2000, 4000, 8000)
-BETWEEN_HZ: Final = (750, 1500, 3000, 6000)
+_PAPER: Final = table()["paper"]
+TOP_DB_HL: Final[float] = _PAPER["top_db_hl"]
+BOTTOM_DB_HL: Final[float] = _PAPER["bottom_db_hl"]
+FIRST_HZ: Final[float] = _PAPER["first_hz"]
+OCTAVES: Final[int] = _PAPER["octaves"]
+MARGIN_OCTAVES: Final[float] = _PAPER["margin_octaves"]
+DB_PER_OCTAVE: Final[float] = _PAPER["db_per_octave"]
+TICKS_HZ: Final[tuple[int, ...]] = (*_PAPER["ticks_hz"],)
+BETWEEN_HZ: Final[tuple[int, ...]] = (*_PAPER["between_hz"],)
 
 
 def octaves(frequency_hz: float) -> float:

@@ -18,7 +18,7 @@ from typing import Final
 from host_tools.errors import HostError
 
 # By the names that IETF BCP 47 has for them; each as it calls itself.
-LANGUAGES: Final = {"en": "English"}
+LANGUAGES: Final = {"en": "English", "nl": "Nederlands", "de": "Deutsch", "es": "Español"}
 ENGLISH: Final = "en"
 NO_BREAK: Final = "\u00a0"  # between a number and its unit
 MINUS: Final = "−"  # as wide as a plus
@@ -62,7 +62,11 @@ class Catalogue:
         text = format(value, form)
         if text[0] == "-" and text.strip("-0.") == "":
             text = text[1:]
-        return text.replace("-", MINUS).replace(".", self.say("format", "decimal"))
+        return self.written(text)
+
+    def written(self, number: str) -> str:
+        """Return a number that was written with a point as the language writes it."""
+        return number.replace("-", MINUS).replace(".", self.say("format", "decimal"))
 
     def percent(self, text: str) -> str:
         """Return a number that was written, with the sign of percent, on one line."""

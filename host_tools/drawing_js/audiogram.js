@@ -238,7 +238,7 @@ function drawTones(svg, ear) {
 
 // A tone that would lie on a symbol stands beside it, at its level, on the side without an arrow.
 function beside([x, y], symbols, ear) {
-  const reach = SYMBOL_UNITS + TONE_UNITS + 1;
+  const reach = SYMBOL_UNITS + TONE_UNITS + 0.9; // half of the way from 3 to 4 kHz, at most
   const hit = symbols.find(([sx, sy]) => Math.abs(sx - x) < reach && Math.abs(sy - y) < reach);
   return hit ? [hit[0] - TABLE.ears[ear].side * reach, y] : [x, y];
 }

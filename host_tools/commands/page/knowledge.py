@@ -17,7 +17,7 @@ from firmware_py.procedure.settings import (
 )
 from firmware_py.tuning_desk import COMMANDS as OF_TUNING
 from host_tools import symbols
-from host_tools.catalogue import LANGUAGES, catalogue_of
+from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
 from host_tools.commands.export import bundle
 
 PLACE: Final = "page"
@@ -42,7 +42,7 @@ def knowledge() -> dict[str, Any]:
         "frequencies_hz": AUDIOGRAM_FREQUENCIES_HZ,
         "json_format": JSON_FORMAT,
         "fhir": _fhir(),
-        "instruction": [f"{INSTRUCTION}_{key}" for key in catalogue_of("en").tables[INSTRUCTION]],
+        "instruction": [*catalogue_of(ENGLISH).tables[INSTRUCTION]],
         "words": {language: _words(language) for language in LANGUAGES},
     }
 
@@ -86,11 +86,12 @@ def _allowed(annotation: Any) -> dict[str, Any]:
 
 
 def _words(language: str) -> dict[str, str]:
-    """Return the sentences of the page, and what is read out to the listener."""
+    """Return the sentences of the page, what is read out to the listener, and a few of a report."""
     tables = catalogue_of(language).tables
     spoken = {f"{INSTRUCTION}_{key}": text for key, text in tables[INSTRUCTION].items()}
     grades = (f"grade_{grade.replace(' ', '_')}" for grade, _ in symbols.table()["grades_db_hl"])
-    return {**tables[PLACE], **spoken, **{key: tables[REPORT][key] for key in grades}}
+    shared = {key: tables[REPORT][key] for key in (*grades, "left_ear", "right_ear")}
+    return {**tables.get(PLACE, {}), **spoken, **shared}
 
 
 def _fhir() -> dict[str, Any]:

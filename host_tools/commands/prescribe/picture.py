@@ -24,7 +24,6 @@ from host_tools.commands.prescribe.ears import EarPrescription
 from host_tools.commands.prescribe.figures import differences_db
 from host_tools.drawing import (
     EAR_COLOURS,
-    EAR_MARKERS,
     FONT,
     GREY,
     INK,
@@ -37,6 +36,7 @@ from host_tools.drawing import (
     new_figure,
     save,
 )
+from host_tools.symbols import symbol_marker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -128,7 +128,7 @@ def _gains(axes: "Axes", ear: EarPrescription, fitted: EarFit, other: EarFit | N
     measured = [k for k, mark in enumerate(ear.marks) if mark != Outcome.INFERRED]
     _curves(axes, fitted, colour)
     axes.plot(
-        x, gain.value, color=colour, linestyle="", marker=EAR_MARKERS[ear.ear], fillstyle="none",
+        x, gain.value, color=colour, linestyle="", marker=symbol_marker(ear.ear), fillstyle="none",
         markevery=measured, clip_on=False,
     )  # fmt: skip
     for at, gain_db, sign in zip(x, gain.value, _signs(ear), strict=True):

@@ -14,10 +14,9 @@ import numpy as np
 from firmware_py.calibration.in_force import CALIBRATED
 from firmware_py.procedure.asked import ASKED, THIRD_OCTAVE
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.outcomes import Purpose
+from firmware_py.procedure.outcomes import MaskingMark, Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.reading import Kind, read
-from firmware_py.procedure.settings import RIGHT
 from host_tools.audiogram_paper import (
     BOTTOM_DB_HL,
     DB_PER_OCTAVE,
@@ -36,32 +35,43 @@ from host_tools.commands.report.norms import AgeNorm, norm_of
 from host_tools.commands.report.words import Words, masking_sign
 from host_tools.drawing import (
     EAR_COLOURS,
-    EAR_MARKERS,
     GREY,
     INK,
-    MASKED_MARKERS,
     WIDE_MARKER,
     WIDE_SIGN,
     in_style,
     new_figure,
 )
 from host_tools.recorded import RecordedSession, Trial
+from host_tools.symbols import REACH, arrow_marker, marker, symbol_marker, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.path import Path as Shape
 
 ZONE: Final = "#f4f1ea"  # every second grade of the WHO
 ZONE_WORD: Final = "#6f6a60"
 WATERMARK: Final = "#f3d9cc"
 
-BAND_ALPHA: Final = 0.16
+BAND_ALPHA: Final = 0.15
 PALE_BAND_ALPHA: Final = 0.06
+EDGE_ALPHA: Final = 0.6  # of the band's edge
+PALE_EDGE_ALPHA: Final = 0.3
 BAND_POINTS: Final = 48  # an octave
+ARROWED: Final = (Kind.ABOVE, Kind.AT_MOST, Kind.PERHAPS_ABOVE)
 INFERRED_DASH: Final = (0, (1, 1.6))
+PAPER: Final = "#ffffff"
+MASKED: Final = MaskingMark.MASKED
 
-# By ear: without and with masking noise in the other.
-SYMBOLS: Final = {ear: (EAR_MARKERS[ear], MASKED_MARKERS[ear]) for ear in EAR_MARKERS}
+SYMBOL_PT: Final = 8.5  # across an O
+SYMBOL_LINE_PT: Final = 1.6
+HALO_LINE_PT: Final = 3.6  # of the edge of paper around a symbol
+TONE_PT: Final = 4.2
+CONFIRMED_REACH: Final = 1.4
+ARROWS: Final = {kind: table()["arrows"][kind] for kind in ARROWED}
+# A tone nearer to a symbol than this, from middle to middle, stands beside it.
+CLEAR_DB: Final = 3.9
 
 PANEL_WIDTH_INCH: Final = 3.08
 PANEL_DB: Final = (OCTAVES + 2 * MARGIN_OCTAVES) * DB_PER_OCTAVE
@@ -130,8 +140,9 @@ def draw_ear(axes: "Axes", ear: EarFindings, session: RecordedSession, findings:
     _draw_limit(axes, session, ear.ear)
     if any(t.threshold_db_hl is not None for t in ear.thresholds):
         _draw_band(axes, session, ear.ear)
+    symbols = [at for at, _ in _symbols(ear)]
     for trial in session.trials_of(ear.ear):
-        _draw_tone(axes, trial, counts=trial.purpose in session.counted)
+        _draw_tone(axes, trial, symbols, counts=trial.purpose in session.counted)
     _draw_thresholds(axes, ear)
 
 
@@ -184,10 +195,16 @@ def _draw_band(axes: "Axes", session: RecordedSession, ear: str) -> None:
     low, high = (np.interp(x, coarse, edge) for edge in (curve.low_db_hl, curve.high_db_hl))
     asked = [octaves(tone.frequency_hz) for tone in asked_tones(tested)]
     near = np.array([any(abs(each - tone) <= THIRD_OCTAVE for tone in asked) for each in x])
-    for where, alpha in ((near, BAND_ALPHA), (~near, PALE_BAND_ALPHA)):
+    drawn = ((near, BAND_ALPHA, EDGE_ALPHA), (~near, PALE_BAND_ALPHA, PALE_EDGE_ALPHA))
+    for where, alpha, edge_alpha in drawn:
         axes.fill_between(
             x, low, high, where=where.tolist(), color=EAR_COLOURS[ear], alpha=alpha, lw=0, zorder=2
         )
+        for edge in (low, high):
+            axes.plot(
+                x, np.where(where, edge, np.nan), color=EAR_COLOURS[ear], alpha=edge_alpha, lw=0.7,
+                zorder=2.1, gid=f"edge-{ear}",
+            )  # fmt: skip
 
 
 def asked_tones(tested: EarTest) -> list[Presentation]:
@@ -196,13 +213,15 @@ def asked_tones(tested: EarTest) -> list[Presentation]:
     return [each for each in answered if each.purpose in ASKED]
 
 
-def _draw_tone(axes: "Axes", trial: Trial, *, counts: bool) -> None:
+def _draw_tone(
+    axes: "Axes", trial: Trial, symbols: Sequence[tuple[float, float]], *, counts: bool
+) -> None:
     """Mark a tone: a diamond, ringed in the retest, small and round where it does not count."""
     if trial.frequency_hz is None or trial.level_db_hl is None:
         return
-    at = octaves(trial.frequency_hz), trial.level_db_hl
+    at = _beside(octaves(trial.frequency_hz), trial.level_db_hl, symbols, trial.ear)
     axes.plot(
-        *at, marker="D" if counts else "o", ms=3.6 if counts else 3.0, color=INK,
+        *at, marker="D" if counts else "o", ms=0.75 * TONE_PT, color=INK,
         fillstyle=FILLS[trial.heard], mew=0.7, markerfacecoloralt="none", zorder=3,
         gid=f"tone-{trial.number}",
     )  # fmt: skip
@@ -210,18 +229,53 @@ def _draw_tone(axes: "Axes", trial: Trial, *, counts: bool) -> None:
         axes.plot(*at, marker="o", ms=7.5, color=INK, fillstyle="none", mew=0.6, zorder=3)
 
 
+def _beside(
+    x: float, level_db_hl: float, symbols: Sequence[tuple[float, float]], ear: str
+) -> tuple[float, float]:
+    """Return where a tone is marked: beside a symbol that it would lie on, at its level."""
+    reach_octaves = CLEAR_DB / DB_PER_OCTAVE
+    side: int = table()["ears"][ear]["side"]
+    for at, symbol_db_hl in symbols:
+        if abs(at - x) < reach_octaves and abs(symbol_db_hl - level_db_hl) < CLEAR_DB:
+            return at - side * reach_octaves, level_db_hl
+    return x, level_db_hl
+
+
+def _symbols(ear: EarFindings) -> list[tuple[tuple[float, float], Threshold]]:
+    """Return the thresholds that have a symbol, with where it stands."""
+    found = []
+    for threshold in ear.thresholds:
+        level_db_hl = read(threshold).symbol_db_hl
+        if level_db_hl is not None and TOP_DB_HL <= level_db_hl <= BOTTOM_DB_HL:
+            found.append(((octaves(threshold.frequency_hz), level_db_hl), threshold))
+    return found
+
+
 def _draw_thresholds(axes: "Axes", ear: EarFindings) -> None:
     _draw_lines(axes, ear)
+    for at, threshold in _symbols(ear):
+        _draw_symbol(axes, ear.ear, threshold, *at)
     for threshold in ear.thresholds:
-        at = read(threshold).symbol_db_hl
-        if at is not None and TOP_DB_HL <= at <= BOTTOM_DB_HL:
-            _draw_symbol(axes, ear.ear, threshold, at)
-        if threshold.confirmed is not None and threshold.confirmed.threshold_db_hl is not None:
-            axes.plot(
-                octaves(threshold.frequency_hz), threshold.confirmed.threshold_db_hl, marker="_",
-                ms=13, mew=1.6, color=EAR_COLOURS[ear.ear], linestyle="none", zorder=5,
-                gid=f"confirmed-{ear.ear}-{threshold.frequency_hz}",
-            )  # fmt: skip
+        again = threshold.confirmed
+        if again is not None and again.threshold_db_hl is not None:
+            at = octaves(threshold.frequency_hz), again.threshold_db_hl
+            shape = marker(table()["confirmed"]["path"], reach=CONFIRMED_REACH)
+            name = f"confirmed-{ear.ear}-{threshold.frequency_hz}"
+            _mark(axes, at, shape, SYMBOL_PT * CONFIRMED_REACH / REACH, EAR_COLOURS[ear.ear], name)
+
+
+def _mark(
+    axes: "Axes", at: tuple[float, float], shape: "Shape", size_pt: float, colour: str, name: str
+) -> None:
+    """Draw a marker on an edge of paper, so that no line and no tone runs into it."""
+    axes.plot(
+        *at, marker=shape, ms=size_pt, mew=HALO_LINE_PT, mec=PAPER, mfc=PAPER, linestyle="none",
+        zorder=4.9,
+    )  # fmt: skip
+    axes.plot(
+        *at, marker=shape, ms=size_pt, mew=SYMBOL_LINE_PT, mec=colour, mfc="none",
+        linestyle="none", zorder=5, gid=name,
+    )  # fmt: skip
 
 
 def _draw_lines(axes: "Axes", ear: EarFindings) -> None:
@@ -244,38 +298,33 @@ def _draw_lines(axes: "Axes", ear: EarFindings) -> None:
             way = []
 
 
-def _draw_symbol(axes: "Axes", ear: str, threshold: Threshold, level_db_hl: float) -> None:
-    colour, x = EAR_COLOURS[ear], octaves(threshold.frequency_hz)
-    reading = read(threshold)
-    axes.plot(
-        x, level_db_hl, marker=SYMBOLS[ear][reading.masked], ms=8.5, mew=1.8, color=colour,
-        fillstyle="none", linestyle="none", zorder=5,
-        gid=f"threshold-{ear}-{threshold.frequency_hz}",
-    )  # fmt: skip
-    if reading.kind in (Kind.ABOVE, Kind.PERHAPS_ABOVE):
-        _draw_arrow(axes, ear, x, level_db_hl, down=True)
-    elif reading.kind == Kind.AT_MOST:
-        _draw_arrow(axes, ear, x, level_db_hl, down=False)
-    sign = "?" if reading.kind == Kind.PERHAPS_ABOVE else ""
+def _draw_symbol(
+    axes: "Axes", ear: str, threshold: Threshold, x: float, level_db_hl: float
+) -> None:
+    colour, reading = EAR_COLOURS[ear], read(threshold)
+    shape = symbol_marker(ear, threshold.masking or MaskingMark.NOT_MASKED)
+    name = f"{ear}-{threshold.frequency_hz}"
+    sign = ""
+    if reading.kind in ARROWS:
+        arrow = arrow_marker(ear, reading.kind)
+        _mark(axes, (x, level_db_hl), arrow, 2.0 * SYMBOL_PT, colour, f"arrow-{name}")
+        sign = ARROWS[reading.kind]["sign"]
+    _mark(axes, (x, level_db_hl), shape, SYMBOL_PT, colour, f"threshold-{name}")
     sign += WIDE_SIGN if threshold.wide else ""
     sign += masking_sign(threshold)
     if sign:
-        axes.annotate(
-            sign, (x, level_db_hl), xytext=(6.0 if ear == RIGHT else -6.0, -10.0),
-            textcoords="offset points", ha="center", va="center", color=colour, fontsize=9,
-            fontweight="bold", zorder=6,
-        )  # fmt: skip
+        _write_sign(axes, ear, x, level_db_hl, sign)
 
 
-def _draw_arrow(axes: "Axes", ear: str, x: float, level_db_hl: float, down: bool) -> None:
-    """Draw an arrow off a symbol, to its own side: down and left for the right ear."""
-    side = -1.0 if ear == RIGHT else 1.0
-    way = 1.0 if down else -1.0
+def _write_sign(axes: "Axes", ear: str, x: float, level_db_hl: float, sign: str) -> None:
+    """Write a sign on the side without an arrow, on an edge of paper, clear of any hatching."""
+    from matplotlib.patheffects import withStroke
+
+    side = table()["ears"][ear]["side"]
     axes.annotate(
-        "", (x + side * 0.42, level_db_hl + way * 9.0), (x + side * 0.12, level_db_hl + way * 2.6),
-        arrowprops={"arrowstyle": "-|>", "color": EAR_COLOURS[ear], "lw": 1.4,
-                    "mutation_scale": 9, "shrinkA": 0, "shrinkB": 0},
-        annotation_clip=False, zorder=5,
+        sign, (x, level_db_hl), xytext=(-8.0 * side, 3.5), textcoords="offset points",
+        ha="right" if side > 0 else "left", va="center", color=EAR_COLOURS[ear], fontsize=9,
+        fontweight="bold", zorder=6, path_effects=[withStroke(linewidth=2.2, foreground=PAPER)],
     )  # fmt: skip
 
 
@@ -306,12 +355,12 @@ def _marks_of_thresholds(findings: Findings, words: Words) -> Iterator[Any]:
     ears = [ear.ear for ear in findings.ears]
     readings = [read(t) for ear in findings.ears for t in ear.thresholds]
     for ear in ears:
-        yield Line2D([], [], color=EAR_COLOURS[ear], marker=SYMBOLS[ear][0], ms=7, mew=1.6,
+        yield Line2D([], [], color=EAR_COLOURS[ear], marker=symbol_marker(ear), ms=7, mew=1.6,
                      fillstyle="none", lw=1.2,
                      label=words.say("mark_threshold", ear=words.say(ear)))  # fmt: skip
     for ear in ears if any(reading.masked for reading in readings) else ():
-        yield Line2D([], [], color=EAR_COLOURS[ear], marker=SYMBOLS[ear][1], ms=7, mew=1.6,
-                     fillstyle="none", lw=0,
+        yield Line2D([], [], color=EAR_COLOURS[ear], marker=symbol_marker(ear, MASKED), ms=7,
+                     mew=1.6, fillstyle="none", lw=0,
                      label=words.say("mark_masked", ear=words.say(ear)))  # fmt: skip
     yield Patch(color=GREY, alpha=0.35, lw=0, label=words.say("mark_band"))
     yield Patch(color=GREY, alpha=0.14, lw=0, label=words.say("mark_pale"))

@@ -102,7 +102,7 @@ def _alarms(findings: Findings, words: Words) -> str:
         for headline, text in words.alarms(findings)
     ]
     if findings.calibration_state == CALIBRATED:
-        parts.append(f"<p>{escape(findings.calibration)}</p>")
+        parts.append(f"<p>{escape(words.calibration(findings))}</p>")
     return "\n".join(parts)
 
 

@@ -88,7 +88,7 @@ def _headings(figure: "Figure", findings: Findings) -> float:
         _text(figure, EDGE_INCH + 0.12, y - 0.27, "\n".join(lines), color=INK)
         y -= height + 0.08
     if findings.calibration_state == CALIBRATED:
-        _text(figure, EDGE_INCH, y, findings.calibration)
+        _text(figure, EDGE_INCH, y, words.calibration(findings))
         y -= LINE_INCH
     return y
 

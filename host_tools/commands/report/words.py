@@ -10,6 +10,7 @@ from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import Kind, read
 from host_tools.catalogue import NO_BREAK, Catalogue, catalogue_of
+from host_tools.catalogue.remarks import told
 from host_tools.commands.report.findings import (
     BetterEar,
     EarFindings,
@@ -93,14 +94,14 @@ class Words:
 
     def person(self, findings: Findings) -> str:
         """Say who was tested."""
-        told = findings.person
-        parts = [told.get("identifier") or self.say("no_identifier")]
-        age_years = told.get("age_years")
+        person = findings.person
+        parts = [person.get("identifier") or self.say("no_identifier")]
+        age_years = person.get("age_years")
         if age_years is not None:
             one = age_years == 1
             parts.append(self.say("age_one" if one else "age", age=self.number(age_years, "g")))
-        if told.get("sex") is not None:
-            parts.append(self.say(SEXES[told["sex"]]))
+        if person.get("sex") is not None:
+            parts.append(self.say(SEXES[person["sex"]]))
         return ", ".join(parts)
 
     def alarms(self, findings: Findings) -> list[tuple[str, str]]:
@@ -108,12 +109,17 @@ class Words:
         found = []
         if findings.calibration_state != CALIBRATED:
             state, _, why = findings.calibration.partition(": ")
+            why = _capital(told(why, self.catalogue))
             meaning = self.say(f"{state.lower()}_means")
-            found.append((self.state(state), f"{_capital(why)}. {meaning}"))
+            found.append((self.state(state), f"{why}. {meaning}"))
         headline = "unfinished" if findings.status == UNFINISHED else "not_as_recorded"
         if findings.warnings:
             found.append((self.say(headline), f"{_capital('; '.join(findings.warnings))}."))
         return found
+
+    def calibration(self, findings: Findings) -> str:
+        """Return what is known of the calibration, its state first."""
+        return told(findings.calibration, self.catalogue)
 
     def state(self, state: str) -> str:
         """Return the state of a calibration, in capitals."""
@@ -240,7 +246,7 @@ class Words:
             presses=presses,
         )
         ends = [
-            self.say("ended_by", ear=self.ear(ear.ear), why=ear.why)
+            self.say("ended_by", ear=self.ear(ear.ear), why=told(ear.why, self.catalogue))
             for ear in findings.ears
             if ear.why
         ]
@@ -251,7 +257,8 @@ class Words:
             for ear in findings.ears
             if ear.quality.tones_set_aside
         ]
-        found = (*findings.remarks, self.inferred(findings), *findings.asymmetries)
+        recorded = (told(remark, self.catalogue) for remark in findings.remarks)
+        found = (*recorded, self.inferred(findings), *findings.asymmetries)
         return [readable(line) for line in (whole, *ends, *filter(None, found))]
 
     def inferred(self, findings: Findings) -> str:

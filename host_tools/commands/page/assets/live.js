@@ -134,6 +134,10 @@ export class Live {
   state(about, result) {
     this.#result = result;
     const isPaused = about.state === "paused";
+    if (isPaused && this.#tone) {
+      this.#tone = null;
+      fill(at("now-tone"), say("tone_none"));
+    }
     fill(at("now-state"), say(`state_${about.state}`));
     fill(at("now-ear"), about.ear ? say(`ear_${about.ear}`) : "");
     fill(at("now-left"), clockTime(Number(about.seconds_to_go ?? 0)));
@@ -142,7 +146,6 @@ export class Live {
     fill(at("now-presses"), pressWords(result));
     fill(at("pause-words"), say(isPaused ? "continue" : "pause"));
     at("pause").setAttribute("aria-pressed", String(isPaused));
-    document.body.classList.toggle("paused", isPaused);
     this.#draw();
   }
 

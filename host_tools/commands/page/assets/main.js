@@ -68,6 +68,7 @@ class Page {
     this.bridge = bridgeUrl();
     const hasSerial = "serial" in navigator;
     show(at("connect-serial"), !this.bridge && hasSerial);
+    show(at("choose"), !this.bridge && hasSerial);
     show(at("connect-none"), !this.bridge && !hasSerial);
     at("choose").addEventListener("click", () => this.choose());
     at("again").addEventListener("click", () => this.connect());
@@ -198,11 +199,14 @@ class Page {
     const key = `calibration_${calibration.state.toLowerCase()}`;
     fill(at("calibration"), calibration.state);
     at("calibration").title = say(key);
-    at("calibration").classList.toggle("good", calibration.state === "CALIBRATED");
+    const isCalibrated = calibration.state === "CALIBRATED";
+    at("calibration").classList.toggle("good", isCalibrated);
+    at("calibration").classList.toggle("bad", !isCalibrated);
   }
 
   part({ name, works, words }) {
-    const state = make("span", { class: works ? "good" : "bad" }, say(works ? "works" : "fails"));
+    const isFine = works && !/^(UNCALIBRATED|OVERDUE)/.test(words); // it works, and that is told
+    const state = make("span", { class: isFine ? "good" : "bad" }, stateOf(works, isFine, words));
     const advice = works ? null : make("p", {}, say(`fault_${name}`));
     const told = make("span", { class: "told", lang: "en" }, plain(words));
     return make("li", {}, make("b", {}, say(`part_${name}`)), " ", state, " ", told, advice);
@@ -454,11 +458,20 @@ class Page {
   }
 }
 
+/** Return what is said of a part of the self-test. */
+function stateOf(works, isFine, words) {
+  if (!works) {
+    return say("fails");
+  }
+  return isFine ? say("works") : words.split(/\W/)[0];
+}
+
 /** Ask for the PIN; return it, or null. */
 function askPin(why) {
   const dialog = at("pin-dialog");
   at("pin").value = "";
-  fill(at("pin-why"), why ? say("pin_refused") : "", why ? ` ${plain(why)}` : "");
+  const told = make("span", { class: "told", lang: "en" }, say("device_says"), " ", plain(why));
+  fill(at("pin-why"), ...(why ? [say("pin_refused"), make("br"), told] : []));
   dialog.returnValue = "";
   dialog.showModal();
   at("pin").focus();

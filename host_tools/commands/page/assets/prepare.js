@@ -26,7 +26,9 @@ export class Preparation {
     }
     at("conduct").addEventListener("change", () => this.#byConduct());
     at("level_max_db_hl").addEventListener("input", () => this.#showLoud());
-    at("unsure_button").addEventListener("change", () => this.#instruct());
+    for (const field of [at("unsure_button"), ...at("start-form").elements.ears]) {
+      field.addEventListener("change", () => this.#instruct());
+    }
     at("start-form").addEventListener("submit", (event) => {
       event.preventDefault();
       this.#start().then(onStarted, onProblem);
@@ -89,8 +91,18 @@ export class Preparation {
 
   /** Show the instruction that is read out to the listener. */
   #instruct() {
-    const isAsked = (key) => at("unsure_button").checked || key !== "instruction_unsure";
-    const spoken = this.#knows.instruction.filter(isAsked).map((key) => make("p", {}, say(key)));
+    const ears = at("start-form").elements.ears.value;
+    const isSaid = {
+      title: false,
+      both_ears: ears === "BOTH",
+      one_ear: ears !== "BOTH",
+      noise: ears === "BOTH",
+      unsure_button: at("unsure_button").checked,
+    };
+    const ear = ears === "BOTH" ? "" : say(`${ears.toLowerCase()}_ear`);
+    const spoken = this.#knows.instruction
+      .filter((key) => isSaid[key] ?? true)
+      .map((key) => make("p", {}, say(`instruction_${key}`, { ear })));
     fill(at("instruction"), ...spoken);
   }
 

@@ -82,7 +82,7 @@ export class Result {
       ["started", this.#session && dateAndTime(this.#session.started)],
       ["tester", typed.tester],
       ["remarks", typed.remarks],
-      ["device", plain(this.#device.identity)],
+      ["device", plain(this.#device.identity).split(",").join(", ")],
     ];
     return told
       .filter(([, value]) => value)

@@ -4,23 +4,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from firmware_py.procedure.outcomes import MaskingMark
 from host_tools.audiogram_paper import draw_paper, in_octaves
 from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.replay.what_if.comparison import Comparison, Estimate, Row
 from host_tools.drawing import (
     EAR_COLOURS,
-    EAR_MARKERS,
     GREY,
-    MASKED_MARKERS,
     in_style,
     new_figure,
     save,
 )
+from host_tools.symbols import symbol_marker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.path import Path as Shape
 
+MASKING: Final = {False: MaskingMark.NOT_MASKED, True: MaskingMark.MASKED}
 SUPPOSED_MARKER: Final = "D"
 # Outlined and hatched: it is seen through the recorded one, and without colours.
 SUPPOSED_BAND: Final[dict[str, Any]] = {
@@ -52,7 +54,7 @@ def comparison_figure(comparison: Comparison, title: str) -> "Figure":
         recorded = [row.recorded for row in ear.rows]
         supposed = [row.supposed for row in ear.rows]
         colour = EAR_COLOURS[ear.ear]
-        markers = [(MASKED_MARKERS if r.masked else EAR_MARKERS)[ear.ear] for r in ear.rows]
+        markers = [symbol_marker(ear.ear, MASKING[r.masked]) for r in ear.rows]
         _draw_band(axes, ear.rows, recorded, color=colour, alpha=0.16, lw=0)
         _draw_band(axes, ear.rows, supposed, **SUPPOSED_BAND)
         supposed_markers = [SUPPOSED_MARKER] * len(ear.rows)
@@ -73,7 +75,7 @@ def _draw_band(
 
 def _draw(
     axes: "Axes", rows: Sequence[Row], estimates: Sequence[Estimate],
-    colour: str, markers: Sequence[str], label: str,
+    colour: str, markers: "Sequence[str | Shape]", label: str,
 ) -> None:  # fmt: skip
     x = in_octaves(row.frequency_hz for row in rows)
     levels = [

@@ -1,29 +1,40 @@
 """The audiogram is drawn where the data are, says what has to be said, and nothing overlaps."""
 
 import io
+import itertools
 import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from fontTools.fontBuilder import FontBuilder  # type: ignore[import-untyped]
 from fontTools.pens.ttGlyphPen import TTGlyphPen  # type: ignore[import-untyped]
 from matplotlib import font_manager
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
+from firmware_py.procedure.reading import Kind
 from firmware_py.procedure.results import ConfirmedThreshold
+from host_tools.audiogram_paper import DB_PER_OCTAVE
 from host_tools.catalogue import ENGLISH, catalogue_of
-from host_tools.commands.report.audiogram import BAND_ALPHA, PALE_BAND_ALPHA, audiogram_svg
+from host_tools.commands.report.audiogram import (
+    BAND_ALPHA,
+    CLEAR_DB,
+    PALE_BAND_ALPHA,
+    audiogram_svg,
+)
 from host_tools.commands.report.findings import Findings, findings_of
 from host_tools.commands.report.picture import EDGE_INCH, page_figure
 from host_tools.commands.report.words import Words
 from host_tools.drawing import EAR_COLOURS, in_style
 from host_tools.recorded import RecordedSession, read_session
+from host_tools.symbols import arrow_marker, symbol_marker
 from tests.host.journals import GOLDEN
 
 USE: Final = "{http://www.w3.org/2000/svg}use"
@@ -57,29 +68,43 @@ def drawn(figure: Figure) -> list[str]:
     return [text.get_text() for text in figure.findobj(Text) if text.get_text()]
 
 
+def place(line: Line2D) -> tuple[float, float]:
+    """Return where the one mark of a line stands."""
+    (x,), (y,) = np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)
+    return x, y
+
+
 def page(found: Findings, session: RecordedSession) -> Figure:
     with in_style():
         return page_figure(found, session)
 
 
 def test_an_octave_is_as_wide_as_20_db_and_level_goes_downward() -> None:
+    """A tone stands where it was; beside a symbol that it would lie on, at its level."""
     found, session = reported("left-ear-s2")
     svg = svg_of(found, session)
-    drawn_at = [
-        (*places(svg, f"tone-{t.number}")[0], math.log2(t.frequency_hz), t.level_db_hl)
-        for t in session.trials
-        if t.frequency_hz is not None and t.level_db_hl is not None
-    ]
-    lowest, highest = min(drawn_at), max(drawn_at)
-    softest, loudest = (f(drawn_at, key=lambda tone: tone[3]) for f in (min, max))
-    octave = (highest[0] - lowest[0]) / (highest[2] - lowest[2])
-    decibel = (loudest[1] - softest[1]) / (loudest[3] - softest[3])
-
-    assert decibel > 0.0
-    assert octave == pytest.approx(20.0 * decibel, rel=1e-5)
-    for x, y, log2_hz, level_db_hl in drawn_at:
-        assert x == pytest.approx(lowest[0] + octave * (log2_hz - lowest[2]), abs=1e-3)
-        assert y == pytest.approx(softest[1] + decibel * (level_db_hl - softest[3]), abs=1e-3)
+    by_hz = {t.frequency_hz: t.threshold_db_hl for t in found.ears[0].thresholds}
+    (x_500, y_500), (x_2000, _) = (places(svg, f"threshold-left-{f}")[0] for f in (500, 2000))
+    octave, at_500_db_hl = 0.5 * (x_2000 - x_500), by_hz[500]
+    assert at_500_db_hl is not None
+    shifts = []
+    for tone in session.trials:
+        if tone.frequency_hz is None or tone.level_db_hl is None:
+            continue
+        x, y = places(svg, f"tone-{tone.number}")[0]
+        shifts.append((x - x_500) / octave - math.log2(tone.frequency_hz / 500.0))
+        near = [
+            each for each in found.ears[0].thresholds
+            if each.threshold_db_hl is not None and each.mark != Outcome.INFERRED
+            and abs(each.threshold_db_hl - tone.level_db_hl) < CLEAR_DB
+            and abs(math.log2(each.frequency_hz / tone.frequency_hz)) < CLEAR_DB / DB_PER_OCTAVE
+        ]  # fmt: skip
+        expected = -CLEAR_DB / DB_PER_OCTAVE if near else 0.0  # inward, of a left ear
+        assert shifts[-1] == pytest.approx(expected, abs=1e-4)
+        assert y == pytest.approx(
+            y_500 + octave / 20.0 * (tone.level_db_hl - at_500_db_hl), abs=1e-3
+        )
+    assert 0 < sum(shift < -0.1 for shift in shifts) < len(shifts)
 
 
 def test_symbols_stand_at_their_thresholds() -> None:
@@ -93,41 +118,53 @@ def test_symbols_stand_at_their_thresholds() -> None:
     assert (y_2 - y_1) / (levels[1] - levels[0]) == pytest.approx((x_2 - x_1) / 40.0)  # type: ignore[operator]
 
 
-@pytest.mark.parametrize(
-    ("masking", "right", "left"),
-    [("none", "o", "x"), ("masked", "^", "s"), ("uncertain", "o", "x")],
-)
-def test_right_is_a_red_ring_and_left_a_blue_cross_and_masked_another_shape(
-    masking: str, right: str, left: str
-) -> None:
+@pytest.mark.parametrize("masking", list(MaskingMark))
+def test_right_is_red_and_left_blue_with_the_symbols_of_the_table(masking: MaskingMark) -> None:
     found, session = reported("both-ears-n3")
     found = with_thresholds(found, mark="measured", masking=masking, wide=False)
     figure = page(found, session)
     for axes, ear in zip(figure.axes, found.ears, strict=True):
         symbols = [
-            (line.get_marker(), line.get_color(), line.get_fillstyle())
-            for line in axes.lines
-            if str(line.get_gid()).startswith(f"threshold-{ear.ear}-")
+            line for line in axes.lines if str(line.get_gid()).startswith(f"threshold-{ear.ear}-")
         ]
-        expected = {"right": (right, "#c00020", "none"), "left": (left, "#0047c0", "none")}
-        assert symbols == [expected[ear.ear]] * 10
-    assert ("masked right" in drawn(figure)) == (masking == "masked")
-    assert drawn(figure).count("*") == (20 if masking == "uncertain" else 0)
+        expected = np.asarray(symbol_marker(ear.ear, masking).vertices).tolist()
+        assert len(symbols) == 10
+        for line in symbols:
+            shape: Any = line.get_marker()
+            assert shape.vertices.tolist() == expected
+            assert line.get_markeredgecolor() == EAR_COLOURS[ear.ear]
+            assert line.get_markerfacecolor() == "none"
+    assert ("masked right" in drawn(figure)) == (masking == MaskingMark.MASKED)
+    assert drawn(figure).count("*") == (20 if masking == MaskingMark.UNCERTAIN else 0)
+
+
+def test_no_tone_lies_on_a_symbol() -> None:
+    found, session = reported("both-ears-n3")
+    for axes, ear in zip(page(found, session).axes, found.ears, strict=True):
+        marks = {str(line.get_gid()): line for line in axes.lines}
+        symbols = [line for name, line in marks.items() if name.startswith(f"threshold-{ear.ear}")]
+        tones = [line for name, line in marks.items() if name.startswith("tone-")]
+        assert min(map(len, (symbols, tones))) > 5
+        for symbol, tone in itertools.product(symbols, tones):
+            across, along = np.abs(np.subtract(place(symbol), place(tone)))
+            assert max(DB_PER_OCTAVE * across, along) >= CLEAR_DB - 1e-9
+            assert symbol.get_zorder() > tone.get_zorder()
 
 
 def test_no_response_has_an_arrow_downward_at_the_limit_and_no_line() -> None:
     found, session = reported("silent-ear")
     figure = page(found, session)
     (axes,) = figure.axes
-    arrows = [a for a in axes.texts if getattr(a, "arrow_patch", None) is not None]
+    arrows = [line for line in axes.lines if str(line.get_gid()).startswith("arrow-")]
     silent = [t for t in found.ears[0].thresholds if t.mark == "no-response"]
 
     assert len(arrows) == len(silent) > 5
     assert not [line for line in axes.lines if line.get_color() == "#0047c0" and not line.get_gid()]
+    down_and_right = np.asarray(arrow_marker("left", Kind.ABOVE).vertices).tolist()
     for arrow in arrows:
-        assert arrow.xyann[1] == pytest.approx(102.6)  # type: ignore[attr-defined]
-        assert arrow.xy[1] > arrow.xyann[1]  # type: ignore[attr-defined]
-        assert arrow.xy[0] > arrow.xyann[0]  # type: ignore[attr-defined]  # left ear: to the right
+        assert place(arrow)[1] == 100.0
+        shape: Any = arrow.get_marker()
+        assert shape.vertices.tolist() == down_and_right
     assert not [text for text in axes.texts if text.get_text() == "?"]
 
 
