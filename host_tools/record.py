@@ -4,12 +4,21 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.archive import COMPLETE, UNFINISHED
+from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.procedure.settings import NONE, OFF
 from host_tools.catalogue import Catalogue
+from host_tools.catalogue.remarks import told
 from host_tools.heading import Heading
 from host_tools.recorded import RecordedSession
 
 SEXES: Final = {"F": "female", "M": "male"}
+
+
+def calibration_words(calibration: CalibrationInForce, catalogue: Catalogue) -> str:
+    """Return the state of a calibration, and why it is that."""
+    _, between, why = calibration.headline.partition(": ")
+    state = catalogue.say("report", calibration.state.lower())
+    return f"{state}{between}{told(why, catalogue)}"
 
 
 @dataclass(frozen=True)
@@ -119,7 +128,7 @@ class RecordOfTest:
         if made is None:
             return [
                 ("transducer", self.say("transducer_unknown")),
-                ("calibration", self.say("calibration_none", state=state)),
+                ("calibration", calibration_words(judged, self.catalogue)),
                 ("meter", self.say("not_told")),
             ]
         about, transducer = made.content["calibration"], made.content["transducer"]

@@ -23,6 +23,7 @@ from firmware_py.procedure.tuning.space import DIMENSIONS
 from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.catalogue.remarks import told
 from host_tools.commands.prescribe.ears import Banded, EarPrescription
+from host_tools.record import calibration_words
 from host_tools.recorded import RecordedSession
 
 PLACE: Final = "prescription"  # the table of its sentences
@@ -150,7 +151,7 @@ def remarks(
     say = partial(catalogue.say, PLACE)
     said = []
     if session.calibration.state != CALIBRATED:
-        said.append(told(session.calibration.headline, catalogue))
+        said.append(calibration_words(session.calibration, catalogue))
     if session.result.outcome != COMPLETE:
         said.append(say("no_end"))
     marks = {mark for ear in ears for mark in ear.marks}

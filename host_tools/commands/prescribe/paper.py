@@ -107,12 +107,10 @@ class PrescriptionPaper:
             level = self._record.say("level_of", ear=name)
             rows += [
                 document.row(
-                    [self._say("gain_of", ear=name), *(gain_words(ear, k) for k in count)],
+                    [name, *(gain_words(ear, k) for k in count)],
                     colour, bold=True,
                 ),
                 document.row([self._say("band"), *bands], small=True),
                 document.row([level, *(threshold_words(ear, k) for k in count)], small=True),
             ]  # fmt: skip
-        return document.numbers(
-            [self._record.say("frequency"), *(str(f) for f in frequencies_hz)], rows
-        )
+        return document.numbers([self._say("gain_of"), *(f"{f} Hz" for f in frequencies_hz)], rows)
