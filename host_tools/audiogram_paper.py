@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from host_tools.catalogue import Catalogue
-from host_tools.drawing import EAR_COLOURS, INK
+from host_tools.drawing import EAR_COLOURS
 from host_tools.symbols import table
 
 if TYPE_CHECKING:
@@ -33,18 +33,14 @@ def in_octaves(frequencies_hz: Iterable[float]) -> list[float]:
     return [octaves(frequency_hz) for frequency_hz in frequencies_hz]
 
 
-def draw_paper(axes: "Axes", ear: str, catalogue: Catalogue, note: str = "") -> None:
-    """Make axes those of an ear's audiogram, in units of octaves and dB HL.
+def draw_paper(axes: "Axes", catalogue: Catalogue) -> None:
+    """Make axes those of an audiogram, in units of octaves and dB HL.
 
     Parameters
     ----------
     axes : Axes
-    ear : str
-        "left" or "right": the title, in its colour.
     catalogue : Catalogue
-        The language of the title and of the axes.
-    note : str
-        Above the right end.
+        The language of the axes' names.
     """
     axes.set_xlim(-MARGIN_OCTAVES, OCTAVES + MARGIN_OCTAVES)
     axes.set_ylim(BOTTOM_DB_HL, TOP_DB_HL)
@@ -62,6 +58,9 @@ def draw_paper(axes: "Axes", ear: str, catalogue: Catalogue, note: str = "") -> 
         axes.spines[side].set_visible(True)
     axes.set_xlabel(catalogue.say("picture", "frequency"), fontsize=8)
     axes.set_ylabel(catalogue.say("picture", "level"), fontsize=8)
+
+
+def name_ear(axes: "Axes", ear: str, catalogue: Catalogue) -> None:
+    """Write above an audiogram whose it is: "left" or "right", in its colour."""
     title = catalogue.say("picture", f"{ear}_ear")
     axes.set_title(title, loc="left", color=EAR_COLOURS[ear], fontweight="bold", fontsize=11)
-    axes.set_title(note, loc="right", color=INK, fontsize=8.5)

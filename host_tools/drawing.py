@@ -1,6 +1,7 @@
 """How pictures are drawn: one style, and files with the same bytes every time."""
 
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -51,6 +52,8 @@ METADATA: Final[dict[str, dict[str, Any]]] = {
     "pdf": {"CreationDate": None},
     "png": {},
 }
+NO_METADATA: Final = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+TEXT_AS_TEXT: Final = {"svg.fonttype": "none"}  # for `in_style`: words stay words in an SVG
 PICTURE_ENDINGS: Final = tuple(f".{kind}" for kind in METADATA)
 DOTS_PER_INCH: Final = 150
 LAID_OUT: Final = frozenset("\n")  # it breaks a line, and needs no letter
@@ -63,11 +66,20 @@ def new_figure(width_inch: float, height_inch: float, **options: Any) -> "Figure
     return Figure(figsize=(width_inch, height_inch), layout="constrained", **options)
 
 
-def in_style(salt: str = "gp-pta") -> Any:
-    """Return the context in which a picture is drawn and saved; `salt` varies the names in SVG."""
+def in_style(salt: str = "gp-pta", **more: Any) -> Any:
+    """Return the context in which a picture is drawn and saved.
+
+    Parameters
+    ----------
+    salt : str
+        Varies the names in SVG.
+    **more
+        Settings of Matplotlib that differ from those of `STYLE`.
+    """
     import matplotlib
 
-    return matplotlib.rc_context({**STYLE, "svg.hashsalt": salt})
+    settings: Any = {**STYLE, "svg.hashsalt": salt, **more}
+    return matplotlib.rc_context(settings)
 
 
 def drawable(text: str) -> tuple[str, list[str]]:
@@ -105,6 +117,14 @@ def _letters(file: str) -> frozenset[str]:
     from matplotlib.ft2font import FT2Font
 
     return frozenset(chr(code) for code in FT2Font(file).get_charmap())
+
+
+def svg_of(figure: "Figure") -> str:
+    """Return a figure as an SVG element, the same every time."""
+    text = StringIO()
+    figure.savefig(text, format="svg", metadata=NO_METADATA, transparent=True)
+    _, _, content = text.getvalue().partition("\n<svg")
+    return f"<svg{content}"
 
 
 def save(figure: "Figure", path: Path) -> None:

@@ -18,9 +18,7 @@ from host_tools.errors import HostError
 LINE_LETTERS_MAX: Final = 80  # a line of the heading has no room for more
 COMMENTS_LETTERS_MAX: Final = 2000  # half a page
 FILE_BYTES_MAX: Final = 64 * 1024
-DAYS_PER_YEAR: Final = 365.25
-# An age is told in whole years by some, and in years and a part by others.
-AGE_SLACK_YEARS: Final = 1.0
+AGE_SLACK_YEARS: Final = 1.0  # an age may have been told in years and a part, or before a birthday
 EXAMPLE: Final = """\
 The heading of paper (FILE.toml): name, birth_date, tester, place and comments, each may be missing.
   name = "Maria Jansen"
@@ -40,7 +38,15 @@ class Heading:
     place: str = ""
     comments: str = ""  # in lines
 
-    def check(self, path: Path, person: Person, tested: str) -> None:
+    def age_years(self, tested: str) -> int | None:
+        """Return the age at a test, in whole years; None: the birth date was not told."""
+        if self.birth_date is None:
+            return None
+        day, born = datetime.datetime.fromisoformat(tested).date(), self.birth_date
+        before = (day.month, day.day) < (born.month, born.day)
+        return day.year - born.year - before
+
+    def check(self, path: Path | None, person: Person, tested: str) -> None:
         """Refuse a birth date that is not that of who was tested.
 
         Parameters
@@ -57,16 +63,15 @@ class Heading:
         HostError
             It lies after the test, or makes another age than the device was told.
         """
-        if self.birth_date is None:
+        years = self.age_years(tested)
+        if self.birth_date is None or years is None:
             return
-        day = datetime.datetime.fromisoformat(tested).date()
-        years = (day - self.birth_date).days / DAYS_PER_YEAR
-        told = f"{path}: birth_date is {self.birth_date.isoformat()}"
-        if years < 0.0:
-            raise HostError(f"{told}, which lies after the test of {day.isoformat()}")
+        told, day = f"{path}: birth_date is {self.birth_date.isoformat()}", tested[:10]
+        if years < 0:
+            raise HostError(f"{told}, which lies after the test of {day}")
         if person.age_years is not None and abs(years - person.age_years) > AGE_SLACK_YEARS:
             raise HostError(
-                f"{told}, which makes {years:.0f} years at the test of {day.isoformat()}; the "
+                f"{told}, which makes {years} years at the test of {day}; the "
                 f"device was told {person.age_years:g}. One of them is of somebody else, or the "
                 "device's clock is wrong"
             )

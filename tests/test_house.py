@@ -58,6 +58,7 @@ EXTRAS: dict[str, set[str]] = {
     "host_tools/commands/page": {"websockets"},
     "host_tools/commands/prescribe": {"matplotlib"},
     "host_tools/commands/report": {"matplotlib"},
+    "host_tools/document": {"typst"},
     "host_tools/research/study": {"distributed", "matplotlib", "pyarrow", "threadpoolctl"},
     "host_tools/research/tuning": {"matplotlib"},
     "host_tools/commands/replay/what_if": {"matplotlib"},

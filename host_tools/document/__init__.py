@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from host_tools.drawing import DOTS_PER_INCH, drawable_with
 from host_tools.errors import HostError
@@ -18,7 +18,12 @@ from host_tools.files import write_bytes
 PDF: Final = ".pdf"
 SVG: Final = "<svg "  # so a drawing begins
 PDF_STANDARD: Final = "ua-1"
-ENDINGS: Final = (PDF, ".svg", ".png")
+FORMATS: Final[dict[str, Literal["pdf", "svg", "png"]]] = {
+    PDF: "pdf",
+    ".svg": "svg",
+    ".png": "png",
+}
+ENDINGS: Final = (*FORMATS,)
 
 Block = dict[str, Any]
 
@@ -51,9 +56,9 @@ def figure(svg: str, alt: str, title: str = "", colour: str = "", sentence: str 
     return {"svg": svg, "alt": alt, "title": title, "colour": colour, "sentence": sentence}
 
 
-def figures(of: Sequence[Block]) -> Block:
-    """Return figures beside one another."""
-    return {"kind": "figures", "figures": list(of)}
+def figures(of: Sequence[Block], *, wide: bool = False) -> Block:
+    """Return figures beside one another; one alone is as wide as the page only if it is `wide`."""
+    return {"kind": "figures", "figures": list(of), "full": wide or len(of) > 1}
 
 
 def legend(entries: Sequence[tuple[str, str]]) -> Block:
@@ -116,14 +121,12 @@ def set_document(document: Document, ending: str) -> bytes:
 
     told, fonts, directories = _drawable(vars(document) | {"one_sheet": ending != PDF})
     content = json.dumps({**told, "fonts": fonts})
-    options: dict[str, Any] = {"ppi": DOTS_PER_INCH}
-    if ending == PDF:
-        options = {"pdf_standards": PDF_STANDARD}
+    options: Any = {"pdf_standards": PDF_STANDARD} if ending == PDF else {"ppi": DOTS_PER_INCH}
     with as_file(files("host_tools.document") / "document.typ") as program:
         try:
             done: Any = typst.compile(
                 program,
-                format=ending[1:],
+                format=FORMATS[ending],
                 sys_inputs={"document": content},
                 font_paths=directories,
                 ignore_system_fonts=True,
@@ -134,7 +137,7 @@ def set_document(document: Document, ending: str) -> bytes:
     return bytes(done)
 
 
-def _drawable(told: dict[str, Any]) -> tuple[dict[str, Any], list[str], list[str]]:
+def _drawable(told: dict[str, Any]) -> tuple[dict[str, Any], list[str], list[Path]]:
     """Return what is told in letters that there are, the fonts that have them, and where."""
     fonts: dict[str, str] = {}
 
@@ -150,4 +153,4 @@ def _drawable(told: dict[str, Any]) -> tuple[dict[str, Any], list[str], list[str
         return [each(inner) for inner in value] if isinstance(value, list | tuple) else value
 
     shown = each(told)
-    return shown, [*fonts], sorted({str(Path(file).parent) for file in fonts.values()})
+    return shown, [*fonts], sorted({Path(file).parent for file in fonts.values()})

@@ -4,18 +4,15 @@ Level downward, frequency in octaves, and one octave as wide as 20 dB. Right ear
 blue X; masked triangle and square; an arrow at the limit where nothing was heard.
 """
 
-from collections.abc import Iterator, Sequence
-from io import StringIO
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
 from firmware_py.calibration.in_force import CALIBRATED
-from firmware_py.procedure.asked import ASKED, THIRD_OCTAVE
-from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.asked import THIRD_OCTAVE
 from firmware_py.procedure.outcomes import MaskingMark, Purpose
-from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.reading import Kind, read
 from host_tools.audiogram_paper import (
     BOTTOM_DB_HL,
@@ -29,6 +26,7 @@ from host_tools.audiogram_paper import (
     octaves,
 )
 from host_tools.commands.report.curves import curve_of, frequencies_hz
+from host_tools.commands.report.drawn import asked_tones
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.commands.report.grades import GRADES_DB_HL
 from host_tools.commands.report.norms import AgeNorm, norm_of
@@ -37,10 +35,11 @@ from host_tools.drawing import (
     EAR_COLOURS,
     GREY,
     INK,
-    WIDE_MARKER,
+    TEXT_AS_TEXT,
     WIDE_SIGN,
     in_style,
     new_figure,
+    svg_of,
 )
 from host_tools.recorded import RecordedSession, Trial
 from host_tools.symbols import REACH, arrow_marker, marker, symbol_marker, table
@@ -76,61 +75,43 @@ CLEAR_DB: Final = 3.9
 PANEL_WIDTH_INCH: Final = 3.08
 PANEL_DB: Final = (OCTAVES + 2 * MARGIN_OCTAVES) * DB_PER_OCTAVE
 PANEL_HEIGHT_INCH: Final = PANEL_WIDTH_INCH * (BOTTOM_DB_HL - TOP_DB_HL) / PANEL_DB
-LABELS_INCH: Final = 0.38  # of the levels, left of the first audiogram
-GAP_INCH: Final = 0.49
-NO_METADATA: Final = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-
-LEGEND_PT: Final = 7.5
-LEGEND_LINE_INCH: Final = 0.19
-# Of an entry of the legend: its mark with all gaps, and a letter, at most in the mean.
-LEGEND_MARK_EM: Final = 3.4
-LEGEND_LETTER_EM: Final = 0.6
+# Around the panel: the levels at its left, the frequencies below it, and half a number's height.
+LEFT_INCH: Final = 0.52
+BOTTOM_INCH: Final = 0.38
+EDGE_INCH: Final = 0.08
 
 # A tone by its answer: how the mark is filled.
 Fill = Literal["full", "none", "left"]
 FILLS: Final[dict[bool | None, Fill]] = {True: "full", None: "left", False: "none"}
-LEGEND_FILLS: Final[dict[str, Fill]] = {
-    "answer_heard": "full",
-    "answer_unsure": "left",
-    "answer_not_heard": "none",
-}
 
 
 def audiogram_svg(ear: EarFindings, findings: Findings, session: RecordedSession) -> str:
-    """Return the audiogram of an ear alone as an SVG element, for a page of HTML."""
-    with in_style(salt=f"gp-pta {ear.ear}"):
-        figure = new_figure(PANEL_WIDTH_INCH + 0.6, PANEL_HEIGHT_INCH + 0.72)
-        figure.set_layout_engine("none")
-        (axes,) = panels_of(figure, 1, 0.44)
-        draw_ear(axes, ear, session, findings)
-        text = StringIO()
-        figure.savefig(text, format="svg", metadata=NO_METADATA, transparent=True)
-    _, _, content = text.getvalue().partition("\n<svg")
-    return f"<svg{content}"
+    """Return the audiogram of an ear as an SVG element, for paper; its words are text."""
+    with in_style(salt=f"gp-pta {ear.ear}", **TEXT_AS_TEXT):
+        return svg_of(ear_figure(ear, findings, session))
 
 
-def panels_of(figure: "Figure", count: int, bottom_inch: float) -> "list[Axes]":
-    """Return axes for each ear beside one another, in the middle."""
-    width_inch, height_inch = figure.get_size_inches()
-    used_inch = count * PANEL_WIDTH_INCH + (count - 1) * GAP_INCH
-    left_inch = 0.5 * (width_inch - used_inch + LABELS_INCH)
-    return [
-        figure.add_axes(
-            (
-                (left_inch + i * (PANEL_WIDTH_INCH + GAP_INCH)) / width_inch,
-                bottom_inch / height_inch,
-                PANEL_WIDTH_INCH / width_inch,
-                PANEL_HEIGHT_INCH / height_inch,
-            )
+def ear_figure(ear: EarFindings, findings: Findings, session: RecordedSession) -> "Figure":
+    """Return the audiogram of an ear, alone; draw it within `in_style`."""
+    width_inch, height_inch = PANEL_WIDTH_INCH + LEFT_INCH, PANEL_HEIGHT_INCH + BOTTOM_INCH
+    figure = new_figure(width_inch + EDGE_INCH, height_inch + EDGE_INCH)
+    figure.set_layout_engine("none")
+    width, height = figure.get_size_inches()
+    axes = figure.add_axes(
+        (
+            LEFT_INCH / width,
+            BOTTOM_INCH / height,
+            PANEL_WIDTH_INCH / width,
+            PANEL_HEIGHT_INCH / height,
         )
-        for i in range(count)
-    ]
+    )
+    _draw_ear(axes, ear, session, findings)
+    return figure
 
 
-def draw_ear(axes: "Axes", ear: EarFindings, session: RecordedSession, findings: Findings) -> None:
-    """Draw the audiogram of an ear."""
+def _draw_ear(axes: "Axes", ear: EarFindings, session: RecordedSession, findings: Findings) -> None:
     words = Words.of(findings)
-    draw_paper(axes, ear.ear, words.catalogue, words.ear_outcome(ear))
+    draw_paper(axes, words.catalogue)
     _draw_zones(axes, words)
     if findings.calibration_state != CALIBRATED:
         _watermark(axes, words.state(findings.calibration_state))
@@ -151,9 +132,10 @@ def _draw_zones(axes: "Axes", words: Words) -> None:
     for i, (name, (low, high)) in enumerate(zip(GRADES_DB_HL, pairwise(edges), strict=True)):
         if i % 2:
             axes.axhspan(low, high, color=ZONE, lw=0, zorder=0)
+        strip = {"facecolor": ZONE if i % 2 else PAPER, "edgecolor": "none", "pad": 0.6}
         axes.text(
-            0.06 - MARGIN_OCTAVES, low + 0.8, words.named("grade", name), fontsize=6.5,
-            color=ZONE_WORD, ha="left", va="top", zorder=1,
+            0.06 - MARGIN_OCTAVES, low + 1.2, words.named("grade", name), fontsize=6.5,
+            color=ZONE_WORD, ha="left", va="top", zorder=1, bbox=strip,
         )  # fmt: skip
 
 
@@ -205,12 +187,6 @@ def _draw_band(axes: "Axes", session: RecordedSession, ear: str) -> None:
                 x, np.where(where, edge, np.nan), color=EAR_COLOURS[ear], alpha=edge_alpha, lw=0.7,
                 zorder=2.1, gid=f"edge-{ear}",
             )  # fmt: skip
-
-
-def asked_tones(tested: EarTest) -> list[Presentation]:
-    """Return the tones whose answers count."""
-    answered = [each.presentation for each in tested.observations]
-    return [each for each in answered if each.purpose in ASKED]
 
 
 def _draw_tone(
@@ -326,94 +302,3 @@ def _write_sign(axes: "Axes", ear: str, x: float, level_db_hl: float, sign: str)
         ha="right" if side > 0 else "left", va="center", color=EAR_COLOURS[ear], fontsize=9,
         fontweight="bold", zorder=6, path_effects=[withStroke(linewidth=2.2, foreground=PAPER)],
     )  # fmt: skip
-
-
-def draw_legend(figure: "Figure", findings: Findings, top_inch: float, across_inch: float) -> float:
-    """Explain the marks below the audiograms, in lines no longer than this; return their end."""
-    _, height_inch = figure.get_size_inches()
-    words = Words.of(findings)
-    marks = [
-        *_marks_of_thresholds(findings, words),
-        *_marks_of_tones(findings, words),
-        *_signs(findings, words),
-    ]
-    rows = _in_rows(marks, across_inch)
-    for row, handles in enumerate(rows):
-        figure.legend(
-            handles=handles, loc="upper center", ncols=len(handles), frameon=False,
-            fontsize=LEGEND_PT,
-            bbox_to_anchor=(0.5, (top_inch - row * LEGEND_LINE_INCH) / height_inch), borderpad=0.0,
-            columnspacing=1.3, handletextpad=0.5, handlelength=1.6,
-        )  # fmt: skip
-    return top_inch - len(rows) * LEGEND_LINE_INCH
-
-
-def _marks_of_thresholds(findings: Findings, words: Words) -> Iterator[Any]:
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    ears = [ear.ear for ear in findings.ears]
-    readings = [read(t) for ear in findings.ears for t in ear.thresholds]
-    for ear in ears:
-        yield Line2D([], [], color=EAR_COLOURS[ear], marker=symbol_marker(ear), ms=7, mew=1.6,
-                     fillstyle="none", lw=1.2,
-                     label=words.say("mark_threshold", ear=words.say(ear)))  # fmt: skip
-    for ear in ears if any(reading.masked for reading in readings) else ():
-        yield Line2D([], [], color=EAR_COLOURS[ear], marker=symbol_marker(ear, MASKED), ms=7,
-                     mew=1.6, fillstyle="none", lw=0,
-                     label=words.say("mark_masked", ear=words.say(ear)))  # fmt: skip
-    yield Patch(color=GREY, alpha=0.35, lw=0, label=words.say("mark_band"))
-    yield Patch(color=GREY, alpha=0.14, lw=0, label=words.say("mark_pale"))
-    if any(reading.kind == Kind.INFERRED for reading in readings):
-        yield Line2D([], [], color=INK, lw=1.0, linestyle=INFERRED_DASH,
-                     label=words.say("mark_inferred"))  # fmt: skip
-    if findings.confirmed:
-        yield Line2D([], [], color=INK, marker="_", ms=9, mew=1.6, lw=0,
-                     label=words.say("mark_confirmed"))  # fmt: skip
-
-
-def _marks_of_tones(findings: Findings, words: Words) -> Iterator[Any]:
-    from matplotlib.lines import Line2D
-
-    for name, fill in LEGEND_FILLS.items():
-        yield Line2D([], [], color=INK, marker="D", ms=3.6, mew=0.7, fillstyle=fill,
-                     markerfacecoloralt="none", lw=0, label=words.say(name))  # fmt: skip
-    if findings.beside:
-        yield Line2D([], [], color=INK, marker="o", ms=3, mew=0.7, lw=0,
-                     label=words.purposes(findings.beside))  # fmt: skip
-    if findings.retested:
-        yield Line2D([], [], color=INK, marker="o", ms=7.5, mew=0.6, fillstyle="none", lw=0,
-                     label=words.say("mark_retest"))  # fmt: skip
-
-
-def _signs(findings: Findings, words: Words) -> Iterator[Any]:
-    from matplotlib.lines import Line2D
-
-    thresholds = [t for ear in findings.ears for t in ear.thresholds]
-    yield Line2D([], [], color=INK, marker=r"$\swarrow$", ms=7, mew=0, lw=0,
-                 label=words.say("mark_limit_arrow"))  # fmt: skip
-    yield Line2D([], [], color=GREY, lw=1.0, label=words.say("mark_limit"))
-    if any(read(t).doubtful for t in thresholds):
-        yield Line2D(
-            [], [], color=INK, marker="$*$", ms=6, mew=0, lw=0, label=words.say("mark_doubtful")
-        )
-    if any(t.wide for t in thresholds):
-        yield Line2D([], [], color=INK, marker=WIDE_MARKER, ms=6, mew=0, lw=0,
-                     label=words.say("mark_wide"))  # fmt: skip
-    if findings.norm_title:
-        yield Line2D([], [], color=GREY, lw=1.0, linestyle=(0, (5, 2)),
-                     label=words.say("mark_norm"))  # fmt: skip
-
-
-def _in_rows(marks: Sequence[Any], across_inch: float) -> list[list[Any]]:
-    """Break the marks of a legend into lines."""
-    rows: list[list[Any]] = []
-    room_inch = 0.0
-    for mark in marks:
-        wide_inch = (LEGEND_MARK_EM + LEGEND_LETTER_EM * len(mark.get_label())) * LEGEND_PT / 72.0
-        if wide_inch > room_inch:
-            rows.append([])
-            room_inch = across_inch
-        rows[-1].append(mark)
-        room_inch -= wide_inch
-    return rows

@@ -12,30 +12,31 @@ from firmware_py.calibration.in_force import CALIBRATED
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.settings import LEFT, RIGHT
-from host_tools.audiogram_paper import GRID
+from host_tools import drawing_js
 from host_tools.catalogue import NO_BREAK
-from host_tools.commands.report import audiogram
+from host_tools.commands.report.drawn import audiogram_as_json, watermark, words_as_json
+from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import EarFindings, Findings
 from host_tools.commands.report.grades import GRADES_DB_HL
 from host_tools.commands.report.history import History
+from host_tools.commands.report.legend import legend_of
+from host_tools.commands.report.masking_levels import masking_levels, noise_level
 from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import NOTHING, Words
 from host_tools.drawing import EAR_COLOURS, GREY, INK
+from host_tools.heading import NO_HEADING, Heading
+from host_tools.record import RecordOfTest
 from host_tools.recorded import RecordedSession, Trial
 
 ASSETS: Final = files("host_tools.commands.report") / "assets"
-# The page's own colours in the place of the picture's: it has light and dark ones.
+# The page's own colours in the place of the legend's: it has light and dark ones.
 COLOURS: Final = {
     INK: "--ink",
     GREY: "--grey",
-    GRID: "--line",
-    audiogram.ZONE: "--zone",
-    audiogram.ZONE_WORD: "--zone-word",
     EAR_COLOURS[RIGHT]: "--right",
     EAR_COLOURS[LEFT]: "--left",
-    audiogram.WATERMARK: "--watermark",
 }
-
+HIDDEN: Final = '<svg aria-hidden="true"'
 NORM_COLUMNS: Final = ("usual", "peers")
 
 
@@ -44,39 +45,93 @@ def escape(text: str) -> str:
     return html.escape(NO_BREAK.join(map(printable, text.split(NO_BREAK))))
 
 
-def page_of(findings: Findings, session: RecordedSession, history: History) -> str:
+def page_of(
+    findings: Findings, session: RecordedSession, history: History, heading: Heading = NO_HEADING
+) -> str:
     """Return the page."""
     words = Words.of(findings)
-    state = findings.calibration_state
+    record = RecordOfTest(session, heading, words.catalogue)
     ears = findings.ears
-    told = words.session(findings)
     parts = {
         "language": words.catalogue.language,
-        "title": escape(words.say("title", session=told)),
-        "style": _asset("page.css"),
-        "session": escape(told),
-        "person": escape(words.person(findings)),
-        "calibration": "" if state == CALIBRATED else escape(words.state(state)),
+        "title": escape(record.say("audiogram_of", person=record.person, when=record.day)),
+        "style": _asset("page.css") + drawing_js.style(),
+        "standing": _standing(record),
+        "facts": _facts(record),
         "alarms": _alarms(findings, words),
-        "audiograms": "\n".join(_audiogram(ear, findings, session, words) for ear in ears),
-        "legend_more": _legend(findings, words),
-        "threshold_tables": "\n".join(_thresholds(ear, findings, words) for ear in ears),
+        "audiograms": "\n".join(_audiogram(ear, words) for ear in ears),
+        "legend": _legend(findings),
+        "threshold_tables": "\n".join(_thresholds(ear, findings, session, words) for ear in ears),
         "norm_note": escape(_norm_note(findings, words)),
         "grades": _grades(findings, words),
         "quality": _quality(findings, words),
         "remarks": _list(words.remarks(findings)),
+        "comments": _comments(record),
+        "sign": _sign(record),
         "steps": str(len(session.trials)),
         "trials": _trials(session.trials, words),
         "footer": escape(words.footer(__version__)),
-        "history": _json({**history.as_json(session), "words": _words_of_steps(words)}),
+        "history": _json(_told_to_program(findings, session, history, words)),
+        "drawing": drawing_js.inline_script(),
         "program": _asset("page.js"),
     }
 
     def filled(found: re.Match[str]) -> str:
         place, key = found[1], found[2]
-        return escape(words.say(key)) if place else parts[key]
+        return escape(words.catalogue.say(place, key)) if place else parts[key]
 
-    return re.sub(r"\{\{(report\.)?(\w+)\}\}", filled, _asset("page.html"))
+    return re.sub(r"\{\{(?:(report|record)\.)?(\w+)\}\}", filled, _asset("page.html"))
+
+
+def _told_to_program(
+    findings: Findings, session: RecordedSession, history: History, words: Words
+) -> dict[str, Any]:
+    """Return all that the page's program draws and says."""
+    audiograms = [
+        {
+            "ear": ear.ear,
+            "data": audiogram_as_json(ear, findings, session),
+            "label": words.say("audiogram_of", ear=words.ear(ear.ear)),
+        }
+        for ear in findings.ears
+    ]
+    return {
+        **history.as_json(session),
+        "words": _words_of_steps(words),
+        "paper": words_as_json(words),
+        "watermark": watermark(findings),
+        "audiograms": audiograms,
+    }
+
+
+def _standing(record: RecordOfTest) -> str:
+    kind = "standing" if record.final else "standing open"
+    return f'<p class="{kind}">{escape(record.standing)}</p>'
+
+
+def _facts(record: RecordOfTest) -> str:
+    pairs = (
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
+        for name, value in record.facts()
+    )
+    return f'<dl class="facts">{"".join(pairs)}</dl>'
+
+
+def _comments(record: RecordOfTest) -> str:
+    """Return what a tester wrote; without it, room to write on paper."""
+    title = f"<h2>{escape(record.say('comments'))}</h2>"
+    if not record.heading.comments:
+        return f'<div class="to-sign"><div>{title}<div class="to-write"></div></div></div>'
+    lines = "<br>".join(escape(line) for line in record.heading.comments.split("\n"))
+    return f"{title}<p>{lines}</p>"
+
+
+def _sign(record: RecordOfTest) -> str:
+    """Return the lines to sign on; only paper has them."""
+    lines = ""
+    for name, value in record.signature():
+        lines += f"<p>{escape(name)}{': ' if value else ''}{escape(value)}</p>"
+    return f'<div class="to-sign">{lines}</div>'
 
 
 def _words_of_steps(words: Words) -> dict[str, str]:
@@ -106,44 +161,45 @@ def _alarms(findings: Findings, words: Words) -> str:
     return "\n".join(parts)
 
 
-def _audiogram(ear: EarFindings, findings: Findings, session: RecordedSession, words: Words) -> str:
-    svg = audiogram.audiogram_svg(ear, findings, session)
-    for colour, name in COLOURS.items():
-        svg = svg.replace(colour, f"var({name})")
-    label = words.say("audiogram_of", ear=words.ear(ear.ear))
-    named = svg.replace("<svg", f'<svg role="img" aria-label="{escape(label)}"', 1)
-    return f"<figure>{named}</figure>"
+def _audiogram(ear: EarFindings, words: Words) -> str:
+    """Return the place of an ear's audiogram, which the program draws, and what came of the ear."""
+    name, sentence = escape(words.ear(ear.ear)), escape(ear_sentence(ear, words))
+    return (
+        f'<figure><h3 class="{ear.ear}">{name}</h3><svg id="audiogram-{ear.ear}"></svg>'
+        f"<figcaption>{sentence}</figcaption></figure>"
+    )
 
 
-def _thresholds(ear: EarFindings, findings: Findings, words: Words) -> str:
+def _thresholds(
+    ear: EarFindings, findings: Findings, session: RecordedSession, words: Words
+) -> str:
     columns = ["Hz", "dB HL", words.say("column_band"), words.say("column_sd")]
-    again = any(t.confirmed is not None for t in ear.thresholds)
+    noise = masking_levels(session, ear.ear)
+    masked = any(masking_levels(session, each.ear) for each in findings.ears)
+    again = findings.confirmed
+    columns += [words.catalogue.say("record", "noise_of")] if masked else []
     columns += [words.say("column_confirmed")] if again else []
     columns += [words.say(f"column_{each}") for each in NORM_COLUMNS if findings.norm_title]
     rows = []
     for t in ear.thresholds:
         cells = [f"{t.frequency_hz}", words.threshold(t), words.band(t), words.spread(t)]
+        cells += [noise_level(noise.get(t.frequency_hz), words.catalogue)] if masked else []
         cells += [words.confirmed(t)] if again else []
         if findings.norm_title:
             cells += [words.norm(t), words.percent(t.norm_share_better)]
         rows.append(cells)
-    name, outcome = words.ear(ear.ear), words.ear_outcome(ear)
-    caption = words.say("ear_caption", ear=name, outcome=outcome)
-    return _table(caption, columns, rows, caption_class=ear.ear)
+    return _table(words.ear(ear.ear), columns, rows, caption_class=ear.ear)
 
 
-def _legend(findings: Findings, words: Words) -> str:
-    """Explain what not every audiogram has."""
+def _legend(findings: Findings) -> str:
+    """Explain the marks; each is drawn in the page's own colours."""
     said = []
-    if findings.confirmed:
-        said.append(words.say("legend_confirmed"))
-    if findings.beside:
-        said.append(words.say("legend_beside", purposes=words.purposes(findings.beside)))
-    if findings.retested:
-        said.append(words.say("legend_retest"))
-    if findings.norm_title:
-        said.append(words.say("legend_norm"))
-    return "\n".join(f"<li>{escape(each)}</li>" for each in said)
+    for mark, text in legend_of(findings):
+        svg = mark.replace("<svg", HIDDEN, 1)
+        for colour, name in COLOURS.items():
+            svg = svg.replace(colour, f"var({name})")
+        said.append(f"<li>{svg}{escape(text)}</li>")
+    return "\n".join(said)
 
 
 def _norm_note(findings: Findings, words: Words) -> str:

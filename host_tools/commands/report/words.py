@@ -69,20 +69,6 @@ class Words:
         one, *other = (self.named("purpose", each) for each in purposes)
         return self.catalogue.say("format", "or", one=one, other=other[0]) if other else one
 
-    def ear_outcome(self, ear: EarFindings) -> str:
-        """Return the outcome of an ear, and what it is short of."""
-        outcome = self.named("outcome", ear.outcome)
-        if ear.short_of_db is None:
-            return outcome
-        wide = [t.frequency_hz for t in ear.thresholds if t.wide]
-        where = (
-            self.say("short_at", frequency_hz=str(wide[0]))
-            if len(wide) == 1
-            else self.say("short_at_several", count=str(len(wide)))
-        )
-        half_width_db = self.number(ear.short_of_db, "g")
-        return self.say("short_of", outcome=outcome, where=where, half_width_db=half_width_db)
-
     def session(self, findings: Findings) -> str:
         """Say which session this is."""
         return self.say(
@@ -248,7 +234,7 @@ class Words:
         ends = [
             self.say("ended_by", ear=self.ear(ear.ear), why=told(ear.why, self.catalogue))
             for ear in findings.ears
-            if ear.why
+            if ear.why and not (ear.outcome == Outcome.MEASURED and ear.short_of_db is None)
         ]
         ends += [
             self.catalogue.count(
@@ -258,18 +244,8 @@ class Words:
             if ear.quality.tones_set_aside
         ]
         recorded = (told(remark, self.catalogue) for remark in findings.remarks)
-        found = (*recorded, self.inferred(findings), *findings.asymmetries)
+        found = (*recorded, *findings.asymmetries)
         return [readable(line) for line in (whole, *ends, *filter(None, found))]
-
-    def inferred(self, findings: Findings) -> str:
-        """Say where no ear was asked, "" if each was asked everywhere."""
-        parts = []
-        for ear in findings.ears:
-            at_hz = [t.frequency_hz for t in ear.thresholds if read(t).kind == Kind.INFERRED]
-            if at_hz:
-                name = self.ear(ear.ear)
-                parts.append(self.say("inferred_at", ear=name, frequencies_hz=hertz(at_hz)))
-        return self.say("inferred", where="; ".join(parts)) if parts else ""
 
     def footer(self, version: str) -> str:
         """Return what stands at the end of every report."""

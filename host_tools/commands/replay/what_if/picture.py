@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py.procedure.outcomes import MaskingMark
-from host_tools.audiogram_paper import draw_paper, in_octaves
+from host_tools.audiogram_paper import draw_paper, in_octaves, name_ear
 from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.replay.what_if.comparison import Comparison, Estimate, Row
 from host_tools.drawing import (
@@ -50,7 +50,8 @@ def comparison_figure(comparison: Comparison, title: str) -> "Figure":
     figure = new_figure(4.3 * len(comparison.ears) + 0.2, 5.1)
     panels = figure.subplots(1, len(comparison.ears), squeeze=False)[0]
     for axes, ear in zip(panels, comparison.ears, strict=True):
-        draw_paper(axes, ear.ear, catalogue_of(ENGLISH))
+        draw_paper(axes, catalogue_of(ENGLISH))
+        name_ear(axes, ear.ear, catalogue_of(ENGLISH))
         recorded = [row.recorded for row in ear.rows]
         supposed = [row.supposed for row in ear.rows]
         colour = EAR_COLOURS[ear.ear]
