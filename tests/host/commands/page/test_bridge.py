@@ -3,11 +3,12 @@
 import http.client
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from host_tools.commands.page.bridge import BUSY, HOST, NO_PORT, UNPLUGGED, Bridge
@@ -76,8 +77,9 @@ def heard(page: ClientConnection, wanted: bytes) -> bytes:
 
 
 def closed_with(page: ClientConnection) -> int | None:
-    for _ in page:  # until it is closed
-        continue
+    with suppress(ConnectionClosed):
+        for _ in page:  # until it is closed
+            continue
     return page.close_code
 
 
