@@ -26,7 +26,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
-from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, Settings
+from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, BRISK, CLINICAL, Settings
 from host_tools.commands.sessions.change import (
     CHANGED,
     EarPosterior,
@@ -38,7 +38,7 @@ from host_tools.research.study.whole_session import SimulatedTest
 
 WORSE_FROM_HZ: Final = 3000
 WORSE_DB: Final = (0.0, 15.0)
-CONDUCTS: Final = ("brisk", "clinical")
+CONDUCTS: Final = (BRISK, CLINICAL)
 TUNING, MEASURING = 0, 1  # people of their own for each
 SHARES: Final = (0.10, 0.05, 0.02)
 MOVED_DB: Final = 10.0
@@ -132,13 +132,14 @@ def main(arguments: list[str]) -> int:
     p.add_argument("--workers", type=int, default=2, help="processes (default: 2)")
     told = p.parse_args(arguments)
     print("no change: the threshold of the probability for a share of false alarms")
-    for conduct in CONDUCTS:
-        found = all_probabilities(TUNING, told.people, conduct, 0.0, told.workers)
+    tuned = {c: all_probabilities(TUNING, told.people, c, 0.0, told.workers) for c in CONDUCTS}
+    both = [probability for found in tuned.values() for probability in found]
+    for name, found in (*tuned.items(), ("both", both)):
         at = ", ".join(
             f"{100 * share:g} % {np.quantile(found, 1 - share, method='higher'):.3f}"
             for share in SHARES
         )
-        print(f"  {conduct:8}  {at}; median probability {np.median(found):.2f}", flush=True)
+        print(f"  {name:8}  {at}; median probability {np.median(found):.2f}", flush=True)
     print(f"other people: ears of which it is said that they changed, from {CHANGED:g} on")
     for conduct in CONDUCTS:
         for worse_db in WORSE_DB:

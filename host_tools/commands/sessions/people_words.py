@@ -7,16 +7,20 @@ from typing import Final
 from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ThresholdResult
-from firmware_py.procedure.settings import BOTH
+from firmware_py.procedure.settings import BOTH, BRISK, CLINICAL
 from host_tools.catalogue import NO_BREAK, Catalogue
-from host_tools.commands.sessions.change import REFIT_HIGH_DB, REFIT_LOW_DB, REFIT_SOURCE, SHIFT_DB
+from host_tools.commands.sessions.change import (
+    FALSE_ALARMS,
+    NOTICED,
+    REFIT_HIGH_DB,
+    REFIT_LOW_DB,
+    REFIT_SOURCE,
+    SHIFT_DB,
+    USUAL,
+)
 from host_tools.commands.sessions.entry import Entry
 from host_tools.commands.sessions.people import Comparison, Person
 
-# What `python -m host_tools.research.changed_ears` measured, in percent of simulated ears.
-FALSE_ALARMS_PERCENT: Final = 5
-NOTICED_15_DB_PERCENT: Final = 60
-USUAL_PERCENT: Final = 75  # half of the ears that did not change have a higher probability
 NOTHING: Final = "-"
 SIGNS: Final = {Kind.ABOVE: "> ", Kind.AT_MOST: "≤ ", Kind.PERHAPS_ABOVE: "? "}
 
@@ -66,7 +70,7 @@ class PeopleWords:
             "shift_db": self.catalogue.number(SHIFT_DB),
         }
         if not change.changed:
-            usual = self.percent(USUAL_PERCENT / 100.0)
+            usual = self.percent(USUAL)
             return self.say("not_changed", **parts, usual=usual)
         worse = clearest.mean_db > 0.0
         low, high = sorted((abs(clearest.low_db), abs(clearest.high_db)))
@@ -139,8 +143,10 @@ class PeopleWords:
             source=REFIT_SOURCE,
             low_db=number(REFIT_LOW_DB, ".1f"),
             high_db=number(REFIT_HIGH_DB, ".1f"),
-            wrong=self.percent(FALSE_ALARMS_PERCENT / 100.0),
-            noticed=self.percent(NOTICED_15_DB_PERCENT / 100.0),
+            wrong=self.percent(FALSE_ALARMS[BRISK]),
+            wrong_clinical=self.percent(FALSE_ALARMS[CLINICAL]),
+            noticed=self.percent(NOTICED[BRISK]),
+            noticed_clinical=self.percent(NOTICED[CLINICAL]),
         )
 
     def lines(self, person: Person, comparisons: Sequence[Comparison]) -> list[str]:
