@@ -6,17 +6,18 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
 from host_tools.main import main
 from tests.firmware.rig import REPO
 from tests.host.commands.page.rig import Device, FarPort, StandIn
 from tests.host.commands.report.test_browser import CHROMIUM, OPTIONS
 
-SETTLED_MS = 60_000  # on a busy machine
-SIZE = {"width": 1024, "height": 768}
+SETTLED_MS: Final = 60_000  # on a busy machine
+SIZE: Final[ViewportSize] = {"width": 1024, "height": 768}
 
 
 @pytest.fixture(scope="session")
@@ -58,12 +59,12 @@ class Operator:
         self.asked: list[str] = []  # what a page asked for
         self.context: BrowserContext | None = None
 
-    def open(self, end: StandIn | None = None, url: str = "", **options: object) -> Page:
+    def open(self, end: StandIn | None = None, url: str = "", *, bypass_csp: bool = False) -> Page:
         """Open the page, in a further tab of the same browser if there is one already."""
         if self.context is None:
             self.context = self._browser.new_context(
-                **{"viewport": SIZE, "locale": "en-GB", **options}
-            )  # type: ignore[arg-type]
+                viewport=SIZE, locale="en-GB", bypass_csp=bypass_csp
+            )
             self._undo.callback(self.context.close)
         page = self.context.new_page()
         page.set_default_timeout(SETTLED_MS)
@@ -75,9 +76,9 @@ class Operator:
         page.goto(url or self._html.as_uri())
         return page
 
-    def connect(self, end: StandIn, **options: object) -> Page:
+    def connect(self, end: StandIn) -> Page:
         """Open the page as a file, and connect it by a click."""
-        page = self.open(end, **options)
+        page = self.open(end)
         page.click("#choose")
         return page
 

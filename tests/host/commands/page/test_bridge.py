@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin
 
 from host_tools.commands.page.bridge import BUSY, HOST, NO_PORT, UNPLUGGED, Bridge
 from tests.host.commands.page.rig import Cable, FarPort
@@ -60,10 +61,8 @@ def joined(bridge: Bridge, *, token: str = "", origin: str = "") -> ClientConnec
     """Ask for the console as the page does."""
     place = urlsplit(bridge.address)
     path = f"/{token}/" if token else place.path
-    return connect(
-        f"ws://{place.netloc}{path}console", origin=origin or f"http://{place.netloc}",  # type: ignore[arg-type]
-        open_timeout=WAIT_S, proxy=None,
-    )  # fmt: skip
+    own = Origin(origin or f"http://{place.netloc}")
+    return connect(f"ws://{place.netloc}{path}console", origin=own, open_timeout=WAIT_S, proxy=None)
 
 
 def heard(page: ClientConnection, wanted: bytes) -> bytes:
