@@ -55,6 +55,7 @@ EXTRAS: dict[str, set[str]] = {
     "host_tools/commands/completion": {"shtab"},
     "host_tools/commands/console": {"prompt_toolkit"},
     "host_tools/commands/export": {"pyarrow"},
+    "host_tools/commands/page": {"websockets"},
     "host_tools/commands/prescribe": {"matplotlib"},
     "host_tools/commands/report": {"matplotlib"},
     "host_tools/document": {"typst"},
