@@ -117,7 +117,9 @@ function drawZones(svg) {
 function drawWatermark(svg, text) {
   const [x, y] = [LEFT + WIDTH / 2, TOP + HEIGHT / 2];
   const turned = `translate(${x} ${y}) rotate(-42)`;
-  write(text, [0, 0], { class: "watermark", transform: turned, "text-anchor": "middle" }, svg);
+  // Twelve letters go across; a longer word is written smaller.
+  const size = text.length > 12 ? { style: `font-size: ${(44 * 12) / text.length}px` } : {};
+  write(text, [0, 0], { class: "watermark", transform: turned, "text-anchor": "middle", ...size }, svg);
 }
 
 function drawLimit(svg, limit, name) {

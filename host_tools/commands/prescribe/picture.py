@@ -85,7 +85,7 @@ def prescription_figure(
         Another fit to draw beside it.
     """
     say = partial(catalogue.say, PLACE)
-    figure = new_figure(max(4.2 * len(ears), 6.0), 4.9)
+    figure = new_figure(max(4.2 * len(ears), 6.0), 4.4)
     panels = figure.subplots(
         2, len(ears), sharey="row", sharex=True, squeeze=False, height_ratios=(3, 2)
     )
@@ -104,6 +104,8 @@ def prescription_figure(
     figure.align_ylabels(panels[:, 0])
     for axes in panels[1]:
         axes.set_xlabel(say("frequency_axis"))
+        names = [catalogue.written(tick.get_text()) for tick in axes.get_xticklabels()]
+        axes.set_xticks(axes.get_xticks(), names)
     _legend(figure, ears, against, catalogue)
     return figure
 

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 ZONE: Final = "#f4f1ea"  # every second grade of the WHO
 ZONE_WORD: Final = "#6f6a60"
 WATERMARK: Final = "#f3d9cc"
+WATERMARK_LETTERS: Final = 12  # across an audiogram; a longer word is written smaller
 
 BAND_ALPHA: Final = 0.15
 PALE_BAND_ALPHA: Final = 0.06
@@ -141,7 +142,8 @@ def _draw_zones(axes: "Axes", words: Words) -> None:
 
 def _watermark(axes: "Axes", state: str) -> None:
     axes.text(
-        0.5, 0.5, state, transform=axes.transAxes, rotation=42, fontsize=30, fontweight="bold",
+        0.5, 0.5, state, transform=axes.transAxes, rotation=42, fontweight="bold",
+        fontsize=30.0 * min(1.0, WATERMARK_LETTERS / len(state)),
         color=WATERMARK, ha="center", va="center", zorder=0.5, clip_on=True,
     )  # fmt: skip
 

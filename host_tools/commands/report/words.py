@@ -232,9 +232,9 @@ class Words:
             presses=presses,
         )
         ends = [
-            self.say("ended_by", ear=self.ear(ear.ear), why=told(ear.why, self.catalogue))
+            self.say("ended_by", ear=self.ear(ear.ear), why=told(why, self.catalogue))
             for ear in findings.ears
-            if ear.why and not (ear.outcome == Outcome.MEASURED and ear.short_of_db is None)
+            if (why := _why_ended(ear))
         ]
         ends += [
             self.catalogue.count(
@@ -260,6 +260,14 @@ def hertz(frequencies_hz: Iterable[float]) -> str:
 def masking_sign(found: Threshold) -> str:
     """Return the sign of a threshold that the other ear may have heard."""
     return "*" if read(found).doubtful else ""
+
+
+def _why_ended(ear: EarFindings) -> str:
+    """Return why an ear ended; how wide its bands are is said in its sentence, and only there."""
+    if ear.outcome != Outcome.MEASURED:
+        return ear.why
+    cap, _, bands = ear.why.partition("; ")
+    return cap if bands else ""
 
 
 def _capital(text: str) -> str:

@@ -184,7 +184,7 @@ def _table(
         body += f'<tr><th scope="row">{escape(first)}</th>{cells}</tr>\n'
     about = f' class="{kind}"' if kind else ""
     return (
-        f'<div class="wide" role="region" aria-label="{escape(caption)}" tabindex="0">'
+        f'<div class="wide" role="group" aria-label="{escape(caption)}" tabindex="0">'
         f"<table><caption{about}>{escape(caption)}</caption>\n<thead><tr>{head}</tr></thead>\n"
         f"<tbody>{body}</tbody></table></div>"
     )
