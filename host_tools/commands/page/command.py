@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Final
 
 from device.simulator.serve import stopped_by_signals
-from host_tools.commands.page.assemble import page
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
@@ -49,6 +48,8 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the page, or serve it until interrupted."""
+    from host_tools.commands.page.assemble import page  # with the firmware's table of commands
+
     if (arguments.port is None) == (arguments.out is None):
         raise HostError("either PORT or -o FILE.html is wanted; gp-pta page --help shows both")
     if arguments.out is not None:
@@ -58,16 +59,16 @@ def run(arguments: argparse.Namespace) -> int:
     if not 0 <= arguments.listen <= LISTEN_MAX:
         raise HostError(f"--listen is {arguments.listen}; allowed are 0 to {LISTEN_MAX}")
     need("gp-pta page PORT", *NEEDS["PORT"], use="page PORT")
-    _serve(arguments.port, arguments.listen)
+    _serve(arguments.port, page(), arguments.listen)
     return 0
 
 
-def _serve(url: str, listen: int) -> None:
+def _serve(url: str, html: str, listen: int) -> None:
     from host_tools.commands.page.bridge import HOST, Bridge
 
     stop = threading.Event()
     try:
-        bridge = Bridge(url, page(), say_aside, listen)
+        bridge = Bridge(url, html, say_aside, listen)
     except OSError as error:
         raise HostError(f"nothing can listen at {HOST}:{listen}: {error.strerror}") from None
     with stopped_by_signals(stop), bridge:

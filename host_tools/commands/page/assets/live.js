@@ -139,7 +139,6 @@ export class Live {
       fill(at("now-tone"), say("tone_none"));
     }
     fill(at("now-state"), say(`state_${about.state}`));
-    fill(at("now-ear"), about.ear ? say(`ear_${about.ear}`) : "");
     fill(at("now-left"), clockTime(Number(about.seconds_to_go ?? 0)));
     fill(at("now-width"), widthWords(about));
     fill(at("now-masking"), maskingWords(about.masking));

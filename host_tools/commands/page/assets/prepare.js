@@ -45,7 +45,8 @@ export class Preparation {
     for (const name of NUMBERS) {
       const { low, high, unit } = this.#knows.settings[name];
       Object.assign(at(name), { min: low, max: high });
-      const words = say("allowed", { low: number(low), high: number(high), unit });
+      const shown = unit.startsWith("dB") ? unit : ""; // others are words of one language
+      const words = say("allowed", { low: number(low), high: number(high), unit: shown }).trim();
       fill(at(`${name}-allowed`), words);
     }
     for (const name of TEXTS) {

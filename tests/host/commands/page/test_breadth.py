@@ -13,6 +13,7 @@ from fhir.resources.R4B.bundle import Bundle
 from playwright.sync_api import Page, expect
 
 from device.simulator.aid import SimulatedAid
+from host_tools.catalogue import LANGUAGES
 from host_tools.commands.export.formats import schema_text
 from tests.firmware.rig import Peer
 from tests.firmware.world import a_listener
@@ -313,3 +314,30 @@ def test_an_unanswered_listener_is_shown_with_arrows_and_without_numbers(
     levels = page.locator("#result-tables td:nth-child(2)").all_inner_texts()
     assert not any(each.lstrip("−").isdigit() for each in levels), levels
     expect(page.locator("#result-means")).not_to_contain_text(": 5")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_room_on_the_page(
+    language: str, device: Device, operator: Operator
+) -> None:
+    device.start()
+    page = operator.open(device.stand_in())
+    page.select_option("#language", language)
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    page.click("#choose")
+    expect(page.locator("#view-prepare")).to_be_visible()
+    for closed in page.locator("#view-prepare summary").all():
+        if not closed.evaluate("each => each.parentElement.open"):
+            closed.click()
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.click("#start")
+    answers_of(page, 2)
+    page.click("#pause")
+    expect(page.locator("body")).to_have_attribute("data-status", "paused")
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        spilt = "each => each.filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent)"
+        assert page.locator(".figures div, button, .chip").evaluate_all(spilt) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
