@@ -319,10 +319,16 @@ function drawConfirmed(group, each) {
 
 function drawRings(svg, ear) {
   const own = element("g", { class: ear.ear }, svg);
-  for (const [name, tone, r] of [["last", ear.last, 7], ["upcoming", ear.next, 11]]) {
-    if (!tone || tone.frequency_hz == null) continue;
-    const place = { cx: xOf(tone.frequency_hz), cy: yOf(tone.level_db_hl), r };
-    element("circle", { class: name, ...place }, own);
+  const symbols = ear.thresholds.filter(hasSymbol).map(placeOf);
+  const placed = (tone) => [xOf(tone.frequency_hz), yOf(tone.level_db_hl)];
+  const played = (tone) => tone && tone.frequency_hz != null;
+  if (played(ear.last)) { // around its mark, wherever that stands
+    const [cx, cy] = beside(placed(ear.last), symbols, ear.ear);
+    element("circle", { class: "last", cx, cy, r: 7 }, own);
+  }
+  if (played(ear.next)) {
+    const [cx, cy] = placed(ear.next);
+    element("circle", { class: "upcoming", cx, cy, r: 11 }, own);
   }
 }
 

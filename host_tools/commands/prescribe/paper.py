@@ -53,7 +53,9 @@ class PrescriptionPaper:
             blocks=[
                 document.facts([*record.facts(), (record.say("rule"), self._rule())]),
                 *self._alarms(),
-                document.figures([document.figure(svg, self._say("picture_of"))], wide=True),
+                document.figures(
+                    [document.figure(svg, self._say("picture_of"))], wide=len(self.ears) > 1
+                ),
                 self._numbers(),
                 document.note(self._say("insertion_gain")),
                 document.section(
@@ -113,4 +115,10 @@ class PrescriptionPaper:
                 document.row([self._say("band"), *bands], small=True),
                 document.row([level, *(threshold_words(ear, k) for k in count)], small=True),
             ]  # fmt: skip
-        return document.numbers([self._say("gain_of"), *(f"{f} Hz" for f in frequencies_hz)], rows)
+        return document.numbers(
+            [
+                f"{self._say('gain_of')} | {self._record.say('frequency')}",
+                *map(str, frequencies_hz),
+            ],
+            rows,
+        )

@@ -192,6 +192,17 @@ def test_marks_stand_where_the_tones_were(page: Page, forty_tones: Path) -> None
     assert 0 < moved < len(tones)
 
 
+def test_the_last_tone_is_ringed_where_its_mark_stands(page: Page, forty_tones: Path) -> None:
+    answered = answered_in(forty_tones)
+    steps = [step for step, tone in enumerate(answered, 1) if tone.frequency_hz is not None]
+    for step in steps[-4:]:
+        page.locator("#step").fill(str(step))
+        mark = page.locator(".panel.right .tone").last.get_attribute("transform") or ""
+        ring = page.locator(".panel.right .last")
+        centre = [ring.get_attribute("cx"), ring.get_attribute("cy")]
+        assert re.findall(r"[-\d.]+", mark)[:2] == centre
+
+
 def test_the_steps_keep_the_symbols_and_end_as_the_audiogram_above(page: Page) -> None:
     places = (
         "marks => marks.map(m => [m.dataset.frequencyHz, m.dataset.kind,"
