@@ -59,7 +59,14 @@ class Operator:
         self.asked: list[str] = []  # what a page asked for
         self.context: BrowserContext | None = None
 
-    def open(self, end: StandIn | None = None, url: str = "", *, bypass_csp: bool = False) -> Page:
+    def open(
+        self,
+        end: StandIn | None = None,
+        url: str = "",
+        *,
+        bypass_csp: bool = False,
+        without_serial: bool = False,
+    ) -> Page:
         """Open the page, in a further tab of the same browser if there is one already."""
         if self.context is None:
             self.context = self._browser.new_context(
@@ -73,6 +80,8 @@ class Operator:
         page.on("request", lambda request: self.asked.append(request.url))
         if end is not None:
             page.add_init_script(end.script)
+        if without_serial:
+            page.add_init_script("delete Navigator.prototype.serial")
         page.goto(url or self._html.as_uri())
         return page
 
