@@ -22,7 +22,7 @@ from tests.host.commands.page.rig import Device, StandIn
 from tests.host.commands.page.test_whole import answers_of
 from tests.host.journals import GpPta
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = pytest.mark.xdist_group("page")
 expect.set_options(timeout=SETTLED_MS)
 SHORT = {"tones": "20", "width": "40"}  # a test of a few tones
 
