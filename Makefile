@@ -100,7 +100,9 @@ sbc: set-up-test kernels ## see whether the posteriors are calibrated; options i
 	$(BIN)/python -m tests.inference.coverage $(SBC_ARGS)
 
 image: set-up-test ## make images of the firmware without Numba; for one machine: TARGET=aarch64
-	$(BIN)/python -m device.image.build --target $(TARGET)
+	@mkdir -p build
+	$(BIN)/gp-pta page -o build/operator.html --force
+	$(BIN)/python -m device.image.build --target $(TARGET) --page build/operator.html
 
 card: set-up-test ## make the device as one file for a memory card; needs Debian; options in CARD_ARGS
 	$(BIN)/python -m device.card.build $(CARD_ARGS)

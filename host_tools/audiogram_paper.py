@@ -4,20 +4,23 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from host_tools.drawing import EAR_COLOURS, INK
+from host_tools.catalogue import Catalogue
+from host_tools.drawing import EAR_COLOURS
+from host_tools.symbols import table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 GRID: Final = "#d8d8d8"
-TOP_DB_HL: Final = -10.0
-BOTTOM_DB_HL: Final = 120.0
-FIRST_HZ: Final = 125.0
-OCTAVES: Final = 6
-MARGIN_OCTAVES: Final = 0.5
-DB_PER_OCTAVE: Final = 20.0
-TICKS_HZ: Final = (125, 250, 500, 1000, 2000, 4000, 8000)
-BETWEEN_HZ: Final = (750, 1500, 3000, 6000)
+_PAPER: Final = table()["paper"]
+TOP_DB_HL: Final[float] = _PAPER["top_db_hl"]
+BOTTOM_DB_HL: Final[float] = _PAPER["bottom_db_hl"]
+FIRST_HZ: Final[float] = _PAPER["first_hz"]
+OCTAVES: Final[int] = _PAPER["octaves"]
+MARGIN_OCTAVES: Final[float] = _PAPER["margin_octaves"]
+DB_PER_OCTAVE: Final[float] = _PAPER["db_per_octave"]
+TICKS_HZ: Final[tuple[int, ...]] = (*_PAPER["ticks_hz"],)
+BETWEEN_HZ: Final[tuple[int, ...]] = (*_PAPER["between_hz"],)
 
 
 def octaves(frequency_hz: float) -> float:
@@ -30,16 +33,14 @@ def in_octaves(frequencies_hz: Iterable[float]) -> list[float]:
     return [octaves(frequency_hz) for frequency_hz in frequencies_hz]
 
 
-def draw_paper(axes: "Axes", ear: str, note: str = "") -> None:
-    """Make axes those of an ear's audiogram, in units of octaves and dB HL.
+def draw_paper(axes: "Axes", catalogue: Catalogue) -> None:
+    """Make axes those of an audiogram, in units of octaves and dB HL.
 
     Parameters
     ----------
     axes : Axes
-    ear : str
-        "left" or "right": the title, in its colour.
-    note : str
-        Above the right end.
+    catalogue : Catalogue
+        The language of the axes' names.
     """
     axes.set_xlim(-MARGIN_OCTAVES, OCTAVES + MARGIN_OCTAVES)
     axes.set_ylim(BOTTOM_DB_HL, TOP_DB_HL)
@@ -55,8 +56,11 @@ def draw_paper(axes: "Axes", ear: str, note: str = "") -> None:
     axes.set_axisbelow(True)
     for side in ("top", "right"):
         axes.spines[side].set_visible(True)
-    axes.set_xlabel("frequency in Hz", fontsize=8)
-    axes.set_ylabel("hearing level in dB HL", fontsize=8)
-    title = f"{ear} ear"
+    axes.set_xlabel(catalogue.say("picture", "frequency"), fontsize=8)
+    axes.set_ylabel(catalogue.say("picture", "level"), fontsize=8)
+
+
+def name_ear(axes: "Axes", ear: str, catalogue: Catalogue) -> None:
+    """Write above an audiogram whose it is: "left" or "right", in its colour."""
+    title = catalogue.say("picture", f"{ear}_ear")
     axes.set_title(title, loc="left", color=EAR_COLOURS[ear], fontweight="bold", fontsize=11)
-    axes.set_title(note, loc="right", color=INK, fontsize=8.5)

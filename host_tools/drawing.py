@@ -1,10 +1,13 @@
 """How pictures are drawn: one style, and files with the same bytes every time."""
 
+from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.files import written
+from host_tools.symbols import ear_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,10 +24,7 @@ PALE: Final = "#d9d9d9"
 RED: Final = "#c00020"
 WIDE_SIGN: Final = "~"  # before a threshold whose 95 % band is wider than the test wanted
 WIDE_MARKER: Final = r"$\sim$"  # the same, as Matplotlib takes it for a marker
-# As clinics draw them (ISO 8253-1).
-EAR_COLOURS: Final = {RIGHT: RED, LEFT: "#0047c0"}
-EAR_MARKERS: Final = {RIGHT: "o", LEFT: "x"}
-MASKED_MARKERS: Final = {RIGHT: "^", LEFT: "s"}  # with noise in the other ear
+EAR_COLOURS: Final = {ear: ear_colour(ear) for ear in (RIGHT, LEFT)}
 COLOURS: Final = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", GREY)
 DASHES: Final = ("solid", (0, (5, 1.5)), (0, (1.5, 1.5)))
 
@@ -52,8 +52,11 @@ METADATA: Final[dict[str, dict[str, Any]]] = {
     "pdf": {"CreationDate": None},
     "png": {},
 }
+NO_METADATA: Final = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+TEXT_AS_TEXT: Final = {"svg.fonttype": "none"}  # for `in_style`: words stay words in an SVG
 PICTURE_ENDINGS: Final = tuple(f".{kind}" for kind in METADATA)
 DOTS_PER_INCH: Final = 150
+LAID_OUT: Final = frozenset("\n")  # it breaks a line, and needs no letter
 
 
 def new_figure(width_inch: float, height_inch: float, **options: Any) -> "Figure":
@@ -63,11 +66,20 @@ def new_figure(width_inch: float, height_inch: float, **options: Any) -> "Figure
     return Figure(figsize=(width_inch, height_inch), layout="constrained", **options)
 
 
-def in_style(salt: str = "gp-pta") -> Any:
-    """Return the context in which a picture is drawn and saved; `salt` varies the names in SVG."""
+def in_style(salt: str = "gp-pta", **more: Any) -> Any:
+    """Return the context in which a picture is drawn and saved.
+
+    Parameters
+    ----------
+    salt : str
+        Varies the names in SVG.
+    **more
+        Settings of Matplotlib that differ from those of `STYLE`.
+    """
     import matplotlib
 
-    return matplotlib.rc_context({**STYLE, "svg.hashsalt": salt})
+    settings: Any = {**STYLE, "svg.hashsalt": salt, **more}
+    return matplotlib.rc_context(settings)
 
 
 def drawable(text: str) -> tuple[str, list[str]]:
@@ -75,11 +87,18 @@ def drawable(text: str) -> tuple[str, list[str]]:
 
     A letter that is in no font here is written as its number, <U+60A3>.
     """
-    fonts, missing = [FONT], set(text) - _letters(_files_by_font()[FONT])
-    for font, file in _files_by_font().items() if missing else []:
+    shown, files = drawable_with(text)
+    return shown, [*files]
+
+
+def drawable_with(text: str) -> tuple[str, dict[str, str]]:
+    """Return a text as this machine can draw it, and the files of the fonts, by their names."""
+    known = _files_by_font()
+    fonts, missing = {FONT: known[FONT]}, set(text) - _letters(known[FONT]) - LAID_OUT
+    for font, file in known.items() if missing else []:
         found = missing & _letters(file)
         if found:
-            fonts.append(font)
+            fonts[font] = file
             missing -= found
     shown = (f"<U+{ord(letter):04X}>" if letter in missing else letter for letter in text)
     return "".join(shown), fonts
@@ -93,10 +112,19 @@ def _files_by_font() -> dict[str, str]:
     return {e.name: e.fname for e in upright if "Last Resort" not in e.name}
 
 
-def _letters(file: str) -> set[str]:
+@cache
+def _letters(file: str) -> frozenset[str]:
     from matplotlib.ft2font import FT2Font
 
-    return {chr(code) for code in FT2Font(file).get_charmap()}
+    return frozenset(chr(code) for code in FT2Font(file).get_charmap())
+
+
+def svg_of(figure: "Figure") -> str:
+    """Return a figure as an SVG element, the same every time."""
+    text = StringIO()
+    figure.savefig(text, format="svg", metadata=NO_METADATA, transparent=True)
+    _, _, content = text.getvalue().partition("\n<svg")
+    return f"<svg{content}"
 
 
 def save(figure: "Figure", path: Path) -> None:

@@ -22,6 +22,7 @@ EXTRA_FOR: Final = {
     "listen": "audio",
     "simulate --board emulated": "emulator",
     "console": "host",
+    "page PORT": "host",
     "replay --picture": "report",
     "report": "report",
     "prescribe -o": "report",

@@ -16,10 +16,12 @@ from device.simulator.talker import made_up_speech
 from firmware_py.procedure.settings import LEFT, RIGHT
 from firmware_py.procedure.tuning.result import TuningResult
 from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
+from host_tools.catalogue import ENGLISH
 from host_tools.commands.prescribe.ears import fit_of_ears, prescribe_session
-from host_tools.commands.prescribe.picture import draw_prescription
+from host_tools.commands.prescribe.paper import PrescriptionPaper
 from host_tools.commands.replay.tuning import TuningVerdict, replay_tuning_journal, verdict_words
 from host_tools.errors import HostError
+from host_tools.heading import Heading
 from host_tools.hearing_aid import HearingAidProcess
 from host_tools.live import teller
 from host_tools.recorded import RecordedSession, read_true_session
@@ -35,6 +37,7 @@ SPEECH_S: Final = 1.5
 TUNINGS: Final = "tuning-*.journal"
 RULE: Final = "nal-r"
 COUPLING: Final = "closed"
+SIMULATED: Final = Heading(comments="A simulated listener, and a simulated wearer.")
 
 
 def check_fitting() -> None:
@@ -141,5 +144,6 @@ def _keep(session: RecordedSession, fit: Fit, result: TuningResult, data: Path) 
     tuned = fit.tuned(Setting.of(result.setting_db))
     write_fit(data / "tuned.fit", tuned)
     ears = prescribe_session(session, RULE, COUPLING, None)
-    draw_prescription(ears, fit, f"{RULE}, a simulated listener", "", data / "fit.svg")
-    draw_prescription(ears, tuned, "tuned, a simulated wearer", "", data / "tuned.svg", fit)
+    for name, which, against in (("fit", fit, None), ("tuned", tuned, fit)):
+        paper = PrescriptionPaper(session, ears, which, against, SIMULATED, ENGLISH)
+        paper.write(data / f"{name}.svg")

@@ -29,6 +29,7 @@ from host_tools.commands.calibrate import command as calibrate
 from host_tools.commands.console import command as console
 from host_tools.commands.doctor import command as doctor
 from host_tools.commands.export import command as export
+from host_tools.commands.page import command as page
 from host_tools.commands.prescribe import command as prescribe
 from host_tools.commands.replay import command as replay
 from host_tools.commands.report import command as report
@@ -48,6 +49,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     simulate,
     cable,
     console,
+    page,
     watch,
     replay,
     report,

@@ -26,7 +26,7 @@ EVERY: Final = 3
 OF_NO_JOURNAL: Final = {
     "demo", "workbench", "listen", "simulate", "cable", "console", "unprotect", "calibrate",
     "install-board", "study", "learn-prior", "doctor", "completion",
-    "tune", "update",
+    "tune", "update", "page",
 }  # fmt: skip
 TYPED: Final = (
     "HELP", "*IDN?", "*TST?", "*CLS", "SYST:ERR?", "SYST:VERS?", "SYST:TIME?", "SYST:PIN?",

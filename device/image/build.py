@@ -21,6 +21,7 @@ from firmware_py.inference.library import BESIDE
 
 DEVICES: Final = [target.name for target in TARGETS.values() if target.is_for_devices]
 STACK_BYTES_MAX: Final = 8192  # half of the smallest stack that a thread may have
+PAGE: Final = "operator.html"
 LAUNCHER: Final = """\
 #!/usr/bin/env python3
 import sys
@@ -31,8 +32,21 @@ sys.exit(main())
 """
 
 
-def assemble(text: str, target: Target, directory: Path, source_commit: str) -> Path:
+def assemble(
+    text: str, target: Target, directory: Path, source_commit: str, page: Path | None = None
+) -> Path:
     """Make the image of one target in a directory; return its tar beside it.
+
+    Parameters
+    ----------
+    text : str
+        LLVM's text of the kernels.
+    target : Target
+    directory : Path
+        What was there before is removed.
+    source_commit : str
+    page : Path, optional
+        The operator's page, which the image carries: whoever has the device has its page.
 
     Raises
     ------
@@ -47,6 +61,8 @@ def assemble(text: str, target: Target, directory: Path, source_commit: str) -> 
         ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.md", "*.pyi"),
     )
     shutil.copy(ROOT / "LICENSE", directory)
+    if page is not None:
+        shutil.copyfile(page, directory / PAGE)
     (directory / "gp-pta-device").write_text(LAUNCHER, encoding="ascii")
     library = directory / "firmware_py" / "inference" / BESIDE.name
     made_from = make_library(text, target, library, source_commit)
@@ -101,7 +117,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--out", metavar="DIR", type=Path, default=ROOT / "build" / "image",
         help="where the images are put (default: build/image)",
     )  # fmt: skip
+    parser.add_argument(
+        "--page", metavar="FILE", type=Path, help="the operator's page, of gp-pta page -o"
+    )
     arguments = parser.parse_args(argv)
+    if arguments.page is not None and not arguments.page.is_file():
+        return _refuse(BuildError(f"--page is {str(arguments.page)!r}, which is no file"))
     try:
         text = export()
     except BuildError as error:
@@ -111,7 +132,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             continue
         directory = arguments.out / f"gp-pta-device-{__version__}-{target.name}"
         try:
-            packed = assemble(text, target, directory, commit())
+            packed = assemble(text, target, directory, commit(), arguments.page)
         except BuildError as error:
             return _refuse(error)
         library = directory / "firmware_py" / "inference" / BESIDE.name

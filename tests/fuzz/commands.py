@@ -27,7 +27,7 @@ EXPORTS: Final = [
 QUICK: Final = [
     ["replay", JOURNAL], ["replay", JOURNAL, "--json"], ["replay", JOURNAL, "--noise", "4"],
     ["replay", JOURNAL, "--profile", "gp-pta-2015"],
-    ["report", JOURNAL, "--json"],
+    ["report", JOURNAL, "--json"], ["report", JOURNAL, "--json", "--language", "es"],
     ["prescribe", JOURNAL, "--unfinished"], ["prescribe", JOURNAL, "--unfinished", "--json"],
     ["prescribe", JOURNAL, "--unfinished", "--rule", "camfit", "-o", f"{OUT}.json"],
     ["prescribe", JOURNAL, "--unfinished", "--against", "camfit", "-o", f"{OUT}.fit"],
@@ -37,6 +37,9 @@ QUICK: Final = [
     ["export", JOURNAL, "--unfinished", "-o", f"{OUT}.parquet"],
     ["sessions", DIRECTORY, "--no-index"], ["sessions", DIRECTORY, "--no-index", "--json"],
     ["sessions", DIRECTORY, "--no-index", "--sort", "pta4", "--export", f"{OUT}.csv"],
+    ["sessions", DIRECTORY, "--no-index", "--people"],
+    ["sessions", DIRECTORY, "--no-index", "--people", "--json"],
+    ["sessions", DIRECTORY, "--no-index", "--people", "--language", "de", "-o", f"{OUT}.html"],
     ["protect", JOURNAL, "-r", RECIPIENT],
     ["watch", JOURNAL, "--once"], ["watch", DIRECTORY, "--once"],
 ]  # fmt: skip

@@ -226,7 +226,16 @@ def test_every_extra_that_a_page_or_an_error_names_is_one() -> None:
 
 
 def test_the_help_needs_no_extra_and_what_needs_one_says_so() -> None:
-    blocked = ("matplotlib", "mpremote", "numba", "prompt_toolkit", "pyarrow", "pyrage", "shtab")
+    blocked = (
+        "matplotlib",
+        "mpremote",
+        "numba",
+        "prompt_toolkit",
+        "pyarrow",
+        "pyrage",
+        "shtab",
+        "typst",
+    )
     for command, words in {
         "--help": "usage: gp-pta ",
         "protect": "gp-pta protect needs pyrage, not installed: ",

@@ -17,7 +17,6 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from matplotlib.text import Text
 from rich.console import Console
 
 from device.simulator import nhanes
@@ -26,25 +25,28 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Ear, SimulatedListener
 from firmware_py.console.audiogram import ARROWS, INFERRED, SYMBOLS_BY_MASKING, draw_audiogram
 from firmware_py.procedure.results import ThresholdResult
+from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.export.bundle import CODES, as_fhir
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import as_json
 from host_tools.commands.export.table import as_csv, as_parquet
 from host_tools.commands.prescribe.ears import fit_of_ears, prescribe_ear
 from host_tools.commands.prescribe.figures import as_json as prescription_as_json
-from host_tools.commands.report import referral, words
+from host_tools.commands.report import referral
 from host_tools.commands.report.findings import Findings, findings_of
 from host_tools.commands.report.history import History
 from host_tools.commands.report.page import page_of
-from host_tools.commands.report.picture import page_figure
+from host_tools.commands.report.paper import paper_of
+from host_tools.commands.report.words import Words
 from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import drawn as watched
-from host_tools.drawing import in_style
+from host_tools.heading import NO_HEADING
 from host_tools.live import show_result
 from host_tools.pta4 import PTA4_FREQUENCIES_HZ, pta4_of
 from host_tools.recorded import RecordedSession, read_session
 from tests.firmware.world import World
 
+WORDS: Final = Words(catalogue_of(ENGLISH))
 ODD_HZ: Final = (250.0, 500.0, 1000.0, 2000.0, 3000.0, 4000.0, 6000.0, 8000.0)
 ODD_DB_HL: Final = {
     "noise notch": (10.0, 10.0, 5.0, 15.0, 45.0, 65.0, 50.0, 20.0),
@@ -207,35 +209,33 @@ def test_the_reports_page_has_no_symbol_and_brackets_there(people: Sequence[Pers
             re.findall(r'<table><caption class="(left|right)">(.*?)</table>', page, re.DOTALL)
         )
         for ear, found in person.unasked():
-            assert f'"threshold-{ear}-{found.frequency_hz}"' not in page
+            assert drawn_kinds(page, ear)[found.frequency_hz] == "inferred"
             row = re.search(
                 rf'<th scope="row">{found.frequency_hz}</th><td>([^<]*)</td><td>([^<]*)</td>',
                 tables[ear],
             )
             assert row is not None
             assert all(re.fullmatch(r"\(.*\)", cell) for cell in row.groups())
-        asked = sum(len(ear.thresholds) for ear in person.session.result.ears)
-        symbols = page.count('id="threshold-')
-        assert symbols <= asked - len([*person.unasked()])
 
 
-def test_the_reports_picture_has_no_symbol_and_brackets_there(people: Sequence[Person]) -> None:
+def drawn_kinds(page: str, ear: str) -> dict[int, str]:
+    """Return as what the page's program is told to draw each frequency of an ear."""
+    history = json.loads(page.split('id="history">')[1].split("</script>", maxsplit=1)[0])
+    (drawn,) = [each["data"]["ears"][0] for each in history["audiograms"] if each["ear"] == ear]
+    return {each["frequency_hz"]: each["kind"] for each in drawn["thresholds"]}
+
+
+def test_the_reports_paper_has_no_symbol_and_brackets_there(people: Sequence[Person]) -> None:
     for person in (person for n, person in enumerate(people) if n not in STEPPED):
-        with in_style():
-            figure = page_figure(person.findings, person.session)
-        symbols = {line.get_gid() for axes in figure.axes for line in axes.lines}
-        texts = [text.get_text() for text in figure.findobj(Text)]
+        paper = paper_of(person.findings, person.session, NO_HEADING)
+        (numbers,) = [b for b in paper.blocks if b["kind"] == "numbers" and b["columns"][0] == "Hz"]
+        (drawn,) = [b for b in paper.blocks if b["kind"] == "figures"]
+        rows = {row["cells"][0]: row["cells"] for row in numbers["rows"]}
+        svgs = dict(zip([each.ear for each in person.findings.ears], drawn["figures"], strict=True))
         for ear, found in person.unasked():
-            assert f"threshold-{ear}-{found.frequency_hz}" not in symbols
-            (threshold,) = [
-                t
-                for each in person.findings.ears
-                if each.ear == ear
-                for t in each.thresholds
-                if t.frequency_hz == found.frequency_hz
-            ]
-            assert words.threshold(threshold) in texts
-            assert words.threshold(threshold).startswith("(")
+            assert f'"threshold-{ear}-{found.frequency_hz}"' not in svgs[ear]["svg"]
+            cell = rows[f"{ear} ear, dB HL"][numbers["columns"].index(str(found.frequency_hz))]
+            assert re.fullmatch(r"\(.*\)", cell)
 
 
 def test_the_audiogram_in_characters_has_no_ordinary_symbol_there(
@@ -304,4 +304,4 @@ def test_a_large_difference_between_the_ears_draws_a_remark(people: Sequence[Per
     (line,) = s3_and_n7.findings.asymmetries
     assert line.startswith("asymmetry: the left ear is worse by ")
     assert "NICE NG98, 2018" in line
-    assert line in words.remarks(s3_and_n7.findings)
+    assert line in WORDS.remarks(s3_and_n7.findings)

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_py.archive import COMPLETE
-from firmware_py.calibration.in_force import CALIBRATED
 from firmware_py.procedure.settings import LEFT, RIGHT
+from host_tools.catalogue import add_language_argument
 from host_tools.commands.prescribe.endings import AID_ENDINGS, FIT, OPENMHA, TYMPAN
 from host_tools.drawing import PICTURE_ENDINGS
 from host_tools.errors import HostError
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
+from host_tools.heading import EXAMPLE as HEADING_EXAMPLE
+from host_tools.heading import Heading, add_heading_argument, read_heading
 from host_tools.newest import add_journal_argument, journal_or_newest
 from host_tools.terminal import say, say_aside
 
@@ -24,15 +26,15 @@ if TYPE_CHECKING:  # they bring NumPy or Numba, which `gp-pta --help` can do wit
 
 NAME = "prescribe"
 SUMMARY = "fit a hearing aid from a session, by a published rule"
-EXAMPLE = """\
+EXAMPLE = f"""\
 example:
   gp-pta prescribe sessions/session-000001.journal --rule nal-r
   gp-pta prescribe sessions/session-000001.journal --rule camfit -o aid.fit -o aid.cfg -o aid.pdf
   gp-pta prescribe sessions/session-000001.journal --against nal-rp -o both.svg
 
--o takes .svg, .png and .pdf for a picture, .json for all figures, .fit for the fit that gp-pta
-takes, .cfg for a fragment of an openMHA configuration, .txt for a preset of Tympan
-(Preset_16_00.txt on its SD card), and .librepods.json for LibrePods.
+-o takes .pdf, .svg and .png for paper with a picture of the insertion gain, .json for all figures,
+.fit for the fit that gp-pta takes, .cfg for a fragment of an openMHA configuration, .txt for a
+preset of Tympan (Preset_16_00.txt on its SD card), and .librepods.json for LibrePods.
 
 The gain is that for speech at 65 dB SPL, with the 95 % band that follows from how well the
 thresholds are known. It ends in * at a frequency the rule was not published for, in ^ where a limit
@@ -41,11 +43,12 @@ to be the limit. ~ is before what follows from a threshold whose 95 % band is wi
 wanted. In brackets stands what no tone was asked for: the threshold is inferred from other
 frequencies and other people.
 
+{HEADING_EXAMPLE}
 exit codes: 0 prescribed, 2 nothing can be prescribed from this journal, 6 a record of it says what
 no session can have recorded
 """
 
-NEEDS: Final = {"-o PICTURE": ("matplotlib",)}
+NEEDS: Final = {"-o PICTURE": ("matplotlib", "typst")}
 RULE_NAMES: Final = ("nal-r", "nal-rp", "camfit", "half-gain")
 COUPLINGS: Final = ("closed", "open")
 LIBREPODS: Final = ".librepods.json"
@@ -71,6 +74,8 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         help="write a picture, figures or what an aid reads; may be given several times",
     )  # fmt: skip
     p.add_argument("--force", action="store_true", help="overwrite files that are there")
+    add_heading_argument(p)
+    add_language_argument(p, "of the picture")
     p.add_argument(
         "--unfinished", action="store_true", help="prescribe from a session that came to no end"
     )
@@ -85,12 +90,14 @@ def run(arguments: argparse.Namespace) -> int:
         check_name(path, "-o", OUTPUT_ENDINGS, arguments.force)
         if path.suffix in PICTURE_ENDINGS:
             need(f"-o {path.name}", *NEEDS["-o PICTURE"], use=f"{NAME} -o")
+    heading = read_heading(arguments.heading)
     session = read_true_session(journal_or_newest(arguments.journal))
+    heading.check(arguments.heading, session.person, session.header.started)
     _check_ended(session, arguments.unfinished)
     made = _made(session, arguments)
     _check_both_ears(arguments.out, made.ears)
     for path in arguments.out:
-        made.write(path)
+        made.write(path, heading, arguments.language)
         say_aside(f"{path} written")
     if arguments.json:
         say(json.dumps(made.figures))
@@ -178,10 +185,10 @@ class _Prescription:
         said = [f"{ear} ear: nothing prescribed" for ear in without]
         print_prescription(self.ears, self._fit, self._against, [*said, *self._remarks])
 
-    def write(self, path: Path) -> None:
-        """Write what the ending of the name says."""
+    def write(self, path: Path, heading: Heading, language: str) -> None:
+        """Write what the ending of the name says; paper has a heading and a language."""
         if path.suffix in PICTURE_ENDINGS:
-            self._draw(path)
+            self._draw(path, heading, language)
         else:
             write_text(path, self._text(path))
 
@@ -204,10 +211,10 @@ class _Prescription:
             return librepods.settings(self.ears[0].frequencies_hz, thresholds_db_hl, said)
         return json.dumps(self.figures, indent=2) + "\n"
 
-    def _draw(self, path: Path) -> None:
-        from host_tools.commands.prescribe.picture import draw_prescription
+    def _draw(self, path: Path, heading: Heading, language: str) -> None:
+        from host_tools.commands.prescribe.paper import PrescriptionPaper
 
-        calibration = self._session.calibration
-        warning = "" if calibration.state == CALIBRATED else calibration.headline
-        title = ", ".join(filter(None, [self._fit.rule, self._session.header.started[:10]]))
-        draw_prescription(self.ears, self._fit, title, warning, path, self._against)
+        paper = PrescriptionPaper(
+            self._session, self.ears, self._fit, self._against, heading, language
+        )
+        paper.write(path)

@@ -1,6 +1,7 @@
 """All figures of a prescription as JSON values, and what has to be known beside them."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -19,10 +20,13 @@ from firmware_py.calibration.in_force import CALIBRATED
 from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.tuning.space import DIMENSIONS
+from host_tools.catalogue import ENGLISH, catalogue_of
+from host_tools.catalogue.remarks import told
 from host_tools.commands.prescribe.ears import Banded, EarPrescription
-from host_tools.drawing import WIDE_SIGN
+from host_tools.record import calibration_words
 from host_tools.recorded import RecordedSession
 
+PLACE: Final = "prescription"  # the table of its sentences
 HELD_SIGN: Final = "^"  # behind a gain that a limit holds below the rule's
 
 
@@ -139,52 +143,53 @@ def _tuning_as_json(fit: Fit) -> dict[str, Any]:
     }
 
 
-def remarks(session: RecordedSession, ears: Sequence[EarPrescription]) -> list[str]:
+def remarks(
+    session: RecordedSession, ears: Sequence[EarPrescription], language: str = ENGLISH
+) -> list[str]:
     """Return what whoever fits an aid has to know beside the gains."""
+    catalogue = catalogue_of(language)
+    say = partial(catalogue.say, PLACE)
     said = []
     if session.calibration.state != CALIBRATED:
-        said.append(session.calibration.headline)
+        said.append(calibration_words(session.calibration, catalogue))
     if session.result.outcome != COMPLETE:
-        said.append("from a session that came to no end")
+        said.append(say("no_end"))
     marks = {mark for ear in ears for mark in ear.marks}
     if Outcome.NO_RESPONSE in marks:
-        said.append(">=: no response at the limit; the gain is the least the rule can mean")
+        said.append(say("at_limit"))
     if Outcome.INCOMPLETE in marks:
-        said.append("?: the threshold lies perhaps beyond the limit")
-    said += _inferred(ears)
-    said += _held(ears)
-    wanted_db = session.settings.wanted_half_width_db
+        said.append(say("perhaps_beyond"))
     for ear in ears:
+        name = catalogue.say("picture", f"{ear.ear}_ear")
+        said += [
+            say(key, ear=name, frequencies_hz=", ".join(map(str, at_hz)))
+            for key, at_hz in (
+                ("inferred", _inferred_hz(ear)),
+                (f"held_{ear.coupling}", _held_hz(ear)),
+            )
+            if at_hz
+        ]
         wide = ", ".join(
-            f"{f} Hz ±{half_db:.0f} dB, ±{wanted_db(f):g} wanted"
+            say(
+                "wide_at",
+                frequency_hz=str(f),
+                half_width_db=catalogue.number(half_db),
+                wanted_db=catalogue.number(session.settings.wanted_half_width_db(f), "g"),
+            )
             for f, half_db in ear.wide_db.items()
         )
         if wide:
-            said.append(f"{WIDE_SIGN}: {ear.ear} ear wide: {wide}")
-    said += map(readable, session.result.remarks)
-    said.append("Air conduction only; a start for a fitting, to be verified on the ear.")
+            said.append(say("wide", ear=name, where=wide))
+    said += [readable(told(remark, catalogue)) for remark in session.result.remarks]
+    said.append(say("verify"))
     return said
 
 
-def _inferred(ears: Sequence[EarPrescription]) -> list[str]:
-    said = []
-    for ear in ears:
-        pairs = zip(ear.frequencies_hz, ear.marks, strict=True)
-        inferred = ", ".join(str(f) for f, mark in pairs if mark == Outcome.INFERRED)
-        if inferred:
-            said.append(
-                f"( ): {ear.ear} ear not measured at {inferred} Hz: threshold and gain are inferred"
-            )
-    return said
+def _inferred_hz(ear: EarPrescription) -> list[int]:
+    pairs = zip(ear.frequencies_hz, ear.marks, strict=True)
+    return [frequency_hz for frequency_hz, mark in pairs if mark == Outcome.INFERRED]
 
 
-def _held(ears: Sequence[EarPrescription]) -> list[str]:
-    said = []
-    for ear in ears:
-        held = [f for f, is_held in zip(ear.frequencies_hz, ear.held, strict=True) if is_held]
-        if held:
-            said.append(
-                f"{HELD_SIGN}: {ear.ear} ear less than the rule's gain at "
-                f"{', '.join(map(str, held))} Hz: {ear.coupling} fitting, or comfort"
-            )
-    return said
+def _held_hz(ear: EarPrescription) -> list[int]:
+    pairs = zip(ear.frequencies_hz, ear.held, strict=True)
+    return [frequency_hz for frequency_hz, is_held in pairs if is_held]

@@ -4,7 +4,7 @@ Beside another fit it shows the gains of both, and how they differ.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,23 +20,25 @@ from device.hearing_aid.speech import (
     FloatArray,
 )
 from firmware_py.procedure.outcomes import Outcome
+from host_tools.audiogram_paper import name_ear
+from host_tools.catalogue import Catalogue
 from host_tools.commands.prescribe.ears import EarPrescription
-from host_tools.commands.prescribe.figures import differences_db
+from host_tools.commands.prescribe.figures import PLACE, differences_db
 from host_tools.drawing import (
     EAR_COLOURS,
-    EAR_MARKERS,
     FONT,
     GREY,
     INK,
     ORANGE,
-    RED,
+    TEXT_AS_TEXT,
     WIDE_MARKER,
     WIDE_SIGN,
     drawable,
     in_style,
     new_figure,
-    save,
+    svg_of,
 )
+from host_tools.symbols import symbol_marker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,58 +61,52 @@ SIGNS: Final[dict[str, str]] = {
 }
 
 
-def draw_prescription(
-    ears: Sequence[EarPrescription],
-    fit: Fit,
-    title: str,
-    warning: str,
-    path: Path,
-    against: Fit | None = None,
-) -> None:
-    """Draw a prescription.
+def prescription_svg(
+    ears: Sequence[EarPrescription], fit: Fit, catalogue: Catalogue, against: Fit | None = None
+) -> str:
+    """Return the picture as an SVG element, for paper; all else as of `prescription_figure`."""
+    with in_style(salt="gp-pta prescription", **TEXT_AS_TEXT):
+        return svg_of(prescription_figure(ears, fit, catalogue, against))
+
+
+def prescription_figure(
+    ears: Sequence[EarPrescription], fit: Fit, catalogue: Catalogue, against: Fit | None = None
+) -> "Figure":
+    """Return the picture of a prescription.
 
     Parameters
     ----------
     ears : sequence of EarPrescription
     fit : Fit
         Of these ears.
-    title, warning : str
-        Above the panels; the warning is what nobody may overlook, "" for none.
-    path : Path
-        A name in .svg, .png or .pdf.
+    catalogue : Catalogue
+        The language of its words.
     against : Fit, optional
         Another fit to draw beside it.
     """
-    with in_style():
-        save(prescription_figure(ears, fit, title, warning, against), path)
-
-
-def prescription_figure(
-    ears: Sequence[EarPrescription],
-    fit: Fit,
-    title: str,
-    warning: str,
-    against: Fit | None = None,
-) -> "Figure":
-    """Return the picture; all else as of `draw_prescription`."""
-    figure = new_figure(max(5.0 * len(ears), 6.0), 7.2)
-    figure.suptitle(title, fontsize=11)
+    say = partial(catalogue.say, PLACE)
+    figure = new_figure(max(4.2 * len(ears), 6.0), 4.4)
     panels = figure.subplots(
         2, len(ears), sharey="row", sharex=True, squeeze=False, height_ratios=(3, 2)
     )
     for column, ear in enumerate(ears):
         other = _other(against, ear.ear)
         _gains(panels[0][column], ear, fit.of_ear(ear.ear), other)
+        name_ear(panels[0][column], ear.ear, catalogue)
         if other is None:
             _output(panels[1][column], ear, fit.of_ear(ear.ear))
         else:
             assert against is not None
             _difference(panels[1][column], ear, differences_db(fit, against, ear.ear))
     panels[0][0].set_ylim(0.0)
-    panels[0][0].set_ylabel("insertion gain, dB")
-    panels[1][0].set_ylabel("level, dB SPL" if against is None else "difference, dB")
+    panels[0][0].set_ylabel(say("gain_axis"))
+    panels[1][0].set_ylabel(say("level_axis" if against is None else "difference_axis"))
     figure.align_ylabels(panels[:, 0])
-    _legend(figure, ears, against, warning)
+    for axes in panels[1]:
+        axes.set_xlabel(say("frequency_axis"))
+        names = [catalogue.written(tick.get_text()) for tick in axes.get_xticklabels()]
+        axes.set_xticks(axes.get_xticks(), names)
+    _legend(figure, ears, against, catalogue)
     return figure
 
 
@@ -128,14 +124,13 @@ def _gains(axes: "Axes", ear: EarPrescription, fitted: EarFit, other: EarFit | N
     measured = [k for k, mark in enumerate(ear.marks) if mark != Outcome.INFERRED]
     _curves(axes, fitted, colour)
     axes.plot(
-        x, gain.value, color=colour, linestyle="", marker=EAR_MARKERS[ear.ear], fillstyle="none",
+        x, gain.value, color=colour, linestyle="", marker=symbol_marker(ear.ear), fillstyle="none",
         markevery=measured, clip_on=False,
     )  # fmt: skip
     for at, gain_db, sign in zip(x, gain.value, _signs(ear), strict=True):
         axes.annotate(
             sign, (at, gain_db), (0, 5), textcoords="offset points", ha="center", color=INK
         )
-    axes.set_title(f"{ear.ear} ear", color=colour)
     _frequencies(axes, x)
 
 
@@ -193,37 +188,34 @@ def _signs(ear: EarPrescription) -> list[str]:
 
 
 def _legend(
-    figure: "Figure", ears: Sequence[EarPrescription], against: Fit | None, warning: str
+    figure: "Figure",
+    ears: Sequence[EarPrescription],
+    against: Fit | None,
+    catalogue: Catalogue,
 ) -> None:
     """Say below the panels what is what; a colour is an ear's, or the other fit's."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    for axes in figure.axes[-len(ears) :]:
-        axes.set_xlabel("frequency, kHz")
+    say = partial(catalogue.say, PLACE)
     fonts = [FONT]
     entries: list[Line2D | Patch] = [
-        Line2D([], [], color=INK, ls=dashes, label=f"speech at {level:.0f} dB SPL")
+        Line2D([], [], color=INK, ls=dashes, label=say("speech", level=f"{level:.0f}"))
         for level, dashes in DASHES.items()
     ]
-    entries.append(Patch(color=EAR_COLOURS[ears[0].ear], alpha=0.15, label="95 % band"))
+    entries.append(Patch(color=EAR_COLOURS[ears[0].ear], alpha=0.15, label=say("band")))
     if against is None:
-        entries.append(Line2D([], [], color=INK, ls=LIMIT_DASHES, label="the most allowed"))
-        entries.append(Patch(color=GREY, alpha=0.3, label="not heard"))
+        entries.append(Line2D([], [], color=INK, ls=LIMIT_DASHES, label=say("most_allowed")))
+        entries.append(Patch(color=GREY, alpha=0.3, label=say("not_heard")))
     else:
-        entries.append(Line2D([], [], color=INK, ls=LIMIT_DASHES, label="the most gain"))
-        label, fonts = drawable(f"against: {against.rule}"[:LABEL_CHARACTERS])
+        entries.append(Line2D([], [], color=INK, ls=LIMIT_DASHES, label=say("most_gain")))
+        label, fonts = drawable(say("against", rule=against.rule)[:LABEL_CHARACTERS])
         entries.append(Line2D([], [], color=ORANGE, label=label))
     if any(WIDE_SIGN in _signs(ear) for ear in ears):
-        entries.append(
-            Line2D([], [], marker=WIDE_MARKER, color=INK, ls="", label="less sure than wanted")
-        )
+        entries.append(Line2D([], [], marker=WIDE_MARKER, color=INK, ls="", label=say("less_sure")))
     if any(Outcome.INFERRED in ear.marks for ear in ears):
-        label = "no marker: threshold inferred, not measured"
-        entries.append(Line2D([], [], color=INK, label=label))
-    legend = figure.legend(
+        entries.append(Line2D([], [], color=INK, label=say("no_marker")))
+    figure.legend(
         handles=entries, loc="outside lower center", ncols=LEGEND_COLUMNS[len(ears)], frameon=False,
-        prop={"family": fonts, "size": 8}, title=warning, title_fontsize=9,
+        prop={"family": fonts, "size": 8},
     )  # fmt: skip
-    legend.get_title().set_color(RED)
-    legend.get_title().set_fontweight("bold")

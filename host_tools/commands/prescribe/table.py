@@ -7,7 +7,12 @@ import numpy as np
 
 from device.hearing_aid.fit import Fit
 from device.hearing_aid.rules import rule_named, within_publication
-from device.hearing_aid.speech import LOUD_DB_SPL, SOFT_DB_SPL, SPEECH_LEVELS_DB_SPL
+from device.hearing_aid.speech import (
+    CONVERSATION_DB_SPL,
+    LOUD_DB_SPL,
+    SOFT_DB_SPL,
+    SPEECH_LEVELS_DB_SPL,
+)
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.printable import printable
 from host_tools.commands.prescribe.ears import EarPrescription
@@ -64,17 +69,33 @@ def _table(ear: EarPrescription) -> "Table":
     return table
 
 
-def _row(ear: EarPrescription, k: int) -> list[str]:
-    mark = MARKS.get(ear.marks[k], WIDE_SIGN if ear.frequencies_hz[k] in ear.wide_db else "")
-    end = ")" if mark == INFERRED_SIGN else ""
+def threshold_words(ear: EarPrescription, k: int) -> str:
+    """Return a threshold in dB HL, with its marks."""
+    mark, end = _marks(ear, k)
+    return f"{mark}{ear.threshold_db_hl[k]:.0f}{end}"
+
+
+def gain_words(ear: EarPrescription, k: int) -> str:
+    """Return the gain for conversation, with its marks."""
+    mark, end = _marks(ear, k)
     star = "" if within_publication(ear.rule, ear.frequencies_hz[k]) else "*"
     held = HELD_SIGN if ear.held[k] else ""
+    return f"{mark}{ear.gain_at_db[CONVERSATION_DB_SPL].value[k]:.0f}{end}{held}{star}"
+
+
+def _marks(ear: EarPrescription, k: int) -> tuple[str, str]:
+    """Return what stands before and behind a threshold and a gain."""
+    mark = MARKS.get(ear.marks[k], WIDE_SIGN if ear.frequencies_hz[k] in ear.wide_db else "")
+    return mark, ")" if mark == INFERRED_SIGN else ""
+
+
+def _row(ear: EarPrescription, k: int) -> list[str]:
     soft, loud = (ear.gain_at_db[level].value[k] for level in (SOFT_DB_SPL, LOUD_DB_SPL))
-    gain = ear.gain_at_db[SPEECH_LEVELS_DB_SPL[1]]
+    gain = ear.gain_at_db[CONVERSATION_DB_SPL]
     compresses = ear.ratio.value[k] >= NOT_COMPRESSED
     return [
-        f"{mark}{ear.threshold_db_hl[k]:.0f}{end}",
-        f"{mark}{gain.value[k]:.0f}{end}{held}{star}",
+        threshold_words(ear, k),
+        gain_words(ear, k),
         f"{gain.low[k]:.0f} to {gain.high[k]:.0f}",
         f"{soft:.0f}",
         f"{loud:.0f}",

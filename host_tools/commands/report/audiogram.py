@@ -4,20 +4,16 @@ Level downward, frequency in octaves, and one octave as wide as 20 dB. Right ear
 blue X; masked triangle and square; an arrow at the limit where nothing was heard.
 """
 
-from collections.abc import Iterator, Sequence
-from io import StringIO
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
 from firmware_py.calibration.in_force import CALIBRATED
-from firmware_py.procedure.asked import ASKED, THIRD_OCTAVE
-from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.outcomes import Purpose
-from firmware_py.procedure.presentation import Presentation
+from firmware_py.procedure.asked import THIRD_OCTAVE
+from firmware_py.procedure.outcomes import MaskingMark, Purpose
 from firmware_py.procedure.reading import Kind, read
-from firmware_py.procedure.settings import RIGHT
 from host_tools.audiogram_paper import (
     BOTTOM_DB_HL,
     DB_PER_OCTAVE,
@@ -29,121 +25,125 @@ from host_tools.audiogram_paper import (
     in_octaves,
     octaves,
 )
-from host_tools.commands.report import words
 from host_tools.commands.report.curves import curve_of, frequencies_hz
+from host_tools.commands.report.drawn import asked_tones
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.commands.report.grades import GRADES_DB_HL
 from host_tools.commands.report.norms import AgeNorm, norm_of
+from host_tools.commands.report.words import Words, masking_sign
 from host_tools.drawing import (
     EAR_COLOURS,
-    EAR_MARKERS,
     GREY,
     INK,
-    MASKED_MARKERS,
-    WIDE_MARKER,
+    TEXT_AS_TEXT,
     WIDE_SIGN,
     in_style,
     new_figure,
+    svg_of,
 )
 from host_tools.recorded import RecordedSession, Trial
+from host_tools.symbols import REACH, arrow_marker, marker, symbol_marker, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.path import Path as Shape
 
 ZONE: Final = "#f4f1ea"  # every second grade of the WHO
 ZONE_WORD: Final = "#6f6a60"
 WATERMARK: Final = "#f3d9cc"
+WATERMARK_LETTERS: Final = 12  # across an audiogram; a longer word is written smaller
 
-BAND_ALPHA: Final = 0.16
+BAND_ALPHA: Final = 0.15
 PALE_BAND_ALPHA: Final = 0.06
+EDGE_ALPHA: Final = 0.6  # of the band's edge
+PALE_EDGE_ALPHA: Final = 0.3
 BAND_POINTS: Final = 48  # an octave
+ARROWED: Final = (Kind.ABOVE, Kind.AT_MOST, Kind.PERHAPS_ABOVE)
 INFERRED_DASH: Final = (0, (1, 1.6))
+PAPER: Final = "#ffffff"
+MASKED: Final = MaskingMark.MASKED
 
-# By ear: without and with masking noise in the other.
-SYMBOLS: Final = {ear: (EAR_MARKERS[ear], MASKED_MARKERS[ear]) for ear in EAR_MARKERS}
+SYMBOL_PT: Final = 8.5  # across an O
+SYMBOL_LINE_PT: Final = 1.6
+HALO_LINE_PT: Final = 3.6  # of the edge of paper around a symbol
+TONE_PT: Final = 4.2
+CONFIRMED_REACH: Final = 1.4
+ARROWS: Final = {kind: table()["arrows"][kind] for kind in ARROWED}
+# A tone nearer to a symbol than this, from middle to middle, stands beside it.
+CLEAR_DB: Final = 3.9
 
 PANEL_WIDTH_INCH: Final = 3.08
 PANEL_DB: Final = (OCTAVES + 2 * MARGIN_OCTAVES) * DB_PER_OCTAVE
 PANEL_HEIGHT_INCH: Final = PANEL_WIDTH_INCH * (BOTTOM_DB_HL - TOP_DB_HL) / PANEL_DB
-LABELS_INCH: Final = 0.38  # of the levels, left of the first audiogram
-GAP_INCH: Final = 0.49
-NO_METADATA: Final = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-
-LEGEND_PT: Final = 7.5
-LEGEND_LINE_INCH: Final = 0.19
-# Of an entry of the legend: its mark with all gaps, and a letter, at most in the mean.
-LEGEND_MARK_EM: Final = 3.4
-LEGEND_LETTER_EM: Final = 0.6
+# Around the panel: the levels at its left, the frequencies below it, and half a number's height.
+LEFT_INCH: Final = 0.52
+BOTTOM_INCH: Final = 0.38
+EDGE_INCH: Final = 0.08
 
 # A tone by its answer: how the mark is filled.
 Fill = Literal["full", "none", "left"]
 FILLS: Final[dict[bool | None, Fill]] = {True: "full", None: "left", False: "none"}
-LEGEND_FILLS: Final[dict[str, Fill]] = {"heard": "full", "unsure": "left", "not heard": "none"}
 
 
 def audiogram_svg(ear: EarFindings, findings: Findings, session: RecordedSession) -> str:
-    """Return the audiogram of an ear alone as an SVG element, for a page of HTML."""
-    with in_style(salt=f"gp-pta {ear.ear}"):
-        figure = new_figure(PANEL_WIDTH_INCH + 0.6, PANEL_HEIGHT_INCH + 0.72)
-        figure.set_layout_engine("none")
-        (axes,) = panels_of(figure, 1, 0.44)
-        draw_ear(axes, ear, session, findings)
-        text = StringIO()
-        figure.savefig(text, format="svg", metadata=NO_METADATA, transparent=True)
-    _, _, content = text.getvalue().partition("\n<svg")
-    return f"<svg{content}"
+    """Return the audiogram of an ear as an SVG element, for paper; its words are text."""
+    with in_style(salt=f"gp-pta {ear.ear}", **TEXT_AS_TEXT):
+        return svg_of(ear_figure(ear, findings, session))
 
 
-def panels_of(figure: "Figure", count: int, bottom_inch: float) -> "list[Axes]":
-    """Return axes for each ear beside one another, in the middle."""
-    width_inch, height_inch = figure.get_size_inches()
-    used_inch = count * PANEL_WIDTH_INCH + (count - 1) * GAP_INCH
-    left_inch = 0.5 * (width_inch - used_inch + LABELS_INCH)
-    return [
-        figure.add_axes(
-            (
-                (left_inch + i * (PANEL_WIDTH_INCH + GAP_INCH)) / width_inch,
-                bottom_inch / height_inch,
-                PANEL_WIDTH_INCH / width_inch,
-                PANEL_HEIGHT_INCH / height_inch,
-            )
+def ear_figure(ear: EarFindings, findings: Findings, session: RecordedSession) -> "Figure":
+    """Return the audiogram of an ear, alone; draw it within `in_style`."""
+    width_inch, height_inch = PANEL_WIDTH_INCH + LEFT_INCH, PANEL_HEIGHT_INCH + BOTTOM_INCH
+    figure = new_figure(width_inch + EDGE_INCH, height_inch + EDGE_INCH)
+    figure.set_layout_engine("none")
+    width, height = figure.get_size_inches()
+    axes = figure.add_axes(
+        (
+            LEFT_INCH / width,
+            BOTTOM_INCH / height,
+            PANEL_WIDTH_INCH / width,
+            PANEL_HEIGHT_INCH / height,
         )
-        for i in range(count)
-    ]
+    )
+    _draw_ear(axes, ear, session, findings)
+    return figure
 
 
-def draw_ear(axes: "Axes", ear: EarFindings, session: RecordedSession, findings: Findings) -> None:
-    """Draw the audiogram of an ear."""
-    draw_paper(axes, ear.ear, words.ear_outcome(ear))
-    _draw_zones(axes)
+def _draw_ear(axes: "Axes", ear: EarFindings, session: RecordedSession, findings: Findings) -> None:
+    words = Words.of(findings)
+    draw_paper(axes, words.catalogue)
+    _draw_zones(axes, words)
     if findings.calibration_state != CALIBRATED:
-        _watermark(axes, findings.calibration_state)
+        _watermark(axes, words.state(findings.calibration_state))
     norm = norm_of(session.person)
     if norm is not None:
         _draw_norm(axes, norm)
     _draw_limit(axes, session, ear.ear)
     if any(t.threshold_db_hl is not None for t in ear.thresholds):
         _draw_band(axes, session, ear.ear)
+    symbols = [at for at, _ in _symbols(ear)]
     for trial in session.trials_of(ear.ear):
-        _draw_tone(axes, trial, counts=trial.purpose in session.counted)
+        _draw_tone(axes, trial, symbols, counts=trial.purpose in session.counted)
     _draw_thresholds(axes, ear)
 
 
-def _draw_zones(axes: "Axes") -> None:
+def _draw_zones(axes: "Axes", words: Words) -> None:
     edges = [max(edge, TOP_DB_HL) for edge in GRADES_DB_HL.values()] + [BOTTOM_DB_HL]
     for i, (name, (low, high)) in enumerate(zip(GRADES_DB_HL, pairwise(edges), strict=True)):
         if i % 2:
             axes.axhspan(low, high, color=ZONE, lw=0, zorder=0)
+        strip = {"facecolor": ZONE if i % 2 else PAPER, "edgecolor": "none", "pad": 0.6}
         axes.text(
-            0.06 - MARGIN_OCTAVES, low + 0.8, name, fontsize=6.5, color=ZONE_WORD, ha="left",
-            va="top", zorder=1,
+            0.06 - MARGIN_OCTAVES, low + 1.2, words.named("grade", name), fontsize=6.5,
+            color=ZONE_WORD, ha="left", va="top", zorder=1, bbox=strip,
         )  # fmt: skip
 
 
 def _watermark(axes: "Axes", state: str) -> None:
     axes.text(
-        0.5, 0.5, state, transform=axes.transAxes, rotation=42, fontsize=30, fontweight="bold",
+        0.5, 0.5, state, transform=axes.transAxes, rotation=42, fontweight="bold",
+        fontsize=30.0 * min(1.0, WATERMARK_LETTERS / len(state)),
         color=WATERMARK, ha="center", va="center", zorder=0.5, clip_on=True,
     )  # fmt: skip
 
@@ -179,25 +179,27 @@ def _draw_band(axes: "Axes", session: RecordedSession, ear: str) -> None:
     low, high = (np.interp(x, coarse, edge) for edge in (curve.low_db_hl, curve.high_db_hl))
     asked = [octaves(tone.frequency_hz) for tone in asked_tones(tested)]
     near = np.array([any(abs(each - tone) <= THIRD_OCTAVE for tone in asked) for each in x])
-    for where, alpha in ((near, BAND_ALPHA), (~near, PALE_BAND_ALPHA)):
+    drawn = ((near, BAND_ALPHA, EDGE_ALPHA), (~near, PALE_BAND_ALPHA, PALE_EDGE_ALPHA))
+    for where, alpha, edge_alpha in drawn:
         axes.fill_between(
             x, low, high, where=where.tolist(), color=EAR_COLOURS[ear], alpha=alpha, lw=0, zorder=2
         )
+        for edge in (low, high):
+            axes.plot(
+                x, np.where(where, edge, np.nan), color=EAR_COLOURS[ear], alpha=edge_alpha, lw=0.7,
+                zorder=2.1, gid=f"edge-{ear}",
+            )  # fmt: skip
 
 
-def asked_tones(tested: EarTest) -> list[Presentation]:
-    """Return the tones whose answers count."""
-    answered = [each.presentation for each in tested.observations]
-    return [each for each in answered if each.purpose in ASKED]
-
-
-def _draw_tone(axes: "Axes", trial: Trial, *, counts: bool) -> None:
+def _draw_tone(
+    axes: "Axes", trial: Trial, symbols: Sequence[tuple[float, float]], *, counts: bool
+) -> None:
     """Mark a tone: a diamond, ringed in the retest, small and round where it does not count."""
     if trial.frequency_hz is None or trial.level_db_hl is None:
         return
-    at = octaves(trial.frequency_hz), trial.level_db_hl
+    at = _beside(octaves(trial.frequency_hz), trial.level_db_hl, symbols, trial.ear)
     axes.plot(
-        *at, marker="D" if counts else "o", ms=3.6 if counts else 3.0, color=INK,
+        *at, marker="D" if counts else "o", ms=0.75 * TONE_PT, color=INK,
         fillstyle=FILLS[trial.heard], mew=0.7, markerfacecoloralt="none", zorder=3,
         gid=f"tone-{trial.number}",
     )  # fmt: skip
@@ -205,18 +207,53 @@ def _draw_tone(axes: "Axes", trial: Trial, *, counts: bool) -> None:
         axes.plot(*at, marker="o", ms=7.5, color=INK, fillstyle="none", mew=0.6, zorder=3)
 
 
+def _beside(
+    x: float, level_db_hl: float, symbols: Sequence[tuple[float, float]], ear: str
+) -> tuple[float, float]:
+    """Return where a tone is marked: beside a symbol that it would lie on, at its level."""
+    reach_octaves = CLEAR_DB / DB_PER_OCTAVE
+    side: int = table()["ears"][ear]["side"]
+    for at, symbol_db_hl in symbols:
+        if abs(at - x) < reach_octaves and abs(symbol_db_hl - level_db_hl) < CLEAR_DB:
+            return at - side * reach_octaves, level_db_hl
+    return x, level_db_hl
+
+
+def _symbols(ear: EarFindings) -> list[tuple[tuple[float, float], Threshold]]:
+    """Return the thresholds that have a symbol, with where it stands."""
+    found = []
+    for threshold in ear.thresholds:
+        level_db_hl = read(threshold).symbol_db_hl
+        if level_db_hl is not None and TOP_DB_HL <= level_db_hl <= BOTTOM_DB_HL:
+            found.append(((octaves(threshold.frequency_hz), level_db_hl), threshold))
+    return found
+
+
 def _draw_thresholds(axes: "Axes", ear: EarFindings) -> None:
     _draw_lines(axes, ear)
+    for at, threshold in _symbols(ear):
+        _draw_symbol(axes, ear.ear, threshold, *at)
     for threshold in ear.thresholds:
-        at = read(threshold).symbol_db_hl
-        if at is not None and TOP_DB_HL <= at <= BOTTOM_DB_HL:
-            _draw_symbol(axes, ear.ear, threshold, at)
-        if threshold.confirmed is not None and threshold.confirmed.threshold_db_hl is not None:
-            axes.plot(
-                octaves(threshold.frequency_hz), threshold.confirmed.threshold_db_hl, marker="_",
-                ms=13, mew=1.6, color=EAR_COLOURS[ear.ear], linestyle="none", zorder=5,
-                gid=f"confirmed-{ear.ear}-{threshold.frequency_hz}",
-            )  # fmt: skip
+        again = threshold.confirmed
+        if again is not None and again.threshold_db_hl is not None:
+            at = octaves(threshold.frequency_hz), again.threshold_db_hl
+            shape = marker(table()["confirmed"]["path"], reach=CONFIRMED_REACH)
+            name = f"confirmed-{ear.ear}-{threshold.frequency_hz}"
+            _mark(axes, at, shape, SYMBOL_PT * CONFIRMED_REACH / REACH, EAR_COLOURS[ear.ear], name)
+
+
+def _mark(
+    axes: "Axes", at: tuple[float, float], shape: "Shape", size_pt: float, colour: str, name: str
+) -> None:
+    """Draw a marker on an edge of paper, so that no line and no tone runs into it."""
+    axes.plot(
+        *at, marker=shape, ms=size_pt, mew=HALO_LINE_PT, mec=PAPER, mfc=PAPER, linestyle="none",
+        zorder=4.9,
+    )  # fmt: skip
+    axes.plot(
+        *at, marker=shape, ms=size_pt, mew=SYMBOL_LINE_PT, mec=colour, mfc="none",
+        linestyle="none", zorder=5, gid=name,
+    )  # fmt: skip
 
 
 def _draw_lines(axes: "Axes", ear: EarFindings) -> None:
@@ -239,118 +276,31 @@ def _draw_lines(axes: "Axes", ear: EarFindings) -> None:
             way = []
 
 
-def _draw_symbol(axes: "Axes", ear: str, threshold: Threshold, level_db_hl: float) -> None:
-    colour, x = EAR_COLOURS[ear], octaves(threshold.frequency_hz)
-    reading = read(threshold)
-    axes.plot(
-        x, level_db_hl, marker=SYMBOLS[ear][reading.masked], ms=8.5, mew=1.8, color=colour,
-        fillstyle="none", linestyle="none", zorder=5,
-        gid=f"threshold-{ear}-{threshold.frequency_hz}",
-    )  # fmt: skip
-    if reading.kind in (Kind.ABOVE, Kind.PERHAPS_ABOVE):
-        _draw_arrow(axes, ear, x, level_db_hl, down=True)
-    elif reading.kind == Kind.AT_MOST:
-        _draw_arrow(axes, ear, x, level_db_hl, down=False)
-    sign = "?" if reading.kind == Kind.PERHAPS_ABOVE else ""
+def _draw_symbol(
+    axes: "Axes", ear: str, threshold: Threshold, x: float, level_db_hl: float
+) -> None:
+    colour, reading = EAR_COLOURS[ear], read(threshold)
+    shape = symbol_marker(ear, threshold.masking or MaskingMark.NOT_MASKED)
+    name = f"{ear}-{threshold.frequency_hz}"
+    sign = ""
+    if reading.kind in ARROWS:
+        arrow = arrow_marker(ear, reading.kind)
+        _mark(axes, (x, level_db_hl), arrow, 2.0 * SYMBOL_PT, colour, f"arrow-{name}")
+        sign = ARROWS[reading.kind]["sign"]
+    _mark(axes, (x, level_db_hl), shape, SYMBOL_PT, colour, f"threshold-{name}")
     sign += WIDE_SIGN if threshold.wide else ""
-    sign += words.masking_sign(threshold)
+    sign += masking_sign(threshold)
     if sign:
-        axes.annotate(
-            sign, (x, level_db_hl), xytext=(6.0 if ear == RIGHT else -6.0, -10.0),
-            textcoords="offset points", ha="center", va="center", color=colour, fontsize=9,
-            fontweight="bold", zorder=6,
-        )  # fmt: skip
+        _write_sign(axes, ear, x, level_db_hl, sign)
 
 
-def _draw_arrow(axes: "Axes", ear: str, x: float, level_db_hl: float, down: bool) -> None:
-    """Draw an arrow off a symbol, to its own side: down and left for the right ear."""
-    side = -1.0 if ear == RIGHT else 1.0
-    way = 1.0 if down else -1.0
+def _write_sign(axes: "Axes", ear: str, x: float, level_db_hl: float, sign: str) -> None:
+    """Write a sign on the side without an arrow, on an edge of paper, clear of any hatching."""
+    from matplotlib.patheffects import withStroke
+
+    side = table()["ears"][ear]["side"]
     axes.annotate(
-        "", (x + side * 0.42, level_db_hl + way * 9.0), (x + side * 0.12, level_db_hl + way * 2.6),
-        arrowprops={"arrowstyle": "-|>", "color": EAR_COLOURS[ear], "lw": 1.4,
-                    "mutation_scale": 9, "shrinkA": 0, "shrinkB": 0},
-        annotation_clip=False, zorder=5,
+        sign, (x, level_db_hl), xytext=(-8.0 * side, 3.5), textcoords="offset points",
+        ha="right" if side > 0 else "left", va="center", color=EAR_COLOURS[ear], fontsize=9,
+        fontweight="bold", zorder=6, path_effects=[withStroke(linewidth=2.2, foreground=PAPER)],
     )  # fmt: skip
-
-
-def draw_legend(figure: "Figure", findings: Findings, top_inch: float, across_inch: float) -> float:
-    """Explain the marks below the audiograms, in lines no longer than this; return their end."""
-    _, height_inch = figure.get_size_inches()
-    marks = [*_marks_of_thresholds(findings), *_marks_of_tones(findings), *_signs(findings)]
-    rows = _in_rows(marks, across_inch)
-    for row, handles in enumerate(rows):
-        figure.legend(
-            handles=handles, loc="upper center", ncols=len(handles), frameon=False,
-            fontsize=LEGEND_PT,
-            bbox_to_anchor=(0.5, (top_inch - row * LEGEND_LINE_INCH) / height_inch), borderpad=0.0,
-            columnspacing=1.3, handletextpad=0.5, handlelength=1.6,
-        )  # fmt: skip
-    return top_inch - len(rows) * LEGEND_LINE_INCH
-
-
-def _marks_of_thresholds(findings: Findings) -> Iterator[Any]:
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    ears = [ear.ear for ear in findings.ears]
-    readings = [read(t) for ear in findings.ears for t in ear.thresholds]
-    for ear in ears:
-        yield Line2D([], [], color=EAR_COLOURS[ear], marker=SYMBOLS[ear][0], ms=7, mew=1.6,
-                     fillstyle="none", lw=1.2, label=f"threshold {ear}")  # fmt: skip
-    for ear in ears if any(reading.masked for reading in readings) else ():
-        yield Line2D([], [], color=EAR_COLOURS[ear], marker=SYMBOLS[ear][1], ms=7, mew=1.6,
-                     fillstyle="none", lw=0, label=f"masked {ear}")  # fmt: skip
-    yield Patch(color=GREY, alpha=0.35, lw=0, label="95 % band")
-    yield Patch(color=GREY, alpha=0.14, lw=0, label="no tone asked near")
-    if any(reading.kind == Kind.INFERRED for reading in readings):
-        yield Line2D([], [], color=INK, lw=1.0, linestyle=INFERRED_DASH,
-                     label="inferred, not measured")  # fmt: skip
-    if findings.confirmed:
-        yield Line2D([], [], color=INK, marker="_", ms=9, mew=1.6, lw=0,
-                     label="confirmed, Hughson-Westlake")  # fmt: skip
-
-
-def _marks_of_tones(findings: Findings) -> Iterator[Any]:
-    from matplotlib.lines import Line2D
-
-    for name, fill in LEGEND_FILLS.items():
-        yield Line2D([], [], color=INK, marker="D", ms=3.6, mew=0.7, fillstyle=fill,
-                     markerfacecoloralt="none", lw=0, label=name)  # fmt: skip
-    if findings.beside:
-        yield Line2D([], [], color=INK, marker="o", ms=3, mew=0.7, lw=0,
-                     label=", ".join(findings.beside))  # fmt: skip
-    if findings.retested:
-        yield Line2D([], [], color=INK, marker="o", ms=7.5, mew=0.6, fillstyle="none", lw=0,
-                     label="retest")  # fmt: skip
-
-
-def _signs(findings: Findings) -> Iterator[Any]:
-    from matplotlib.lines import Line2D
-
-    thresholds = [t for ear in findings.ears for t in ear.thresholds]
-    yield Line2D([], [], color=INK, marker=r"$\swarrow$", ms=7, mew=0, lw=0,
-                 label="no response at the limit (?: perhaps)")  # fmt: skip
-    yield Line2D([], [], color=GREY, lw=1.0, label="limit")
-    if any(read(t).doubtful for t in thresholds):
-        yield Line2D([], [], color=INK, marker="$*$", ms=6, mew=0, lw=0, label="or the other ear")
-    if any(t.wide for t in thresholds):
-        yield Line2D([], [], color=INK, marker=WIDE_MARKER, ms=6, mew=0, lw=0,
-                     label="band wider than wanted")  # fmt: skip
-    if findings.norm_title:
-        yield Line2D([], [], color=GREY, lw=1.0, linestyle=(0, (5, 2)),
-                     label="usual at this age (10, 50, 90 %)")  # fmt: skip
-
-
-def _in_rows(marks: Sequence[Any], across_inch: float) -> list[list[Any]]:
-    """Break the marks of a legend into lines."""
-    rows: list[list[Any]] = []
-    room_inch = 0.0
-    for mark in marks:
-        wide_inch = (LEGEND_MARK_EM + LEGEND_LETTER_EM * len(mark.get_label())) * LEGEND_PT / 72.0
-        if wide_inch > room_inch:
-            rows.append([])
-            room_inch = across_inch
-        rows[-1].append(mark)
-        room_inch -= wide_inch
-    return rows

@@ -8,10 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from host_tools.catalogue import add_language_argument
 from host_tools.commands.replay.codes import DAMAGED, DIFFERENT, UNFINISHED
 from host_tools.commands.replay.command import verdict_of
 from host_tools.extras import need
 from host_tools.files import check_name, write_text
+from host_tools.heading import EXAMPLE as HEADING_EXAMPLE
+from host_tools.heading import Heading, add_heading_argument, read_heading
 from host_tools.newest import add_journal_argument, journal_or_newest
 from host_tools.terminal import say, say_aside
 
@@ -23,23 +26,26 @@ if TYPE_CHECKING:  # these bring Numba with them, which other commands do withou
 
 NAME = "report"
 SUMMARY = "draw a session: its audiogram, grade, quality, and how it went, tone by tone"
-EXAMPLE = """\
+EXAMPLE = f"""\
 examples:
   gp-pta report
   gp-pta report sessions/session-000001.journal -o session.html
-  gp-pta report sessions/session-000001.journal -o session.pdf --force
+  gp-pta report sessions/session-000001.journal -o session.pdf --heading person.toml --force
+  gp-pta report sessions/session-000001.journal --language nl
   gp-pta report sessions/session-000001.journal --json
 
-The page (.html) is one file that needs no network, and steps through the session. Pictures (.png,
-.svg, .pdf) are a page of A4.
+The page (.html) is one file that needs no network, and steps through the session. Paper (.pdf) is
+what a clinic files: tagged PDF of A4, with room for comments and a line to sign; .png and .svg are
+a picture of it.
 
+{HEADING_EXAMPLE}
 exit codes: 0 written, and the record is whole; 2 nothing was written; 6 nothing was written, for a
 record of the journal says what no session can have recorded; otherwise it was written, but 1
 something of the record comes out differently, 3 the session is not finished, 4 the journal is
 damaged
 """
 
-NEEDS: Final = {"-o": ("matplotlib",)}
+NEEDS: Final = {"-o": ("matplotlib", "typst")}
 ENDINGS: Final = (".html", ".png", ".svg", ".pdf")
 PAGE: Final = ".html"
 # Of the record, by the exit code.
@@ -60,6 +66,8 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
         f"{PAGE}, here)",
     )  # fmt: skip
     p.add_argument("--force", action="store_true", help="overwrite FILE if it is there")
+    add_heading_argument(p)
+    add_language_argument(p, "of the page, the picture, and the sentences in --json")
     p.add_argument("--json", action="store_true", help="print what was found as one JSON object")
 
 
@@ -72,6 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     if out is not None:
         check_name(out, "-o", ENDINGS, arguments.force)
         need(f"-o {out}", *NEEDS["-o"], use=NAME)
+    heading = read_heading(arguments.heading)
 
     from host_tools.commands.report.findings import findings_of
     from host_tools.commands.report.history import History
@@ -81,9 +90,10 @@ def run(arguments: argparse.Namespace) -> int:
     page = out is not None and out.suffix == PAGE
     with progress(history if page else unwatched) as watch:
         session = read_session(journal, watch)
-        findings = findings_of(session)
+        findings = findings_of(session, arguments.language)
         if out is not None:
-            _write(out, findings, session, history)
+            heading.check(arguments.heading, session.person, session.header.started)
+            _write(out, findings, session, history, heading)
     verdict = verdict_of(session)
     if out is not None:
         say_aside(f"{out} written{STATES.get(verdict.code, '')}")
@@ -92,14 +102,21 @@ def run(arguments: argparse.Namespace) -> int:
     return verdict.code
 
 
-def _write(out: Path, findings: "Findings", session: "RecordedSession", history: "History") -> None:
-    from host_tools.commands.report.page import page_of
-    from host_tools.commands.report.picture import draw_page
-
+def _write(
+    out: Path,
+    findings: "Findings",
+    session: "RecordedSession",
+    history: "History",
+    heading: Heading,
+) -> None:
     if out.suffix == PAGE:
-        write_text(out, page_of(findings, session, history))
+        from host_tools.commands.report.page import page_of
+
+        write_text(out, page_of(findings, session, history, heading))
     else:
-        draw_page(findings, session, out)
+        from host_tools.commands.report.paper import write_paper
+
+        write_paper(findings, session, heading, out)
 
 
 @contextmanager

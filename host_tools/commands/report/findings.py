@@ -8,11 +8,13 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
 from firmware_py.archive import UNFINISHED
+from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.settings import RIGHT
+from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
 from host_tools.commands.report.grades import (
     Spread,
     better_above,
@@ -120,6 +122,7 @@ class BetterEar:
 class Findings:
     """What a session found."""
 
+    language: str  # of its sentences, one of `LANGUAGES`
     journal: str
     session: Any
     started: str
@@ -155,9 +158,9 @@ class Findings:
 
     @property
     def beside(self) -> list[str]:
-        """Return in words what the tones were for that the thresholds do not rest on."""
-        said = [] if Purpose.FAMILIARISE in self.counted else ["familiarisation"]
-        return said + (["confirmation"] if self.confirmed else [])
+        """Return what the tones were for that the thresholds do not rest on."""
+        said: list[str] = [] if Purpose.FAMILIARISE in self.counted else [Purpose.FAMILIARISE]
+        return said + ([Purpose.CONFIRM] if self.confirmed else [])
 
     def as_json(self) -> dict[str, Any]:
         """Return all as JSON values; what was inferred is no threshold there, either."""
@@ -167,14 +170,16 @@ class Findings:
         return told
 
 
-def findings_of(session: RecordedSession) -> Findings:
-    """Return what a session found."""
+def findings_of(session: RecordedSession, language: str = ENGLISH) -> Findings:
+    """Return what a session found, with its sentences in a language."""
+    catalogue = catalogue_of(language)
     norm = norm_of(session.person)
     result = session.result
     # The right one first, as it stands on paper, whichever was tested first.
     ears = sorted(result.ears, key=lambda found: found.ear != RIGHT)
     spreads = {found.ear: _pta4_spread(found, session.test.ears[found.ear]) for found in ears}
     return Findings(
+        language=language,
         journal=session.name,
         session=session.header.session,
         started=session.header.started,
@@ -186,47 +191,54 @@ def findings_of(session: RecordedSession) -> Findings:
         calibration_state=session.calibration.state,
         calibration=session.calibration.headline,
         status=result.outcome or UNFINISHED,
-        warnings=_warnings(session),
+        warnings=_warnings(session, catalogue),
         remarks=list(result.remarks),
-        ears=[_ear_findings(session, found, spreads, norm) for found in ears],
+        ears=[_ear_findings(session, found, spreads, norm, catalogue) for found in ears],
         better_ear=_better_ear(spreads),
-        asymmetries=asymmetries(result),
-        norm_title=norm.title if norm else "",
-        norm_missing=why_no_norm(session.person),
+        asymmetries=asymmetries(result, catalogue),
+        norm_title=norm.title(catalogue) if norm else "",
+        norm_missing=why_no_norm(session.person, catalogue),
         presentations=result.presentations,
         stray_presses=result.stray_presses,
         duration_s=session.state.at_us / 1e6,
     )
 
 
-def _warnings(session: RecordedSession) -> list[str]:
+def _warnings(session: RecordedSession, catalogue: Catalogue) -> list[str]:
     warnings = []
     if session.damage:
-        warnings.append(f"the journal is damaged: {session.damage}")
+        warnings.append(catalogue.say("report", "damaged", why=session.damage))
     if session.state.differences:
         count = len(session.state.differences)
-        warnings.append(
-            f"{count} outputs of this record come out differently in this version: what is drawn "
-            "of the posterior is not what the device had"
-        )
+        warnings.append(catalogue.count("report", "differences", count))
     if session.state.result is None:
-        warnings.append("the session is not finished: this is what was found so far")
+        warnings.append(catalogue.say("report", "not_finished"))
     return warnings
 
 
 def _pta4_spread(found: EarResult, ear: EarTest) -> Spread | None:
-    return None if _why_no_pta4(found, ear) else pta4_posterior(ear.estimator)
+    unknown = (
+        found.outcome == Outcome.UNRELIABLE
+        or ear.estimator.trial_count == 0
+        or _outside_hz(ear.estimator)
+    )
+    return None if unknown else pta4_posterior(ear.estimator)
 
 
-def _why_no_pta4(found: EarResult, ear: EarTest) -> str:
+def _outside_hz(estimator: ThresholdEstimator) -> list[float]:
+    """Return which of the four frequencies were not in the test."""
+    low_hz, high_hz = estimator.frequency_range_hz
+    return [f for f in PTA4_FREQUENCIES_HZ if not low_hz <= f <= high_hz]
+
+
+def _why_no_pta4(found: EarResult, ear: EarTest, catalogue: Catalogue) -> str:
     """Say why an ear has no mean threshold, "" if it has one."""
     if found.outcome == Outcome.UNRELIABLE:
-        return "the answers were not reliable"
+        return catalogue.say("report", "pta4_unreliable")
     if ear.estimator.trial_count == 0:
-        return "nothing was measured"
-    low_hz, high_hz = ear.estimator.frequency_range_hz
-    outside = [f for f in PTA4_FREQUENCIES_HZ if not low_hz <= f <= high_hz]
-    return f"{', '.join(f'{f:g}' for f in outside)} Hz were not in the test" if outside else ""
+        return catalogue.say("report", "pta4_nothing")
+    outside = ", ".join(f"{f:g}" for f in _outside_hz(ear.estimator))
+    return catalogue.say("report", "pta4_outside", frequencies_hz=outside) if outside else ""
 
 
 def _ear_findings(
@@ -234,6 +246,7 @@ def _ear_findings(
     found: EarResult,
     spreads: Mapping[str, Spread | None],
     norm: AgeNorm | None,
+    catalogue: Catalogue,
 ) -> EarFindings:
     ear = session.test.ears[found.ear]
     wanted_db = session.settings.wanted_half_width_db
@@ -251,7 +264,7 @@ def _ear_findings(
         min(short_of_db, default=None) if found.outcome == Outcome.MEASURED else None,
         thresholds,
         None if spread is None else _mean_threshold(found, spread),
-        _why_no_pta4(found, ear),
+        _why_no_pta4(found, ear, catalogue),
         quality_of(session, found),
     )
 

@@ -5,6 +5,7 @@ of the familiarisation. Levels are in tenths of a decibel, the objective a chara
 a session of 80 tones stays far below a megabyte.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -14,8 +15,10 @@ from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.kernel import Array
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.settings import RIGHT
 from host_tools.commands.report.curves import curve_of, frequencies_hz
+from host_tools.commands.report.drawn import limit_as_json, threshold_as_drawn, tone_as_json
 from host_tools.recorded import RecordedSession, Trial
 
 LEVEL_STEP_DB: Final = 2.5  # of the cells of the objective
@@ -47,13 +50,12 @@ class History:
         )
         if key not in self._seen:
             self._seen[key] = len(self.snapshots)
-            self.snapshots.append(_snapshot(ear))
+            thresholds = test.result().by_ear[trial.ear].thresholds
+            self.snapshots.append(_snapshot(ear, thresholds))
         self.after.append(self._seen[key])
 
     def as_json(self, session: RecordedSession) -> dict[str, Any]:
         """Return everything the page's program needs, as JSON values."""
-        settings = session.settings
-        low_db_hl, high_db_hl = settings.level_min_db_hl, settings.level_max_db_hl
         estimator = next(iter(session.test.ears.values())).estimator
         for ear in session.test.ears:
             self._before_first(ear, session)
@@ -66,9 +68,11 @@ class History:
                 "step_db": LEVEL_STEP_DB,
                 "characters": CHARACTERS,
             },
-            "limits_db_hl": [low_db_hl, high_db_hl],
+            "limits": {name: limit_as_json(ear) for name, ear in session.test.ears.items()},
             "counted": [*session.counted],
-            "trials": [_trial(t, i) for t, i in zip(session.trials, self.after, strict=True)],
+            "trials": [
+                _trial(t, session, i) for t, i in zip(session.trials, self.after, strict=True)
+            ],
             "first": self.first,
             "snapshots": self.snapshots,
             "pending": _pending(session),
@@ -81,11 +85,11 @@ class History:
         key = (ear, 0, 0, unasked.estimator.log_evidence)
         if key not in self._seen:
             self._seen[key] = len(self.snapshots)
-            self.snapshots.append(_snapshot(unasked))
+            self.snapshots.append(_snapshot(unasked, unasked.result().thresholds))
         self.first[ear] = self._seen[key]
 
 
-def _snapshot(ear: EarTest) -> dict[str, Any]:
+def _snapshot(ear: EarTest, thresholds: Sequence[ThresholdResult]) -> dict[str, Any]:
     curve = curve_of(ear.estimator)
     snapshot: dict[str, Any] = {
         "mean": _tenths(curve.mean_db_hl),
@@ -94,6 +98,7 @@ def _snapshot(ear: EarTest) -> dict[str, Any]:
         "objective": _characters(ear.estimator.objective(_cell_levels(ear.estimator))),
     }
     widest = ear.audiogram.widest()
+    snapshot["thresholds"] = [threshold_as_drawn(each) for each in thresholds]
     snapshot["widest"] = [widest.frequency_hz, round(widest.half_width_db, 1)]
     return snapshot
 
@@ -114,15 +119,12 @@ def _characters(bits: Array) -> str:
     return "".join(CHARACTERS[i] for i in steps.ravel())
 
 
-def _trial(trial: Trial, snapshot: int) -> dict[str, Any]:
+def _trial(trial: Trial, session: RecordedSession, snapshot: int) -> dict[str, Any]:
     response_ms = trial.response_ms
     return {
-        "number": trial.number,
+        **tone_as_json(trial, session),
         "ear": trial.ear,
         "purpose": trial.purpose,
-        "frequency_hz": trial.frequency_hz,
-        "level_db_hl": trial.level_db_hl,
-        "heard": trial.heard,
         "response_ms": None if response_ms is None else round(response_ms),
         "at_s": round(trial.at_us / 1e6, 1),
         "after": snapshot,

@@ -25,6 +25,7 @@ from statistics import NormalDist
 from typing import Final, NamedTuple
 
 from firmware_py.procedure.person import FEMALE, Person, Sex
+from host_tools.catalogue import Catalogue
 
 STANDARD: Final = "ISO 7029:2017"
 AGE_MIN_YEARS: Final = 18.0
@@ -61,14 +62,17 @@ class AgeNorm:
     age_years: float
     sex: Sex
 
-    @property
-    def title(self) -> str:
-        """Return whom it is about."""
-        people = "women" if self.sex == FEMALE else "men"
+    def title(self, catalogue: Catalogue) -> str:
+        """Say whom it is about."""
+        key = "norm_women" if self.sex == FEMALE else "norm_men"
         source = STANDARD
         if self.age_years > INFORMATIVE_ABOVE_YEARS:
-            source += f", above {INFORMATIVE_ABOVE_HZ} Hz for information only"
-        return f"otologically normal {people} of {self.age_years:g} ({source})"
+            above = str(INFORMATIVE_ABOVE_HZ)
+            source = catalogue.say(
+                "report", "norm_informative", standard=STANDARD, frequency_hz=above
+            )
+        age = catalogue.number(self.age_years, "g")
+        return catalogue.say("report", key, age=age, source=source)
 
     @property
     def frequencies_hz(self) -> tuple[int, ...]:
@@ -124,18 +128,18 @@ def spread_until_years(sex: Sex, frequency_hz: int) -> float:
 
 def norm_of(person: Person) -> AgeNorm | None:
     """Return what is usual for a person; None: see `why_no_norm`."""
-    if why_no_norm(person) or person.age_years is None or person.sex is None:
+    age_years, sex = person.age_years, person.sex
+    if age_years is None or sex is None or not AGE_MIN_YEARS <= age_years <= AGE_MAX_YEARS:
         return None
-    return AgeNorm(person.age_years, person.sex)
+    return AgeNorm(age_years, sex)
 
 
-def why_no_norm(person: Person) -> str:
+def why_no_norm(person: Person, catalogue: Catalogue) -> str:
     """Say why there is no norm for a person, "" if there is one."""
+    if norm_of(person) is not None:
+        return ""
     if person.age_years is None or person.sex is None:
-        return f"age and sex were not told, which {STANDARD} needs"
-    if not AGE_MIN_YEARS <= person.age_years <= AGE_MAX_YEARS:
-        return (
-            f"age is {person.age_years:g} years; {STANDARD} has {AGE_MIN_YEARS:g} to "
-            f"{AGE_MAX_YEARS:g}"
-        )
-    return ""
+        return catalogue.say("report", "norm_needs", standard=STANDARD)
+    ages = {"from": f"{AGE_MIN_YEARS:g}", "to": f"{AGE_MAX_YEARS:g}"}
+    age = catalogue.number(person.age_years, "g")
+    return catalogue.say("report", "norm_age", age=age, standard=STANDARD, **ages)

@@ -9,33 +9,35 @@ from typing import Any, Final
 
 from firmware_py import __version__
 from firmware_py.calibration.in_force import CALIBRATED
+from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.settings import LEFT, RIGHT
-from host_tools.audiogram_paper import GRID
-from host_tools.commands.report import audiogram, words
+from host_tools import drawing_js
+from host_tools.catalogue import NO_BREAK
+from host_tools.commands.report.drawn import audiogram_as_json, watermark, words_as_json
+from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import EarFindings, Findings
 from host_tools.commands.report.grades import GRADES_DB_HL
 from host_tools.commands.report.history import History
+from host_tools.commands.report.legend import legend_of
+from host_tools.commands.report.masking_levels import masking_levels, noise_level
+from host_tools.commands.report.quality_words import quality_rows
+from host_tools.commands.report.words import NOTHING, Words
 from host_tools.drawing import EAR_COLOURS, GREY, INK
+from host_tools.heading import NO_HEADING, Heading
+from host_tools.record import RecordOfTest
 from host_tools.recorded import RecordedSession, Trial
 
 ASSETS: Final = files("host_tools.commands.report") / "assets"
-# The page's own colours in the place of the picture's: it has light and dark ones.
+# The page's own colours in the place of the legend's: it has light and dark ones.
 COLOURS: Final = {
     INK: "--ink",
     GREY: "--grey",
-    GRID: "--line",
-    audiogram.ZONE: "--zone",
-    audiogram.ZONE_WORD: "--zone-word",
     EAR_COLOURS[RIGHT]: "--right",
     EAR_COLOURS[LEFT]: "--left",
-    audiogram.WATERMARK: "--watermark",
 }
-CONFIRMED_LEGEND: Final = (
-    "<li>bar: confirmed, the threshold by the Hughson-Westlake rule after the test</li>"
-)
-NO_BREAK: Final = "\u00a0"  # between a number and its unit
-NORM_LEGEND: Final = "<li>dashed and dotted: usual at this age, median and 10 to 90 %</li>"
+HIDDEN: Final = '<svg aria-hidden="true"'
+NORM_COLUMNS: Final = ("usual", "peers")
 
 
 def escape(text: str) -> str:
@@ -43,32 +45,101 @@ def escape(text: str) -> str:
     return html.escape(NO_BREAK.join(map(printable, text.split(NO_BREAK))))
 
 
-def page_of(findings: Findings, session: RecordedSession, history: History) -> str:
+def page_of(
+    findings: Findings, session: RecordedSession, history: History, heading: Heading = NO_HEADING
+) -> str:
     """Return the page."""
-    state = findings.calibration_state
+    words = Words.of(findings)
+    record = RecordOfTest(session, heading, words.catalogue)
+    ears = findings.ears
     parts = {
-        "title": escape(f"Audiogram, {words.session(findings)}"),
-        "style": _asset("page.css"),
-        "session": escape(words.session(findings)),
-        "person": escape(words.person(findings)),
-        "calibration": "" if state == CALIBRATED else escape(state),
-        "alarms": _alarms(findings),
-        "audiograms": "\n".join(_audiogram(ear, findings, session) for ear in findings.ears),
-        "norm_legend": NORM_LEGEND if findings.norm_title else "",
-        "confirmed_legend": CONFIRMED_LEGEND if findings.confirmed else "",
-        "tones_legend": _tones_legend(findings),
-        "threshold_tables": "\n".join(_thresholds(ear, findings) for ear in findings.ears),
-        "norm_note": escape(_norm_note(findings)),
-        "grades": _grades(findings),
-        "quality": _quality(findings),
+        "language": words.catalogue.language,
+        "title": escape(record.say("audiogram_of", person=record.person, when=record.day)),
+        "style": _asset("page.css") + drawing_js.style(),
+        "standing": _standing(record),
+        "facts": _facts(record),
+        "alarms": _alarms(findings, words),
+        "audiograms": "\n".join(_audiogram(ear, words) for ear in ears),
+        "legend": _legend(findings),
+        "threshold_tables": "\n".join(_thresholds(ear, findings, session, words) for ear in ears),
+        "norm_note": escape(_norm_note(findings, words)),
+        "grades": _grades(findings, words),
+        "quality": _quality(findings, words),
         "remarks": _list(words.remarks(findings)),
+        "comments": _comments(record),
+        "sign": _sign(record),
         "steps": str(len(session.trials)),
-        "trials": _trials(session.trials),
+        "trials": _trials(session.trials, words),
         "footer": escape(words.footer(__version__)),
-        "history": _json(history.as_json(session)),
+        "history": _json(_told_to_program(findings, session, history, words)),
+        "drawing": drawing_js.inline_script(),
         "program": _asset("page.js"),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _asset("page.html"))
+
+    def filled(found: re.Match[str]) -> str:
+        place, key = found[1], found[2]
+        return escape(words.catalogue.say(place, key)) if place else parts[key]
+
+    return re.sub(r"\{\{(?:(report|record)\.)?(\w+)\}\}", filled, _asset("page.html"))
+
+
+def _told_to_program(
+    findings: Findings, session: RecordedSession, history: History, words: Words
+) -> dict[str, Any]:
+    """Return all that the page's program draws and says."""
+    audiograms = [
+        {
+            "ear": ear.ear,
+            "data": audiogram_as_json(ear, findings, session),
+            "label": words.say("audiogram_of", ear=words.ear(ear.ear)),
+        }
+        for ear in findings.ears
+    ]
+    return {
+        **history.as_json(session),
+        "words": _words_of_steps(words),
+        "paper": words_as_json(words),
+        "watermark": watermark(findings),
+        "audiograms": audiograms,
+    }
+
+
+def _standing(record: RecordOfTest) -> str:
+    kind = "standing" if record.final else "standing open"
+    return f'<p class="{kind}">{escape(record.standing)}</p>'
+
+
+def _facts(record: RecordOfTest) -> str:
+    pairs = (
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
+        for name, value in record.facts()
+    )
+    return f'<dl class="facts">{"".join(pairs)}</dl>'
+
+
+def _comments(record: RecordOfTest) -> str:
+    """Return what a tester wrote; without it, room to write on paper."""
+    title = f"<h2>{escape(record.say('comments'))}</h2>"
+    if not record.heading.comments:
+        return f'<div class="to-sign"><div>{title}<div class="to-write"></div></div></div>'
+    lines = "<br>".join(escape(line) for line in record.heading.comments.split("\n"))
+    return f"{title}<p>{lines}</p>"
+
+
+def _sign(record: RecordOfTest) -> str:
+    """Return the lines to sign on; only paper has them."""
+    lines = ""
+    for name, value in record.signature():
+        lines += f"<p>{escape(name)}{': ' if value else ''}{escape(value)}</p>"
+    return f'<div class="to-sign">{lines}</div>'
+
+
+def _words_of_steps(words: Words) -> dict[str, str]:
+    """Return the sentences of the page's program, and the words that these are filled with."""
+    ears = {f"{ear}_ear": words.ear(ear) for ear in (LEFT, RIGHT)}
+    purposes = {f"purpose_{each}": words.named("purpose", each) for each in Purpose}
+    decimal = words.catalogue.say("format", "decimal")
+    return {**words.catalogue.tables["steps"], **ears, **purposes, "decimal": decimal}
 
 
 def _asset(name: str) -> str:
@@ -80,111 +151,125 @@ def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _alarms(findings: Findings) -> str:
+def _alarms(findings: Findings, words: Words) -> str:
     parts = [
         f'<div class="alarm"><h2>{escape(headline)}</h2><p>{escape(text)}</p></div>'
         for headline, text in words.alarms(findings)
     ]
     if findings.calibration_state == CALIBRATED:
-        parts.append(f"<p>{escape(findings.calibration)}</p>")
+        parts.append(f"<p>{escape(words.calibration(findings))}</p>")
     return "\n".join(parts)
 
 
-def _audiogram(ear: EarFindings, findings: Findings, session: RecordedSession) -> str:
-    svg = audiogram.audiogram_svg(ear, findings, session)
-    for colour, name in COLOURS.items():
-        svg = svg.replace(colour, f"var({name})")
-    label = f"Audiogram of the {ear.ear} ear; the table below has its numbers"
-    named = svg.replace("<svg", f'<svg role="img" aria-label="{escape(label)}"', 1)
-    return f"<figure>{named}</figure>"
+def _audiogram(ear: EarFindings, words: Words) -> str:
+    """Return the place of an ear's audiogram, which the program draws, and what came of the ear."""
+    name, sentence = escape(words.ear(ear.ear)), escape(ear_sentence(ear, words))
+    return (
+        f'<figure><h3 class="{ear.ear}">{name}</h3><svg id="audiogram-{ear.ear}"></svg>'
+        f"<figcaption>{sentence}</figcaption></figure>"
+    )
 
 
-def _thresholds(ear: EarFindings, findings: Findings) -> str:
-    columns = ["Hz", "dB HL", "95 % band", "SD"]
-    again = any(t.confirmed is not None for t in ear.thresholds)
-    columns += ["confirmed"] if again else []
-    columns += ["usual", "peers who hear better"] if findings.norm_title else []
+def _thresholds(
+    ear: EarFindings, findings: Findings, session: RecordedSession, words: Words
+) -> str:
+    columns = ["Hz", "dB HL", words.say("column_band"), words.say("column_sd")]
+    noise = masking_levels(session, ear.ear)
+    masked = any(masking_levels(session, each.ear) for each in findings.ears)
+    again = findings.confirmed
+    columns += [words.catalogue.say("record", "noise_of")] if masked else []
+    columns += [words.say("column_confirmed")] if again else []
+    columns += [words.say(f"column_{each}") for each in NORM_COLUMNS if findings.norm_title]
     rows = []
     for t in ear.thresholds:
         cells = [f"{t.frequency_hz}", words.threshold(t), words.band(t), words.spread(t)]
+        cells += [noise_level(noise.get(t.frequency_hz), words.catalogue)] if masked else []
         cells += [words.confirmed(t)] if again else []
         if findings.norm_title:
             cells += [words.norm(t), words.percent(t.norm_share_better)]
         rows.append(cells)
-    caption = f"{ear.ear} ear: {words.ear_outcome(ear)}"
-    return _table(caption, columns, rows, caption_class=ear.ear)
+    return _table(words.ear(ear.ear), columns, rows, caption_class=ear.ear)
 
 
-def _tones_legend(findings: Findings) -> str:
+def _legend(findings: Findings) -> str:
+    """Explain the marks; each is drawn in the page's own colours."""
     said = []
-    if findings.beside:
-        said.append(f"small and round: {' or '.join(findings.beside)}; no threshold rests on it")
-    if findings.retested:
-        said.append("ringed: retest")
-    return "\n".join(f"<li>{escape(each)}</li>" for each in said)
+    for mark, text in legend_of(findings):
+        svg = mark.replace("<svg", HIDDEN, 1)
+        for colour, name in COLOURS.items():
+            svg = svg.replace(colour, f"var({name})")
+        said.append(f"<li>{svg}{escape(text)}</li>")
+    return "\n".join(said)
 
 
-def _norm_note(findings: Findings) -> str:
+def _norm_note(findings: Findings, words: Words) -> str:
     if not findings.norm_title:
-        return f"No age norm: {findings.norm_missing}."
-    return (
-        f"Usual, and peers: {findings.norm_title}; the median, and the band from 10 to 90 % where "
-        "the standard's figures bear one at this age."
-    )
+        return words.say("no_norm", why=findings.norm_missing)
+    return words.say("norm_note", people=findings.norm_title)
 
 
-def _grades(findings: Findings) -> str:
+def _grades(findings: Findings, words: Words) -> str:
     ears = [ear for ear in findings.ears if ear.pta4 is not None]
-    columns = [f"{ear.ear} ear" for ear in ears]
+    columns = [words.ear(ear.ear) for ear in ears]
     shares = [ear.pta4.grades for ear in ears if ear.pta4 is not None]
     if findings.better_ear is not None and findings.better_ear.both_ears:
-        columns.append("person (better ear)")
+        columns.append(words.say("grade_person"))
         shares.append(findings.better_ear.grades)
     lines = _list(words.grades(findings))
     if not shares:
         return lines
-    rows = [[_grade_name(name), *[_share(each[name]) for each in shares]] for name in GRADES_DB_HL]
-    caption = "How likely each grade is"
-    return lines + _table(caption, ["grade", *columns], rows, made=True)
+    rows = [
+        [_grade_name(name, words), *[_share(each[name], words) for each in shares]]
+        for name in GRADES_DB_HL
+    ]
+    caption = words.say("grade_caption")
+    return lines + _table(caption, [words.say("grade"), *columns], rows, made=True)
 
 
-def _grade_name(name: str) -> str:
-    edges = [*GRADES_DB_HL.values()]
+def _grade_name(name: str, words: Words) -> str:
+    edges = [f"{edge:g}" for edge in GRADES_DB_HL.values()]
     place = [*GRADES_DB_HL].index(name)
+    grade = words.named("grade", name)
     if place == 0:
-        return f"{name} (below {edges[1]:g} dB HL)"
-    until = f" to {edges[place + 1]:g}" if place + 1 < len(edges) else " and more"
-    return f"{name} ({edges[place]:g}{until})"
+        return words.say("grade_below", grade=grade, to=edges[1])
+    if place + 1 == len(edges):
+        return words.say("grade_and_more", grade=grade, **{"from": edges[place]})
+    return words.say("grade_from_to", grade=grade, **{"from": edges[place], "to": edges[place + 1]})
 
 
-def _share(share: float) -> str:
-    return f'<td class="share" style="--share: {100.0 * share:.1f}%">{words.percent(share)}</td>'
+def _share(share: float, words: Words) -> str:
+    text = escape(words.percent(share))
+    return f'<td class="share" style="--share: {100.0 * share:.1f}%">{text}</td>'
 
 
-def _quality(findings: Findings) -> str:
-    ears = [words.quality_rows(ear) for ear in findings.ears]
+def _quality(findings: Findings, words: Words) -> str:
+    ears = [quality_rows(ear, words) for ear in findings.ears]
     rows = [[each[0][0], *[value for _, value in each]] for each in zip(*ears, strict=True)]
-    columns = ["", *[f"{ear.ear} ear" for ear in findings.ears]]
-    return _table("By ear", columns, rows)
+    columns = ["", *[words.ear(ear.ear) for ear in findings.ears]]
+    return _table(words.say("by_ear"), columns, rows)
 
 
-def _trials(trials: Sequence[Trial]) -> str:
-    columns = ["number", "ear", "purpose", "Hz", "dB HL", "answer", "response, ms", "at, s"]
+def _trials(trials: Sequence[Trial], words: Words) -> str:
+    columns = [
+        words.say("column_number"), words.say("column_ear"), words.say("column_purpose"), "Hz",
+        "dB HL", words.say("column_answer"), words.say("column_response"), words.say("column_at"),
+    ]  # fmt: skip
     masked = any(t.noise_db_hl is not None for t in trials)
     if masked:
-        columns.append("noise, dB HL")
+        columns.append(words.say("column_noise"))
     rows = []
     for t in trials:
-        tone = ["-", "-"]
+        tone = [NOTHING, NOTHING]
         if t.frequency_hz is not None and t.level_db_hl is not None:
-            tone = [f"{t.frequency_hz:g}", f"{t.level_db_hl:g}"]
-        response = "-" if t.response_ms is None else f"{t.response_ms:.0f}"
+            tone = [f"{t.frequency_hz:g}", words.number(t.level_db_hl, "g")]
+        response = NOTHING if t.response_ms is None else words.number(t.response_ms)
         answer = words.answer(t.heard, catch=t.frequency_hz is None)
-        at = f"{t.at_us / 1e6:.1f}"
-        row = [str(t.number), t.ear, t.purpose, *tone, answer, response, at]
-        noise = "-" if t.noise_db_hl is None else f"{t.noise_db_hl:g}"
+        at = words.number(t.at_us / 1e6, ".1f")
+        purpose = words.named("purpose", t.purpose)
+        row = [str(t.number), words.say(t.ear), purpose, *tone, answer, response, at]
+        noise = NOTHING if t.noise_db_hl is None else words.number(t.noise_db_hl, "g")
         rows.append([*row, noise] if masked else row)
-    return _table("Presentations, in the order of their answers", columns, rows, "presentations")
+    return _table(words.say("presentations"), columns, rows, "presentations")
 
 
 def _list(lines: Iterable[str]) -> str:

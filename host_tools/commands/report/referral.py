@@ -26,6 +26,7 @@ from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import LEFT, RIGHT
+from host_tools.catalogue import Catalogue
 
 SHOWN: Final = 3  # differences in a sentence, the largest ones; the table has all
 NICE: Final = "NICE NG98, 2018"
@@ -40,20 +41,17 @@ class Criterion:
     """The ears differ by so much at each frequency of one of these groups."""
 
     source: str
-    words: str
+    key: str  # of its sentence
     at_least_db: float
     groups_hz: Sequence[tuple[int, ...]]
 
 
 CRITERIA: Final = (
+    Criterion(NICE, "criterion_nice", 15.0, tuple(pairwise(_NICE_HZ))),
+    Criterion(AAO, "criterion_aao_3000", 15.0, ((3000,),)),
+    Criterion(AAO, "criterion_aao_neighbours", 20.0, tuple(pairwise(_CONTIGUOUS_HZ))),
     Criterion(
-        NICE, "15 dB or more at two neighbours of 0.5, 1, 2, 4 and 8 kHz", 15.0,
-        tuple(pairwise(_NICE_HZ)),
-    ),
-    Criterion(AAO, "15 dB or more at 3 kHz", 15.0, ((3000,),)),
-    Criterion(AAO, "20 dB or more at two neighbours", 20.0, tuple(pairwise(_CONTIGUOUS_HZ))),
-    Criterion(
-        AAO, "15 dB or more at two of 2 to 8 kHz", 15.0,
+        AAO, "criterion_aao_high", 15.0,
         tuple(combinations((2000, 3000, 4000, 6000, 8000), 2)),
     ),
 )  # fmt: skip
@@ -68,19 +66,24 @@ class Difference:
     half_width_db: float  # of its 95 % band
     at_least: bool  # one of both lies beyond a limit
 
-    def __str__(self) -> str:
-        db = f"{self.db:.0f}"
-        shown = f"at least {db}" if self.at_least else f"{db} ± {self.half_width_db:.0f}"
-        return f"{shown} dB at {self.frequency_hz} Hz"
+    def told(self, catalogue: Catalogue) -> str:
+        """Say it."""
+        parts = {"db": catalogue.number(self.db), "frequency_hz": str(self.frequency_hz)}
+        if self.at_least:
+            return catalogue.say("report", "difference_at_least", **parts)
+        half_width_db = catalogue.number(self.half_width_db)
+        return catalogue.say("report", "difference", **parts, half_width_db=half_width_db)
 
 
-def asymmetries(result: SessionResult) -> list[str]:
+def asymmetries(result: SessionResult, catalogue: Catalogue) -> list[str]:
     """Return a sentence for each ear that is worse than the other by a published criterion."""
     ears = result.by_ear
     if not {LEFT, RIGHT} <= ears.keys():
         return []
     pairs = ((LEFT, RIGHT), (RIGHT, LEFT))
-    return [line for worse, better in pairs for line in _sentence(ears[worse], ears[better])]
+    return [
+        line for worse, better in pairs for line in _sentence(ears[worse], ears[better], catalogue)
+    ]
 
 
 def differences(worse: EarResult, better: EarResult) -> dict[int, Difference]:
@@ -106,7 +109,7 @@ def _difference(worse: ThresholdResult, better: ThresholdResult) -> Difference |
     return Difference(worse.frequency_hz, db, _BAND_SDS * sd_db, at_least)
 
 
-def _sentence(worse: EarResult, better: EarResult) -> Iterator[str]:
+def _sentence(worse: EarResult, better: EarResult, catalogue: Catalogue) -> Iterator[str]:
     found = differences(worse, better)
     met = {criterion: [*_groups(criterion, found)] for criterion in CRITERIA}
     met = {criterion: groups for criterion, groups in met.items() if groups}
@@ -114,22 +117,28 @@ def _sentence(worse: EarResult, better: EarResult) -> Iterator[str]:
         return
     at_hz = sorted({f for groups in met.values() for group in groups for f in group})
     shown = sorted(sorted(at_hz, key=lambda f: -found[f].db)[:SHOWN])
-    others = f" and {len(at_hz) - SHOWN} more" if len(at_hz) > SHOWN else ""
+    told = ", ".join(found[f].told(catalogue) for f in shown)
+    if len(at_hz) > SHOWN:
+        more = str(len(at_hz) - SHOWN)
+        told = catalogue.say("report", "differences_more", differences=told, count=more)
     sure = any(_sure(c, group, found) for c, groups in met.items() for group in groups)
-    doubt = "" if sure else ", though no further than the 95 % bands reach"
-    yield (
-        f"asymmetry: the {worse.ear} ear is worse by {', '.join(str(found[f]) for f in shown)}"
-        f"{others}; that meets {' and '.join(_named(met))}{doubt}; bone conduction was not measured"
+    yield catalogue.say(
+        "report",
+        "asymmetry" if sure else "asymmetry_doubt",
+        ear=catalogue.say("report", f"{worse.ear}_ear"),
+        differences=told,
+        criteria=catalogue.joined(list(_named(met, catalogue))),
     )
 
 
-def _named(met: Iterable[Criterion]) -> Iterator[str]:
+def _named(met: Iterable[Criterion], catalogue: Catalogue) -> Iterator[str]:
     """Return each source with those of its criteria that are met."""
     by_source: dict[str, list[str]] = {}
     for criterion in met:
-        by_source.setdefault(criterion.source, []).append(criterion.words)
-    for source, words in by_source.items():
-        yield f"{source} ({', '.join(words)})"
+        words = catalogue.say("report", criterion.key)
+        by_source.setdefault(criterion.source, []).append(words)
+    for source, words_of_source in by_source.items():
+        yield f"{source} ({', '.join(words_of_source)})"
 
 
 def _groups(criterion: Criterion, found: dict[int, Difference]) -> Iterable[tuple[int, ...]]:

@@ -9,6 +9,7 @@ from typing import Final
 
 from firmware_py.archive import COMPLETE, UNFINISHED
 from firmware_py.calibration.in_force import STATES
+from host_tools.catalogue import add_language_argument, catalogue_of
 from host_tools.commands.export.command import checked_format, export
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.formats import FORMATS
@@ -16,6 +17,7 @@ from host_tools.commands.sessions.choice import ORDERS, Choice, chosen
 from host_tools.commands.sessions.entry import BROKEN, FOREIGN, Entry
 from host_tools.commands.sessions.index import entries_of
 from host_tools.errors import NONSENSE, HostError
+from host_tools.files import check_name, write_text
 from host_tools.progress import watched
 from host_tools.terminal import say, say_aside
 
@@ -25,18 +27,22 @@ EXAMPLE = """\
 examples:
   gp-pta sessions /srv/journals
   gp-pta sessions /srv/journals --identifier 'P-1*' --since 2026-01-01 --sort started
+  gp-pta sessions /srv/journals --people --identifier P-17 -o P-17.html
   gp-pta sessions /srv/journals --pta4-min 40 --calibration CALIBRATED --export losses.parquet
 
 What was read is kept in an index under ~/.cache/gp-pta (or $XDG_CACHE_HOME/gp-pta), which may be
 removed at any time; journals are never changed. PTA4 is the mean at 0.5, 1, 2 and 4 kHz; in
-brackets if one of the four was not measured but inferred.
+brackets if one of the four was not measured but inferred. People are told apart by their identifier
+alone.
 
-exit codes: 0 done, 2 there is no such directory, or nothing was written; 6 with --export: a journal
-was left out, and named, of which a record says what no session can have recorded
+exit codes: 0 done, 2 there is no such directory, or nothing was written; 6 with --export or
+--people: a journal was left out, and named, of which a record says what no session can have
+recorded
 """
 
 NEEDS: Final = {"--export FILE.parquet": FORMATS["parquet"].libraries}
 OUTCOMES: Final = (COMPLETE, "aborted", "failed", UNFINISHED, *BROKEN)
+PAGE: Final = ".html"
 NAMED_MAX: Final = 10  # of sessions that could not be exported
 
 
@@ -55,6 +61,15 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
     p.add_argument("--reverse", action="store_true", help="the last first")
     p.add_argument("--json", action="store_true", help="print one JSON object")
     p.add_argument(
+        "--people", action="store_true",
+        help="by person: their sessions in order, and whether an ear changed; reads each whole",
+    )  # fmt: skip
+    p.add_argument(
+        "-o", "--out", type=Path, metavar="FILE.html",
+        help="with --people: write a page with thresholds over the years",
+    )  # fmt: skip
+    add_language_argument(p, "of --people")
+    p.add_argument(
         "--export", type=Path, metavar="FILE", help="write the results: .csv, .json or .parquet"
     )
     p.add_argument("--format", choices=tuple(FORMATS), help="of --export; default: its ending")
@@ -71,18 +86,58 @@ def run(arguments: argparse.Namespace) -> int:
     format = None
     if arguments.export is not None:
         format = checked_format(arguments.format, arguments.export, "--export", arguments.force)
+    _check_people(arguments)
     directory: Path = arguments.directory
     entries = entries_of(directory, watched, not arguments.no_index)
     wanted = chosen(entries, choice, arguments.sort, arguments.reverse)
     code = 0
     if format is not None:
         code = _export(directory, wanted, format, arguments.export)
+    elif arguments.people:
+        code = _show_people(directory, wanted, arguments)
     elif arguments.json:
         say(json.dumps({"directory": str(directory), "sessions": [asdict(e) for e in wanted]}))
     else:
         say(_HEADER, *map(_line, wanted))
     say_aside(_summary(directory, entries, wanted))
     return code
+
+
+def _check_people(arguments: argparse.Namespace) -> None:
+    """Refuse options that do not go together."""
+    if arguments.people and arguments.export is not None:
+        raise HostError("--people and --export do not go together: an export has a row a session")
+    if arguments.out is not None:
+        if not arguments.people:
+            raise HostError("-o writes a page of people; it needs --people")
+        check_name(arguments.out, "-o", (PAGE,), arguments.force)
+
+
+def _show_people(directory: Path, entries: Sequence[Entry], arguments: argparse.Namespace) -> int:
+    """Show sessions by person, or write a page of them, and return the exit code."""
+    from host_tools.commands.sessions.people import people_of
+    from host_tools.commands.sessions.people_page import people_page
+    from host_tools.commands.sessions.people_words import PeopleWords
+
+    people, left_out = people_of(directory, entries, watched)
+    compared = [(person, person.comparisons()) for person in people]
+    words = PeopleWords(catalogue_of(arguments.language))
+    if arguments.out is not None:
+        if not compared:
+            raise HostError(f"no session in {str(directory)!r} is of anybody: nothing was written")
+        write_text(arguments.out, people_page(compared, words))
+        say_aside(f"{arguments.out} written")
+    if arguments.json:
+        told = [person.as_json(found) for person, found in compared]
+        say(json.dumps({"directory": str(directory), "people": told}))
+    elif arguments.out is None:
+        for person, found in compared:
+            say(*words.lines(person, found))
+    for each in left_out[:NAMED_MAX]:
+        say_aside(f"left out: {each.why}")
+    if len(left_out) > NAMED_MAX:
+        say_aside(f"left out: {len(left_out) - NAMED_MAX} more")
+    return max((each.exit_code for each in left_out), default=0)
 
 
 def _export(directory: Path, entries: Sequence[Entry], format: str, out: Path) -> int:

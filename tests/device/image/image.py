@@ -17,6 +17,8 @@ from firmware_py.inference.library import BESIDE, source_digest
 
 ROOT = Path(__file__).parents[3]
 
+PAGE_TEXT = "<!doctype html><title>of the operator</title>\n"
+
 
 @dataclass(frozen=True)
 class Image:
@@ -66,7 +68,9 @@ def make_image(place: Path, cache: Path) -> Image | None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         text = _text(cache)
         if not packed.exists():
-            assemble(text, target, directory, commit())
+            page = place / "page.html"
+            page.write_text(PAGE_TEXT, encoding="ascii")
+            assemble(text, target, directory, commit(), page)
     return Image(directory, packed, text)
 
 

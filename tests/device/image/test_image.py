@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from device.image.build import DEVICES, LAUNCHER, STACK_BYTES_MAX
+from device.image.build import DEVICES, LAUNCHER, PAGE, STACK_BYTES_MAX, main
 from device.image.compile import DEFINE, NEVER_INLINED, BuildError, compile_library, entries_of
 from device.image.kernels import LIBRARY_BYTES_MAX, refuse_more
 from device.image.stack import deepest
@@ -19,7 +19,7 @@ from firmware_py import __version__
 from firmware_py.inference import library as library_module
 from firmware_py.inference.library import Library, LibraryError, source_digest
 from tests.device.image.elf import undefined_symbols
-from tests.device.image.image import Image
+from tests.device.image.image import PAGE_TEXT, Image
 from tests.inference.test_kernels import ENTRIES
 
 
@@ -51,12 +51,15 @@ def test_two_builds_give_the_same_bytes(image: Image, tmp_path: Path) -> None:
         "import sys; from pathlib import Path; from device.image.build import assemble; "
         "from device.image.kernels import export; "
         "from device.image.targets import TARGETS; "
-        "assemble(export(), TARGETS[sys.argv[1]], Path(sys.argv[2]), sys.argv[3])"
+        "target, directory, source_commit, page = sys.argv[1:]; "
+        "assemble(export(), TARGETS[target], Path(directory), source_commit, Path(page))"
     )
     manifest = json.loads((image.directory / "manifest.json").read_text())
     again = tmp_path / image.directory.name
+    page = tmp_path / "page.html"
+    page.write_text(PAGE_TEXT, encoding="ascii")
     image.run(
-        "-c", program, manifest["target"], str(again), manifest["commit"],
+        "-c", program, manifest["target"], str(again), manifest["commit"], str(page),
         PYTHONHASHSEED="7", GP_PTA_KERNELS="jit",
     )  # fmt: skip
     packed = again.with_name(image.packed.name)
@@ -72,9 +75,19 @@ def test_the_checksums_are_those_of_all_files(image: Image) -> None:
         if path.is_file() and path.suffix != ".pyc" and path.name != "SHA256SUMS"
     }
     assert told == found
-    assert {"firmware_py/inference/mixture/nhanes_prior.json", "gp-pta-device", "LICENSE"} <= set(
-        told
-    )
+    prior = "firmware_py/inference/mixture/nhanes_prior.json"
+    assert {prior, "gp-pta-device", "LICENSE", PAGE} <= set(told)
+
+
+def test_the_image_carries_the_operators_page_as_it_is(image: Image) -> None:
+    assert (image.directory / PAGE).read_text("ascii") == PAGE_TEXT
+
+
+def test_a_page_that_is_not_there_is_refused_before_anything_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--page", str(tmp_path / "none.html"), "--out", str(tmp_path)]) == 1
+    assert "none.html', which is no file" in capsys.readouterr().err
 
 
 def test_the_manifest_says_what_it_was_made_from(image: Image) -> None:

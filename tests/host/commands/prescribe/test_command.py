@@ -14,15 +14,22 @@ from device.hearing_aid.fit import Fit
 from device.hearing_aid.fit_file import read_fit
 from device.hearing_aid.rules import insertion_gain
 from firmware_py.procedure.tuning.space import DIMENSIONS
+from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.prescribe.ears import (
     EarPrescription,
     fit_of_ears,
     fit_of_session,
     prescribe_ear,
+    prescribe_session,
 )
+from host_tools.commands.prescribe.paper import PrescriptionPaper
 from host_tools.commands.prescribe.picture import prescription_figure
+from host_tools.commands.prescribe.table import gain_words
+from host_tools.document import set_document
+from host_tools.heading import Heading
 from host_tools.recorded import read_session
 from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, Refused, rewrite
+from tests.host.pdfs import ReadPdf, check_tagged
 
 
 def figures(gp_pta: GpPta, *words: str | Path) -> dict[str, Any]:
@@ -86,7 +93,7 @@ def test_pictures_and_figures_are_written_and_never_over_another(
     picture, numbers = tmp_path / "gain.svg", tmp_path / "gain.json"
     words = (LEFT_S2, "-o", picture, "-o", numbers)
     assert gp_pta("prescribe", *words)[0] == 0
-    assert picture.read_text().startswith("<?xml")
+    assert picture.read_text().startswith("<svg")
     assert json.loads(numbers.read_text()) == figures(gp_pta, LEFT_S2)
     before = picture.read_bytes()
     assert "is there already; it is not overwritten without --force" in refused("prescribe", *words)
@@ -233,7 +240,7 @@ def test_what_was_inferred_stands_in_brackets_and_says_so(tmp_path: Path, gp_pta
 def svg_words(ear: EarPrescription, against: Fit | None = None) -> str:
     """Return what is written in the picture of a prescription."""
     fit = fit_of_ears(read_session(LEFT_S2), [ear])
-    figure = prescription_figure([ear], fit, "", "", against)
+    figure = prescription_figure([ear], fit, catalogue_of("en"), against)
     return " ".join(text.get_text() for text in figure.findobj(Text))
 
 
@@ -312,7 +319,7 @@ def test_another_rule_is_compared_with(tmp_path: Path, gp_pta: GpPta) -> None:
     picture = tmp_path / "both.svg"
     code, out, _ = gp_pta("prescribe", BOTH, "--against", other, "-o", picture)
     assert code == 0
-    assert picture.read_text().startswith("<?xml")
+    assert picture.read_text().startswith("<svg")
     assert f"right ear against camfit, closed from {BOTH.name}: on average" in out
 
 
@@ -366,3 +373,27 @@ def test_a_picture_of_two_fits_says_which_is_which() -> None:
 )
 def test_what_cannot_be_is_named(words: list[str], said: str, refused: Refused) -> None:
     assert said in refused("prescribe", LEFT_S2, *words)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_prescription_is_filed_under_the_header_of_its_test(language: str) -> None:
+    session, heading = read_session(BOTH), Heading(name="Zoë #b", tester="A. Meyer")
+    ears = prescribe_session(session, "nal-r", "closed", None)
+    paper = PrescriptionPaper(session, ears, fit_of_ears(session, ears), None, heading, language)
+    pdf = ReadPdf(set_document(paper.document(), ".pdf"))
+    catalogue = catalogue_of(language)
+
+    check_tagged(pdf, language)
+    assert pdf.title == catalogue.say(
+        "record", "gains_of", person="Zoë #b", when=catalogue.date("2026-01-02")
+    )
+    for said in (
+        catalogue.say("record", "gains"), catalogue.say("prescription", "gain_of"),
+        catalogue.say("prescription", "insertion_gain"), catalogue.say("prescription", "gain_axis"),
+        "Zoë #b", "A. Meyer", "Byrne & Dillon", catalogue.say("report", "uncalibrated_means"),
+    ):  # fmt: skip
+        assert said in pdf.text, said
+    for ear in ears:
+        for k in range(len(ear.frequencies_hz)):
+            assert gain_words(ear, k) in pdf.text
+    assert pdf.pages == 1

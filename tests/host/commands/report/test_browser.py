@@ -145,7 +145,7 @@ def test_every_tone_is_stepped_through_by_clicks_as_the_journal_has_it(
     assert now(page).startswith("Before the first answer.")
     assert f"Next, right ear: {words_of(answered[0])}" in now(page)
 
-    marks = page.locator(".panel .tones use")
+    marks = page.locator(".panel .tones .tone")
     for step, tone in enumerate(answered, 1):
         page.click("#next")
         text = now(page)
@@ -160,21 +160,63 @@ def test_every_tone_is_stepped_through_by_clicks_as_the_journal_has_it(
 
 
 def test_marks_stand_where_the_tones_were(page: Page, forty_tones: Path) -> None:
-    """An octave is 60 units wide, a decibel 3 high; 125 Hz is at 70, -10 dB HL at 8."""
+    """An octave is 60 units wide, a decibel 3 high; 125 Hz is at 70, -10 dB HL at 8.
+
+    A tone that would lie on a symbol stands beside it, to the right of a right ear's.
+    """
     found = page.eval_on_selector_all(
-        ".panel .tones use",
-        "marks => marks.map(m => [+m.dataset.number, m.getAttribute('href'),"
+        ".panel .tones .tone",
+        "marks => marks.map(m => [+m.dataset.number, m.getAttribute('class'),"
         " m.getAttribute('transform')])",
     )
+    symbols = [
+        tuple(map(float, re.findall(r"[-\d.]+", place)))
+        for place in page.eval_on_selector_all(
+            ".panel .threshold", "marks => marks.map(m => m.getAttribute('transform'))"
+        )
+    ]
     tones = [t for t in answered_in(forty_tones) if t.frequency_hz is not None]
     assert [number for number, _, _ in found] == [tone.number for tone in tones]
+    moved = 0
     for (_, mark, transform), tone in zip(found, tones, strict=True):
-        x, y = map(float, re.findall(r"[-\d.]+", transform))
+        x, y, _ = map(float, re.findall(r"[-\d.]+", transform))
         assert tone.frequency_hz is not None
         assert tone.level_db_hl is not None
-        assert x == pytest.approx(70.0 + 60.0 * math.log2(tone.frequency_hz / 125.0))
-        assert y == pytest.approx(8.0 + 3.0 * (tone.level_db_hl + 10.0))
+        own = 70.0 + 60.0 * math.log2(tone.frequency_hz / 125.0)
+        near = [at for at, level in symbols if abs(at - own) < 12.4 and abs(level - y) < 12.4]
+        moved += len(near)
+        assert x == pytest.approx(near[0] + 12.4 if near else own, abs=0.06)
+        assert y == pytest.approx(8.0 + 3.0 * (tone.level_db_hl + 10.0), abs=0.06)
         assert mark.endswith("silent" if tone.pressed_ms is None else "heard")
+        assert all(max(abs(at - x), abs(level - y)) >= 12.3 for at, level in symbols)
+    assert 0 < moved < len(tones)
+
+
+def test_the_last_tone_is_ringed_where_its_mark_stands(page: Page, forty_tones: Path) -> None:
+    answered = answered_in(forty_tones)
+    steps = [step for step, tone in enumerate(answered, 1) if tone.frequency_hz is not None]
+    for step in steps[-4:]:
+        page.locator("#step").fill(str(step))
+        mark = page.locator(".panel.right .tone").last.get_attribute("transform") or ""
+        ring = page.locator(".panel.right .last")
+        centre = [ring.get_attribute("cx"), ring.get_attribute("cy")]
+        assert re.findall(r"[-\d.]+", mark)[:2] == centre
+
+
+def test_the_steps_keep_the_symbols_and_end_as_the_audiogram_above(page: Page) -> None:
+    places = (
+        "marks => marks.map(m => [m.dataset.frequencyHz, m.dataset.kind,"
+        " m.getAttribute('transform')])"
+    )
+    found = page.eval_on_selector_all("#audiogram-right .threshold", places)
+    assert len(found) > 5
+    assert page.eval_on_selector_all(".panel.right .threshold", places) == found
+    page.locator("#step").fill("20")
+    halfway = page.eval_on_selector_all(".panel.right .threshold", places)
+    assert 1 < len(halfway) <= len(found)
+    assert halfway != found
+    circle = page.locator(".panel.right .threshold .symbol").first.get_attribute("d") or ""
+    assert circle.count("C") == 4, "an O"
 
 
 def test_the_curve_and_the_objective_are_the_estimators(page: Page, forty_tones: Path) -> None:
@@ -264,6 +306,7 @@ def test_paper_has_the_result_and_no_controls(browser: Browser, html: Path) -> N
     assert not page.locator(".controls").is_visible()
     assert page.locator(".alarm").first.is_visible()
     assert page.locator("figure svg").first.is_visible()
+    assert page.locator(".to-sign").last.is_visible()
     background = "getComputedStyle(document.body).backgroundColor"
     assert page.evaluate(background) == "rgb(255, 255, 255)"
     sheets = len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))

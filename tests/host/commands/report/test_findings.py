@@ -1,8 +1,10 @@
 """What is found in a session is what its journal says, worked out another way."""
 
+import re
 import statistics
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -10,17 +12,23 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Ear, Noise, Press, SimulatedListener
 from firmware_py.journal import read_journal
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
+from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.settings import Settings
 from firmware_py.session import Difference
-from host_tools.commands.report import words
+from host_tools.catalogue import ENGLISH, catalogue_of
+from host_tools.commands.report.ear_sentence import by_kind, ear_sentence
 from host_tools.commands.report.findings import Findings, Threshold, findings_of
 from host_tools.commands.report.norms import AgeNorm
 from host_tools.commands.report.quality import ResponseTimes
+from host_tools.commands.report.quality_words import quality_rows
+from host_tools.commands.report.words import Words
 from host_tools.recorded import Trial, read_session
 from tests.firmware.world import World, a_listener, records_of
 from tests.host.journals import GOLDEN, LEFT_S2
+
+words = Words(catalogue_of(ENGLISH))
 
 
 def findings(name: str) -> Findings:
@@ -137,7 +145,7 @@ def test_the_quality_of_a_brisk_test_counts_what_it_had_and_names_no_retest() ->
     (ear,) = findings_of(session).ears
     (tested,) = session.test.ears.values()
     pauses = [each for each in tested.measurement.evidence if isinstance(each, bool)]
-    rows = dict(words.quality_rows(ear))
+    rows = dict(quality_rows(ear, words))
 
     assert session.settings.conduct == "brisk"
     assert not ear.quality.retest_wanted
@@ -155,7 +163,7 @@ def test_the_quality_of_a_brisk_test_counts_what_it_had_and_names_no_retest() ->
 def test_the_quality_of_a_clinical_test_has_catch_trials_and_retest(clinical: Path) -> None:
     session = read_session(clinical)
     (ear,) = findings_of(session).ears
-    rows = dict(words.quality_rows(ear))
+    rows = dict(quality_rows(ear, words))
     catches = [t for t in session.trials if t.purpose == "catch"]
 
     assert ear.quality.retest_wanted
@@ -164,12 +172,12 @@ def test_the_quality_of_a_clinical_test_has_catch_trials_and_retest(clinical: Pa
     ] == f"{ear.quality.retest_difference_db:+.1f} dB (repeatable)".replace("-", "\u2212")
     assert rows["presses in silence"].endswith(f"; 0 of {len(catches)} in catch trials")
     tested = replace(ear, quality=replace(ear.quality, retest_difference_db=None))
-    assert dict(words.quality_rows(tested))["1 kHz retest"] == "none", "it was to have one"
+    assert dict(quality_rows(tested, words))["1 kHz retest"] == "none", "it was to have one"
 
 
 def test_what_a_profile_does_not_ask_is_not_counted_as_nothing() -> None:
     (ear,) = findings("gp-pta-2015").ears
-    names = [name for name, _ in words.quality_rows(ear)]
+    names = [name for name, _ in quality_rows(ear, words)]
     assert (ear.quality.checks, ear.quality.doubted_tones) == (None, None)
     assert not {"clear tones, to check, missed", "doubted answers asked again"} & {*names}
 
@@ -304,7 +312,7 @@ def test_frequencies_that_were_not_in_the_test_are_named(
 def test_a_record_that_comes_out_differently_is_warned_of() -> None:
     session = read_session(LEFT_S2)
     session.state.differences.append(Difference(7, None, None))
-    assert "1 outputs of this record come out differently" in findings_of(session).warnings[0]
+    assert "1 output of this record comes out differently" in findings_of(session).warnings[0]
 
 
 @pytest.mark.parametrize(
@@ -367,7 +375,8 @@ def test_a_mean_of_what_was_inferred_says_so_and_so_does_the_grade(tmp_path: Pat
     (at_2_khz,) = [t for t in told["thresholds"] if t["frequency_hz"] == 2000]
     assert at_2_khz["threshold_db_hl"] is None
     assert at_2_khz["inferred"]["db_hl"] is not None
-    assert any("left ear" in line and "2000" in line for line in words.remarks(partly))
+    (left_ear,) = [ear for ear in partly.ears if ear.ear == "left"]
+    assert re.search(r"inferred, not measured, at [^;]*2000", ear_sentence(left_ear, words))
 
 
 def test_only_one_width_is_compared_and_the_frequency_is_named() -> None:
@@ -382,7 +391,7 @@ def test_only_one_width_is_compared_and_the_frequency_is_named() -> None:
 
         return replace(ear, thresholds=tuple(map(widened, ear.thresholds)))
 
-    def outcome_with(frequency_hz: int, half_db: float) -> str:
+    def said_with(frequency_hz: int, half_db: float) -> str:
         right, left = session.result.ears
         changed = replace(session.result, ears=(with_band(right, frequency_hz, half_db), left))
         (found,) = [
@@ -393,13 +402,18 @@ def test_only_one_width_is_compared_and_the_frequency_is_named() -> None:
             if ear.ear == right.ear
         ]
         assert (found.short_of_db is not None) == any(t.wide for t in found.thresholds)
-        return words.ear_outcome(found)
+        return ear_sentence(found, words)
 
-    assert outcome_with(4000, 6.5) == "measured"
-    assert outcome_with(4000, 6.6) == "measured, 4000 Hz short of ±6.5 dB"
-    assert outcome_with(250, 8.125) == "measured", "a quarter wider is enough there"
-    assert outcome_with(250, 8.8) == "measured, 250 Hz short of ±8.125 dB"
-    assert outcome_with(1500, 12.0) == "measured", "it was inferred"
+    measured = "Right ear: measured at 8 of 10 frequencies, "
+    inferred = "; inferred, not measured, at 750, 1500 Hz."
+    assert said_with(4000, 6.5) == f"{measured}all to ±6.5 dB{inferred}"
+    short = "to ±6.6 dB; 4000 Hz short of the ±6.5 dB that were wanted"
+    assert said_with(4000, 6.6) == f"{measured}{short}{inferred}"
+    enough = "all to ±8.1 dB"  # a quarter wider is enough there
+    assert said_with(250, 8.125) == f"{measured}{enough}{inferred}"
+    short = "to ±8.8 dB; 250 Hz short of the ±8.125 dB that were wanted"
+    assert said_with(250, 8.8) == f"{measured}{short}{inferred}"
+    assert "12" not in said_with(1500, 12.0), "it was inferred"
 
 
 def test_what_was_confirmed_stands_beside_what_was_measured() -> None:
@@ -417,3 +431,54 @@ def test_what_was_confirmed_stands_beside_what_was_measured() -> None:
     (told,) = [t for t in found.as_json()["ears"][0]["thresholds"] if t["frequency_hz"] == 1000]
     assert told["confirmed"]["threshold_db_hl"] == 35.0
     assert told["threshold_db_hl"] != 35.0
+
+
+MARKS: Final = [each for each in Outcome if each != Outcome.INFERRED]
+
+
+@pytest.mark.parametrize("outcome", MARKS)
+@pytest.mark.parametrize("mark", list(Outcome))
+def test_the_sentence_of_an_ear_says_of_each_frequency_one_thing(
+    outcome: Outcome, mark: Outcome
+) -> None:
+    """What no test finds too: the sentence is the readings', whatever they are."""
+    (ear,) = findings_of(read_session(GOLDEN / "left-ear-s2.journal")).ears
+    beyond = mark not in (Outcome.MEASURED, Outcome.INFERRED)
+    thresholds = [
+        replace(t, mark=mark, limit_db_hl=90.0 if beyond else None) if t.frequency_hz < 1000 else t
+        for t in ear.thresholds
+    ]
+    found = replace(ear, outcome=outcome, thresholds=thresholds, short_of_db=None)
+    sentence, kinds = ear_sentence(found, words), by_kind(found)
+
+    assert [t for each in kinds.values() for t in each] == sorted(
+        thresholds, key=lambda t: list(kinds).index(read(t).kind)
+    )
+    assert sentence.startswith("Left ear: ")
+    assert sentence.endswith(".")
+    for key, kind in (
+        ("part_above", Kind.ABOVE), ("part_at_most", Kind.AT_MOST),
+        ("part_perhaps_above", Kind.PERHAPS_ABOVE), ("part_inferred", Kind.INFERRED),
+        ("part_unknown", Kind.UNKNOWN),
+    ):  # fmt: skip
+        at_hz = ", ".join(str(t.frequency_hz) for t in kinds[kind])
+        assert (words.say(key, frequencies_hz=at_hz) in sentence) == bool(at_hz)
+    measured = len(kinds[Kind.MEASURED])
+    assert (f"measured at {measured} of 10 frequencies" in sentence) == (measured > 0)
+    assert ("unreliable" in sentence) == (outcome == Outcome.UNRELIABLE)
+    assert ("not finished" in sentence) == (outcome == Outcome.INCOMPLETE)
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in GOLDEN.glob("*.journal")))
+def test_no_remark_says_of_a_measured_ear_what_its_sentence_says(name: str) -> None:
+    """The device tells of the band that is widest for its frequency, the sentence of the widest."""
+    found = findings_of(read_session(GOLDEN / f"{name}.journal"))
+    remarks = " ".join(words.remarks(found))
+    for ear in found.ears:
+        if ear.outcome == Outcome.MEASURED:
+            assert "band" not in remarks
+            widest_db = max(t.half_width_db or 0.0 for t in by_kind(ear)[Kind.MEASURED])
+            assert f"to ±{widest_db:.1f} dB" in ear_sentence(ear, words)
+        else:
+            assert f"{ear.ear} ear ended by: " in remarks
+    assert ("the cap of 68 tones" in remarks) == (name == "disturbed")

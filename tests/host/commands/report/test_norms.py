@@ -4,8 +4,10 @@ import pytest
 from scipy import stats
 
 from firmware_py.procedure.person import Person, Sex
+from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.report.norms import AgeNorm, norm_of, spread_until_years, why_no_norm
 
+WORDS = catalogue_of(ENGLISH)
 # From the documentation and the tests of phonometry (J. M. Requena-Plens), which has the tables of
 # the standard: the medians of men of 65 at 125 to 8000 Hz, and others.
 MEDIANS_65_M = [6.6, 7.6, 8.0, 9.0, 10.4, 13.4, 16.3, 21.6, 26.2, 33.7, 39.5]
@@ -75,8 +77,8 @@ def test_at_80_a_man_has_a_median_at_8_khz_and_nothing_else() -> None:
 
 
 def test_what_the_standard_gives_for_information_only_is_named() -> None:
-    assert AgeNorm(70, "F").title == "otologically normal women of 70 (ISO 7029:2017)"
-    assert AgeNorm(71, "M").title.endswith("above 2000 Hz for information only)")
+    assert AgeNorm(70, "F").title(WORDS) == "otologically normal women of 70 (ISO 7029:2017)"
+    assert AgeNorm(71, "M").title(WORDS).endswith("above 2000 Hz for information only)")
 
 
 def test_at_18_years_the_median_is_the_zero_of_audiometers() -> None:
@@ -95,4 +97,4 @@ def test_at_18_years_the_median_is_the_zero_of_audiometers() -> None:
 )
 def test_where_there_is_none_it_says_why(person: Person, why: str) -> None:
     assert norm_of(person) is None
-    assert why in why_no_norm(person)
+    assert why in why_no_norm(person, WORDS)

@@ -1,28 +1,36 @@
 """The audiogram is drawn where the data are, says what has to be said, and nothing overlaps."""
 
-import io
+import itertools
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
-from fontTools.fontBuilder import FontBuilder  # type: ignore[import-untyped]
-from fontTools.pens.ttGlyphPen import TTGlyphPen  # type: ignore[import-untyped]
-from matplotlib import font_manager
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
+from firmware_py.procedure.reading import Kind
 from firmware_py.procedure.results import ConfirmedThreshold
-from host_tools.commands.report import words as in_words
-from host_tools.commands.report.audiogram import BAND_ALPHA, PALE_BAND_ALPHA, audiogram_svg
+from host_tools.audiogram_paper import DB_PER_OCTAVE
+from host_tools.catalogue import LANGUAGES
+from host_tools.commands.report.audiogram import (
+    BAND_ALPHA,
+    CLEAR_DB,
+    PALE_BAND_ALPHA,
+    audiogram_svg,
+    ear_figure,
+)
 from host_tools.commands.report.findings import Findings, findings_of
-from host_tools.commands.report.picture import EDGE_INCH, page_figure
+from host_tools.commands.report.grades import GRADES_DB_HL
+from host_tools.commands.report.legend import legend_of
 from host_tools.drawing import EAR_COLOURS, in_style
 from host_tools.recorded import RecordedSession, read_session
+from host_tools.symbols import arrow_marker, symbol_marker
 from tests.host.journals import GOLDEN
 
 USE: Final = "{http://www.w3.org/2000/svg}use"
@@ -52,33 +60,51 @@ def places(svg: ElementTree.Element, name: str) -> list[tuple[float, float]]:
     return [(float(use.get("x", "")), float(use.get("y", ""))) for use in group.iter(USE)]
 
 
-def drawn(figure: Figure) -> list[str]:
-    return [text.get_text() for text in figure.findobj(Text) if text.get_text()]
+def drawn(axes: Axes) -> list[str]:
+    return [text.get_text() for text in axes.findobj(Text) if text.get_text()]
 
 
-def page(found: Findings, session: RecordedSession) -> Figure:
+def place(line: Line2D) -> tuple[float, float]:
+    """Return where the one mark of a line stands."""
+    (x,), (y,) = np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)
+    return x, y
+
+
+def panels(found: Findings, session: RecordedSession) -> list[Axes]:
     with in_style():
-        return page_figure(found, session)
+        return [ear_figure(ear, found, session).axes[0] for ear in found.ears]
+
+
+def explained(found: Findings) -> list[str]:
+    return [text for _, text in legend_of(found)]
 
 
 def test_an_octave_is_as_wide_as_20_db_and_level_goes_downward() -> None:
+    """A tone stands where it was; beside a symbol that it would lie on, at its level."""
     found, session = reported("left-ear-s2")
     svg = svg_of(found, session)
-    drawn_at = [
-        (*places(svg, f"tone-{t.number}")[0], math.log2(t.frequency_hz), t.level_db_hl)
-        for t in session.trials
-        if t.frequency_hz is not None and t.level_db_hl is not None
-    ]
-    lowest, highest = min(drawn_at), max(drawn_at)
-    softest, loudest = (f(drawn_at, key=lambda tone: tone[3]) for f in (min, max))
-    octave = (highest[0] - lowest[0]) / (highest[2] - lowest[2])
-    decibel = (loudest[1] - softest[1]) / (loudest[3] - softest[3])
-
-    assert decibel > 0.0
-    assert octave == pytest.approx(20.0 * decibel, rel=1e-5)
-    for x, y, log2_hz, level_db_hl in drawn_at:
-        assert x == pytest.approx(lowest[0] + octave * (log2_hz - lowest[2]), abs=1e-3)
-        assert y == pytest.approx(softest[1] + decibel * (level_db_hl - softest[3]), abs=1e-3)
+    by_hz = {t.frequency_hz: t.threshold_db_hl for t in found.ears[0].thresholds}
+    (x_500, y_500), (x_2000, _) = (places(svg, f"threshold-left-{f}")[0] for f in (500, 2000))
+    octave, at_500_db_hl = 0.5 * (x_2000 - x_500), by_hz[500]
+    assert at_500_db_hl is not None
+    shifts = []
+    for tone in session.trials:
+        if tone.frequency_hz is None or tone.level_db_hl is None:
+            continue
+        x, y = places(svg, f"tone-{tone.number}")[0]
+        shifts.append((x - x_500) / octave - math.log2(tone.frequency_hz / 500.0))
+        near = [
+            each for each in found.ears[0].thresholds
+            if each.threshold_db_hl is not None and each.mark != Outcome.INFERRED
+            and abs(each.threshold_db_hl - tone.level_db_hl) < CLEAR_DB
+            and abs(math.log2(each.frequency_hz / tone.frequency_hz)) < CLEAR_DB / DB_PER_OCTAVE
+        ]  # fmt: skip
+        expected = -CLEAR_DB / DB_PER_OCTAVE if near else 0.0  # inward, of a left ear
+        assert shifts[-1] == pytest.approx(expected, abs=1e-4)
+        assert y == pytest.approx(
+            y_500 + octave / 20.0 * (tone.level_db_hl - at_500_db_hl), abs=1e-3
+        )
+    assert 0 < sum(shift < -0.1 for shift in shifts) < len(shifts)
 
 
 def test_symbols_stand_at_their_thresholds() -> None:
@@ -92,41 +118,54 @@ def test_symbols_stand_at_their_thresholds() -> None:
     assert (y_2 - y_1) / (levels[1] - levels[0]) == pytest.approx((x_2 - x_1) / 40.0)  # type: ignore[operator]
 
 
-@pytest.mark.parametrize(
-    ("masking", "right", "left"),
-    [("none", "o", "x"), ("masked", "^", "s"), ("uncertain", "o", "x")],
-)
-def test_right_is_a_red_ring_and_left_a_blue_cross_and_masked_another_shape(
-    masking: str, right: str, left: str
-) -> None:
+@pytest.mark.parametrize("masking", list(MaskingMark))
+def test_right_is_red_and_left_blue_with_the_symbols_of_the_table(masking: MaskingMark) -> None:
     found, session = reported("both-ears-n3")
     found = with_thresholds(found, mark="measured", masking=masking, wide=False)
-    figure = page(found, session)
-    for axes, ear in zip(figure.axes, found.ears, strict=True):
+    drawn_panels = panels(found, session)
+    for axes, ear in zip(drawn_panels, found.ears, strict=True):
         symbols = [
-            (line.get_marker(), line.get_color(), line.get_fillstyle())
-            for line in axes.lines
-            if str(line.get_gid()).startswith(f"threshold-{ear.ear}-")
+            line for line in axes.lines if str(line.get_gid()).startswith(f"threshold-{ear.ear}-")
         ]
-        expected = {"right": (right, "#c00020", "none"), "left": (left, "#0047c0", "none")}
-        assert symbols == [expected[ear.ear]] * 10
-    assert ("masked right" in drawn(figure)) == (masking == "masked")
-    assert drawn(figure).count("*") == (20 if masking == "uncertain" else 0)
+        expected = np.asarray(symbol_marker(ear.ear, masking).vertices).tolist()
+        assert len(symbols) == 10
+        for line in symbols:
+            shape: Any = line.get_marker()
+            assert shape.vertices.tolist() == expected
+            assert line.get_markeredgecolor() == EAR_COLOURS[ear.ear]
+            assert line.get_markerfacecolor() == "none"
+        stars = 10 if masking == MaskingMark.UNCERTAIN else 0
+        assert drawn(axes).count("*") == stars
+    assert ("masked right" in explained(found)) == (masking == MaskingMark.MASKED)
+    assert ("* or the other ear" in explained(found)) == (masking == MaskingMark.UNCERTAIN)
+
+
+def test_no_tone_lies_on_a_symbol() -> None:
+    found, session = reported("both-ears-n3")
+    for axes, ear in zip(panels(found, session), found.ears, strict=True):
+        marks = {str(line.get_gid()): line for line in axes.lines}
+        symbols = [line for name, line in marks.items() if name.startswith(f"threshold-{ear.ear}")]
+        tones = [line for name, line in marks.items() if name.startswith("tone-")]
+        assert min(map(len, (symbols, tones))) > 5
+        for symbol, tone in itertools.product(symbols, tones):
+            across, along = np.abs(np.subtract(place(symbol), place(tone)))
+            assert max(DB_PER_OCTAVE * across, along) >= CLEAR_DB - 1e-9
+            assert symbol.get_zorder() > tone.get_zorder()
 
 
 def test_no_response_has_an_arrow_downward_at_the_limit_and_no_line() -> None:
     found, session = reported("silent-ear")
-    figure = page(found, session)
-    (axes,) = figure.axes
-    arrows = [a for a in axes.texts if getattr(a, "arrow_patch", None) is not None]
+    (axes,) = panels(found, session)
+    arrows = [line for line in axes.lines if str(line.get_gid()).startswith("arrow-")]
     silent = [t for t in found.ears[0].thresholds if t.mark == "no-response"]
 
     assert len(arrows) == len(silent) > 5
     assert not [line for line in axes.lines if line.get_color() == "#0047c0" and not line.get_gid()]
+    down_and_right = np.asarray(arrow_marker("left", Kind.ABOVE).vertices).tolist()
     for arrow in arrows:
-        assert arrow.xyann[1] == pytest.approx(102.6)  # type: ignore[attr-defined]
-        assert arrow.xy[1] > arrow.xyann[1]  # type: ignore[attr-defined]
-        assert arrow.xy[0] > arrow.xyann[0]  # type: ignore[attr-defined]  # left ear: to the right
+        assert place(arrow)[1] == 100.0
+        shape: Any = arrow.get_marker()
+        assert shape.vertices.tolist() == down_and_right
     assert not [text for text in axes.texts if text.get_text() == "?"]
 
 
@@ -134,7 +173,7 @@ def test_no_response_has_an_arrow_downward_at_the_limit_and_no_line() -> None:
 def test_what_is_not_sure_has_a_question_mark(mark: str) -> None:
     found, session = reported("left-ear-s2")
     unsure = with_thresholds(found, mark=mark, threshold_db_hl=None, limit_db_hl=90.0)
-    axes = page(unsure, session).axes[0]
+    (axes,) = panels(unsure, session)
     assert len([text for text in axes.texts if text.get_text().startswith("?")]) == 10
 
 
@@ -142,17 +181,14 @@ def test_what_is_not_sure_has_a_question_mark(mark: str) -> None:
 def test_a_device_that_is_not_calibrated_cannot_be_overlooked(state: str) -> None:
     found, session = reported("both-ears-n3")
     found = replace(found, calibration_state=state, calibration=f"{state}: since 2026-01-01")
-    texts = drawn(page(found, session))
-    assert texts.count(state) == 3  # a box on top, and across each audiogram
-    assert any(text.startswith("Since 2026-01-01.") for text in texts)
+    assert [drawn(axes).count(state) for axes in panels(found, session)] == [1, 1]
     calibrated = replace(found, calibration_state="CALIBRATED", calibration="CALIBRATED: 2026")
-    assert "CALIBRATED: 2026" in drawn(page(calibrated, session))
-    assert state not in drawn(page(calibrated, session))
+    assert [drawn(axes).count(state) for axes in panels(calibrated, session)] == [0, 0]
 
 
 def test_heard_unsure_and_not_heard_differ_without_colour() -> None:
     found, session = reported("two-buttons")
-    axes = page(found, session).axes[0]
+    (axes,) = panels(found, session)
     fills = {line.get_gid(): line.get_fillstyle() for line in axes.lines if line.get_gid()}
     expected = {True: "full", None: "left", False: "none"}
     tones = [t for t in session.trials if t.frequency_hz is not None]
@@ -163,8 +199,11 @@ def test_heard_unsure_and_not_heard_differ_without_colour() -> None:
 
 
 @pytest.mark.parametrize("name", ["both-ears-n3", "silent-ear"])
-def test_no_two_words_of_the_page_overlap_or_leave_it(name: str) -> None:
-    figure = page(*reported(name))
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_two_words_of_an_audiogram_overlap_or_leave_it(name: str, language: str) -> None:
+    session = read_session(GOLDEN / f"{name}.journal")
+    found = findings_of(session, language)
+    figure: Any = panels(found, session)[0].figure
     canvas: Any = FigureCanvasAgg(figure)
     canvas.draw()
     inside = figure.bbox
@@ -175,7 +214,7 @@ def test_no_two_words_of_the_page_overlap_or_leave_it(name: str) -> None:
     ]
     boxes = [(words, box) for words, box in boxes if box.width and box.height]
 
-    assert len(boxes) > 50
+    assert len(boxes) > 20
     for words, box in boxes:
         assert inside.x0 <= box.x0 < box.x1 <= inside.x1, words
         assert inside.y0 <= box.y0 < box.y1 <= inside.y1, words
@@ -187,10 +226,23 @@ def test_no_two_words_of_the_page_overlap_or_leave_it(name: str) -> None:
     ] == []
 
 
+def test_no_hatching_runs_through_the_name_of_a_grade() -> None:
+    found, session = reported("silent-ear")
+    (axes,) = panels(found, session)
+    hatched = [band for band in axes.collections if band.get_hatch()]
+    grades = [text for text in axes.texts if text.get_text() in GRADES_DB_HL]
+
+    assert len(hatched) == 1
+    assert len(grades) == len(GRADES_DB_HL)
+    for grade in grades:
+        strip: Any = grade.get_bbox_patch()
+        assert strip.get_facecolor()[3] == 1.0
+        assert grade.get_zorder() > hatched[0].get_zorder()
+
+
 def test_what_was_inferred_has_no_symbol_and_a_pale_band() -> None:
     found, session = reported("both-ears-n3")
-    figure = page(found, session)
-    for axes, ear in zip(figure.axes, found.ears, strict=True):
+    for axes, ear in zip(panels(found, session), found.ears, strict=True):
         symbols = {line.get_gid() for line in axes.lines if line.get_gid()}
         for t in ear.thresholds:
             has_symbol = f"threshold-{ear.ear}-{t.frequency_hz}" in symbols
@@ -205,9 +257,8 @@ def test_what_was_inferred_has_no_symbol_and_a_pale_band() -> None:
                 at = math.log2(trial.frequency_hz / 125.0)
                 spans = [path.get_extents() for path in asked.get_paths()]
                 assert any(box.x0 - 0.05 <= at <= box.x1 + 0.05 for box in spans)
-    assert "inferred, not measured" in drawn(figure)
-    whole = with_thresholds(found, mark="measured")
-    assert "inferred, not measured" not in drawn(page(whole, session))
+    assert "inferred, not measured" in explained(found)
+    assert "inferred, not measured" not in explained(with_thresholds(found, mark="measured"))
 
 
 def test_what_was_confirmed_has_a_bar_at_its_level() -> None:
@@ -217,45 +268,21 @@ def test_what_was_confirmed_has_a_bar_at_its_level() -> None:
     thresholds = [
         replace(t, confirmed=again) if t.frequency_hz == 1000 else t for t in ear.thresholds
     ]
-    figure = page(replace(found, ears=[replace(ear, thresholds=thresholds)]), session)
-    (bar,) = [li for li in figure.axes[0].lines if li.get_gid() == "confirmed-left-1000"]
+    changed = replace(found, ears=[replace(ear, thresholds=thresholds)])
+    (axes,) = panels(changed, session)
+    (bar,) = [li for li in axes.lines if li.get_gid() == "confirmed-left-1000"]
 
-    assert bar.get_ydata()[0] == 35.0  # type: ignore[index]
-    assert "confirmed" in drawn(figure)
-    assert "confirmed, Hughson-Westlake" in drawn(figure)
-    assert "confirmed" not in drawn(page(found, session))
-
-
-def test_remarks_that_have_no_room_are_smaller_and_never_over_the_footer() -> None:
-    found, session = reported("both-ears-n3")
-    for count in (0, 6, 12, 40):
-        remarks = [f"remark {n}: something that makes the result less sure" for n in range(count)]
-        figure = page(replace(found, remarks=remarks), session)
-        texts = {t.get_text(): t for t in figure.findobj(Text)}
-        (footer,) = [t for words, t in texts.items() if words.startswith("gp-pta ")]
-        shown = [t for words, t in texts.items() if words.startswith("remark ")]
-        canvas: Any = FigureCanvasAgg(figure)
-        canvas.draw()
-        top = footer.get_window_extent(canvas.get_renderer()).y1
-        assert all(t.get_window_extent(canvas.get_renderer()).y0 >= top for t in shown)
-        assert ("... more is on the page of HTML" in texts) == (len(shown) < count)
+    assert place(bar)[1] == 35.0
+    assert "confirmed, Hughson-Westlake" in explained(changed)
+    assert "confirmed, Hughson-Westlake" not in explained(found)
 
 
 def test_every_grade_has_its_zone() -> None:
-    texts = drawn(page(*reported("left-ear-s2")))
-    grades = ["normal", "mild", "moderate", "moderately severe", "severe", "profound", "complete"]
-    assert [text for text in texts if text in grades] == grades
+    (axes,) = panels(*reported("left-ear-s2"))
+    assert [text for text in drawn(axes) if text in GRADES_DB_HL] == [*GRADES_DB_HL]
 
 
-def test_an_ear_alone_is_named(forty_tones: Path) -> None:
-    session = read_session(forty_tones)
-    found = findings_of(session)
-    texts = drawn(page(found, session))
-    assert "right ear" in texts
-    assert "P-17, 65 years, male" in texts
-
-
-def test_a_threshold_less_sure_than_wanted_is_marked_and_not_bold() -> None:
+def test_a_threshold_less_sure_than_wanted_is_marked() -> None:
     found, session = reported("both-ears-n3")
     found = with_thresholds(found, wide=False)
     (first, *others), *_ = (ear.thresholds for ear in found.ears)
@@ -263,78 +290,25 @@ def test_a_threshold_less_sure_than_wanted_is_marked_and_not_bold() -> None:
         replace(found.ears[0], thresholds=[replace(first, wide=True), *others], short_of_db=8.0),
         *found.ears[1:],
     ]
-    figure = page(replace(found, ears=ears), session)
-    (cell,) = (t for t in figure.findobj(Text) if t.get_text().startswith("~ "))
+    wide = replace(found, ears=ears)
 
-    assert cell.get_text() == f"~ {in_words.threshold(first)}"
-    assert cell.get_fontweight() == "normal"
-    assert drawn(figure).count("~") == 1
-    assert f"measured, {first.frequency_hz} Hz short of ±8 dB" in drawn(figure)
-    assert "band wider than wanted" in drawn(figure)
-    assert "~" not in " ".join(drawn(page(found, session)))
+    assert [drawn(axes).count("~") for axes in panels(wide, session)] == [1, 0]
+    assert [drawn(axes).count("~") for axes in panels(found, session)] == [0, 0]
+    assert "~ band wider than wanted" in explained(wide)
+    assert "~ band wider than wanted" not in explained(found)
 
 
-def test_the_legend_stays_on_the_page_whatever_it_explains() -> None:
+def test_the_legend_has_every_mark_that_the_audiograms_have_and_each_is_an_svg() -> None:
     session = read_session(GOLDEN / "both-ears-n3.journal")
-    found = with_thresholds(findings_of(session), wide=True)
+    found = with_thresholds(findings_of(session), wide=True, mark="no-response", limit_db_hl=90.0)
     found = replace(found, norm_title="otologically normal men of 65 (ISO 7029:2017)")
-    masks = [MaskingMark.MASKED, *[MaskingMark.UNCERTAIN] * 9]
-    ears = [
-        replace(ear, thresholds=[
-            replace(t, masking=m) for t, m in zip(ear.thresholds, masks, strict=True)
-        ])
-        for ear in found.ears
-    ]  # fmt: skip
-    figure = page(replace(found, ears=ears), session)
-    FigureCanvasAgg(figure).draw()  # type: ignore[no-untyped-call]
-    edge_px = EDGE_INCH * figure.dpi
-    boxes = [legend.get_window_extent() for legend in figure.legends]
+    found = with_thresholds(found, masking=MaskingMark.MASKED)
+    entries = legend_of(found)
 
-    assert len(boxes) > 2
-    for box in boxes:
-        assert edge_px <= box.x0 < box.x1 <= figure.bbox.width - edge_px
-
-
-def a_font_of_its_own(path: Path, letters: str) -> None:
-    """Write a font that has these letters, as boxes."""
-    pen = TTGlyphPen(None)
-    for x, y in ((0, 0), (0, 700), (700, 700), (700, 0)):
-        (pen.lineTo if y or x else pen.moveTo)((x, y))
-    pen.closePath()
-    box = pen.glyph()
-    names = [".notdef", *(f"u{ord(letter):04X}" for letter in letters)]
-    font = FontBuilder(1000, isTTF=True)
-    font.setupGlyphOrder(names)
-    font.setupCharacterMap({ord(letter): f"u{ord(letter):04X}" for letter in letters})
-    font.setupGlyf(dict.fromkeys(names, box))
-    font.setupHorizontalMetrics(dict.fromkeys(names, (800, 0)))
-    font.setupHorizontalHeader(ascent=800, descent=-200)
-    font.setupNameTable({"familyName": path.stem, "styleName": "Regular"})
-    font.setupOS2(usWeightClass=400)
-    font.setupPost()
-    font.save(path)
-
-
-@pytest.mark.filterwarnings("error")  # of letters that no font has
-def test_an_identifier_is_on_the_page_in_its_own_letters_or_by_their_numbers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found, session = reported("left-ear-s2")
-    known = font_manager.fontManager
-    only = [entry for entry in known.ttflist if entry.name == "DejaVu Sans"]
-    monkeypatch.setattr(known, "ttflist", only)
-
-    def shown(identifier: str) -> list[str]:
-        person = {**found.person, "identifier": identifier}
-        with in_style():
-            figure = page_figure(replace(found, person=person), session)
-            FigureCanvasAgg(figure).print_raw(io.BytesIO())  # type: ignore[no-untyped-call]
-        return [text.split(",")[0] for text in drawn(figure)]
-
-    for identifier in ("P-17", "Zoë", "Иванов-3", "محمد_٣"):
-        assert identifier in shown(identifier)
-    assert "<U+60A3><U+8005>7" in shown("患者7")
-
-    a_font_of_its_own(tmp_path / "Boxes.ttf", "患者")
-    known.addfont(str(tmp_path / "Boxes.ttf"))
-    assert "患者7" in shown("患者7")
+    for svg, text in entries:
+        assert text
+        if svg:
+            assert ElementTree.fromstring(svg).tag.endswith("}svg")
+    said = " ".join(text for _, text in entries)
+    for words in ("masked left", "no response at the limit", "usual at this age", "limit", "~"):
+        assert words in said

@@ -7,9 +7,11 @@ import pytest
 from firmware_py.procedure.outcomes import Outcome, SessionOutcome
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
+from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.report.referral import asymmetries, differences
 
 Levels = dict[int, float]
+WORDS = catalogue_of(ENGLISH)
 NICE = "NICE NG98, 2018 (15 dB or more at two neighbours of 0.5, 1, 2, 4 and 8 kHz)"
 
 
@@ -30,7 +32,7 @@ def session(*ears: EarResult) -> SessionResult:
 
 
 def with_left(levels_db_hl: Levels, sd_db: float = 2.0) -> list[str]:
-    return asymmetries(session(ear("right", {}), ear("left", levels_db_hl, sd_db)))
+    return asymmetries(session(ear("right", {}), ear("left", levels_db_hl, sd_db)), WORDS)
 
 
 @pytest.mark.parametrize(
@@ -69,9 +71,9 @@ def test_the_sentence_names_ear_difference_band_and_criterion() -> None:
 
 def test_the_worse_ear_has_to_be_the_same_at_both_frequencies() -> None:
     crossed = session(ear("right", {1000: 40.0}), ear("left", {500: 40.0}))
-    assert asymmetries(crossed) == []
+    assert asymmetries(crossed, WORDS) == []
     both = session(ear("right", {500: 40.0, 1000: 40.0}), ear("left", {4000: 60.0, 8000: 60.0}))
-    assert [line[15:24] for line in asymmetries(both)] == ["left ear ", "right ear"]
+    assert [line[15:24] for line in asymmetries(both, WORDS)] == ["left ear ", "right ear"]
 
 
 def test_what_was_inferred_does_not_count() -> None:
@@ -80,7 +82,7 @@ def test_what_was_inferred_does_not_count() -> None:
         replace(t, mark=Outcome.INFERRED) if t.frequency_hz == 1000 else t for t in left.thresholds
     )
     found = session(ear("right", {}), replace(left, thresholds=inferred))
-    assert asymmetries(found) == []
+    assert asymmetries(found, WORDS) == []
     assert 1000 not in differences(found.by_ear["left"], found.by_ear["right"])
 
 
@@ -93,13 +95,13 @@ def test_a_limit_counts_as_the_least_difference_there_can_be() -> None:
 
     silent = beyond(ear("left", {}), Outcome.NO_RESPONSE, 100.0)
     hears_all = beyond(ear("right", {}), Outcome.HEARS_ALL, -10.0)
-    (line,) = asymmetries(session(ear("right", {}), silent))
+    (line,) = asymmetries(session(ear("right", {}), silent), WORDS)
     assert "at least 80 dB at 250 Hz" in line
-    (line,) = asymmetries(session(hears_all, ear("left", {})))
+    (line,) = asymmetries(session(hears_all, ear("left", {})), WORDS)
     assert "at least 30 dB at 250 Hz" in line
     both_silent = beyond(ear("right", {}), Outcome.NO_RESPONSE, 100.0)
-    assert asymmetries(session(both_silent, silent)) == []
+    assert asymmetries(session(both_silent, silent), WORDS) == []
 
 
 def test_one_ear_has_no_asymmetry() -> None:
-    assert asymmetries(session(ear("left", {500: 90.0}))) == []
+    assert asymmetries(session(ear("left", {500: 90.0})), WORDS) == []

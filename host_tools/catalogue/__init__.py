@@ -1,0 +1,129 @@
+"""Every sentence of a page, a report and an instruction, in the languages of `LANGUAGES`.
+
+A file a language, `en.toml` first; a table a place, such as `report`; a sentence a key. What is in
+braces is filled in. A key that ends in `_one` is the sentence of its namesake for a count of 1.
+`rooms.toml` says how many letters there are for what has to stay short.
+"""
+
+import argparse
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Final
+
+from host_tools.errors import HostError
+
+# By the names that IETF BCP 47 has for them; each as it calls itself.
+LANGUAGES: Final = {"en": "English", "nl": "Nederlands", "de": "Deutsch", "es": "Español"}
+ENGLISH: Final = "en"
+NO_BREAK: Final = "\u00a0"  # between a number and its unit
+MINUS: Final = "−"  # as wide as a plus
+
+_FILES: Final = files("host_tools.catalogue")
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The sentences of a language; made by `catalogue_of`."""
+
+    language: str
+    tables: Mapping[str, Mapping[str, str]]
+
+    def say(self, place: str, key: str, /, **parts: str) -> str:
+        """Return a sentence.
+
+        Parameters
+        ----------
+        place : str
+            The table.
+        key : str
+            The sentence in it.
+        parts : str
+            What is filled in, by the name in braces; numbers as `number` writes them.
+
+        Raises
+        ------
+        KeyError
+            There is no such sentence, or a part of it is not given.
+        """
+        return self.tables[place][key].format_map(parts)
+
+    def count(self, place: str, key: str, count: int, /, **parts: str) -> str:
+        """Return a sentence about so many things, `count` among its parts; 1 has one of its own."""
+        form = f"{key}_one" if count == 1 else key
+        return self.say(place, form, count=str(count), **parts)
+
+    def number(self, value: float, form: str = ".0f") -> str:
+        """Return a number as the language writes it, by a format of Python's; there is no -0."""
+        text = format(value, form)
+        if text[0] == "-" and text.strip("-0.") == "":
+            text = text[1:]
+        return self.written(text)
+
+    def written(self, number: str) -> str:
+        """Return a number that was written with a point as the language writes it."""
+        return number.replace("-", MINUS).replace(".", self.say("format", "decimal"))
+
+    def percent(self, text: str) -> str:
+        """Return a number that was written, with the sign of percent, on one line."""
+        return self.say("format", "percent", number=text).replace(" ", NO_BREAK)
+
+    def date(self, iso: str) -> str:
+        """Return a day of ISO 8601 as the language writes it; what is none is left as it is."""
+        try:
+            day = datetime.fromisoformat(iso)
+        except ValueError:
+            return iso
+        month = self.say("format", f"month_{day.month}")
+        return self.say("format", "date", day=str(day.day), month=month, year=f"{day.year:04d}")
+
+    def time(self, iso: str) -> str:
+        """Return a day with hour and minute; what is no time of ISO 8601 is left as it is."""
+        try:
+            at = datetime.fromisoformat(iso)
+        except ValueError:
+            return iso
+        hours = f"{at.hour:02d}:{at.minute:02d}"
+        return self.say("format", "time", date=self.date(iso), hours=hours)
+
+    def joined(self, words: list[str]) -> str:
+        """Return words as a list in a sentence: "a, b and c"."""
+        if len(words) < 2:
+            return "".join(words)
+        return self.say("format", "and", some=", ".join(words[:-1]), last=words[-1])
+
+
+@cache
+def catalogue_of(language: str) -> Catalogue:
+    """Return the sentences of a language.
+
+    Raises
+    ------
+    HostError
+        The language is not among `LANGUAGES`.
+    """
+    if language not in LANGUAGES:
+        raise HostError(f"the language is {language!r}; allowed are {', '.join(LANGUAGES)}")
+    told = tomllib.loads((_FILES / f"{language}.toml").read_text(encoding="utf-8"))
+    tables = {place: MappingProxyType(table) for place, table in told.items()}
+    return Catalogue(language, MappingProxyType(tables))
+
+
+def add_language_argument(p: argparse.ArgumentParser, of_what: str) -> None:
+    """Add --language to a command.
+
+    Parameters
+    ----------
+    p : ArgumentParser
+    of_what : str
+        Ends the help: what comes out in the language.
+    """
+    names = ", ".join(f"{code} {name}" for code, name in LANGUAGES.items())
+    p.add_argument(
+        "--language", choices=tuple(LANGUAGES), default=ENGLISH,
+        help=f"{of_what}: {names} (default: {ENGLISH})",
+    )  # fmt: skip

@@ -1,0 +1,108 @@
+"""What the firmware wrote into a journal, in the language of a catalogue.
+
+A recorded sentence is found by the English one of the table `remarks`, and said by its namesake.
+What no sentence of the table fits, such as what a tone generator said, stays as it was recorded.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Final
+
+from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
+
+PLACE: Final = "remarks"
+NESTED_MAX: Final = 4  # sentences in one another; the firmware's are at most three deep
+
+_NUMBER: Final = r"[-+]?\d+(?:\.\d+)?"
+_DATE: Final = r"\d{4}-\d{2}-\d{2}"
+# What may stand in a place; numbers stand in all others.
+_FORMS: Final = {
+    "ear": "left ear|right ear",
+    "verdict": "doubtful|rejected",
+    "frequencies_hz": r"\d+(?:, \d+)*",
+    "date": _DATE,
+    "due": _DATE,
+    "today": _DATE,
+    "told": ".+",
+    "why": ".+",
+    "doubt": ".+",
+    "signs": ".+",
+    "limits": ".+",
+}
+# Places with sentences in them, and what stands between two of these.
+_SENTENCES: Final = {"why": "", "doubt": "", "signs": ", ", "limits": ", "}
+BETWEEN: Final = "; "
+
+
+def told(recorded: str, catalogue: Catalogue) -> str:
+    """Return a recorded sentence as a language has it, with its numbers and dates."""
+    parts = [_said(part, catalogue, NESTED_MAX) for part in recorded.split(BETWEEN)]
+    whole = _said(recorded, catalogue, NESTED_MAX)
+    if whole is None and None not in parts:
+        whole = BETWEEN.join(part for part in parts if part is not None)
+    return recorded if whole is None else whole
+
+
+def _said(recorded: str, catalogue: Catalogue, deep: int) -> str | None:
+    """Return a sentence, None if the table does not have it."""
+    for key, form in _forms():
+        found = form.fullmatch(recorded)
+        if found is None or deep == 0:
+            continue
+        parts = {
+            name: _part(name, text, catalogue, deep) for name, text in found.groupdict().items()
+        }
+        known = {name: part for name, part in parts.items() if part is not None}
+        if len(known) == len(parts):
+            return catalogue.say(PLACE, key, **known)
+    return None
+
+
+def _part(name: str, text: str, catalogue: Catalogue, deep: int) -> str | None:
+    """Return what stands in a place, None if it is not known."""
+    if name in _SENTENCES:
+        return _several(text, _SENTENCES[name], catalogue, deep - 1)
+    plain: dict[str, Callable[[str], str]] = {
+        "ear": lambda ear: catalogue.say("report", ear.replace(" ", "_")),
+        "verdict": lambda verdict: catalogue.say("report", f"retest_{verdict}"),
+        "told": str,
+        "frequencies_hz": str,
+        **dict.fromkeys(("date", "due", "today"), catalogue.date),
+    }
+    return plain.get(name, catalogue.written)(text)
+
+
+def _several(text: str, between: str, catalogue: Catalogue, deep: int) -> str | None:
+    """Return sentences that stand beside one another; a sentence may have the same comma in it."""
+    whole = _said(text, catalogue, deep)
+    if whole is not None or not between:
+        return whole
+    for first, others in _splits(text, between):
+        one = _said(first, catalogue, deep)
+        rest = _several(others, between, catalogue, deep) if one is not None else None
+        if one is not None and rest is not None:
+            return f"{one}{between}{rest}"
+    return None
+
+
+def _splits(text: str, between: str) -> Iterator[tuple[str, str]]:
+    for found in re.finditer(re.escape(between), text):
+        yield text[: found.start()], text[found.end() :]
+
+
+@cache
+def _forms() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Return what each English sentence looks like with its places filled, the longest first."""
+    table = catalogue_of(ENGLISH).tables[PLACE]
+    longest = sorted(table, key=lambda key: -len(table[key]))
+    return tuple((key, _form(table[key])) for key in longest)
+
+
+def _form(sentence: str) -> re.Pattern[str]:
+    parts = re.split(r"\{(\w+)\}", sentence)
+    fixed, names = parts[::2], parts[1::2]
+    form = re.escape(fixed[0])
+    for name, after in zip(names, fixed[1:], strict=True):
+        form += f"(?P<{name}>{_FORMS.get(name, _NUMBER)}){re.escape(after)}"
+    return re.compile(form)

@@ -1,0 +1,104 @@
+"""Puts the operator's page together: HTML, CSS and ES modules become one file of plain text.
+
+An ES module of a file cannot import another file's. So each module becomes a function that is
+called once, in the order of their imports, and gives its exports as names to those after it.
+"""
+
+import base64
+import hashlib
+import json
+import re
+from importlib.resources import files
+from typing import Any, Final
+
+from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
+from host_tools import drawing_js
+from host_tools.commands.page.knowledge import knowledge
+
+ASSETS: Final = files("host_tools.commands.page") / "assets"
+MAIN: Final = "main.js"
+DRAWING: Final = "../../../drawing_js/audiogram.js"  # which comes as a script of its own
+PAGE_BYTES_MAX: Final = 200_000
+_IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.MULTILINE)
+_EXPORT: Final = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+# Lines that are comments only; the sources have no such line inside a text.
+_COMMENT: Final = re.compile(r"^\s*(?://[^\n]*|/\*\*(?:[^*]|\*(?!/))*\*/)$", re.MULTILINE)
+_EMPTY: Final = re.compile(r"^\s+", re.MULTILINE)  # and what lines begin with
+
+
+def page() -> str:
+    """Return the page: all of it in one file, with nothing from outside."""
+    program, style = _program(), f"{drawing_js.style()}\n{_asset('page.css')}"
+    parts = {
+        "policy": _policy(program, style),
+        "style": style,
+        "frequencies": "".join(
+            f"<option{' selected' if hz == 1000 else ''}>{hz}</option>"
+            for hz in AUDIOGRAM_FREQUENCIES_HZ
+        ),
+        "knowledge": _json(knowledge()),
+        "program": program,
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _asset("page.html"))
+
+
+def modules() -> dict[str, str]:
+    """Return the ES modules of the page by name, each after those that it imports."""
+    found: dict[str, str] = {}
+    _add(MAIN, found)
+    return found
+
+
+def exports_of(source: str) -> list[str]:
+    """Return the names that a module exports."""
+    return [name for _, name in _EXPORT.findall(source)]
+
+
+def _add(name: str, found: dict[str, str]) -> None:
+    source = _asset(name)
+    for _, imported in _IMPORT.findall(source):
+        if imported != DRAWING and imported.removeprefix("./") not in found:
+            _add(imported.removeprefix("./"), found)
+    found[name] = source
+
+
+def _program() -> str:
+    scripts = [drawing_js.inline_script(), *(_function_of(each) for each in modules().values())]
+    return _EMPTY.sub("", _COMMENT.sub("", "\n".join(scripts)))
+
+
+def _function_of(source: str) -> str:
+    """Return a module as a function that is called, with the names that it exports."""
+    names = ", ".join(exports_of(source))
+    body = _EXPORT.sub(r"\1", _IMPORT.sub("", source))
+    return f"const {{ {names} }} = (() => {{\n{body}\nreturn {{ {names} }};\n}})();"
+
+
+def _policy(program: str, style: str) -> str:
+    """Return what the page may do: run this script, look like this, and talk to a bridge here."""
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src '{_digest(program)}'",
+            f"style-src '{_digest(style)}'",
+            "connect-src 'self' ws://127.0.0.1:* ws://localhost:*",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        )
+    )
+
+
+def _digest(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+def _json(value: Any) -> str:
+    """Return JSON that cannot end the element it stands in."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _asset(name: str) -> str:
+    return (ASSETS / name).read_text(encoding="utf-8")

@@ -1,0 +1,138 @@
+// The device behind the console: who it is, whether this page fits it, its PIN, and questions to it.
+
+import { helpOf, partsOf, told } from "./lines.js";
+import { Refused, Talk } from "./talk.js";
+
+const PIN_NEEDED = -203;
+
+/** The operator did not enter the PIN. */
+export class NotEntered extends Error {}
+
+/** The firmware at the port is one that this page was not made for. */
+export class Misfit extends Error {
+  constructor(identity, missing) {
+    super(identity);
+    this.identity = identity;
+    this.missing = missing;
+  }
+}
+
+export class Device {
+  #talk = null;
+  #table;
+  #askPin;
+  #unlocked;
+  #tell;
+  #lost;
+
+  /**
+   * `askPin` is given why a PIN was refused, "" at first, and returns one, or null; `onUnlocked` is
+   * called when one was right. `onTold` is given what an unasked line tells, `onLost` why the device
+   * cannot be reached any more.
+   */
+  constructor(table, askPin, onUnlocked, onTold, onLost) {
+    this.#table = table;
+    this.#askPin = askPin;
+    this.#unlocked = onUnlocked;
+    this.#tell = onTold;
+    this.#lost = onLost;
+    this.identity = "";
+    this.heardAt = 0; // of the last line, by the browser's clock
+    this.help = {};
+  }
+
+  get isThere() {
+    return this.#talk !== null;
+  }
+
+  get version() {
+    return this.identity.split(",").at(-1) ?? "";
+  }
+
+  /** Open a way to the device and see that it has the commands of this page. */
+  async connect(way) {
+    const talk = new Talk(
+      way,
+      (line) => {
+        this.heardAt = performance.now();
+        this.#tell(told(line), line);
+      },
+      (why) => {
+        this.#talk = null;
+        this.#lost(why);
+      },
+    );
+    this.identity = await talk.open();
+    this.heardAt = performance.now();
+    this.#talk = talk;
+    this.help = helpOf(await talk.ask(this.#table.line("HELP")));
+    const missing = this.#table.missing(this.help);
+    if (missing.length) {
+      await this.close();
+      throw new Misfit(this.identity, missing);
+    }
+    await this.ask("SYST:EVEN", { events: "ON" });
+  }
+
+  async close() {
+    const talk = this.#talk;
+    this.#talk = null;
+    await talk?.close();
+  }
+
+  /** Ask once, without a PIN; return the last line of the answer. */
+  async ask(header, values = {}) {
+    const line = this.#table.line(header, values);
+    if (!this.#talk) {
+      throw new Refused(0, "");
+    }
+    const answer = await this.#talk.ask(line);
+    this.heardAt = performance.now();
+    return answer.at(-1);
+  }
+
+  /** Ask, and have the operator enter the PIN if it is needed. */
+  async askOperator(header, values = {}) {
+    for (;;) {
+      try {
+        return await this.ask(header, values);
+      } catch (error) {
+        if (!(error instanceof Refused) || error.number !== PIN_NEEDED) {
+          throw error;
+        }
+        await this.unlock();
+      }
+    }
+  }
+
+  /** Have the operator enter the PIN until it is right. */
+  async unlock() {
+    let why = "";
+    for (;;) {
+      const pin = await this.#askPin(why);
+      if (pin === null) {
+        throw new NotEntered();
+      }
+      try {
+        await this.ask("SYST:PIN", { PIN: pin });
+        await this.#unlocked();
+        return;
+      } catch (error) {
+        if (!(error instanceof Refused)) {
+          throw error;
+        }
+        why = error.words;
+      }
+    }
+  }
+
+  /** Return what the self-test found of every part. */
+  async selfTest() {
+    return partsOf(await this.ask("*TST?"));
+  }
+
+  /** Return whether a hearing aid can be tuned here. */
+  get tunes() {
+    return this.#table.has("tuning", this.help);
+  }
+}

@@ -1,0 +1,78 @@
+// What the lines of the console say: answers, unasked lines, the state, the self-test, the list.
+
+const WORD = /([^\s=]+)(?:=("(?:[^"\\]|\\.)*"|\S*))?/g;
+const ERROR = /^ERROR (-?\d+),"(.*)"$/;
+const PART = /^(\S+) (ok|FAULT), (.*)$/;
+
+/** Return the pairs NAME=VALUE of a line; a word without a value has an empty one. */
+export function pairs(text) {
+  const found = {};
+  for (const [, name, value] of text.matchAll(WORD)) {
+    found[name] = value?.startsWith('"') ? unquoted(value) : (value ?? "");
+  }
+  return found;
+}
+
+function unquoted(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text.slice(1, -1);
+  }
+}
+
+/** Return what an unasked line tells: `what`, and its figures by name. */
+export function told(line) {
+  const [, what, rest] = /^!\s*(\S*)\s*(.*)$/.exec(line) ?? [null, "", ""];
+  return { what, about: pairs(rest) };
+}
+
+/** Return number and words of an error, null if the line is none. */
+export function errorOf(line) {
+  const found = ERROR.exec(line);
+  return found && { number: Number(found[1]), words: found[2].replaceAll('""', '"') };
+}
+
+/** Return the parts of the answer to *TST?, each with name, whether it works, and words. */
+export function partsOf(answer) {
+  const text = answer.slice(answer.indexOf(",") + 1).replace(/^"|"$/g, "");
+  return text
+    .split("; ")
+    .map((part) => PART.exec(part))
+    .filter(Boolean)
+    .map(([, name, state, words]) => ({ name, works: state === "ok", words }));
+}
+
+/** Return the sessions of the answer to SESS:LIST?, the newest first. */
+export function sessionsOf(answer) {
+  if (answer === "-") {
+    return [];
+  }
+  return answer.split(";").map((entry) => {
+    const [number, outcome, started, ears, ...identifier] = entry.split(",");
+    const name = identifier.join(",");
+    return { number: Number(number), outcome, started, ears, identifier: name === "-" ? "" : name };
+  });
+}
+
+/** Return the highest levels by ear and frequency of the answer to CAL:LIM?. */
+export function limitsOf(answer) {
+  const found = {};
+  for (const [ear, levels] of Object.entries(pairs(answer))) {
+    found[ear] = Object.fromEntries(levels.split(";").map((each) => each.split(",").map(Number)));
+  }
+  return found;
+}
+
+/** Return the header of each line of HELP, and how it is typed. */
+export function helpOf(lines) {
+  const found = {};
+  for (const line of lines) {
+    const [usage] = line.split("  ", 1);
+    const header = usage.split(" ", 1)[0];
+    if (/^\*?[A-Z][A-Za-z]*(:[A-Z][A-Za-z]*)*\??$/.test(header)) {
+      found[header] = usage;
+    }
+  }
+  return found;
+}

@@ -1,0 +1,189 @@
+// A test under way: both ears, the tone, the answers as they come, and what the operator can do.
+
+import { at, fill, make, show } from "./dom.js";
+import { plain } from "./problems.js";
+import { drawnEar } from "./reading.js";
+import { drawAudiogram } from "../../../drawing_js/audiogram.js";
+import { clockTime, number, say } from "./words.js";
+
+const HEARD = { true: true, false: false, unsure: null };
+const ANSWERS_SHOWN = 200;
+// The zones of the drawing, by their names in symbols.json.
+const GRADES = ["normal", "mild", "moderate", "moderately severe", "severe", "profound", "complete"];
+const RIGHT_FIRST = ["right", "left"];
+
+/** Return a tone in words. */
+function toneWords(tone) {
+  if (!tone.frequency_hz) {
+    return say("silence", { ear: say(`ear_${tone.ear}`) });
+  }
+  const words = say("tone_words", {
+    ear: say(`ear_${tone.ear}`),
+    frequency: number(Number(tone.frequency_hz)),
+    level: number(Number(tone.level_db_hl)),
+  });
+  const noise = tone.noise_db_hl && say("tone_noise", { level: number(Number(tone.noise_db_hl)) });
+  const why = tone.unmasked && say("tone_unmasked", { why: plain(tone.unmasked) });
+  return [words, noise, why].filter(Boolean).join(" ");
+}
+
+/** Draw the ears of a result beside one another, the right one first. */
+export function drawEars(place, result, tones, next, earlier = [], drawn = drawnEar) {
+  const figures = RIGHT_FIRST.filter((name) => result.ears.some((ear) => ear.ear === name));
+  const kept = new Map([...place.children].map((figure) => [figure.dataset.ear, figure]));
+  const shown = figures.map((name) => kept.get(name) ?? figureOf(name));
+  if (shown.some((figure, i) => place.children[i] !== figure) || place.children.length !== shown.length) {
+    fill(place, ...shown);
+  }
+  const grades = Object.fromEntries(GRADES.map((each) => [each, say(`grade_${each.replace(" ", "_")}`)]));
+  for (const [i, name] of figures.entries()) {
+    const ear = result.ears.find((each) => each.ear === name);
+    const own = drawn(ear, tones.filter((tone) => tone.ear === name));
+    const ofEar = earlier.filter((each) => each.ear === name);
+    const playing = next?.ear === name && next.frequency_hz ? figuresOf(next) : null;
+    const data = { ears: [{ ...own, next: playing }], earlier: ofEar };
+    drawAudiogram(shown[i].querySelector("svg"), data, {
+      label: say("audiogram_label", { ear: say(`ear_${name}`) }),
+      hz: say("hz"),
+      db_hl: say("db_hl"),
+      grades,
+    });
+    const about = [ear.outcome !== "incomplete" || result.outcome ? outcomeWords(ear) : null];
+    about.push(say("ear_tones", { tones: ear.tones, heard: ear.tones_heard }));
+    fill(shown[i].querySelector("figcaption"), [earTitle(name), ...about.filter(Boolean)].join(" · "));
+  }
+}
+
+/** Return what came of an ear, in a word. */
+export function outcomeWords(ear) {
+  return say(`outcome_${ear.outcome.replaceAll("-", "_")}`);
+}
+
+export function earTitle(name) {
+  return say(`ear_title_${name}`);
+}
+
+function figureOf(name) {
+  const drawing = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const figure = make("figure", { class: name }, make("figcaption"), drawing);
+  figure.dataset.ear = name;
+  return figure;
+}
+
+function figuresOf(tone) {
+  return { frequency_hz: Number(tone.frequency_hz), level_db_hl: Number(tone.level_db_hl) };
+}
+
+export class Live {
+  #tone = null;
+  #tones = []; // answered since this page was loaded
+  #result = null;
+
+  /** Forget the answers of another test. */
+  begin() {
+    this.#tone = null;
+    this.#tones = [];
+    this.#result = null;
+    fill(at("answers"));
+    show(at("answers-before"), false);
+  }
+
+  /** Say that this page did not see the test begin. */
+  takenUp() {
+    show(at("answers-before"), true);
+  }
+
+  tone(about) {
+    this.#tone = about;
+    fill(at("now-tone"), toneWords(about));
+    this.#draw();
+  }
+
+  answer(about) {
+    const tone = this.#tone?.number === about.number ? this.#tone : {};
+    const figures = about.purpose === "catch" ? {} : tone;
+    const heard = HEARD[about.heard];
+    if (figures.frequency_hz) {
+      this.#tones.push({
+        ear: about.ear,
+        number: Number(about.number),
+        ...figuresOf(figures),
+        heard,
+        counts: about.purpose === "measure",
+        retest: about.purpose === "retest",
+      });
+    }
+    const row = make(
+      "tr",
+      {},
+      make("th", { scope: "row" }, about.number),
+      make("td", {}, say(`ear_${about.ear}`)),
+      make("td", {}, figures.frequency_hz ? number(Number(figures.frequency_hz)) : "–"),
+      make("td", {}, figures.level_db_hl ? number(Number(figures.level_db_hl)) : "–"),
+      make("td", {}, say(`purpose_${about.purpose}`)),
+      make("td", { class: `heard-${about.heard}` }, answerWords(about)),
+    );
+    at("answers").prepend(row);
+    at("answers").children[ANSWERS_SHOWN]?.remove();
+    this.#tone = null;
+    fill(at("now-tone"), say("tone_none"));
+    this.#draw();
+  }
+
+  /** Show where the test is: the answers to SESS:STAT? and, if they may be told, SESS:RES?. */
+  state(about, result) {
+    this.#result = result;
+    const isPaused = about.state === "paused";
+    if (isPaused && this.#tone) {
+      this.#tone = null;
+      fill(at("now-tone"), say("tone_none"));
+    }
+    fill(at("now-state"), say(`state_${about.state}`));
+    fill(at("now-left"), clockTime(Number(about.seconds_to_go ?? 0)));
+    fill(at("now-width"), widthWords(about));
+    fill(at("now-masking"), maskingWords(about.masking));
+    fill(at("now-presses"), pressWords(result));
+    fill(at("pause-words"), say(isPaused ? "continue" : "pause"));
+    at("pause").setAttribute("aria-pressed", String(isPaused));
+    this.#draw();
+  }
+
+  #draw() {
+    show(at("live-locked"), this.#result === null);
+    show(at("live-ears"), this.#result !== null);
+    if (this.#result) {
+      drawEars(at("live-ears"), this.#result, this.#tones, this.#tone);
+    }
+  }
+}
+
+function answerWords(about) {
+  const isSilence = about.purpose === "catch";
+  const word = { true: "heard", false: "not_heard", unsure: "unsure" }[about.heard];
+  return say(isSilence ? `catch_${word}` : `answer_${word}`);
+}
+
+function widthWords(about) {
+  if (!about.half_width_db) {
+    return "";
+  }
+  const width = number(Number(about.half_width_db), 1);
+  return say("widest", { width, frequency: number(Number(about.widest_hz)) });
+}
+
+function maskingWords(masking) {
+  const key = { ready: "masking_ready", none: "masking_none", off: "masking_off" }[masking];
+  return key ? say(key) : say("masking_level", { level: masking ?? "" });
+}
+
+function pressWords(result) {
+  if (!result) {
+    return "";
+  }
+  const sum = (name) => result.ears.reduce((total, ear) => total + ear[name], 0);
+  return say("false_presses", {
+    alarms: sum("false_alarms"),
+    catches: sum("catch_trials"),
+    stray: result.stray_presses,
+  });
+}

@@ -1,0 +1,513 @@
+// The page: the way to the device, what is shown when, keys, and what the operator is told.
+
+import { Device, Misfit, NotEntered } from "./device.js";
+import { at, fill, make, show } from "./dom.js";
+import { errorOf, pairs } from "./lines.js";
+import { Live } from "./live.js";
+import { Preparation } from "./prepare.js";
+import { ofNumber, plain, wordsFor } from "./problems.js";
+import { Result } from "./result.js";
+import { NotAllowed, Table } from "./table.js";
+import { Refused } from "./talk.js";
+import { HandTone } from "./tone.js";
+import { Tuning } from "./tuning.js";
+import { bridgeUrl, BridgeWay, Lost, SerialWay } from "./ways.js";
+import { dateAndTime, languages, say, spoken, useWords } from "./words.js";
+
+const KNOWS = JSON.parse(at("knowledge").textContent);
+const LANGUAGE_KEPT = "gp-pta-language";
+const PORT_KEPT = "gp-pta-port";
+const RETRY_MS = 2000;
+const BUSY_TRIES = 3; // the page that was reloaded may still be hanging up
+const REFRESH_MS = 250;
+const QUIET_MS = 6000; // then it is asked whether the device is still there
+const CLOCK_APART_MS = 5 * 60 * 1000;
+const PROBLEMS_SHOWN = 5;
+const PIN_NEEDED = -203;
+// After these there is a way again by itself, sooner or later.
+const COMES_BACK = ["unplugged", "bridge_gone", "no_port", "silent", "no_answer"];
+const AFFECTS_STATE = [
+  "answer", "ear", "ear-over", "ear-again", "paused", "continued", "board-lost", "board-ready",
+  "finished", "session", "session-over", "resumed", "void", "unmasked", "tone-generator",
+];
+const OF_TUNING = [
+  "speech", "comparison", "again", "nobody-answers", "aid-lost", "aid-ready", "setting",
+  "tuning", "tuning-over", "tuning-resumed", "hearing-aid",
+];
+const EXPECTED = [Refused, Lost, Misfit, NotAllowed];
+const OF_HAND = ["manual-tone", "manual-tone-over", "button-down", "button-up"];
+
+class Page {
+  constructor() {
+    this.table = new Table(KNOWS.commands);
+    this.device = new Device(
+      this.table,
+      (why) => askPin(why),
+      () => this.showLock(),
+      (told, line) => this.told(told, line),
+      (why) => this.lost(why),
+    );
+    const problem = (error) => this.problem(error);
+    this.preparation = new Preparation(this.device, KNOWS, () => this.refresh(), problem);
+    const wanted = (hz) => this.preparation.wantedHalfWidth(hz);
+    this.result = new Result(this.device, KNOWS, wanted, problem);
+    this.live = new Live();
+    this.tone = new HandTone(this.device, problem);
+    this.tuning = new Tuning(this.device, problem);
+    this.shown = "";
+    this.about = {};
+    this.port = null;
+    this.busyTries = 0;
+    this.refreshing = null;
+    this.isStale = false;
+  }
+
+  // The way to the device
+
+  begin() {
+    this.bridge = bridgeUrl();
+    const hasSerial = "serial" in navigator;
+    show(at("connect-serial"), !this.bridge && hasSerial);
+    show(at("choose"), !this.bridge && hasSerial);
+    show(at("connect-none"), !this.bridge && !hasSerial);
+    at("choose").addEventListener("click", () => this.choose());
+    at("again").addEventListener("click", () => this.connect());
+    if (hasSerial && !this.bridge) {
+      navigator.serial.addEventListener("connect", () => this.comeBack());
+    }
+    if (this.bridge) {
+      this.connect();
+    } else if (hasSerial && sessionStorage.getItem(PORT_KEPT)) {
+      this.comeBack();
+    }
+    setInterval(() => this.lookAround(), QUIET_MS / 2);
+    document.addEventListener("visibilitychange", () => this.lookAround());
+  }
+
+  async choose() {
+    try {
+      this.port = await navigator.serial.requestPort();
+    } catch {
+      return; // nothing was chosen
+    }
+    await this.connect();
+  }
+
+  /** Take the port again that was used before, if it is there. */
+  async comeBack() {
+    if (this.device.isThere || this.isConnecting) {
+      return;
+    }
+    if (!this.bridge) {
+      const known = sessionStorage.getItem(PORT_KEPT);
+      const ports = await navigator.serial.getPorts();
+      const likely = ports.filter((port) => JSON.stringify(port.getInfo()) === known);
+      this.port = likely.find((port) => port === this.port) ?? likely[0] ?? null;
+      if (!this.port) {
+        return;
+      }
+    }
+    await this.connect();
+  }
+
+  async connect() {
+    if (this.isConnecting || this.device.isThere) {
+      return;
+    }
+    this.isConnecting = true;
+    clearTimeout(this.retry);
+    this.status("connecting");
+    try {
+      await this.device.connect(this.bridge ? new BridgeWay(this.bridge) : new SerialWay(this.port));
+      if (this.port) {
+        sessionStorage.setItem(PORT_KEPT, JSON.stringify(this.port.getInfo()));
+      }
+      this.busyTries = 0;
+      show(at("again"), false);
+      fill(at("problems"));
+      await this.met();
+    } catch (error) {
+      this.notConnected(error);
+    } finally {
+      this.isConnecting = false;
+    }
+  }
+
+  notConnected(error) {
+    const kind = error instanceof Lost ? error.kind : "";
+    const isSelf = this.busyTries < BUSY_TRIES && ["busy", "in_use"].includes(kind);
+    if (isSelf) {
+      this.busyTries += 1;
+    } else {
+      this.problem(error, "connection");
+    }
+    this.view("off");
+    this.status(error instanceof Misfit ? "misfit" : "off");
+    if (isSelf) {
+      this.retry = setTimeout(() => this.connect(), RETRY_MS);
+    } else if (COMES_BACK.includes(kind)) {
+      this.retry = setTimeout(() => this.comeBack(), RETRY_MS);
+    }
+    show(at("again"), Boolean(this.bridge || this.port) && !isSelf);
+  }
+
+  lost(why) {
+    const wasTest = this.shown === "live";
+    this.sawBegin = false;
+    this.problem(why, "connection");
+    if (wasTest) {
+      this.note(say("test_goes_on"));
+    }
+    this.notConnected(why);
+  }
+
+  /** Ask, when nothing was heard for long, whether the device is still there. */
+  lookAround() {
+    const isQuiet = performance.now() - this.device.heardAt > QUIET_MS;
+    if (this.device.isThere && (isQuiet || document.visibilityState === "visible") && isQuiet) {
+      this.refresh();
+    }
+  }
+
+  // The device
+
+  async met() {
+    fill(at("device-name"), `GP-PTA ${plain(this.device.version)}`);
+    if (this.device.version !== KNOWS.version) {
+      const versions = { device: plain(this.device.version), page: KNOWS.version };
+      this.note(say("other_version", versions));
+    }
+    await this.check();
+    await this.showLock();
+    await this.refresh();
+  }
+
+  async check() {
+    const parts = await this.device.selfTest();
+    const rows = parts.map((part) => this.part(part));
+    fill(at("parts"), ...rows);
+    const faults = parts.filter((part) => !part.works).length;
+    fill(at("check-words"), say(faults ? "check_faults" : "check_fine", { faults }));
+    at("check").open = faults > 0;
+    const here = new Date();
+    const there = new Date(await this.device.ask("SYST:TIME?"));
+    if (Math.abs(there - here) > CLOCK_APART_MS) {
+      const clocks = { device: dateAndTime(there), here: dateAndTime(here) };
+      this.note(say("clock_apart", clocks));
+    }
+    const calibration = JSON.parse(await this.device.ask("CAL?"));
+    const key = `calibration_${calibration.state.toLowerCase()}`;
+    fill(at("calibration"), calibration.state);
+    at("calibration").title = say(key);
+    const isCalibrated = calibration.state === "CALIBRATED";
+    at("calibration").classList.toggle("good", isCalibrated);
+    at("calibration").classList.toggle("bad", !isCalibrated);
+  }
+
+  part({ name, works, words }) {
+    const isFine = works && !/^(UNCALIBRATED|OVERDUE)/.test(words); // it works, and that is told
+    const state = make("span", { class: isFine ? "good" : "bad" }, stateOf(works, isFine, words));
+    const advice = works ? null : make("p", {}, say(`fault_${name}`));
+    const told = make("span", { class: "told", lang: "en" }, plain(words));
+    return make("li", {}, make("b", {}, say(`part_${name}`)), " ", state, " ", told, advice);
+  }
+
+  async showLock() {
+    const lock = await this.device.ask("SYST:PIN?");
+    fill(at("lock-words"), say(`pin_${lock.toLowerCase()}`));
+    show(at("unlock"), lock === "LOCKED");
+    show(at("lock"), lock === "UNLOCKED");
+  }
+
+  // Where the test is
+
+  /** Ask where the test is, once at a time, and once more if something has happened meanwhile. */
+  refresh() {
+    this.isStale = true;
+    this.refreshing ??= this.keepFresh().finally(() => {
+      this.refreshing = null;
+    });
+    return this.refreshing;
+  }
+
+  async keepFresh() {
+    try {
+      while (this.isStale && this.device.isThere) {
+        this.isStale = false;
+        await this.look();
+        await new Promise((resolve) => setTimeout(resolve, REFRESH_MS));
+      }
+    } catch (error) {
+      if (!(error instanceof Lost)) {
+        this.problem(error); // what is lost was told already
+      }
+    }
+  }
+
+  async look() {
+    this.about = pairs(await this.device.ask("SESS:STAT?"));
+    const { state } = this.about;
+    const isTest = state !== "idle" && state !== "finished";
+    if (isTest) {
+      if (this.shown !== "live" && !this.sawBegin) {
+        this.live.begin();
+        this.live.takenUp();
+      }
+      this.view("live");
+      this.live.state(this.about, await this.resultSoFar());
+      this.status(state === "paused" ? "paused" : "under_way");
+      return;
+    }
+    const wasLive = this.shown === "live";
+    if (state === "finished" && (wasLive || this.shown !== "prepare")) {
+      const result = await this.resultSoFar();
+      if (result) {
+        await this.result.showLast(result);
+      }
+      show(at("result-locked"), result === null);
+      show(at("result-body"), result !== null);
+      this.view("result");
+      this.status("finished");
+      return;
+    }
+    if (this.shown !== "prepare") {
+      await this.prepare();
+    }
+  }
+
+  async resultSoFar() {
+    if (this.isResultLocked) {
+      return null;
+    }
+    try {
+      return JSON.parse(await this.device.ask("SESS:RES?"));
+    } catch (error) {
+      if (error instanceof Refused && error.number === PIN_NEEDED) {
+        this.isResultLocked = true; // each refusal would be one more error in the device's queue
+        return null;
+      }
+      throw error;
+    }
+  }
+
+  async prepare() {
+    await this.preparation.load();
+    await this.tone.load();
+    await this.tuning.load();
+    this.view("prepare");
+    this.status("ready");
+  }
+
+  view(name) {
+    const was = this.shown;
+    this.shown = name;
+    for (const each of ["off", "prepare", "live", "result"]) {
+      show(at(`view-${each}`), each === name);
+    }
+    show(at("check"), name === "prepare");
+    show(at("device"), name !== "off");
+    if (was !== name && (was || name !== "off")) {
+      at(`view-${name}`).querySelector("h2").focus();
+    }
+  }
+
+  // What the device says unasked
+
+  told({ what, about }, line) {
+    if (!line.startsWith("!")) {
+      const error = errorOf(line);
+      if (error) {
+        this.problem(new Refused(error.number, error.words));
+      }
+      return;
+    }
+    if (what === "tone" || what === "catch") {
+      this.live.tone(about);
+    } else if (what === "answer") {
+      this.live.answer(about);
+    } else if (what === "session") {
+      this.isResultLocked = false;
+      this.sawBegin = true;
+      this.live.begin();
+    } else if (what === "error") {
+      this.problem(new Refused(Number(about.number), about.words));
+    } else if (OF_HAND.includes(what)) {
+      this.tone.told(what, about);
+    } else if (OF_TUNING.includes(what)) {
+      this.tuning.told(what, about);
+      this.tuning.load().catch((error) => this.problem(error));
+    }
+    this.announce(what, about);
+    if (AFFECTS_STATE.includes(what)) {
+      this.refresh();
+    }
+  }
+
+  /** Have a screen reader hear what changed; single tones it does not hear. */
+  announce(what, about) {
+    const board = { "board-lost": "board_lost", "board-ready": "board_ready" }[what];
+    if (board) {
+      fill(at("board"), say(board));
+      at("board").classList.toggle("bad", what === "board-lost");
+      this.status(board);
+    } else if (what === "ear") {
+      this.speak(say("now_ear", { ear: say(`ear_${about.ear}`) }));
+    } else if (what === "ear-over") {
+      const outcome = say(`outcome_${about.outcome.replaceAll("-", "_")}`);
+      this.speak(say("ear_over", { ear: say(`ear_${about.ear}`), outcome }));
+    } else if (what === "ear-again") {
+      this.speak(say("ear_again", { ear: say(`ear_${about.ear}`) }));
+    } else if (what === "resumed") {
+      this.note(say("resumed", { tones: about.tones }));
+    }
+  }
+
+  // What the operator is told
+
+  status(key) {
+    this.speak(say(`status_${key}`));
+    document.body.dataset.status = key;
+  }
+
+  speak(words) {
+    if (at("status").textContent !== words) {
+      fill(at("status"), words);
+    }
+  }
+
+  problem(error, kind = "") {
+    const { sentence, detail } = wordsFor(error);
+    if (error instanceof NotEntered) {
+      this.note(sentence);
+      return;
+    }
+    if (!EXPECTED.some((kind) => error instanceof kind)) {
+      console.warn(error); // a fault of this page: whoever mends it wants to know where
+    }
+    this.alert(sentence, detail, kind || "problem");
+  }
+
+  note(words) {
+    this.alert(words, "", "note");
+  }
+
+  alert(sentence, detail, kind) {
+    const same = [...at("problems").children].find((each) => each.dataset.words === sentence + detail);
+    same?.remove();
+    const told = detail ? make("p", { class: "told", lang: "en" }, say("device_says"), " ", detail) : null;
+    const close = make("button", { type: "button", class: "close" }, say("close"));
+    const box = make("div", { class: `alert ${kind}` }, make("p", {}, sentence), told, close);
+    box.dataset.words = sentence + detail;
+    close.addEventListener("click", () => box.remove());
+    at("problems").prepend(box);
+    at("problems").children[PROBLEMS_SHOWN]?.remove();
+  }
+
+  // What the operator does
+
+  listen() {
+    const ask = (header) => () =>
+      this.device.ask(header).then(() => this.refresh(), (error) => this.problem(error));
+    this.pauseOrGoOn = () => ask(this.about.state === "paused" ? "SESS:CONT" : "SESS:PAUS")();
+    this.abort = ask("SESS:ABOR");
+    at("pause").addEventListener("click", () => this.pauseOrGoOn());
+    at("abort").addEventListener("click", () => this.abort());
+    at("next-test").addEventListener("click", () => this.prepare().catch((e) => this.problem(e)));
+    at("last-result").addEventListener("click", () => this.showResult());
+    at("check-again").addEventListener("click", () => this.check().catch((e) => this.problem(e)));
+    for (const id of ["unlock", "live-unlock", "result-unlock"]) {
+      at(id).addEventListener("click", () => this.unlock());
+    }
+    at("lock").addEventListener("click", () =>
+      this.device.ask("SYST:LOCK").then(() => this.showLock(), (error) => this.problem(error)),
+    );
+    document.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  key(event) {
+    if (this.shown !== "live" || event.repeat || document.querySelector("dialog[open]")) {
+      return;
+    }
+    const act = { F8: this.pauseOrGoOn, F9: this.abort }[event.key];
+    if (act) {
+      event.preventDefault();
+      act();
+    }
+  }
+
+  async unlock() {
+    try {
+      await this.device.unlock();
+      this.isResultLocked = false;
+      if (this.shown === "result") {
+        this.shown = "";
+      }
+      await this.refresh();
+    } catch (error) {
+      this.problem(error);
+    }
+  }
+
+  async showResult() {
+    this.shown = "";
+    this.isResultLocked = false;
+    await this.refresh();
+    if (this.about.state === "idle") {
+      this.note(say("no_result"));
+    }
+  }
+}
+
+/** Return what is said of a part of the self-test. */
+function stateOf(works, isFine, words) {
+  if (!works) {
+    return say("fails");
+  }
+  return isFine ? say("works") : words.split(/\W/)[0];
+}
+
+/** Ask for the PIN; return it, or null. */
+function askPin(why) {
+  const dialog = at("pin-dialog");
+  at("pin").value = "";
+  const told = make("span", { class: "told", lang: "en" }, say("device_says"), " ", plain(why));
+  fill(at("pin-why"), ...(why ? [say("pin_refused"), make("br"), told] : []));
+  dialog.returnValue = "";
+  dialog.showModal();
+  at("pin").focus();
+  return new Promise((resolve) => {
+    dialog.addEventListener(
+      "close",
+      () => {
+        const pin = at("pin").value.trim();
+        at("pin").value = "";
+        resolve(dialog.returnValue === "enter" && pin ? pin : null);
+      },
+      { once: true },
+    );
+  });
+}
+
+function translate() {
+  for (const element of document.querySelectorAll("[data-say]")) {
+    fill(element, say(element.dataset.say));
+  }
+  document.title = say("title");
+  const options = languages().map((each) => {
+    const name = new Intl.DisplayNames([each], { type: "language" }).of(each);
+    return make("option", { value: each, lang: each, selected: each === spoken() }, name);
+  });
+  fill(at("language"), ...options);
+  at("language").addEventListener("change", () => {
+    localStorage.setItem(LANGUAGE_KEPT, at("language").value);
+    window.location.reload();
+  });
+}
+
+useWords(KNOWS.words, localStorage.getItem(LANGUAGE_KEPT) ?? navigator.language);
+translate();
+at("pin-cancel").addEventListener("click", () => at("pin-dialog").close(""));
+const page = new Page();
+page.listen();
+page.begin();
+page.view("off");

@@ -1,0 +1,278 @@
+// What a test found: drawn, in tables, beside earlier sessions of this person, printed and saved.
+
+import { at, fill, make, save, show, table } from "./dom.js";
+import { bundleOf } from "./fhir.js";
+import { sessionsOf } from "./lines.js";
+import { drawEars, earTitle, outcomeWords } from "./live.js";
+import { personTyped } from "./prepare.js";
+import { plain } from "./problems.js";
+import { drawnEar, pta4Of, readingOf, withoutGuesses } from "./reading.js";
+import { dateAndTime, number, say } from "./words.js";
+
+const LISTED_MAX = 50;
+const SIGNS = { measured: "", above: "> ", "at-most": "≤ ", "perhaps-above": "? ", inferred: "" };
+
+export class Result {
+  #device;
+  #knows;
+  #wanted;
+  #problem;
+  #result = null;
+  #session = null; // its entry in the device's list
+  #earlier = new Map(); // results of earlier sessions that are shown, by number
+  #sessions = [];
+
+  /** `wanted` returns how far a band was to reach at a frequency; `onProblem` is given errors. */
+  constructor(device, knows, wanted, onProblem) {
+    this.#device = device;
+    this.#knows = knows;
+    this.#wanted = wanted;
+    this.#problem = onProblem;
+    at("print").addEventListener("click", () => window.print());
+    at("save-json").addEventListener("click", () => this.#save("json"));
+    at("save-fhir").addEventListener("click", () => this.#save("fhir"));
+    at("find-earlier").addEventListener("click", () => this.#findEarlier().catch(onProblem));
+  }
+
+  /** Show the result of the last test; `answer` is that of SESS:RES?. */
+  async showLast(answer) {
+    this.#result = { ...answer, ears: answer.ears.map((e) => withoutGuesses(e, this.#wanted)) };
+    this.#earlier.clear();
+    this.#session = null;
+    show(at("earlier-list"), false);
+    await this.#findOwn();
+    this.#draw();
+  }
+
+  /** Find the last test in the device's list, if that is told without a PIN now. */
+  async #findOwn() {
+    try {
+      [this.#session] = sessionsOf(await this.#device.ask("SESS:LIST?", { count: 1 }));
+    } catch {
+      this.#session = null; // it needs the PIN; the page does without
+    }
+  }
+
+  #draw() {
+    const result = this.#result;
+    const isFinal = result.outcome === "complete";
+    fill(at("result-outcome"), say(isFinal ? "result_final" : `result_${result.outcome || "so_far"}`));
+    at("result").classList.toggle("not-final", !isFinal);
+    fill(at("result-about"), ...this.#about());
+    const uncalibrated = result.calibration !== "CALIBRATED";
+    show(at("result-calibration"), uncalibrated);
+    fill(at("result-calibration"), say(`calibration_${result.calibration.toLowerCase()}`));
+    drawEars(at("result-ears"), result, [], null, [...this.#earlier.values()].flat());
+    fill(at("result-tables"), ...result.ears.map((ear) => thresholdTable(ear)));
+    fill(at("result-means"), ...result.ears.map((ear) => make("li", {}, meanWords(ear))));
+    fill(at("result-quality"), qualityTable(result));
+    const remarks = [...result.ears.filter((ear) => ear.why).map(whyWords), ...result.remarks];
+    fill(at("result-remarks"), ...remarks.map((each) => make("li", { lang: "en" }, plain(each))));
+    show(at("result-remarks-part"), remarks.length > 0);
+  }
+
+  #about() {
+    const typed = personTyped();
+    const told = [
+      ["name", typed.name],
+      ["identifier", this.#session?.identifier ?? typed.identifier],
+      ["birth_year", typed.birth_year],
+      ["sex", typed.sex && say(`sex_${typed.sex.toLowerCase()}`)],
+      ["session", this.#session?.number],
+      ["started", this.#session && dateAndTime(this.#session.started)],
+      ["tester", typed.tester],
+      ["remarks", typed.remarks],
+      ["device", plain(this.#device.identity).split(",").join(", ")],
+    ];
+    return told
+      .filter(([, value]) => value)
+      .flatMap(([key, value]) => [make("dt", {}, say(`about_${key}`)), make("dd", {}, String(value))]);
+  }
+
+  async #findEarlier() {
+    const wanted = personTyped().identifier;
+    this.#sessions = sessionsOf(
+      await this.#device.askOperator("SESS:LIST?", { count: LISTED_MAX }),
+    );
+    [this.#session] = this.#sessions;
+    const identifier = this.#session?.identifier || wanted;
+    const same = this.#sessions.slice(1).filter((each) => identifier && each.identifier === identifier);
+    const isDone = (each) => ["complete", "aborted"].includes(each.outcome);
+    fill(at("earlier-list"), ...same.filter(isDone).map((each) => this.#choice(each)));
+    if (!same.some(isDone)) {
+      fill(at("earlier-list"), make("li", {}, say(identifier ? "earlier_none" : "earlier_nobody")));
+    }
+    show(at("earlier-list"), true);
+    this.#draw();
+  }
+
+  #choice(session) {
+    const box = make("input", { type: "checkbox", id: `earlier-${session.number}` });
+    box.addEventListener("change", () => this.#toggle(session, box).catch(this.#problem));
+    const when = dateAndTime(session.started);
+    const words = say("earlier_session", { number: session.number, when });
+    return make("li", {}, make("label", {}, box, ` ${words}`));
+  }
+
+  async #toggle(session, box) {
+    if (!box.checked) {
+      this.#earlier.delete(session.number);
+    } else {
+      const answer = await this.#device.askOperator("SESS:RES?", { number: session.number });
+      this.#earlier.set(session.number, JSON.parse(answer).ears.map((ear) => drawnEar(ear)));
+    }
+    this.#draw();
+  }
+
+  #save(format) {
+    const session = this.#session?.number ?? "last";
+    const name = `gp-pta-session-${session}.${format === "fhir" ? "fhir.json" : "json"}`;
+    const content = format === "fhir" ? this.asFhir() : this.asJson();
+    save(name, "application/json", `${JSON.stringify(content, null, 1)}\n`);
+  }
+
+  /** Return the session as `gp-pta export --format json` writes it. */
+  asJson() {
+    const { outcome, ears, calibration, ...found } = this.#result;
+    const typed = personTyped();
+    const number = this.#session?.number ?? null;
+    const person = {
+      identifier: this.#session?.identifier || typed.identifier || null,
+      age_years: typed.birth_year ? new Date().getFullYear() - Number(typed.birth_year) : null,
+      sex: typed.sex || null,
+    };
+    return {
+      format: this.#knows.json_format,
+      sessions: [
+        {
+          journal: number === null ? "" : `session-${String(number).padStart(6, "0")}.journal`,
+          session: number,
+          started: this.#session?.started ?? null,
+          firmware: this.#device.version,
+          outcome: outcome || "unfinished",
+          person,
+          calibration: { state: calibration, words: calibration },
+          settings: null,
+          ...found,
+          ears: ears.map(earAsJson),
+        },
+      ],
+    };
+  }
+
+  /** Return the session as `gp-pta export --format fhir` writes it, with names of its own. */
+  asFhir() {
+    const typed = personTyped();
+    return bundleOf(
+      {
+        identifier: this.#session?.identifier || typed.identifier,
+        started: this.#session?.started,
+        firmware: this.#device.version,
+        calibration: this.#result.calibration,
+        result: this.#result,
+      },
+      this.#knows.fhir,
+    );
+  }
+}
+
+function earAsJson(ear) {
+  const mean = pta4Of(ear.thresholds);
+  return {
+    ...ear,
+    thresholds: ear.thresholds.map(thresholdAsJson),
+    pta4_db_hl: mean?.db_hl ?? null,
+    pta4_at_least: mean?.at_least ?? false,
+    pta4_inferred_hz: mean?.inferred_hz ?? [],
+  };
+}
+
+/** Return a threshold with numbers only where it was measured, as thresholds.py does. */
+function thresholdAsJson(found) {
+  const { threshold_db_hl: level, sd_db, low_db_hl, high_db_hl } = found;
+  if (found.mark === "inferred") {
+    const none = { threshold_db_hl: null, sd_db: null, low_db_hl: null, high_db_hl: null };
+    return { ...found, ...none, inferred: { db_hl: level, sd_db, low_db_hl, high_db_hl } };
+  }
+  const { air_bone_gap_db: gap, ...told } = found;
+  const beside = found.masking === "masked" ? {} : { air_bone_gap_db: gap };
+  return { ...told, ...beside, inferred: null };
+}
+
+function whyWords(ear) {
+  return `${ear.ear}: ${ear.why.replaceAll("+-", "±")}`;
+}
+
+function levelWords(found) {
+  const { kind, level, doubtful } = readingOf(found);
+  if (level === null) {
+    return "–";
+  }
+  const words = `${SIGNS[kind]}${number(level)}`;
+  return kind === "inferred" ? `(${words})` : `${words}${doubtful ? "*" : ""}`;
+}
+
+function bandWords(found) {
+  if (found.low_db_hl === null) {
+    return "–";
+  }
+  const words = say("from_to", { low: number(found.low_db_hl), high: number(found.high_db_hl) });
+  return found.mark === "inferred" ? `(${words})` : words;
+}
+
+function thresholdTable(ear) {
+  const caption = `${earTitle(ear.ear)}: ${outcomeWords(ear)}`;
+  const isConfirmed = ear.confirmed.length > 0;
+  const columns = ["Hz", "dB HL", say("column_band"), ...(isConfirmed ? [say("column_confirmed")] : [])];
+  const again = new Map(ear.confirmed.map((each) => [each.frequency_hz, each]));
+  const rows = ear.thresholds.map((found) => {
+    const row = [number(found.frequency_hz), levelWords(found), bandWords(found)];
+    return isConfirmed ? [...row, confirmedWords(again.get(found.frequency_hz))] : row;
+  });
+  const made = table(caption, columns, rows);
+  made.classList.add(ear.ear);
+  return made;
+}
+
+function confirmedWords(again) {
+  if (!again) {
+    return "–";
+  }
+  const level = again.threshold_db_hl;
+  return level === null ? say(`outcome_${again.mark.replaceAll("-", "_")}`) : number(level);
+}
+
+function meanWords(ear) {
+  const mean = pta4Of(ear.thresholds);
+  const name = earTitle(ear.ear);
+  if (mean === null) {
+    return say("mean_none", { ear: name });
+  }
+  const key = mean.at_least ? "mean_at_least" : "mean";
+  const words = say(key, { ear: name, level: number(mean.db_hl) });
+  const inferred = mean.inferred_hz.map((hz) => number(hz)).join(", ");
+  return inferred ? `${words} ${say("mean_inferred", { frequencies: inferred })}` : words;
+}
+
+function qualityTable(result) {
+  const of = (ear) => [
+    String(ear.tones),
+    String(ear.tones_heard),
+    String(ear.tones_unsure),
+    say("some_of", { some: ear.false_alarms, all: ear.catch_trials }),
+    ear.retest_difference_db === null ? "–" : `${number(ear.retest_difference_db, 1)} dB`,
+    String(ear.tones_masked),
+  ];
+  const names = ["tones", "heard", "unsure", "alarms", "retest", "masked"];
+  const ears = result.ears.map(of);
+  const rows = names.map((name, i) => [say(`quality_${name}`), ...ears.map((ear) => ear[i])]);
+  const time = result.response_time_mean_ms;
+  const both = [
+    [say("quality_stray"), String(result.stray_presses)],
+    [say("quality_response"), time === null ? "–" : `${number(time)} ms`],
+  ];
+  const caption = say("quality");
+  const columns = ["", ...result.ears.map((ear) => earTitle(ear.ear))];
+  const whole = both.map(([name, value]) => [name, value, ...(ears.length > 1 ? [""] : [])]);
+  return table(caption, columns, [...rows, ...whole]);
+}

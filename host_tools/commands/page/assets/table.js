@@ -1,0 +1,88 @@
+// The console's table of commands, as the firmware of this page's version has it.
+
+/** A value that the console would refuse; `key` is that of its sentence. */
+export class NotAllowed extends Error {
+  constructor(key, values) {
+    super(key);
+    this.key = key;
+    this.values = values;
+  }
+}
+
+/** Builds lines from the table, and finds out whether a device has the same one. */
+export class Table {
+  #commands;
+
+  constructor(commands) {
+    this.#commands = commands;
+  }
+
+  /** Return the line for a command in its short form; a value that is not allowed is refused. */
+  line(header, told = {}) {
+    const command = this.#commands[header];
+    if (!command) {
+      throw new Error(`${header} is not in the table of commands`);
+    }
+    const left = { ...told };
+    const texts = [];
+    for (const argument of command.arguments) {
+      const value = left[argument.name];
+      delete left[argument.name];
+      if (value === undefined || value === null || value === "") {
+        if (!argument.optional) {
+          throw new NotAllowed("value_missing", { name: argument.name });
+        }
+        continue;
+      }
+      const text = checked(argument, String(value).trim());
+      texts.push(command.named ? `${argument.name}=${text}` : text);
+    }
+    if (Object.keys(left).length) {
+      throw new Error(`${header} has no ${Object.keys(left).join(", ")}`);
+    }
+    return [header, texts.join(",")].filter(Boolean).join(" ");
+  }
+
+  /** Return whether a command is not asked for a value, so that it ends with its OK. */
+  isQuery(header) {
+    return header.endsWith("?");
+  }
+
+  /** Return the headers that a device's HELP lacks or types otherwise; optional ones are left. */
+  missing(help) {
+    const own = Object.values(this.#commands).filter((command) => !command.optional);
+    return own.filter((command) => help[command.header] !== command.usage).map((c) => c.header);
+  }
+
+  /** Return whether a device's HELP has the commands of a group, such as "tuning". */
+  has(group, help) {
+    const own = Object.values(this.#commands).filter((command) => command.group === group);
+    return own.every((command) => help[command.header] === command.usage);
+  }
+}
+
+function checked(argument, text) {
+  if (argument.choices) {
+    const word = text.toUpperCase();
+    if (!argument.choices.includes(word)) {
+      const allowed = argument.choices.join(", ");
+      throw new NotAllowed("value_choice", { name: argument.name, value: text, allowed });
+    }
+    return word;
+  }
+  if (argument.number) {
+    const value = Number(text);
+    const { low, high, whole, unit } = argument;
+    if (!Number.isFinite(value) || (whole && !Number.isInteger(value))) {
+      throw new NotAllowed("value_number", { name: argument.name, value: text });
+    }
+    if (low !== undefined && (value < low || value > high)) {
+      throw new NotAllowed("value_bounds", { name: argument.name, value: text, low, high, unit });
+    }
+    return String(value);
+  }
+  if (/[\s,]/.test(text) || [...text].some((each) => each < " ")) {
+    throw new NotAllowed("value_word", { name: argument.name, value: text });
+  }
+  return text;
+}

@@ -1,0 +1,64 @@
+// Sentences of the catalogue in the language that was chosen; numbers and dates as it writes them.
+
+const PLACE = /\{(\w+)\}/g;
+
+// How a language writes, where that is not by its bare name: the bare English is American.
+const LOCALES = { en: "en-GB" };
+
+let language = "en";
+let catalogue = {};
+
+/** Take the catalogue, sentences by key by language, and choose a language of it. */
+export function useWords(words, wanted) {
+  catalogue = words;
+  const short = (wanted || "en").slice(0, 2);
+  language = short in catalogue ? short : "en";
+  document.documentElement.lang = language;
+  return language;
+}
+
+/** Return the languages that there are. */
+export function languages() {
+  return Object.keys(catalogue);
+}
+
+/** Return the language that was chosen. */
+export function spoken() {
+  return language;
+}
+
+/** Return whether there is a sentence of this key. */
+export function hasWords(key) {
+  return key in (catalogue[language] ?? {}) || key in (catalogue.en ?? {});
+}
+
+/** Return the sentence of a key with these values in its places. */
+export function say(key, values = {}) {
+  const sentence = catalogue[language]?.[key] ?? catalogue.en?.[key];
+  if (sentence === undefined) {
+    throw new Error(`the catalogue has no sentence ${key}`);
+  }
+  return sentence.replace(PLACE, (place, name) => (name in values ? String(values[name]) : place));
+}
+
+/** Return a number as the language writes it, with so many decimals at most. */
+export function number(value, decimals = 0) {
+  const written = new Intl.NumberFormat(LOCALES[language] ?? language, { maximumFractionDigits: decimals, useGrouping: false });
+  return written.format(value).replace("-", "−");
+}
+
+/** Return date and time of day as the language writes them; the text itself if it is none. */
+export function dateAndTime(text) {
+  const moment = new Date(text);
+  if (Number.isNaN(moment.getTime())) {
+    return text;
+  }
+  const form = { dateStyle: "medium", timeStyle: "short" };
+  return new Intl.DateTimeFormat(LOCALES[language] ?? language, form).format(moment);
+}
+
+/** Return so many seconds as minutes and seconds. */
+export function clockTime(seconds) {
+  const whole = Math.max(0, Math.round(seconds));
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+}

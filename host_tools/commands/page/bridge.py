@@ -1,0 +1,162 @@
+"""Serves the operator's page on this machine alone, and carries bytes between it and a port.
+
+The address has a token: without it there is neither the page nor the console. A page of another
+origin gets no socket. One page has the console; a second is told so, and the port is opened and
+closed with the page that has it.
+"""
+
+import http
+import secrets
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+from websockets.datastructures import Headers
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
+from websockets.sync.server import Server, ServerConnection, serve
+
+from firmware_py.platform.ports import Port, PortError
+
+HOST: Final = "127.0.0.1"
+TOKEN_BYTES: Final = 24
+CONSOLE: Final = "console"
+# Why a socket is closed, in numbers that an application may choose (RFC 6455); see ways.js.
+BUSY: Final = 4000
+NO_PORT: Final = 4001
+UNPLUGGED: Final = 4002
+REASON_BYTES_MAX: Final = 123  # of a closing frame
+MESSAGE_BYTES_MAX: Final = 4096  # a line has 200 characters
+POLL_S: Final = 0.01
+# A page that is gone without a word, with its computer asleep say, is given up after both.
+PING_S: Final = 5.0
+PONG_S: Final = 10.0
+
+# The page's own policy says what it may run; a frame around it could have it clicked unseen.
+HEADERS: Final = {
+    "Content-Type": "text/html; charset=utf-8",
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+NOT_HERE: Final = "This is not the address that gp-pta page printed.\n"
+
+
+class Bridge:
+    """A server for one page and one port, used in a `with` statement.
+
+    Parameters
+    ----------
+    url : str
+        The port of the device's console.
+    page : str
+        The page.
+    tell : callable
+        Is given what happens, in words.
+    listen : int
+        The port to listen at; 0: any that is free.
+
+    Raises
+    ------
+    OSError
+        Nothing can listen there.
+    """
+
+    def __init__(self, url: str, page: str, tell: Callable[[str], None], listen: int = 0) -> None:
+        self._url = url
+        self._page = page.encode()
+        self._tell = tell
+        self._token = secrets.token_urlsafe(TOKEN_BYTES)
+        self._taken = threading.Lock()
+        self._server: Server = serve(
+            self._serve, HOST, listen,
+            process_request=self._answer, compression=None, max_size=MESSAGE_BYTES_MAX,
+            ping_interval=PING_S, ping_timeout=PONG_S, server_header=None,
+        )  # fmt: skip
+        self._at = self._server.socket.getsockname()[1]
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+
+    @property
+    def address(self) -> str:
+        """Return the address of the page, token and all."""
+        return f"{self._origin}/{self._token}/"
+
+    @property
+    def _origin(self) -> str:
+        return f"http://{HOST}:{self._at}"
+
+    def __enter__(self) -> "Bridge":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._thread.join()
+
+    def _answer(self, connection: ServerConnection, request: Request) -> Response | None:
+        """Return the page; None: this is a page of ours that asks for the console."""
+        if request.headers.get_all("Host") != [f"{HOST}:{self._at}"]:  # a name that leads here
+            return connection.respond(http.HTTPStatus.FORBIDDEN, NOT_HERE)
+        if self._is(request.path, f"/{self._token}/"):
+            return Response(200, "OK", Headers(HEADERS | _length(self._page)), self._page)
+        is_console = self._is(request.path, f"/{self._token}/{CONSOLE}")
+        if is_console and request.headers.get_all("Origin") == [self._origin]:
+            return None
+        return connection.respond(http.HTTPStatus.NOT_FOUND, NOT_HERE)
+
+    def _is(self, path: str, wanted: str) -> bool:
+        return secrets.compare_digest(path.encode(errors="replace"), wanted.encode())
+
+    def _serve(self, page: ServerConnection) -> None:
+        """Carry bytes for a page until it, or the port, is gone."""
+        if not self._taken.acquire(blocking=False):
+            self._tell("a second page was told that another one has the device")
+            page.close(BUSY)
+            return
+        port = Port(self._url, "console")
+        try:
+            port.open()
+            self._tell("a page has the device")
+            page.send(self._url)
+            self._carry(page, port)
+        except PortError as error:
+            self._tell(str(error))
+            page.close(NO_PORT, _reason(error))
+        except ConnectionClosed:
+            self._tell("the page is closed; a test goes on at the device")
+        finally:
+            port.close()
+            self._taken.release()
+
+    def _carry(self, page: ServerConnection, port: Port) -> None:
+        """Carry bytes both ways; this thread alone uses the port."""
+        while True:
+            try:
+                if come := port.read():
+                    page.send(come)
+            except PortError as error:
+                self._tell(f"{error}; a test goes on at the device")
+                page.close(UNPLUGGED, _reason(error))
+                return
+            with suppress(TimeoutError):
+                typed = page.recv(timeout=0.0 if come else POLL_S)
+                if isinstance(typed, bytes):  # nothing of ours sends a text
+                    self._send(page, port, typed)
+
+    def _send(self, page: ServerConnection, port: Port, typed: bytes) -> None:
+        try:
+            port.write(typed)
+        except PortError as error:
+            page.close(UNPLUGGED, _reason(error))
+
+
+def _length(content: bytes) -> dict[str, str]:
+    return {"Content-Length": str(len(content)), "Connection": "close"}
+
+
+def _reason(error: Exception) -> str:
+    """Return why, as long as a closing frame may be."""
+    return str(error).encode()[:REASON_BYTES_MAX].decode(errors="ignore")

@@ -1,0 +1,117 @@
+"""What the operator's page knows of the console: the firmware's own tables, as JSON values."""
+
+from dataclasses import fields
+from typing import Any, Final, get_args
+
+from firmware_py import __version__
+from firmware_py.commands import COMMANDS
+from firmware_py.console.arguments import Argument, Choice, Number
+from firmware_py.console.console import OWN_COMMANDS
+from firmware_py.console.table import Command
+from firmware_py.procedure.settings import (
+    AUDIOGRAM_FREQUENCIES_HZ,
+    CONDUCTS,
+    LOUD_DB_HL,
+    WIDER_AT_HZ,
+    Settings,
+)
+from firmware_py.tuning_desk import COMMANDS as OF_TUNING
+from host_tools import symbols
+from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
+from host_tools.commands.export import bundle
+
+PLACE: Final = "page"
+INSTRUCTION: Final = "instruction"
+REPORT: Final = "report"
+# Groups of commands that a device may lack, by name.
+TUNING: Final = "tuning"
+JSON_FORMAT: Final = "gp-pta sessions 1"
+
+
+def knowledge() -> dict[str, Any]:
+    """Return all that the page has from the firmware and the catalogue."""
+    own = {each.short: _command(each) for each in (*OWN_COMMANDS, *COMMANDS)}
+    tuning = {each.short: _command(each, TUNING) for each in OF_TUNING}
+    return {
+        "version": __version__,
+        "commands": own | tuning,
+        "settings": {field.name: _allowed(field.type) for field in fields(Settings)},
+        "conducts": CONDUCTS,
+        "loud_db_hl": LOUD_DB_HL,
+        "wider_at_hz": {f"{hz:g}": factor for hz, factor in WIDER_AT_HZ.items()},
+        "frequencies_hz": AUDIOGRAM_FREQUENCIES_HZ,
+        "json_format": JSON_FORMAT,
+        "fhir": _fhir(),
+        "instruction": [*catalogue_of(ENGLISH).tables[INSTRUCTION]],
+        "words": {language: _words(language) for language in LANGUAGES},
+    }
+
+
+def _command(command: Command, group: str = "") -> dict[str, Any]:
+    """Return a row of the table of commands; of a `group` a device may have none."""
+    return {
+        "header": command.header,
+        "usage": command.usage,
+        "named": command.named,
+        "group": group,
+        "optional": bool(group),
+        "arguments": [_argument(each) for each in command.arguments],
+    }
+
+
+def _argument(argument: Argument) -> dict[str, Any]:
+    told: dict[str, Any] = {"name": argument.name, "optional": argument.optional}
+    match argument.kind:
+        case Choice() as kind:
+            told["choices"] = [*kind.choices]
+        case Number() as kind:
+            told |= {"number": True, "unit": kind.unit, "whole": kind.whole}
+            if kind.limits is not None:
+                told["low"], told["high"] = kind.limits
+    return told
+
+
+def _allowed(annotation: Any) -> dict[str, Any]:
+    """Return the choices of a setting, or its lowest, highest and unit; a switch has neither."""
+    _, *about = get_args(annotation) or (None,)
+    if not about:
+        return {}
+    allowed = about[0]
+    if isinstance(allowed[0], str):
+        return {"choices": list(allowed)}
+    if isinstance(allowed[-1], str):
+        low, high, unit = allowed
+        return {"low": low, "high": high, "unit": unit}
+    return {"several": list(allowed)}
+
+
+def _words(language: str) -> dict[str, str]:
+    """Return the sentences of the page, what is read out to the listener, and a few of a report."""
+    tables = catalogue_of(language).tables
+    spoken = {f"{INSTRUCTION}_{key}": text for key, text in tables[INSTRUCTION].items()}
+    grades = (f"grade_{grade.replace(' ', '_')}" for grade, _ in symbols.table()["grades_db_hl"])
+    shared = {key: tables[REPORT][key] for key in (*grades, "left_ear", "right_ear")}
+    return {**tables[PLACE], **spoken, **shared}
+
+
+def _fhir() -> dict[str, Any]:
+    """Return the codes and words of a bundle."""
+    terms = "http://terminology.hl7.org/CodeSystem"
+    return {
+        "systems": {
+            "loinc": bundle.LOINC,
+            "ucum": bundle.UCUM,
+            "absent": f"{terms}/data-absent-reason",
+            "category": f"{terms}/observation-category",
+            "interpretation": f"{terms}/v3-ObservationInterpretation",
+        },
+        "panel": bundle.PANEL,
+        "codes": bundle.CODES,
+        "beyond": bundle.BEYOND,
+        "indeterminate": bundle.INDETERMINATE,
+        "not_asked": bundle.NOT_ASKED,
+        "inferred_by": bundle.INFERRED_BY,
+        "inferred": bundle.INFERRED,
+        "classical": bundle.CLASSICAL,
+        "band": bundle.BAND,
+    }

@@ -1,0 +1,127 @@
+"""An audiogram as `drawing_js/audiogram.js` takes it: JSON values, in its own words."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from firmware_py.calibration.in_force import CALIBRATED
+from firmware_py.procedure.asked import ASKED
+from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.outcomes import MaskingMark, Purpose
+from firmware_py.procedure.presentation import Presentation
+from firmware_py.procedure.reading import read
+from firmware_py.procedure.results import ThresholdResult
+from host_tools.commands.report.curves import curve_of, frequencies_hz
+from host_tools.commands.report.findings import EarFindings, Findings, Threshold
+from host_tools.commands.report.norms import AgeNorm, norm_of
+from host_tools.commands.report.words import Words
+from host_tools.recorded import RecordedSession, Trial
+from host_tools.symbols import table
+
+JsonObject = dict[str, Any]
+
+
+def audiogram_as_json(ear: EarFindings, findings: Findings, session: RecordedSession) -> JsonObject:
+    """Return the audiogram of an ear as it was found."""
+    tested = session.test.ears[ear.ear]
+    drawn: JsonObject = {
+        "ear": ear.ear,
+        "thresholds": [_found(each) for each in ear.thresholds],
+        "asked_hz": [tone.frequency_hz for tone in asked_tones(tested)],
+        "tones": [tone_as_json(trial, session) for trial in session.trials_of(ear.ear)],
+    }
+    if any(each.threshold_db_hl is not None for each in ear.thresholds):
+        drawn["curve"] = _curve(tested)
+    else:
+        drawn["curve"] = {"frequencies_hz": [], "low_db_hl": [], "high_db_hl": []}
+    norm = norm_of(session.person)
+    return {
+        "ears": [drawn],
+        "limit": limit_as_json(tested),
+        "norm": None if norm is None else _norm(norm),
+        "watermark": watermark(findings),
+    }
+
+
+def words_as_json(words: Words) -> JsonObject:
+    """Return what is written on the paper of an audiogram."""
+    return {
+        "hz": words.catalogue.say("picture", "frequency"),
+        "db_hl": words.catalogue.say("picture", "level"),
+        "grades": {name: words.named("grade", name) for name, _ in table()["grades_db_hl"]},
+    }
+
+
+def watermark(findings: Findings) -> str:
+    """Return what stands across every audiogram, "" for nothing."""
+    if findings.calibration_state == CALIBRATED:
+        return ""
+    return Words.of(findings).state(findings.calibration_state)
+
+
+def asked_tones(tested: EarTest) -> list[Presentation]:
+    """Return the tones whose answers count."""
+    answered = [each.presentation for each in tested.observations]
+    return [each for each in answered if each.purpose in ASKED]
+
+
+def threshold_as_drawn(found: ThresholdResult) -> JsonObject:
+    """Return what of a threshold is drawn."""
+    reading = read(found)
+    return {
+        "frequency_hz": found.frequency_hz,
+        "kind": reading.kind,
+        "level_db_hl": reading.level_db_hl,
+        "masking": found.masking or MaskingMark.NOT_MASKED,
+    }
+
+
+def _found(found: Threshold) -> JsonObject:
+    again = None if found.confirmed is None else found.confirmed.threshold_db_hl
+    return {**threshold_as_drawn(found), "wide": found.wide, "confirmed_db_hl": again}
+
+
+def tone_as_json(trial: Trial, session: RecordedSession) -> JsonObject:
+    """Return what of a tone is drawn."""
+    return {
+        "number": trial.number,
+        "frequency_hz": trial.frequency_hz,
+        "level_db_hl": trial.level_db_hl,
+        "heard": trial.heard,
+        "counts": trial.purpose in session.counted,
+        "retest": trial.purpose == Purpose.RETEST,
+    }
+
+
+def limit_as_json(tested: EarTest) -> JsonObject:
+    """Return up to where an ear could be asked."""
+    at_hz = tested.estimator.candidate_frequencies_hz
+    return _line(at_hz, (tested.levels.limit_db_hl(f) for f in at_hz))
+
+
+def _curve(tested: EarTest) -> JsonObject:
+    curve = curve_of(tested.estimator)
+    return {
+        "frequencies_hz": _rounded(frequencies_hz(tested.estimator.frequency_range_hz)),
+        "low_db_hl": _rounded(curve.low_db_hl),
+        "high_db_hl": _rounded(curve.high_db_hl),
+    }
+
+
+def _norm(norm: AgeNorm) -> JsonObject:
+    median = (norm.threshold_db_hl(f, 0.5) for f in norm.frequencies_hz)
+    known_hz = norm.spread_frequencies_hz
+    return {
+        "median": _line(norm.frequencies_hz, median),
+        "spread": [
+            _line(known_hz, (norm.threshold_db_hl(f, share) for f in known_hz))
+            for share in (0.1, 0.9)
+        ],
+    }
+
+
+def _line(at_hz: Iterable[float], levels_db_hl: Iterable[float]) -> JsonObject:
+    return {"frequencies_hz": [*at_hz], "levels_db_hl": _rounded(levels_db_hl)}
+
+
+def _rounded(values: Iterable[float]) -> list[float]:
+    return [round(float(each), 1) for each in values]

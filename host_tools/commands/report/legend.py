@@ -1,0 +1,110 @@
+"""What the marks of an audiogram mean: of those that this one has, each drawn, with its words."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from firmware_py.procedure.outcomes import MaskingMark
+from firmware_py.procedure.reading import Kind, read
+from host_tools.commands.report.findings import Findings
+from host_tools.commands.report.words import Words
+from host_tools.drawing import EAR_COLOURS, GREY, INK
+from host_tools.symbols import ear_colour, table
+
+HALF: Final = 8.0  # the drawing reaches so far to every side
+SYMBOL_UNITS: Final = 5.5
+TONE_UNITS: Final = 4.0
+# A tone's answer, with what is filled of its mark.
+ANSWERS: Final = {"answer_heard": "whole", "answer_unsure": "half", "answer_not_heard": "nothing"}
+
+Entry = tuple[str, str]
+
+
+def legend_of(findings: Findings) -> list[Entry]:
+    """Return the marks of these audiograms, each as an SVG or "", with what it means."""
+    words = Words.of(findings)
+    return [*_thresholds(findings, words), *_tones(findings, words), *_signs(findings, words)]
+
+
+def _svg(*parts: str) -> str:
+    size = f"{-HALF:g} {-HALF:g} {2 * HALF:g} {2 * HALF:g}"
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{size}">{"".join(parts)}</svg>'
+
+
+def _stroke(path: str, colour: str, scale: float = 1.0, width: float = 1.5, more: str = "") -> str:
+    return (
+        f'<path d="{path}" transform="scale({scale:g})" fill="none" stroke="{colour}" '
+        f'stroke-width="{width / scale:g}"{more}/>'
+    )
+
+
+def _symbol(ear: str, masking: str) -> str:
+    return _svg(_stroke(table()["symbols"][ear][masking]["path"], ear_colour(ear), SYMBOL_UNITS, 2))
+
+
+def _swatch(fill: float, edge: float) -> str:
+    """Return a piece of a band, as dense as this; grey, for it stands for both ears."""
+    edges = "".join(
+        f'<path d="M-8 {y}H8" stroke="{INK}" stroke-opacity="{edge:g}"/>' for y in (-5, 5)
+    )
+    return _svg(f'<path d="M-8-5H8V5H-8Z" fill="{INK}" fill-opacity="{fill:g}"/>', edges)
+
+
+def _line(dash: str, colour: str = INK) -> str:
+    return _svg(
+        f'<path d="M-8 0H8" stroke="{colour}" stroke-width="1.4" stroke-dasharray="{dash}"/>'
+    )
+
+
+def _thresholds(findings: Findings, words: Words) -> Iterator[Entry]:
+    ears = [ear.ear for ear in findings.ears]
+    readings = [read(t) for ear in findings.ears for t in ear.thresholds]
+    for ear in ears:
+        name = words.say(ear)
+        yield _symbol(ear, MaskingMark.NOT_MASKED), words.say("mark_threshold", ear=name)
+    for ear in ears if any(reading.masked for reading in readings) else ():
+        yield _symbol(ear, MaskingMark.MASKED), words.say("mark_masked", ear=words.say(ear))
+    yield _swatch(0.3, 0.8), words.say("mark_band")
+    yield _swatch(0.1, 0.3), words.say("mark_pale")
+    if any(reading.kind == Kind.INFERRED for reading in readings):
+        yield _line("1.5 2"), words.say("mark_inferred")
+    if findings.confirmed:
+        bar = _stroke(table()["confirmed"]["path"], INK, SYMBOL_UNITS, 2)
+        yield _svg(bar), words.say("mark_confirmed")
+
+
+def _tone(filled: str, shape: str = "counts") -> str:
+    """Return the mark of a tone."""
+    path = table()["tones"][shape]
+    outline = _stroke(path, INK, TONE_UNITS, 1.0)
+    inside = {"whole": path, "half": table()["tones"][f"{shape}_half"], "nothing": ""}[filled]
+    return _svg(outline, f'<path d="{inside}" transform="scale({TONE_UNITS:g})" fill="{INK}"/>')
+
+
+def _tones(findings: Findings, words: Words) -> Iterator[Entry]:
+    for key, filled in ANSWERS.items():
+        yield _tone(filled), words.say(key)
+    if findings.beside:
+        purposes = words.purposes(findings.beside)
+        yield _tone("whole", "beside"), words.say("legend_beside", purposes=purposes)
+    if findings.retested:
+        ring = f'<circle r="6.4" fill="none" stroke="{INK}"/>'
+        yield _svg(ring), words.say("mark_retest")
+
+
+def _signs(findings: Findings, words: Words) -> Iterator[Entry]:
+    thresholds = [t for ear in findings.ears for t in ear.thresholds]
+    kinds = {read(t).kind for t in thresholds}
+    if kinds & {Kind.ABOVE, Kind.PERHAPS_ABOVE}:
+        ear = findings.ears[-1].ear
+        side = table()["ears"][ear]["side"]
+        arrow = _stroke(table()["arrows"]["path"], EAR_COLOURS[ear], 6.0, 2)
+        turned = f'<g transform="scale({side} 1) translate(-8.5 -8.5)">{arrow}</g>'
+        yield _svg(turned), words.say("mark_limit_arrow")
+    yield _line("8 0", GREY), words.say("mark_limit")
+    if any(read(t).doubtful for t in thresholds):
+        yield "", f"{table()['signs']['uncertain']} {words.say('mark_doubtful')}"
+    if any(t.wide for t in thresholds):
+        yield "", f"{table()['signs']['wide']} {words.say('mark_wide')}"
+    if findings.norm_title:
+        yield _line("5 2", GREY), words.say("mark_norm")
+    yield "", words.say("legend_grades")

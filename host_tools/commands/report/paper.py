@@ -1,0 +1,97 @@
+"""The report as a clinic files it: a document of paper with all that was found."""
+
+from pathlib import Path
+from typing import Final
+
+from firmware_py import __version__
+from host_tools import document
+from host_tools.commands.report.audiogram import audiogram_svg
+from host_tools.commands.report.ear_sentence import ear_sentence
+from host_tools.commands.report.findings import EarFindings, Findings
+from host_tools.commands.report.legend import legend_of
+from host_tools.commands.report.masking_levels import masking_levels, noise_level
+from host_tools.commands.report.quality_words import quality_rows
+from host_tools.commands.report.words import Words
+from host_tools.document import Block, Document, write_document
+from host_tools.drawing import EAR_COLOURS
+from host_tools.heading import Heading
+from host_tools.record import RecordOfTest
+from host_tools.recorded import RecordedSession
+
+PEERS: Final = "column_peers"
+
+
+def write_paper(findings: Findings, session: RecordedSession, heading: Heading, path: Path) -> None:
+    """Write the report, in the format of the name's ending."""
+    write_document(paper_of(findings, session, heading), path)
+
+
+def paper_of(findings: Findings, session: RecordedSession, heading: Heading) -> Document:
+    """Return the report."""
+    words = Words.of(findings)
+    record = RecordOfTest(session, heading, words.catalogue)
+    return Document(
+        language=findings.language,
+        title=record.say("audiogram_of", person=record.person, when=record.day),
+        heading=record.say("audiogram"),
+        standing=record.standing,
+        final=record.final,
+        footer=words.footer(__version__),
+        blocks=[
+            document.facts(record.facts()),
+            *(document.alarm(*each) for each in words.alarms(findings)),
+            document.figures([_figure(ear, findings, session, words) for ear in findings.ears]),
+            document.legend(legend_of(findings)),
+            _thresholds(findings, session, record, words),
+            document.section(words.say("pta4_and_grade"), words.grades(findings)),
+            document.section(words.say("remarks"), words.remarks(findings)),
+            document.comments(record.say("comments"), heading.comments),
+            document.sign(record.signature()),
+            _quality(findings, words),
+        ],
+    )
+
+
+def _figure(ear: EarFindings, findings: Findings, session: RecordedSession, words: Words) -> Block:
+    return document.figure(
+        audiogram_svg(ear, findings, session),
+        words.say("audiogram_of", ear=words.ear(ear.ear)),
+        words.ear(ear.ear),
+        EAR_COLOURS[ear.ear],
+        ear_sentence(ear, words),
+    )
+
+
+def _thresholds(
+    findings: Findings, session: RecordedSession, record: RecordOfTest, words: Words
+) -> Block:
+    """Return a column a frequency, and one ear below the other."""
+    frequencies_hz = [t.frequency_hz for t in findings.ears[0].thresholds]
+    rows = []
+    for ear in findings.ears:
+        colour, name = EAR_COLOURS[ear.ear], words.ear(ear.ear)
+        cells = [words.threshold(t) for t in ear.thresholds]
+        rows.append(document.row([record.say("level_of", ear=name), *cells], colour, bold=True))
+        noise = masking_levels(session, ear.ear)
+        small = {words.say("column_band"): [words.band(t) for t in ear.thresholds]}
+        if noise:
+            levels = [noise_level(noise.get(hz), words.catalogue) for hz in frequencies_hz]
+            small[record.say("noise_of")] = levels
+        if any(t.confirmed is not None for t in ear.thresholds):
+            small[words.say("column_confirmed")] = [words.confirmed(t) for t in ear.thresholds]
+        if findings.norm_title:
+            shares = [words.percent(t.norm_share_better) for t in ear.thresholds]
+            small[words.say(PEERS)] = shares
+        rows += [document.row([name, *cells], small=True) for name, cells in small.items()]
+    return document.numbers([record.say("frequency"), *map(str, frequencies_hz)], rows)
+
+
+def _quality(findings: Findings, words: Words) -> Block:
+    """Return a row for each thing that is known of the test, a column an ear."""
+    ears = [quality_rows(ear, words) for ear in findings.ears]
+    columns = [words.say("quality"), *(words.ear(ear.ear) for ear in findings.ears)]
+    rows = [
+        document.row([each[0][0], *(value for _, value in each)], small=True)
+        for each in zip(*ears, strict=True)
+    ]
+    return document.numbers(columns, rows)

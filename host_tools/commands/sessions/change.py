@@ -1,0 +1,167 @@
+"""Whether an ear changed between two sessions: the probability of a shift of 10 dB or more.
+
+Each session leaves a joint posterior of the ear's thresholds, a mixture of Gaussians over all
+frequencies. With the earphones put on again a measured threshold moves though the ear does not, so
+that the shift at frequency f is
+
+    D(f) = x_last(f) - x_first(f) + e(f),    e(f) ~ N(0, 2 REFIT(f)^2),
+
+and an ear changed if |D(f)| >= 10 dB at any frequency that both sessions asked. Its probability is
+the share of draws from both posteriors, with all that neighbours share, of which that is true. The
+draws are the same every time.
+
+A threshold beyond a limit counts as if it lay at it: the shift is then the least that there was.
+
+REFIT is the standard uncertainty of repeated measurements by ISO 8253-1:2010, A.3.2: 2.5 dB up to
+4 kHz, 4 dB above it, for air conduction. The standard itself was not at hand; the figures are those
+of the tests of phonometry (J. M. Requena-Plens), where they are read from it. They hold the spread
+of a manual test too, not the earphones' alone, so that the remark is rather made too seldom.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Self
+
+import numpy as np
+
+from firmware_py.inference.kernel import Array
+from firmware_py.procedure.audiogram import BAND_PROBABILITY
+from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.results import EarResult
+from firmware_py.procedure.settings import BRISK, CLINICAL
+
+SHIFT_DB: Final = 10.0  # that counts
+# From this probability on it is said that an ear changed. By `python -m
+# host_tools.research.changed_ears`, with 100 people a row, that is the threshold at which one in
+# twenty ears that did not change is said to have changed, over both conducts.
+CHANGED: Final = 0.95
+# The same, of other people: of which share of ears it is said, by conduct; if they did not change,
+# and if they became 15 dB worse from 3 kHz on.
+FALSE_ALARMS: Final = {BRISK: 0.045, CLINICAL: 0.060}
+NOTICED: Final = {BRISK: 0.745, CLINICAL: 0.712}
+USUAL: Final = 0.77  # half of the ears that did not change have a higher probability
+REFIT_SOURCE: Final = "ISO 8253-1:2010, A.3.2"
+REFIT_LOW_DB: Final = 2.5
+REFIT_HIGH_DB: Final = 4.0
+REFIT_HIGH_ABOVE_HZ: Final = 4000.0
+DRAWS: Final = 20_000  # of a probability of one half the error is .0035
+SEED: Final = 21
+# What an ear has to have come to, to be compared.
+FINISHED: Final = (Outcome.MEASURED, Outcome.NO_RESPONSE, Outcome.HEARS_ALL)
+_LEAST_VARIANCE_DB2: Final = 1e-9  # keeps a covariance positive in spite of rounding
+
+
+def refit_sd_db(frequency_hz: float) -> float:
+    """Return by how much a threshold scatters when it is measured again, SD."""
+    return REFIT_HIGH_DB if frequency_hz > REFIT_HIGH_ABOVE_HZ else REFIT_LOW_DB
+
+
+@dataclass(frozen=True)
+class EarPosterior:
+    """What a session leaves of an ear, at the frequencies that it asked."""
+
+    frequencies_hz: tuple[int, ...]
+    # `weight` (c,), `mean_db_hl` (c, m), `covariance_db2` (c, m, m): a mixture of Gaussians
+    weight: Array
+    mean_db_hl: Array
+    covariance_db2: Array
+    # `floor_db_hl`, `limit_db_hl` (m,): what lies beyond counts as if it lay here; infinite where
+    # the threshold was measured
+    floor_db_hl: Array
+    limit_db_hl: Array
+
+    @classmethod
+    def of(cls, found: EarResult, tested: EarTest) -> Self | None:
+        """Take an ear of a session; None: nothing is sure enough to be compared."""
+        readings = {t.frequency_hz: read(t) for t in found.thresholds}
+        known = [
+            f for f, each in readings.items() if each.known_db_hl is not None and not each.doubtful
+        ]
+        if found.outcome not in FINISHED or not known or tested.estimator.trial_count == 0:
+            return None
+        floor_db_hl = [
+            _edge(readings[f].kind == Kind.AT_MOST, readings[f].level_db_hl, -1) for f in known
+        ]
+        limit_db_hl = [
+            _edge(readings[f].kind == Kind.ABOVE, readings[f].level_db_hl, 1) for f in known
+        ]
+        joint = tested.estimator.joint_threshold([float(f) for f in known])
+        return cls(tuple(known), *joint, np.array(floor_db_hl), np.array(limit_db_hl))
+
+    def at(self, frequencies_hz: Sequence[int]) -> Self:
+        """Return the same at some of its frequencies."""
+        i = [self.frequencies_hz.index(f) for f in frequencies_hz]
+        return type(self)(
+            tuple(frequencies_hz),
+            self.weight,
+            self.mean_db_hl[:, i],
+            self.covariance_db2[:, i][:, :, i],
+            self.floor_db_hl[i],
+            self.limit_db_hl[i],
+        )
+
+    def draws_db_hl(self, random: np.random.Generator, count: int) -> Array:
+        """Return thresholds (count, m) from the mixture, without what lies beyond a limit."""
+        share = np.maximum(self.weight, 0.0)
+        which = random.choice(len(share), size=count, p=share / share.sum())
+        size = len(self.frequencies_hz)
+        roots = np.linalg.cholesky(self.covariance_db2 + _LEAST_VARIANCE_DB2 * np.eye(size))
+        normal = random.standard_normal((count, size))
+        drawn = self.mean_db_hl[which] + np.einsum("nij,nj->ni", roots[which], normal)
+        clipped: Array = np.clip(drawn, self.floor_db_hl, self.limit_db_hl)
+        return clipped
+
+
+def _edge(beyond: bool, level_db_hl: float | None, sign: int) -> float:
+    return level_db_hl if beyond and level_db_hl is not None else sign * np.inf
+
+
+@dataclass(frozen=True)
+class Shift:
+    """By how much an ear is worse at a frequency than it was before."""
+
+    frequency_hz: int
+    mean_db: float
+    # `low_db`, `high_db`: the central 95 % band
+    low_db: float
+    high_db: float
+    probability: float  # of `SHIFT_DB` or more, either way
+
+
+@dataclass(frozen=True)
+class Change:
+    """What came of an ear between two sessions."""
+
+    probability: float  # of `SHIFT_DB` or more, either way, at any of the frequencies
+    shifts: tuple[Shift, ...]
+
+    @property
+    def changed(self) -> bool:
+        """Return whether it is said that the ear changed."""
+        return self.probability >= CHANGED
+
+    @property
+    def clearest(self) -> Shift:
+        """Return the shift that is most probably one."""
+        return max(self.shifts, key=lambda shift: (shift.probability, abs(shift.mean_db)))
+
+
+def change_between(first: EarPosterior, last: EarPosterior) -> Change | None:
+    """Return what came of an ear; None: no frequency was asked both times."""
+    common = [f for f in last.frequencies_hz if f in first.frequencies_hz]
+    if not common:
+        return None
+    random = np.random.Generator(np.random.Philox(SEED))
+    before, after = (each.at(common).draws_db_hl(random, DRAWS) for each in (first, last))
+    refit_db = np.sqrt(2.0) * np.array([refit_sd_db(f) for f in common])
+    shift_db = after - before + refit_db * random.standard_normal(before.shape)
+    large = np.abs(shift_db) >= SHIFT_DB
+    tail = 0.5 * (1.0 - BAND_PROBABILITY)
+    low_db, high_db = np.quantile(shift_db, (tail, 1.0 - tail), axis=0)
+    shifts = zip(common, shift_db.mean(axis=0), low_db, high_db, large.mean(axis=0), strict=True)
+    return Change(
+        float(large.any(axis=1).mean()),
+        tuple(Shift(f, *map(float, numbers)) for f, *numbers in shifts),
+    )

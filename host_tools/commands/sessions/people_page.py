@@ -1,0 +1,195 @@
+"""People as one page of HTML that needs nothing from outside: thresholds over the years."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from importlib.resources import files
+from typing import Final
+
+from firmware_py import __version__
+from firmware_py.procedure.results import ThresholdResult
+from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
+from host_tools.commands.report.page import escape
+from host_tools.commands.sessions.change import SHIFT_DB
+from host_tools.commands.sessions.people import EARS, Comparison, Person, Visit
+from host_tools.commands.sessions.people_words import PeopleWords
+from host_tools.commands.sessions.time_chart import Point, chart, point_of
+
+_ASSETS: Final = files("host_tools.commands.sessions") / "assets"
+_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def people_page(people: Sequence[tuple[Person, Sequence[Comparison]]], words: PeopleWords) -> str:
+    """Return the page."""
+    title = words.name(people[0][0]) if len(people) == 1 else words.say("heading")
+    sections = "\n".join(
+        _person(number, person, comparisons, words)
+        for number, (person, comparisons) in enumerate(people, 1)
+    )
+    style = (_ASSETS / "people.css").read_text(encoding="utf-8")
+    return f"""<!doctype html>
+<html lang="{words.catalogue.language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<title>{escape(title)}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<header><h1>{escape(words.say("heading"))}</h1></header>
+<main>
+{sections}
+</main>
+<footer><p>gp-pta {escape(__version__)}. {escape(words.method())}</p></footer>
+</body>
+</html>
+"""
+
+
+def _person(
+    number: int, person: Person, comparisons: Sequence[Comparison], words: PeopleWords
+) -> str:
+    remarks = [
+        f"<li{_class(comparisons, i)}>{escape(line)}</li>"
+        for i, line in enumerate(words.remarks(person, comparisons))
+    ]
+    measured = [ear for ear in EARS if any(ear in visit.ears for visit in person.visits)]
+    parts = [
+        f'<section aria-labelledby="person-{number}">',
+        f'<h2 id="person-{number}">{escape(words.name(person))}</h2>',
+        f"<p>{escape(words.sessions(person))}</p>",
+        f"<ul>{''.join(remarks)}</ul>" if remarks else "",
+        _charts(person, words) if measured else "",
+        _sessions(person, words),
+        *(_thresholds(person, ear, words) for ear in measured),
+        f'<div class="pair">{"".join(_changes(each, words) for each in comparisons)}</div>',
+        "</section>",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _class(comparisons: Sequence[Comparison], index: int) -> str:
+    """Mark what says that an ear changed: the first lines are the comparisons, in their order."""
+    changed = index < len(comparisons) and comparisons[index].change.changed
+    return ' class="changed"' if changed else ""
+
+
+def _charts(person: Person, words: PeopleWords) -> str:
+    when = [_moment(visit) for visit in person.visits]
+    figures = []
+    for frequency_hz in AUDIOGRAM_FREQUENCIES_HZ:
+        lines = {ear: _points(person, ear, frequency_hz, when) for ear in EARS}
+        if any(lines.values()):
+            label = words.say("over_time_label", frequency_hz=str(frequency_hz))
+            figures.append(
+                f'<figure><svg viewBox="0 0 170 190" role="img" aria-label="{escape(label)}">'
+                f"{chart(lines, (min(when), max(when)), _years(person))}</svg>"
+                f"<figcaption>{frequency_hz} Hz</figcaption></figure>"
+            )
+    right, left = (escape(words.catalogue.say("report", ear)) for ear in EARS)
+    legend = (
+        f'<p class="note"><span class="right">O</span> {right}, '
+        f'<span class="left">X</span> {left}. '
+        f"{escape(words.say('legend'))}</p>"
+    )
+    heading = f"<h3>{escape(words.say('over_time'))}</h3>"
+    return f'{heading}<div class="charts">{"".join(figures)}</div>{legend}'
+
+
+def _points(person: Person, ear: str, frequency_hz: int, when: Sequence[float]) -> list[Point]:
+    found = []
+    for visit, x in zip(person.visits, when, strict=True):
+        threshold = threshold_at(visit, ear, frequency_hz)
+        point = None if threshold is None else point_of(x, threshold)
+        if point is not None:
+            found.append(point)
+    return found
+
+
+def threshold_at(visit: Visit, ear: str, frequency_hz: int) -> ThresholdResult | None:
+    """Return what a session found of an ear at a frequency, None: nothing."""
+    result = visit.ears.get(ear)
+    found = () if result is None else result.thresholds
+    return next((each for each in found if each.frequency_hz == frequency_hz), None)
+
+
+def _moment(visit: Visit) -> float:
+    """Return when a session was, in seconds; the clock of a device may have told nonsense."""
+    try:
+        return datetime.fromisoformat(visit.entry.started).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return 0.0
+
+
+def _years(person: Person) -> tuple[str, str]:
+    """Return the first and the last year, the latter only if it is another one."""
+    first, last = (person.visits[i].entry.started[:4] for i in (0, -1))
+    return first, "" if first == last else last
+
+
+def _sessions(person: Person, words: PeopleWords) -> str:
+    say = words.say
+    columns = [
+        say("column_date"), say("column_file"), say("column_outcome"), say("column_ears"),
+        say("column_calibration"),
+        *(say("column_pta4", ear=words.catalogue.say("report", ear)) for ear in EARS),
+    ]  # fmt: skip
+    rows = []
+    for visit in person.visits:
+        entry = visit.entry
+        started = words.catalogue.time(entry.started)
+        pta4 = [words.pta4(entry, ear) for ear in EARS]
+        told = [words.outcome(entry), words.ears(entry), words.state(entry.calibration)]
+        rows.append([started, entry.name, *told, *pta4])
+    return _table(say("sessions_caption"), columns, rows)
+
+
+def _thresholds(person: Person, ear: str, words: PeopleWords) -> str:
+    visits = [visit for visit in person.visits if ear in visit.ears]
+    columns = [words.say("column_date"), *(f"{f} Hz" for f in AUDIOGRAM_FREQUENCIES_HZ)]
+    rows = []
+    for visit in visits:
+        cells = [words.catalogue.date(visit.entry.started)]
+        for f in AUDIOGRAM_FREQUENCIES_HZ:
+            found = threshold_at(visit, ear, f)
+            cells.append(f"{words.threshold(found)}\n{words.band(found)}".strip())
+        rows.append(cells)
+    return _table(words.say("thresholds_caption", ear=words.ear(ear)), columns, rows, ear)
+
+
+def _changes(found: Comparison, words: PeopleWords) -> str:
+    number, date = words.catalogue.number, words.catalogue.date
+    share = words.say("column_share", shift_db=number(SHIFT_DB))
+    columns = ["Hz", words.say("column_shift"), words.say("column_band"), share]
+    rows = []
+    for shift in found.change.shifts:
+        low, high = number(shift.low_db, "+.0f"), number(shift.high_db, "+.0f")
+        band = words.catalogue.say("report", "band", low=low, high=high)
+        mean_db = number(shift.mean_db, "+.0f")
+        rows.append([f"{shift.frequency_hz}", mean_db, band, words.percent(shift.probability)])
+    first, last = (date(visit.entry.started) for visit in (found.first, found.last))
+    caption = words.say("changes_caption", ear=words.ear(found.ear), first=first, last=last)
+    return _table(caption, columns, rows, found.ear)
+
+
+def _table(
+    caption: str, columns: Sequence[str], rows: Iterable[Sequence[str]], kind: str = ""
+) -> str:
+    """Return a table whose cells may have a second line, and which can be scrolled sideways."""
+    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in columns)
+    body = ""
+    for first, *others in rows:
+        cells = "".join(f"<td>{_cell(cell)}</td>" for cell in others)
+        body += f'<tr><th scope="row">{escape(first)}</th>{cells}</tr>\n'
+    about = f' class="{kind}"' if kind else ""
+    return (
+        f'<div class="wide" role="group" aria-label="{escape(caption)}" tabindex="0">'
+        f"<table><caption{about}>{escape(caption)}</caption>\n<thead><tr>{head}</tr></thead>\n"
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cell(text: str) -> str:
+    first, _, second = text.partition("\n")
+    return f"{escape(first)}<br><small>{escape(second)}</small>" if second else escape(first)

@@ -1,0 +1,173 @@
+"""People and their sessions in words, in any language."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
+from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.results import ThresholdResult
+from firmware_py.procedure.settings import BOTH, BRISK, CLINICAL
+from host_tools.catalogue import NO_BREAK, Catalogue
+from host_tools.commands.sessions.change import (
+    FALSE_ALARMS,
+    NOTICED,
+    REFIT_HIGH_DB,
+    REFIT_LOW_DB,
+    REFIT_SOURCE,
+    SHIFT_DB,
+    USUAL,
+)
+from host_tools.commands.sessions.entry import Entry
+from host_tools.commands.sessions.people import Comparison, Person
+
+NOTHING: Final = "-"
+SIGNS: Final = {Kind.ABOVE: "> ", Kind.AT_MOST: "≤ ", Kind.PERHAPS_ABOVE: "? "}
+
+
+@dataclass(frozen=True)
+class PeopleWords:
+    """Says what is known of people, in a language."""
+
+    catalogue: Catalogue
+
+    def say(self, key: str, /, **parts: str) -> str:
+        """Return a sentence of the table `people`."""
+        return self.catalogue.say("people", key, **parts)
+
+    def name(self, person: Person) -> str:
+        """Return the identifier, or that there is none."""
+        return person.identifier or self.say("no_identifier")
+
+    def sessions(self, person: Person) -> str:
+        """Say how many sessions there are, and of which time."""
+        days = [visit.entry.started for visit in person.visits]
+        first, last = self.catalogue.date(days[0]), self.catalogue.date(days[-1])
+        return self.catalogue.count("people", "sessions", len(days), first=first, last=last)
+
+    def remarks(self, person: Person, comparisons: Sequence[Comparison]) -> list[str]:
+        """Say what came of the ears, and what makes that less than sure."""
+        if not person.identifier:
+            return [self.say("not_compared")]
+        lines = [self._comparison(each) for each in comparisons]
+        if len(person.visits) > 1 and not comparisons:
+            lines.append(self.say("nothing_twice"))
+        if len(person.sexes) > 1:
+            lines.append(self.say("two_sexes"))
+        if person.uncalibrated:
+            lines.append(self.say("uncalibrated", state=self.state(UNCALIBRATED)))
+        if any(each.overdue for each in comparisons):
+            meaning = self.catalogue.say("report", "overdue_means")
+            lines.append(self.say("overdue", state=self.state(OVERDUE), meaning=meaning))
+        return lines
+
+    def _comparison(self, found: Comparison) -> str:
+        change, clearest = found.change, found.change.clearest
+        parts = {
+            "ear": self.ear(found.ear),
+            "first": self.catalogue.date(found.first.entry.started),
+            "share": self.percent(change.probability),
+            "shift_db": self.catalogue.number(SHIFT_DB),
+        }
+        if not change.changed:
+            usual = self.percent(USUAL)
+            return self.say("not_changed", **parts, usual=usual)
+        worse = clearest.mean_db > 0.0
+        low, high = sorted((abs(clearest.low_db), abs(clearest.high_db)))
+        signed = clearest.low_db * clearest.high_db < 0.0
+        return self.say(
+            "worse" if worse else "better",
+            **parts,
+            frequency_hz=str(clearest.frequency_hz),
+            mean_db=self.catalogue.number(abs(clearest.mean_db)),
+            low=self.catalogue.number(-low if signed else low),
+            high=self.catalogue.number(high),
+        )
+
+    def ear(self, ear: str) -> str:
+        """Return "left ear" or "right ear"."""
+        return self.catalogue.say("report", f"{ear}_ear")
+
+    def state(self, state: str) -> str:
+        """Return the state of a calibration, in capitals."""
+        return self.catalogue.say("report", state.lower())
+
+    def outcome(self, entry: Entry) -> str:
+        """Return how a session ended."""
+        return self.catalogue.say("report", f"status_{entry.outcome}")
+
+    def ears(self, entry: Entry) -> str:
+        """Return which ears were tested."""
+        both = entry.ears == BOTH
+        return self.say("both") if both else self.catalogue.say("report", entry.ears)
+
+    def threshold(self, found: ThresholdResult | None) -> str:
+        """Return a threshold; what was inferred stands in brackets."""
+        reading = None if found is None else read(found)
+        if reading is None or reading.level_db_hl is None:
+            return NOTHING
+        level = f"{SIGNS.get(reading.kind, '')}{self.catalogue.number(reading.level_db_hl)}"
+        doubt = "*" if reading.doubtful else ""
+        return f"({level})" if reading.kind == Kind.INFERRED else f"{level}{doubt}"
+
+    def band(self, found: ThresholdResult | None) -> str:
+        """Return the 95 % band of a threshold."""
+        if found is None or found.low_db_hl is None or found.high_db_hl is None:
+            return ""
+        low, high = map(self.catalogue.number, (found.low_db_hl, found.high_db_hl))
+        return self.catalogue.say("report", "band", low=low, high=high)
+
+    def pta4(self, entry: Entry, ear: str) -> str:
+        """Return the mean threshold of an ear; with an inferred part in it, in brackets."""
+        db_hl = entry.pta4_db_hl.get(ear)
+        if db_hl is None:
+            return NOTHING
+        sign = "> " if ear in entry.at_least.split() else ""
+        level = f"{sign}{self.catalogue.number(db_hl)}"
+        return f"({level})" if ear in entry.inferred.split() else level
+
+    def percent(self, share: float) -> str:
+        """Return a probability in percent, never 0 or 100."""
+        if share < 0.01:
+            return self.catalogue.percent("< 1")
+        if share > 0.99:
+            return self.catalogue.percent("> 99")
+        return self.catalogue.percent(self.catalogue.number(100.0 * share))
+
+    def method(self) -> str:
+        """Say how it is found out whether an ear changed, and how often that is wrong."""
+        number = self.catalogue.number
+        return self.say(
+            "method",
+            shift_db=number(SHIFT_DB),
+            source=REFIT_SOURCE,
+            low_db=number(REFIT_LOW_DB, ".1f"),
+            high_db=number(REFIT_HIGH_DB, ".1f"),
+            wrong=self._rate(FALSE_ALARMS[BRISK]),
+            wrong_clinical=self._rate(FALSE_ALARMS[CLINICAL]),
+            noticed=self._rate(NOTICED[BRISK]),
+            noticed_clinical=self._rate(NOTICED[CLINICAL]),
+        )
+
+    def _rate(self, share: float) -> str:
+        """Return a share that was measured, to a tenth of a percent."""
+        return self.catalogue.percent(self.catalogue.number(100.0 * share, ".1f"))
+
+    def lines(self, person: Person, comparisons: Sequence[Comparison]) -> list[str]:
+        """Return a person as lines of a terminal."""
+        lines = [self.say("line", name=self.name(person), sessions=self.sessions(person))]
+        for visit in person.visits:
+            entry = visit.entry
+            right, left = (self.pta4(entry, ear) for ear in ("right", "left"))
+            told = self.say(
+                "visit_line",
+                started=entry.started[:16].replace("T", " "),
+                name=entry.name,
+                outcome=self.outcome(entry),
+                right=right,
+                left=left,
+            )
+            state = "" if entry.calibration == CALIBRATED else f", {self.state(entry.calibration)}"
+            lines.append(f"  {told}{state}")
+        lines += [f"  {remark}" for remark in self.remarks(person, comparisons)]
+        return [line.replace(NO_BREAK, " ") for line in lines]

@@ -1,0 +1,121 @@
+"""Thresholds of one frequency over time, as the inside of an SVG: both ears with their bands."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.results import ThresholdResult
+from host_tools.commands.report.page import escape
+from host_tools.symbols import table
+
+LEFT: Final = 30.0
+RIGHT: Final = 162.0
+TOP: Final = 14.0
+BOTTOM: Final = 170.0
+INSET: Final = 14.0  # of the first and the last session from the edges
+ASIDE: Final = 4.0  # of the ears from one another
+SYMBOL: Final = 4.0  # half of its width
+TICKS_DB_HL: Final = (0, 20, 40, 60, 80, 100, 120)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A threshold at a time."""
+
+    when: float
+    level_db_hl: float
+    low_db_hl: float | None
+    high_db_hl: float | None
+    kind: Kind
+    masked: bool
+
+
+def point_of(when: float, found: ThresholdResult) -> Point | None:
+    """Return a threshold as it is drawn; None: nothing of it is."""
+    reading = read(found)
+    if reading.level_db_hl is None:
+        return None
+    return Point(
+        when, reading.level_db_hl, found.low_db_hl, found.high_db_hl, reading.kind, reading.masked
+    )
+
+
+def chart(
+    lines: Mapping[str, Sequence[Point]], span: tuple[float, float], ends: tuple[str, str]
+) -> str:
+    """Return the drawing of each ear's points.
+
+    Parameters
+    ----------
+    lines : mapping
+        By ear.
+    span, ends : pair
+        The first and the last time, and the words below them.
+    """
+    first, last = span
+    parts = [_paper(ends)]
+    for ear, points in lines.items():
+        side = table()["ears"][ear]["side"]
+        at = [(_x(point.when, first, last) + side * ASIDE, point) for point in points]
+        parts.append(f'<g class="{ear}">{_line(at)}{"".join(_drawn(ear, x, p) for x, p in at)}</g>')
+    return "".join(parts)
+
+
+def _x(when: float, first: float, last: float) -> float:
+    if first == last:
+        return 0.5 * (LEFT + RIGHT)
+    return LEFT + INSET + (when - first) / (last - first) * (RIGHT - LEFT - 2.0 * INSET)
+
+
+def _y(level_db_hl: float) -> float:
+    paper = table()["paper"]
+    top_db_hl, bottom_db_hl = paper["top_db_hl"], paper["bottom_db_hl"]
+    share = (level_db_hl - top_db_hl) / (bottom_db_hl - top_db_hl)
+    return float(TOP + min(max(share, 0.0), 1.0) * (BOTTOM - TOP))
+
+
+def _paper(ends: tuple[str, str]) -> str:
+    grid = "".join(
+        f'<path class="grid" d="M{LEFT:g} {_y(level):.1f}H{RIGHT:g}"/>'
+        f'<text x="{LEFT - 4:g}" y="{_y(level) + 3:.1f}" text-anchor="end">{level}</text>'
+        for level in TICKS_DB_HL
+    )
+    first, last = map(escape, ends)
+    below = BOTTOM + 14.0
+    frame = f"M{LEFT:g} {TOP:g}H{RIGHT:g}V{BOTTOM:g}H{LEFT:g}Z"
+    return (
+        f'{grid}<path class="frame" d="{frame}"/>'
+        f'<text x="{LEFT:g}" y="{below:g}">{first}</text>'
+        f'<text x="{RIGHT:g}" y="{below:g}" text-anchor="end">{last}</text>'
+    )
+
+
+def _line(at: Sequence[tuple[float, Point]]) -> str:
+    """Join what was measured; what was inferred is no part of it."""
+    way = [(x, point) for x, point in at if point.kind == Kind.MEASURED]
+    if len(way) < 2:
+        return ""
+    return (
+        f'<path class="way" d="M{"L".join(f"{x:.1f} {_y(p.level_db_hl):.1f}" for x, p in way)}"/>'
+    )
+
+
+def _drawn(ear: str, x: float, point: Point) -> str:
+    inferred = point.kind == Kind.INFERRED
+    drawn = ""
+    if point.low_db_hl is not None and point.high_db_hl is not None:
+        name = "band inferred" if inferred else "band"
+        ends = f"M{x:.1f} {_y(point.low_db_hl):.1f}V{_y(point.high_db_hl):.1f}"
+        drawn = f'<path class="{name}" d="{ends}"/>'
+    if inferred:
+        return drawn
+    symbols, arrows = table()["symbols"][ear], table()["arrows"]
+    place = f"translate({x:.1f} {_y(point.level_db_hl):.1f})"
+    shape = symbols["masked" if point.masked else "none"]["path"]
+    drawn += f'<path class="symbol" transform="{place} scale({SYMBOL:g})" d="{shape}"/>'
+    if point.kind in arrows:
+        side, way = table()["ears"][ear]["side"], arrows[point.kind]["way"]
+        turned = f"{place} scale({SYMBOL * side:g} {SYMBOL * way:g})"
+        drawn += f'<path class="symbol" transform="{turned}" d="{arrows["path"]}"/>'
+    return drawn

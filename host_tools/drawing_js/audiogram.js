@@ -1,0 +1,367 @@
+// Draws an audiogram: level downward, frequency in octaves, one octave as wide as 20 dB.
+//
+// The report's page, its step-through and the operator's page draw with this module, and with
+// nothing else. What a symbol looks like stands in symbols.json.
+
+import TABLE from "../symbols.json" with { type: "json" };
+
+const SVG = "http://www.w3.org/2000/svg";
+const PAPER = TABLE.paper;
+const UNITS_PER_DB = 3;
+const UNITS_PER_OCTAVE = PAPER.db_per_octave * UNITS_PER_DB;
+const [LEFT, TOP, RIGHT, BOTTOM] = [40, 8, 8, 36];
+const WIDTH = (PAPER.octaves + 2 * PAPER.margin_octaves) * UNITS_PER_OCTAVE;
+const HEIGHT = (PAPER.bottom_db_hl - PAPER.top_db_hl) * UNITS_PER_DB;
+const SYMBOL_UNITS = 7.5;
+const TONE_UNITS = 4;
+const LETTER_UNITS = 5.2; // of the small print, on average
+const ROUNDING = 10; // places are drawn to a tenth of a unit
+
+let drawings = 0; // each has names of its own for what it refers to
+
+const rounded = (units) => Math.round(units * ROUNDING) / ROUNDING;
+
+/** Where a frequency is drawn, in units of the drawing. */
+export const xOf = (hz) =>
+  rounded(LEFT + (Math.log2(hz / PAPER.first_hz) + PAPER.margin_octaves) * UNITS_PER_OCTAVE);
+
+/** Where a level is drawn, in units of the drawing. */
+export const yOf = (levelDbHl) => rounded(TOP + (levelDbHl - PAPER.top_db_hl) * UNITS_PER_DB);
+
+const onPaper = (levelDbHl) =>
+  Math.min(Math.max(levelDbHl, PAPER.top_db_hl), PAPER.bottom_db_hl);
+
+function element(name, attributes, parent) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  parent.append(made);
+  return made;
+}
+
+function write(text, at, attributes, parent) {
+  const made = element("text", { x: at[0], y: at[1], ...attributes }, parent);
+  made.textContent = text; // never as markup: it may have come from a file
+  return made;
+}
+
+const line = (points) => `M${points.map((point) => point.join(" ")).join("L")}`;
+
+/**
+ * Draw an audiogram into an SVG element, in the place of what it had.
+ *
+ * data: {
+ *   ears: [{
+ *     ear: "right" | "left",
+ *     thresholds: [{frequency_hz, kind, level_db_hl, low_db_hl, high_db_hl, masking, wide,
+ *                   confirmed_db_hl}],
+ *       kind: "measured", "above", "at-most", "perhaps-above", "inferred" or "unknown";
+ *       masking: "none", "masked" or "uncertain"; what is not known is null or left out;
+ *     curve: {frequencies_hz, mean_db_hl, low_db_hl, high_db_hl}: the band and, if it is there,
+ *       the mean of the posterior; without a curve the band joins those of the thresholds;
+ *     asked_hz: the frequencies of the tones that count: elsewhere the band is faint; without it
+ *       those of the thresholds that are not inferred;
+ *     tones: [{number, frequency_hz, level_db_hl, heard, counts, retest}]: heard is true, false
+ *       or null for unsure;
+ *     last, next: {frequency_hz, level_db_hl}: the tone just answered, and the one to come or
+ *       being played;
+ *   }],
+ *   earlier: [ears as above]: of earlier sessions, drawn thin below the others;
+ *   limit: {frequencies_hz, levels_db_hl}: what lies below is hatched;
+ *   norm: {median: {frequencies_hz, levels_db_hl}, spread: [the same, of 10 and 90 %]};
+ *   cells: [{frequency_hz, level_db_hl, from_hz, to_hz, step_db, share}]: the objective, 0 to 1;
+ *   watermark: text across the paper, "" for none;
+ * }
+ * words: {label, hz, db_hl, grades: {name: text}}: of the language of the page. Without grades
+ *   their zones have no names.
+ */
+export function drawAudiogram(svg, data, words) {
+  const name = `audiogram-${(drawings += 1)}`;
+  svg.replaceChildren();
+  svg.setAttribute("viewBox", `0 0 ${LEFT + WIDTH + RIGHT} ${TOP + HEIGHT + BOTTOM}`);
+  svg.classList.add("audiogram");
+  if (words.label) {
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", words.label);
+  }
+  drawZones(svg);
+  if (data.watermark) drawWatermark(svg, data.watermark);
+  if (data.limit) drawLimit(svg, data.limit, name);
+  drawGrid(svg, words);
+  drawGradeNames(svg, words.grades || {});
+  const clip = element("clipPath", { id: `${name}-paper` }, element("defs", {}, svg));
+  element("rect", { x: LEFT, y: TOP, width: WIDTH, height: HEIGHT }, clip);
+  const curves = element("g", { "clip-path": `url(#${name}-paper)` }, svg);
+  drawCells(curves, data.cells || []);
+  if (data.norm) drawNorm(curves, data.norm);
+  for (const ear of data.earlier || []) drawEarlier(curves, ear);
+  for (const ear of data.ears) drawBand(curves, ear, `${name}-${ear.ear}`);
+  // Symbols last, each on an edge of paper: no tone and no line lies over one.
+  for (const ear of data.ears) drawTones(svg, ear);
+  for (const ear of data.ears) drawLines(curves, ear);
+  for (const ear of data.ears) drawSymbols(svg, ear);
+  for (const ear of data.ears) drawRings(svg, ear);
+}
+
+// The paper.
+
+function drawZones(svg) {
+  element("rect", { class: "sheet", x: LEFT, y: TOP, width: WIDTH, height: HEIGHT }, svg);
+  const grades = TABLE.grades_db_hl;
+  for (let i = 1; i < grades.length; i += 2) {
+    const until = i + 1 < grades.length ? grades[i + 1][1] : PAPER.bottom_db_hl;
+    const [from, to] = [yOf(grades[i][1]), yOf(until)];
+    element("rect", { class: "zone", x: LEFT, y: from, width: WIDTH, height: to - from }, svg);
+  }
+}
+
+function drawWatermark(svg, text) {
+  const [x, y] = [LEFT + WIDTH / 2, TOP + HEIGHT / 2];
+  const turned = `translate(${x} ${y}) rotate(-42)`;
+  // Twelve letters go across; a longer word is written smaller.
+  const size = text.length > 12 ? { style: `font-size: ${(44 * 12) / text.length}px` } : {};
+  write(text, [0, 0], { class: "watermark", transform: turned, "text-anchor": "middle", ...size }, svg);
+}
+
+function drawLimit(svg, limit, name) {
+  const defs = element("defs", {}, svg);
+  const size = { width: 7, height: 7, patternUnits: "userSpaceOnUse" };
+  const turned = { patternTransform: "rotate(45)" };
+  const hatch = element("pattern", { id: `${name}-hatch`, ...size, ...turned }, defs);
+  element("path", { class: "hatch", d: "M0 0V7" }, hatch);
+  const edge = limit.frequencies_hz.map((hz, i) => [xOf(hz), yOf(onPaper(limit.levels_db_hl[i]))]);
+  const bottom = yOf(PAPER.bottom_db_hl);
+  const around = [[edge[0][0], bottom], ...edge, [edge.at(-1)[0], bottom]];
+  element("path", { fill: `url(#${name}-hatch)`, d: `${line(around)}Z` }, svg);
+  element("path", { class: "limit", d: line(edge) }, svg);
+}
+
+function drawGrid(svg, words) {
+  for (const hz of [...PAPER.ticks_hz, ...PAPER.between_hz]) {
+    const among = PAPER.between_hz.includes(hz) ? "grid between" : "grid";
+    element("path", { class: among, d: `M${xOf(hz)} ${TOP}v${HEIGHT}` }, svg);
+  }
+  for (const hz of PAPER.ticks_hz) {
+    const text = hz < 1000 ? `${hz}` : `${hz / 1000}k`;
+    write(text, [xOf(hz), TOP + HEIGHT + 14], { "text-anchor": "middle" }, svg);
+  }
+  for (let level = PAPER.top_db_hl; level <= PAPER.bottom_db_hl; level += 10) {
+    element("path", { class: "grid", d: `M${LEFT} ${yOf(level)}h${WIDTH}` }, svg);
+    const text = `${level}`.replace("-", "−");
+    write(text, [LEFT - 5, yOf(level) + 4], { "text-anchor": "end" }, svg);
+  }
+  write(words.hz || "Hz", [LEFT + WIDTH, TOP + HEIGHT + 30], { "text-anchor": "end" }, svg);
+  write(words.db_hl || "dB HL", [2, TOP + HEIGHT + 30], { "text-anchor": "start" }, svg);
+  element("rect", { class: "frame", x: LEFT, y: TOP, width: WIDTH, height: HEIGHT }, svg);
+}
+
+// On a strip of paper of their own: the hatching must not run through a word.
+function drawGradeNames(svg, names) {
+  TABLE.grades_db_hl.forEach(([grade, from], i) => {
+    const text = names[grade];
+    if (!text) return;
+    const [x, y] = [LEFT + 4, yOf(from) + 11];
+    const strip = { x: x - 3, y: y - 9, width: text.length * LETTER_UNITS + 5, height: 11 };
+    element("rect", { class: i % 2 ? "zone" : "sheet", ...strip }, svg);
+    write(text, [x, y], { class: "grade" }, svg);
+  });
+}
+
+function drawCells(group, cells) {
+  for (const cell of cells) {
+    const [left, right] = [xOf(cell.from_hz), xOf(cell.to_hz)];
+    const top = Math.max(yOf(cell.level_db_hl - cell.step_db / 2), TOP);
+    const height = yOf(cell.level_db_hl + cell.step_db / 2) - top;
+    const place = { x: left, y: top, width: right - left, height };
+    element("rect", { class: "cell", ...place, "fill-opacity": cell.share.toFixed(2) }, group);
+  }
+}
+
+function drawNorm(group, norm) {
+  const way = (of) => line(of.frequencies_hz.map((hz, i) => [xOf(hz), yOf(of.levels_db_hl[i])]));
+  element("path", { class: "norm", d: way(norm.median) }, group);
+  for (const edge of norm.spread || []) {
+    if (edge.frequencies_hz.length) element("path", { class: "norm spread", d: way(edge) }, group);
+  }
+}
+
+// What is known of an ear.
+
+function curveOf(ear) {
+  if (ear.curve) return ear.curve;
+  const known = ear.thresholds.filter((each) => each.low_db_hl != null && each.high_db_hl != null);
+  return {
+    frequencies_hz: known.map((each) => each.frequency_hz),
+    low_db_hl: known.map((each) => each.low_db_hl),
+    high_db_hl: known.map((each) => each.high_db_hl),
+  };
+}
+
+function askedHz(ear) {
+  if (ear.asked_hz) return ear.asked_hz;
+  const asked = (each) => each.kind !== "inferred" && each.kind !== "unknown";
+  return ear.thresholds.filter(asked).map((each) => each.frequency_hz);
+}
+
+// Faint all along, and strong, with an edge, where a tone that counts was asked near.
+function drawBand(group, ear, name) {
+  const curve = curveOf(ear);
+  if (!curve.frequencies_hz.length) return;
+  const points = (levels) => levels.map((level, i) => [xOf(curve.frequencies_hz[i]), yOf(level)]);
+  const [low, high] = [points(curve.low_db_hl), points(curve.high_db_hl)];
+  const around = `${line([...low, ...high.slice().reverse()])}Z`;
+  const clip = element("clipPath", { id: name }, group);
+  const half = PAPER.asked_octaves * UNITS_PER_OCTAVE;
+  for (const hz of askedHz(ear)) {
+    element("rect", { x: xOf(hz) - half, y: TOP, width: 2 * half, height: HEIGHT }, clip);
+  }
+  const own = element("g", { class: ear.ear }, group);
+  const asked = element("g", { "clip-path": `url(#${name})` }, own);
+  for (const [place, faint] of [[own, " faint"], [asked, ""]]) {
+    element("path", { class: `band${faint}`, d: around }, place);
+    for (const edge of [low, high]) element("path", { class: `edge${faint}`, d: line(edge) }, place);
+  }
+  if (curve.mean_db_hl) element("path", { class: "mean", d: line(points(curve.mean_db_hl)) }, own);
+}
+
+function drawTones(svg, ear) {
+  const group = element("g", { class: `tones ${ear.ear}` }, svg);
+  const symbols = ear.thresholds.filter(hasSymbol).map(placeOf);
+  for (const tone of ear.tones || []) {
+    if (tone.frequency_hz == null) continue;
+    const [x, y] = beside([xOf(tone.frequency_hz), yOf(tone.level_db_hl)], symbols, ear.ear);
+    const answer = tone.heard === null ? "unsure" : tone.heard ? "heard" : "silent";
+    const mark = element("g", { class: `tone ${answer}` }, group);
+    mark.setAttribute("transform", `translate(${x} ${y}) scale(${TONE_UNITS})`);
+    mark.dataset.number = tone.number;
+    toneInto(mark, answer, tone.counts !== false);
+    if (tone.retest) element("circle", { class: "ring", r: 1.6 }, mark);
+  }
+}
+
+// A tone that would lie on a symbol stands beside it, at its level, on the side without an arrow.
+function beside([x, y], symbols, ear) {
+  const reach = SYMBOL_UNITS + TONE_UNITS + 0.9; // half of the way from 3 to 4 kHz, at most
+  const hit = symbols.find(([sx, sy]) => Math.abs(sx - x) < reach && Math.abs(sy - y) < reach);
+  return hit ? [hit[0] - TABLE.ears[ear].side * reach, y] : [x, y];
+}
+
+function toneInto(mark, answer, counts) {
+  const shape = counts ? "counts" : "beside";
+  element("path", { d: TABLE.tones[shape] }, mark);
+  if (answer === "unsure") element("path", { class: "half", d: TABLE.tones[`${shape}_half`] }, mark);
+}
+
+// Measured neighbours are joined, dotted over what was inferred between them.
+function drawLines(group, ear) {
+  const own = element("g", { class: ear.ear }, group);
+  let way = [];
+  for (const each of ear.thresholds) {
+    const at = [xOf(each.frequency_hz), yOf(each.level_db_hl)];
+    if (each.kind === "inferred" && way.length) way.push(at);
+    else if (each.kind === "measured") {
+      way.push(at);
+      const kind = way.length < 3 ? "join" : "join inferred";
+      if (way.length > 1) element("path", { class: kind, d: line(way) }, own);
+      way = [at];
+    } else if (each.kind !== "inferred") way = [];
+  }
+}
+
+// Only what was asked has a symbol.
+const hasSymbol = (each) =>
+  each.level_db_hl != null && (each.kind === "measured" || TABLE.arrows[each.kind] !== undefined);
+
+const placeOf = (each) => [xOf(each.frequency_hz), yOf(onPaper(each.level_db_hl))];
+
+function drawSymbols(svg, ear) {
+  const group = element("g", { class: `thresholds ${ear.ear}` }, svg);
+  for (const each of ear.thresholds) {
+    if (hasSymbol(each)) drawOne(group, ear.ear, each);
+    if (each.confirmed_db_hl != null) drawConfirmed(group, each);
+  }
+}
+
+function drawOne(group, ear, each) {
+  const [x, y] = placeOf(each);
+  const mark = element("g", { class: "threshold", transform: `translate(${x} ${y})` }, group);
+  mark.dataset.frequencyHz = each.frequency_hz;
+  mark.dataset.kind = each.kind;
+  symbolInto(mark, ear, each.masking || "none", each.kind);
+  const side = TABLE.ears[ear].side;
+  const arrow = TABLE.arrows[each.kind];
+  let sign = arrow ? arrow.sign : "";
+  if (each.wide) sign += TABLE.signs.wide;
+  if (each.masking === "uncertain") sign += TABLE.signs.uncertain;
+  // Away from the arrow, on the inner side.
+  const place = { class: "sign", "text-anchor": side < 0 ? "start" : "end" };
+  if (sign) write(sign, [-side * (SYMBOL_UNITS + 2), -3], place, mark);
+}
+
+function symbolInto(mark, ear, masking, kind) {
+  const scale = `scale(${SYMBOL_UNITS})`;
+  const arrow = TABLE.arrows[kind];
+  const turned = arrow && `scale(${SYMBOL_UNITS * TABLE.ears[ear].side} ${SYMBOL_UNITS * arrow.way})`;
+  for (const layer of ["halo", "symbol"]) {
+    element("path", { class: layer, transform: scale, d: TABLE.symbols[ear][masking].path }, mark);
+    if (arrow) element("path", { class: layer, transform: turned, d: TABLE.arrows.path }, mark);
+  }
+}
+
+function drawConfirmed(group, each) {
+  const [x, y] = [xOf(each.frequency_hz), yOf(onPaper(each.confirmed_db_hl))];
+  const mark = element("g", { class: "confirmed", transform: `translate(${x} ${y})` }, group);
+  mark.dataset.frequencyHz = each.frequency_hz;
+  for (const layer of ["halo", "symbol"]) {
+    const scale = `scale(${SYMBOL_UNITS})`;
+    element("path", { class: layer, transform: scale, d: TABLE.confirmed.path }, mark);
+  }
+}
+
+function drawRings(svg, ear) {
+  const own = element("g", { class: ear.ear }, svg);
+  const symbols = ear.thresholds.filter(hasSymbol).map(placeOf);
+  const placed = (tone) => [xOf(tone.frequency_hz), yOf(tone.level_db_hl)];
+  const played = (tone) => tone && tone.frequency_hz != null;
+  if (played(ear.last)) { // around its mark, wherever that stands
+    const [cx, cy] = beside(placed(ear.last), symbols, ear.ear);
+    element("circle", { class: "last", cx, cy, r: 7 }, own);
+  }
+  if (played(ear.next)) {
+    const [cx, cy] = placed(ear.next);
+    element("circle", { class: "upcoming", cx, cy, r: 11 }, own);
+  }
+}
+
+function drawEarlier(group, ear) {
+  const own = element("g", { class: `earlier ${ear.ear}` }, group);
+  const shown = ear.thresholds.filter((each) => each.kind === "measured");
+  if (shown.length > 1) element("path", { class: "join", d: line(shown.map(placeOf)) }, own);
+  for (const each of shown) {
+    const [x, y] = placeOf(each);
+    const place = `translate(${x} ${y}) scale(${SYMBOL_UNITS * 0.6})`;
+    const path = TABLE.symbols[ear.ear][each.masking || "none"].path;
+    element("path", { class: "symbol", transform: place, d: path }, own);
+  }
+}
+
+/** Draw a symbol alone, for a legend: an ear's, as a masked one, or with an arrow. */
+export function drawSymbol(svg, ear, masking = "none", kind = "measured") {
+  const reach = kind === "measured" ? 1.4 : 2.5;
+  drawAlone(svg, reach * SYMBOL_UNITS, ear);
+  symbolInto(element("g", { class: "threshold" }, svg), ear, masking, kind);
+}
+
+/** Draw the mark of a tone alone, for a legend; answer: "heard", "unsure" or "silent". */
+export function drawTone(svg, answer, counts = true) {
+  drawAlone(svg, 1.5 * TONE_UNITS, "");
+  const mark = element("g", { class: `tone ${answer}`, transform: `scale(${TONE_UNITS})` }, svg);
+  toneInto(mark, answer, counts);
+}
+
+function drawAlone(svg, reach, ear) {
+  svg.replaceChildren();
+  svg.setAttribute("viewBox", `${-reach} ${-reach} ${2 * reach} ${2 * reach}`);
+  svg.classList.add("audiogram", "alone");
+  if (ear) svg.classList.add(ear);
+  svg.setAttribute("aria-hidden", "true");
+}

@@ -1,0 +1,127 @@
+"""Who was tested, by whom and where, as a clinic files it: what the device is never told.
+
+It comes from a file that stays on the host, and stands on paper alone: no journal and no export has
+it.
+"""
+
+import argparse
+import datetime
+import tomllib
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Final
+
+from firmware_py.procedure.person import Person
+from firmware_py.procedure.printable import printable
+from host_tools.errors import HostError
+
+LINE_LETTERS_MAX: Final = 80  # a line of the heading has no room for more
+COMMENTS_LETTERS_MAX: Final = 2000  # half a page
+FILE_BYTES_MAX: Final = 64 * 1024
+AGE_SLACK_YEARS: Final = 1.0  # an age may have been told in years and a part, or before a birthday
+EXAMPLE: Final = """\
+The heading of paper (FILE.toml): name, birth_date, tester, place and comments, each may be missing.
+  name = "Maria Jansen"
+  birth_date = 1957-03-08
+  tester = "A. Meyer"
+  place = "Audiology, room 4"
+"""
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What a clinic writes above a result; "" and None: it was not told."""
+
+    name: str = ""  # of who was tested
+    birth_date: datetime.date | None = None
+    tester: str = ""
+    place: str = ""
+    comments: str = ""  # in lines
+
+    def age_years(self, tested: str) -> int | None:
+        """Return the age at a test, in whole years; None: the birth date was not told."""
+        if self.birth_date is None:
+            return None
+        day, born = datetime.datetime.fromisoformat(tested).date(), self.birth_date
+        before = (day.month, day.day) < (born.month, born.day)
+        return day.year - born.year - before
+
+    def check(self, path: Path | None, person: Person, tested: str) -> None:
+        """Refuse a birth date that is not that of who was tested.
+
+        Parameters
+        ----------
+        path : Path
+            The heading's file, for the message.
+        person : Person
+            As the device was told.
+        tested : str
+            When, ISO 8601.
+
+        Raises
+        ------
+        HostError
+            It lies after the test, or makes another age than the device was told.
+        """
+        years = self.age_years(tested)
+        if self.birth_date is None or years is None:
+            return
+        told, day = f"{path}: birth_date is {self.birth_date.isoformat()}", tested[:10]
+        if years < 0:
+            raise HostError(f"{told}, which lies after the test of {day}")
+        if person.age_years is not None and abs(years - person.age_years) > AGE_SLACK_YEARS:
+            raise HostError(
+                f"{told}, which makes {years} years at the test of {day}; the "
+                f"device was told {person.age_years:g}. One of them is of somebody else, or the "
+                "device's clock is wrong"
+            )
+
+
+NO_HEADING: Final = Heading()
+
+
+def add_heading_argument(p: argparse.ArgumentParser) -> None:
+    """Add --heading to a command."""
+    p.add_argument(
+        "--heading", type=Path, metavar="FILE.toml",
+        help="who was tested, by whom and where, for paper (.pdf, .png, .svg) alone",
+    )  # fmt: skip
+
+
+def read_heading(path: Path | None) -> Heading:
+    """Read a heading; without a file it is empty.
+
+    Raises
+    ------
+    HostError
+        It cannot be read, or says what no heading has.
+    """
+    if path is None:
+        return NO_HEADING
+    try:
+        with path.open("rb") as file:
+            content = file.read(FILE_BYTES_MAX + 1)
+    except OSError as error:
+        raise HostError(f"--heading {str(path)!r} cannot be read: {error.strerror}") from None
+    if len(content) > FILE_BYTES_MAX:
+        raise HostError(f"{path}: is larger than {FILE_BYTES_MAX} bytes; that is no heading")
+    try:
+        told = tomllib.loads(content.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise HostError(f"{path}: is no TOML: {error}") from None
+    return Heading(**{name: _checked(path, name, value) for name, value in told.items()})
+
+
+def _checked(path: Path, name: str, value: Any) -> Any:
+    known = [each.name for each in fields(Heading)]
+    if name not in known:
+        raise HostError(f"{path}: {name!r} is not known; allowed are {', '.join(known)}")
+    if name == "birth_date":
+        if type(value) is datetime.date:
+            return value
+        raise HostError(f"{path}: birth_date is {value!r}; allowed is a date such as 1957-03-08")
+    most = COMMENTS_LETTERS_MAX if name == "comments" else LINE_LETTERS_MAX
+    if not isinstance(value, str) or len(value) > most:
+        raise HostError(f"{path}: {name} is {value!r}; allowed are up to {most} letters")
+    lines = [printable(line) for line in value.strip().splitlines()]
+    return "\n".join(lines) if name == "comments" else " ".join(lines)

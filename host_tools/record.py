@@ -1,0 +1,152 @@
+"""What stands above every result that a clinic files: who, when, where, with what, and how."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from firmware_py.archive import COMPLETE, UNFINISHED
+from firmware_py.calibration.in_force import CalibrationInForce
+from firmware_py.procedure.settings import NONE, OFF
+from host_tools.catalogue import Catalogue
+from host_tools.catalogue.remarks import told
+from host_tools.heading import Heading
+from host_tools.recorded import RecordedSession
+
+SEXES: Final = {"F": "female", "M": "male"}
+
+
+def calibration_words(calibration: CalibrationInForce, catalogue: Catalogue) -> str:
+    """Return the state of a calibration, and why it is that."""
+    _, between, why = calibration.headline.partition(": ")
+    state = catalogue.say("report", calibration.state.lower())
+    return f"{state}{between}{told(why, catalogue)}"
+
+
+@dataclass(frozen=True)
+class RecordOfTest:
+    """A session as its paper begins, in a language."""
+
+    session: RecordedSession
+    heading: Heading
+    catalogue: Catalogue
+
+    def say(self, key: str, /, **parts: str) -> str:
+        """Return a sentence of the record."""
+        return self.catalogue.say("record", key, **parts)
+
+    @property
+    def final(self) -> bool:
+        """Return whether the test came to its own end, and its record is whole and true."""
+        return not self._why_not_final()
+
+    @property
+    def standing(self) -> str:
+        """Return whether it is final, in words."""
+        why = self._why_not_final()
+        return self.say("not_final", why=why) if why else self.say("final")
+
+    def _why_not_final(self) -> str:
+        outcome = self.session.result.outcome or UNFINISHED
+        if outcome != COMPLETE:
+            return self.catalogue.say("report", f"status_{outcome}")
+        if not self.session.complete or self.session.state.differences:
+            return self.catalogue.say("report", "not_as_recorded")
+        return ""
+
+    @property
+    def person(self) -> str:
+        """Return who was tested, in short."""
+        told = self.heading.name or self.session.person.identifier
+        return told or self.catalogue.say("report", "no_identifier")
+
+    @property
+    def day(self) -> str:
+        """Return when the test was."""
+        return self.catalogue.date(self.session.header.started)
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return everything that is known, name and value; what is not is said to be not told."""
+        return [(self.say(key), value) for key, value in (*self._who(), *self._what())]
+
+    def _who(self) -> list[tuple[str, str]]:
+        heading, person, header = self.heading, self.session.person, self.session.header
+        missing = self.say("not_told")
+        born = heading.birth_date
+        status = self.catalogue.say("report", f"status_{self.session.result.outcome or UNFINISHED}")
+        session = self.say("session_value", session=str(header.session), status=status)
+        return [
+            ("name", heading.name or missing),
+            ("tested", self.catalogue.time(header.started)),
+            ("identifier", person.identifier or missing),
+            ("session", session),
+            ("birth_date", self.catalogue.date(born.isoformat()) if born else missing),
+            ("tester", heading.tester or missing),
+            ("age_sex", self._age_and_sex() or missing),
+            ("place", heading.place or missing),
+        ]
+
+    def _age_and_sex(self) -> str:
+        person, said = self.session.person, []
+        age_years = person.age_years
+        if age_years is None:
+            age_years = self.heading.age_years(self.session.header.started)
+        if age_years is not None:
+            key = "age_one" if age_years == 1 else "age"
+            age = self.catalogue.number(age_years, "g")
+            said.append(self.catalogue.say("report", key, age=age))
+        if person.sex is not None:
+            said.append(self.catalogue.say("report", SEXES[person.sex]))
+        return ", ".join(said)
+
+    def _what(self) -> list[tuple[str, str]]:
+        settings, header = self.session.settings, self.session.header
+        serial = self.session.state.board.serial
+        device = self.say("device_alone", version=header.firmware)
+        if serial:
+            device = self.say("device_value", version=header.firmware, serial=serial)
+        conduct = self.say(f"conduct_{settings.conduct}")
+        if settings.confirm != NONE:
+            conduct = self.say("conduct_confirmed", conduct=conduct)
+        noise = any(trial.noise_db_hl is not None for trial in self.session.trials)
+        masking = "masking_automatic" if noise else "masking_not_needed"
+        masking = "masking_off" if settings.masking == OFF else masking
+        transducer, calibration, meter = self._calibration()
+        return [
+            ("device", device),
+            calibration,
+            transducer,
+            meter,
+            ("method", self.say("method_value", profile=settings.profile)),
+            ("conduct", conduct),
+            ("masking", self.say(masking)),
+        ]
+
+    def _calibration(self) -> list[tuple[str, str]]:
+        """Return transducer, calibration and meter, as the calibration in force has them."""
+        judged = self.session.calibration
+        state = self.catalogue.say("report", judged.state.lower())
+        made = judged.calibration
+        if made is None:
+            return [
+                ("transducer", self.say("transducer_unknown")),
+                ("calibration", calibration_words(judged, self.catalogue)),
+                ("meter", self.say("not_told")),
+            ]
+        about, transducer = made.content["calibration"], made.content["transducer"]
+        kind = self.say(f"kind_{made.kind.replace('-', '_')}")
+        return [
+            ("transducer", self.say(
+                "transducer_value", name=transducer["name"], kind=kind,
+                left=transducer["serial_left"], right=transducer["serial_right"],
+            )),
+            ("calibration", self.say(
+                "calibration_value", state=state, technician=about["technician"],
+                date=self.catalogue.date(made.date.isoformat()),
+                due=self.catalogue.date(made.due.isoformat()),
+            )),
+            ("meter", self.say("meter_value", meter=about["meter"], serial=about["meter_serial"])),
+        ]  # fmt: skip
+
+    def signature(self) -> list[tuple[str, str]]:
+        """Return the lines to sign on."""
+        lines = (("signed_name", self.heading.tester), ("signed_on", ""), ("signed", ""))
+        return [(self.say(key), value) for key, value in lines]

@@ -1,0 +1,64 @@
+"""A directory of journals of several people, for what is said of people."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from device.simulator.audiogram import Audiogram
+from device.simulator.listener import EARS, SimulatedListener
+from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
+from firmware_py.journal import read_journal
+from firmware_py.procedure.person import Person as Told
+from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, Settings
+from tests.calibration import calibrations
+from tests.firmware.world import World
+from tests.host.journals import write_again
+
+FREQUENCIES_HZ: Final = tuple(float(f) for f in AUDIOGRAM_FREQUENCIES_HZ)
+BEFORE_DB_HL: Final = (10.0, 10.0, 10.0, 15.0, 15.0, 20.0, 25.0, 30.0, 30.0, 30.0)
+WORSE_DB: Final = 30.0
+
+
+def an_ear(worse_db: float) -> Audiogram:
+    levels = [
+        level + (worse_db if f >= 3000.0 else 0.0)
+        for f, level in zip(FREQUENCIES_HZ, BEFORE_DB_HL, strict=True)
+    ]
+    return Audiogram(FREQUENCIES_HZ, tuple(levels))
+
+
+def a_session(
+    directory: Path,
+    number: int,
+    day: str,
+    worse_db: float,
+    told: Told,
+    calibration: CalibrationOnFile | None = None,
+) -> Path:
+    """Measure the left ear of a listener, whose right one is not tested, and return the journal."""
+    listener = SimulatedListener(
+        dict.fromkeys(EARS, an_ear(worse_db)), lapse_rate=0.0, false_alarm_rate=0.0, seed=number
+    )
+    place = directory.parent / f"device-{number}"
+    place.mkdir()
+    calibrated = calibrations.on_file() if calibration is None else calibration
+    world = World(place, listener, calibration=calibrated)
+    world.begin(Settings.from_record({"ears": "left", "seed": number, "masking": "off"}), told)
+    world.finish()
+    world.close()
+    header, *records = read_journal(world.journal()).records
+    path = directory / f"session-{number:06d}.journal"
+    write_again(path, {**header, "session": number, "started": f"{day}T09:30:00+00:00"}, records)
+    return path
+
+
+def write_clinic(directory: Path) -> None:
+    """Write the journals of an ear that grew worse, one that did not, and others."""
+    worse, same, sexes = Told(60, "M", "W-1"), Told(40, "F", "S-2"), Told(30, "F", "T-3")
+    a_session(directory, 1, "2026-03-01", WORSE_DB, worse)
+    a_session(directory, 2, "2021-03-01", 0.0, worse)  # the later file is the earlier day
+    a_session(directory, 3, "2022-03-01", 0.0, same)
+    a_session(directory, 4, "2024-03-01", 0.0, same)
+    a_session(directory, 5, "2022-01-01", 0.0, sexes, NO_CALIBRATION)
+    a_session(directory, 6, "2023-01-01", WORSE_DB, replace(sexes, sex="M"), NO_CALIBRATION)
+    a_session(directory, 7, "2023-02-01", 0.0, Told())

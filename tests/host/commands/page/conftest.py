@@ -1,0 +1,128 @@
+"""A browser, the page as a file, and what an operator does with it."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+
+from firmware_py.inference.library import chosen_library
+from host_tools.main import main
+from tests.firmware.rig import REPO
+from tests.host.commands.page.rig import Device, FarPort, StandIn
+from tests.host.commands.report.test_browser import CHROMIUM, OPTIONS
+
+SETTLED_MS: Final = 60_000  # on a busy machine
+SIZE: Final[ViewportSize] = {"width": 1024, "height": 768}
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Return a browser without any history of its own."""
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium here: apt install chromium")
+    if chosen_library() is None:
+        pytest.skip("a page does not see what runs the kernels: it is tried with the library")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(
+            executable_path=CHROMIUM, headless=True, args=OPTIONS, timeout=60_000
+        )
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="session")
+def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the page as a file."""
+    out = tmp_path_factory.mktemp("page") / "operator.html"
+    assert main(["page", "-o", str(out)]) == 0
+    return out
+
+
+@pytest.fixture
+def device(tmp_path: Path) -> Iterator[Device]:
+    """Return a device whose firmware is not started yet."""
+    with Device(tmp_path / "data") as made:
+        yield made
+
+
+class Operator:
+    """Somebody with a browser: pages are opened from a file, or as a bridge serves them."""
+
+    def __init__(self, browser: Browser, html: Path) -> None:
+        self._browser = browser
+        self._html = html
+        self._undo = ExitStack()
+        self.wrong: list[str] = []  # what a page said to its developers
+        self.asked: list[str] = []  # what a page asked for
+        self.context: BrowserContext | None = None
+
+    def open(
+        self,
+        end: StandIn | None = None,
+        url: str = "",
+        *,
+        bypass_csp: bool = False,
+        without_serial: bool = False,
+    ) -> Page:
+        """Open the page, in a further tab of the same browser if there is one already."""
+        if self.context is None:
+            self.context = self._browser.new_context(
+                viewport=SIZE, locale="en-GB", bypass_csp=bypass_csp
+            )
+            self._undo.callback(self.context.close)
+        page = self.context.new_page()
+        page.set_default_timeout(SETTLED_MS)
+        page.on("console", lambda message: self.wrong.append(message.text))
+        page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        page.on("request", lambda request: self.asked.append(request.url))
+        if end is not None:
+            page.add_init_script(end.script)
+        if without_serial:
+            page.add_init_script("delete Navigator.prototype.serial")
+        page.goto(url or self._html.as_uri())
+        return page
+
+    def connect(self, end: StandIn) -> Page:
+        """Open the page as a file, and connect it by a click."""
+        page = self.open(end)
+        page.click("#choose")
+        return page
+
+    def close(self) -> None:
+        """Close the browser's window."""
+        self._undo.close()
+
+
+@pytest.fixture
+def operator(browser: Browser, html: Path) -> Iterator[Operator]:
+    """Return an operator; a page that complains, or asks for anything outside, is an error."""
+    made = Operator(browser, html)
+    yield made
+    made.close()
+    assert made.wrong == []
+    assert [url for url in made.asked if not url.startswith(("file:", "http://127.0.0.1:"))] == []
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[[FarPort], str]]:
+    """Return what starts `gp-pta page PORT` and returns the address that it prints."""
+    with ExitStack() as undo:
+
+        def start(end: FarPort) -> str:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "host_tools.main", "page", str(end.name)],
+                cwd=REPO, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            )  # fmt: skip
+            undo.callback(process.communicate)
+            undo.callback(process.terminate)
+            assert process.stdout is not None
+            return process.stdout.readline().strip()
+
+        yield start

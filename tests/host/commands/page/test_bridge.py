@@ -1,0 +1,182 @@
+"""The bridge: who gets the page and the console, and what becomes of the port."""
+
+import http.client
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin
+
+from host_tools.commands.page.bridge import BUSY, HOST, NO_PORT, UNPLUGGED, Bridge
+from tests.host.commands.page.rig import Cable, FarPort
+from tests.host.journals import Refused
+
+WAIT_S = 30.0
+PAGE = "<!doctype html><title>a page</title>"
+
+
+@pytest.fixture
+def cable() -> Iterator[Cable]:
+    made = Cable()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def far(cable: Cable, tmp_path: Path) -> Iterator[FarPort]:
+    made = FarPort(cable, tmp_path / "console")
+    yield made
+    if made.name.is_symlink():
+        made.close()
+
+
+@pytest.fixture
+def told() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def bridge(far: FarPort, told: list[str]) -> Iterator[Bridge]:
+    with Bridge(str(far.name), PAGE, told.append) as made:
+        yield made
+
+
+def asked(bridge: Bridge, path: str | None = None, **headers: str) -> tuple[int, str]:
+    """Ask for a page as a browser does; return status and content."""
+    place = urlsplit(bridge.address)
+    connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=WAIT_S)
+    connection.request("GET", place.path if path is None else path, headers=headers)
+    answer = connection.getresponse()
+    content = answer.read().decode()
+    connection.close()
+    return answer.status, content
+
+
+def joined(bridge: Bridge, *, token: str = "", origin: str = "") -> ClientConnection:
+    """Ask for the console as the page does."""
+    place = urlsplit(bridge.address)
+    path = f"/{token}/" if token else place.path
+    own = Origin(origin or f"http://{place.netloc}")
+    return connect(f"ws://{place.netloc}{path}console", origin=own, open_timeout=WAIT_S, proxy=None)
+
+
+def heard(page: ClientConnection, wanted: bytes) -> bytes:
+    """Return what comes from the port, until it has so many bytes."""
+    come = b""
+    while len(come) < len(wanted):
+        data = page.recv(WAIT_S)
+        assert isinstance(data, bytes)
+        come += data
+    return come
+
+
+def closed_with(page: ClientConnection) -> int | None:
+    with suppress(ConnectionClosed):
+        for _ in page:  # until it is closed
+            continue
+    return page.close_code
+
+
+def test_the_page_is_had_with_the_token_alone(bridge: Bridge) -> None:
+    assert asked(bridge) == (200, PAGE)
+    for path in ("/", "/console", "/x/", f"{urlsplit(bridge.address).path}x", "/../"):
+        status, content = asked(bridge, path)
+        assert status == 404, path
+        assert PAGE not in content
+
+
+def test_each_bridge_has_another_token(far: FarPort, bridge: Bridge) -> None:
+    with Bridge(str(far.name), PAGE, print) as other:
+        assert urlsplit(other.address).path != urlsplit(bridge.address).path
+        assert len(urlsplit(other.address).path) > 30
+
+
+def test_it_listens_on_this_machine_only(bridge: Bridge) -> None:
+    place = urlsplit(bridge.address)
+    assert place.hostname == HOST == "127.0.0.1"
+    with socket.socket() as other:
+        other.settimeout(WAIT_S)
+        with pytest.raises(OSError, match="refused"):
+            other.connect(("127.0.0.2", place.port))
+
+
+def test_a_name_that_leads_here_gets_nothing(bridge: Bridge) -> None:
+    """A page of somebody else's name, which was made to lead to this machine, is another origin."""
+    assert asked(bridge, Host="evil.example")[0] == 403
+
+
+@pytest.mark.parametrize(
+    ("token", "origin"),
+    [("wrong", ""), ("", "http://evil.example"), ("", "null"), ("", "https://127.0.0.1")],
+)
+def test_a_socket_without_token_or_of_another_origin_is_refused(
+    token: str, origin: str, bridge: Bridge, cable: Cable
+) -> None:
+    with pytest.raises(InvalidStatus, match="404"):
+        joined(bridge, token=token, origin=origin)
+
+
+def test_what_the_page_types_comes_to_the_firmware(
+    bridge: Bridge, far: FarPort, cable: Cable
+) -> None:
+    every = bytes(range(256)) * 4
+    with joined(bridge) as page:
+        assert page.recv(WAIT_S) == str(far.name)
+        page.send(every)
+        assert firmware_hears(cable, len(every)) == every
+
+
+def firmware_hears(cable: Cable, count: int) -> bytes:
+    with open(cable.port, "rb", buffering=0) as port:
+        come = b""
+        while len(come) < count:
+            come += port.read(count - len(come))
+    return come
+
+
+def test_what_the_firmware_says_comes_to_the_page(bridge: Bridge, cable: Cable) -> None:
+    every = bytes(range(256)) * 4
+    with joined(bridge) as page:
+        page.recv(WAIT_S)
+        with open(cable.port, "wb", buffering=0) as port:
+            port.write(every)
+        assert heard(page, every) == every
+
+
+def test_a_second_page_is_refused_and_the_first_goes_on(
+    bridge: Bridge, cable: Cable, told: list[str]
+) -> None:
+    with joined(bridge) as first:
+        first.recv(WAIT_S)
+        with joined(bridge) as second:
+            assert closed_with(second) == BUSY
+        first.send(b"HELP\r")
+        assert firmware_hears(cable, 5) == b"HELP\r"
+    assert "a second page was told that another one has the device" in told
+
+
+def test_a_port_that_is_not_there_is_said_and_tried_again(bridge: Bridge, far: FarPort) -> None:
+    far.pull()
+    with joined(bridge) as page:
+        assert closed_with(page) == NO_PORT
+        assert "console" in str(page.close_reason)
+    far.plug()
+    with joined(bridge) as page:
+        assert page.recv(WAIT_S) == str(far.name)
+
+
+def test_a_pulled_cable_is_said(bridge: Bridge, far: FarPort) -> None:
+    with joined(bridge) as page:
+        page.recv(WAIT_S)
+        far.pull()
+        assert closed_with(page) == UNPLUGGED
+
+
+def test_nothing_can_listen_where_something_does(bridge: Bridge, refused: Refused) -> None:
+    at = urlsplit(bridge.address).port
+    assert f"nothing can listen at 127.0.0.1:{at}" in refused("page", "/dev/null", "--listen", at)

@@ -1,0 +1,156 @@
+"""A whole test from the page by clicks, on a real firmware, over both ways to the device."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from firmware_py.archive import recorded_result
+from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.results import SessionResult
+from tests.host.commands.page.conftest import SETTLED_MS, Operator
+from tests.host.commands.page.rig import LOCKED, PIN, Device, FarPort, StandIn
+
+pytestmark = pytest.mark.xdist_group("page")
+expect.set_options(timeout=SETTLED_MS)
+
+
+def type_person(page: Page) -> None:
+    page.fill("#identifier", "P-17")
+    page.fill("#birth_year", "1958")
+    page.select_option("#sex", "F")
+    page.fill("#name", "Zoë <b>Bold</b>")
+
+
+def enter_pin(page: Page, pin: str = PIN) -> None:
+    page.fill("#pin", pin)
+    page.click("#pin-dialog button.main")
+
+
+def answers_of(page: Page, count: int) -> None:
+    """Wait until so many answers are listed."""
+    page.locator("#answers tr").nth(count - 1).wait_for(state="attached")
+
+
+def shown_levels(page: Page) -> dict[str, list[str]]:
+    """Return the levels of the result's tables by ear, as they are written."""
+    return {
+        ear: page.locator(f"#result-tables table.{ear} tbody tr td:nth-child(2)").all_inner_texts()
+        for ear in ("right", "left")
+        if page.locator(f"#result-tables table.{ear}").count()
+    }
+
+
+SIGNS = {Kind.MEASURED: "", Kind.ABOVE: "> ", Kind.AT_MOST: "≤ ", Kind.PERHAPS_ABOVE: "? "}
+
+
+def level_words(level_db_hl: float) -> str:
+    """Return a level as a browser rounds it: halves away from zero."""
+    whole = int(abs(level_db_hl) + 0.5)
+    return f"−{whole}" if level_db_hl < 0 and whole else str(whole)
+
+
+def recorded_levels(result: SessionResult) -> dict[str, list[str]]:
+    """Return the same of the journal's result."""
+    found: dict[str, list[str]] = {}
+    for ear in result.ears:
+        words = found.setdefault(ear.ear, [])
+        for reading in map(read, ear.thresholds):
+            if reading.level_db_hl is None:
+                words.append("–")
+            elif reading.kind == Kind.INFERRED:
+                words.append(f"({level_words(reading.level_db_hl)})")
+            else:
+                sign = SIGNS[reading.kind]
+                words.append(f"{sign}{level_words(reading.level_db_hl)}{'*' * reading.doubtful}")
+    return found
+
+
+def run_whole_test(page: Page, end: StandIn | FarPort, replug: Callable[[], None]) -> None:
+    """Run a test of both ears: a PIN, a pause with a reload in it, and a pulled cable."""
+    expect(page.locator("#status")).to_have_text("Connected. No test is under way.")
+    type_person(page)
+    page.click("#start")
+    enter_pin(page)
+    expect(page.locator("#view-live")).to_be_visible()
+    answers_of(page, 3)
+
+    page.click("#pause")
+    expect(page.locator("#now-state")).to_have_text("PAUSED")
+    tones = page.locator("#live-ears figcaption").all_inner_texts()
+    page.reload()
+    expect(page.locator("#now-state")).to_have_text("PAUSED")
+    expect(page.locator("#answers-before")).to_be_visible()
+    assert page.locator("#live-ears figcaption").all_inner_texts() == tones
+
+    page.click("#pause")
+    answers_of(page, 2)
+    expect(page.locator("#now-tone")).to_contain_text("Hz at")  # a tone sounds
+    end.pull()
+    expect(page.locator("#problems")).to_contain_text("The device is gone")
+    expect(page.locator("#problems")).to_contain_text("It goes on at the device")
+    replug()
+    expect(page.locator("#view-live, #view-result")).not_to_have_count(0)
+    expect(page.locator("#view-result")).to_be_visible(timeout=4 * SETTLED_MS)
+    expect(page.locator("#result-outcome")).to_have_text("Final: the test came to its end.")
+
+
+def check_result(page: Page, journal: Path) -> None:
+    recorded = recorded_result(journal)
+    assert recorded.result.outcome == "complete"
+    assert [ear.ear for ear in recorded.result.ears] != []
+    assert len(recorded.result.ears) == 2
+    assert shown_levels(page) == recorded_levels(recorded.result)
+    assert recorded.header.person.identifier == "P-17"
+    assert recorded.header.person.sex == "F"
+    about = page.locator("#result-about").inner_text()
+    assert "Zoë <b>Bold</b>" in about
+    assert "P-17" in about
+    stray = str(recorded.result.stray_presses)
+    row = page.locator("#result-quality tr", has_text="presses without a tone")
+    assert row.locator("td").first.inner_text() == stray
+
+
+def test_a_whole_test_by_clicks_over_web_serial(device: Device, operator: Operator) -> None:
+    device.start(config=LOCKED)
+    end = device.stand_in()
+    page = operator.connect(end)
+
+    def replug() -> None:
+        end.plug()
+        page.evaluate("navigator.serial.plug()")
+
+    run_whole_test(page, end, replug)
+    check_result(page, device.rig.journal())
+    assert page.evaluate("navigator.serial.asked") == 0, "nobody chose the port again"
+
+
+def test_a_whole_test_by_clicks_through_the_served_bridge(
+    device: Device, operator: Operator, serve: Callable[[FarPort], str]
+) -> None:
+    device.start(config=LOCKED)
+    end = device.far_port()
+    address = serve(end)
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", address)
+    page = operator.open(url=address)
+    run_whole_test(page, end, end.plug)
+    check_result(page, device.rig.journal())
+
+
+def test_a_test_goes_on_to_its_end_without_a_page(device: Device, operator: Operator) -> None:
+    device.start()
+    end = device.stand_in()
+    page = operator.connect(end)
+    page.check("input[name=ears][value=RIGHT]")
+    page.click("#start")
+    answers_of(page, 2)
+    page.close()
+    device.rig.wait(
+        lambda: '"what":"finish"' in device.rig.journal().read_text("utf-8").replace(" ", "")
+    )
+
+    page = operator.connect(end)
+    expect(page.locator("#view-result")).to_be_visible()
+    assert shown_levels(page) == recorded_levels(recorded_result(device.rig.journal()).result)

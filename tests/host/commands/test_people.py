@@ -1,0 +1,361 @@
+"""`gp-pta sessions --people`: who changed, told from two posteriors; and a page of it."""
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
+from host_tools.catalogue import LANGUAGES, catalogue_of
+from host_tools.commands.sessions.change import (
+    CHANGED,
+    FALSE_ALARMS,
+    NOTICED,
+    SHIFT_DB,
+    EarPosterior,
+    change_between,
+    refit_sd_db,
+)
+from host_tools.commands.sessions.entry import Entry, entry_of
+from host_tools.commands.sessions.people import Person, Visit, people_of
+from host_tools.commands.sessions.people_page import people_page
+from host_tools.commands.sessions.people_words import PeopleWords
+from host_tools.main import main
+from host_tools.recorded import read_true_session
+from tests.host.commands.clinic import WORSE_DB, write_clinic
+from tests.host.journals import GOLDEN, GpPta, Refused, rewrite
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a directory: an ear that grew worse, one that did not, and somebody else."""
+    directory = tmp_path_factory.mktemp("clinic") / "journals"
+    directory.mkdir()
+    write_clinic(directory)
+    return directory
+
+
+def people_in(directory: Path, gp_pta: GpPta) -> dict[str, Any]:
+    code, out, _ = gp_pta("sessions", directory, "--people", "--json")
+    assert code == 0
+    return {person["identifier"]: person for person in json.loads(out)["people"]}
+
+
+# The probability
+
+
+def posterior(
+    mean_db_hl: list[float],
+    sd_db: float = 2.0,
+    shared_db: float = 0.0,
+    limit_db_hl: float = np.inf,
+) -> EarPosterior:
+    """Return one Gaussian with this SD at each frequency, some of it shared by all."""
+    count = len(mean_db_hl)
+    covariance = np.diag([sd_db**2 - shared_db**2] * count) + shared_db**2
+    return EarPosterior(
+        AUDIOGRAM_FREQUENCIES_HZ[:count],
+        np.ones(1),
+        np.array([mean_db_hl]),
+        covariance[np.newaxis],
+        np.full(count, -np.inf),
+        np.full(count, limit_db_hl),
+    )
+
+
+@pytest.mark.parametrize("shift_db", [-25.0, 0.0, 8.0, 10.0, 15.0])
+def test_the_probability_of_one_frequency_is_that_of_a_gaussian(shift_db: float) -> None:
+    change = change_between(posterior([30.0], 3.0), posterior([30.0 + shift_db], 2.0))
+    assert change is not None
+    sd_db = np.sqrt(3.0**2 + 2.0**2 + 2.0 * refit_sd_db(250.0) ** 2)
+    spread = stats.norm(shift_db, sd_db)
+    exact = spread.cdf(-SHIFT_DB) + spread.sf(SHIFT_DB)
+
+    assert change.probability == pytest.approx(exact, abs=0.015)
+    (shift,) = change.shifts
+    assert shift.probability == change.probability
+    assert shift.mean_db == pytest.approx(shift_db, abs=0.2)
+    assert (shift.low_db, shift.high_db) == pytest.approx(spread.interval(0.95), abs=0.5)
+
+
+def test_any_frequency_counts_and_what_they_share_counts_once() -> None:
+    apart = change_between(posterior([30.0] * 8, 4.0), posterior([30.0] * 8, 4.0))
+    shared = change_between(posterior([30.0] * 8, 4.0, 3.9), posterior([30.0] * 8, 4.0, 3.9))
+    assert apart is not None
+    assert shared is not None
+    refit = [2.0 * refit_sd_db(f) ** 2 for f in AUDIOGRAM_FREQUENCIES_HZ[:8]]
+    none = np.prod([1.0 - 2.0 * stats.norm.sf(10.0, 0.0, np.sqrt(32.0 + v)) for v in refit])
+
+    assert apart.probability == pytest.approx(1.0 - none, abs=0.015)
+    assert max(shift.probability for shift in shared.shifts) < shared.probability
+    assert shared.probability < apart.probability - 0.1
+
+
+def test_a_mixture_is_drawn_from_by_its_weights() -> None:
+    two = EarPosterior(
+        (1000,), np.array([0.25, 0.75]), np.array([[0.0], [60.0]]), np.full((2, 1, 1), 1.0),
+        np.array([-np.inf]), np.array([np.inf]),
+    )  # fmt: skip
+    drawn = two.draws_db_hl(np.random.default_rng(1), 20_000)
+    assert float((drawn > 30.0).mean()) == pytest.approx(0.75, abs=0.02)
+    assert float(drawn[drawn > 30.0].std()) == pytest.approx(1.0, abs=0.05)
+
+
+def test_beyond_a_limit_is_at_least_the_limit() -> None:
+    """What lies above it is a supposition: both times silent is no change, whatever it says."""
+    beyond = posterior([130.0], limit_db_hl=100.0)
+    both = change_between(posterior([105.0], limit_db_hl=100.0), beyond)
+    one = change_between(posterior([60.0]), beyond)
+    assert both is not None
+    assert one is not None
+    assert both.shifts[0].mean_db == pytest.approx(0.0, abs=0.5)
+    assert not both.changed
+    assert one.shifts[0].mean_db == pytest.approx(40.0, abs=0.5)
+    assert one.changed
+
+
+def test_only_what_was_asked_both_times_is_compared() -> None:
+    first, last = posterior([30.0] * 3), posterior([30.0] * 5)
+    change = change_between(first, last.at([500, 1000]))
+    assert change is not None
+    assert [shift.frequency_hz for shift in change.shifts] == [500]
+    assert change_between(first, last.at([1000, 1500])) is None
+
+
+def test_the_same_two_sessions_give_the_same_figure_every_time() -> None:
+    first, last = posterior([30.0] * 4), posterior([33.0] * 4)
+    assert change_between(first, last) == change_between(first, last)
+
+
+@pytest.mark.parametrize("name", ["left-ear-s2", "clinical", "masked", "both-ears-n3"])
+def test_the_posterior_of_a_session_has_what_its_result_says(name: str) -> None:
+    session = read_true_session(GOLDEN / f"{name}.journal")
+    for ear, found in session.result.by_ear.items():
+        made = EarPosterior.of(found, session.test.ears[ear])
+        assert made is not None
+        recorded = {t.frequency_hz: t for t in found.thresholds}
+        mean = made.weight @ made.mean_db_hl
+        for f, level in zip(made.frequencies_hz, mean.tolist(), strict=True):
+            assert recorded[f].mark != Outcome.INFERRED
+            if recorded[f].mark == Outcome.MEASURED:
+                assert recorded[f].threshold_db_hl == pytest.approx(level, abs=0.06)
+
+
+@pytest.mark.parametrize("name", ["always-answering", "disturbed"])
+def test_an_ear_without_a_sure_result_is_not_compared(name: str) -> None:
+    session = read_true_session(GOLDEN / f"{name}.journal")
+    for ear, found in session.result.by_ear.items():
+        if found.outcome not in (Outcome.MEASURED, Outcome.NO_RESPONSE, Outcome.HEARS_ALL):
+            assert EarPosterior.of(found, session.test.ears[ear]) is None
+            return
+    unsure = replace(found, outcome=Outcome.INCOMPLETE)
+    assert EarPosterior.of(unsure, session.test.ears[ear]) is None
+
+
+# People
+
+
+def test_people_have_their_sessions_in_order(clinic: Path, gp_pta: GpPta) -> None:
+    people = people_in(clinic, gp_pta)
+    assert [*people] == ["S-2", "T-3", "W-1", ""]
+    days = [session["started"][:10] for session in people["W-1"]["sessions"]]
+    assert days == ["2021-03-01", "2026-03-01"]
+
+
+def test_an_ear_that_grew_worse_is_said_to_have_changed(clinic: Path, gp_pta: GpPta) -> None:
+    people = people_in(clinic, gp_pta)
+    (worse,), (same,) = people["W-1"]["changes"], people["S-2"]["changes"]
+
+    assert (worse["ear"], worse["changed"]) == ("left", True)
+    assert (worse["first"], worse["last"]) == (
+        "session-000002.journal", "session-000001.journal",
+    )  # fmt: skip
+    shifts = {shift["frequency_hz"]: shift for shift in worse["shifts"]}
+    for f in (3000, 4000, 6000):
+        assert shifts[f]["low_db"] < WORSE_DB < shifts[f]["high_db"]
+        assert shifts[f]["probability"] > CHANGED
+    assert shifts[500]["probability"] < 0.5
+    assert not same["changed"]
+
+
+def test_levels_without_a_calibration_are_compared_with_nothing(
+    clinic: Path, gp_pta: GpPta
+) -> None:
+    assert people_in(clinic, gp_pta)["T-3"]["changes"] == []
+    _, out, _ = gp_pta("sessions", clinic, "--people", "--identifier", "T-3")
+    assert "UNCALIBRATED: sessions of a device without a calibration are compared with" in out
+    assert "CHANGED" not in out.replace("UNCALIBRATED", "")
+    assert "different sexes" in out
+
+
+def test_those_without_an_identifier_are_nobody(clinic: Path, gp_pta: GpPta) -> None:
+    _, out, _ = gp_pta("sessions", clinic, "--people")
+    *_, nobody = out.split("without an identifier")
+    assert "may be of several people: they are not compared" in nobody
+
+
+def test_the_lines_say_it_in_order(clinic: Path, gp_pta: GpPta) -> None:
+    code, out, err = gp_pta("sessions", clinic, "--people", "--identifier", "W-*")
+    head, first, last, remark = out.splitlines()
+    assert (code, err) == (0, "2 of 7 journals\n")
+    assert head == "W-1: 2 sessions, 1 March 2021 to 1 March 2026"
+    assert first.startswith("  2021-03-01 09:30, session-000002.journal, complete, PTA4 right -")
+    assert last.startswith("  2026-03-01 09:30, session-000001.journal, complete, PTA4 right -")
+    assert re.fullmatch(
+        r"  left ear: CHANGED since 1 March 2021\. .*: > 99 %\. Clearest at \d+ Hz: \d+ dB worse "
+        r"\(95 % band \d+ to \d+\)\.",
+        remark,
+    )
+
+
+def test_a_session_that_does_not_replay_is_left_out_and_named(
+    clinic: Path, tmp_path: Path, gp_pta: GpPta
+) -> None:
+    for path in clinic.glob("session-00000[12].journal"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    rewrite(tmp_path / "session-000001.journal", {"level_db_hl": 33.25})
+    (tmp_path / "session-000009.journal").write_bytes(b"Dear sirs,\n")
+    code, out, err = gp_pta("sessions", tmp_path, "--people")
+    assert code in (0, 6)
+    assert out.startswith("W-1: 1 session, 1 March 2021\n")
+    assert "left out: " in err
+    assert "session-000001.journal" in err
+
+
+def test_an_unfinished_session_is_one_of_them_and_is_not_compared(
+    clinic: Path, tmp_path: Path, gp_pta: GpPta
+) -> None:
+    content = (clinic / "session-000001.journal").read_bytes()
+    (tmp_path / "session-000001.journal").write_bytes(content[: len(content) // 2])
+    person = people_in(tmp_path, gp_pta)["W-1"]
+    assert [session["outcome"] for session in person["sessions"]] == ["unfinished"]
+    assert (person["sessions"][0]["ears"], person["changes"]) == ({}, [])
+
+
+def test_an_ear_becomes_better_too(clinic: Path) -> None:
+    """With the sessions the other way round."""
+    entries = [
+        replace(_entry(clinic, 1), started="2020-01-01T00:00:00+00:00"),
+        replace(_entry(clinic, 2), started="2021-01-01T00:00:00+00:00"),
+    ]
+    (person,), _ = people_of(clinic, entries, lambda items, _total, _words: items)
+    words = PeopleWords(catalogue_of("en"))
+    (remark,) = words.remarks(person, person.comparisons())
+    assert re.search(r"Clearest at \d+ Hz: \d+ dB better \(95 % band \d+ to \d+\)", remark)
+
+
+def _entry(directory: Path, number: int) -> Entry:
+    return entry_of(directory / f"session-{number:06d}.journal")
+
+
+def test_a_clock_that_was_wrong_breaks_no_page(clinic: Path) -> None:
+    entry = replace(_entry(clinic, 1), started="never")
+    person = Person("X", (Visit(entry, None, None, {}, {}), Visit(entry, None, None, {}, {})))
+    assert "never" in people_page([(person, [])], PeopleWords(catalogue_of("en")))
+
+
+# The page
+
+
+class Texts(HTMLParser):
+    """Collects the texts of a page, and its elements."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.opened: list[str] = []
+
+    def handle_starttag(self, tag: str, _attrs: list[tuple[str, str | None]]) -> None:
+        self.opened.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_the_page_of_the_room_has_the_figures_of_the_page() -> None:
+    room = (Path(str(files("host_tools"))) / "commands/sessions/README.md").read_text("utf-8")
+    shares = [*FALSE_ALARMS.values(), *NOTICED.values()]
+    assert [share for share in shares if f"| {100.0 * share:.1f} % (" not in room] == []
+    assert f"of {CHANGED:g} " in room
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_says_it_in_every_language(language: str, clinic: Path, tmp_path: Path) -> None:
+    out = tmp_path / "people.html"
+    how = ["sessions", str(clinic), "--people", "-o", str(out), "--language", language]
+    assert main(how) == 0
+    page = out.read_text(encoding="utf-8")
+    words = catalogue_of(language)
+
+    assert f'<html lang="{language}">' in page
+    assert words.say("report", "left_ear") in page
+    assert words.say("people", "not_compared") in page
+    assert page.count('class="changed"') == 1
+    wrong = words.percent(words.number(100.0 * FALSE_ALARMS["brisk"], ".1f"))
+    assert wrong.replace(" ", "\u00a0") in page
+    assert "{" not in re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL)
+    assert set(re.findall(r"https?://[^\"'\s<>]+", page)) == set()
+    assert out.stat().st_size < 200_000
+
+
+def test_the_page_has_every_threshold_of_every_session(clinic: Path, tmp_path: Path) -> None:
+    out = tmp_path / "people.html"
+    assert main(["sessions", str(clinic), "--people", "--identifier", "W-1", "-o", str(out)]) == 0
+    page = out.read_text(encoding="utf-8")
+    for number in (1, 2):
+        (found,) = read_true_session(clinic / f"session-{number:06d}.journal").result.ears
+        for threshold in found.thresholds:
+            if threshold.mark == Outcome.MEASURED:
+                assert threshold.low_db_hl is not None
+                assert threshold.high_db_hl is not None
+                assert threshold.threshold_db_hl is not None
+                band = f"{threshold.low_db_hl:.0f} to {threshold.high_db_hl:.0f}"
+                shown = f"<td>{threshold.threshold_db_hl:.0f}<br><small>{band}</small></td>"
+                assert re.sub(r"-0\b", "0", shown).replace("-", "−") in page
+    charts = len({t.frequency_hz for t in found.thresholds})
+    assert page.count("<svg") == charts
+
+
+def test_what_is_told_of_a_person_cannot_become_a_part_of_the_page(clinic: Path) -> None:
+    loud = "<script>x</script>"
+    entries = [replace(_entry(clinic, number), identifier=loud) for number in (1, 2)]
+    found, _ = people_of(clinic, entries, lambda items, _total, _words: items)
+    texts = Texts()
+    texts.feed(people_page([(each, []) for each in found], PeopleWords(catalogue_of("en"))))
+    assert "script" not in texts.opened
+    assert texts.texts.count(loud) == 2, "in the title and the heading"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-o", "p.html"], "-o writes a page of people; it needs --people"),
+        (["--people", "-o", "p.png"], "-o is 'p.png'; allowed is a name in .html"),
+        (["--people", "--export", "p.csv"], "--people and --export do not go together"),
+        (["--people", "--identifier", "nobody", "-o", "p.html"], "is of anybody: nothing was"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    options: list[str],
+    message: str,
+    clinic: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    refused: Refused,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert message in refused("sessions", clinic, *options)
+    assert [path.name for path in tmp_path.iterdir() if path.name != "cache"] == []

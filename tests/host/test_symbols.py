@@ -1,0 +1,118 @@
+"""One table has the symbols: what draws in characters, in Matplotlib and in JavaScript agrees."""
+
+import re
+from typing import Final
+
+import numpy as np
+import pytest
+from matplotlib.path import Path as Shape
+
+from firmware_py.console import audiogram as console
+from firmware_py.procedure.asked import THIRD_OCTAVE
+from firmware_py.procedure.outcomes import MaskingMark
+from firmware_py.procedure.reading import Kind
+from firmware_py.procedure.settings import LEFT, RIGHT
+from host_tools import audiogram_paper as paper
+from host_tools import drawing, drawing_js
+from host_tools.commands.report.grades import GRADES_DB_HL
+from host_tools.symbols import REACH, arrow_marker, symbol_marker, table
+
+WITH_ARROW: Final = (Kind.ABOVE, Kind.PERHAPS_ABOVE, Kind.AT_MOST)
+
+
+def test_the_consoles_characters_are_those_of_the_table() -> None:
+    for ear in (RIGHT, LEFT):
+        for mark in MaskingMark:
+            own = table()["symbols"][ear][mark]["character"]
+            assert console.SYMBOLS_BY_MASKING[mark][ear] == own
+    arrows = {kind: table()["arrows"][kind]["character"] for kind in WITH_ARROW}
+    assert arrows == console.ARROWS
+    assert table()["inferred"]["character"] == console.INFERRED
+    assert table()["truth"]["character"] == console.TRUTH
+    assert table()["band"]["character"] in console.legend({})
+
+
+def test_no_two_things_have_the_same_character() -> None:
+    characters = [each["character"] for ear in table()["symbols"].values() for each in ear.values()]
+    characters += [table()["arrows"][kind]["character"] for kind in WITH_ARROW]
+    characters += [table()[name]["character"] for name in ("inferred", "truth", "band")]
+
+    assert len({*characters}) == len(characters) == 12
+
+
+def test_the_papers_of_console_and_pictures_have_the_numbers_of_the_table() -> None:
+    numbers = table()["paper"]
+    assert (
+        numbers["top_db_hl"], numbers["bottom_db_hl"],
+    ) == (console.TOP_DB_HL, console.BOTTOM_DB_HL)  # fmt: skip
+    assert (numbers["first_hz"], numbers["octaves"]) == (console.LOW_HZ, console.OCTAVES)
+    # A character is twice as high as wide.
+    rows_per_octave = console.COLUMNS_PER_OCTAVE / 2
+    assert rows_per_octave * console.ROW_DB == numbers["db_per_octave"]
+    assert (paper.TOP_DB_HL, paper.BOTTOM_DB_HL) == (console.TOP_DB_HL, console.BOTTOM_DB_HL)
+    assert (paper.FIRST_HZ, paper.OCTAVES) == (console.LOW_HZ, console.OCTAVES)
+    assert numbers["db_per_octave"] == paper.DB_PER_OCTAVE
+    assert (*numbers["ticks_hz"],) == paper.TICKS_HZ
+    assert (*numbers["between_hz"],) == paper.BETWEEN_HZ
+    assert numbers["margin_octaves"] == paper.MARGIN_OCTAVES
+    assert numbers["asked_octaves"] == pytest.approx(THIRD_OCTAVE)
+
+
+def test_the_grades_zones_are_the_grades() -> None:
+    edges = {name: max(edge, paper.TOP_DB_HL) for name, edge in GRADES_DB_HL.items()}
+    assert dict(table()["grades_db_hl"]) == edges
+
+
+def test_the_table_has_all_that_a_threshold_can_be() -> None:
+    assert table()["symbols"].keys() == table()["ears"].keys() == {RIGHT, LEFT}
+    for by_masking in table()["symbols"].values():
+        assert by_masking.keys() == {*MaskingMark}
+    assert table()["arrows"].keys() == {*WITH_ARROW, "path"}
+    assert table()["signs"]["wide"] == drawing.WIDE_SIGN
+
+
+@pytest.mark.parametrize("ear", [RIGHT, LEFT])
+def test_a_marker_is_the_path_of_the_table_upside_down(ear: str) -> None:
+    for mark in MaskingMark:
+        path = table()["symbols"][ear][mark]["path"]
+        numbers = [float(word) for word in re.findall(r"-?[\d.]+", path)]
+        shape = symbol_marker(ear, mark)
+        codes = np.asarray(shape.codes, int).tolist()
+        points = np.asarray(shape.vertices, float).tolist()
+        drawn = [
+            (x, y) for (x, y), code in zip(points, codes, strict=True) if code != Shape.CLOSEPOLY
+        ]
+
+        expected = [(x, -y) for x, y in zip(numbers[::2], numbers[1::2], strict=True)]
+        assert drawn == [*expected, (REACH, 0.0)]
+        assert codes.count(Shape.MOVETO) == path.count("M") + 1
+        assert codes.count(Shape.CLOSEPOLY) == path.count("Z")
+
+
+def test_arrows_point_outward_and_down_where_nothing_was_heard() -> None:
+    for ear, side in ((RIGHT, -1.0), (LEFT, 1.0)):
+        for kind, way in ((Kind.ABOVE, -1.0), (Kind.PERHAPS_ABOVE, -1.0), (Kind.AT_MOST, 1.0)):
+            tip = np.asarray(arrow_marker(ear, kind).vertices, float)[1]
+            assert np.sign(tip).tolist() == [side, way]
+
+
+def test_symbols_as_clinics_have_them() -> None:
+    """ISO 8253-1: right O, masked a triangle; left X, masked a square: told by their corners."""
+
+    def corners(ear: str, mark: MaskingMark) -> tuple[int, int, int]:
+        path = table()["symbols"][ear][mark]["path"]
+        return path.count("L"), path.count("C"), path.count("Z")
+
+    assert corners(RIGHT, MaskingMark.NOT_MASKED) == (0, 4, 1)
+    assert corners(RIGHT, MaskingMark.MASKED) == (2, 0, 1)
+    assert corners(LEFT, MaskingMark.NOT_MASKED) == (2, 0, 0)
+    assert corners(LEFT, MaskingMark.MASKED) == (3, 0, 1)
+
+
+def test_the_script_for_a_page_imports_nothing_and_cannot_end_its_element() -> None:
+    script = drawing_js.inline_script()
+    assert not re.search(r"^\s*(import|export)\b", script, re.MULTILINE)
+    assert "</" not in script
+    assert 'const TABLE = {"paper":' in script
+    for name in drawing_js.NAMES:
+        assert re.search(rf"(function|const) {name}\b", script)
