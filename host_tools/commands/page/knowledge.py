@@ -91,7 +91,7 @@ def _words(language: str) -> dict[str, str]:
     spoken = {f"{INSTRUCTION}_{key}": text for key, text in tables[INSTRUCTION].items()}
     grades = (f"grade_{grade.replace(' ', '_')}" for grade, _ in symbols.table()["grades_db_hl"])
     shared = {key: tables[REPORT][key] for key in (*grades, "left_ear", "right_ear")}
-    return {**tables.get(PLACE, {}), **spoken, **shared}
+    return {**tables[PLACE], **spoken, **shared}
 
 
 def _fhir() -> dict[str, Any]:

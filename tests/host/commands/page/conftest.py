@@ -11,6 +11,7 @@ from typing import Final
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
+from firmware_py.inference.library import chosen_library
 from host_tools.main import main
 from tests.firmware.rig import REPO
 from tests.host.commands.page.rig import Device, FarPort, StandIn
@@ -25,6 +26,8 @@ def browser() -> Iterator[Browser]:
     """Return a browser without any history of its own."""
     if CHROMIUM is None:
         pytest.skip("there is no Chromium here: apt install chromium")
+    if chosen_library() is None:
+        pytest.skip("a page does not see what runs the kernels: it is tried with the library")
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(
             executable_path=CHROMIUM, headless=True, args=OPTIONS, timeout=60_000
@@ -59,7 +62,14 @@ class Operator:
         self.asked: list[str] = []  # what a page asked for
         self.context: BrowserContext | None = None
 
-    def open(self, end: StandIn | None = None, url: str = "", *, bypass_csp: bool = False) -> Page:
+    def open(
+        self,
+        end: StandIn | None = None,
+        url: str = "",
+        *,
+        bypass_csp: bool = False,
+        without_serial: bool = False,
+    ) -> Page:
         """Open the page, in a further tab of the same browser if there is one already."""
         if self.context is None:
             self.context = self._browser.new_context(
@@ -73,6 +83,8 @@ class Operator:
         page.on("request", lambda request: self.asked.append(request.url))
         if end is not None:
             page.add_init_script(end.script)
+        if without_serial:
+            page.add_init_script("delete Navigator.prototype.serial")
         page.goto(url or self._html.as_uri())
         return page
 

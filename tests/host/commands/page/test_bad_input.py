@@ -18,7 +18,7 @@ from tests.host.commands.page.conftest import SETTLED_MS, Operator
 from tests.host.commands.page.rig import LOCKED, PIN, Device, FarPort, StandIn, Stranger
 from tests.host.commands.page.test_whole import answers_of, enter_pin
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = pytest.mark.xdist_group("page")
 expect.set_options(timeout=SETTLED_MS)
 MARKUP = "<img/src=x/onerror=document.title='run'>"
 PROMPT = "login: \x1b[2J\u202e<b>x</b>\n"

@@ -22,7 +22,7 @@ from tests.host.commands.page.rig import Device, StandIn
 from tests.host.commands.page.test_whole import answers_of
 from tests.host.journals import GpPta
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = pytest.mark.xdist_group("page")
 expect.set_options(timeout=SETTLED_MS)
 SHORT = {"tones": "20", "width": "40"}  # a test of a few tones
 
@@ -341,3 +341,18 @@ def test_every_language_has_room_on_the_page(
         spilt = "each => each.filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent)"
         assert page.locator(".figures div, button, .chip").evaluate_all(spilt) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_chromium_has_web_serial_for_a_page_from_a_file(operator: Operator) -> None:
+    """Without the stand-in: the browser's own, which has no port here."""
+    page = operator.open()
+    assert page.evaluate("isSecureContext && navigator.serial instanceof Serial")
+    assert page.evaluate("navigator.serial.getPorts().then((ports) => ports.length)") == 0
+    expect(page.locator("#choose")).to_be_visible()
+    expect(page.locator("#connect-none")).to_be_hidden()
+
+
+def test_a_browser_without_web_serial_is_told_what_to_do(operator: Operator) -> None:
+    page = operator.open(without_serial=True)
+    expect(page.locator("#choose")).to_be_hidden()
+    expect(page.locator("#connect-none")).to_contain_text("gp-pta page PORT")

@@ -13,7 +13,7 @@ from firmware_py.procedure.results import SessionResult
 from tests.host.commands.page.conftest import SETTLED_MS, Operator
 from tests.host.commands.page.rig import LOCKED, PIN, Device, FarPort, StandIn
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = pytest.mark.xdist_group("page")
 expect.set_options(timeout=SETTLED_MS)
 
 
