@@ -39,8 +39,8 @@ SHIFT_DB: Final = 10.0  # that counts
 CHANGED: Final = 0.95
 # The same, of other people: of which share of ears it is said, by conduct; if they did not change,
 # and if they became 15 dB worse from 3 kHz on.
-FALSE_ALARMS: Final = {BRISK: 0.02, CLINICAL: 0.07}
-NOTICED: Final = {BRISK: 0.5, CLINICAL: 0.6}
+FALSE_ALARMS: Final = {BRISK: 0.045, CLINICAL: 0.060}
+NOTICED: Final = {BRISK: 0.745, CLINICAL: 0.712}
 USUAL: Final = 0.77  # half of the ears that did not change have a higher probability
 REFIT_SOURCE: Final = "ISO 8253-1:2010, A.3.2"
 REFIT_LOW_DB: Final = 2.5

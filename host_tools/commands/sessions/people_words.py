@@ -143,11 +143,15 @@ class PeopleWords:
             source=REFIT_SOURCE,
             low_db=number(REFIT_LOW_DB, ".1f"),
             high_db=number(REFIT_HIGH_DB, ".1f"),
-            wrong=self.percent(FALSE_ALARMS[BRISK]),
-            wrong_clinical=self.percent(FALSE_ALARMS[CLINICAL]),
-            noticed=self.percent(NOTICED[BRISK]),
-            noticed_clinical=self.percent(NOTICED[CLINICAL]),
+            wrong=self._rate(FALSE_ALARMS[BRISK]),
+            wrong_clinical=self._rate(FALSE_ALARMS[CLINICAL]),
+            noticed=self._rate(NOTICED[BRISK]),
+            noticed_clinical=self._rate(NOTICED[CLINICAL]),
         )
+
+    def _rate(self, share: float) -> str:
+        """Return a share that was measured, to a tenth of a percent."""
+        return self.catalogue.percent(self.catalogue.number(100.0 * share, ".1f"))
 
     def lines(self, person: Person, comparisons: Sequence[Comparison]) -> list[str]:
         """Return a person as lines of a terminal."""

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.sessions.change import (
     CHANGED,
+    FALSE_ALARMS,
+    NOTICED,
     SHIFT_DB,
     EarPosterior,
     change_between,
@@ -55,19 +58,21 @@ def people_in(directory: Path, gp_pta: GpPta) -> dict[str, Any]:
 
 
 def posterior(
-    mean_db_hl: list[float], sd_db: float = 2.0, shared_db: float = 0.0, **edges: list[float]
+    mean_db_hl: list[float],
+    sd_db: float = 2.0,
+    shared_db: float = 0.0,
+    limit_db_hl: float = np.inf,
 ) -> EarPosterior:
     """Return one Gaussian with this SD at each frequency, some of it shared by all."""
     count = len(mean_db_hl)
     covariance = np.diag([sd_db**2 - shared_db**2] * count) + shared_db**2
-    floor, limit = edges.get("floor", [-np.inf] * count), edges.get("limit", [np.inf] * count)
     return EarPosterior(
         AUDIOGRAM_FREQUENCIES_HZ[:count],
         np.ones(1),
         np.array([mean_db_hl]),
         covariance[np.newaxis],
-        np.array(floor),
-        np.array(limit),
+        np.full(count, -np.inf),
+        np.full(count, limit_db_hl),
     )
 
 
@@ -111,9 +116,9 @@ def test_a_mixture_is_drawn_from_by_its_weights() -> None:
 
 def test_beyond_a_limit_is_at_least_the_limit() -> None:
     """What lies above it is a supposition: both times silent is no change, whatever it says."""
-    at_limit = {"limit": [100.0]}
-    both = change_between(posterior([105.0], **at_limit), posterior([130.0], **at_limit))
-    one = change_between(posterior([60.0]), posterior([130.0], **at_limit))
+    beyond = posterior([130.0], limit_db_hl=100.0)
+    both = change_between(posterior([105.0], limit_db_hl=100.0), beyond)
+    one = change_between(posterior([60.0]), beyond)
     assert both is not None
     assert one is not None
     assert both.shifts[0].mean_db == pytest.approx(0.0, abs=0.5)
@@ -280,6 +285,13 @@ class Texts(HTMLParser):
         self.texts.append(data)
 
 
+def test_the_page_of_the_room_has_the_figures_of_the_page() -> None:
+    room = (Path(str(files("host_tools"))) / "commands/sessions/README.md").read_text("utf-8")
+    shares = [*FALSE_ALARMS.values(), *NOTICED.values()]
+    assert [share for share in shares if f"| {100.0 * share:.1f} % (" not in room] == []
+    assert f"of {CHANGED:g} " in room
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_page_says_it_in_every_language(language: str, clinic: Path, tmp_path: Path) -> None:
     out = tmp_path / "people.html"
@@ -292,6 +304,8 @@ def test_the_page_says_it_in_every_language(language: str, clinic: Path, tmp_pat
     assert words.say("report", "left_ear") in page
     assert words.say("people", "not_compared") in page
     assert page.count('class="changed"') == 1
+    wrong = words.percent(words.number(100.0 * FALSE_ALARMS["brisk"], ".1f"))
+    assert wrong.replace(" ", "\u00a0") in page
     assert "{" not in re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL)
     assert set(re.findall(r"https?://[^\"'\s<>]+", page)) == set()
     assert out.stat().st_size < 200_000

@@ -1,0 +1,89 @@
+"""A report in every language: nothing is cut off, on its pictures and in a browser."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from firmware_py.calibration.in_force import OVERDUE, UNCALIBRATED
+from host_tools.catalogue import LANGUAGES, catalogue_of
+from host_tools.commands.report.audiogram import ear_figure
+from host_tools.commands.report.findings import findings_of
+from host_tools.drawing import in_style
+from host_tools.main import main
+from host_tools.recorded import read_session
+from tests.host.commands.report.test_browser import CHROMIUM, OPTIONS
+from tests.host.journals import GOLDEN, LEFT_S2
+
+PHONE_PX, TABLET_PX = 390, 1024
+
+
+@pytest.mark.parametrize("state", [UNCALIBRATED, OVERDUE])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_state_of_the_calibration_is_whole_across_an_audiogram(
+    language: str, state: str
+) -> None:
+    session = read_session(LEFT_S2)
+    found = replace(findings_of(session, language), calibration_state=state)
+    word = catalogue_of(language).say("report", state.lower())
+    with in_style():
+        figure = ear_figure(found.ears[0], found, session)
+        figure.canvas.draw()
+        (axes,) = figure.axes
+        (mark,) = [text for text in axes.texts if text.get_text() == word]
+        box, paper = mark.get_window_extent(), axes.get_window_extent()
+
+    assert paper.x0 < box.x0 < box.x1 < paper.x1
+    assert paper.y0 < box.y0 < box.y1 < paper.y1
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_json_says_its_sentences_in_the_language_and_its_words_in_english(
+    language: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", str(GOLDEN / "masked.journal"), "--json", "--language", language]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    words = catalogue_of(language)
+
+    assert found["language"] == language
+    assert found["ears"][0]["outcome"] == "measured"
+    assert found["norm_missing"] == words.say("report", "norm_needs", standard="ISO 7029:2017")
+    (asymmetry,) = found["asymmetries"]
+    assert words.say("report", "criterion_nice") in asymmetry
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Return a browser without any history of its own."""
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(
+            executable_path=CHROMIUM, headless=True, args=OPTIONS, timeout=60_000
+        )
+        yield found
+        found.close()
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here: apt install chromium")
+@pytest.mark.xdist_group("browser")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_is_as_wide_as_its_window_and_speaks_one_language(
+    language: str, browser: Browser, tmp_path: Path
+) -> None:
+    out = tmp_path / "report.html"
+    journal = GOLDEN / "clinical.journal"
+    assert main(["report", str(journal), "-o", str(out), "--language", language]) == 0
+    words = catalogue_of(language)
+    for width_px in (PHONE_PX, TABLET_PX):
+        page = browser.new_page(viewport={"width": width_px, "height": 768})
+        page.goto(out.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width_px
+        assert page.locator("html").get_attribute("lang") == language
+        page.locator("#step").fill("0")
+        assert words.say("steps", "before_first") in page.locator("#now").inner_text()
+        page.locator("#next").click()
+        assert words.say("report", "left_ear") in page.locator("#now").inner_text()
+        page.close()
