@@ -500,11 +500,14 @@ function translate() {
   fill(at("language"), ...options);
   at("language").addEventListener("change", () => {
     localStorage.setItem(LANGUAGE_KEPT, at("language").value);
+    // In the address too: a page that is loaded at once may not find yet what was kept.
+    window.location.hash = at("language").value;
     window.location.reload();
   });
 }
 
-useWords(KNOWS.words, localStorage.getItem(LANGUAGE_KEPT) ?? navigator.language);
+const chosen = window.location.hash.slice(1) || localStorage.getItem(LANGUAGE_KEPT);
+useWords(KNOWS.words, chosen || navigator.language);
 translate();
 at("pin-cancel").addEventListener("click", () => at("pin-dialog").close(""));
 const page = new Page();
