@@ -53,10 +53,12 @@ class CardSystem:
         """
         if self.place is None:
             return []
-        if idle and (self.updates / OFFERED).exists():
+        self.on_trial = self._is_on_trial()
+        # On trial the other slot has the system to go back to.
+        if idle and not self.on_trial and (self.updates / OFFERED).exists():
             with suppress(OSError):  # a disk that only reads is told of elsewhere
                 self.hand_over(OFFERED)
-        self.updating, self.on_trial = self._is_updating(), self._is_on_trial()
+        self.updating = self._is_updating()
         lines = self._lines("faults")
         new, self._told = lines[self._told :], len(lines)
         return new

@@ -53,7 +53,7 @@ class UpdateDesk:
 
     def begin(self, size: int, sha256: str) -> None:
         """Expect a bundle; one that was begun before is gone on with."""
-        self._refuse_while_installing()
+        self._refuse_while_none_is_taken()
         if not SHA256.fullmatch(sha256):
             words = f"sha256 is {sha256!r}; allowed are 64 characters 0 to 9 and a to f"
             raise ConsoleError(ILLEGAL_PARAMETER, words)
@@ -117,12 +117,15 @@ class UpdateDesk:
             return "trial"
         return f"none,{self._system.update_words()}".rstrip(",")
 
-    def _refuse_while_installing(self) -> None:
+    def _refuse_while_none_is_taken(self) -> None:
         if self._system.updating:
             raise ConsoleError(SETTINGS_CONFLICT, "an update is being installed")
+        if self._system.on_trial:
+            words = "this system is on trial, and the one before it is kept until it is good"
+            raise ConsoleError(SETTINGS_CONFLICT, f"{words}; it needs the tone generator for that")
 
     def _refuse_without_begin(self) -> None:
-        self._refuse_while_installing()
+        self._refuse_while_none_is_taken()
         if not self._size:
             raise ConsoleError(SETTINGS_CONFLICT, "no update was begun: SYST:UPD:BEG begins one")
 

@@ -161,6 +161,21 @@ def test_an_update_waits_for_the_test_and_for_room(card: Card) -> None:
     assert f"needs {len(BUNDLE)} bytes; 100 are free" in card.ask(BEGIN)
 
 
+def test_on_trial_the_system_before_is_not_overwritten(card: Card) -> None:
+    (card.place / "trial").touch()
+    card.updates.mkdir()
+    (card.updates / "offered.raucb").write_bytes(BUNDLE)
+    card.start()
+    card.system.look(idle=True)
+    assert not card.system.updating
+    assert "this system is on trial" in card.ask(BEGIN)
+    assert "this system is on trial" in card.ask("SYST:UPD:END")
+    (card.place / "trial").unlink()
+    card.system.look(idle=True)
+    assert card.system.updating
+    assert (card.updates / "bundle.raucb").read_bytes() == BUNDLE
+
+
 def test_a_disk_that_fails_is_told(card: Card) -> None:
     card.updates.write_text("in the way")
     assert card.ask(BEGIN).startswith("ERROR -250")
