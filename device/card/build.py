@@ -173,7 +173,7 @@ def _boot_files(
             sources += kernel.device_trees.glob(f"{board}.dtb")
     for source in sources:
         shutil.copy(source, place)
-    page = [sys.executable, "-m", "host_tools.main", "page", "-o", place / "operator.html"]
+    page = [sys.executable, "-m", "host_tools.main", "page", "-o", str(place / "operator.html")]
     subprocess.run(page, cwd=REPOSITORY, check=True, stdout=subprocess.DEVNULL)
     return sorted(place.iterdir())
 
