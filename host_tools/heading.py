@@ -6,11 +6,11 @@ it.
 
 import argparse
 import datetime
-import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
+from firmware_py.platform.toml_file import TomlFileError, read_toml
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.printable import printable
 from host_tools.errors import HostError
@@ -99,16 +99,9 @@ def read_heading(path: Path | None) -> Heading:
     if path is None:
         return NO_HEADING
     try:
-        with path.open("rb") as file:
-            content = file.read(FILE_BYTES_MAX + 1)
-    except OSError as error:
-        raise HostError(f"--heading {str(path)!r} cannot be read: {error.strerror}") from None
-    if len(content) > FILE_BYTES_MAX:
-        raise HostError(f"{path}: is larger than {FILE_BYTES_MAX} bytes; that is no heading")
-    try:
-        told = tomllib.loads(content.decode("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise HostError(f"{path}: is no TOML: {error}") from None
+        told = read_toml(path, FILE_BYTES_MAX)
+    except TomlFileError as error:
+        raise HostError(str(error)) from None
     return Heading(**{name: _checked(path, name, value) for name, value in told.items()})
 
 

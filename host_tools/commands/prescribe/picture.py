@@ -50,7 +50,6 @@ DASHES: Final = dict(
     zip(SPEECH_LEVELS_DB_SPL, ((0, (1.5, 1.5)), "solid", (0, (5, 1.5))), strict=True)
 )
 LIMIT_DASHES: Final = (0, (5, 1.5, 1, 1.5))
-GAIN_ROOM_DB: Final = 5.0
 LEGEND_COLUMNS: Final = {1: 2, 2: 3}  # by the count of ears
 LABEL_CHARACTERS: Final = 40
 SIGNS: Final[dict[str, str]] = {
