@@ -9,17 +9,17 @@ from typing import Final
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from host_tools.catalogue import LANGUAGES
 from host_tools.main import main
+from tests.host.browsers import NEEDS_CHROMIUM, a_browser
 from tests.host.commands.clinic import write_clinic
-from tests.host.commands.report.test_browser import CHROMIUM, OPTIONS
 
 PHONE_PX, TABLET_PX, WIDE_PX = 390, 1024, 1400
 
 pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here: apt install chromium"),
+    NEEDS_CHROMIUM,
     pytest.mark.xdist_group("browser"),  # one browser for all of them
 ]
 # Whatever reaches out of the element it stands in, of those that are not to be scrolled.
@@ -31,12 +31,8 @@ CUT_OFF: Final = """() => [...document.querySelectorAll("h1, h2, h3, p, li, figc
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Return a browser without any history of its own."""
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(
-            executable_path=CHROMIUM, headless=True, args=OPTIONS, timeout=60_000
-        )
+    with a_browser() as found:
         yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")

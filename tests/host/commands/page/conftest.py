@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
 
 from firmware_py.inference.library import chosen_library
 from host_tools.main import main
 from tests.firmware.rig import REPO
+from tests.host.browsers import CHROMIUM, a_browser
 from tests.host.commands.page.rig import Device, FarPort, StandIn
-from tests.host.commands.report.test_browser import CHROMIUM, OPTIONS
 
 SETTLED_MS: Final = 60_000  # on a busy machine
 SIZE: Final[ViewportSize] = {"width": 1024, "height": 768}
@@ -28,12 +28,8 @@ def browser() -> Iterator[Browser]:
         pytest.skip("there is no Chromium here: apt install chromium")
     if chosen_library() is None:
         pytest.skip("a page does not see what runs the kernels: it is tried with the library")
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(
-            executable_path=CHROMIUM, headless=True, args=OPTIONS, timeout=60_000
-        )
+    with a_browser() as found:
         yield found
-        found.close()
 
 
 @pytest.fixture(scope="session")

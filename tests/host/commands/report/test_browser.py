@@ -4,9 +4,7 @@ It needs Chromium on this machine; without it the tests say so and are left out.
 """
 
 import math
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,27 +12,19 @@ from typing import Any, Final
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from firmware_py.journal import read_journal
 from firmware_py.procedure.attention import ATTENTION_TONES_MAX
 from host_tools.main import main
 from host_tools.recorded import RecordedSession, read_session
+from tests.host.browsers import NEEDS_CHROMIUM, a_browser
 from tests.host.commands.report.test_findings import cut
 
-CHROMIUM: Final = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome")
-     if (path := os.environ.get("CHROMIUM") or shutil.which(name))),
-    None,
-)  # fmt: skip
-OPTIONS: Final = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 SETTLED_MS: Final = 30_000  # on a busy machine
 
 pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here: apt install chromium"),
+    NEEDS_CHROMIUM,
     pytest.mark.xdist_group("browser"),  # one browser for all of them
 ]
 
@@ -80,14 +70,10 @@ def answered_in(journal: Path) -> list[Answered]:
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+def browser() -> Iterator[Browser]:
     """Return a browser without any history of its own."""
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(
-            executable_path=CHROMIUM, headless=True, args=OPTIONS, timeout=60_000
-        )
+    with a_browser() as found:
         yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from firmware_py.calibration.in_force import OVERDUE, UNCALIBRATED
 from host_tools.catalogue import LANGUAGES, catalogue_of
@@ -16,7 +16,7 @@ from host_tools.commands.report.findings import findings_of
 from host_tools.drawing import in_style
 from host_tools.main import main
 from host_tools.recorded import read_session
-from tests.host.commands.report.test_browser import CHROMIUM, OPTIONS
+from tests.host.browsers import NEEDS_CHROMIUM, a_browser
 from tests.host.journals import GOLDEN, LEFT_S2
 
 PHONE_PX, TABLET_PX = 390, 1024
@@ -59,15 +59,11 @@ def test_json_says_its_sentences_in_the_language_and_its_words_in_english(
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Return a browser without any history of its own."""
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(
-            executable_path=CHROMIUM, headless=True, args=OPTIONS, timeout=60_000
-        )
+    with a_browser() as found:
         yield found
-        found.close()
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here: apt install chromium")
+@NEEDS_CHROMIUM
 @pytest.mark.xdist_group("browser")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_page_is_as_wide_as_its_window_and_speaks_one_language(
