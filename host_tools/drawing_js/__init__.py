@@ -24,6 +24,11 @@ def inline_script() -> str:
     return f"const {{ {names} }} = (() => {{\n{source}\nreturn {{ {names} }};\n}})();\n"
 
 
+def sheet() -> str:
+    """Return the style sheet of a page that a command writes, with the colours of the drawing."""
+    return (HERE / "sheet.css").read_text(encoding="utf-8")
+
+
 def style() -> str:
     """Return the style sheet of the drawing; the page sets its colours."""
     return (HERE / "audiogram.css").read_text(encoding="utf-8")

@@ -55,7 +55,7 @@ def page_of(
     parts = {
         "language": words.catalogue.language,
         "title": escape(record.say("audiogram_of", person=record.person, when=record.day)),
-        "style": _asset("page.css") + drawing_js.style(),
+        "style": drawing_js.sheet() + _asset("page.css") + drawing_js.style(),
         "standing": _standing(record),
         "facts": _facts(record),
         "alarms": _alarms(findings, words),

@@ -8,6 +8,7 @@ from typing import Final
 from firmware_py import __version__
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
+from host_tools import drawing_js
 from host_tools.commands.report.page import escape
 from host_tools.commands.sessions.change import SHIFT_DB
 from host_tools.commands.sessions.people import EARS, Comparison, Person, Visit
@@ -25,7 +26,7 @@ def people_page(people: Sequence[tuple[Person, Sequence[Comparison]]], words: Pe
         _person(number, person, comparisons, words)
         for number, (person, comparisons) in enumerate(people, 1)
     )
-    style = (_ASSETS / "people.css").read_text(encoding="utf-8")
+    style = drawing_js.sheet() + (_ASSETS / "people.css").read_text(encoding="utf-8")
     return f"""<!doctype html>
 <html lang="{words.catalogue.language}">
 <head>
