@@ -293,10 +293,6 @@ class Machine:
             raise self._error(f"{command}: {told['error']['desc']}")
         return told["return"]
 
-    def wait_for_end(self) -> None:
-        """Wait until the machine has switched itself off."""
-        self._processes[-1].wait(WAIT_S_MAX)
-
     def _connected(self, name: str) -> socket.socket:
         line = socket.socket(socket.AF_UNIX)
         line.settimeout(WAIT_S_MAX)

@@ -130,12 +130,13 @@ def test_what_is_no_update_for_this_device_is_refused(
     make_keys(tmp_path)
     (workshop.place / "photo.raucb").write_bytes(b"no update at all")
     stranger = workshop.bundle(good, tmp_path, version=NEW, name="stranger")
+    older = workshop.bundle(good, version=OLD, name="older")
     bundles = {
         workshop.place / "photo.raucb": "photo.raucb on the USB stick was refused: it is no update",
         workshop.place / "changed.raucb": "was refused: it has changed since it was signed",
         stranger: "was refused: it is not signed by a key that this device believes",
         workshop.bundle(good, compatible="other-board", name="other"): "it is for another device",
-        workshop.bundle(good, version=OLD, name="older"): f"was refused: {OLD} is older than",
+        older: f"was refused: {OLD} is older than",
     }
     for bundle, words in bundles.items():
         rig.machine.plug_in_stick(stick_with(bundle))
@@ -144,6 +145,9 @@ def test_what_is_no_update_for_this_device_is_refused(
     assert slot_of(rig) == "slot A"
     rig.start()
     assert slot_of(rig) == "slot A"
+    rig.machine.plug_in_stick(stick_with(older, older=True))
+    assert "is good" in installed(rig)
+    assert slot_of(rig) == "slot B"
 
 
 def test_an_update_over_the_cable_is_gone_on_with_after_a_power_cut(rig: Rig, newer: Path) -> None:
