@@ -116,15 +116,17 @@ class Bridge:
             self._tell("a second page was told that another one has the device")
             page.close(BUSY)
             return
-        port = Port(self._url, "console")
+        port, at_fault = Port(self._url, "console"), NO_PORT
         try:
             port.open()
+            at_fault = UNPLUGGED
             self._tell("a page has the device")
             page.send(self._url)
             self._carry(page, port)
         except PortError as error:
-            self._tell(str(error))
-            page.close(NO_PORT, _reason(error))
+            goes_on = "; a test goes on at the device" if at_fault == UNPLUGGED else ""
+            self._tell(f"{error}{goes_on}")
+            page.close(at_fault, _reason(error))
         except ConnectionClosed:
             self._tell("the page is closed; a test goes on at the device")
         finally:
@@ -134,23 +136,12 @@ class Bridge:
     def _carry(self, page: ServerConnection, port: Port) -> None:
         """Carry bytes both ways; this thread alone uses the port."""
         while True:
-            try:
-                if come := port.read():
-                    page.send(come)
-            except PortError as error:
-                self._tell(f"{error}; a test goes on at the device")
-                page.close(UNPLUGGED, _reason(error))
-                return
+            if come := port.read():
+                page.send(come)
             with suppress(TimeoutError):
                 typed = page.recv(timeout=0.0 if come else POLL_S)
                 if isinstance(typed, bytes):  # nothing of ours sends a text
-                    self._send(page, port, typed)
-
-    def _send(self, page: ServerConnection, port: Port, typed: bytes) -> None:
-        try:
-            port.write(typed)
-        except PortError as error:
-            page.close(UNPLUGGED, _reason(error))
+                    port.write(typed)
 
 
 def _length(content: bytes) -> dict[str, str]:

@@ -88,6 +88,10 @@ export class BridgeWay {
   #url;
   #socket = null;
   #closing = false;
+  #tellWhy;
+  #whyGone = new Promise((resolve) => {
+    this.#tellWhy = resolve;
+  });
 
   constructor(url) {
     this.#url = url;
@@ -109,6 +113,7 @@ export class BridgeWay {
       };
       this.#socket.onclose = ({ code, reason }) => {
         const why = new Lost(CLOSED_BY_BRIDGE[code] ?? "bridge_gone", reason);
+        this.#tellWhy(why);
         if (!isOpen) {
           reject(why);
         } else if (!this.#closing) {
@@ -119,8 +124,8 @@ export class BridgeWay {
   }
 
   async write(text) {
-    if (this.#socket?.readyState !== WebSocket.OPEN) {
-      throw new Lost("bridge_gone");
+    if (this.#socket.readyState !== WebSocket.OPEN) {
+      throw await this.#whyGone; // a socket is closed some time before it is told why
     }
     this.#socket.send(new TextEncoder().encode(text));
   }

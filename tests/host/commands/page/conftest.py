@@ -63,10 +63,13 @@ class Operator:
         end: StandIn | None = None,
         url: str = "",
         *,
+        before: str = "",
         bypass_csp: bool = False,
-        without_serial: bool = False,
     ) -> Page:
-        """Open the page, in a further tab of the same browser if there is one already."""
+        """Open the page, in a further tab of the same browser if there is one already.
+
+        `before` is what the browser runs before the page.
+        """
         if self.context is None:
             self.context = self._browser.new_context(
                 viewport=SIZE, locale="en-GB", bypass_csp=bypass_csp
@@ -77,10 +80,7 @@ class Operator:
         page.on("console", lambda message: self.wrong.append(message.text))
         page.on("pageerror", lambda error: self.wrong.append(str(error)))
         page.on("request", lambda request: self.asked.append(request.url))
-        if end is not None:
-            page.add_init_script(end.script)
-        if without_serial:
-            page.add_init_script("delete Navigator.prototype.serial")
+        page.add_init_script(before + (end.script if end is not None else ""))
         page.goto(url or self._html.as_uri())
         return page
 

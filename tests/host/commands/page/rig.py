@@ -141,7 +141,10 @@ class FarPort:
         self._cable.join(None)
         self._undo.close()
 
-    close = pull
+    def close(self) -> None:
+        """Pull the cable, if that was not done."""
+        if self.name.is_symlink():
+            self.pull()
 
 
 class Device:
@@ -150,10 +153,12 @@ class Device:
     def __init__(
         self, directory: Path, listener: Listener | None = None, speed: float = SPEED
     ) -> None:
-        self.rig = Rig(directory, listener, speed)
-        self.cable = Cable()
-        self.rig.plug(self.rig.served.port, self.cable.port)
         self._undo = ExitStack()
+        self.cable = Cable()
+        self._undo.callback(self.cable.close)
+        self.rig = Rig(directory, listener, speed)
+        self._undo.callback(self.rig.__exit__)
+        self.rig.plug(self.rig.served.port, self.cable.port)
 
     def start(self, *options: str, config: str = "") -> Self:
         """Start the firmware."""
@@ -177,8 +182,6 @@ class Device:
 
     def __exit__(self, *_: object) -> None:
         self._undo.close()
-        self.rig.__exit__()
-        self.cable.close()
 
 
 class Stranger:

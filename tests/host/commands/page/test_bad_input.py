@@ -22,6 +22,17 @@ pytestmark = pytest.mark.xdist_group("page")
 expect.set_options(timeout=SETTLED_MS)
 MARKUP = "<img/src=x/onerror=document.title='run'>"
 PROMPT = "login: \x1b[2J\u202e<b>x</b>\n"
+# A socket that is closed at once, of which the page is told when the test says so.
+TOLD_LATE = """
+window.WebSocket = class extends WebSocket {
+  set onclose(tell) {
+    super.onclose = (event) => {
+      window.closedWith ??= event.code;
+      window.tellIt = () => tell(event);
+    };
+  }
+};
+"""
 
 
 def problems(page: Page) -> str:
@@ -122,6 +133,21 @@ def test_a_second_page_is_told_that_another_has_the_device(
     first.close()
     second.click("#again")
     expect(second.locator("#view-live")).to_be_visible()
+
+
+def test_a_question_to_a_socket_that_closes_does_not_hide_why(
+    device: Device, operator: Operator, serve: Callable[[FarPort], str]
+) -> None:
+    device.start()
+    end = device.far_port()
+    page = operator.open(url=serve(end), before=TOLD_LATE)
+    expect(page.locator("#view-prepare")).to_be_visible()
+    end.pull()
+    page.wait_for_function("window.closedWith === 4002")
+    page.evaluate("document.getElementById('check-again').click()")  # it is folded away
+    page.evaluate("window.tellIt()")
+    expect(page.locator("#problems")).to_contain_text("The device is gone")
+    assert "does not answer any more" not in problems(page)
 
 
 def test_a_second_tab_is_told_that_the_port_is_in_use(device: Device, operator: Operator) -> None:

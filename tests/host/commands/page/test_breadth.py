@@ -353,6 +353,6 @@ def test_chromium_has_web_serial_for_a_page_from_a_file(operator: Operator) -> N
 
 
 def test_a_browser_without_web_serial_is_told_what_to_do(operator: Operator) -> None:
-    page = operator.open(without_serial=True)
+    page = operator.open(before="delete Navigator.prototype.serial")
     expect(page.locator("#choose")).to_be_hidden()
     expect(page.locator("#connect-none")).to_contain_text("gp-pta page PORT")
