@@ -1,4 +1,4 @@
-"""What the firmware wrote into a journal, in the language of a catalogue.
+"""What the firmware wrote into a journal, or tells, in the language of a catalogue.
 
 A recorded sentence is found by the English one of the table `remarks`, and said by its namesake.
 What no sentence of the table fits, such as what a tone generator said, stays as it was recorded.
@@ -24,6 +24,7 @@ _FORMS: Final = {
     "date": _DATE,
     "due": _DATE,
     "today": _DATE,
+    "time": rf"{_DATE}T[\d:+-]+",
     "told": ".+",
     "why": ".+",
     "doubt": ".+",
@@ -31,7 +32,7 @@ _FORMS: Final = {
     "limits": ".+",
 }
 # Places with sentences in them, and what stands between two of these.
-_SENTENCES: Final = {"why": "", "doubt": "", "signs": ", ", "limits": ", "}
+SENTENCES: Final = {"why": "", "doubt": "", "signs": ", ", "limits": ", "}
 BETWEEN: Final = "; "
 
 
@@ -46,7 +47,7 @@ def told(recorded: str, catalogue: Catalogue) -> str:
 
 def _said(recorded: str, catalogue: Catalogue, deep: int) -> str | None:
     """Return a sentence, None if the table does not have it."""
-    for key, form in _forms():
+    for key, form in forms():
         found = form.fullmatch(recorded)
         if found is None or deep == 0:
             continue
@@ -61,13 +62,14 @@ def _said(recorded: str, catalogue: Catalogue, deep: int) -> str | None:
 
 def _part(name: str, text: str, catalogue: Catalogue, deep: int) -> str | None:
     """Return what stands in a place, None if it is not known."""
-    if name in _SENTENCES:
-        return _several(text, _SENTENCES[name], catalogue, deep - 1)
+    if name in SENTENCES:
+        return _several(text, SENTENCES[name], catalogue, deep - 1)
     plain: dict[str, Callable[[str], str]] = {
         "ear": lambda ear: catalogue.say("report", ear.replace(" ", "_")),
         "verdict": lambda verdict: catalogue.say("report", f"retest_{verdict}"),
         "told": str,
         "frequencies_hz": str,
+        "time": str,
         **dict.fromkeys(("date", "due", "today"), catalogue.date),
     }
     return plain.get(name, catalogue.written)(text)
@@ -92,7 +94,7 @@ def _splits(text: str, between: str) -> Iterator[tuple[str, str]]:
 
 
 @cache
-def _forms() -> tuple[tuple[str, re.Pattern[str]], ...]:
+def forms() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """Return what each English sentence looks like with its places filled, the longest first."""
     table = catalogue_of(ENGLISH).tables[PLACE]
     longest = sorted(table, key=lambda key: -len(table[key]))

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from firmware_py.journal import JournalWriter, Record, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
+from host_tools.recorded import read_session
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 LEFT_S2: Final = GOLDEN / "left-ear-s2.journal"
@@ -116,6 +117,16 @@ NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {
     "a version": (("firmware",), 1, "the header: firmware is 1; allowed is a text that can be"),
     "a calibration": (("calibration", "state"), "GOOD", "the header: calibration: its state is 'G"),
 }  # fmt: skip
+
+
+def recorded_remarks() -> set[str]:
+    """Return every sentence that the golden sessions recorded."""
+    results = [read_session(each).result for each in GOLDEN.glob("*.journal")]
+    ears = [ear for result in results for ear in result.ears]
+    return {
+        *(remark for result in results for remark in result.remarks),
+        *(ear.why for ear in ears if ear.why),
+    }
 
 
 def write_nonsense(path: Path, name: str) -> str:

@@ -42,10 +42,10 @@ def page() -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _asset("page.html"))
 
 
-def modules() -> dict[str, str]:
-    """Return the ES modules of the page by name, each after those that it imports."""
+def modules(last: str = MAIN) -> dict[str, str]:
+    """Return the ES modules that one needs, by name, each after those that it imports."""
     found: dict[str, str] = {}
-    _add(MAIN, found)
+    _add(last, found)
     return found
 
 
@@ -63,11 +63,11 @@ def _add(name: str, found: dict[str, str]) -> None:
 
 
 def _program() -> str:
-    scripts = [drawing_js.inline_script(), *(_function_of(each) for each in modules().values())]
+    scripts = [drawing_js.inline_script(), *(function_of(each) for each in modules().values())]
     return _EMPTY.sub("", _COMMENT.sub("", "\n".join(scripts)))
 
 
-def _function_of(source: str) -> str:
+def function_of(source: str) -> str:
     """Return a module as a function that is called, with the names that it exports."""
     names = ", ".join(exports_of(source))
     body = _EXPORT.sub(r"\1", _IMPORT.sub("", source))

@@ -17,12 +17,18 @@ from firmware_py.procedure.settings import (
 )
 from firmware_py.tuning_desk import COMMANDS as OF_TUNING
 from host_tools import symbols
-from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
+from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of, remarks
 from host_tools.commands.export import bundle
 
 PLACE: Final = "page"
 INSTRUCTION: Final = "instruction"
 REPORT: Final = "report"
+REMARK: Final = "remark"
+# Of a report: ears, what a retest said, and the states of a calibration.
+SHARED: Final = (
+    "left_ear", "right_ear", "retest_doubtful", "retest_rejected", "calibrated", "overdue",
+    "uncalibrated",
+)  # fmt: skip
 # Groups of commands that a device may lack, by name.
 TUNING: Final = "tuning"
 JSON_FORMAT: Final = "gp-pta sessions 1"
@@ -44,6 +50,7 @@ def knowledge() -> dict[str, Any]:
         "fhir": _fhir(),
         "instruction": [*catalogue_of(ENGLISH).tables[INSTRUCTION]],
         "words": {language: _words(language) for language in LANGUAGES},
+        "remarks": {"forms": _forms(), "sentences": remarks.SENTENCES},
     }
 
 
@@ -90,8 +97,16 @@ def _words(language: str) -> dict[str, str]:
     tables = catalogue_of(language).tables
     spoken = {f"{INSTRUCTION}_{key}": text for key, text in tables[INSTRUCTION].items()}
     grades = (f"grade_{grade.replace(' ', '_')}" for grade, _ in symbols.table()["grades_db_hl"])
-    shared = {key: tables[REPORT][key] for key in (*grades, "left_ear", "right_ear")}
-    return {**tables[PLACE], **spoken, **shared}
+    shared = {key: tables[REPORT][key] for key in (*grades, *SHARED)}
+    told = {f"{REMARK}_{key}": text for key, text in tables[remarks.PLACE].items()}
+    return {**tables[PLACE], **spoken, **shared, **told}
+
+
+def _forms() -> list[tuple[str, str]]:
+    """Return what each recorded sentence looks like, as a regular expression of JavaScript."""
+    return [
+        (f"{REMARK}_{key}", form.pattern.replace("(?P<", "(?<")) for key, form in remarks.forms()
+    ]
 
 
 def _fhir() -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import { at, fill, make, show } from "./dom.js";
 import { plain } from "./problems.js";
 import { drawnEar } from "./reading.js";
+import { inWords } from "./remarks.js";
 import { drawAudiogram } from "../../../drawing_js/audiogram.js";
 import { clockTime, number, say } from "./words.js";
 
@@ -23,7 +24,7 @@ function toneWords(tone) {
     level: number(Number(tone.level_db_hl)),
   });
   const noise = tone.noise_db_hl && say("tone_noise", { level: number(Number(tone.noise_db_hl)) });
-  const why = tone.unmasked && say("tone_unmasked", { why: plain(tone.unmasked) });
+  const why = tone.unmasked && say("tone_unmasked", { why: inWords(tone.unmasked) ?? plain(tone.unmasked) });
   return [words, noise, why].filter(Boolean).join(" ");
 }
 

@@ -6,6 +6,7 @@ import { errorOf, pairs } from "./lines.js";
 import { Live } from "./live.js";
 import { Preparation } from "./prepare.js";
 import { ofNumber, plain, wordsFor } from "./problems.js";
+import { asTold, useRemarks } from "./remarks.js";
 import { Result } from "./result.js";
 import { NotAllowed, Table } from "./table.js";
 import { Refused } from "./talk.js";
@@ -197,7 +198,7 @@ class Page {
     }
     const calibration = JSON.parse(await this.device.ask("CAL?"));
     const key = `calibration_${calibration.state.toLowerCase()}`;
-    fill(at("calibration"), calibration.state);
+    fill(at("calibration"), say(calibration.state.toLowerCase()));
     at("calibration").title = say(key);
     const isCalibrated = calibration.state === "CALIBRATED";
     at("calibration").classList.toggle("good", isCalibrated);
@@ -205,10 +206,13 @@ class Page {
   }
 
   part({ name, works, words }) {
-    const isFine = works && !/^(UNCALIBRATED|OVERDUE)/.test(words); // it works, and that is told
-    const state = make("span", { class: isFine ? "good" : "bad" }, stateOf(works, isFine, words));
+    const uncalibrated = /^(UNCALIBRATED|OVERDUE): /.exec(words); // it works, and that is told
+    const isFine = works && !uncalibrated;
+    const state = make("span", { class: isFine ? "good" : "bad" }, stateOf(works, uncalibrated?.[1]));
     const advice = works ? null : make("p", {}, say(`fault_${name}`));
-    const told = make("span", { class: "told", lang: "en" }, plain(words));
+    const about = uncalibrated ? words.slice(uncalibrated[0].length) : words;
+    const time = name === "clock" && works ? dateAndTime(words) : null;
+    const told = make("span", { class: "told" }, time ?? asTold(about));
     return make("li", {}, make("b", {}, say(`part_${name}`)), " ", state, " ", told, advice);
   }
 
@@ -394,7 +398,7 @@ class Page {
   alert(sentence, detail, kind) {
     const same = [...at("problems").children].find((each) => each.dataset.words === sentence + detail);
     same?.remove();
-    const told = detail ? make("p", { class: "told", lang: "en" }, say("device_says"), " ", detail) : null;
+    const told = detail ? make("p", { class: "told" }, say("device_says"), " ", asTold(detail)) : null;
     const close = make("button", { type: "button", class: "close" }, say("close"));
     const box = make("div", { class: `alert ${kind}` }, make("p", {}, sentence), told, close);
     box.dataset.words = sentence + detail;
@@ -459,18 +463,15 @@ class Page {
 }
 
 /** Return what is said of a part of the self-test. */
-function stateOf(works, isFine, words) {
-  if (!works) {
-    return say("fails");
-  }
-  return isFine ? say("works") : words.split(/\W/)[0];
+function stateOf(works, calibration) {
+  return works ? say(calibration?.toLowerCase() ?? "works") : say("fails");
 }
 
 /** Ask for the PIN; return it, or null. */
 function askPin(why) {
   const dialog = at("pin-dialog");
   at("pin").value = "";
-  const told = make("span", { class: "told", lang: "en" }, say("device_says"), " ", plain(why));
+  const told = make("span", { class: "told" }, say("device_says"), " ", asTold(why));
   fill(at("pin-why"), ...(why ? [say("pin_refused"), make("br"), told] : []));
   dialog.returnValue = "";
   dialog.showModal();
@@ -508,6 +509,7 @@ function translate() {
 
 const chosen = window.location.hash.slice(1) || localStorage.getItem(LANGUAGE_KEPT);
 useWords(KNOWS.words, chosen || navigator.language);
+useRemarks(KNOWS.remarks);
 translate();
 at("pin-cancel").addEventListener("click", () => at("pin-dialog").close(""));
 const page = new Page();

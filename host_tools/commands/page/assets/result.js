@@ -7,6 +7,7 @@ import { drawEars, earTitle, outcomeWords } from "./live.js";
 import { personTyped } from "./prepare.js";
 import { plain } from "./problems.js";
 import { drawnEar, pta4Of, readingOf, withoutGuesses } from "./reading.js";
+import { asTold } from "./remarks.js";
 import { dateAndTime, number, say } from "./words.js";
 
 const LISTED_MAX = 50;
@@ -66,8 +67,9 @@ export class Result {
     fill(at("result-tables"), ...result.ears.map((ear) => thresholdTable(ear)));
     fill(at("result-means"), ...result.ears.map((ear) => make("li", {}, meanWords(ear))));
     fill(at("result-quality"), qualityTable(result));
-    const remarks = [...result.ears.filter((ear) => ear.why).map(whyWords), ...result.remarks];
-    fill(at("result-remarks"), ...remarks.map((each) => make("li", { lang: "en" }, plain(each))));
+    const ended = result.ears.filter((ear) => ear.why);
+    const remarks = [...ended.map(whyOf), ...result.remarks.map((each) => [asTold(each)])];
+    fill(at("result-remarks"), ...remarks.map((each) => make("li", {}, ...each)));
     show(at("result-remarks-part"), remarks.length > 0);
   }
 
@@ -199,8 +201,8 @@ function thresholdAsJson(found) {
   return { ...told, ...beside, inferred: null };
 }
 
-function whyWords(ear) {
-  return `${ear.ear}: ${ear.why.replaceAll("+-", "±")}`;
+function whyOf(ear) {
+  return [`${earTitle(ear.ear)}: `, asTold(ear.why)];
 }
 
 function levelWords(found) {

@@ -47,6 +47,21 @@ export function number(value, decimals = 0) {
   return written.format(value).replace("-", "−");
 }
 
+/** Return a number that was written with a point as the language writes it. */
+export function written(text) {
+  return text.replace("-", "−").replace(".", number(0.1, 1)[1]);
+}
+
+/** Return a day of ISO 8601 as the language writes it; the text itself if it is none. */
+export function day(text) {
+  const moment = new Date(`${text}T00:00Z`);
+  if (Number.isNaN(moment.getTime())) {
+    return text;
+  }
+  const form = { dateStyle: "long", timeZone: "UTC" };
+  return new Intl.DateTimeFormat(LOCALES[language] ?? language, form).format(moment);
+}
+
 /** Return date and time of day as the language writes them; the text itself if it is none. */
 export function dateAndTime(text) {
   const moment = new Date(text);
