@@ -1,11 +1,13 @@
 """What the tests of a card share: the card that was made, and what makes others like it."""
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from device.card.build import PLACES_OF_TOOLS
 from tests.card.variants import BUILT, Workshop
 
 # What an emulated machine takes: the program, and Debian's package that has it.
@@ -17,7 +19,6 @@ TOOLS = {
     "qemu-system-aarch64": "qemu-system-arm",
     "rauc": "rauc",
 }
-PLACES = "/usr/sbin:/sbin"  # which not everybody's PATH has
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -27,11 +28,8 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def card() -> Path:
     """Return the card of `make card`."""
-    missing = {
-        package
-        for tool, package in TOOLS.items()
-        if not (shutil.which(tool) or shutil.which(tool, path=PLACES))
-    }
+    os.environ["PATH"] = os.pathsep.join((os.environ["PATH"], *PLACES_OF_TOOLS))
+    missing = {package for tool, package in TOOLS.items() if not shutil.which(tool)}
     if not Path("/usr/lib/u-boot/qemu_arm64/u-boot.bin").exists():
         missing.add("u-boot-qemu")
     if missing:

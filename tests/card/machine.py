@@ -138,10 +138,10 @@ class Machine:
         for path in (*([] if directory == "/" else [directory]), name):
             told += [f"sif {path} {field} {OWNER}" for field in ("uid", "gid")]
         subprocess.run(
-            ["/usr/sbin/debugfs", "-w", "-f", "-", data],
+            ["debugfs", "-w", "-f", "-", data],
             input="\n".join(told), text=True, check=False, capture_output=True,
         )  # fmt: skip
-        subprocess.run(["/usr/sbin/e2fsck", "-fy", data], check=False, capture_output=True)
+        subprocess.run(["e2fsck", "-fy", data], check=False, capture_output=True)
         with self.card.open("r+b") as card:
             card.seek(_data_partition(self.card)[0])
             card.write(data.read_bytes())
@@ -334,9 +334,9 @@ def data_of(card: Path, place: Path) -> Path:
             else:
                 target.write(block)
         target.truncate(size)
-    subprocess.run(["/usr/sbin/e2fsck", "-fy", whole], check=False, capture_output=True)
+    subprocess.run(["e2fsck", "-fy", whole], check=False, capture_output=True)
     subprocess.run(
-        ["/usr/sbin/debugfs", "-R", f"rdump /lib/gp-pta {out}", whole],
+        ["debugfs", "-R", f"rdump /lib/gp-pta {out}", whole],
         check=True,
         capture_output=True,
     )
