@@ -49,7 +49,8 @@ def knowledge() -> dict[str, Any]:
         "json_format": JSON_FORMAT,
         "fhir": _fhir(),
         "instruction": [*catalogue_of(ENGLISH).tables[INSTRUCTION]],
-        "words": {language: _words(language) for language in LANGUAGES},
+        "keys": [*words_of(ENGLISH)],  # of the words, in their order in every language
+        "words": {language: [*words_of(language).values()] for language in LANGUAGES},
         "remarks": {"forms": _forms(), "sentences": remarks.SENTENCES},
     }
 
@@ -92,8 +93,8 @@ def _allowed(annotation: Any) -> dict[str, Any]:
     return {"several": list(allowed)}
 
 
-def _words(language: str) -> dict[str, str]:
-    """Return the sentences of the page, what is read out to the listener, and a few of a report."""
+def words_of(language: str) -> dict[str, str]:
+    """Return the sentences of the page, what is read to the listener, and others', by key."""
     tables = catalogue_of(language).tables
     spoken = {f"{INSTRUCTION}_{key}": text for key, text in tables[INSTRUCTION].items()}
     grades = (f"grade_{grade.replace(' ', '_')}" for grade, _ in symbols.table()["grades_db_hl"])

@@ -508,7 +508,7 @@ function translate() {
 }
 
 const chosen = window.location.hash.slice(1) || localStorage.getItem(LANGUAGE_KEPT);
-useWords(KNOWS.words, chosen || navigator.language);
+useWords(KNOWS.keys, KNOWS.words, chosen || navigator.language);
 useRemarks(KNOWS.remarks);
 translate();
 at("pin-cancel").addEventListener("click", () => at("pin-dialog").close(""));

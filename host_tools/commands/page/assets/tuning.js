@@ -1,12 +1,21 @@
 // The fit of a hearing aid, and its tuning by comparison, as the console has them.
 
-import { at, fill, make, show } from "./dom.js";
+import { at, fill, make, show, table } from "./dom.js";
 import { pairs } from "./lines.js";
 import { personTyped } from "./prepare.js";
-import { plain } from "./problems.js";
+import { asTold } from "./remarks.js";
 import { number, say } from "./words.js";
 
 const OVER = ["idle", "finished"];
+const STATES = [...OVER, "paused", "waiting"]; // of which something is said; else it is under way
+const DIMENSIONS = ["overall_db", "tilt_db", "mid_db", "soft_db"];
+const NOTES_MAX = 20;
+
+/** Return a difference as it is written with its sign; there is no -0. */
+function signed(value_db) {
+  const rounded = Math.round(value_db * 10) / 10 || 0;
+  return `${rounded > 0 ? "+" : ""}${number(rounded, 1)}`;
+}
 
 export class Tuning {
   #device;
@@ -46,7 +55,22 @@ export class Tuning {
 
   async #result() {
     const found = JSON.parse(await this.#device.askOperator("TUNE:RES?"));
-    fill(at("tune-found"), plain(JSON.stringify(found)));
+    const rows = DIMENSIONS.map((name, i) => [
+      say(`tune_${name}`),
+      signed(found.setting_db[i]),
+      signed(found.wish_db[i]),
+      say("from_to", { low: signed(found.low_db[i]), high: signed(found.high_db[i]) }),
+    ]);
+    const columns = ["", say("tune_setting"), say("tune_wish"), say("column_band")];
+    const remarks = found.remarks.map((each) => make("p", {}, asTold(each)));
+    const isWish = found.finding === "wish";
+    fill(
+      at("tune-found"),
+      make("div", { class: "scroll" }, table(say("tune_caption"), columns, rows)),
+      make("p", {}, say("tune_counts", found)),
+      isWish ? make("p", {}, say("tune_found_wish")) : null,
+      ...remarks,
+    );
   }
 
   /** Show where the tuning is; without a hearing aid at the device there is none. */
@@ -66,15 +90,31 @@ export class Tuning {
     at("tune-pause").setAttribute("aria-pressed", String(isPaused));
     const done = { done: about.comparisons ?? 0, of: about.of ?? 0 };
     const regret = about.expected_regret && number(Number(about.expected_regret), 2);
-    const words = [say("tune_state", { state: about.state }), isUnderWay ? say("tune_done", done) : null];
+    const words = [say(`tune_${STATES.includes(about.state) ? about.state : "under_way"}`)];
+    words.push(isUnderWay ? say("tune_done", done) : null);
     words.push(regret ? say("tune_regret", { regret }) : null);
     fill(at("tune-state"), words.filter(Boolean).join(" "));
+    if (!isUnderWay || isPaused) {
+      fill(at("tune-now"));
+    }
   }
 
   /** Show what an unasked line of a tuning tells. */
   told(what, about) {
-    const figures = Object.entries(about).map(([name, value]) => `${name} ${plain(value)}`);
-    at("tune-told").prepend(make("li", {}, `${what}: ${figures.join(", ")}`));
-    at("tune-told").children[20]?.remove();
+    if (what === "speech") {
+      fill(at("tune-now"), say(`tune_sounds_${about.place}`, about));
+    } else if (what === "comparison") {
+      this.#note(say("tune_answered", { ...about, answer: say(`tune_${about.answer}`) }));
+    } else if (what === "again" || what === "nobody-answers") {
+      this.#note(say(what === "again" ? "tune_again" : "tune_nobody", about));
+    } else if (what === "tuning") {
+      fill(at("tune-told"));
+      fill(at("tune-found"));
+    }
+  }
+
+  #note(words) {
+    at("tune-told").prepend(make("li", {}, words));
+    at("tune-told").children[NOTES_MAX]?.remove();
   }
 }

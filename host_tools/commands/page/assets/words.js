@@ -8,9 +8,10 @@ const LOCALES = { en: "en-GB" };
 let language = "en";
 let catalogue = {};
 
-/** Take the catalogue, sentences by key by language, and choose a language of it. */
-export function useWords(words, wanted) {
-  catalogue = words;
+/** Take the catalogue, sentences by language in the order of their keys, and choose a language. */
+export function useWords(keys, words, wanted) {
+  const byKey = ([each, sentences]) => [each, Object.fromEntries(sentences.map((s, i) => [keys[i], s]))];
+  catalogue = Object.fromEntries(Object.entries(words).map(byKey));
   const short = (wanted || "en").slice(0, 2);
   language = short in catalogue ? short : "en";
   document.documentElement.lang = language;

@@ -1,6 +1,7 @@
 """What else the page does: tones by hand, files, earlier sessions, a hearing aid, keys, access."""
 
 import json
+import re
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,6 +14,7 @@ from fhir.resources.R4B.bundle import Bundle
 from playwright.sync_api import Page, expect
 
 from device.simulator.aid import SimulatedAid
+from firmware_py.procedure.tuning.space import DIMENSIONS
 from host_tools.catalogue import LANGUAGES
 from host_tools.commands.export.formats import schema_text
 from tests.firmware.rig import Peer
@@ -206,15 +208,17 @@ def test_a_hearing_aid_is_tuned_by_comparison(device: Device, operator: Operator
         expect(page.locator("#tune-fit")).to_contain_text("The hearing aid is ready")
         page.fill("#tune-count", "5")
         page.click("#tune-form button")
-        for _ in range(200):
-            if not page.locator("#tune-live").is_visible():
-                break
-            if page.locator("#tune-first").is_visible():
-                page.click("#tune-first")
-            page.wait_for_timeout(200)
-        expect(page.locator("#tune-result")).to_be_visible()
+        for comparison in range(1, 6):
+            second = re.compile(f"Comparison {comparison}: the second setting sounds")
+            expect(page.locator("#tune-now")).to_have_text(second)
+            page.click("#tune-first")
+            answered = page.locator("#tune-told li").first
+            expect(answered).to_have_text(f"Comparison {comparison}: The first was better")
+        expect(page.locator("#tune-state")).to_contain_text("The tuning is over.")
         page.click("#tune-result")
-        expect(page.locator("#tune-found")).to_contain_text("outcome")
+        found = page.locator("#tune-found")
+        expect(found).to_contain_text("Comparisons: 5; without a difference: ")
+        expect(found.locator("tbody th")).to_have_text([each.meaning for each in DIMENSIONS])
 
 
 SCHEMES: list[dict[str, Any]] = [

@@ -17,7 +17,7 @@ from firmware_py.tuning_desk import COMMANDS as OF_TUNING
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of
 from host_tools.commands.page.assemble import PAGE_BYTES_MAX, exports_of, modules, page
 from host_tools.commands.page.bridge import BUSY, NO_PORT, UNPLUGGED
-from host_tools.commands.page.knowledge import knowledge
+from host_tools.commands.page.knowledge import knowledge, words_of
 from tests.firmware.rig import REPO
 from tests.host.journals import GpPta, Refused
 
@@ -105,7 +105,7 @@ def said_by_the_page() -> Iterator[str]:
 
 
 def test_every_sentence_that_the_page_names_is_in_the_catalogue() -> None:
-    known = knowledge()["words"][ENGLISH]
+    known = words_of(ENGLISH)
     assert sorted(set(said_by_the_page()) - set(known)) == []
 
 
@@ -132,7 +132,7 @@ def made_keys() -> set[str]:
 
 
 def test_every_sentence_that_is_named_by_a_word_of_the_firmware_is_there() -> None:
-    assert sorted(made_keys() - set(knowledge()["words"][ENGLISH])) == []
+    assert sorted(made_keys() - set(words_of(ENGLISH))) == []
 
 
 def test_every_error_of_the_console_has_an_operators_sentence() -> None:
@@ -141,7 +141,7 @@ def test_every_error_of_the_console_has_an_operators_sentence() -> None:
     assert len(numbers) > 15
     keys = {f"refused_{-n}" if n < 0 else f"error_{n}" for n in numbers if n < 0 or n > 100}
     keys.discard("error_200")  # how long a line may be, which is no error
-    assert sorted(keys - set(knowledge()["words"][ENGLISH])) == []
+    assert sorted(keys - set(words_of(ENGLISH))) == []
 
 
 def test_no_sentence_of_the_page_is_left_over() -> None:
@@ -156,11 +156,12 @@ def test_no_sentence_of_the_page_is_left_over() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_page_has_each_language(language: str) -> None:
-    words = knowledge()["words"]
     places = re.compile(r"\{(\w+)\}")
-    assert set(words[language]) == set(words[ENGLISH])
-    for key, sentence in words[language].items():
-        assert sorted(places.findall(sentence)) == sorted(places.findall(words[ENGLISH][key])), key
+    words, english = words_of(language), words_of(ENGLISH)
+    assert [*words] == [*english] == knowledge()["keys"]
+    assert [*words.values()] == knowledge()["words"][language]
+    for key, sentence in words.items():
+        assert sorted(places.findall(sentence)) == sorted(places.findall(english[key])), key
 
 
 def test_no_two_modules_export_the_same_name() -> None:

@@ -30,15 +30,15 @@ def test_what_no_sentence_fits_is_not_said(browser: Browser) -> None:
 def in_words(browser: Browser, language: str, recorded: object) -> list[str | None]:
     """Return what the page's own modules say of recorded sentences."""
     knows = knowledge()
-    given = json.dumps([knows["words"], language, knows["remarks"], recorded])
+    given = json.dumps([knows["keys"], knows["words"], language, knows["remarks"], recorded])
     program = "\n".join(function_of(each) for each in modules("remarks.js").values())
     with browser.new_context() as context:
         page = context.new_page()
         said: list[str | None] = page.evaluate(
             f"""() => {{
                 {program}
-                const [words, language, remarks, recorded] = {given};
-                useWords(words, language);
+                const [keys, words, language, remarks, recorded] = {given};
+                useWords(keys, words, language);
                 useRemarks(remarks);
                 return recorded.map(inWords);
             }}"""
