@@ -142,6 +142,17 @@ class Machine:
             input="\n".join(told), text=True, check=False, capture_output=True,
         )  # fmt: skip
         subprocess.run(["e2fsck", "-fy", data], check=False, capture_output=True)
+        self._write_data(data)
+
+    def empty_data(self) -> None:
+        """Make the data partition as one whose first writes were all lost; the power is off."""
+        data = self.place / "data.ext4"
+        with data.open("wb") as file:
+            file.truncate(_data_partition(self.card)[1])
+        subprocess.run(["mke2fs", "-q", "-t", "ext4", data], check=True)
+        self._write_data(data)
+
+    def _write_data(self, data: Path) -> None:
         with self.card.open("r+b") as card:
             card.seek(_data_partition(self.card)[0])
             card.write(data.read_bytes())
