@@ -15,7 +15,7 @@ from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.presenter import FINISHED
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
-from firmware_py.procedure.settings import HUGHSON_WESTLAKE, OFF
+from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, HUGHSON_WESTLAKE, OFF
 
 
 def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce) -> str:
@@ -105,6 +105,18 @@ def calibration_words(in_force: CalibrationInForce) -> str:
             about = in_force.calibration.content[table]
             words |= {name: value for name, value in about.items() if isinstance(value, str)}
     return json.dumps(words)
+
+
+def limit_words(in_force: CalibrationInForce, asked_db_hl: float, ears: Sequence[str]) -> str:
+    """Return the highest level that can be asked of each ear at the audiogram frequencies."""
+
+    def limits(ear: str) -> str:
+        levels = (
+            (f, min(asked_db_hl, in_force.highest_db_hl(ear, f))) for f in AUDIOGRAM_FREQUENCIES_HZ
+        )
+        return ";".join(f"{frequency_hz},{level:g}" for frequency_hz, level in levels)
+
+    return " ".join(f"{ear}={limits(ear)}" for ear in ears)
 
 
 def word(value: Any) -> str:

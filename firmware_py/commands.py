@@ -46,6 +46,7 @@ ALWAYS: Final = Pin(always=True)
 ABOUT_PEOPLE: Final = Pin(arguments=("AGE", "SEX", "ID"))
 # Who sits there now may see the own result; that of whoever sat there before needs the PIN.
 RESULTS: Final = Pin(arguments=("number",), earlier_test=True)
+LAST_RESULT: Final = Pin(earlier_test=True)
 
 COMMANDS: Final = (
     Command("*IDN?", Instrument.identify, "maker, model, serial number, version"),
@@ -77,6 +78,10 @@ COMMANDS: Final = (
     Command(
         "SESSion:RESult?", Instrument.result, "the result as JSON, so far or final", (EARLIER,),
         pin=RESULTS,
+    ),
+    Command(
+        "SESSion:MEAN?", Instrument.means, "mean at 0.5, 1, 2 and 4 kHz and grade, as JSON",
+        pin=LAST_RESULT,
     ),
     Command(
         "THReshold?", Instrument.threshold, "for each ear: Hz,dB HL,SD dB,mark;...",

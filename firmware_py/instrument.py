@@ -6,6 +6,7 @@ A query returns its answer, a command nothing. What cannot be done is a `Console
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from firmware_py import __version__
 from firmware_py.answers import (
     audiogram_lines,
     calibration_words,
+    limit_words,
     session_words,
     state_words,
     threshold_words,
@@ -30,16 +32,12 @@ from firmware_py.manual_tone import ManualTone
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError, session_number
 from firmware_py.procedure.events import Aborted, Continued, Paused
+from firmware_py.procedure.grades import mean_thresholds
+from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import Person, Sex, composed
 from firmware_py.procedure.presenter import PAUSED
 from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.settings import (
-    AUDIOGRAM_FREQUENCIES_HZ,
-    LEFT,
-    RIGHT,
-    SettingError,
-    Settings,
-)
+from firmware_py.procedure.settings import LEFT, RIGHT, SettingError, Settings
 from firmware_py.runner import Runner
 from firmware_py.self_check import ButtonWatch, Part, answer, clock_part, disk_part
 
@@ -222,6 +220,11 @@ class Instrument:
         result, calibration = self._result(number)
         return json.dumps({**result.to_record(), "calibration": calibration.state})
 
+    def means(self) -> str:
+        """Return the mean thresholds of the last test as JSON, so far or final."""
+        test = self._last_test()
+        return json.dumps(asdict(mean_thresholds(test.result().ears, test.ears)))
+
     def threshold(self, ear: str | None, number: int | None) -> str:
         """Return the thresholds of an ear, or of all that were tested."""
         result, calibration = self._result(number)
@@ -236,14 +239,17 @@ class Instrument:
         """Return the audiogram in characters, line by line."""
         return audiogram_lines(*self._result(number))
 
+    def _last_test(self) -> HearingTest:
+        if self._runner.last_test is None:
+            words = "there was no test yet: SESS:STAR starts one"
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
+        return self._runner.last_test
+
     def _result(self, number: int | None) -> tuple[SessionResult, CalibrationInForce]:
         """Return the result of the last test, or that of a session as it was recorded."""
         runner = self._runner
         if number is None:
-            if runner.last_test is None:
-                words = "there was no test yet: SESS:STAR starts one"
-                raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
-            return runner.last_test.result(), runner.last_calibration
+            return self._last_test().result(), runner.last_calibration
         if runner.session is not None and runner.session.number == number:
             words = f"session {number} is under way: without a number its result so far is told"
             raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
@@ -288,16 +294,9 @@ class Instrument:
 
     def calibration_limits(self, ear: str | None) -> str:
         """Return the highest level that can be asked at the audiogram frequencies."""
-        highest_db_hl = self._runner.calibration_today().highest_db_hl
-        asked_db_hl = self._settings().level_max_db_hl
-
-        def limits(each: str) -> str:
-            levels = (
-                (f, min(asked_db_hl, highest_db_hl(each, f))) for f in AUDIOGRAM_FREQUENCIES_HZ
-            )
-            return ";".join(f"{frequency_hz},{level:g}" for frequency_hz, level in levels)
-
-        return " ".join(f"{each}={limits(each)}" for each in (RIGHT, LEFT) if ear in (None, each))
+        today, asked_db_hl = self._runner.calibration_today(), self._settings().level_max_db_hl
+        ears = [each for each in (RIGHT, LEFT) if ear in (None, each)]
+        return limit_words(today, asked_db_hl, ears)
 
     def play_calibration_tone(self, ear: str, frequency_hz: float, level_dbfs: float) -> None:
         """Play a steady tone for a sound level meter."""

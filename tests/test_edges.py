@@ -31,8 +31,9 @@ OF_NO_JOURNAL: Final = {
 TYPED: Final = (
     "HELP", "*IDN?", "*TST?", "*CLS", "SYST:ERR?", "SYST:VERS?", "SYST:TIME?", "SYST:PIN?",
     "SYST:PIN 4711", "SYST:LOCK", "SYST:EVEN ON", "SYST:EVEN?", "SESS:STAR ID=P-17", "SESS:CONT",
-    "SESS:PAUS", "SESS:ABOR", "SESS:STAT?", "SESS:RES?", "THR?", "AUD", "TONE LEFT,1000,40",
-    "TONE:STOP", "CAL?", "CAL:LIM?", "CAL:TONE?", "CAL:TONE LEFT,1000,-30", "CAL:STOP", "SETT?",
+    "SESS:PAUS", "SESS:ABOR", "SESS:STAT?", "SESS:RES?", "SESS:MEAN?", "THR?", "AUD",
+    "TONE LEFT,1000,40", "TONE:STOP", "CAL?", "CAL:LIM?", "CAL:TONE?", "CAL:TONE LEFT,1000,-30",
+    "CAL:STOP", "SETT?",
     "SETT pulses,2", "*RST", "SESS:LIST? 50", "SYST:EXIT",
 )  # fmt: skip
 

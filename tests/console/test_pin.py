@@ -186,7 +186,7 @@ NEED_IT = [
     "SESS:RES? 3", "THR? ,3", "THR? LEFT,3", "AUD 3", "CAL:TONE LEFT,1000,-30",
 ]  # fmt: skip
 # For a test that was begun before the device was switched on.
-NEED_IT_FOR_AN_EARLIER_TEST = ["SESS:RES?", "THR?", "THR? LEFT", "AUD"]
+NEED_IT_FOR_AN_EARLIER_TEST = ["SESS:RES?", "SESS:MEAN?", "THR?", "THR? LEFT", "AUD"]
 NEED_NONE = [
     "HELP", "*IDN?", "*TST?", "*RST", "*CLS", "SYST:ERR?", "SYST:VERS?", "SYST:TIME?", "SYST:PIN?",
     "SYST:LOCK", "SYST:EVEN ON", "SYST:EVEN?", "SYST:EXIT", "SESS:STAR", "SESS:STAR LEFT",
@@ -227,7 +227,8 @@ def test_the_page_tells_what_needs_it_in_one_column() -> None:
     told = {row.split("`")[1].split()[0]: row.split(" | ")[-1].strip("| ") for row in rows[2:]}
 
     assert {header for header, words in told.items() if words} == {
-        "SESSion:STARt", "SESSion:LIST?", "SESSion:RESult?", "THReshold?", "AUDiogram",
+        "SESSion:STARt", "SESSion:LIST?", "SESSion:RESult?", "SESSion:MEAN?", "THReshold?",
+        "AUDiogram",
         "CALibration:TONE", "SETTing",
     }  # fmt: skip
     assert told["AUDiogram"] == "with number; for a test begun before the last start"

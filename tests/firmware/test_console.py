@@ -6,6 +6,7 @@ import re
 import shutil
 import unicodedata
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -23,11 +24,13 @@ from firmware_py.journal import read_journal
 from firmware_py.platform import data_directory as data_module
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.keys import pseudonym
+from firmware_py.procedure.grades import mean_thresholds
 from firmware_py.procedure.presenter import LATE
 from firmware_py.procedure.settings import CONDUCTS, Settings
 from firmware_py.self_check import PARTS
 from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.command import replay_journal
+from host_tools.recorded import read_session
 from tests.firmware.test_firmware import Device, told_by
 from tests.firmware.world import World, a_listener, lines_of_session, result_of, run_session
 from tests.host.journals import NONSENSE, write_nonsense
@@ -291,7 +294,9 @@ def test_what_was_confirmed_is_told_and_so_is_what_was_inferred(tmp_path: Path) 
     changes = {"ears": "left", "confirm": "hughson-westlake", "confirm_frequencies_hz": [500, 8000]}
     journal = run_session(tmp_path / "data", a_listener("N3"), changes)
     device = Device(tmp_path / "data")
-    *picture, ok, thresholds, result, _ = told_by(device, "AUD", "THR? LEFT", "SESS:RES?")
+    *picture, ok, thresholds, result, means, _ = told_by(
+        device, "AUD", "THR? LEFT", "SESS:RES?", "SESS:MEAN?"
+    )
     (ear,) = result_of(journal)["ears"]
     words = ", ".join(
         f"{each['frequency_hz']} Hz {each['threshold_db_hl']:g} dB HL ({each['tones']} tones)"
@@ -308,6 +313,14 @@ def test_what_was_confirmed_is_told_and_so_is_what_was_inferred(tmp_path: Path) 
         figures = f"{each['threshold_db_hl']:.1f},{each['sd_db']:.1f}"
         assert f"{each['frequency_hz']},{figures},inferred" in re.split("[=; ]", thresholds)
     assert json.loads(result)["ears"][0]["confirmed"] == ear["confirmed"]
+    replayed = read_session(journal)
+    assert json.loads(means) == asdict(mean_thresholds(replayed.result.ears, replayed.test.ears))
+    assert sum(json.loads(means)["better_ear"]["grades"].values()) == pytest.approx(1.0)
+
+
+def test_there_are_no_mean_thresholds_before_a_test(tmp_path: Path) -> None:
+    told, *_ = told_by(Device(tmp_path), "SESS:MEAN?")
+    assert told.endswith('"there was no test yet: SESS:STAR starts one"')
 
 
 # Earlier sessions
@@ -516,7 +529,7 @@ def test_the_configured_pin_is_asked_for_and_is_in_no_journal(tmp_path: Path) ->
         assert PIN.encode() not in path.read_bytes()
 
 
-RESULTS = ("THR?", "THR? LEFT", "SESS:RES?", "AUD")
+RESULTS = ("THR?", "THR? LEFT", "SESS:RES?", "SESS:MEAN?", "AUD")
 
 
 def test_the_last_persons_result_needs_the_pin_after_a_restart(
@@ -533,9 +546,9 @@ def test_the_last_persons_result_needs_the_pin_after_a_restart(
         )  # fmt: skip
         refused = 'ERROR -203,"this needs the operator\'s PIN: SYST:PIN; nothing was done"'
 
-        assert told[:4] == [refused] * 4
-        assert told[5].startswith("left=250,")
-        assert told[7] == told[9] == refused, "nor does it belong to this start when it is aborted"
+        assert told[:5] == [refused] * 5
+        assert told[6].startswith("left=250,")
+        assert told[8] == told[10] == refused, "nor does it belong to this start when it is aborted"
 
     device = Device(tmp_path / "over", LOCKED)
     begun, threshold, *_ = told_by(device, "SESS:STAR LEFT", "THR? LEFT")

@@ -19,7 +19,7 @@ from tests.journal.simulated_disk import SimulatedDisk
 DATA: Final = Path("/data")
 LINES: Final = (
     "SESS:LIST?", "SESS:LIST? 50", "SESS:RES? {}", "THR? {}", "THR? LEFT,{}", "AUD {}",
-    "SESS:STAT?",
+    "SESS:STAT?", "SESS:MEAN?",
     "SESS:RES?", "THR?", "AUD", "SESS:PAUS", "SESS:CONT", "SESS:ABOR", "SYST:EVEN ON", "SYST:ERR?",
     "*TST?", "CAL?", "CAL:LIM?", "SETT?", "HELP", "*RST", "*CLS", "*IDN?", "SYST:VERS?",
     "SESS:STAR ID=P",

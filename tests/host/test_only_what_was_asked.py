@@ -24,6 +24,7 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Ear, SimulatedListener
 from firmware_py.console.audiogram import ARROWS, INFERRED, SYMBOLS_BY_MASKING, draw_audiogram
+from firmware_py.procedure.pta4 import PTA4_FREQUENCIES_HZ, pta4_of
 from firmware_py.procedure.results import ThresholdResult
 from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.export.bundle import CODES, as_fhir
@@ -42,7 +43,6 @@ from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import drawn as watched
 from host_tools.heading import NO_HEADING
 from host_tools.live import show_result
-from host_tools.pta4 import PTA4_FREQUENCIES_HZ, pta4_of
 from host_tools.recorded import RecordedSession, read_session
 from tests.firmware.world import World
 

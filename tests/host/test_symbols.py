@@ -9,12 +9,12 @@ from matplotlib.path import Path as Shape
 
 from firmware_py.console import audiogram as console
 from firmware_py.procedure.asked import THIRD_OCTAVE
+from firmware_py.procedure.grades import GRADES_DB_HL
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reading import Kind
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools import audiogram_paper as paper
 from host_tools import drawing, drawing_js
-from host_tools.commands.report.grades import GRADES_DB_HL
 from host_tools.symbols import REACH, arrow_marker, symbol_marker, table
 
 WITH_ARROW: Final = (Kind.ABOVE, Kind.PERHAPS_ABOVE, Kind.AT_MOST)

@@ -19,6 +19,7 @@ from firmware_py.inference.laplace.arrays import (
 from firmware_py.inference.laplace.posterior import predict
 from firmware_py.inference.laplace.prior import mean_line
 from firmware_py.inference.laplace.selection import bits_per_second, select
+from firmware_py.inference.linear_algebra import cholesky, solve_lower
 from firmware_py.inference.model import Choice, Hyperparameters
 from firmware_py.inference.profiles import LaplaceProfile, units_per_bark
 from firmware_py.inference.rate import Seconds
@@ -154,8 +155,10 @@ class LaplaceModel:
         x, x_trials = self._warp(frequencies_hz), w.trials.x[:n]
         root = np.sqrt(w.state.vectors[WEIGHT, :n])
         b = np.eye(n) + root[:, np.newaxis] * self._kernel(x_trials, x_trials) * root
-        to_trials = root[:, np.newaxis] * self._kernel(x_trials, x)
-        covariance_db2 = self._kernel(x, x) - to_trials.T @ np.linalg.solve(b, to_trials)
+        v = root[:, np.newaxis] * self._kernel(x_trials, x)
+        cholesky(n, b)
+        solve_lower(n, len(x), b, v)
+        covariance_db2 = self._kernel(x, x) - np.einsum("ij,ik->jk", v, v)
         mean_db_hl, _ = self.predict(frequencies_hz)
         return np.ones(1), mean_db_hl[np.newaxis], covariance_db2[np.newaxis]
 

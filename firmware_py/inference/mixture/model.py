@@ -262,8 +262,11 @@ class MixtureModel:
         else:  # frequencies of one interval have one bend
             interval = np.array([self._placing.interval(f) for f in frequencies_hz.tolist()])
             own_db2 = np.where(np.equal.outer(interval, interval), np.outer(bow_db, bow_db), 0.0)
-        covariance_db2 = row @ mixture.covariance @ row.T + own_db2
-        return mixture.weight.copy(), mixture.mean_db_hl @ row.T, covariance_db2
+        # Not by `@`, which is BLAS: a device has no memory for it.
+        mean_db_hl = np.einsum("ck,mk->cm", mixture.mean_db_hl, row)
+        half_db2 = np.einsum("mk,ckl->cml", row, mixture.covariance)
+        covariance_db2 = np.einsum("cml,nl->cmn", half_db2, row) + own_db2
+        return mixture.weight.copy(), mean_db_hl, covariance_db2
 
     def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
         """Return the probability that this tone would be heard."""

@@ -15,10 +15,10 @@ from firmware_py.archive import (
 )
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.printable import printable
+from firmware_py.procedure.pta4 import pta4_of
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult, as_json
 from firmware_py.session_record import SessionHeader
 from host_tools.errors import HostError, NonsenseError
-from host_tools.pta4 import pta4_of
 from host_tools.thresholds import threshold_as_json
 
 # The test of an ear may not have ended. A band of it that is so many times wider than was wanted

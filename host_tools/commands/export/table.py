@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 from device.simulator import nhanes
 from device.simulator.listener import EARS
 from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.pta4 import pta4_of
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
 from host_tools.commands.export.examination import Examination, marks_of
-from host_tools.pta4 import pta4_of
 from host_tools.thresholds import threshold_as_json
 
 if TYPE_CHECKING:

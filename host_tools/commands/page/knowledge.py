@@ -24,10 +24,12 @@ PLACE: Final = "page"
 INSTRUCTION: Final = "instruction"
 REPORT: Final = "report"
 REMARK: Final = "remark"
-# Of a report: ears, what a retest said, and the states of a calibration.
+# Of a report: ears, what a retest said, states of a calibration, mean thresholds and grades.
 SHARED: Final = (
     "left_ear", "right_ear", "retest_doubtful", "retest_rejected", "calibrated", "overdue",
-    "uncalibrated",
+    "uncalibrated", "pta4_and_grade", "pta4_unreliable", "pta4_nothing", "pta4_outside",
+    "pta4_none", "pta4", "mean", "mean_at_least", "mean_beyond", "mean_inferred", "grade_share",
+    "person_grade", "person_grade_inferred", "person_unilateral", "person_one_ear",
 )  # fmt: skip
 # Groups of commands that a device may lack, by name.
 TUNING: Final = "tuning"
@@ -100,6 +102,7 @@ def words_of(language: str) -> dict[str, str]:
     grades = (f"grade_{grade.replace(' ', '_')}" for grade, _ in symbols.table()["grades_db_hl"])
     shared = {key: tables[REPORT][key] for key in (*grades, *SHARED)}
     told = {f"{REMARK}_{key}": text for key, text in tables[remarks.PLACE].items()}
+    shared["format_percent"] = tables["format"]["percent"]
     return {**tables[PLACE], **spoken, **shared, **told}
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from firmware_py.calibration.in_force import CALIBRATED
 from firmware_py.procedure.asked import THIRD_OCTAVE
+from firmware_py.procedure.grades import GRADES_DB_HL
 from firmware_py.procedure.outcomes import MaskingMark, Purpose
 from firmware_py.procedure.reading import Kind, read
 from host_tools.audiogram_paper import (
@@ -28,7 +29,6 @@ from host_tools.audiogram_paper import (
 from host_tools.commands.report.curves import curve_of, frequencies_hz
 from host_tools.commands.report.drawn import asked_tones
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
-from host_tools.commands.report.grades import GRADES_DB_HL
 from host_tools.commands.report.norms import AgeNorm, norm_of
 from host_tools.commands.report.words import Words, masking_sign
 from host_tools.drawing import (

@@ -3,34 +3,30 @@
 Everything comes from the recorded result and from the estimators after the last answer.
 """
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
 from firmware_py.archive import UNFINISHED
-from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.grades import (
+    BetterEar,
+    MeanThreshold,
+    MeanThresholds,
+    mean_thresholds,
+    outside_hz,
+)
 from firmware_py.procedure.outcomes import Outcome, Purpose
-from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.reading import read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.settings import RIGHT
 from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
-from host_tools.commands.report.grades import (
-    Spread,
-    better_above,
-    grade_probabilities,
-    pta4_posterior,
-    unilateral_probability,
-)
 from host_tools.commands.report.norms import AgeNorm, norm_of, why_no_norm
 from host_tools.commands.report.quality import Quality, quality_of
 from host_tools.commands.report.referral import asymmetries
-from host_tools.pta4 import PTA4_FREQUENCIES_HZ, pta4_of
 from host_tools.recorded import RecordedSession
 from host_tools.thresholds import threshold_as_json
 
 NORM_SHARES: Final = (0.1, 0.5, 0.9)
-BEYOND: Final = (Kind.ABOVE, Kind.AT_MOST, Kind.PERHAPS_ABOVE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,22 +73,6 @@ def _usual(
 
 
 @dataclass(frozen=True)
-class MeanThreshold:
-    """PTA4 with its 95 % band, and how likely each grade is."""
-
-    mean_db_hl: float
-    low_db_hl: float
-    high_db_hl: float
-    grades: dict[str, float]
-    # of the four, those that lie beyond a limit, surely or perhaps: there the posterior goes by
-    # what is known of other people
-    beyond_hz: list[int]
-    # with the limits in the place of what was not heard at them; None: all was heard
-    at_least_db_hl: float | None
-    inferred_hz: list[int]  # of the four, those that no tone was asked for
-
-
-@dataclass(frozen=True)
 class EarFindings:
     """What was found of one ear."""
 
@@ -106,16 +86,6 @@ class EarFindings:
     pta4: MeanThreshold | None
     pta4_missing: str
     quality: Quality
-
-
-@dataclass(frozen=True)
-class BetterEar:
-    """The grade of a person: that of the better ear."""
-
-    ear: str  # with the lower mean threshold
-    both_ears: bool  # False: only this one has a mean threshold, the other may be better
-    grades: dict[str, float]
-    unilateral: float | None  # how likely the loss is unilateral; None unless both ears are known
 
 
 @dataclass(frozen=True)
@@ -177,7 +147,7 @@ def findings_of(session: RecordedSession, language: str = ENGLISH) -> Findings:
     result = session.result
     # The right one first, as it stands on paper, whichever was tested first.
     ears = sorted(result.ears, key=lambda found: found.ear != RIGHT)
-    spreads = {found.ear: _pta4_spread(found, session.test.ears[found.ear]) for found in ears}
+    means = mean_thresholds(ears, session.test.ears)
     return Findings(
         language=language,
         journal=session.name,
@@ -193,8 +163,8 @@ def findings_of(session: RecordedSession, language: str = ENGLISH) -> Findings:
         status=result.outcome or UNFINISHED,
         warnings=_warnings(session, catalogue),
         remarks=list(result.remarks),
-        ears=[_ear_findings(session, found, spreads, norm, catalogue) for found in ears],
-        better_ear=_better_ear(spreads),
+        ears=[_ear_findings(session, found, means, norm, catalogue) for found in ears],
+        better_ear=means.better_ear,
         asymmetries=asymmetries(result, catalogue),
         norm_title=norm.title(catalogue) if norm else "",
         norm_missing=why_no_norm(session.person, catalogue),
@@ -216,35 +186,20 @@ def _warnings(session: RecordedSession, catalogue: Catalogue) -> list[str]:
     return warnings
 
 
-def _pta4_spread(found: EarResult, ear: EarTest) -> Spread | None:
-    unknown = (
-        found.outcome == Outcome.UNRELIABLE
-        or ear.estimator.trial_count == 0
-        or _outside_hz(ear.estimator)
-    )
-    return None if unknown else pta4_posterior(ear.estimator)
-
-
-def _outside_hz(estimator: ThresholdEstimator) -> list[float]:
-    """Return which of the four frequencies were not in the test."""
-    low_hz, high_hz = estimator.frequency_range_hz
-    return [f for f in PTA4_FREQUENCIES_HZ if not low_hz <= f <= high_hz]
-
-
 def _why_no_pta4(found: EarResult, ear: EarTest, catalogue: Catalogue) -> str:
     """Say why an ear has no mean threshold, "" if it has one."""
     if found.outcome == Outcome.UNRELIABLE:
         return catalogue.say("report", "pta4_unreliable")
     if ear.estimator.trial_count == 0:
         return catalogue.say("report", "pta4_nothing")
-    outside = ", ".join(f"{f:g}" for f in _outside_hz(ear.estimator))
+    outside = ", ".join(f"{f:g}" for f in outside_hz(ear.estimator))
     return catalogue.say("report", "pta4_outside", frequencies_hz=outside) if outside else ""
 
 
 def _ear_findings(
     session: RecordedSession,
     found: EarResult,
-    spreads: Mapping[str, Spread | None],
+    means: MeanThresholds,
     norm: AgeNorm | None,
     catalogue: Catalogue,
 ) -> EarFindings:
@@ -256,40 +211,13 @@ def _ear_findings(
         for t in found.thresholds
     ]
     short_of_db = [wanted_db(each.frequency_hz) for each in thresholds if each.wide]
-    spread = spreads[ear.ear]
     return EarFindings(
         ear.ear,
         found.outcome,
         found.why,
         min(short_of_db, default=None) if found.outcome == Outcome.MEASURED else None,
         thresholds,
-        None if spread is None else _mean_threshold(found, spread),
+        means.ears[ear.ear],
         _why_no_pta4(found, ear, catalogue),
         quality_of(session, found),
     )
-
-
-def _mean_threshold(found: EarResult, spread: Spread) -> MeanThreshold:
-    four = {
-        t.frequency_hz: read(t) for t in found.thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ
-    }
-    average = pta4_of(found.thresholds)
-    return MeanThreshold(
-        spread.mean_db_hl,
-        *spread.band_db_hl(),
-        grade_probabilities(spread.above),
-        [f for f, reading in four.items() if reading.kind in BEYOND],
-        average.db_hl if average is not None and average.at_least else None,
-        [f for f, reading in four.items() if reading.kind == Kind.INFERRED],
-    )
-
-
-def _better_ear(spreads: Mapping[str, Spread | None]) -> BetterEar | None:
-    known = {ear: spread for ear, spread in spreads.items() if spread is not None}
-    if not known:
-        return None
-    better = min(known, key=lambda ear: known[ear].mean_db_hl)
-    both = len(known) > 1
-    above = better_above(*known.values()) if both else known[better].above
-    unilateral = unilateral_probability(*known.values()) if both else None
-    return BetterEar(better, both, grade_probabilities(above), unilateral)

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from firmware_py import __version__
 from firmware_py.calibration.in_force import CALIBRATED
+from firmware_py.procedure.grades import GRADES_DB_HL
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.settings import LEFT, RIGHT
@@ -17,7 +18,6 @@ from host_tools.catalogue import NO_BREAK
 from host_tools.commands.report.drawn import audiogram_as_json, watermark, words_as_json
 from host_tools.commands.report.ear_sentence import ear_sentence
 from host_tools.commands.report.findings import EarFindings, Findings
-from host_tools.commands.report.grades import GRADES_DB_HL
 from host_tools.commands.report.history import History
 from host_tools.commands.report.legend import legend_of
 from host_tools.commands.report.masking_levels import masking_levels, noise_level

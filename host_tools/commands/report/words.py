@@ -7,17 +7,12 @@ from typing import Final, Self
 from firmware_py.archive import UNFINISHED
 from firmware_py.calibration.in_force import CALIBRATED
 from firmware_py.console.words import readable
+from firmware_py.procedure.grades import BetterEar, MeanThreshold
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import Kind, read
 from host_tools.catalogue import NO_BREAK, Catalogue, catalogue_of
 from host_tools.catalogue.remarks import told
-from host_tools.commands.report.findings import (
-    BetterEar,
-    EarFindings,
-    Findings,
-    MeanThreshold,
-    Threshold,
-)
+from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.drawing import WIDE_SIGN
 
 # Before the level.

@@ -12,9 +12,9 @@ from firmware_py.journal import (
     is_unbroken,
 )
 from firmware_py.journal.records import LineError
+from firmware_py.procedure.pta4 import pta4_of
 from firmware_py.procedure.settings import LEFT, RIGHT
 from firmware_py.session_record import SessionRecordError
-from host_tools.pta4 import pta4_of
 
 # In the place of an outcome, beside those of the archive.
 FOREIGN: Final = "foreign"  # no journal, or not of a session

@@ -1,7 +1,7 @@
 // What may be shown of a result: the rules of firmware_py/procedure/reading.py and pta4.py.
 
 const BEYOND = { "no-response": "above", "hears-all": "at-most" };
-const PTA4_HZ = [500, 1000, 2000, 4000];
+export const PTA4_HZ = [500, 1000, 2000, 4000];
 const GUESS_WIDTHS = 2; // examination.py
 const KNOWN = ["measured", "above", "at-most"];
 

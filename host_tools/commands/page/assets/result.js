@@ -4,6 +4,7 @@ import { at, fill, make, save, show, table } from "./dom.js";
 import { bundleOf } from "./fhir.js";
 import { sessionsOf } from "./lines.js";
 import { drawEars, earTitle, outcomeWords } from "./live.js";
+import { meanLines } from "./means.js";
 import { personTyped } from "./prepare.js";
 import { plain } from "./problems.js";
 import { drawnEar, pta4Of, readingOf, withoutGuesses } from "./reading.js";
@@ -19,6 +20,7 @@ export class Result {
   #wanted;
   #problem;
   #result = null;
+  #means = null;
   #session = null; // its entry in the device's list
   #earlier = new Map(); // results of earlier sessions that are shown, by number
   #sessions = [];
@@ -38,6 +40,7 @@ export class Result {
   /** Show the result of the last test; `answer` is that of SESS:RES?. */
   async showLast(answer) {
     this.#result = { ...answer, ears: answer.ears.map((e) => withoutGuesses(e, this.#wanted)) };
+    this.#means = JSON.parse(await this.#device.ask("SESS:MEAN?"));
     this.#earlier.clear();
     this.#session = null;
     show(at("earlier-list"), false);
@@ -65,7 +68,7 @@ export class Result {
     fill(at("result-calibration"), say(`calibration_${result.calibration.toLowerCase()}`));
     drawEars(at("result-ears"), result, [], null, [...this.#earlier.values()].flat());
     fill(at("result-tables"), ...result.ears.map((ear) => thresholdTable(ear)));
-    fill(at("result-means"), ...result.ears.map((ear) => make("li", {}, meanWords(ear))));
+    fill(at("result-means"), ...meanLines(result, this.#means).map((line) => make("li", {}, line)));
     fill(at("result-quality"), qualityTable(result));
     const ended = result.ears.filter((ear) => ear.why);
     const remarks = [...ended.map(whyOf), ...result.remarks.map((each) => [asTold(each)])];
@@ -242,18 +245,6 @@ function confirmedWords(again) {
   }
   const level = again.threshold_db_hl;
   return level === null ? say(`outcome_${again.mark.replaceAll("-", "_")}`) : number(level);
-}
-
-function meanWords(ear) {
-  const mean = pta4Of(ear.thresholds);
-  const name = earTitle(ear.ear);
-  if (mean === null) {
-    return say("mean_none", { ear: name });
-  }
-  const key = mean.at_least ? "mean_at_least" : "mean";
-  const words = say(key, { ear: name, level: number(mean.db_hl) });
-  const inferred = mean.inferred_hz.map((hz) => number(hz)).join(", ");
-  return inferred ? `${words} ${say("mean_inferred", { frequencies: inferred })}` : words;
 }
 
 function qualityTable(result) {

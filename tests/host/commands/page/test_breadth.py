@@ -17,6 +17,9 @@ from device.simulator.aid import SimulatedAid
 from firmware_py.procedure.tuning.space import DIMENSIONS
 from host_tools.catalogue import LANGUAGES
 from host_tools.commands.export.formats import schema_text
+from host_tools.commands.report.findings import findings_of
+from host_tools.commands.report.words import Words
+from host_tools.recorded import read_session
 from tests.firmware.rig import Peer
 from tests.firmware.world import a_listener
 from tests.host.commands.page.conftest import SETTLED_MS, Operator
@@ -93,6 +96,9 @@ def test_what_is_saved_is_what_an_export_of_the_journal_has(
     start_short(page)
     finished(page)
     journal = device.rig.journal()
+
+    findings = findings_of(read_session(journal))
+    assert page.locator("#result-means li").all_inner_texts() == Words.of(findings).grades(findings)
 
     mine = saved(page, "#save-json")
     jsonschema.validate(mine, json.loads(schema_text()))

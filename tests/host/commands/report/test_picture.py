@@ -13,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
+from firmware_py.procedure.grades import GRADES_DB_HL
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.reading import Kind
 from firmware_py.procedure.results import ConfirmedThreshold
@@ -26,7 +27,6 @@ from host_tools.commands.report.audiogram import (
     ear_figure,
 )
 from host_tools.commands.report.findings import Findings, findings_of
-from host_tools.commands.report.grades import GRADES_DB_HL
 from host_tools.commands.report.legend import legend_of
 from host_tools.drawing import EAR_COLOURS, in_style
 from host_tools.recorded import RecordedSession, read_session

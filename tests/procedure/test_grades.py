@@ -1,13 +1,11 @@
 """PTA4, its band and its grades are those of the joint posterior, as sampling finds them."""
 
-from statistics import NormalDist
-
 import numpy as np
 import pytest
 from scipy import stats
 
 from firmware_py import ThresholdEstimator
-from host_tools.commands.report.grades import (
+from firmware_py.procedure.grades import (
     GRADES_DB_HL,
     Spread,
     better_above,
@@ -15,7 +13,7 @@ from host_tools.commands.report.grades import (
     pta4_posterior,
     unilateral_probability,
 )
-from host_tools.pta4 import PTA4_FREQUENCIES_HZ
+from firmware_py.procedure.pta4 import PTA4_FREQUENCIES_HZ
 from tests.inference.listeners import listener, session
 from tests.reference import FloatArray
 
@@ -71,7 +69,7 @@ def test_the_better_ear_is_the_smaller_of_two() -> None:
 
 
 def test_one_gaussian_has_the_quantiles_of_scipy() -> None:
-    spread = Spread(((1.0, NormalDist(42.0, 3.0)),))
+    spread = Spread(((1.0, 42.0, 3.0),))
     for share in (0.001, 0.025, 0.5, 0.975):
         assert spread.quantile_db_hl(share) == pytest.approx(
             float(stats.norm.ppf(share, 42.0, 3.0)), abs=1e-6
@@ -87,20 +85,20 @@ def test_one_gaussian_has_the_quantiles_of_scipy() -> None:
     ],
 )  # fmt: skip
 def test_grades_begin_where_the_who_has_them(pta4_db_hl: float, grade: str) -> None:
-    sure = Spread(((1.0, NormalDist(pta4_db_hl, 0.01)),))
+    sure = Spread(((1.0, pta4_db_hl, 0.01),))
     assert grade_probabilities(sure.above)[grade] == pytest.approx(1.0)
 
 
 def test_grades_add_up_and_an_edge_is_shared() -> None:
-    found = grade_probabilities(Spread(((1.0, NormalDist(35.0, 4.0)),)).above)
+    found = grade_probabilities(Spread(((1.0, 35.0, 4.0),)).above)
     assert sum(found.values()) == pytest.approx(1.0)
     assert found["mild"] == pytest.approx(found["moderate"], abs=1e-3)
     assert [*found] == [*GRADES_DB_HL]
 
 
 def test_a_unilateral_loss_is_one_normal_ear_and_one_with_35_db() -> None:
-    one = Spread(((0.7, NormalDist(15.0, 4.0)), (0.3, NormalDist(30.0, 6.0))))
-    other = Spread(((1.0, NormalDist(38.0, 5.0)),))
+    one = Spread(((0.7, 15.0, 4.0), (0.3, 30.0, 6.0)))
+    other = Spread(((1.0, 38.0, 5.0),))
     chance = np.random.default_rng(3)
     mean = np.where(chance.random(200_000) < 0.7, 15.0, 30.0)
     a = chance.normal(mean, np.where(mean == 15.0, 4.0, 6.0))
