@@ -1,10 +1,12 @@
 """A real firmware behind a pty, and the operator's cable: to a browser's port, or to a pty."""
 
 import os
+import re
 import select
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -14,6 +16,7 @@ from websockets.sync.server import ServerConnection, serve
 from device.simulator.listener import Listener
 from device.simulator.serve import raw_pty
 from firmware_py.console.pin import PinHash
+from firmware_py.self_check import clock_part
 from tests.firmware.rig import Peer, Rig
 
 PIN: Final = "4711"
@@ -57,6 +60,30 @@ class Cable:
         self._stop.set()
         self._thread.join()
         self._undo.close()
+
+
+class NeverSet:
+    """A cable to a device whose clock was never set: its lines are changed to what it says then."""
+
+    TIME: Final = datetime(1970, 1, 1, 0, 0, 5, tzinfo=UTC)
+
+    def __init__(self, cable: Cable) -> None:
+        self._cable = cable
+        self._half = b""
+        self.type = cable.type
+
+    def join(self, far: Callable[[bytes], object] | None) -> None:
+        self._cable.join(None if far is None else lambda data: far(self._retold(data)))
+
+    def _retold(self, data: bytes) -> bytes:
+        *lines, self._half = (self._half + data).split(b"\n")
+        return b"".join(self._told(line) + b"\n" for line in lines)
+
+    def _told(self, line: bytes) -> bytes:
+        part = clock_part(self.TIME)
+        assert not part.works
+        line = re.sub(rb"clock ok, [^;\"]*", f"clock FAULT, {part.words}".encode(), line)
+        return re.sub(rb"^\d{4}-\d\d-\d\dT\S*$", self.TIME.isoformat().encode(), line.strip())
 
 
 class StandIn:
@@ -200,4 +227,4 @@ class Stranger:
             self._far(reply)
 
 
-__all__ = ["LOCKED", "PIN", "Cable", "Device", "FarPort", "Peer", "StandIn", "Stranger"]
+__all__ = ["LOCKED", "PIN", "Cable", "Device", "FarPort", "NeverSet", "Peer", "StandIn", "Stranger"]

@@ -15,7 +15,7 @@ from firmware_py.console.console import Console
 from firmware_py.console.table import Command
 from tests.firmware.world import a_listener
 from tests.host.commands.page.conftest import SETTLED_MS, Operator
-from tests.host.commands.page.rig import LOCKED, PIN, Device, FarPort, StandIn, Stranger
+from tests.host.commands.page.rig import LOCKED, PIN, Device, FarPort, NeverSet, StandIn, Stranger
 from tests.host.commands.page.test_whole import answers_of, enter_pin
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -148,6 +148,21 @@ def test_a_question_to_a_socket_that_closes_does_not_hide_why(
     page.evaluate("window.tellIt()")
     expect(page.locator("#problems")).to_contain_text("The device is gone")
     assert "does not answer any more" not in problems(page)
+
+
+def test_a_clock_that_was_never_set_is_told_with_what_to_do(
+    device: Device, operator: Operator
+) -> None:
+    device.start()
+    with ExitStack() as undo:
+        end = StandIn(NeverSet(device.cable))
+        undo.callback(end.close)
+        page = operator.connect(end)
+        expect(page.locator("#view-prepare")).to_be_visible()
+        clock = page.locator("#parts li").last
+        expect(clock).to_contain_text("Clock FAULT 1970-01-01T00:00:05+00:00 was never set")
+        expect(clock).to_contain_text("sessions get a wrong date. Have it set before the test.")
+        expect(page.locator("#problems")).to_contain_text("The clock of the device says 1 Jan 1970")
 
 
 def test_a_second_tab_is_told_that_the_port_is_in_use(device: Device, operator: Operator) -> None:
