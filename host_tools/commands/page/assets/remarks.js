@@ -39,7 +39,8 @@ export function inWords(told) {
 /** Return it as an element; what is not known stays in English, and is marked as that. */
 export function asTold(told) {
   const words = inWords(told);
-  return words === null ? make("span", { lang: "en" }, plain(told)) : make("span", {}, words);
+  const attributes = words === null ? { lang: "en" } : {};
+  return make("span", attributes, (words ?? plain(told)).replaceAll("+-", "±"));
 }
 
 function said(told, deep) {

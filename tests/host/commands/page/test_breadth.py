@@ -14,6 +14,7 @@ from fhir.resources.R4B.bundle import Bundle
 from playwright.sync_api import Page, expect
 
 from device.simulator.aid import SimulatedAid
+from firmware_py.console.words import readable
 from firmware_py.procedure.tuning.space import DIMENSIONS
 from host_tools.catalogue import LANGUAGES
 from host_tools.commands.export.formats import schema_text
@@ -99,6 +100,9 @@ def test_what_is_saved_is_what_an_export_of_the_journal_has(
 
     findings = findings_of(read_session(journal))
     assert page.locator("#result-means li").all_inner_texts() == Words.of(findings).grades(findings)
+    why = [f"{ear.ear.title()} ear: {readable(ear.why)}" for ear in findings.ears]
+    assert page.locator("#result-remarks li").all_inner_texts()[: len(why)] == why
+    assert "±" in why[0]
 
     mine = saved(page, "#save-json")
     jsonschema.validate(mine, json.loads(schema_text()))
