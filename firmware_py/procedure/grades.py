@@ -151,12 +151,13 @@ def mean_thresholds(found: Iterable[EarResult], tests: Mapping[str, EarTest]) ->
     tests : mapping
         The test of each ear after its last answer.
     """
-    results = list(found)
-    spreads = {ear.ear: _spread(ear, tests[ear.ear].estimator) for ear in results}
-    ears = {
-        ear.ear: None if spread is None else _mean_threshold(ear, spread)
-        for ear, spread in zip(results, spreads.values(), strict=True)
-    }
+    ears: dict[str, MeanThreshold | None] = {}
+    spreads: dict[str, Spread] = {}
+    for ear in found:
+        spread = _spread(ear, tests[ear.ear].estimator)
+        ears[ear.ear] = None
+        if spread is not None:
+            ears[ear.ear], spreads[ear.ear] = _mean_threshold(ear, spread), spread
     return MeanThresholds(ears, _better_ear(spreads))
 
 
@@ -188,8 +189,7 @@ def _mean_threshold(found: EarResult, spread: Spread) -> MeanThreshold:
     )
 
 
-def _better_ear(spreads: Mapping[str, Spread | None]) -> BetterEar | None:
-    known = {ear: spread for ear, spread in spreads.items() if spread is not None}
+def _better_ear(known: Mapping[str, Spread]) -> BetterEar | None:
     if not known:
         return None
     better = min(known, key=lambda ear: known[ear].mean_db_hl)
