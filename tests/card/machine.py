@@ -6,6 +6,7 @@ dies with the machine: at a power cut that is lost, as it is lost on a real card
 
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -52,7 +53,7 @@ class Machine:
         self.place = place
         self.card = place / "card.img"
         self._processes: list[subprocess.Popen[bytes]] = []
-        self._console: socket.socket | None = None
+        self._console: tuple[int, int] | None = None  # what it says, and what is typed
         self._monitor: TextIO | None = None
         self._unread = b""
         self.heard = b""  # at the console, since the power came on
@@ -82,8 +83,12 @@ class Machine:
     def switch_on(self, *options: str, read_only: bool = False) -> Self:
         """Switch the power on; options are QEMU's."""
         self.cut_power()
-        for name in ("console", "usb", "usb-2", "qmp", "nbd"):
+        for name in ("console.in", "console.out", "usb", "usb-2", "qmp", "nbd"):
             (self.place / name).unlink(missing_ok=True)
+        # Pipes: a machine stands still, monitor and all, while nobody takes what its console says,
+        # and a socket is full after some 280 bytes that come one by one.
+        for name in ("console.in", "console.out"):
+            os.mkfifo(self.place / name)
         self.heard = self._unread = b""
         self._start(
             "nbdkit", "--foreground", "--exit-with-parent", f"--unix={self.place / 'nbd'}",
@@ -98,7 +103,7 @@ class Machine:
             "-drive", f"if=none,id=card,format=raw,file=nbd:unix:{self.place / 'nbd'}"
             + (",readonly=on" if read_only else ""),
             "-device", "virtio-blk-pci,drive=card",
-            "-chardev", f"socket,id=console,path={self.place / 'console'},server=on,wait=off",
+            "-chardev", f"pipe,id=console,path={self.place / 'console'}",
             "-serial", "chardev:console",
             "-device", "virtio-serial-pci",
             "-chardev", f"file,id=kernel,path={self.place / 'kernel.log'},append=on",
@@ -113,13 +118,16 @@ class Machine:
             *options,
             name="qemu",
         )  # fmt: skip
-        for path in (self.place / "qmp", self.usb, self.second_usb, self.place / "console"):
+        for path in (self.place / "qmp", self.usb, self.second_usb):
             self._wait_for(path)
-        self._console = self._connected("console")
         # Kept: a monitor that is left and met again at once may not answer any more.
         with self._connected("qmp") as line:
             self._monitor = line.makefile("rw")
         self._monitor.readline()
+        self._console = (
+            os.open(self.place / "console.out", os.O_RDONLY | os.O_NONBLOCK),
+            os.open(self.place / "console.in", os.O_WRONLY | os.O_NONBLOCK),
+        )
         self.monitor("qmp_capabilities")
         return self
 
@@ -163,10 +171,11 @@ class Machine:
             process.send_signal(signal.SIGKILL)
             process.wait()
         self._processes.clear()
-        for end in (self._console, self._monitor):
-            if end is not None:
-                with suppress(OSError):  # what was not sent yet
-                    end.close()
+        if self._monitor is not None:
+            with suppress(OSError):  # what was not sent yet
+                self._monitor.close()
+        for end in self._console or ():
+            os.close(end)
         self._console = self._monitor = None
 
     @property
@@ -186,24 +195,25 @@ class Machine:
     def fileno(self) -> int:
         """Return the console's file descriptor."""
         assert self._console is not None
-        return self._console.fileno()
+        return self._console[0]
 
     def send(self, words: bytes) -> None:
         """Send bytes to the console."""
         assert self._console is not None
-        self._console.settimeout(WAIT_S_MAX)
-        self._console.sendall(words)
+        while words:
+            if not select.select([], [self._console[1]], [], WAIT_S_MAX)[1]:
+                raise self._error(f"{words!r} was not taken")
+            words = words[os.write(self._console[1], words) :]
 
     def receive(self, seconds: float = WAIT_S_MAX) -> bytes:
         """Return what comes from the console next; empty: nothing came in time."""
         assert self._console is not None
-        self._console.settimeout(seconds)
-        with suppress(TimeoutError):
-            if not (words := self._console.recv(65536)):
-                raise self._error("the machine ended")
-            self.heard += words
-            return words
-        return b""
+        if not select.select([self._console[0]], [], [], seconds)[0]:
+            return b""
+        if not (words := os.read(self._console[0], 65536)):
+            raise self._error("the machine ended")
+        self.heard += words
+        return words
 
     def hear(self, seconds: float) -> list[str]:
         """Return the lines that came within a time; a line is returned once."""
