@@ -427,7 +427,7 @@ def test_what_was_confirmed_stands_beside_what_was_measured() -> None:
     found = findings_of(session)
     shown = {t.frequency_hz: words.confirmed(t) for t in found.ears[0].thresholds}
 
-    assert (shown[1000], shown[8000], shown[500]) == ("35", "none", "-")
+    assert (shown[1000], shown[8000], shown[500]) == ("35", "no response", "-")
     (told,) = [t for t in found.as_json()["ears"][0]["thresholds"] if t["frequency_hz"] == 1000]
     assert told["confirmed"]["threshold_db_hl"] == 35.0
     assert told["threshold_db_hl"] != 35.0
