@@ -27,6 +27,8 @@ OWNER: Final = 900  # the firmware's user
 FLASH_BYTES: Final = 64 << 20  # where this machine's U-Boot looks for its environment
 WAIT_S_MAX: Final = 300.0  # for anything at all, on a very busy machine
 ASK_AGAIN_S: Final = 2.0
+QUIET_S: Final = 0.5  # with every answer there, nothing more comes
+LATE_S: Final = 5.0  # an answer that has not come by then was lost with its question
 # Of this machine's PL011: the register that says what interrupts, and its bit for bytes that came
 INTERRUPTS: Final = 0x0900_0038
 RECEIVES: Final = 0x10
@@ -258,16 +260,20 @@ class Machine:
 
     def started(self) -> str:
         """Type until the firmware answers; return who it is."""
-        until_s, ask_s = time.monotonic() + WAIT_S_MAX, 0.0
+        who, asked, ask_s = list[str](), 0, 0.0
+        heard_s = time.monotonic()
+        until_s = heard_s + WAIT_S_MAX
         while time.monotonic() < until_s:
-            if time.monotonic() >= ask_s and self.is_read():
+            if not who and time.monotonic() >= ask_s and self.is_read():
                 self.type("*IDN?")
-                ask_s = time.monotonic() + ASK_AGAIN_S
-            for line in self.hear(0.5):
-                if line.startswith("GP-PTA,"):
-                    while self.hear(0.5):
-                        pass
-                    return line
+                asked, ask_s = asked + 1, time.monotonic() + ASK_AGAIN_S
+            if lines := self.hear(QUIET_S):
+                who += [line for line in lines if line.startswith("GP-PTA,")]
+                heard_s = time.monotonic()
+            # A late answer would be taken for that to the next question.
+            quiet_s = QUIET_S if len(who) >= asked else LATE_S
+            if who and time.monotonic() - heard_s >= quiet_s:
+                return who[0]
         raise self._error("*IDN? was not answered")
 
     def is_read(self) -> bool:
