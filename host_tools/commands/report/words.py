@@ -23,10 +23,7 @@ SIGNS: Final = {
     Kind.PERHAPS_ABOVE: "? ",
     Kind.INFERRED: "",
 }
-CONFIRMED: Final[dict[str, str]] = {
-    Outcome.NO_RESPONSE: "confirmed_none",
-    Outcome.HEARS_ALL: "confirmed_all",
-}
+CONFIRMED: Final = (Outcome.NO_RESPONSE, Outcome.HEARS_ALL)  # without a level
 SEXES: Final = {"F": "female", "M": "male"}
 LEAST_SHARE: Final = 0.005  # of a grade that is named
 NOTHING: Final = "-"
@@ -139,7 +136,7 @@ class Words:
             return NOTHING
         if again.threshold_db_hl is not None:
             return self.number(again.threshold_db_hl)
-        return self.say(CONFIRMED[again.mark]) if again.mark in CONFIRMED else "?"
+        return self.named("outcome", again.mark) if again.mark in CONFIRMED else "?"
 
     def norm(self, found: Threshold) -> str:
         """Return what is usual: the median, and where the middle eight tenths lie."""
