@@ -1,0 +1,128 @@
+"""Plant the faults, one at a time, and see whether the tests that reach their lines find them.
+
+    python -m pytest --cov=firmware_py --cov=device --cov=host_tools --cov-branch --cov-context=test
+    python -m tests.faults.plant --coverage .coverage --out found.jsonl -- -n 2 -m "not thorough"
+
+What reaches a line is told by the contexts of a coverage run (pytest-cov; it is in no environment
+here). A fault in a kernel is tried with the tests of inference and the golden sessions, and the
+library of kernels is made anew; one in the page with the tests of pages. A line that runs at import
+is tried with every test that reaches its file. What follows `--` is given to pytest.
+"""
+
+import argparse
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from tests.faults.draw import ROOT, Fault, kept
+
+LONGEST_S: Final = 1200.0  # tests that a fault makes hang have found it
+OF_KERNELS: Final = ("tests/inference", "tests/firmware/test_golden.py")
+OF_PAGES: Final = (
+    "tests/host/commands/page", "tests/host/commands/report", "tests/host/commands/test_people.py",
+    "tests/host/commands/test_people_in_a_browser.py", "tests/host/test_symbols.py",
+)  # fmt: skip
+FOUND, NOT_FOUND, NO_TESTS = "found", "not found", "no tests"
+OUTCOMES: Final = {0: NOT_FOUND, 1: FOUND, 2: FOUND, 3: FOUND, 4: FOUND, 5: NO_TESTS}
+
+
+class Reached:
+    """Which tests reach a line, by a coverage run with contexts.
+
+    Parameters
+    ----------
+    coverage : Path
+        Its `.coverage` file, of this tree.
+    """
+
+    def __init__(self, coverage: Path) -> None:
+        self._data = sqlite3.connect(f"file:{coverage}?mode=ro", uri=True)
+
+    def tests(self, fault: Fault, source: str) -> list[str]:
+        """Return the tests that reach a fault's line, those of its room first."""
+        if fault.path.endswith(".js"):
+            return [*OF_PAGES]
+        if fault.path.startswith("firmware_py/inference/") and "@kernel" in source:
+            return [*OF_KERNELS]
+        query = (
+            "SELECT DISTINCT context.context, arc.tono FROM arc JOIN file ON file.id = arc.file_id "
+            "JOIN context ON context.id = arc.context_id WHERE file.path LIKE ?"
+        )
+        rows = self._data.execute(query, (f"%/{fault.path}",)).fetchall()
+        line = fault.line_in(source)
+        tests = _without_phase(context for context, number in rows if number == line)
+        tests = tests or _without_phase(context for context, _ in rows)
+        room = "tests/" + fault.path.removeprefix("firmware_py/").rpartition("/")[0]
+        return sorted(tests, key=lambda test: (not test.startswith(room), test))
+
+
+def _without_phase(contexts: Any) -> set[str]:
+    return {context.rpartition("|")[0] for context in contexts if "|" in context}
+
+
+def tried(fault: Fault, tests: Sequence[str], options: Sequence[str]) -> tuple[str, float, str]:
+    """Plant a fault, run tests until one fails, and mend it; return what came, and in how long."""
+    path = ROOT / fault.path
+    source, began_s = path.read_text(), time.monotonic()
+    path.write_text(fault.in_source(source))
+    try:
+        if "firmware_py/inference/" in fault.path:
+            subprocess.run([sys.executable, "-m", "device.image.kernels"], cwd=ROOT, check=False)
+        outcome, words = _run(tests, options)
+    finally:
+        path.write_text(source)
+    return outcome, time.monotonic() - began_s, words
+
+
+def _run(tests: Sequence[str], options: Sequence[str]) -> tuple[str, str]:
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as names:
+        names.write("\n".join(tests))
+        names.flush()
+        command = [sys.executable, "-m", "pytest", "-q", "-x", *options, f"@{names.name}"]
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            start_new_session=True,
+        )  # fmt: skip
+        try:
+            said, _ = process.communicate(timeout=LONGEST_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return FOUND, "it hangs"
+    lines = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return OUTCOMES[process.returncode], lines[0] if lines else said.strip().rpartition("\n")[2]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Try the faults and say what came; return 1 if one was not found."""
+    p = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    p.add_argument("--coverage", type=Path, required=True, metavar="FILE")
+    p.add_argument("--out", type=Path, required=True, metavar="FILE", help="a line for each fault")
+    p.add_argument("--numbers", metavar="N,...", help="only these")
+    p.add_argument("options", nargs="*", help="of pytest")
+    a = p.parse_args(argv)
+    reached, missed = Reached(a.coverage), 0
+    wanted = {int(number) for number in a.numbers.split(",")} if a.numbers else None
+    for number, fault in enumerate(kept(), 1):
+        if wanted is not None and number not in wanted:
+            continue
+        tests = reached.tests(fault, (ROOT / fault.path).read_text())
+        outcome, took_s, words = tried(fault, tests, a.options)
+        missed += outcome != FOUND
+        about = {"number": number, "fault": str(fault), "tests": len(tests), "outcome": outcome}
+        with a.out.open("a") as out:
+            out.write(json.dumps(about | {"seconds": round(took_s), "by": words}) + "\n")
+        print(f"{number:2} {outcome}, {took_s:.0f} s, {len(tests)} tests: {fault}", flush=True)
+        print(f"   {words[:200]}", flush=True)
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
