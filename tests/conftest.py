@@ -1,4 +1,4 @@
-"""What all tests share: Hypothesis without chance, and the switch for the golden sessions."""
+"""What all tests share: how much of them is run, and the switch for the golden sessions."""
 
 from __future__ import annotations
 
@@ -11,23 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from firmware_py.inference.library import BESIDE, VARIABLE, chosen_library, is_made
+from tests import budget
 
 if TYPE_CHECKING:
     from device.hearing_aid.openmha import Installation
     from tests.device.image.image import Image
-
-# No clock decides: on a busy machine, or an emulated one, everything is slow and nothing is wrong.
-settings.register_profile(
-    "gp-pta",
-    derandomize=True,
-    print_blob=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("gp-pta")
 
 # Read when NumPy is imported. The matrices of the tests are small: with several workers on as many
 # processors BLAS threads only wait for one another, and the suite takes three times as long.
@@ -80,6 +70,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
     parser.addoption(
+        "--all",
+        action="store_true",
+        help="run the tests that are marked thorough, too, and as many examples as it takes",
+    )
+
+    parser.addoption(
         "--under-numba",
         action="store_true",
         help="with GP_PTA_KERNELS=jit: only the tests that see to Numba",
@@ -106,9 +102,26 @@ def pytest_configure(config: pytest.Config) -> None:
         from firmware_py.inference.kernel import prepare  # imports NumPy
 
         prepare()  # Numba's kernels, too: a firmware that compiles them is not silent
+    budget.load(budget.ALL if config.getoption("--all") else budget.QUICK)
     config.addinivalue_line("markers", "golden: replays one golden session, or rewrites it")
+    config.addinivalue_line("markers", "thorough: is run with --all only (`make test-all`)")
     if config.getoption("--update-golden") and config.getoption("numprocesses", None):
         raise pytest.UsageError("--update-golden rewrites files: run it without -n")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only `make test-all` runs, unless it is named on the command line."""
+    if config.getoption("--all"):
+        return
+    named = [argument for argument in config.args if "::" in argument]
+    left_out = {
+        item
+        for item in items
+        if item.get_closest_marker("thorough")
+        and not any(item.nodeid.startswith(name) for name in named)
+    }
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

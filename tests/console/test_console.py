@@ -18,6 +18,7 @@ from firmware_py.console.grammar import (
     ConsoleError,
 )
 from firmware_py.console.table import Command, UnderWay, When, page_lines
+from tests.budget import examples
 from tests.console.instrument import PICTURE, Call, connected
 
 deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
@@ -410,7 +411,7 @@ def check_answers(answers: list[str]) -> None:
         assert answer.isprintable()
 
 
-@settings(deterministic, max_examples=300)
+@settings(deterministic, max_examples=examples(300))
 @given(st.lists(st.binary(max_size=60) | almost_lines.map(str.encode), max_size=6))
 @example([b"\r\n" * 50, b"\x00" * 300, b"\r", bytes(range(256)), b"\r"])
 def test_no_bytes_make_the_console_raise(pieces: list[bytes]) -> None:
@@ -423,7 +424,7 @@ def test_no_bytes_make_the_console_raise(pieces: list[bytes]) -> None:
     assert all(number < 0 for number in numbers(console))
 
 
-@settings(deterministic, max_examples=300)
+@settings(deterministic, max_examples=examples(300))
 @given(almost_lines)
 def test_every_line_is_answered_exactly_once(line: str) -> None:
     """With one line; what is for people comes before its OK."""

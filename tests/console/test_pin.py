@@ -21,6 +21,7 @@ from firmware_py.console.pin import (
     PinLock,
 )
 from firmware_py.console.table import page_lines
+from tests.budget import examples
 from tests.console.instrument import Recorder, connected
 
 deterministic = settings(deadline=None, derandomize=True, print_blob=True, database=None)
@@ -280,7 +281,7 @@ def test_it_is_never_repeated(line: str) -> None:
         clock.s += DELAY_S_MAX
 
 
-@settings(deterministic, max_examples=200)
+@settings(deterministic, max_examples=examples(200))
 @given(st.text(f"SYT:PIN?, {PIN}", max_size=8), st.text(":?, '=x", max_size=3))
 def test_it_is_never_repeated_wherever_it_stands(before: str, after: str) -> None:
     _, console, _ = locked()

@@ -31,6 +31,7 @@ from firmware_py.self_check import PARTS
 from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.command import replay_journal
 from host_tools.recorded import read_session
+from tests.budget import examples
 from tests.firmware.test_firmware import Device, told_by
 from tests.firmware.world import World, a_listener, lines_of_session, result_of, run_session
 from tests.host.journals import NONSENSE, write_nonsense
@@ -440,7 +441,7 @@ def test_every_golden_session_has_a_result_and_is_listed() -> None:
         assert glance(path).outcome == result_of(path)["outcome"]
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@settings(max_examples=examples(60), deadline=None, derandomize=True, database=None)
 @given(st.binary(max_size=300))
 def test_a_glance_at_anything_raises_nothing(
     tmp_path_factory: pytest.TempPathFactory, content: bytes
@@ -601,7 +602,7 @@ lines = st.lists(st.sampled_from([*WORDS, " ", ",", ":", "?"]) | st.text(max_siz
 
 
 @settings(
-    max_examples=400, deadline=None, derandomize=True, database=None,
+    max_examples=examples(400), deadline=None, derandomize=True, database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )  # fmt: skip
 @given(lines.map("".join) | lines.map(" ".join))

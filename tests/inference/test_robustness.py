@@ -15,6 +15,7 @@ from firmware_py.inference.mixture.arrays import (
     UNSURE_HALF_WIDTH_DB,
 )
 from firmware_py.inference.mixture.population_prior import PopulationPrior
+from tests.budget import examples
 from tests.inference.listeners import ADVERSARIES, session
 from tests.inference.mixture.mixture_state import SimulatedEar, told_listener
 from tests.inference.mixture.population import BETWEEN_KNOTS_SD_DB, KNOTS_HZ, POPULATION, an_ear
@@ -184,7 +185,7 @@ few_places = st.tuples(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.sampled_from(PROFILES),
     st.sampled_from([0.1, 2.0, 30.0]),
@@ -210,7 +211,7 @@ any_answer = st.tuples(
 )  # fmt: skip
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.sampled_from(list(TOLD)),
     st.lists(any_answer | st.booleans(), min_size=1, max_size=24),

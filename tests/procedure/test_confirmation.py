@@ -15,6 +15,7 @@ from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, Settings
 from host_tools.research.methods.staircase import HEARS_ALL as HEARS_ALL_THERE
 from host_tools.research.methods.staircase import NOT_REACHED, SETTLED, StaircaseAsha
+from tests.budget import examples
 from tests.procedure.driver import (
     AlwaysPresses,
     Driver,
@@ -49,7 +50,7 @@ def answer(run: Ascents, levels: Levels, heard: bool | None) -> None:
     run.answered(tone.level_db_hl, heard)
 
 
-@settings(max_examples=400, deadline=None, derandomize=True, database=None)
+@settings(max_examples=examples(400), deadline=None, derandomize=True, database=None)
 @given(
     start=st.integers(-4, 22),
     bounds=st.sampled_from([(-10.0, 100.0), (-10.0, 40.0), (20.0, 60.0), (-7.0, 58.5)]),

@@ -29,6 +29,7 @@ from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import AGAIN_TONES_MAX
 from firmware_py.procedure.tells import UnmaskedTold, VoidTold
 from firmware_py.procedure.words import NO_NOISE
+from tests.budget import examples
 from tests.procedure.driver import REACTION_US, Driver, NeverPresses, Reaction
 
 Curve = Callable[[float], float]
@@ -168,7 +169,7 @@ def test_a_tone_that_no_noise_is_right_for(high: float, limit: float, words: str
         noise_db_hl(80.0, 40.0, Threshold(50.0, 40.0, high), limit)
 
 
-@settings(max_examples=100, derandomize=True, database=None)
+@settings(max_examples=examples(100), derandomize=True, database=None)
 @given(
     st.floats(-10.0, 120.0), st.floats(40.0, 75.0), st.floats(-20.0, 120.0), st.floats(0.0, 40.0),
     st.floats(20.0, 110.0),

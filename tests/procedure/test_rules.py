@@ -60,6 +60,7 @@ from firmware_py.procedure.presenter import (
 from firmware_py.procedure.randomness import uniform
 from firmware_py.procedure.settings import CONDUCTS, STEP_UP_MAX_DB, Settings
 from firmware_py.procedure.tells import Tell
+from tests.budget import examples
 from tests.procedure.driver import (
     REACTION_US,
     AlwaysPresses,
@@ -217,7 +218,7 @@ CHECKS_WITH_CATCHES = Settings(
 )  # fmt: skip
 
 
-@settings(reproducible, max_examples=150)
+@settings(reproducible, max_examples=examples(150))
 @example(CHECKS_WITH_CATCHES, Person((0.0, 0.0), (125.0, 8.0), 6.0, 0.0, 0.0, 120000, 47, 0.0))
 @given(any_settings(), people)
 def test_every_test_of_every_person_keeps_to_the_rules(s: Settings, person: Person) -> None:
@@ -533,5 +534,7 @@ class AnyEvents(RuleBasedStateMachine):
             live_to_the_end(self.test, self.now_us)
 
 
-AnyEvents.TestCase.settings = settings(reproducible, max_examples=50, stateful_step_count=25)
+AnyEvents.TestCase.settings = settings(
+    reproducible, max_examples=examples(50), stateful_step_count=25
+)
 TestAnyEvents = AnyEvents.TestCase

@@ -20,6 +20,7 @@ from device.hearing_aid.fit import (
     FitError,
 )
 from firmware_py.procedure.tuning.space import DIMENSIONS, PRESCRIPTION, Setting
+from tests.budget import examples
 from tests.device.hearing_aid.fits import (
     CENTERS_HZ,
     fits,
@@ -115,7 +116,7 @@ def test_between_levels_and_centres_the_gain_is_on_a_line() -> None:
     assert ear.gain_db(9000.0, 500.0) == high.gains_db[-1]
 
 
-@budget(max_examples=60)
+@budget(max_examples=examples(60))
 @given(fit=fits(), setting=settings)
 def test_no_setting_leaves_the_limits_of_the_fit(fit: Fit, setting: Setting) -> None:
     tuned = fit.tuned(setting)  # which a `Fit` that leaves them would refuse
@@ -127,7 +128,7 @@ def test_no_setting_leaves_the_limits_of_the_fit(fit: Fit, setting: Setting) -> 
             assert 0.0 <= min(now.gains_db) <= max(now.gains_db) <= band.gain_max_db
 
 
-@budget(max_examples=60)
+@budget(max_examples=examples(60))
 @given(setting=settings, overall_db=st.sampled_from((0.0, 4.0)))
 def test_only_overall_gain_makes_speech_louder(setting: Setting, overall_db: float) -> None:
     fit = plain_fit(gain_db=38.0, most_db=80.0)
@@ -159,7 +160,7 @@ def test_each_number_has_its_shape() -> None:
     assert fit.tuned(PRESCRIPTION) == fit
 
 
-@budget(max_examples=60)
+@budget(max_examples=examples(60))
 @given(setting=settings)
 def test_no_ratio_becomes_more_than_five(setting: Setting) -> None:
     for ear in plain_fit(gain_db=38.0, most_db=80.0).tuned(setting).ears:

@@ -21,10 +21,11 @@ from device.hearing_aid.fit_file import (
     write_fit,
 )
 from firmware_py.procedure.tuning.space import Setting
+from tests.budget import examples
 from tests.device.hearing_aid.fits import fits, plain_fit
 
 
-@budget(max_examples=40)
+@budget(max_examples=examples(40))
 @given(fit=fits())
 def test_a_fit_comes_back_as_it_was(fit: Fit) -> None:
     assert fit_of_text(fit_text(fit).encode()) == fit
@@ -117,7 +118,7 @@ def test_what_is_no_fit_is_refused(content: bytes) -> None:
         fit_of_text(content)
 
 
-@budget(max_examples=100)
+@budget(max_examples=examples(100))
 @given(at=st.integers(0), bit=st.integers(0, 7))
 def test_a_damaged_file_is_refused_or_says_the_same(at: int, bit: int) -> None:
     fit = plain_fit()

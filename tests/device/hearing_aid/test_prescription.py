@@ -13,6 +13,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
     STANDARD_AUDIOGRAMS_DB_HL,
 )
+from tests.budget import examples
 
 N3 = STANDARD_AUDIOGRAMS_DB_HL["N3"]
 CENTERS_HZ = (250.0, 500.0, 1000.0, 2000.0, 4000.0, 8000.0)
@@ -42,7 +43,7 @@ def test_soft_speech_gets_more_gain_and_loud_speech_less() -> None:
     assert soft[-1] > middle[-1] + 5.0 > loud[-1] + 10.0
 
 
-@budget(max_examples=40)
+@budget(max_examples=examples(40))
 @given(thresholds_db_hl=st.lists(st.floats(-10.0, 120.0), min_size=6, max_size=6))
 def test_any_thresholds_make_a_fit_that_an_aid_may_get(thresholds_db_hl: list[float]) -> None:
     for rule in ("nal-rp", "half-gain"):

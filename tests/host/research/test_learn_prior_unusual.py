@@ -16,6 +16,7 @@ from host_tools.research.learn_prior.rounding import (
     rounded_weights,
 )
 from host_tools.research.learn_prior.unusual import with_unusual_ears
+from tests.budget import examples
 from tests.inference.mixture.population import POPULATION, moments
 
 # The knots of the population are 125, 250, 500, 1000, 2000, 3000, 4000, 6000 and 8000 Hz.
@@ -135,7 +136,7 @@ def test_an_outermost_knot_is_not_free() -> None:
     np.testing.assert_allclose(moved, [0.0, -1600.0, 1600.0, 0.0], atol=1e-9)  # 2 and 3 kHz
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.floats(1e-4, 0.99), st.integers(1, 4))
 def test_any_weight_makes_a_prior(weight: float, components: int) -> None:
     total = sum(c.weight for c in POPULATION.components[:components])

@@ -25,6 +25,7 @@ from firmware_py.inference.mixture.population_prior import (
     Sex,
     shipped_prior,
 )
+from tests.budget import examples
 from tests.inference.mixture.population import KNOTS_HZ, POPULATION, moments, symmetric
 
 # --- what is known of the listener ---------------------------------------------------------------
@@ -196,7 +197,7 @@ def priors(draw: st.DrawFn) -> PopulationPrior:
     return PopulationPrior(tuple(sorted(knots)), between, tuple(components), provenance)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(priors())
 def test_what_is_written_is_read_again_to_the_bit(prior: PopulationPrior) -> None:
     text = prior.to_json()
@@ -326,7 +327,7 @@ junk = st.recursive(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.sampled_from(PLACES), junk)
 def test_junk_anywhere_is_refused_or_is_a_prior(path: tuple[Any, ...], value: Any) -> None:
     """Never another error; and what is read is written and read again."""
@@ -339,7 +340,7 @@ def test_junk_anywhere_is_refused_or_is_a_prior(path: tuple[Any, ...], value: An
     assert PopulationPrior.from_json(prior.to_json(), "junk.json") == prior
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.text(max_size=60) | junk.map(json.dumps))
 def test_any_text_is_refused_with_the_name_of_the_file(text: str) -> None:
     with pytest.raises(PriorError, match=r"^some file: "):

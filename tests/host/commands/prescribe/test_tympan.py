@@ -18,6 +18,7 @@ from firmware_py.inference.laplace.standard_audiograms import (
 )
 from firmware_py.procedure.tuning.space import Setting
 from host_tools.commands.prescribe.tympan import preset
+from tests.budget import examples
 from tests.device.hearing_aid.fits import plain_band, plain_fit, settings
 
 # The rows of the two structures in Tympan's BTNRH_WDRC_Types.h.
@@ -83,7 +84,7 @@ def test_tympan_gives_the_gains_of_the_fit_to_speech(audiogram: str) -> None:
                 assert had == pytest.approx(wanted, abs=off_db)
 
 
-@budget(max_examples=60)
+@budget(max_examples=examples(60))
 @given(setting=settings)
 def test_nothing_that_tympan_takes_in_comes_out_above_the_maximum(setting: Setting) -> None:
     for fit in (both("N2"), both("N6", "nal-rp"), plain_fit()):

@@ -1,0 +1,30 @@
+"""How many examples Hypothesis tries: few in `make test`, many in `make test-all`."""
+
+from typing import Final
+
+from hypothesis import HealthCheck, settings
+
+QUICK: Final = "quick"
+ALL: Final = "all"
+EXAMPLES: Final = {QUICK: 25, ALL: 100}  # of a test that does not say how many
+
+
+def load(profile: str) -> None:
+    """Have Hypothesis try as many examples as this profile says, without chance."""
+    settings.register_profile(
+        profile,
+        max_examples=EXAMPLES[profile],
+        derandomize=True,
+        print_blob=True,
+        # No clock decides: on a busy machine, or an emulated one, everything is slow and nothing is
+        # wrong.
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    settings.load_profile(profile)
+
+
+def examples(many: int) -> int:
+    """Return how many to try of a test that takes `many`: all of them in `make test-all` only."""
+    everything = settings.get_current_profile_name() == ALL
+    return many if everything else min(many, EXAMPLES[QUICK])
