@@ -3,6 +3,7 @@
 from typing import Final
 
 from firmware_py.inference.kernel import Array
+from firmware_py.inference.known import Known
 from firmware_py.inference.model import Hyperparameters, Model
 from firmware_py.inference.one_at_a_time import OneAtATime
 
@@ -15,6 +16,12 @@ class Diagnostics(OneAtATime):
 
     trial_count: int
     _model: Model
+    _known: Known
+
+    @property
+    def changes(self) -> int:
+        """Return a number that is another one whenever the posterior is."""
+        return self._known.changes
 
     @property
     def log_evidence(self) -> float:
@@ -83,4 +90,5 @@ class Diagnostics(OneAtATime):
                 f"expect_listener of {len(found)} kinds after {self.trial_count} answers; allowed "
                 f"is an estimator of {len(usual)} kinds, before the first answer"
             )
+        self._known.changed()
         self._model.expect_listener(KEPT_OF_THE_USUAL * usual + (1.0 - KEPT_OF_THE_USUAL) * found)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -12,6 +13,7 @@ from firmware_py.inference.checks import integer, interval, number, numbers
 from firmware_py.inference.construction import Frequencies, Given, frequency_weights, make_model
 from firmware_py.inference.diagnostics import Diagnostics
 from firmware_py.inference.kernel import CONVERGED, Array
+from firmware_py.inference.known import Known
 from firmware_py.inference.mixture.population_prior import PopulationPrior, Sex
 from firmware_py.inference.model import (
     FREQUENCY_LIMITS_HZ,
@@ -147,11 +149,13 @@ class ThresholdEstimator(Diagnostics):
             asked,
         )
         self._ceilings_db_hl = np.empty_like(self._weight)
+        self._known = Known()
         self.reset()
 
     def reset(self) -> None:
         """Forget all answers; nothing is allocated."""
         self.trial_count = 0
+        self._known.changed()
         self._model.reset()
 
     @property
@@ -209,6 +213,7 @@ class ThresholdEstimator(Diagnostics):
         if response_time_s is not None:
             response_time_s = number("response_time_s", response_time_s, *RESPONSE_TIME_LIMITS_S)
         self.trial_count = n + 1
+        self._known.changed()
         status = self._model.observe(n, frequency_hz, level_db_hl, answer, response_time_s)
         if status != CONVERGED:
             raise InferenceError(
@@ -225,6 +230,7 @@ class ThresholdEstimator(Diagnostics):
         """
         if not isinstance(answered, bool | np.bool_):
             raise TypeError(f"answered is {answered!r}; allowed are True and False")
+        self._known.changed()
         self._model.observe_silence(bool(answered))
 
     def next_stimulus(
@@ -295,14 +301,17 @@ class ThresholdEstimator(Diagnostics):
         frequencies_hz : (m,)
             Any frequencies within `frequency_range_hz`.
         """
-        return self._model.predict(self._checked_frequencies(frequencies_hz))
+        at = self._checked_frequencies(frequencies_hz)
+        return _copied(self._known.once(tuple(at), partial(self._model.predict, np.array(at))))
 
     def threshold_band(
         self, frequencies_hz: Sequence[float] | Array, probability: float = 0.95
     ) -> tuple[Array, Array]:
         """Return the central band (low, high), dB HL, with this probability of the threshold."""
         probability = number("probability", probability, 1e-6, 1.0 - 1e-6)
-        return self._model.band(self._checked_frequencies(frequencies_hz), probability)
+        at = self._checked_frequencies(frequencies_hz)
+        band = partial(self._model.band, np.array(at), probability)
+        return _copied(self._known.once((probability, *at), band))
 
     def joint_threshold(
         self, frequencies_hz: Sequence[float] | Array
@@ -324,7 +333,7 @@ class ThresholdEstimator(Diagnostics):
         mean_db_hl : (c, m)
         covariance_db2 : (c, m, m)
         """
-        return self._model.joint(self._checked_frequencies(frequencies_hz))
+        return self._model.joint(np.array(self._checked_frequencies(frequencies_hz)))
 
     def probability_heard(self, frequency_hz: float, level_db_hl: float) -> float:
         """Return the probability that this tone would be heard (paper, equation 9)."""
@@ -341,10 +350,14 @@ class ThresholdEstimator(Diagnostics):
             raise TypeError(f"heard is {heard!r}; allowed are True and False{unsure}")
         return HEARD if heard else SILENT
 
-    def _checked_frequencies(self, frequencies_hz: Sequence[float] | Array) -> Array:
-        return np.array(
-            numbers("frequencies_hz", frequencies_hz, Sequence, *self.frequency_range_hz)
-        )
+    def _checked_frequencies(self, frequencies_hz: Sequence[float] | Array) -> list[float]:
+        return numbers("frequencies_hz", frequencies_hz, Sequence, *self.frequency_range_hz)
+
+
+def _copied(figures: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Return copies: whoever changes what is returned does not change what is known."""
+    first, second = figures
+    return first.copy(), second.copy()
 
 
 def _seconds(time: TrialTime | None) -> Seconds:

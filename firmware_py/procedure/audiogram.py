@@ -55,9 +55,16 @@ class Audiogram:
         self.estimator = estimator
         self.levels = levels
         self.tally = tally
+        self._estimated: tuple[tuple[int, int], list[Estimate]] | None = None
 
     def estimates(self) -> list[Estimate]:
-        """Return what is known at each frequency."""
+        """Return what is known at each frequency; computed once between two answers."""
+        answers = (self.estimator.changes, self.tally.tones)
+        if self._estimated is None or self._estimated[0] != answers:
+            self._estimated = answers, self._estimate_all()
+        return [*self._estimated[1]]
+
+    def _estimate_all(self) -> list[Estimate]:
         figures = zip(
             self.frequencies_hz,
             *self.estimator.threshold(self.frequencies_hz),
