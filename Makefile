@@ -16,6 +16,8 @@ AEPSYCH := numpy==1.26.4 aepsych==0.8.0
 CARD_ARGS ?=
 DEMO_ARGS ?=
 TEST_ARGS ?=
+STEPS ?=
+ARM_ARGS ?=
 BENCH_ARGS ?=
 BENEFIT_ARGS ?=
 COUNT_ARGS ?=
@@ -38,7 +40,7 @@ TEST := $(VENV)/test.txt
 DEV := $(VENV)/dev.txt
 
 .DELETE_ON_ERROR:
-.PHONY: help demo kernels test test-arm test-card bench bench-instructions bench-peers bench-benefit aid fuzz sbc soak crash audit image card wheels
+.PHONY: help demo kernels test test-all test-arm test-card bench bench-instructions bench-peers bench-benefit aid fuzz sbc soak crash audit image card wheels
 .PHONY: lint lock clean
 
 help: ## say what there is to make
@@ -55,12 +57,15 @@ kernels: set-up-host ## make this machine's library of kernels, if it is not the
 # One worker more than processors: many tests wait for a process, a port or a clock.
 PYTEST := $(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist loadgroup
 
-test: set-up-test kernels ## run the tests on every processor; options in TEST_ARGS
+test: set-up-test kernels ## run the quick tests on every processor; options in TEST_ARGS
 	$(PYTEST) $(TEST_ARGS)
 	$(if $(GP_PTA_KERNELS)$(TEST_ARGS),,GP_PTA_KERNELS=jit $(PYTEST) --under-numba)
 
-test-arm: set-up-test ## run what matters in an emulated AArch64 system; on Debian, as root or with sudo
-	tests/arm/run
+test-all: set-up-test kernels ## run every test, and go on where an earlier run ended; steps in STEPS
+	$(BIN)/python -m tests.everything $(STEPS)
+
+test-arm: set-up-test ## run what matters in emulated ARM systems; on Debian, as root or with sudo; options in ARM_ARGS
+	tests/arm/run $(ARM_ARGS)
 
 bench: set-up-dev kernels ## run the benchmarks; options in BENCH_ARGS
 	$(BIN)/python -m pytest bench --benchmark-enable --benchmark-only $(BENCH_ARGS)
@@ -134,9 +139,17 @@ set-up-created:
 set-up-host set-up-test set-up-dev:
 	@$(UNDER_LOCK) $(MAKE) --silent --no-print-directory $(@:set-up-%=$(VENV)/%.txt)
 
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --no-deps
+PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --no-input --no-deps
 # Only wheels: what a source archive asks for while it is built is in no lock.
 INSTALL_LOCKED := $(PIP_INSTALL) --only-binary :all: --require-hashes
+# pip says what it collects, and then for minutes nothing: this says how far it is, on a terminal in one
+# line, elsewhere in a line for every tenth package.
+FAR = awk -v what='$(@:.txt=)' -v all="$$(grep -c '^[a-z0-9].*==' $@.part)" -v terminal="$$(test -t 2 && echo 1)" ' \
+    function tell(words) { \
+        printf terminal ? "\r\033[Ksetting up %s: %s" : "setting up %s: %s\n", what, words; fflush() } \
+    /^Collecting / && (++n % 10 == 1 || terminal) { sub(/==.*/, ""); tell("getting " n " of " all ", " $$2) } \
+    /^Installing / { tell("installing " all " packages") } \
+    END { if (terminal) print "" }'
 
 # The lock is ordered by level, so a level is its top, down to where the next one begins. The copy
 # that was installed stays in .venv as the mark that it was.
@@ -149,10 +162,11 @@ $(TEST): $(HOST)
 $(DEV): $(TEST)
 
 $(HOST) $(TEST) $(DEV):
-	@echo 'setting up $(@:.txt=) ...'
 	@sed '$(LEVEL_END)' $(LOCK) > $@.part
-	@$(INSTALL_LOCKED) -r $@.part
-	@$(if $(filter $@,$(HOST)),GP_PTA_KERNELS=jit $(PIP_INSTALL) --no-build-isolation --editable .)
+	@rm -f $@.failed
+	@{ $(INSTALL_LOCKED) -r $@.part || touch $@.failed; } | $(FAR)
+	@test ! -e $@.failed
+	@$(if $(filter $@,$(HOST)),GP_PTA_KERNELS=jit $(PIP_INSTALL) --quiet --no-build-isolation --editable .)
 	@$(if $(filter $@,$(HOST)),$(BIN)/python -m compileall -q firmware_py device host_tools)
 	@mv $@.part $@
 
