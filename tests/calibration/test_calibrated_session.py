@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from device.simulator.clock import STARTED
 from device.simulator.listener import SimulatedListener
+from device.simulator.world import World
 from firmware_py.calibration.in_force import CalibrationOnFile
 from firmware_py.journal import read_journal
 from firmware_py.procedure.outcomes import Outcome
@@ -16,7 +18,7 @@ from firmware_py.session import ReplayError, replay
 from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.command import replay_journal
 from tests.calibration.calibrations import DUE, CalibratedBoard, calibration, on_file
-from tests.firmware.world import STARTED, World, a_listener, result_of, run_session, stimuli_of
+from tests.firmware.world import a_listener, result_of, run_session, stimuli_of
 from tests.host.journals import write_again
 
 pytestmark = pytest.mark.usefixtures("quick_disk")

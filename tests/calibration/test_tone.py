@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from device.simulator.clock import MS
+from device.simulator.world import World
 from firmware_py.calibration.tone import ON_MS, ToneError
 from firmware_py.link.notices import Refused
 from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
-from tests.firmware.world import MS, World, a_listener, result_of, run_session
+from tests.firmware.world import a_listener, result_of, run_session
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 

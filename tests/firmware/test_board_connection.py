@@ -2,10 +2,10 @@
 
 import pytest
 
+from device.simulator.clock import S, VirtualClock
 from firmware_py.board_connection import LOSSES_MAX, SOUND_S, TRUE_S, BoardConnection
 from firmware_py.link.client import Client
 from firmware_py.platform.ports import Port
-from tests.firmware.world import S, VirtualClock
 
 RECONNECT_S = 30.0
 

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from device.simulator.board import PlayedNoise, SimulatedBoard
+from device.simulator.world import World
 from firmware_py import archive
 from firmware_py.answers import state_words
 from firmware_py.archive import DAMAGED, UNFINISHED, ArchiveError, glance, recorded_result
@@ -33,7 +34,7 @@ from host_tools.commands.replay.command import replay_journal
 from host_tools.recorded import read_session
 from tests.budget import examples
 from tests.firmware.test_firmware import Device, told_by
-from tests.firmware.world import World, a_listener, lines_of_session, result_of, run_session
+from tests.firmware.world import a_listener, lines_of_session, result_of, run_session
 from tests.host.journals import NONSENSE, write_nonsense
 
 pytestmark = pytest.mark.usefixtures("quick_disk")

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import pytest
 
+from device.simulator.clock import S
+from device.simulator.world import World
 from firmware_py.journal import read_journal
 from firmware_py.procedure.events import Continued, Paused
 from firmware_py.procedure.presentation import SILENCE
@@ -17,8 +19,6 @@ from host_tools.commands.replay.codes import DIFFERENT, IDENTICAL
 from host_tools.commands.replay.command import Verdict, replay_journal
 from tests.conftest import UPDATED
 from tests.firmware.world import (
-    S,
-    World,
     a_listener,
     asked_again_though_answered,
     records_of,

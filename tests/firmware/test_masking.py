@@ -11,6 +11,8 @@ import pytest
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.board import PlayedTone, SimulatedBoard
+from device.simulator.clock import S
+from device.simulator.world import World
 from device.tone_generator.server import RefusedError, ToneGenerator
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.calibration.levels import NOISE_CORRECTION
@@ -22,8 +24,6 @@ from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.command import replay_journal
 from tests.calibration.calibrations import CalibratedBoard, calibration, on_file
 from tests.firmware.world import (
-    S,
-    World,
     a_listener,
     asked_again_though_answered,
     records_of,

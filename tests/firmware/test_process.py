@@ -28,12 +28,7 @@ from host_tools.processes import ConsoleLine
 from tests.calibration.calibrations import calibration, content
 from tests.firmware.crash import assert_like_undisturbed
 from tests.firmware.rig import Peer, Process, Rig
-from tests.firmware.world import (
-    a_listener,
-    records_of,
-    run_session,
-    stimuli_of,
-)
+from tests.firmware.world import a_listener, records_of, run_session, stimuli_of
 
 SLOW = 5.0  # a tone lasts a quarter of a second: time to do something while it sounds
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from device.simulator.clock import MS, S
+from device.simulator.world import World
 from firmware_py.journal import SealKey, read_journal
 from firmware_py.link.notices import ButtonPressed, Greeted, Lost
 from firmware_py.procedure.events import Continued, Paused
@@ -16,8 +18,6 @@ from firmware_py.procedure.presenter import FINISHED, LATE, PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
 from tests.firmware.conftest import ONE_EAR
 from tests.firmware.world import (
-    S,
-    World,
     a_listener,
     asked_again_though_answered,
     lines_of_session,
@@ -204,17 +204,17 @@ def greet_with_a_press(world: World) -> int:
     world.client.connect(world.clock.us)
     for _ in ("hello", "serial"):
         world.board.receive(world.client.transmit(), world.board_us())
-        world.take(world.client.receive(world.board.transmit(), world.clock.us))
+        world.firmware.take(world.client.receive(world.board.transmit(), world.clock.us))
     world.board.receive(world.client.transmit(), world.board_us())
     pressed_us = world.board_us()
     press = {"us": pressed_us, "button": 1}
     world.board.server.outbox.happened("button-down", press)
-    world.take(world.client.receive(world.board.transmit(), world.clock.us))
+    world.firmware.take(world.client.receive(world.board.transmit(), world.clock.us))
     for _ in ("ping", "events"):
         if not isinstance(world.notices[-1], ButtonPressed):
             world.client.advance(world.clock.us)
             world.board.receive(world.client.transmit(), world.board_us())
-            world.take(world.client.receive(world.board.transmit(), world.clock.us))
+            world.firmware.take(world.client.receive(world.board.transmit(), world.clock.us))
     world.runner.settle()
     assert [type(notice) for notice in world.notices[-2:]] == [Greeted, ButtonPressed]
     return pressed_us
@@ -256,6 +256,8 @@ def test_a_press_that_came_with_a_greeting_is_asked_for_again_if_only_that_was_r
     pressed_us = greet_with_a_press(world)
     world.close()
     torn_after(world.journal(), last)
+    release = {"us": world.board_us() + MS, "button": 1}
+    world.board.server.outbox.happened("button-up", release)
 
     after = world.fork(tmp_path / "after")
     after.end()

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from device.simulator.clock import STARTED, S, VirtualClock
+from device.simulator.world import World
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.inference.estimator import InferenceError, ThresholdEstimator, TrialLimitError
 from firmware_py.journal import JournalWriter, read_journal
@@ -28,10 +30,6 @@ from host_tools.commands.replay.command import replay_journal
 from host_tools.errors import HostError
 from tests.firmware.conftest import ONE_EAR
 from tests.firmware.world import (
-    STARTED,
-    S,
-    VirtualClock,
-    World,
     a_listener,
     asked_again_though_answered,
     records_of,

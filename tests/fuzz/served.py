@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from device.simulator.clock import VirtualClock
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.configuration import Configuration
 from firmware_py.firmware import Firmware, FirmwareError, Ports
-from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.ports import Port
-from tests.firmware.world import VirtualClock
 from tests.fuzz.commands import is_harmless
 from tests.fuzz.hostile import TEXTS, Choices, hostile_journal
 from tests.journal.simulated_disk import SimulatedDisk
@@ -72,7 +71,7 @@ class Clock(VirtualClock):
     def world_s(self) -> float:
         return self.us / 1e6
 
-    def of_wire(self) -> SteadyClock:
+    def of_wire(self) -> VirtualClock:
         return self
 
     def waiting(self) -> "Clock":

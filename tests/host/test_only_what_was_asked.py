@@ -23,6 +23,7 @@ from device.simulator import nhanes
 from device.simulator.audiogram import Audiogram
 from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Ear, SimulatedListener
+from device.simulator.world import World
 from firmware_py.console.audiogram import ARROWS, INFERRED, SYMBOLS_BY_MASKING, draw_audiogram
 from firmware_py.procedure.pta4 import PTA4_FREQUENCIES_HZ, pta4_of
 from firmware_py.procedure.results import ThresholdResult
@@ -44,7 +45,6 @@ from host_tools.commands.watch.screen import drawn as watched
 from host_tools.heading import NO_HEADING
 from host_tools.live import show_result
 from host_tools.recorded import RecordedSession, read_session
-from tests.firmware.world import World
 
 WORDS: Final = Words(catalogue_of(ENGLISH))
 ODD_HZ: Final = (250.0, 500.0, 1000.0, 2000.0, 3000.0, 4000.0, 6000.0, 8000.0)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from device.simulator.board import PlayedTone
+from device.simulator.clock import S
 from firmware_py.calibration.in_force import NO_CALIBRATION, NOMINAL_FULL_SCALE_DB_HL
 from firmware_py.console.grammar import SETTINGS_CONFLICT, ConsoleError
 from firmware_py.firmware import FirmwareError
@@ -14,7 +15,6 @@ from firmware_py.link.notices import BoardEvent, Lost
 from firmware_py.platform.exit_codes import EXIT_TONE_GENERATOR
 from firmware_py.platform.wrong_pins import WrongPins
 from firmware_py.procedure.events import Paused
-from tests.firmware.world import S
 from tests.journal.simulated_disk import SimulatedDisk
 from tests.simulation.board import WatchedBoard, WatchedServer
 from tests.simulation.clock import BEGAN_US

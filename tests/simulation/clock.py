@@ -1,39 +1,34 @@
-"""The clocks of a simulated world: one for the truth, and what the firmware sees of it."""
+"""The clock of a machine that may sleep, and be told a wrong date."""
 
 import datetime
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from firmware_py.platform.clock import SteadyClock
+from device.simulator.clock import S, VirtualClock
 from firmware_py.platform.waiting import Waiting
-from tests.firmware.world import STARTED, S
 
 BEGAN_US: Final = 1000 * S  # the machine was on before
 
 
-class SimulatedClock(SteadyClock):
-    """Time that passes when it is told to.
+class SimulatedClock(VirtualClock):
+    """A clock that does not go while the machine sleeps.
 
     Parameters
     ----------
-    waiting : Waiting
+    waits : Waiting
         What the loop waits with.
 
     Attributes
     ----------
-    us : int
-        The time of the world.
     missed_us : int
-        How much of it the machine slept through, its monotonic clock too.
+        How much time the machine slept through.
     jump : timedelta
         How wrong date and time of day are.
     """
 
-    def __init__(self, waiting: Waiting) -> None:
-        super().__init__()
-        self._waiting = waiting
+    def __init__(self, waits: Waiting) -> None:
+        super().__init__(1, waits)
         self.us = BEGAN_US
         self._asleep_since_us: int | None = None
         self.missed_us = 0
@@ -64,19 +59,8 @@ class SimulatedClock(SteadyClock):
     def world_s(self) -> float:
         return self.now_us() / S
 
-    def seconds_until(self, at_us: int) -> float:
-        return max(at_us - self.now_us(), 0) / S
-
-    def date(self) -> datetime.datetime:
-        return STARTED + datetime.timedelta(microseconds=self.us) + self.jump
-
     def of_wire(self) -> "SimulatedClock":
         return self
 
-    def waiting(self) -> Waiting:
-        return self._waiting
-
-
-def microseconds(seconds: float) -> int:
-    """Return a time that is not over before these seconds are."""
-    return math.ceil(seconds * S)
+    def date(self) -> datetime.datetime:
+        return super().date() + self.jump

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Self
 
+from device.simulator.clock import S
 from firmware_py.console.pin import PinHash
-from tests.firmware.world import S
 from tests.simulation.violation import Violation
 
 PIN: Final = "271828"

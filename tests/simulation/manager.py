@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from device.simulator.clock import S
 from firmware_py.platform.supervisor import Supervisor
-from tests.firmware.world import S
 from tests.simulation.clock import SimulatedClock
 from tests.simulation.violation import Violation
 

@@ -8,13 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from device.simulator.clock import S
 from firmware_py.firmware import FirmwareError, Ports
 from firmware_py.journal import read_journal
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError, session_number
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_DONE
 from firmware_py.procedure.results import SessionResult
 from firmware_py.session import replay
-from tests.firmware.world import S
 from tests.journal.simulated_disk import PowerLostError, SimulatedDisk
 from tests.simulation.board import WatchedBoard
 from tests.simulation.given import check_seals

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from device.simulator.clock import S, microseconds
+from device.simulator.lines import SimulatedLine
 from device.simulator.listener import Press
-from tests.firmware.world import S
 from tests.journal.simulated_disk import Fault, PowerLoss
 from tests.simulation.board import ANSWERS_EVERYTHING, ASLEEP, AWAKE, WatchedBoard
-from tests.simulation.clock import microseconds
 from tests.simulation.given import ON_FILE, SEAL_KEYS
-from tests.simulation.lines import SimulatedLine
 from tests.simulation.lock import PIN
 from tests.simulation.operator import PAUSE, RESET
 from tests.simulation.story import CALIBRATIONS, KINDS, Trouble

@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from device.simulator.clock import S
 from firmware_py.console import grammar
 from firmware_py.firmware import Firmware, FirmwareError
 from firmware_py.procedure.presenter import FINISHED, PAUSED, READY
 from firmware_py.session import HearingSession
-from tests.firmware.world import S
 from tests.simulation.board import WatchedBoard
 from tests.simulation.story import MISFITS
 from tests.simulation.violation import Violation

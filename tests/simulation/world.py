@@ -10,19 +10,19 @@ from typing import Final
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.board import SERIAL
+from device.simulator.clock import S, microseconds
 from device.simulator.faults import FaultCounts, FaultRates, FaultyBoard
+from device.simulator.lines import SimulatedLine
 from device.simulator.listener import SimulatedListener
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.configuration import Configuration
 from firmware_py.platform.ports import Port
 from firmware_py.session import HearingSession
-from tests.firmware.world import S
 from tests.journal.simulated_disk import PowerLoss, PowerLostError, SimulatedDisk
 from tests.simulation.board import AWAKE, MoodyListener, WatchedBoard
-from tests.simulation.clock import BEGAN_US, SimulatedClock, microseconds
+from tests.simulation.clock import BEGAN_US, SimulatedClock
 from tests.simulation.given import ON_FILE, SEAL_KEYS
 from tests.simulation.ledger import Ledger
-from tests.simulation.lines import SimulatedLine
 from tests.simulation.lock import Lock, WatchedPin
 from tests.simulation.manager import Manager, WatchedSupervisor
 from tests.simulation.operator import Operator

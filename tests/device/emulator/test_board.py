@@ -16,6 +16,7 @@ import pytest
 import tests.device.tone_generator.fakes  # noqa: F401 - before the program is imported
 from device.emulator.board import EmulatedBoard
 from device.simulator.serve import served
+from device.simulator.world import World
 from device.tone_generator import synthesis
 from device.tone_generator.buttons import QUIET_US
 from device.tone_generator.outputs import IDLE_MS
@@ -33,7 +34,7 @@ from tests.device.emulator.bench import (
     UNSURE_PIN,
     Bench,
 )
-from tests.firmware.world import World, a_listener, result_of, stimuli_of
+from tests.firmware.world import a_listener, result_of, stimuli_of
 
 pytestmark = pytest.mark.xdist_group("emulator")  # one board is enough
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from device.simulator.aid import SimulatedAid
+from device.simulator.clock import VirtualClock
 from firmware_py.link.client import Client
-from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.ports import Port, PortError
 from firmware_py.procedure.events import ButtonPressed
@@ -14,7 +14,6 @@ from firmware_py.procedure.tuning.events import Answered
 from firmware_py.procedure.tuning.settings import TuningSettings
 from firmware_py.procedure.tuning.tuning import State
 from firmware_py.tuner import Tuner
-from tests.firmware.world import VirtualClock
 from tests.journal.simulated_disk import SimulatedDisk
 
 DATA = Path("/data")
@@ -28,7 +27,7 @@ class BenchClock(VirtualClock):
     def world_s(self) -> float:
         return self.us / 1e6
 
-    def of_wire(self) -> SteadyClock:
+    def of_wire(self) -> VirtualClock:
         return self
 
 

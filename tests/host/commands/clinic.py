@@ -6,12 +6,12 @@ from typing import Final
 
 from device.simulator.audiogram import Audiogram
 from device.simulator.listener import EARS, SimulatedListener
+from device.simulator.world import World
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.journal import read_journal
 from firmware_py.procedure.person import Person as Told
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, Settings
 from tests.calibration import calibrations
-from tests.firmware.world import World
 from tests.host.journals import write_again
 
 FREQUENCIES_HZ: Final = tuple(float(f) for f in AUDIOGRAM_FREQUENCIES_HZ)

@@ -10,6 +10,7 @@ import pytest
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Ear, Noise, Press, SimulatedListener
+from device.simulator.world import World
 from firmware_py.journal import read_journal
 from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.reading import Kind, read
@@ -25,7 +26,7 @@ from host_tools.commands.report.quality import ResponseTimes
 from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import Words
 from host_tools.recorded import Trial, read_session
-from tests.firmware.world import World, a_listener, records_of
+from tests.firmware.world import a_listener, records_of
 from tests.host.journals import GOLDEN, LEFT_S2
 
 words = Words(catalogue_of(ENGLISH))

@@ -21,7 +21,7 @@ class SimulatedLine(Port):
         What the firmware opens it by.
     taken : callable
         Given what the firmware writes.
-    check : callable
+    check : callable, optional
         Called first by everything: raises where the firmware has no power any more.
     overflowed : callable, optional
         Called when it is closed because the other end takes too little.
@@ -41,7 +41,7 @@ class SimulatedLine(Port):
     is_open = False  # set here, not found out as that of a real port
 
     def __init__(
-        self, url: str, taken: Callable[[bytes], None], check: Callable[[], None],
+        self, url: str, taken: Callable[[bytes], None], check: Callable[[], None] = _nothing,
         overflowed: Callable[[], None] = _nothing,
     ) -> None:  # fmt: skip
         super().__init__(url, "")
@@ -54,6 +54,7 @@ class SimulatedLine(Port):
         self._overflowed = overflowed
 
     def open(self) -> None:
+        """Open the port, if it is there."""
         self._check()
         if not self.there:
             raise PortError(f"cannot open {self.url!r}: No such file or directory")
@@ -77,17 +78,20 @@ class SimulatedLine(Port):
         self.incoming.clear()
 
     def close(self) -> None:
+        """Close it; what is on the way is lost."""
         self.is_open = self._hung_up = False
         self.incoming.clear()
         self._unsent.clear()
 
     def read(self) -> bytes:
+        """Return what has come."""
         self._touch()
         come = bytes(self.incoming)
         self.incoming.clear()
         return come
 
     def write(self, data: bytes) -> None:
+        """Send bytes; what the other end does not take is kept."""
         self._touch()
         if not self.is_open:
             return
@@ -102,6 +106,7 @@ class SimulatedLine(Port):
             raise PortError(f"nobody reads at {self.url!r}")
 
     def drain(self, seconds: float, *_: object) -> None:
+        """Send what was kept, at once."""
         self.write(b"")
 
     def _touch(self) -> None:

@@ -1,0 +1,76 @@
+"""The firmware, for somebody who goes round its loop from outside and listens to what it tells."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from firmware_py.firmware import Firmware
+from firmware_py.link.client import Client
+from firmware_py.link.notices import Notice
+from firmware_py.runner import Runner
+
+
+class SteppedFirmware(Firmware):
+    """A firmware whose loop can be gone round from outside, too, and whose words are kept.
+
+    Attributes
+    ----------
+    told : list
+        What was told of the test and of the board, and about it.
+    notices : list of Notice
+        What came over the wire.
+    wrong : list of str
+        What was wrong with journals at the start.
+    """
+
+    def __init__(self, *about: Any, **more: Any) -> None:
+        self.told: list[tuple[str, dict[str, Any]]] = []
+        self.notices: list[Notice] = []
+        self.wrong: list[str] = []
+        self._is_stepped = False
+        super().__init__(*about, **more)
+
+    @property
+    def runner(self) -> Runner:
+        """Return what runs the tests."""
+        return self._runner
+
+    @property
+    def client(self) -> Client:
+        """Return what speaks the wire."""
+        return self._client
+
+    def start(self) -> None:
+        """Do what `run` does before its loop."""
+        self._is_stepped = True
+        self._open_ports()
+        self._report_calibration()
+        self._report_clock()
+        self.wrong = self._runner.load_last()
+        self._begin()
+
+    def take(self, notices: Iterable[Notice]) -> None:
+        """Take in what came over the wire."""
+        for notice in notices:
+            self._notice(notice)
+
+    def let_time_pass(self) -> None:
+        """Wait as `step` does; that waits no more."""
+        super()._wait()
+
+    def leave(self) -> None:
+        """Close what is open, and say no word; a running test is gone on with at the next start."""
+        self._runner.close()
+        if self._tuner is not None:
+            self._tuner.close()
+
+    def _wait(self) -> None:
+        if not self._is_stepped:
+            super()._wait()
+
+    def _tell(self, what: str, about: dict[str, Any]) -> None:
+        self.told.append((what, about))
+        super()._tell(what, about)
+
+    def _notice(self, notice: Notice) -> None:
+        self.notices.append(notice)
+        super()._notice(notice)
