@@ -5,22 +5,19 @@ system. Time stands still while anything is done, and jumps to the next moment a
 due while the firmware waits: a test of minutes takes a part of a second, and is the same each time.
 """
 
-import copy
 import itertools
-import math
 import shutil
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Self
 
 from device.simulator.aid import SimulatedAid
 from device.simulator.board import SimulatedBoard
-from device.simulator.clock import S, VirtualClock, microseconds
-from device.simulator.lines import SimulatedLine
+from device.simulator.clock import S, microseconds
 from device.simulator.listener import Listener
 from device.simulator.stepped import SteppedFirmware
+from device.simulator.surroundings import Surroundings
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.configuration import Configuration
 from firmware_py.firmware import Ports
@@ -28,20 +25,18 @@ from firmware_py.journal import Disk, SealKey
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Notice
 from firmware_py.platform.data_directory import DataDirectory
-from firmware_py.platform.ports import Port
 from firmware_py.platform.supervisor import Supervisor
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.settings import Settings
 from firmware_py.runner import Runner
 
-BOARD_BEGAN_US: Final = -7_654_321  # the board was on before the firmware began
 STEPS_MAX: Final = 100_000  # a session of two ears has some five thousand
 TURNS_MAX: Final = 100  # of the loop without time passing; usually some five
 NONCES_OF_A_START: Final = 0x10000
 UNASKED: Final = "! "  # how a line begins that answers nothing
 
 
-class World:
+class World(Surroundings):
     """A device, and all around it.
 
     It is gone through step by step (`until`, `ask` ...), or from its start to its end (`run_out`).
@@ -72,14 +67,8 @@ class World:
 
     Attributes
     ----------
-    tones, console : SimulatedLine
-        The ports.
-    heard : str
-        All that was said to the operator.
     ready : str
         What the firmware said when it was ready; empty: it was not yet.
-    wire_cut : bool
-        Whether bytes between firmware and board are lost.
     """
 
     def __init__(  # noqa: PLR0913 - each is a part of the world
@@ -99,43 +88,26 @@ class World:
     ) -> None:
         if board is None and listener is not None:
             board = SimulatedBoard(listener, boot=boot, host_silence_us=speed * S)
-        self._board, self.aid = board, aid
+        super().__init__(board, speed, aid)
         self.calibration, self.seal_key, self.disk = calibration, seal_key, disk
         self.configuration = configuration or Configuration()
-        self.clock = VirtualClock(speed, _Waits(self))
-        self.board_began_us = BOARD_BEGAN_US
-        self.wire_cut = False
         self._nonces = itertools.count(1)
         self._power_on(directory)
         if start:
             self.firmware.start()
 
     def _power_on(self, directory: Path) -> None:
-        self.directory = directory
-        self.heard = self.ready = ""
-        self._typed: deque[tuple[str, Callable[[], bool]]] = deque()
-        self._is_rung = self._has_sent = False
-        self.tones = SimulatedLine("/dev/tone-generator", self._to_board)
-        self.console = SimulatedLine("/dev/console", self._to_operator)
-        self.aids = SimulatedLine("/dev/hearing-aid", self._to_aid)
+        self.plug_in()
+        self.directory, self.ready = directory, ""
         self.data = DataDirectory(directory, self.seal_key, self.disk)
+        ports = Ports(self.tones, self.console, self.aids if self.aid is not None else None)
         self.firmware = SteppedFirmware(
-            self.configuration,
-            Ports(self.tones, self.console, self.aids if self.aid is not None else None),
-            self.data, self.clock, lambda: f"{next(self._nonces):08x}",
+            self.configuration, ports, self.data, self.clock, lambda: f"{next(self._nonces):08x}",
             Supervisor({}, self._is_ready), self.calibration,
         )  # fmt: skip
 
-    @property
-    def board(self) -> SimulatedBoard:
-        """Return the board; there has to be one."""
-        if self._board is None:
-            raise ValueError("there is no board in this world")
-        return self._board
-
-    @board.setter
-    def board(self, board: SimulatedBoard) -> None:
-        self._board = board
+    def _is_ready(self, words: str) -> None:
+        self.ready = words
 
     @property
     def runner(self) -> Runner:
@@ -188,15 +160,6 @@ class World:
         """Return the newest journal."""
         return self.data.journals()[-1]
 
-    # The operator
-
-    def type(self, line: str, when: Callable[[], bool] = lambda: True) -> None:
-        """Have the operator type a line, or some at once, when it is time for it.
-
-        Lines are typed one after the other, and one in a turn of the loop.
-        """
-        self._typed.append((line, when))
-
     def ask(self, line: str) -> list[str]:
         """Type a line now, and return the lines of its answer."""
         before = len(self.heard)
@@ -204,12 +167,6 @@ class World:
         self.firmware.step()
         lines = self.heard[before:].split("\r\n")[:-1]
         return [each for each in lines if not each.startswith(UNASKED)]
-
-    def _is_ready(self, words: str) -> None:
-        self.ready = words
-
-    def _to_operator(self, data: bytes) -> None:
-        self.heard += data.decode()
 
     # Steps
 
@@ -229,10 +186,10 @@ class World:
     def step(self) -> None:
         """Do all that is due, and let time pass until there is more."""
         for _ in range(TURNS_MAX):
-            self._carry()
-            self._has_sent = False
+            self.carry()
+            self.has_sent = False
             self.firmware.step()
-            if not (self._has_sent or self._is_anything_ready()):
+            if not (self.has_sent or self.is_anything_ready()):
                 break
         else:
             raise AssertionError(f"bytes go back and forth for ever; last told: {self.told[-5:]}")
@@ -272,99 +229,47 @@ class World:
         Its disk holds what is on the disk here now; the board, which has its own power, goes on.
         """
         shutil.copytree(self.directory, directory)
-        other = copy.copy(self)
-        other._board = copy.deepcopy(self._board)
-        other.clock = self.clock.another(_Waits(other))
+        other = self.parallel()
         other._nonces = itertools.count(NONCES_OF_A_START)
         other._power_on(directory)
         other.firmware.start()
         return other
 
-    # Time
 
-    def wait(self, seconds: float) -> None:
-        """Let time pass until anything is due; not at all where that is now."""
-        self._carry()
-        if self._is_rung or self._is_anything_ready():
-            return
-        now_us = self.clock.us
-        due_us = min(now_us + microseconds(seconds), self._next_us())
-        self.clock.us = max(now_us + 1, due_us)
-        self._carry()
+class ConsoleEnd:
+    """The operator's end of the console's line, for a program that types and waits for answers.
 
-    def sleep(self, seconds: float) -> None:
-        """Let so much time pass, whatever happens."""
-        self.clock.us += microseconds(seconds)
-        self._carry()
+    To wait for a line is what has the device live on.
 
-    def ring(self) -> None:
-        """Let no time pass any more."""
-        self._is_rung = True
+    Parameters
+    ----------
+    world : World
+        Its firmware has been started.
+    """
 
-    def _next_us(self) -> int:
-        due = [self.clock.us + S]
-        board_us = None if self._board is None else self._board.next_deadline_us()
-        if board_us is not None:
-            due.append(math.ceil(board_us / self.clock.speed) + self.board_began_us)
-        aid_us = None if self.aid is None else self.aid.next_deadline_us()
-        if aid_us is not None:
-            due.append(aid_us)
-        return min(due)
-
-    # Bytes
-
-    def board_us(self) -> int:
-        """Return the time of the board."""
-        return (self.clock.us - self.board_began_us) * self.clock.speed
-
-    def _is_anything_ready(self) -> bool:
-        lines = (self.tones, self.console, self.aids)
-        return any(line.is_ready for line in lines if line.is_open)
-
-    def _carry(self) -> None:
-        """Carry to the ports what board and aid send, and what the operator types."""
-        if self._board is not None:
-            self._board.advance(self.board_us())
-            come = self._from_board()
-            if self.tones.is_talking and not self.wire_cut:
-                self.tones.incoming += come
-        if self.aid is not None:
-            self.aid.advance(self.clock.us)
-            self.aids.incoming += self.aid.transmit() if self.aids.is_talking else b""
-        if self._typed and not self.console.incoming and self.console.is_talking:
-            line, when = self._typed[0]
-            if when():
-                self._typed.popleft()
-                self.console.incoming += f"{line}\n".encode("utf-8", "surrogatepass")
-
-    def _from_board(self) -> bytes:
-        return self.board.transmit()
-
-    def _to_board(self, data: bytes) -> None:
-        self._has_sent = True
-        if self._board is not None and not self.wire_cut:
-            self._board.receive(data, self.board_us())
-
-    def _to_aid(self, data: bytes) -> None:
-        self._has_sent = True
-        if self.aid is not None:
-            self.aid.receive(data, self.clock.us)
-
-
-class _Waits:
-    """What the firmware waits with: its world."""
+    port = "/dev/console"
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self._taken = 0  # characters
 
-    def wait(self, _ports: Sequence[Port], seconds: float) -> None:
-        self._world.wait(seconds)
+    def send(self, line: str | bytes) -> None:
+        """Type a line; bytes need not be text."""
+        data = line.encode() if isinstance(line, str) else line
+        self._world.console.incoming += data + b"\n"
 
-    def sleep(self, seconds: float) -> None:
-        self._world.sleep(seconds)
-
-    def ring(self) -> None:
-        self._world.ring()
+    def lines(self, timeout_s: float) -> Iterator[str]:
+        """Yield the lines that come within the time; those not taken come first next time."""
+        until_us = self._world.clock.us + microseconds(timeout_s)
+        while (end := self._world.heard.find("\r\n", self._taken)) < 0:
+            if self._world.clock.us >= until_us:
+                return
+            self._world.step()
+        while end >= 0:
+            line, self._taken = self._world.heard[self._taken : end], end + 2
+            yield line
+            end = self._world.heard.find("\r\n", self._taken)
 
     def close(self) -> None:
-        """Hold nothing."""
+        """Pull the cable."""
+        self._world.console.vanish()
