@@ -33,10 +33,12 @@ def test_a_firmware_killed_at_random_moments_ends_as_undisturbed(
     assert records == sorted(records)
 
 
+@pytest.mark.thorough  # in the world of tests/firmware a host stands still, too
 def test_a_firmware_that_was_stopped_goes_on(plan: Plan, tmp_path: Path) -> None:
     stop_and_go_on(plan, tmp_path / "data", STOPPED_S)
 
 
+@pytest.mark.thorough  # in memory disks are full in tests/journal and tests/simulation
 def test_a_full_file_system_loses_nothing(plan: Plan, tmp_path: Path) -> None:
     if not small_disks_can_be_mounted():
         pytest.skip("nothing may be mounted here, not even for one process alone")

@@ -99,7 +99,7 @@ def test_every_masked_tone_is_in_the_journal_and_comes_out_again(masked: Path) -
     assert asked_again_though_answered(masked) == []
 
 
-@pytest.mark.parametrize("at_number", [50, 58])
+@pytest.mark.parametrize("at_number", [pytest.param(50, marks=pytest.mark.thorough), 58])
 def test_a_killed_firmware_goes_on_with_the_noise(
     tmp_path: Path, masked: Path, at_number: int
 ) -> None:

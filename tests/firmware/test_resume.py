@@ -5,6 +5,7 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,11 +31,22 @@ from tests.link.misfits import MisfitBoard
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
-PARTS = 4  # so that they can run side by side
+PARTS = 16  # of the cuts: one is enough to see that it works, all to see that it does everywhere
+KILLS_PARTS = 4
 RECORDS_TO_A_CUT_INSIDE = 3
 STEPS_BETWEEN_KILLS = 7
 NEW_BOOT = 0xB008
 SLOW_S = 0.5  # the median response time of somebody of whose answers some are late
+
+
+def parts(count: int) -> list[Any]:
+    """Return the numbers of parts, of which only the first is for every day."""
+    return [0, *(pytest.param(part, marks=pytest.mark.thorough) for part in range(1, count))]
+
+
+def every(seldom: int, often: int) -> list[Any]:
+    """Return of how many records there is a cut: every day, and in the thorough tests."""
+    return [seldom, pytest.param(often, marks=pytest.mark.thorough)]
 
 
 def resumed(directory: Path, content: bytes, audiogram: str, **listener: float) -> World:
@@ -73,7 +85,7 @@ def assert_ends_as_uncut(
     assert [("torn end" in words) for words in world.wrong] == [True] * (recorded < cut), cut
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", parts(PARTS))
 def test_a_session_cut_at_any_byte_ends_as_if_it_had_not_been(
     tmp_path: Path, one_ear: Path, part: int
 ) -> None:
@@ -81,7 +93,8 @@ def test_a_session_cut_at_any_byte_ends_as_if_it_had_not_been(
         assert_ends_as_uncut(tmp_path, one_ear, cut, "S2")
 
 
-def test_the_same_in_the_middle_of_a_confirmation(tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", every(21, 7))
+def test_the_same_in_the_middle_of_a_confirmation(tmp_path: Path, step: int) -> None:
     confirmed = {**ONE_EAR, "confirm": "hughson-westlake"}
     journal = run_session(tmp_path / "whole", a_listener("S2"), confirmed)
     (ear,) = result_of(journal)["ears"]
@@ -91,30 +104,36 @@ def test_the_same_in_the_middle_of_a_confirmation(tmp_path: Path) -> None:
 
     assert len(ear["confirmed"]) == 2
     assert len(played) == ear["tones"] + tones
-    for cut in ends(content)[-60::7]:
+    for cut in ends(content)[-60::step]:
         assert_ends_as_uncut(tmp_path, journal, cut, "S2")
 
 
-def test_the_same_with_two_ears(tmp_path: Path, two_ears: Path) -> None:
-    for cut in ends(two_ears.read_bytes())[::37]:
+@pytest.mark.parametrize("step", every(185, 37))
+def test_the_same_with_two_ears(tmp_path: Path, two_ears: Path, step: int) -> None:
+    for cut in ends(two_ears.read_bytes())[::step]:
         assert_ends_as_uncut(tmp_path, two_ears, cut, "N4")
 
 
-def test_the_same_with_unsure_answers(tmp_path: Path, two_buttons: Path) -> None:
+@pytest.mark.parametrize("step", every(59, 7))
+def test_the_same_with_unsure_answers(tmp_path: Path, two_buttons: Path, step: int) -> None:
     (ear,) = result_of(two_buttons)["ears"]
     assert ear["tones_unsure"] >= 3
-    for cut in [*cuts(two_buttons.read_bytes())][::7]:
+    for cut in [*cuts(two_buttons.read_bytes())][::step]:
         assert_ends_as_uncut(tmp_path, two_buttons, cut, "N3", unsure_half_width_db=4.0)
 
 
-def test_the_same_in_a_clinical_test(tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", every(55, 11))
+def test_the_same_in_a_clinical_test(tmp_path: Path, step: int) -> None:
     settings = {**ONE_EAR, "conduct": "clinical"}
     journal = run_session(tmp_path / "whole", a_listener("S2"), settings)
-    for cut in ends(journal.read_bytes())[::11]:
+    for cut in ends(journal.read_bytes())[::step]:
         assert_ends_as_uncut(tmp_path, journal, cut, "S2")
 
 
-def test_the_same_with_late_answers_and_a_window_that_follows_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", every(15, 5))
+def test_the_same_with_late_answers_and_a_window_that_follows_them(
+    tmp_path: Path, step: int
+) -> None:
     """Cut at every event of a tone with a late answer: the pause goes on, and the press counts."""
     slow = {"response_time_s": SLOW_S}
     settings = {**ONE_EAR, "tones_max": 40}
@@ -131,7 +150,7 @@ def test_the_same_with_late_answers_and_a_window_that_follows_them(tmp_path: Pat
         n + 1 for n, inner in enumerate(r.get("event") or r.get("action") or {} for r in records)
         if inner.get("number") in late or inner.get("what") in ("button-down", "board-time")
     }  # fmt: skip
-    for n in sorted(cut_at)[::5]:
+    for n in sorted(cut_at)[::step]:
         cut = ends(journal.read_bytes())[n - 1]
         assert_ends_as_uncut(tmp_path, journal, cut, "N3", **slow)
 
@@ -174,7 +193,7 @@ def test_a_session_cut_again_and_again(tmp_path: Path, one_ear: Path) -> None:
     assert stimuli_of(world.journal()) == stimuli_of(one_ear)
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", parts(KILLS_PARTS))
 def test_a_firmware_killed_at_any_moment_beside_a_board_that_goes_on(
     tmp_path: Path, part: int
 ) -> None:
@@ -186,7 +205,7 @@ def test_a_firmware_killed_at_any_moment_beside_a_board_that_goes_on(
     for step in itertools.count():
         if world.runner.session is None:
             break
-        if step % (PARTS * STEPS_BETWEEN_KILLS) == part * STEPS_BETWEEN_KILLS:
+        if step % (KILLS_PARTS * STEPS_BETWEEN_KILLS) == part * STEPS_BETWEEN_KILLS:
             other = world.fork(tmp_path / f"killed-{step}")
             other.end()
 

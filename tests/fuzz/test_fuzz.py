@@ -8,6 +8,7 @@ import pytest
 
 from firmware_py.procedure.events import Action
 from firmware_py.procedure.hearing import HearingTest
+from tests.budget import examples
 from tests.fuzz.commands import QUICK, SLOW, SLOW_OF, trial_of
 from tests.fuzz.hostile import JOURNAL_BYTES_MAX, Choices, hostile_journal
 from tests.fuzz.targets import TARGETS, Target
@@ -36,7 +37,7 @@ def test_what_once_broke_it_does_not_any_more(path: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", TARGETS)
 def test_seeds_changed_at_random_break_nothing(name: str, tmp_path: Path) -> None:
     chance = random.Random(f"{SEED} {name}")
-    for _ in range(INPUTS):
+    for _ in range(examples(INPUTS)):
         data = changed(chance, list(TARGETS[name].seeds()))
         try:
             TARGETS[name].check(data, tmp_path)

@@ -11,7 +11,12 @@ REPO = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
-    ("options", "environment"), [(["-O"], {}), (["-OO"], {}), ([], {"PYTHONOPTIMIZE": "1"})]
+    ("options", "environment"),
+    [
+        (["-O"], {}),
+        pytest.param(["-OO"], {}, marks=pytest.mark.thorough),
+        pytest.param([], {"PYTHONOPTIMIZE": "1"}, marks=pytest.mark.thorough),
+    ],
 )
 @pytest.mark.parametrize(
     ("module", "name"), [("firmware_py.main", "gp-pta-device"), ("host_tools.main", "gp-pta")]

@@ -4,6 +4,7 @@ import errno
 import itertools
 import os
 from collections.abc import Callable
+from hashlib import pbkdf2_hmac
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from firmware_py.platform.wrong_pins import COUNT_MAX, WrongPinsOnDisk
 from tests.journal.simulated_disk import Fault, PowerLoss, PowerLostError, SimulatedDisk
 
 PIN = "271828"
-STORED = PinHash.of(PIN, b"0123456789abcdef")
+SALT = b"0123456789abcdef"
+ITERATIONS = 1000  # the fewest there may be: here nobody computes them all
+STORED = PinHash(ITERATIONS, SALT, pbkdf2_hmac("sha256", PIN.encode(), SALT, ITERATIONS))
 
 
 @pytest.fixture

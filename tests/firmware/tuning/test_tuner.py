@@ -1,5 +1,6 @@
 """A whole tuning: aid, button, journal, resumption."""
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -48,9 +49,15 @@ def tuned(bench: Bench) -> Any:
     return last
 
 
-def test_somebody_who_wants_something_gets_it_and_the_aid_is_left_there() -> None:
+@cache
+def finished() -> tuple[Bench, Any]:
+    """Return a tuning that has come to its end, and its result: to be looked at only."""
     bench = Bench(Chooser())
-    result = tuned(bench).result()
+    return bench, tuned(bench).result()
+
+
+def test_somebody_who_wants_something_gets_it_and_the_aid_is_left_there() -> None:
+    bench, result = finished()
     assert (result.outcome, result.finding) == (SessionOutcome.COMPLETE, "wish")
     errors = [abs(s - w) for s, w in zip(result.setting_db, WISH.values_db(), strict=True)]
     assert max(errors) < 4.0, errors
@@ -58,17 +65,18 @@ def test_somebody_who_wants_something_gets_it_and_the_aid_is_left_there() -> Non
 
 
 def test_the_journal_of_a_tuning_replays_to_the_bit() -> None:
-    bench = Bench(Chooser())
-    result = tuned(bench).result()
+    bench, result = finished()
     recovered = read_journal(JOURNAL, disk=bench.disk)
     assert recovered.complete
     state = replay_tuning(recovered.records)
     assert (state.differences, state.pending, state.result) == ([], [], result)
 
 
-@pytest.mark.parametrize("after", [1, 3, 8])
+@pytest.mark.parametrize(
+    "after", [3, *(pytest.param(after, marks=pytest.mark.thorough) for after in (1, 8))]
+)
 def test_a_tuning_that_lost_its_power_goes_on_where_it_was(after: int) -> None:
-    whole = tuned(Bench(Chooser())).result()
+    _, whole = finished()
     bench = Bench(Chooser())
     bench.begin()
     bench.run_to("comparison", after)
