@@ -12,6 +12,7 @@ from device.simulator.clock import S, VirtualClock, microseconds
 from device.simulator.lines import SimulatedLine
 from firmware_py.platform.ports import Port
 
+TURNS_MAX: Final = 1_000_000  # of the loop; a session of two ears has some ten thousand
 BOARD_BEGAN_US: Final = -7_654_321  # the board was on before the firmware began
 
 
@@ -50,6 +51,7 @@ class Surroundings:
         self.heard = ""
         self._typed: deque[tuple[str, Callable[[], bool]]] = deque()
         self._is_rung = False
+        self._turns = 0
         self.has_sent = False  # the firmware, since this was set
         self.tones = SimulatedLine("/dev/tone-generator", self._to_board)
         self.console = SimulatedLine("/dev/console", self._to_operator)
@@ -89,6 +91,9 @@ class Surroundings:
 
     def wait(self, seconds: float) -> None:
         """Let time pass until anything is due; not at all where that is now."""
+        self._turns += 1
+        if self._turns > TURNS_MAX:
+            raise AssertionError(f"the firmware does not end; it said last: {self.heard[-500:]}")
         self.carry()
         if self._is_rung or self.is_anything_ready():
             return

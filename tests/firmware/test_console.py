@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from device.simulator.board import PlayedNoise, SimulatedBoard
+from device.simulator.clock import VirtualClock
 from device.simulator.world import World
 from firmware_py import archive
 from firmware_py.answers import state_words
@@ -23,7 +24,6 @@ from firmware_py.console.console import Console
 from firmware_py.console.pin import PinHash
 from firmware_py.journal import read_journal
 from firmware_py.platform import data_directory as data_module
-from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.keys import pseudonym
 from firmware_py.procedure.grades import mean_thresholds
 from firmware_py.procedure.presenter import LATE
@@ -33,7 +33,7 @@ from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.command import replay_journal
 from host_tools.recorded import read_session
 from tests.budget import examples
-from tests.firmware.test_firmware import Device, told_by
+from tests.firmware.device import Device, told_by
 from tests.firmware.world import a_listener, lines_of_session, result_of, run_session
 from tests.host.journals import NONSENSE, write_nonsense
 
@@ -45,7 +45,7 @@ LOCKED = Configuration(pin=PinHash.of(PIN, b"0123456789abcdef"))
 
 def after(device: Device, *words: str) -> Callable[[], bool]:
     """Return what tells whether the operator has heard these words."""
-    return lambda: all(word in device.operator.heard for word in words)
+    return lambda: all(word in device.heard for word in words)
 
 
 # Self-test
@@ -103,7 +103,7 @@ def test_a_clock_that_was_never_set_is_at_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unset = datetime.datetime(1970, 1, 1, 0, 3, tzinfo=datetime.UTC)
-    monkeypatch.setattr(SteadyClock, "date", lambda _: unset)
+    monkeypatch.setattr(VirtualClock, "date", lambda _: unset)
     time, test, _ = told_by(Device(tmp_path), "SYST:TIME?", "*TST?")
 
     assert time == "1970-01-01T00:03:00+00:00"
@@ -120,7 +120,7 @@ def test_a_button_is_counted_told_and_seen_to_be_stuck(
     device.type("TONE RIGHT,1000,40")
     device.type("*TST?", after(device, "! button-up button=1"))
     device.type("SYST:EXIT", after(device, "MB free"))
-    heard = device.run().splitlines()
+    heard = device.run_out().splitlines()
 
     assert heard[:2] == ["OK", "OK"]
     tone, down, up = (line for line in heard if line.startswith("! ") and "-over" not in line)
@@ -146,17 +146,17 @@ def test_tones_by_hand_obey_the_limits_of_a_test(tmp_path: Path) -> None:
         "TONE LEFT,1000,inf": "level is inf; allowed are -10 to 40 dB HL",
     }
     device = Device(tmp_path)
-    device.tones.board.hand.listener = a_listener(lapse_rate=1.0)
+    device.board.hand.listener = a_listener(lapse_rate=1.0)
 
     for answer, words in zip(told_by(device, *refused), refused.values(), strict=False):
         assert answer.startswith(f'ERROR -224,"{words}'), answer
         assert answer.endswith('; nothing was played"')
-    assert device.tones.board.played == []
+    assert device.board.played == []
 
 
 def test_no_tone_by_hand_is_20_db_above_the_one_before_in_its_ear(tmp_path: Path) -> None:
     device = Device(tmp_path)
-    device.tones.board.hand.listener = a_listener(lapse_rate=1.0)
+    device.board.hand.listener = a_listener(lapse_rate=1.0)
     device.type("SYST:EVEN ON")
     device.type("TONE LEFT,1000,40")
     device.type("TONE LEFT,1000,61", after(device, "level_db_hl=40"))
@@ -166,11 +166,11 @@ def test_no_tone_by_hand_is_20_db_above_the_one_before_in_its_ear(tmp_path: Path
     device.type("TONE RIGHT,1000,60")
     device.type("SETT level_max_db_hl,40")
     device.type("SESS:STAR LEFT")
-    device.type("TONE LEFT,1000,10", lambda: device.firmware._runner.running)
+    device.type("TONE LEFT,1000,10", lambda: device.runner.running)
     device.type("SESS:ABOR")
     device.type("TONE LEFT,1000,41")
     device.type("SYST:EXIT")
-    errors = [line for line in device.run().splitlines() if line.startswith("ERROR")]
+    errors = [line for line in device.run_out().splitlines() if line.startswith("ERROR")]
 
     assert [error.split('"')[1].removesuffix("; nothing was played") for error in errors] == [
         "level is 61; allowed are -10 to 60 dB HL (20 dB above the tone before)",
@@ -179,14 +179,14 @@ def test_no_tone_by_hand_is_20_db_above_the_one_before_in_its_ear(tmp_path: Path
         "a test is under way: SESS:ABOR ends it",
         "level is 41; allowed are -10 to 40 dB HL (level_max_db_hl)",
     ]
-    assert [(tone.ear, tone.level_dbfs) for tone in device.tones.board.played][:3] == [
+    assert [(tone.ear, tone.level_dbfs) for tone in device.board.played][:3] == [
         ("left", -80.0), ("left", -60.0), ("left", -120.0),
     ]  # fmt: skip
 
 
 def test_a_tone_by_hand_may_have_noise_in_the_other_ear(tmp_path: Path) -> None:
     device = Device(tmp_path)
-    board = device.tones.board
+    board = device.board
     board.hand.listener = a_listener(lapse_rate=1.0)
     device.type("TONE LEFT,1000,40,61")
     device.type("TONE LEFT,1000,40,loud")
@@ -194,7 +194,7 @@ def test_a_tone_by_hand_may_have_noise_in_the_other_ear(tmp_path: Path) -> None:
     device.type("TONE RIGHT,1000,40", lambda: len(board.played) == 1 and device.is_silent()
                 and board.noise is None)  # fmt: skip
     device.type("SYST:EXIT", lambda: len(board.played) == 2)
-    answers = device.run().splitlines()
+    answers = device.run_out().splitlines()
 
     assert answers[0] == (
         'ERROR -224,"noise is 61; allowed are -10 to 60 dB (20 dB above the tone); nothing was '
@@ -213,31 +213,31 @@ def test_a_tone_generator_without_noise_plays_no_tone_that_should_have_some(
     tmp_path: Path,
 ) -> None:
     device = Device(tmp_path)
-    device.tones.board = SimulatedBoard(a_listener("S2"), has_noise=False)
+    device.board = SimulatedBoard(a_listener("S2"), has_noise=False)
     (answer,) = told_by(device, "TONE LEFT,1000,40,50")[:1]
 
     assert answer == 'ERROR -224,"the tone generator has no masking noise; nothing was played"'
-    assert device.tones.board.played == []
+    assert device.board.played == []
 
 
 def test_a_tone_by_hand_ends_when_told_and_when_a_test_begins(tmp_path: Path) -> None:
-    device = Device(tmp_path, speed=4.0)  # a tone outlasts a busy machine's stall
-    device.tones.board.hand.listener = a_listener(lapse_rate=1.0)
+    device = Device(tmp_path, speed=4)
+    device.board.hand.listener = a_listener(lapse_rate=1.0)
 
     def sounds(count: int) -> Callable[[], bool]:
-        return lambda: len(device.tones.board.played) == count and not device.is_silent()
+        return lambda: len(device.board.played) == count and not device.is_silent()
 
     device.type("TONE LEFT,1000,40")
     device.type("TONE:STOP", sounds(1))
     device.type("TONE:STOP", device.is_silent)
     device.type("TONE RIGHT,1000,40")
     device.type("SESS:STAR LEFT", sounds(2))
-    device.type("SYST:EXIT", lambda: len(device.tones.board.played) == 3)
-    heard = device.run()
+    device.type("SYST:EXIT", lambda: len(device.board.played) == 3)
+    heard = device.run_out()
 
     assert "ERROR" not in heard
-    assert [tone.cut for tone in device.tones.board.played[:2]] == [True, True]
-    assert [tone.tone_id for tone in device.tones.board.played] == ["man-1", "man-2", "1-1"]
+    assert [tone.cut for tone in device.board.played[:2]] == [True, True]
+    assert [tone.tone_id for tone in device.board.played] == ["man-1", "man-2", "1-1"]
 
 
 # Settings
@@ -364,29 +364,28 @@ def test_nonsense_in_a_journal_is_an_error_and_no_fault(tmp_path: Path, name: st
     assert told[3] == "1,damaged,-,-,-"
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("SESS:RES? 2", "there is no session 2; SESS:LIST? lists them"),
-        ("THR? LEFT,2", "there is no session 2; SESS:LIST? lists them"),
-        ("AUD 2", "there is no session 2; SESS:LIST? lists them"),
-        ("SESS:RES? 0", "number is '0'; allowed are whole numbers from 1 to 999999999"),
-        ("SESS:RES? -1", "number is '-1'; allowed are whole numbers from 1 to 999999999"),
-        ("SESS:RES? 1.journal", "number is '1.journal'; allowed are whole numbers"),
-        ("SESS:RES? ../1", "number is '../1'; allowed are whole numbers"),
-        ("SESS:RES? /etc/passwd", "number is '/etc/passwd'; allowed are whole numbers"),
-        ("SESS:RES? 9999999999", "number is '9999999999'; allowed are whole numbers"),
-        ("SESS:LIST? 51", "count is '51'; allowed are whole numbers from 1 to 50"),
-        ("SESS:LIST? *", "count is '*'; allowed are whole numbers from 1 to 50"),
-        ("THR? RIGHT,1", "'RIGHT' was not tested; allowed: LEFT"),
-    ],
-)
-def test_a_session_that_there_is_not_is_named(
-    tmp_path: Path, one_ear: Path, line: str, words: str
-) -> None:
-    shutil.copy(one_ear, tmp_path / "session-000001.journal")
+NOT_THERE = {
+    "SESS:RES? 2": "there is no session 2; SESS:LIST? lists them",
+    "THR? LEFT,2": "there is no session 2; SESS:LIST? lists them",
+    "AUD 2": "there is no session 2; SESS:LIST? lists them",
+    "SESS:RES? 0": "number is '0'; allowed are whole numbers from 1 to 999999999",
+    "SESS:RES? -1": "number is '-1'; allowed are whole numbers from 1 to 999999999",
+    "SESS:RES? 1.journal": "number is '1.journal'; allowed are whole numbers",
+    "SESS:RES? ../1": "number is '../1'; allowed are whole numbers",
+    "SESS:RES? /etc/passwd": "number is '/etc/passwd'; allowed are whole numbers",
+    "SESS:RES? 9999999999": "number is '9999999999'; allowed are whole numbers",
+    "SESS:LIST? 51": "count is '51'; allowed are whole numbers from 1 to 50",
+    "SESS:LIST? *": "count is '*'; allowed are whole numbers from 1 to 50",
+    "THR? RIGHT,1": "'RIGHT' was not tested; allowed: LEFT",
+}
 
-    assert told_by(Device(tmp_path), line)[0].startswith(f'ERROR -224,"{words}')
+
+def test_a_session_that_there_is_not_is_named(tmp_path: Path, one_ear: Path) -> None:
+    shutil.copy(one_ear, tmp_path / "session-000001.journal")
+    told = told_by(Device(tmp_path), *NOT_THERE)
+
+    for answer, (line, words) in zip(told, NOT_THERE.items(), strict=False):
+        assert answer.startswith(f'ERROR -224,"{words}'), line
 
 
 def test_sessions_without_a_result_are_listed_and_say_so(tmp_path: Path, one_ear: Path) -> None:
@@ -570,7 +569,7 @@ def test_how_a_test_of_before_the_start_goes_on_is_told_to_who_has_the_pin(
         device.type(f"SYST:PIN {PIN}")
     device.type("SYST:EVEN ON")
     device.type("SYST:EXIT", device.is_playing)
-    told = {line.split()[1] for line in device.run().splitlines() if line.startswith("! ")}
+    told = {line.split()[1] for line in device.run_out().splitlines() if line.startswith("! ")}
 
     assert "resumed" in told
     assert ({"tone", "answer"} <= told) is not locked
@@ -582,8 +581,8 @@ def test_a_console_that_is_lost_is_locked(tmp_path: Path) -> None:
     console = device.firmware._console
     console.execute(f"SYST:PIN {PIN}")
     assert console.execute("SYST:PIN?") == ["UNLOCKED"]
-    device.operator.open()
-    device.operator.broken = "cable pulled"
+    device.console.open()
+    device.console.vanish()
     device.firmware._operator.serve()
 
     assert console.execute("SYST:PIN?") == ["LOCKED"]
@@ -630,6 +629,6 @@ def open_console(tmp_path: Path, one_ear: Path) -> Console:
     data.mkdir()
     shutil.copy(one_ear, data / "session-000001.journal")
     device = Device(data)
-    device.firmware._client.connected = True
-    device.firmware._runner.load_last()
+    device.client.connected = True
+    device.runner.load_last()
     return device.firmware._console

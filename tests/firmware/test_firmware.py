@@ -3,28 +3,21 @@
 import re
 import shutil
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from device.simulator.board import SimulatedBoard
-from firmware_py import board_connection
-from firmware_py import firmware as firmware_module
+from device.simulator.clock import S
+from device.simulator.lines import SimulatedLine
 from firmware_py.configuration import Configuration
 from firmware_py.console.words import readable
 from firmware_py.firmware import (
-    Firmware,
     FirmwareError,
-    Ports,
 )
 from firmware_py.journal import JournalError, read_journal
 from firmware_py.link.client import REPEATS_MAX
-from firmware_py.platform.clock import SteadyClock
-from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.platform.exit_codes import EXIT_CONFIGURATION, EXIT_JOURNAL, EXIT_TONE_GENERATOR
-from firmware_py.platform.ports import Port, PortError
+from firmware_py.platform.waiting import SystemWaiting
 from firmware_py.procedure import ear as ear_test
 from firmware_py.procedure.events import Action, Event, ToneEnded
 from firmware_py.procedure.hearing import HearingTest
@@ -33,140 +26,34 @@ from firmware_py.procedure.person import UNKNOWN
 from firmware_py.procedure.settings import Settings
 from firmware_py.runner import Runner
 from firmware_py.session import HearingSession, Session
+from tests.firmware.device import Device, told_by
 from tests.firmware.world import a_listener, result_of
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
-SPEED = 40.0
-WAIT_S_MAX = 20.0  # usually milliseconds
+WAIT_S = 60.0  # that nobody waits
 
-
-class FakePort(Port):
-    """A port without a descriptor that can be made to fail."""
-
-    is_open = False
-
-    def __init__(self) -> None:
-        super().__init__(f"fake://{type(self).__name__}", "")
-        self.opened = 0
-        self.broken = ""
-
-    def open(self) -> None:
-        self.opened += 1
-        self._check()
-        self.is_open = True
-
-    def close(self) -> None:
-        self.is_open = False
-
-    def drain(
-        self,
-        seconds: float,
-        now_s: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self._check()
-
-    def _check(self) -> None:
-        if self.broken:
-            self.is_open = False
-            raise PortError(f"{self.url}: {self.broken}")
-
-
-class BoardPort(FakePort):
-    """A simulated board."""
-
-    def __init__(self, speed: float) -> None:
-        super().__init__()
-        self._speed = speed
-        self.board = SimulatedBoard(a_listener("S2"), host_silence_us=round(1e6 * speed))
-        self._began_s = time.monotonic()
-
-    def _now_us(self) -> int:
-        return round((time.monotonic() - self._began_s) * 1e6 * self._speed)
-
-    def read(self) -> bytes:
-        self._check()
-        self.board.advance(self._now_us())
-        return self.board.transmit() if self.is_open else b""
-
-    def write(self, data: bytes) -> None:
-        self._check()
-        if self.is_open:
-            self.board.receive(data, self._now_us())
-
-
-class OperatorPort(FakePort):
-    """An operator who types line by line, each when its time has come."""
-
-    def __init__(self, *lines: tuple[str, Callable[[], bool]]) -> None:
-        super().__init__()
-        self.lines = [*lines]
-        self.heard = ""
-
-    def read(self) -> bytes:
-        self._check()
-        if self.is_open and self.lines and self.lines[0][1]():
-            return f"{self.lines.pop(0)[0]}\n".encode()
-        return b""
-
-    def write(self, data: bytes) -> None:
-        self._check()
-        self.heard += data.decode() if self.is_open else ""
-
-
-class Device:
-    """A firmware between such ports."""
-
-    def __init__(
-        self, directory: Path, configuration: Configuration | None = None, speed: float = SPEED
-    ) -> None:
-        self.tones, self.operator = BoardPort(speed), OperatorPort()
-        self.data = DataDirectory(directory)
-        self.firmware = Firmware(
-            configuration or Configuration(),
-            Ports(self.tones, self.operator),
-            self.data,
-            SteadyClock(speed),
-            iter(f"{number:08x}" for number in range(1, 1000)).__next__,
-        )
-
-    def type(self, line: str, when: Callable[[], bool] | None = None) -> None:
-        self.operator.lines.append((line, when or self.is_greeted))
-
-    def is_greeted(self) -> bool:
-        return self.firmware._client.connected
-
-    def is_playing(self) -> bool:
-        return len(self.tones.board.played) > 2 and self.tones.board.tone is not None
-
-    def run(self) -> str:
-        """Run until the end and return what the operator was told."""
-        try:
-            self.firmware.run()
-        finally:
-            self.data.close()
-        return self.operator.heard
-
-    def is_silent(self) -> bool:
-        return self.tones.board.tone is None
+MISSING = "No such file or directory"
 
 
 @pytest.mark.parametrize(
     ("end", "heard"),
-    [("tones", 'ERROR -241,"fake://BoardPort: no such thing"\r\n'), ("operator", "")],
+    [
+        ("tones", f"ERROR -241,\"cannot open '/dev/tone-generator': {MISSING}\"\r\n"),
+        ("console", ""),
+    ],
 )
 def test_a_port_that_cannot_be_opened_ends_it_and_the_operator_is_told(
     tmp_path: Path, end: str, heard: str
 ) -> None:
     device = Device(tmp_path)
-    port: FakePort = getattr(device, end)
-    port.broken = "no such thing"
-    with pytest.raises(FirmwareError, match=f"{type(port).__name__}: no such thing") as error:
-        device.run()
+    line: SimulatedLine = getattr(device, end)
+    line.there = False
+    with pytest.raises(FirmwareError, match=f"cannot open '{line.url}': {MISSING}") as error:
+        device.run_out()
     assert error.value.code == EXIT_CONFIGURATION
-    assert device.operator.heard == heard
-    assert not device.operator.is_open
+    assert device.heard == heard
+    assert not device.console.is_open
 
 
 def test_a_fault_of_the_firmware_itself_is_told_and_ends_in_silence(
@@ -183,8 +70,8 @@ def test_a_fault_of_the_firmware_itself_is_told_and_ends_in_silence(
 
     monkeypatch.setattr(Runner, "advance", faulty)
     with pytest.raises(ZeroDivisionError):
-        device.run()
-    assert 'ERROR -310,"ZeroDivisionError: division by zero"' in device.operator.heard
+        device.run_out()
+    assert 'ERROR -310,"ZeroDivisionError: division by zero"' in device.heard
     assert device.is_silent()
 
 
@@ -203,7 +90,7 @@ def test_a_journal_at_which_the_procedure_fails_ends_one_life_and_not_every_one(
     device = Device(tmp_path)
     device.type("SESS:STAR LEFT,SEED=3")
     with pytest.raises(ZeroDivisionError):
-        device.run()
+        device.run_out()
     (journal,) = tmp_path.glob("*.journal")
     before, last = journal.read_bytes(), len(read_journal(journal).records) - 1
 
@@ -224,7 +111,7 @@ def test_a_start_without_enough_memory_gives_no_journal_up(
     device = Device(tmp_path)
     device.type("SESS:STAR LEFT,SEED=3")
     device.type("SYST:EXIT", device.is_playing)
-    device.run()
+    device.run_out()
 
     def without(*_: object) -> list[Action]:
         raise MemoryError
@@ -248,17 +135,10 @@ def test_a_data_directory_that_has_gone_is_told_and_the_firmware_goes_on(tmp_pat
     device.type("SESS:STAR LEFT,SEED=3", remove)
     device.type("*IDN?")
     device.type("SYST:EXIT")
-    _, heard = device.run().split("ERROR -250,", 1)
+    _, heard = device.run_out().split("ERROR -250,", 1)
     refusal, name, *_ = heard.splitlines()
     assert "cannot be read: No such file or directory; no test was begun" in refusal
     assert name.startswith("GP-PTA,")
-
-
-def told_by(device: Device, *lines: str) -> list[str]:
-    """Return what the firmware answers to these lines."""
-    for line in (*lines, "SYST:EXIT"):
-        device.type(line)
-    return device.run().splitlines()
 
 
 def test_a_person_that_is_none_is_refused_and_no_test_is_begun(tmp_path: Path) -> None:
@@ -307,7 +187,7 @@ def test_age_and_sex_are_of_one_test_and_recorded(
 
 def has_gone_on(device: Device) -> bool:
     """Return whether the other ear has a tone after the first one's test, or cannot have any."""
-    return device.tones.board.played[-1].ear == "right" or "ERROR" in device.operator.heard
+    return device.board.played[-1].ear == "right" or "ERROR" in device.heard
 
 
 def told_while_playing(device: Device, lines: str) -> list[str]:
@@ -315,7 +195,7 @@ def told_while_playing(device: Device, lines: str) -> list[str]:
     device.type("SESS:STAR LEFT,SEED=3")
     device.type(lines, device.is_playing)
     device.type("SYST:EXIT", lambda: has_gone_on(device))
-    return device.run().splitlines()
+    return device.run_out().splitlines()
 
 
 @pytest.mark.parametrize("end", ["SESS:ABOR", "*RST"])
@@ -332,7 +212,7 @@ def test_a_test_may_begin_in_the_bytes_that_end_the_one_before(tmp_path: Path, e
 def test_a_tone_may_be_asked_in_the_bytes_that_end_a_test(tmp_path: Path, command: str) -> None:
     device = Device(tmp_path)
     assert told_while_playing(device, f"SESS:ABOR\n{command}") == ["OK"] * 4
-    tone = device.tones.board.played[-1]
+    tone = device.board.played[-1]
     assert (tone.ear, tone.frequency_hz, tone.level_dbfs) == ("right", 1000.0, -80.0)
 
 
@@ -351,10 +231,10 @@ def test_a_test_that_cannot_be_ended_on_the_disk_is_the_end(
     device.type("SESS:STAR LEFT,SEED=3")
     device.type("SESS:ABOR\nSESS:STAR RIGHT,SEED=4", device.is_playing)
     with pytest.raises(FirmwareError, match="the disk is full") as end:
-        device.run()
+        device.run_out()
 
     assert end.value.code == EXIT_JOURNAL
-    assert device.operator.heard.splitlines() == ["OK", 'ERROR -250,"the disk is full"']
+    assert device.heard.splitlines() == ["OK", 'ERROR -250,"the disk is full"']
     assert len(list(tmp_path.glob("*.journal"))) == 1
 
 
@@ -391,12 +271,12 @@ def test_the_console_shows_unsure_answers_and_why_an_ear_ended(
 
 def test_the_answers_told_unasked_are_true_false_or_unsure(tmp_path: Path) -> None:
     device = Device(tmp_path)
-    device.tones.board.hand.listener = a_listener("S2", unsure_half_width_db=5.0)
+    device.board.hand.listener = a_listener("S2", unsure_half_width_db=5.0)
     device.type("SETT unsure_button,true")
     device.type("SYST:EVEN ON")
     device.type("SESS:STAR LEFT,SEED=3")
-    device.type("SYST:EXIT", lambda: "heard=unsure" in device.operator.heard)
-    heard = device.run()
+    device.type("SYST:EXIT", lambda: "heard=unsure" in device.heard)
+    heard = device.run_out()
 
     assert re.search(r"! answer number=\d+ ear=left purpose=\w+ heard=unsure", heard)
     assert set(re.findall(r"heard=(\w+)", heard)) <= {"true", "false", "unsure"}
@@ -405,12 +285,21 @@ def test_the_answers_told_unasked_are_true_false_or_unsure(tmp_path: Path) -> No
 
 def test_a_signal_ends_the_waiting(tmp_path: Path) -> None:
     device = Device(tmp_path)
+    device.firmware.stop()
+    device.firmware.stop()
+    device.clock.waiting().wait([], WAIT_S)
+    assert device.clock.us == 0
+    assert device.run_out() == ""
+
+
+def test_a_signal_ends_the_waiting_of_the_system() -> None:
+    waiting = SystemWaiting()
+    waiting.ring()
     began_s = time.monotonic()
-    device.firmware.stop()
-    device.firmware.stop()
-    device.firmware._waiting.wait([], 10.0 * WAIT_S_MAX)
-    assert time.monotonic() - began_s < WAIT_S_MAX
-    assert device.run() == ""
+    waiting.wait([], WAIT_S)
+    waiting.wait([], WAIT_S)
+    waiting.close()
+    assert time.monotonic() - began_s < WAIT_S
 
 
 def test_a_torn_end_is_reported_and_the_session_goes_on(tmp_path: Path, one_ear: Path) -> None:
@@ -418,16 +307,17 @@ def test_a_torn_end_is_reported_and_the_session_goes_on(tmp_path: Path, one_ear:
     (tmp_path / "session-000001.journal").write_bytes(content[: len(content) // 2])
     device = Device(tmp_path)
     device.type("SYST:ERR?")
-    device.type("SYST:EXIT", lambda: not device.firmware._runner.running)
-    assert "102," in (heard := device.run())
+    device.type("SYST:EXIT", lambda: not device.runner.running)
+    assert "102," in (heard := device.run_out())
     assert "session-000001.journal had a torn end of" in heard
     assert "cut off, and kept beside it; all records before it are good" in heard
 
 
 def test_a_board_lost_while_sending_is_not_overlooked(tmp_path: Path) -> None:
     device = Device(tmp_path)
-    client = device.firmware._client
+    client = device.client
     client.connect(0)
+    device.clock.us = S
     assert client._under_way is not None
     client._under_way.sent = REPEATS_MAX + 1
     device.firmware._carry()
@@ -435,49 +325,36 @@ def test_a_board_lost_while_sending_is_not_overlooked(tmp_path: Path) -> None:
     device.data.close()
 
 
-def test_a_lost_console_does_not_keep_the_tone_generator_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lost_console_does_not_keep_the_tone_generator_lost(tmp_path: Path) -> None:
     device = Device(tmp_path)
-    monkeypatch.setattr(board_connection, "REOPEN_S", 0.01)
-    monkeypatch.setattr(firmware_module, "LOOK_AROUND_S", 0.02)
+    device.firmware.start()
     device.type("SESS:STAR LEFT,SEED=3")
-
-    def step_until(come: Callable[[], Any]) -> None:
-        until_s = time.monotonic() + WAIT_S_MAX
-        while not come():
-            assert time.monotonic() < until_s
-            device.firmware.step()
-
-    device.firmware._open_ports()
-    device.firmware._board.begin()
-    step_until(device.is_playing)
-    device.operator.broken = device.tones.broken = "cable pulled"
-    step_until(lambda: device.tones.opened > 3 and device.operator.opened > 3)
-    device.tones.broken = ""
-    step_until(device.is_greeted)
-    step_until(device.is_playing)
-    device.operator.broken = ""
+    device.until(lambda: len(device.board.played) > 2)
+    device.console.vanish()
+    device.tones.vanish()
+    device.run(5 * S)
+    assert [device.tones.is_open, device.console.is_open, device.is_greeted()] == [False] * 3
+    played = len(device.board.played)
+    device.tones.there = True
+    device.until(device.is_greeted)
+    device.until(lambda: len(device.board.played) > played)
+    device.console.there = True
     device.type("SYST:ERR?")
-    step_until(lambda: "cable pulled" in device.operator.heard)
-    device.firmware._runner.close()
-    device.data.close()
+    device.until(lambda: "'/dev/console' is gone" in device.heard)
+    device.close()
 
 
-def test_a_tone_generator_that_never_comes_back_ends_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(board_connection, "REOPEN_S", 0.01)
+def test_a_tone_generator_that_never_comes_back_ends_it(tmp_path: Path) -> None:
     device = Device(tmp_path, Configuration(reconnect_s=0.1))
     device.type("SESS:STAR LEFT,SEED=3")
 
     def pull() -> bool:
         if device.is_playing():
-            device.tones.broken = "cable pulled"
+            device.tones.vanish()
         return False
 
     device.type("never typed", pull)
     with pytest.raises(FirmwareError, match="the session is kept and goes on at the next") as end:
-        device.run()
+        device.run_out()
     assert end.value.code == EXIT_TONE_GENERATOR
-    assert "ERROR 101," in device.operator.heard
+    assert "ERROR 101," in device.heard

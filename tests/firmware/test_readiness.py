@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from device.simulator.clock import VirtualClock
 from device.simulator.serve import raw_pty
 from firmware_py.inference import estimator
 from firmware_py.platform import data_directory as data_module
@@ -17,8 +18,8 @@ from firmware_py.readiness import CODES, check, readiness
 from firmware_py.self_check import YEAR_MIN
 from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.command import replay_journal
+from tests.firmware.device import Device, told_by
 from tests.firmware.rig import REPO, Rig
-from tests.firmware.test_firmware import Device, told_by
 from tests.firmware.world import a_listener, asked_again_though_answered
 
 SLOW = 40.0  # checks are made while a test is under way
@@ -158,7 +159,7 @@ def test_a_firmware_that_starts_with_an_unset_clock_tells_the_operator(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, year: int, told: bool
 ) -> None:
     date = datetime.datetime(year, 1, 1, 0, 3, tzinfo=datetime.UTC)
-    monkeypatch.setattr(SteadyClock, "date", lambda _: date)
+    monkeypatch.setattr(VirtualClock, "date", lambda _: date)
     error = told_by(Device(tmp_path), "SYST:ERR?")[0]
     words = "the clock says 1970-01-01T00:03:00+00:00 was never set; sessions will be dated so"
     assert error == (f'107,"{words}"' if told else '0,"No error"')

@@ -1,0 +1,41 @@
+"""A whole device that is run from its start to its end, with an operator who types line by line."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from device.simulator.world import World
+from firmware_py.configuration import Configuration
+from tests.firmware.world import a_listener
+
+SPEED = 40
+
+
+class Device(World):
+    """A device with somebody at its board, and a line is typed when the board was met."""
+
+    def __init__(
+        self, directory: Path, configuration: Configuration | None = None, speed: int = SPEED
+    ) -> None:
+        super().__init__(
+            directory, a_listener("S2"), boot=1, speed=speed, configuration=configuration,
+            start=False,
+        )  # fmt: skip
+
+    def type(self, line: str, when: Callable[[], bool] | None = None) -> None:
+        super().type(line, when or self.is_greeted)
+
+    def is_greeted(self) -> bool:
+        return self.client.connected
+
+    def is_playing(self) -> bool:
+        return len(self.board.played) > 2 and self.board.tone is not None
+
+    def is_silent(self) -> bool:
+        return self.board.tone is None
+
+
+def told_by(device: Device, *lines: str) -> list[str]:
+    """Return what the firmware answers to these lines."""
+    for line in (*lines, "SYST:EXIT"):
+        device.type(line)
+    return device.run_out().splitlines()
