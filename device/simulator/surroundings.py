@@ -50,6 +50,7 @@ class Surroundings:
         """Have new cables to all ports."""
         self.heard = ""
         self._typed: deque[tuple[str, Callable[[], bool]]] = deque()
+        self._to_happen: list[tuple[Callable[[], bool], Callable[[], None]]] = []
         self._is_rung = False
         self._turns = 0
         self.has_sent = False  # the firmware, since this was set
@@ -74,6 +75,17 @@ class Surroundings:
     @board.setter
     def board(self, board: SimulatedBoard) -> None:
         self._board = board
+
+    def swap_board(self, board: SimulatedBoard) -> None:
+        """Put another board in this one's place; it was on before."""
+        self.tones.vanish()
+        self._board = board
+        self.board_began_us = self.clock.us + BOARD_BEGAN_US
+        self.tones.there = True
+
+    def when(self, come: Callable[[], bool], happen: Callable[[], None]) -> None:
+        """Have something happen, once, when something has come."""
+        self._to_happen.append((come, happen))
 
     # The operator
 
@@ -136,12 +148,16 @@ class Surroundings:
         """Carry to the ports what board and aid send, and what the operator types."""
         if self._board is not None:
             self._board.advance(self.board_us())
-            come = self._from_board()
+            sent = self._from_board()
             if self.tones.is_talking and not self.wire_cut:
-                self.tones.incoming += come
+                self.tones.incoming += sent
         if self.aid is not None:
             self.aid.advance(self.clock.us)
             self.aids.incoming += self.aid.transmit() if self.aids.is_talking else b""
+        due = [each for each in self._to_happen if each[0]()]
+        for each in due:
+            self._to_happen.remove(each)
+            each[1]()
         if self._typed and not self.console.incoming and self.console.is_talking:
             line, when = self._typed[0]
             if when():

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from device.simulator.listener import Listener
 from device.simulator.world import World
 from firmware_py.configuration import Configuration
 from tests.firmware.world import a_listener
@@ -14,11 +16,12 @@ class Device(World):
     """A device with somebody at its board, and a line is typed when the board was met."""
 
     def __init__(
-        self, directory: Path, configuration: Configuration | None = None, speed: int = SPEED
-    ) -> None:
+        self, directory: Path, configuration: Configuration | None = None, speed: int = SPEED,
+        listener: Listener | None = None, **more: Any,
+    ) -> None:  # fmt: skip
         super().__init__(
-            directory, a_listener("S2"), boot=1, speed=speed, configuration=configuration,
-            start=False,
+            directory, listener or a_listener("S2"), boot=1, speed=speed,
+            configuration=configuration, start=False, **more,
         )  # fmt: skip
 
     def type(self, line: str, when: Callable[[], bool] | None = None) -> None:

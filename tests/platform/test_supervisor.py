@@ -217,6 +217,7 @@ sys.exit(main.main(sys.argv[4:]))  # after python -m firmware_py.main
 """
 
 
+@pytest.mark.thorough  # silence takes time; in no time it is seen in tests/simulation
 def test_a_loop_that_hangs_tells_nothing_and_dies_with_its_place(
     rig: Rig, manager: Manager, monkeypatch: pytest.MonkeyPatch
 ) -> None:

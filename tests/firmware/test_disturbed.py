@@ -1,0 +1,485 @@
+"""The whole device at the mercy of ports, disk, operator and listener, in no time.
+
+Whatever happens, there are clear words on the console and at the end, the exit code that belongs to
+them, silence, and nothing is lost that was recorded.
+"""
+
+import errno
+import os
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from device.calibration.measurement import as_toml
+from device.simulator.board import SERIAL, SimulatedBoard
+from device.simulator.clock import MS, S
+from device.simulator.listener import Ear, Noise, Press, SimulatedListener
+from device.simulator.world import World
+from firmware_py.calibration.in_force import load_calibration
+from firmware_py.configuration import Configuration
+from firmware_py.firmware import FirmwareError
+from firmware_py.journal import Disk, read_journal
+from firmware_py.link.frames import FrameError, decode, encode
+from firmware_py.platform.exit_codes import EXIT_JOURNAL, EXIT_TONE_GENERATOR
+from firmware_py.procedure.settings import Settings
+from firmware_py.session import replay
+from host_tools.commands.replay.codes import IDENTICAL, UNFINISHED
+from host_tools.commands.replay.command import replay_journal
+from tests.calibration.calibrations import calibration, content
+from tests.firmware.crash import assert_like_undisturbed
+from tests.firmware.device import Device
+from tests.firmware.world import a_listener, records_of, run_session, stimuli_of
+
+pytestmark = pytest.mark.usefixtures("quick_disk")
+
+SETTINGS = Settings.from_record({"ears": "left", "seed": 3})
+BEGIN = "SESS:STAR LEFT,SEED=3"
+POLL_US = 20 * MS
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the journal of the session that is disturbed here."""
+    directory = tmp_path_factory.mktemp("undisturbed")
+    return run_session(directory, a_listener("S2"), {"ears": "left", "seed": 3})
+
+
+def begun(directory: Path, listener: SimulatedListener | None = None) -> World:
+    """Return a world in which the test has begun."""
+    world = World(directory, listener or a_listener("S2"))
+    world.begin(SETTINGS)
+    return world
+
+
+def is_told(world: World, what: str, **about: object) -> bool:
+    """Return whether this was told."""
+    return any(name == what and {**said, **about} == said for name, said in world.told)
+
+
+def in_tone(world: World, number: int) -> World:
+    """Go on until this tone is asked."""
+    world.until(lambda: is_told(world, "tone", number=number))
+    return world
+
+
+def errors(world: World) -> list[str]:
+    """Return all errors the firmware has for the operator."""
+    found = list[str]()
+    while not (error := world.ask("SYST:ERR?")[0]).startswith("0,"):
+        found.append(error)
+    return found
+
+
+def state(world: World) -> str:
+    """Return what the operator is told of the test."""
+    world.until(lambda: world.client.connected and world.console.is_open)
+    (told,) = world.ask("SESS:STAT?")
+    return told
+
+
+def assert_ends(device: Device, code: int, *words: str) -> str:
+    """Its end has this code, and these words are said to the operator too; return them."""
+    with pytest.raises(FirmwareError) as end:
+        device.run_out()
+    said = str(end.value)
+    assert end.value.code == code, said
+    for each in words:
+        assert each in said
+    assert device.heard.splitlines()[-1].endswith(f',"{said}"')
+    assert device.heard.splitlines()[-1].startswith("ERROR ")
+    return said
+
+
+# The tone generator
+
+
+class Peer(SimulatedBoard):
+    """Something else at the other end of the wire: `answer` is given what comes, and time."""
+
+    def __init__(self, answer: Callable[[bytes], bytes]) -> None:
+        super().__init__(a_listener())
+        self._answer = answer
+        self._said = b""
+        self._due_us = 0
+
+    def next_deadline_us(self) -> int | None:
+        return self._due_us
+
+    def advance(self, now_us: int) -> None:
+        if now_us >= self._due_us:
+            self._due_us = now_us + POLL_US
+            self._said += self._answer(b"")
+
+    def receive(self, data: bytes, now_us: int) -> None:
+        self._said += self._answer(data)
+
+    def transmit(self, frames_max: int | None = None) -> bytes:
+        said, self._said = self._said, b""
+        return said
+
+
+def halves(come: bytes) -> bytes:
+    return b"".join(line[: len(line) // 2] for line in come.splitlines())
+
+
+def of_another_version(come: bytes) -> bytes:
+    sequences = []
+    for line in come.splitlines(keepends=True):
+        try:
+            sequences.append(decode(line)[0])
+        except FrameError:
+            continue
+    refusal = (("code", "version"), ("wire", 2))
+    return b"".join(encode(sequence, "error", refusal) for sequence in sequences)
+
+
+NO_BOARDS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "nobody": (lambda _: b"", "'hello' was sent 9 times without answer"),
+    "noise": (lambda _: random.Random(1).randbytes(200), "bytes came that are not of the wire"),
+    "login prompt": (lambda _: b"login: ", "bytes came that are not of the wire"),
+    "half frames": (halves, "bytes came that are not of the wire"),
+    "echo": (lambda come: come, "frames came, but none that answers (does the line echo?)"),
+    "another version": (of_another_version, "the tone generator speaks wire 2, this firmware 1"),
+}
+
+
+@pytest.mark.parametrize("who", NO_BOARDS)
+def test_who_is_no_board_is_named_at_both_ends(tmp_path: Path, who: str) -> None:
+    answer, words = NO_BOARDS[who]
+    device = Device(tmp_path, board=Peer(answer), speed=1)
+    assert_ends(device, EXIT_TONE_GENERATOR, "no tone generator at '/dev/tone-generator': ", words)
+
+
+def lost_in_a_tone(directory: Path) -> Device:
+    """Run a device whose board is unplugged in its first tone, for good."""
+    device = Device(directory, Configuration(reconnect_s=3.0), 1, a_listener(lapse_rate=1.0))
+    device.type(BEGIN)
+    device.when(lambda: device.board.tone is not None, device.tones.vanish)
+    words = "is gone", "the session is kept and goes on at the next start"
+    assert_ends(device, EXIT_TONE_GENERATOR, *words)
+    return device
+
+
+def test_a_port_that_vanishes_in_a_tone_for_good(tmp_path: Path) -> None:
+    board = lost_in_a_tone(tmp_path).board
+    board.advance(board.now_us + board.host_silence_us)
+    assert [(tone.cut, board.tone) for tone in board.played] == [(True, None)]
+    journal = tmp_path / "session-000001.journal"
+    inputs = [event["what"] for event in records_of(journal, "input")]
+    assert inputs[-1] in ("board-lost", "time")
+    assert "board-lost" in inputs
+    assert replay_journal(journal).code == UNFINISHED
+    assert "presentation=1 tones=0" in state(World(tmp_path, a_listener(), boot=2))
+
+
+def test_a_test_taken_up_when_its_board_had_been_lost_says_so_too(tmp_path: Path) -> None:
+    """Its journal has the loss, and the return, as it has them without a new start."""
+    journal = lost_in_a_tone(tmp_path).directory / "session-000001.journal"
+    world = World(tmp_path, a_listener(), boot=2)
+    assert " resumed=1 " in state(world)
+    world.until(lambda: replay(read_journal(journal).records).resumed == 1)
+    world.close()
+
+
+@pytest.mark.parametrize("serial", [SERIAL, "e66123456789abcd"])
+def test_a_port_that_vanishes_in_a_tone_and_comes_back_with_another_board(
+    tmp_path: Path, undisturbed: Path, serial: str
+) -> None:
+    """One with a number of its own is known by it."""
+    world = in_tone(begun(tmp_path), 4)
+    world.swap_board(SimulatedBoard(a_listener("S2"), boot=2, serial=serial))
+    world.finish()
+    assert is_told(world, "board-lost")
+    assert is_told(world, "board-ready")
+    assert_like_undisturbed(world.journal(), undisturbed)
+
+    lost, *another = errors(world)
+    assert lost.startswith("101,")
+    words = (
+        '105,"session 1 goes on with another tone generator: serial number '
+        f"{serial}, before {SERIAL}; its levels are those of the calibration "
+        'it began with"'
+    )
+    is_another = serial != SERIAL
+    assert another == [words] * is_another
+    inputs = [record for record in read_journal(world.journal()).records if "serial" in record]
+    assert [(record["event"]["what"], record["serial"]) for record in inputs] == [
+        ("started", SERIAL), *[("board-ready", serial)] * is_another,
+    ]  # fmt: skip
+    world.close()
+
+
+def test_a_board_of_another_version_in_a_test_is_named_and_the_session_is_kept(
+    tmp_path: Path, undisturbed: Path
+) -> None:
+    device = Device(tmp_path, Configuration(reconnect_s=5.0), 1)
+    device.type(BEGIN)
+    device.when(
+        lambda: is_told(device, "tone", number=4),
+        lambda: device.swap_board(Peer(of_another_version)),
+    )
+    words = "the tone generator speaks wire 2, this firmware 1"
+    said = assert_ends(device, EXIT_TONE_GENERATOR, words)
+    assert said.endswith("; the session is kept and goes on at the next start")
+    assert_like_undisturbed(World(tmp_path, a_listener("S2"), boot=2).end(), undisturbed)
+
+
+@pytest.mark.parametrize("stall", ["short", "long"])
+def test_a_board_that_stalls(tmp_path: Path, undisturbed: Path, stall: str) -> None:
+    world = in_tone(begun(tmp_path), 4)
+    world.tones.takes = False
+    if stall == "long":
+        world.until(lambda: is_told(world, "board-lost"))
+    else:
+        world.until(lambda: " 3 repeated" in world.ask("*TST?")[0])
+    world.tones.takes = True
+    world.finish()
+    assert bool(errors(world)) == (stall == "long")
+    assert_like_undisturbed(world.journal(), undisturbed)
+    world.close()
+
+
+# Starting again
+
+
+def test_a_test_that_goes_on_says_so_wherever_somebody_looks(
+    tmp_path: Path, undisturbed: Path
+) -> None:
+    world = World(tmp_path, a_listener("S2"), configuration=Configuration(events=True))
+    world.begin(SETTINGS)
+    assert world.ready
+    assert " goes on" not in world.ready
+    for life, answered in ((1, 3), (2, 6)):
+        world.until(lambda n=answered: is_told(world, "answer", number=n))  # type: ignore[misc]
+        world.restart()
+        tones = replay(read_journal(world.journal()).records).test.ears["left"].tally.tones
+        assert f" resumed={life} " in state(world)
+        assert f"; session 1 goes on, tones so far: {tones}; UNCALIBRATED" in world.ready
+        assert f"! resumed session=1 tones={tones}\r\n" in world.heard
+    world.finish()
+    assert_like_undisturbed(world.journal(), undisturbed)
+    assert replay(read_journal(world.journal()).records).resumed == 2
+
+    world.restart()
+    assert " resumed=2 " in state(world)
+    assert " goes on" not in world.ready
+    world.begin(SETTINGS)
+    assert " resumed=0 " in state(world)
+    world.close()
+
+
+def test_who_asks_later_what_happens_is_told_of_a_test_that_goes_on(tmp_path: Path) -> None:
+    """The events were off when it was taken up."""
+    world = begun(tmp_path, a_listener(lapse_rate=1.0))
+    world.until(lambda: world.board.played != [])
+    world.restart()
+    state(world)
+    for _ in range(2):
+        assert world.ask("SYST:EVEN ON") == ["OK"]
+        state(world)
+        assert world.heard.count("! resumed session=1 tones=0\r\n") == 1, "and once"
+    world.close()
+
+
+def test_time_may_run_a_thousand_times_as_fast(tmp_path: Path) -> None:
+    world = World(tmp_path, a_listener("S2"), speed=1000)
+    assert replay_journal(world.live({"ears": "left", "seed": 3})).code == IDENTICAL
+
+
+# The button
+
+
+class Clinging(SimulatedListener):
+    """Somebody who does not let go of the button for a long time, once."""
+
+    HELD_US = 10_000_000
+    once = True
+
+    def answer(
+        self,
+        tone_id: str,
+        ear: Ear,
+        frequency_hz: float,
+        level_db_hl: float,
+        noise: Noise | None = None,
+    ) -> Press | None:
+        press = super().answer(tone_id, ear, frequency_hz, level_db_hl)
+        if press is None or not self.once:
+            return press
+        self.once = False
+        return replace(press, hold_us=self.HELD_US)
+
+
+def test_a_button_that_is_held_down_pauses_the_test_before_silence_counts(
+    tmp_path: Path, undisturbed: Path
+) -> None:
+    listener = a_listener("S2")
+    listener.__class__ = Clinging
+    world = begun(tmp_path, listener)
+    world.until(lambda: is_told(world, "error", number=106))
+    assert state(world).startswith("state=paused")
+    words = '106,"button 1 is held down; the test is paused: let go of it, then SESS:CONT"'
+    assert errors(world) == [words]
+
+    def goes_on() -> bool:
+        world.ask("SESS:CONT")  # at once paused again until the button is up
+        return "presentation=5" in state(world)
+
+    world.until(goes_on)
+
+    events = [event["what"] for event in records_of(world.journal(), "input")]
+    assert events.index("button-down") < events.index("paused") < events.index("continued")
+    found = stimuli_of(world.journal())
+    assert found == stimuli_of(undisturbed)[: len(found)]
+    world.close()
+
+
+def test_no_test_is_begun_with_a_button_that_was_held_down_before(tmp_path: Path) -> None:
+    world = World(tmp_path, a_listener("S2"))
+    world.board.hand.fingers[0].intend(0, 10**12)
+    state(world)
+    words = ['ERROR 106,"button 1 is held down; no test was begun"']
+    world.until(lambda: world.ask("SESS:STAR ID=../x,SEED=3") == words)
+    assert not [*tmp_path.glob("*.journal")]
+    world.close()
+
+
+# The calibration
+
+
+def test_a_bad_calibration_is_named_everywhere_and_not_used(tmp_path: Path) -> None:
+    words = "[left.sensitivity_db_spl] lacks 3000 Hz; needed are "
+    changes = {"left.sensitivity_db_spl.3000": None}
+    path = tmp_path / "calibration.toml"
+    path.write_text(as_toml(replace(calibration(), content=content(changes))))
+    bad = load_calibration(path)
+    world = World(tmp_path / "data", a_listener("S2"), calibration=bad)
+    world.begin(SETTINGS)
+    assert f"UNCALIBRATED: levels are nominal ({path}: {words}" in world.ready
+    assert errors(world)[0].startswith(f'104,"UNCALIBRATED: levels are nominal ({path}: {words}')
+    header = read_journal(world.journal()).header["calibration"]
+    assert header["state"] == "UNCALIBRATED"
+    assert words in header["why"]
+    assert world.ask("THR?")[0].endswith(" calibration=UNCALIBRATED")
+    world.close()
+
+
+# The disk
+
+
+class SmallDisk(Disk):
+    """A disk on which no file may have more than so many bytes, which is as good as a full one."""
+
+    def __init__(self, bytes_max: int) -> None:
+        self._bytes_max = bytes_max
+
+    def write(self, handle: int, data: bytes) -> int:
+        room = self._bytes_max - os.fstat(handle).st_size
+        if room <= 0:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+        return super().write(handle, data[:room])
+
+
+def test_a_full_disk_ends_the_tone_that_could_not_be_recorded(
+    tmp_path: Path, undisturbed: Path
+) -> None:
+    """The tone is under way when the record of its beginning finds no room any more."""
+    lines = undisturbed.read_bytes().splitlines(keepends=True)
+    first = next(n for n, line in enumerate(lines) if b'"what": "tone-on"' in line)
+    disk = SmallDisk(sum(map(len, lines[:first])) + len(lines[first]) // 2)
+    device = Device(tmp_path, listener=a_listener(lapse_rate=1.0), speed=1, disk=disk)
+    device.type(BEGIN)
+    words = "cannot be written: File too large (EFBIG)", f"records 0 to {first - 1} safe"
+    said = assert_ends(device, EXIT_JOURNAL, str(tmp_path / "session-000001.journal"), *words)
+    assert f'ERROR -250,"{said}"' in device.heard
+    assert [tone.cut for tone in device.board.played] == [True]
+    assert len(read_journal(device.journal()).records) == first
+    assert replay_journal(device.journal()).code == UNFINISHED
+
+
+def test_a_session_goes_on_when_the_disk_has_room_again(tmp_path: Path, undisturbed: Path) -> None:
+    device = Device(tmp_path, speed=1, disk=SmallDisk(undisturbed.stat().st_size // 2))
+    device.type(BEGIN)
+    words = "cannot be written", "see to the disk, then resume the journal"
+    assert_ends(device, EXIT_JOURNAL, *words)
+    recorded = device.journal().read_bytes()
+    journal = World(tmp_path, a_listener("S2"), boot=2).end()
+    assert journal.read_bytes().startswith(recorded)
+    assert_like_undisturbed(journal, undisturbed)
+
+
+def test_no_test_is_begun_on_a_full_disk(tmp_path: Path) -> None:
+    world = World(tmp_path, a_listener("S2"), disk=SmallDisk(300))
+    state(world)
+    (answer,) = world.ask(BEGIN)
+    assert answer.startswith("ERROR -250,")
+    assert "File too large (EFBIG)" in answer
+    assert "no test was begun" in answer
+    assert state(world).startswith("state=idle")
+    world.run(S)
+    assert world.board.played == []
+    assert not [*tmp_path.glob("*.journal")]
+    world.close()
+
+
+def test_a_damaged_journal_is_reported_and_left_and_a_new_test_can_begin(
+    tmp_path: Path, undisturbed: Path
+) -> None:
+    damaged = bytearray(undisturbed.read_bytes())
+    damaged[len(damaged) // 2] ^= 4
+    path = tmp_path / "session-000001.journal"
+    path.write_bytes(damaged)
+    device = Device(tmp_path)
+    device.type(BEGIN)
+    device.type("SYST:ERR?")
+    device.type("SYST:EXIT")
+    answer, error, _ = device.run_out().splitlines()
+    assert answer == "OK"
+    assert error.startswith("102,")
+    assert "damaged at line" in error
+    assert "it is left as it is" in error
+    assert path.read_bytes() == damaged
+    assert (tmp_path / "session-000002.journal").exists()
+
+
+# The console
+
+
+def test_a_console_that_is_pulled_and_put_in_again(tmp_path: Path, undisturbed: Path) -> None:
+    world = in_tone(begun(tmp_path), 4)
+    world.console.incoming += b"SESS:ABO"  # half typed
+    world.until(lambda: len(world.board.played) > 4)
+    world.console.vanish()
+    world.run(S)
+    world.console.there = True
+    world.finish()
+
+    assert "state=finished" in state(world)
+    (error,) = errors(world)
+    assert error.startswith("-241,")
+    assert "is gone" in error
+    assert_like_undisturbed(world.journal(), undisturbed)
+    world.close()
+
+
+@pytest.mark.parametrize("typed", [b"HELP\n", b"\x00\xff nonsense \x07\r\n"])
+def test_a_console_that_nobody_reads_disturbs_no_test(
+    tmp_path: Path, undisturbed: Path, typed: bytes
+) -> None:
+    """Somebody, or some machine, types without end."""
+    world = begun(tmp_path)
+    world.console.takes = False
+
+    def is_over() -> bool:
+        world.console.incoming += 20 * typed
+        return world.runner.session is None
+
+    world.until(is_over)
+    assert_like_undisturbed(world.journal(), undisturbed)
+    world.console.takes = True
+    world.console.incoming.clear()
+    assert "state=finished" in state(world)
+    world.close()
