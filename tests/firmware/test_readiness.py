@@ -1,8 +1,6 @@
 """`gp-pta-device --check` names what is wrong, part by part, and disturbs nobody."""
 
 import datetime
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,7 +17,7 @@ from firmware_py.self_check import YEAR_MIN
 from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.command import replay_journal
 from tests.firmware.device import Device, told_by
-from tests.firmware.rig import REPO, Rig
+from tests.firmware.rig import Rig
 from tests.firmware.world import a_listener, asked_again_though_answered
 
 SLOW = 40.0  # checks are made while a test is under way
@@ -165,23 +163,22 @@ def test_a_firmware_that_starts_with_an_unset_clock_tells_the_operator(
     assert error == (f'107,"{words}"' if told else '0,"No error"')
 
 
-def checked(rig: Rig, data: Path) -> tuple[int, Lines]:
-    """Run the check as a process, with the ports of the firmware that runs."""
-    command = [
-        sys.executable, "-m", "firmware_py.main", "--check", "--data", str(data),
-        "--tone-generator", str(rig._cables["t"]), "--console", str(rig._cables["c"]),
-    ]  # fmt: skip
-    ended = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
-    assert ended.stderr == ""
-    return ended.returncode, lines_of(ended.stdout)
+def checked(rig: Rig, data: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, Lines]:
+    """Run the check with the ports of the firmware that runs."""
+    names = {"t": "tone generator", "c": "console"}
+    tones, console = (Port(str(rig._cables[key]), name) for key, name in names.items())
+    code = check(readiness((tones, console), data, None, None))
+    return code, lines_of(capsys.readouterr().out)
 
 
-def test_a_running_firmware_is_not_disturbed(tmp_path: Path) -> None:
+def test_a_running_firmware_is_not_disturbed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with Rig(tmp_path / "data", a_listener("S2"), SLOW) as rig:
         rig.begin()
         rig.until("! tone number=4")
-        same = checked(rig, rig.data)
-        other = checked(rig, tmp_path / "other")
+        same = checked(rig, rig.data, capsys)
+        other = checked(rig, tmp_path / "other", capsys)
         rig.until("! session-over")
         assert asked_again_though_answered(rig.journal()) == []
         assert replay_journal(rig.journal()).code == IDENTICAL
