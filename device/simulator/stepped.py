@@ -7,6 +7,7 @@ from firmware_py.firmware import Firmware
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Notice
 from firmware_py.runner import Runner
+from firmware_py.tuner import Tuner
 
 
 class SteppedFirmware(Firmware):
@@ -39,6 +40,13 @@ class SteppedFirmware(Firmware):
         """Return what speaks the wire."""
         return self._client
 
+    @property
+    def tuner(self) -> Tuner:
+        """Return what tunes the hearing aid; there has to be one."""
+        if self._tuner is None:
+            raise ValueError("there is no hearing aid in this world")
+        return self._tuner
+
     def start(self) -> None:
         """Do what `run` does before its loop."""
         self._is_stepped = True
@@ -46,6 +54,8 @@ class SteppedFirmware(Firmware):
         self._report_calibration()
         self._report_clock()
         self.wrong = self._runner.load_last()
+        if self._tuner is not None:
+            self.wrong += self._tuner.load_last()
         self._begin()
 
     def take(self, notices: Iterable[Notice]) -> None:

@@ -19,9 +19,9 @@ JOURNAL: Final = Path(__file__).with_name("golden-tuning.journal")
 def record() -> None:
     """Record the tuning."""
     bench = Bench(Chooser())
-    bench.begin()
-    bench.run()
-    content = bench.disk.content(DATA / "tuning-000001.journal")
+    bench.tune()
+    bench.go_on()
+    content = bench.simulated_disk.content(DATA / "tuning-000001.journal")
     assert content is not None
     JOURNAL.write_bytes(content)
 

@@ -1,11 +1,12 @@
 """A whole tuning: aid, button, journal, resumption."""
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
 
 from device.simulator.aid import FIT, SimulatedAid
+from device.simulator.clock import S
 from firmware_py.inference.preference.answers import Answer
 from firmware_py.journal import read_journal
 from firmware_py.procedure.events import Aborted, ButtonPressed, Continued, Paused
@@ -40,10 +41,10 @@ class Chooser:
 
 
 def tuned(bench: Bench) -> Any:
-    bench.begin()
-    bench.run()
+    bench.tune()
+    bench.go_on()
     for _ in range(5):  # the aid is told where to stay
-        bench.turn()
+        bench.step()
     last = bench.tuner.last
     assert last is not None
     return last
@@ -61,12 +62,12 @@ def test_somebody_who_wants_something_gets_it_and_the_aid_is_left_there() -> Non
     assert (result.outcome, result.finding) == (SessionOutcome.COMPLETE, "wish")
     errors = [abs(s - w) for s, w in zip(result.setting_db, WISH.values_db(), strict=True)]
     assert max(errors) < 4.0, errors
-    assert bench.aid.setting.values_db() == result.setting_db
+    assert bench.simulated_aid.setting.values_db() == result.setting_db
 
 
 def test_the_journal_of_a_tuning_replays_to_the_bit() -> None:
     bench, result = finished()
-    recovered = read_journal(JOURNAL, disk=bench.disk)
+    recovered = read_journal(JOURNAL, disk=bench.simulated_disk)
     assert recovered.complete
     state = replay_tuning(recovered.records)
     assert (state.differences, state.pending, state.result) == ([], [], result)
@@ -78,43 +79,42 @@ def test_the_journal_of_a_tuning_replays_to_the_bit() -> None:
 def test_a_tuning_that_lost_its_power_goes_on_where_it_was(after: int) -> None:
     _, whole = finished()
     bench = Bench(Chooser())
-    bench.begin()
+    bench.tune()
     bench.run_to("comparison", after)
-    bench.started()
-    assert bench.tuner.load_last() == []
-    bench.run()
+    bench.restart()
+    assert bench.wrong == []
+    bench.go_on()
     assert bench.tuner.last is not None
     resumed = bench.tuner.last.result()
     assert resumed == whole, "a comparison that was under way is heard anew, and nothing else"
-    state = replay_tuning(read_journal(JOURNAL, disk=bench.disk).records)
+    state = replay_tuning(read_journal(JOURNAL, disk=bench.simulated_disk).records)
     assert (state.differences, state.resumed) == ([], 1)
 
 
 def test_an_aid_that_vanishes_and_comes_back_is_waited_for() -> None:
     bench = Bench(Chooser())
-    bench.begin()
+    bench.tune()
     bench.run_to("comparison", 2)
-    bench.line.pulled = True
-    for _ in range(100):
-        bench.turn()
+    bench.aids.vanish()
+    bench.run(5 * S)
     assert bench.tuner.last is not None
     assert bench.tuner.last.state == State.WAITING
     assert bench.of("aid-lost")
-    bench.line.pulled = False
-    bench.run()
+    bench.aids.there = True
+    bench.go_on()
     assert bench.tuner.last.outcome == SessionOutcome.COMPLETE
     assert len(bench.of("aid-ready")) == 1
 
 
 def test_an_aid_with_another_fit_ends_the_tuning_by_name() -> None:
     bench = Bench(Chooser())
-    bench.begin()
+    bench.tune()
     bench.run_to("comparison", 2)
-    bench.line.pulled = True
-    bench.turn()
-    bench.line.aid = SimulatedAid(fit="ffffffffffff")
-    bench.line.pulled = False
-    bench.run()
+    bench.aids.vanish()
+    bench.step()
+    bench.aid = SimulatedAid(fit="ffffffffffff")
+    bench.aids.there = True
+    bench.go_on()
     (finished,) = bench.of("finished")
     assert finished["outcome"] == SessionOutcome.ABORTED
     assert f"has another fit, ffffffffffff; the tuning began with {FIT}" in finished["why"]
@@ -122,8 +122,8 @@ def test_an_aid_with_another_fit_ends_the_tuning_by_name() -> None:
 
 def test_when_nobody_presses_the_tuning_is_paused_and_nothing_is_concluded() -> None:
     bench = Bench()
-    bench.begin()
-    bench.run()
+    bench.tune()
+    bench.go_on()
     tuning = bench.tuner.last
     assert tuning is not None
     assert tuning.state == State.PAUSED
@@ -131,29 +131,40 @@ def test_when_nobody_presses_the_tuning_is_paused_and_nothing_is_concluded() -> 
     assert bench.of("nobody-answers") == [{"comparisons": SILENT_MAX}]
     bench.person = Chooser()
     bench.tuner.feed(Continued())
-    bench.run()
+    bench.go_on()
     assert tuning.outcome == SessionOutcome.COMPLETE
 
 
 def test_after_a_pause_because_nobody_pressed_a_press_goes_on() -> None:
     bench = Bench()
-    bench.begin()
-    bench.run()
+    bench.tune()
+    bench.go_on()
     assert bench.tuner.last is not None
     assert bench.tuner.last.state == State.PAUSED
     bench.person = Chooser()
     bench.tuner.feed(ButtonPressed(bench.clock.us))
-    bench.run()
+    bench.go_on()
     assert bench.tuner.last.outcome == SessionOutcome.COMPLETE
 
 
 def test_after_a_pause_by_the_operator_a_press_means_nothing() -> None:
     bench = Bench()
-    bench.begin()
+    bench.tune()
     bench.tuner.feed(Paused())
     bench.tuner.feed(ButtonPressed(bench.clock.us))
     assert bench.tuner.last is not None
     assert bench.tuner.last.state == State.PAUSED
+
+
+def has_begun_anew(bench: Bench) -> bool:
+    """Return whether the second round has begun."""
+    return len(bench.of("speech")) >= 3
+
+
+def press(bench: Bench, after_us: int) -> None:
+    """Let so much time pass, and have somebody press."""
+    bench.clock.us += after_us
+    bench.tuner.feed(ButtonPressed(bench.clock.us))
 
 
 def test_a_press_means_the_sound_that_plays_and_not_the_one_that_has_just_begun() -> None:
@@ -161,23 +172,19 @@ def test_a_press_means_the_sound_that_plays_and_not_the_one_that_has_just_begun(
     told = list[str]()
     for after_us in presses:
         bench = Bench()
-        bench.begin()
-        bench.run_to("speech", 3)
-        until_us = bench.clock.us + after_us
-        while bench.clock.us < until_us:
-            bench.turn()
-        bench.tuner.feed(ButtonPressed(bench.clock.us))
-        bench.turn()
+        bench.tune()
+        bench.when(partial(has_begun_anew, bench), partial(press, bench, after_us))
+        bench.run_to("comparison", 1)
         told.append(bench.of("comparison")[0]["answer"])
     assert told == ["first", "second"]
 
 
 def test_a_press_before_both_were_heard_counts_as_stray() -> None:
     bench = Bench()
-    bench.begin()
+    bench.tune()
     bench.run_to("speech", 1)
     bench.tuner.feed(ButtonPressed(bench.clock.us))
-    bench.turn()
+    bench.step()
     assert bench.tuner.last is not None
     assert bench.tuner.last.result().stray_presses == 1
     assert not bench.of("comparison")
@@ -185,42 +192,41 @@ def test_a_press_before_both_were_heard_counts_as_stray() -> None:
 
 def test_the_second_button_says_that_there_is_no_difference() -> None:
     bench = Bench()
-    bench.begin()
+    bench.tune()
     bench.run_to("speech", 2)
-    for _ in range(10):
-        bench.turn()
+    bench.clock.us += S // 2
     bench.tuner.feed(ButtonPressed(bench.clock.us, 2))
-    bench.turn()
+    bench.step()
     assert [about["answer"] for about in bench.of("comparison")] == ["same"]
 
 
 def test_a_tuning_that_is_ended_early_leaves_the_aid_at_the_best_so_far() -> None:
     bench = Bench(Chooser())
-    bench.begin()
+    bench.tune()
     bench.run_to("comparison", 3)
     bench.tuner.feed(Aborted("enough"))
-    bench.run()
-    bench.turn()
+    bench.go_on()
+    bench.step()
     assert bench.tuner.last is not None
     result = bench.tuner.last.result()
     assert (result.outcome, result.comparisons) == (SessionOutcome.ABORTED, 3)
-    assert bench.aid.setting.values_db() == result.setting_db
+    assert bench.simulated_aid.setting.values_db() == result.setting_db
 
 
 def test_no_setting_is_ever_offered_that_the_aid_does_not_allow() -> None:
     bench = Bench(Chooser(Setting(30.0, -30.0, 30.0, 30.0)))
-    bench.aid.limit_db = 6.0
+    bench.simulated_aid.limit_db = 6.0
     tuned(bench)
-    assert bench.aid.played
-    assert max(abs(v) for setting in bench.aid.played for v in setting.values_db()) <= 6.0
+    assert bench.simulated_aid.played
+    assert max(abs(v) for setting in bench.simulated_aid.played for v in setting.values_db()) <= 6.0
 
 
 def test_which_setting_is_heard_first_is_drawn() -> None:
     orders = set()
     for seed in range(8):
         bench = Bench(Chooser())
-        bench.begin(seed=seed)
+        bench.tune(seed=seed)
         bench.run_to("speech", 2)
-        first, second = bench.aid.played
+        first, second = bench.simulated_aid.played
         orders.add(first.values_db() > second.values_db())
     assert orders == {True, False}

@@ -173,8 +173,8 @@ def _journal_of_a_tuning() -> bytes:
     from tests.firmware.tuning.test_tuner import Chooser
 
     bench = Bench(Chooser())
-    bench.begin(comparisons_max=COUNT)
-    bench.run()
-    content = bench.disk.content(DATA / "tuning-000001.journal")
+    bench.tune(comparisons_max=COUNT)
+    bench.go_on()
+    content = bench.simulated_disk.content(DATA / "tuning-000001.journal")
     assert content is not None
     return content
