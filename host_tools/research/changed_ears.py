@@ -21,6 +21,7 @@ from typing import Final
 import numpy as np
 
 from device.simulator.audiogram import Audiogram
+from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import EARS, Ear, SimulatedListener
 from firmware_py.inference.laplace.standard_audiograms import (
     FREQUENCIES_HZ,
@@ -34,7 +35,6 @@ from host_tools.commands.sessions.change import (
     refit_sd_db,
 )
 from host_tools.progress import watched
-from host_tools.research.study.whole_session import SimulatedTest
 
 WORSE_FROM_HZ: Final = 3000
 WORSE_DB: Final = (0.0, 15.0)

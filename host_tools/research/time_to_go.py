@@ -16,6 +16,7 @@ from typing import Final
 
 import numpy as np
 
+from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import SimulatedListener
 from firmware_py.inference.kernel import Array
 from firmware_py.procedure.events import Action, Event
@@ -34,7 +35,6 @@ from host_tools.research.study.ears import (
     standard_ears,
 )
 from host_tools.research.study.listener import Ear
-from host_tools.research.study.whole_session import SimulatedTest
 
 SHARES: Final = (0.25, 0.5, 0.75)  # of an ear, where the error is told
 NOISE_DB: Final = 2.0

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 import pytest
@@ -15,7 +16,6 @@ from firmware_py.procedure.asked import Asked
 from firmware_py.procedure.attention import ATTENTION_TONES_MAX
 from firmware_py.procedure.audiogram import Estimate
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.events import Play
 from firmware_py.procedure.levels import Levels, unlimited
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose
 from firmware_py.procedure.presentation import NO_COVER, SILENCE, Observation, Presentation
@@ -25,34 +25,48 @@ from firmware_py.procedure.settings import (
     INTER_OCTAVE_FREQUENCIES_HZ,
     Settings,
 )
-from tests.procedure.driver import REACTION_US, Driver, Ears, NeverPresses, flat, left, marks
+from tests.procedure.driver import (
+    REACTION_US,
+    Driver,
+    Listener,
+    NeverPresses,
+    Reaction,
+    Tone,
+    finished,
+    flat,
+    left,
+    marks,
+    quick,
+    two_ears,
+)
 
 OCTAVES_HZ: Final = {*AUDIOGRAM_FREQUENCIES_HZ} - {*INTER_OCTAVE_FREQUENCIES_HZ}
 FLOOR_DB_HL: Final = -10.0
 LIMIT_DB_HL: Final = 100.0
 RESPONSE_STREAM: Final = 78
-NAMES: Final = [*STANDARD_AUDIOGRAMS_DB_HL]
+NAMES: Final = quick(STANDARD_AUDIOGRAMS_DB_HL, "N1", "N4", "S2")
 
 
-class Patient(NeverPresses):
+@dataclass(frozen=True)
+class Patient(Listener):
     """An ear of a standard audiogram with a response noise of 2 dB, who misses 1 in 50."""
 
-    def __init__(self, name: str, seed: int, miss_rate: float = 0.02) -> None:
-        self._levels_db_hl = STANDARD_AUDIOGRAMS_DB_HL[name]
-        self._seed = seed
-        self._miss_rate = miss_rate
+    name: str
+    seed: int
+    miss_rate: float = 0.02
 
-    def to_tone(self, play: Play) -> int | None:
+    def to_tone(self, tone: Tone) -> Reaction:
+        levels_db_hl = STANDARD_AUDIOGRAMS_DB_HL[self.name]
         octaves = [math.log2(f) for f in FREQUENCIES_HZ]
-        at = math.log2(play.frequency_hz)
+        at = math.log2(tone.frequency_hz)
         place = max(sum(o <= at for o in octaves) - 1, 0)
         place = min(place, len(octaves) - 2)
         part = (at - octaves[place]) / (octaves[place + 1] - octaves[place])
-        low, high = self._levels_db_hl[place], self._levels_db_hl[place + 1]
+        low, high = levels_db_hl[place], levels_db_hl[place + 1]
         threshold_db_hl = low + min(max(part, 0.0), 1.0) * (high - low)
-        chance = [uniform(self._seed, RESPONSE_STREAM, 4 * play.number + n) for n in range(4)]
+        chance = [uniform(self.seed, RESPONSE_STREAM, 4 * tone.number + n) for n in range(4)]
         error_db = 2.0 * 3.0**0.5 * (sum(chance[:3]) * 2.0 - 3.0)  # SD 2 dB
-        heard = play.level_db_hl >= threshold_db_hl + error_db and chance[3] >= self._miss_rate
+        heard = tone.level_db_hl >= threshold_db_hl + error_db and chance[3] >= self.miss_rate
         return REACTION_US if heard else None
 
 
@@ -108,32 +122,28 @@ def check_width(found: dict[str, Any], s: Settings) -> None:
 
 @pytest.mark.parametrize("ask_all", [False, True])
 @pytest.mark.parametrize("name", NAMES)
-def test_no_mark_claims_what_no_tone_was_asked_for(name: str, ask_all: bool) -> None:
-    for seed in (1, 2):
-        driver = left(Patient(name, seed), seed=seed, ask_all=ask_all)
-        check_claims(driver, "left")
-        if driver.ear("left")["outcome"] == Outcome.MEASURED:
-            check_width(driver.ear("left"), driver.settings)
+@pytest.mark.parametrize("seed", quick([1, 2], 1))
+def test_no_mark_claims_what_no_tone_was_asked_for(seed: int, name: str, ask_all: bool) -> None:
+    driver = left(Patient(name, seed), seed=seed, ask_all=ask_all)
+    check_claims(driver, "left")
+    if driver.ear("left")["outcome"] == Outcome.MEASURED:
+        check_width(driver.ear("left"), driver.settings)
 
 
+@pytest.mark.parametrize("ask_all", [False, True])
 @pytest.mark.parametrize("listener", [NeverPresses(), flat(-99.0), flat(99.5), flat(-9.5)])
-def test_nor_at_the_limits(listener: Ears) -> None:
-    for ask_all in (False, True):
-        driver = left(listener, ask_all=ask_all)
-        check_claims(driver, "left")
-        found = marks(driver.ear("left"))
-        if driver.ear("left")["tones"] == driver.settings.tones_max:
-            continue
+def test_nor_at_the_limits(listener: Listener, ask_all: bool) -> None:
+    driver = left(listener, ask_all=ask_all)
+    check_claims(driver, "left")
+    found = marks(driver.ear("left"))
+    if driver.ear("left")["tones"] != driver.settings.tones_max:
         asked_hz = AUDIOGRAM_FREQUENCIES_HZ if ask_all else OCTAVES_HZ
         assert {found[f] for f in asked_hz} <= {Outcome.NO_RESPONSE, Outcome.HEARS_ALL,
                                                 Outcome.MEASURED, Outcome.INCOMPLETE}  # fmt: skip
 
 
 def test_of_two_ears_what_was_inferred_is_never_masked_and_draws_no_remark() -> None:
-    driver = Driver(
-        Settings(), Ears(lambda ear, f: 10.0 if ear == "right" else 75.0), can_mask=False
-    )
-    driver.run()
+    driver = finished(Settings(), two_ears(right=10.0, left=75.0))
     found = driver.ear("left")["thresholds"]
 
     assert {t["masking"] for t in found if t["mark"] == Outcome.INFERRED} == {None}

@@ -2,9 +2,8 @@
 
 import pytest
 
-from firmware_py.procedure import events
 from firmware_py.procedure.attention import CHECKS_USUAL
-from tests.procedure.driver import Driver, Ears, Reaction, flat, left
+from tests.procedure.driver import Driver, Listener, Reaction, Tone, flat, left
 from tests.procedure.test_catch_trials import believed
 
 
@@ -27,21 +26,21 @@ def test_an_attentive_listener_answers_one_silence_of_four_at_most(
     assert catch_trials.inattentive is inattentive
 
 
-class MissesClearTones(Ears):
+class MissesClearTones(Listener):
     """Misses every third of the tones that are well above its threshold, once it is known."""
 
     count = 0
 
-    def to_tone(self, play: events.Play) -> Reaction:
-        if play.number > 20 and play.level_db_hl >= 30.0 + 8.0:
+    def to_tone(self, tone: Tone) -> Reaction:
+        if tone.number > 20 and tone.level_db_hl >= 30.0 + 8.0:
             self.count += 1
             if self.count % 3 == 1:
                 return None
-        return super().to_tone(play)
+        return flat(30.0).to_tone(tone)
 
 
 def misses_clear_tones() -> Driver:
-    return left(MissesClearTones(lambda ear, frequency_hz: 30.0), masking="off")
+    return left(MissesClearTones(), masking="off")
 
 
 def test_clear_tones_are_asked_at_the_end_of_an_ear_and_none_is_missed_by_who_attends() -> None:

@@ -118,12 +118,12 @@ def pressing_in_pauses(every: int) -> Driver:
     while driver.test.outcome == "":
         driver.step()
         test = driver.test
-        after_us = driver.board_us(driver.now_us) - driver.onset_us
+        after_us = driver.clock.board_us(driver.now_us) - driver.onset_us
         late = test.state == LATE and after_us > test.presenter.pace.late_us
         due = pressed_in < test.number and test.number % every == 0
         if due and (test.state == PAUSE_BEFORE or late):
             pressed_in = test.number
-            driver.feed(events.ButtonPressed(driver.board_us(driver.now_us)))
+            driver.feed(events.ButtonPressed(driver.clock.board_us(driver.now_us)))
     return driver
 
 
@@ -155,7 +155,7 @@ def test_who_presses_at_a_fixed_time_after_his_last_press_is_found_out(
     """
     driver = Driver(Settings(conduct=conduct, ears="left", seed=4), NeverPresses())
     driver.feed(events.Started())
-    driver.press(driver.board_us(driver.now_us) + every_ms * MS)
+    driver.press(driver.clock.board_us(driver.now_us) + every_ms * MS)
     while driver.test.outcome == "":
         driver.step()
         _, event = driver.events[-1]

@@ -7,7 +7,7 @@ import pytest
 from firmware_py.procedure import events, tells
 from firmware_py.procedure.presenter import LISTENING, PAUSE_BEFORE, PAUSED, STARTING
 from firmware_py.procedure.settings import Settings
-from tests.procedure.driver import MS, AlwaysPresses, Driver, Listener, NeverPresses, flat
+from tests.procedure.driver import MS, AlwaysPresses, Driver, Listener, NeverPresses, finished, flat
 
 SETTINGS = Settings(ears="left", seed=4)
 TWO_BUTTONS = replace(SETTINGS, unsure_button=True)
@@ -156,8 +156,7 @@ def test_a_press_of_a_button_that_does_not_count_neither_answers_nor_voids() -> 
 
 @pytest.mark.parametrize("listener", [flat(25.0), flat(25.0, unsure_db=6.0), AlwaysPresses()])
 def test_no_whole_test_is_voided_by_the_ends_of_its_tones(listener: Listener) -> None:
-    driver = Driver(TWO_BUTTONS, listener)
-    driver.run()
+    driver = finished(TWO_BUTTONS, listener)
     cut = [e for _, e in driver.events if isinstance(e, events.ToneEnded) and e.cut]
 
     assert len(cut) > 3

@@ -15,7 +15,7 @@ from firmware_py.procedure.settings import (
     Settings,
 )
 from firmware_py.procedure.words import perhaps_beyond
-from tests.procedure.driver import Driver, Ears, Listener, NeverPresses, flat
+from tests.procedure.driver import Driver, Ears, Listener, NeverPresses, finished, flat, left
 
 LOW_HZ, HIGH_HZ = 125.0, 8000.0
 
@@ -32,9 +32,7 @@ def session(
 ) -> Driver:
     """Run a test of the left ear to its end."""
     told = {"ears": "left", "profile": profile, **changes}
-    driver = Driver(Settings.from_record(told), listener, highest_db_hl=highest)
-    driver.run()
-    return driver
+    return finished(Settings.from_record(told), listener, highest_db_hl=highest)
 
 
 def too_loud(driver: Driver, highest: Highest) -> list[Play]:
@@ -119,8 +117,7 @@ def test_what_can_be_reached_at_1_khz_limits_familiarisation_and_retest() -> Non
 @pytest.mark.parametrize("profile", ["default", "annealed-laplace"])
 def test_what_reaches_further_than_the_setting_changes_nothing(profile: str) -> None:
     listener = Ears(lambda _, frequency_hz: 20.0 + 15.0 * math.log2(frequency_hz / 500.0))
-    plain = Driver(Settings(ears="left", profile=profile), listener)
-    plain.run()
+    plain = left(listener, profile=profile)
 
     assert session(falling(0.0, 100.0), listener, profile).log == plain.log
 

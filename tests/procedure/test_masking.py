@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 import pytest
@@ -30,7 +32,7 @@ from firmware_py.procedure.stopping import AGAIN_TONES_MAX
 from firmware_py.procedure.tells import UnmaskedTold, VoidTold
 from firmware_py.procedure.words import NO_NOISE
 from tests.budget import examples
-from tests.procedure.driver import REACTION_US, Driver, NeverPresses, Reaction
+from tests.procedure.driver import REACTION_US, Driver, Listener, Reaction, Tone, finished
 
 Curve = Callable[[float], float]
 
@@ -38,60 +40,50 @@ NEVER_DB_HL: Final = 999.0
 MODEST_DB_HL: Final = 62.0  # between the noises that the tones of these tests are given
 
 
+@cache
 def flat(level_db_hl: float) -> Curve:
     return lambda _frequency_hz: level_db_hl
 
 
-class Head(NeverPresses):
+@dataclass(frozen=True)
+class Head(Listener):
     """Two cochleas with a skull between them; hears with the better one.
 
     The reference of these tests: powers add in an ear, and what is played to one reaches the other
     weaker by `through_db`. An air-bone gap is in the way of what comes through the air.
     """
 
-    def __init__(
-        self,
-        right: Curve,
-        left: Curve,
-        through_db: float = 50.0,
-        gap_db: dict[str, float] | None = None,
-    ) -> None:
-        self._thresholds = {"right": right, "left": left}
-        self._through_db = through_db
-        self._gap_db = gap_db or {}
-        self.driver: Driver | None = None
+    right: Curve
+    left: Curve
+    through_db: float = 50.0
+    right_gap_db: float = 0.0
 
-    def to_tone(self, play: events.Play) -> Reaction:
-        other = OTHER[play.ear]
-        own_db = play.level_db_hl - self._gap_db.get(play.ear, 0.0)
-        heard = own_db >= self._cochlea(play.ear, play.frequency_hz)
-        crossed = play.level_db_hl - self._through_db >= self._cochlea(other, play.frequency_hz)
+    def to_tone(self, tone: Tone) -> Reaction:
+        own_db = tone.level_db_hl - self._gap_db(tone.ear)
+        heard = own_db >= self._cochlea(tone.ear, tone)
+        crossed = tone.level_db_hl - self.through_db >= self._cochlea(OTHER[tone.ear], tone)
         return REACTION_US if heard or crossed else None
 
-    def _cochlea(self, ear: str, frequency_hz: float) -> float:
-        gap_db = self._gap_db.get(ear, 0.0)
-        rest_db_hl = self._thresholds[ear](frequency_hz) - gap_db
-        noise = self.driver.noise if self.driver else None
+    def _gap_db(self, ear: str) -> float:
+        return self.right_gap_db if ear == "right" else 0.0
+
+    def _cochlea(self, ear: str, tone: Tone) -> float:
+        threshold_db_hl = (self.right if ear == "right" else self.left)(tone.frequency_hz)
+        gap_db, noise = self._gap_db(ear), tone.noise
+        rest_db_hl = threshold_db_hl - gap_db
         if noise is None:
             return rest_db_hl
-        assert noise.frequency_hz == frequency_hz, "the noise is around the tone"
-        way_db = gap_db if noise.ear == ear else self._through_db
+        assert noise.frequency_hz == tone.frequency_hz, "the noise is around the tone"
+        way_db = gap_db if noise.ear == ear else self.through_db
         powers = (10.0 ** (level / 10.0) for level in (rest_db_hl, noise.level_db_hl - way_db))
         return 10.0 * math.log10(sum(powers))
 
 
-def driver_of(head: Head, *, can_mask: bool = True, **about: Any) -> Driver:
-    earphones = about.pop("earphones", Earphones())
-    driver = Driver(Settings(**about), head, can_mask=can_mask, earphones=earphones)
-    head.driver = driver
-    return driver
-
-
-def measured(head: Head, *, can_mask: bool = True, **about: Any) -> Driver:
-    """Run a test to its end."""
-    driver = driver_of(head, can_mask=can_mask, **about)
-    driver.run()
-    return driver
+def measured(
+    head: Head, *, can_mask: bool = True, earphones: Earphones | None = None, **about: Any
+) -> Driver:
+    """A finished test."""
+    return finished(Settings(**about), head, can_mask=can_mask, earphones=earphones)
 
 
 def marks(driver: Driver, ear: str) -> dict[int, str]:
@@ -191,9 +183,11 @@ def test_noise_hides_what_crosses_and_never_the_tone(
 
 # Whole tests
 
+ASYMMETRIC: Final = Head(right=flat(10.0), left=flat(75.0))
+
 
 def test_a_poor_ear_is_found_with_noise_and_without_it_is_the_shadow_of_the_other() -> None:
-    head = Head(right=flat(10.0), left=flat(75.0))
+    head = ASYMMETRIC
     masked = measured(head)
     shadow = measured(head, masking="off")
 
@@ -272,7 +266,7 @@ def test_inserts_need_noise_only_at_greater_differences() -> None:
 
 
 def test_without_noise_on_the_board_the_tones_are_played_and_marked() -> None:
-    head = Head(flat(10.0), flat(75.0))
+    head = ASYMMETRIC
     driver = measured(head, can_mask=False)
 
     assert driver.plays == measured(head, masking="off").plays
@@ -285,7 +279,7 @@ def test_without_noise_on_the_board_the_tones_are_played_and_marked() -> None:
 
 def test_noise_that_cannot_be_loud_enough_is_said() -> None:
     weak = Earphones(highest_noise_db_hl=lambda _ear, f: 30.0 if f > 1500.0 else 110.0)
-    driver = measured(Head(flat(10.0), flat(75.0)), earphones=weak)
+    driver = measured(ASYMMETRIC, earphones=weak)
 
     assert max(noise.level_db_hl for noise in noises(driver) if noise.frequency_hz > 1500.0) <= 30.0
     assert {marks(driver, "left")[f] for f in (4000, 6000, 8000)} == {MaskingMark.UNCERTAIN}
@@ -293,7 +287,7 @@ def test_noise_that_cannot_be_loud_enough_is_said() -> None:
 
 
 def test_of_one_ear_alone_nobody_knows_what_the_other_heard() -> None:
-    poor = measured(Head(flat(10.0), flat(75.0)), ears="left")
+    poor = measured(ASYMMETRIC, ears="left")
     good = measured(Head(flat(10.0), flat(20.0)), ears="left")
 
     assert set(marks(poor, "left").values()) == {MaskingMark.UNCERTAIN}
@@ -317,7 +311,7 @@ def test_no_noise_is_above_the_limit_of_the_test_or_hides_its_tone() -> None:
 
 def test_an_air_bone_gap_that_could_have_changed_it_is_told() -> None:
     """The left ear is 30 dB worse than the right, which has a gap of 40 dB that nobody measured."""
-    head = Head(flat(45.0), flat(90.0), gap_db={"right": 40.0})
+    head = Head(flat(45.0), flat(90.0), right_gap_db=40.0)
     driver = measured(head, conduct="clinical")
     found = driver.ear("left")["thresholds"]
     gaps_db = [t["air_bone_gap_db"] for t in found if t["mark"] == Outcome.MEASURED]
@@ -341,7 +335,7 @@ def to_masked(driver: Driver) -> events.Play:
 
 
 def asymmetric(**about: Any) -> Driver:
-    return driver_of(Head(flat(10.0), flat(75.0)), **about)
+    return Driver(Settings(**about), ASYMMETRIC, can_mask=True)
 
 
 def test_noise_begins_with_the_pause_and_is_around_the_tone_in_the_other_ear() -> None:
@@ -359,8 +353,7 @@ def test_noise_begins_with_the_pause_and_is_around_the_tone_in_the_other_ear() -
 
 def test_a_silence_among_masked_tones_has_their_noise() -> None:
     """Or it would be known for a silence by that."""
-    driver = asymmetric(conduct="clinical", catch_rate=0.3)
-    driver.run()
+    driver = measured(ASYMMETRIC, conduct="clinical", catch_rate=0.3)
     catches = {about["number"] for about in driver.told("catch", ear="left")}
     of_catches = [noise for noise in noises(driver) if noise.number in catches]
 
@@ -500,7 +493,7 @@ def test_what_a_tone_needs_is_looked_at_once_however_often_it_is_paused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A journal of nothing but pauses is followed in the time of its lines."""
-    driver = driver_of(Head(right=flat(10.0), left=flat(75.0)))
+    driver = asymmetric()
     driver.feed(events.Started(True))
     noise = driver.run_until(lambda action: isinstance(action, events.Mask))
     looks: list[str] = []

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from device.simulator.audiogram import Audiogram
+from device.simulator.hearing import SimulatedTest
 from device.simulator.kinds import kind_named
 from device.simulator.listener import EARS, SimulatedListener
 from firmware_py.inference.model import Hyperparameters
@@ -19,7 +20,6 @@ from firmware_py.procedure.model_checks import (
 )
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import Settings
-from host_tools.research.study.whole_session import SimulatedTest
 
 DRAWS = 200_000
 
@@ -126,6 +126,15 @@ def session(named: str, seed: int, noise_db: float = 2.0, ears: str = "both") ->
     return SimulatedTest(Settings(ears=ears, seed=seed), listener).run()
 
 
+@pytest.mark.parametrize("named", ["honest", "lapses=.25", "bursts"])
+def test_who_does_not_attend_is_told_from_who_does(named: str) -> None:
+    remarks = session(named, 1, ears="right").remarks
+
+    assert any("inattentive listener: " in remark for remark in remarks) is (named != "honest")
+    assert any("answered in runs" in remark for remark in remarks) is (named == "bursts")
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("noise_db", [2.0, 4.0])
 def test_an_honest_listener_rarely_gets_a_remark(noise_db: float) -> None:
     remarked = [bool(session("honest", seed, noise_db).remarks) for seed in range(1, 6)]
@@ -133,6 +142,7 @@ def test_an_honest_listener_rarely_gets_a_remark(noise_db: float) -> None:
     assert sum(remarked) <= 1
 
 
+@pytest.mark.thorough
 def test_a_listener_who_misses_much_is_said_to_be_inattentive() -> None:
     said = [
         any("inattentive listener: " in remark for remark in found.remarks)
@@ -144,6 +154,7 @@ def test_a_listener_who_misses_much_is_said_to_be_inattentive() -> None:
     assert sum(said) >= 10
 
 
+@pytest.mark.thorough
 def test_most_bursts_are_asked_again_or_the_ear_is_refused() -> None:
     seen = []
     for seed in range(1, 9):
@@ -155,4 +166,6 @@ def test_most_bursts_are_asked_again_or_the_ear_is_refused() -> None:
 
 
 def test_a_result_is_the_same_when_it_is_computed_again() -> None:
-    assert session("lapses=.15", 3) == session("lapses=.15", 3)
+    first, again = (session("lapses=.15", 3, ears="right") for _ in range(2))
+
+    assert first == again

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,7 +26,17 @@ from firmware_py.procedure.presenter import (
 )
 from firmware_py.procedure.randomness import PAUSE_STREAM, uniform
 from firmware_py.procedure.settings import CONDUCTS, Settings
-from tests.procedure.driver import MS, AlwaysPresses, Driver, NeverPresses, S, flat, two_ears
+from tests.procedure.driver import (
+    MS,
+    AlwaysPresses,
+    Driver,
+    NeverPresses,
+    S,
+    finished,
+    flat,
+    quick,
+    two_ears,
+)
 
 # Fixed times, which are easy to tell, where the promise is one of both conducts.
 SETTINGS = Settings(conduct="clinical", ears="left", seed=4)
@@ -121,8 +132,8 @@ def drawn_us(s: Settings, number: int) -> float:
 @pytest.mark.parametrize("conduct", CONDUCTS)
 def test_before_each_presentation_is_exactly_one_pause(conduct: str) -> None:
     """Whether the one before was answered, or not, or was a silence."""
-    driver = Driver(Settings(conduct=conduct, seed=8, tones_max=60, stop_half_width_db=1.0))
-    driver.run()
+    settings = Settings(conduct=conduct, seed=8, tones_max=60, stop_half_width_db=1.0)
+    driver = finished(settings, flat(25.0))
     pauses = pauses_us(driver)
 
     assert len(pauses) > 100
@@ -134,7 +145,7 @@ def test_before_each_presentation_is_exactly_one_pause(conduct: str) -> None:
 @pytest.mark.parametrize("conduct", CONDUCTS)
 def test_pauses_come_from_the_seed_and_the_number_of_the_presentation_alone(conduct: str) -> None:
     first, same, other_ear, other_seed = (
-        Driver(Settings(conduct=conduct, seed=seed), flat(level))
+        Driver(Settings(conduct=conduct, ears="left", seed=seed), flat(level))
         for seed, level in [(5, 25), (5, 25), (5, 70), (6, 25)]
     )
     for driver in (first, same, other_ear, other_seed):
@@ -227,10 +238,8 @@ def test_a_second_press_too_soon_is_passed_over_and_the_window_decides(answered:
 
 
 def test_whoever_always_presses_too_soon_comes_to_an_end_and_has_heard_nothing() -> None:
-    hasty = flat(-99.0)
-    hasty.reaction_us = EARLIEST_US - 1
-    driver = Driver(SETTINGS, hasty)
-    driver.run()
+    hasty = replace(flat(-99.0), reaction_us=EARLIEST_US - 1)
+    driver = finished(SETTINGS, hasty)
 
     assert driver.ear("left")["outcome"] == Outcome.NO_RESPONSE
     assert driver.ear("left")["tones_heard"] == 0
@@ -270,22 +279,17 @@ def test_a_press_in_time_counts_however_late_it_is_told(slow_us: int) -> None:
 @pytest.mark.parametrize("conduct", CONDUCTS)
 @pytest.mark.parametrize("wire_us", [0, 20 * MS, 700 * MS])
 def test_answers_do_not_depend_on_the_speed_of_the_wire(wire_us: int, conduct: str) -> None:
-    quick, slow = (
-        Driver(Settings(conduct=conduct, seed=2), flat(35), wire_us=us) for us in (1 * MS, wire_us)
-    )
-    quick.run()
-    slow.run()
+    settings = Settings(conduct=conduct, ears="left", seed=2)
+    fast, slow = (finished(settings, flat(35), wire_us=us) for us in (1 * MS, wire_us))
 
-    assert slow.plays == quick.plays
-    assert slow.result == quick.result
+    assert slow.plays == fast.plays
+    assert slow.result == fast.result
 
 
 @pytest.mark.parametrize("reaction_us", [EARLIEST_US, 300 * MS, LATEST_US])
 def test_the_mean_response_time_is_that_of_the_board(reaction_us: int) -> None:
-    listener = flat(30)
-    listener.reaction_us = reaction_us
-    driver = Driver(Settings(conduct="clinical", seed=2), listener)
-    driver.run()
+    listener = replace(flat(30), reaction_us=reaction_us)
+    driver = finished(Settings(conduct="clinical", ears="left", seed=2), listener)
 
     assert driver.result["response_time_mean_ms"] == reaction_us / 1000
 
@@ -722,8 +726,7 @@ def test_an_unsure_press_outside_the_window_is_what_the_other_is() -> None:
 
 
 def test_without_a_second_button_its_presses_mean_nothing() -> None:
-    alone, pestered = Driver(SETTINGS), Driver(SETTINGS)
-    alone.run()
+    alone, pestered = finished(SETTINGS, flat(25.0)), Driver(SETTINGS)
     pestered.feed(events.Started())
     while pestered.test.state != FINISHED:
         assert (
@@ -773,7 +776,7 @@ def start_the_firmware_again(driver: Driver) -> None:
     driver.feed(events.BoardReady(tone_known=False))
 
 
-@pytest.mark.parametrize("purpose", ["familiarise", "measure", "retest"])
+@pytest.mark.parametrize("purpose", quick(["familiarise", "measure", "retest"], "measure"))
 @pytest.mark.parametrize("run", [Driver.run_to_tone, Driver.run_to_onset, run_to_late])
 @pytest.mark.parametrize(
     "disturb", [pause_and_go_on, cut, lose_the_board, start_the_firmware_again]
@@ -799,8 +802,7 @@ def test_a_disturbed_tone_is_no_answer_and_the_same_is_asked_again(
 def test_disturbances_change_nothing_in_what_is_asked_and_found(
     run: Any, settings: Settings
 ) -> None:
-    smooth, rough = Driver(settings), Driver(settings)
-    smooth.run()
+    smooth, rough = finished(settings, flat(25.0)), Driver(settings)
     for disturb in (cut, lose_the_board, pause_and_go_on, start_the_firmware_again) * 2:
         run(rough)
         disturb(rough)
@@ -964,7 +966,7 @@ def test_an_operator_may_pause_as_often_as_he_likes() -> None:
         driver.run_to_tone()
         pause_and_go_on(driver)
 
-    assert driver.run()["outcome"] == "complete"
+    assert driver.run().outcome == "complete"
 
 
 # --- Pause, continue -----------------------------------------------------------------------------
@@ -1005,8 +1007,7 @@ def test_everywhere_is_in_every_state() -> None:
 
 @pytest.mark.parametrize("go", EVERYWHERE)
 def test_a_pause_is_silent_and_lasts_until_the_operator_goes_on(go: Any) -> None:
-    driver, undisturbed = Driver(SETTINGS), Driver(SETTINGS)
-    undisturbed.run()
+    driver, undisturbed = Driver(SETTINGS), finished(SETTINGS, flat(25.0))
     go(driver)
     driver.feed(events.Paused())
     played = len(driver.plays)
@@ -1025,7 +1026,8 @@ def test_a_pause_is_silent_and_lasts_until_the_operator_goes_on(go: Any) -> None
     assert len(driver.plays) == played
     assert driver.feed(events.Continued())[0] == tells.GoingOnTold()
     driver.feed(events.BoardReady(tone_known=False))
-    assert driver.run()["ears"] == undisturbed.result["ears"]
+    driver.run()
+    assert driver.result["ears"] == undisturbed.result["ears"]
 
 
 @pytest.mark.parametrize("go", EVERYWHERE[:-1])
@@ -1064,7 +1066,7 @@ def test_whoever_presses_all_the_time_does_not_hold_up_a_test() -> None:
             break
         driver.step()
         if driver.test.state == PAUSE_BEFORE:
-            driver.feed(events.ButtonPressed(driver.board_us(driver.now_us)))
+            driver.feed(events.ButtonPressed(driver.clock.board_us(driver.now_us)))
 
     assert driver.result["ears"][0]["outcome"] == "unreliable"
     assert driver.result["stray_presses"] > 20

@@ -5,6 +5,7 @@ from typing import Final
 import numpy as np
 
 from device.simulator.audiogram import Audiogram
+from device.simulator.hearing import SimulatedTest
 from device.simulator.listener import EARS, SimulatedListener
 from firmware_py.procedure import words
 from firmware_py.procedure.outcomes import Outcome
@@ -13,7 +14,6 @@ from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, Settings
 from host_tools.research.methods.interface import Array
 from host_tools.research.study.listener import Answering
 from host_tools.research.study.robustness import END, WRONG_DB, Found
-from host_tools.research.study.whole_session import SimulatedTest
 
 # How the remark on a listener who does not attend begins, after the ear.
 INATTENTIVE: Final = words.INATTENTIVE.partition(":")[0]

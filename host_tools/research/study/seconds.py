@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from device.simulator.audiogram import Audiogram
+from device.simulator.hearing import ear_named
 from device.simulator.listener import EARS, SimulatedListener
 from device.simulator.listener import Ear as Side
 from firmware_py.procedure import words
@@ -19,8 +20,14 @@ from host_tools.research.study.listener import Answering, Ear, session_seed
 from host_tools.research.study.robustness import SCORED_HZ
 from host_tools.research.study.robustness_procedure import errors_and_coverage, inattentive
 from host_tools.research.study.summary import weighted_quantiles
-from host_tools.research.study.time_ledger import ANSWERED, CHECK, PAUSE, UNANSWERED, VOID
-from host_tools.research.study.whole_session import SimulatedTest, ear_named
+from host_tools.research.study.time_ledger import (
+    ANSWERED,
+    CHECK,
+    PAUSE,
+    UNANSWERED,
+    VOID,
+    TimedTest,
+)
 
 SCORED: Final = [AUDIOGRAM_FREQUENCIES_HZ.index(int(hz)) for hz in SCORED_HZ]
 # How the reason begins why an ear ended at the cap of tones.
@@ -94,7 +101,7 @@ class Timed:
         return len(self.unit.ears)
 
 
-def made(unit: Unit) -> tuple[SimulatedTest, dict[Side, Audiogram]]:
+def made(unit: Unit) -> tuple[TimedTest, dict[Side, Audiogram]]:
     """Return a test, and the truth by ear.
 
     Raises
@@ -122,7 +129,7 @@ def made(unit: Unit) -> tuple[SimulatedTest, dict[Side, Audiogram]]:
         unsure_button=unit.how.unsure_half_width_db > 0.0,
         seed=seed,
     )
-    return SimulatedTest(settings, listener), thresholds
+    return TimedTest(settings, listener), thresholds
 
 
 def run_test(unit: Unit) -> Timed:

@@ -8,11 +8,14 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
+from device.simulator.hearing import SimulatedTest
+from device.simulator.listener import Listener
 from firmware_py.procedure import tells
-from firmware_py.procedure.events import Action
+from firmware_py.procedure.events import Action, Event
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presenter import LATE, LISTENING
+from firmware_py.procedure.settings import Settings
 
 CHECK: Final = "check"  # a clear tone that asks whether the listener attends
 PARTS: Final = (*(str(purpose) for purpose in Purpose), CHECK)
@@ -103,3 +106,30 @@ class TimeLedger:
 
     def _checks_asked(self) -> int:
         return sum(ear.attention.checks_asked for ear in self._test.ears.values())
+
+
+class TimedTest(SimulatedTest):
+    """A simulated test whose time is booked.
+
+    Parameters
+    ----------
+    settings : Settings
+    listener : Listener
+
+    Attributes
+    ----------
+    ledger : TimeLedger
+    """
+
+    def __init__(self, settings: Settings, listener: Listener) -> None:
+        super().__init__(settings, listener)
+        self.ledger = TimeLedger(self.test)
+        self._booked_us = self.now_us
+
+    def feed(self, event: Event, after_us: int = 0) -> list[Action]:
+        """Book the time until an event, and tell the test of it."""
+        self.ledger.passed(self.now_us + after_us - self._booked_us)
+        actions = super().feed(event, after_us)
+        self._booked_us = self.now_us
+        self.ledger.take_in(actions)
+        return actions

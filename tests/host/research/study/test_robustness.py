@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from device.simulator.audiogram import Audiogram
+from device.simulator.hearing import SimulatedTest
 from device.simulator.kinds import kind_named
 from device.simulator.listener import EARS, SimulatedListener
 from device.simulator.odd_ears import ODD_EARS
@@ -44,7 +45,6 @@ from host_tools.research.study.robustness_sessions import (
     run_unit,
     units_of,
 )
-from host_tools.research.study.whole_session import SimulatedTest
 from tests.host.journals import Refused
 from tests.host.research.study.ears import write_table
 

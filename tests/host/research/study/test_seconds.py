@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from device.simulator.audiogram import Audiogram
+from device.simulator.hearing import ear_named
 from device.simulator.listener import EARS, SimulatedListener
 from firmware_py.procedure.settings import Settings
 from host_tools.main import main
@@ -26,7 +27,7 @@ from host_tools.research.study.seconds import (
     table_lines,
 )
 from host_tools.research.study.seconds_command import people_of
-from host_tools.research.study.whole_session import SimulatedTest, ear_named
+from host_tools.research.study.time_ledger import TimedTest
 from tests.host.journals import Refused
 from tests.host.research.study.ears import CAREFUL, write_table
 
@@ -94,7 +95,7 @@ class TestTests:
             conduct=how.conduct, ears="both" if how.both else "right", seed=seed,
             unsure_button=half_width_db > 0.0,
         )  # fmt: skip
-        test = SimulatedTest(settings, listener)
+        test = TimedTest(settings, listener)
         result = test.run()
 
         assert found.seconds == test.seconds

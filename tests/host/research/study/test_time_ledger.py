@@ -18,8 +18,8 @@ from host_tools.research.study.time_ledger import (
     PAUSE,
     UNANSWERED,
     VOID,
+    TimedTest,
 )
-from host_tools.research.study.whole_session import SimulatedTest
 
 RESPONSE_US = 413_579
 CLINICAL_WINDOW_US = 1000 * (3 * 260 + 2 * 190 + 1000)  # three pulses, two gaps, and the window
@@ -49,7 +49,7 @@ class Known:
         return None
 
 
-def by_kind(test: SimulatedTest) -> dict[str, int]:
+def by_kind(test: TimedTest) -> dict[str, int]:
     return {kind: test.ledger.spent_on(kind) for kind in KINDS}
 
 
@@ -61,7 +61,7 @@ def test_a_listener_of_known_times_takes_known_seconds(
     """Every presentation is a pause and an answer, or a pause and a window."""
     settings = Settings(ears="right", conduct=conduct, seed=5)
     listener = Known(threshold_db_hl)
-    test = SimulatedTest(settings, listener)
+    test = TimedTest(settings, listener)
     result = test.run()
 
     pace = Pace(settings)
@@ -89,7 +89,7 @@ def test_a_listener_of_known_times_takes_known_seconds(
 
 
 def test_time_is_booked_by_what_a_presentation_is_for() -> None:
-    test = SimulatedTest(Settings(ears="right", conduct="clinical", seed=2), Known(41.5))
+    test = TimedTest(Settings(ears="right", conduct="clinical", seed=2), Known(41.5))
     test.run()
 
     attention = test.test.ears["right"].attention
@@ -108,7 +108,7 @@ def test_time_is_booked_by_what_a_presentation_is_for() -> None:
 
 def test_a_tone_that_is_asked_again_has_its_time_apart() -> None:
     early = Known(-100.0, response_us=60_000)
-    test = SimulatedTest(Settings(ears="right", seed=3), early)
+    test = TimedTest(Settings(ears="right", seed=3), early)
     result = test.run()
 
     assert result.ears[0].tones > 0
@@ -134,7 +134,7 @@ def test_the_ledger_adds_up_to_the_clock(
     """Both ears, with noise in the better one, by whoever presses whenever."""
     levels_db_hl = dict(zip(EARS, (10.0, 85.0), strict=True))
     ears = {ear: Audiogram((1000.0,), (level,)) for ear, level in levels_db_hl.items()}
-    test = SimulatedTest(Settings(**settings), SimulatedListener(ears, seed=4, **listener))
+    test = TimedTest(Settings(**settings), SimulatedListener(ears, seed=4, **listener))
     result = test.run()
     ledger = test.ledger
 
@@ -149,7 +149,7 @@ def test_the_ledger_adds_up_to_the_clock(
 
 def test_without_masking_noise_no_time_has_noise() -> None:
     ears = dict.fromkeys(EARS, Audiogram((1000.0,), (40.0,)))
-    test = SimulatedTest(Settings(masking="off"), SimulatedListener(ears))
+    test = TimedTest(Settings(masking="off"), SimulatedListener(ears))
     test.run()
 
     assert test.ledger.masked_us == 0
