@@ -20,6 +20,7 @@ from tests.device.image.image import Image
 TARGET, PROFILE, TRIALS = "x86-64", "default", 64
 
 
+@pytest.mark.thorough  # Numba compiles every kernel anew
 def test_a_trial_takes_no_more_instructions_than_before(image: Image) -> None:
     """If it is meant: `make bench-instructions COUNT_ARGS=--update`."""
     lacks = missing(TARGET)

@@ -3,12 +3,10 @@
 A test that is over is asked as often as one likes: `finished` and `left` run the same one once.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Final, NamedTuple
-
-import pytest
 
 from device.simulator.hearing import BoardClock, SimulatedTest
 from device.simulator.listener import Ear, Noise, Press
@@ -215,12 +213,6 @@ def finished(settings: Settings, listener: Listener, **about: Any) -> Driver:
 def left(listener: Listener, **values: Any) -> Driver:
     """A finished test of the left ear."""
     return finished(Settings(**{"ears": "left", **values}), listener)
-
-
-def quick(values: Iterable[Any], *kept: Any) -> list[Any]:
-    """Values to try, of which `make test` tries those that are kept alone."""
-    thorough = pytest.mark.thorough
-    return [each if each in kept else pytest.param(each, marks=thorough) for each in values]
 
 
 def marks(ear: dict[str, Any]) -> dict[int, str]:

@@ -36,9 +36,9 @@ from tests.procedure.driver import (
     flat,
     left,
     marks,
-    quick,
     two_ears,
 )
+from tests.quick import quick
 
 OCTAVES_HZ: Final = {*AUDIOGRAM_FREQUENCIES_HZ} - {*INTER_OCTAVE_FREQUENCIES_HZ}
 FLOOR_DB_HL: Final = -10.0

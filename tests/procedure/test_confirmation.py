@@ -24,9 +24,9 @@ from tests.procedure.driver import (
     finished,
     flat,
     left,
-    quick,
     two_ears,
 )
+from tests.quick import quick
 
 CONFIRM: Final[dict[str, Any]] = {"confirm": "hughson-westlake"}
 MARKS: Final = {

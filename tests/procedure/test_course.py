@@ -28,9 +28,9 @@ from tests.procedure.driver import (
     left,
     marks,
     numbers,
-    quick,
     two_ears,
 )
+from tests.quick import quick
 
 # --- Which ear -----------------------------------------------------------------------------------
 

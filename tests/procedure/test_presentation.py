@@ -34,9 +34,9 @@ from tests.procedure.driver import (
     S,
     finished,
     flat,
-    quick,
     two_ears,
 )
+from tests.quick import quick
 
 # Fixed times, which are easy to tell, where the promise is one of both conducts.
 SETTINGS = Settings(conduct="clinical", ears="left", seed=4)

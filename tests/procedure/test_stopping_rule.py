@@ -34,9 +34,9 @@ from tests.procedure.driver import (
     left,
     marks,
     numbers,
-    quick,
     two_ears,
 )
+from tests.quick import quick
 
 LOUD = {"level_max_db_hl": 120.0, "loud_confirmed": True}
 

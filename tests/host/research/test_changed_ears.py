@@ -15,6 +15,7 @@ from host_tools.research.changed_ears import (
 )
 
 
+@pytest.mark.thorough
 def test_a_pair_has_the_same_figures_every_time_and_other_people_have_others() -> None:
     pair = Pair(MEASURING, 1, BRISK, 0.0)
     found = probabilities(pair)
@@ -38,6 +39,7 @@ def test_a_rate_has_its_interval(found: list[float], words: str) -> None:
     assert rate_words(found, 0.5).startswith(words)
 
 
+@pytest.mark.thorough
 def test_the_command_prints_both_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--people", "1", "--workers", "1"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -19,25 +19,25 @@ from host_tools.research.human_criterion import after_press, main, wandering
 RUNS, ANSWERS = 80, 1000
 
 
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def table_of(runs: int, directory: Path) -> Path:
     """Answers of the kind `human` itself, with a noise of 1: a seed a run."""
     rng = np.random.default_rng(8)
     lines = ["listener,block,condition,amplitude,signal,answer"]
-    for run in range(RUNS):
+    for run in range(runs):
         course = Course(kind_named("human"), run + 1, 1.0)
         for number in range(ANSWERS):
             amplitude = rng.choice((-0.5, 0.5))
             yes = bool(rng.standard_normal() < amplitude - course.at(number).criterion_db)
             course.answered(number, yes)
             lines.append(f"A,{run},1,{amplitude},1,{yes:d}")
-    path = tmp_path_factory.mktemp("people") / "answers.csv"
+    path = directory / "answers.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 
-def test_the_constants_of_the_kind_are_found_again(table: Path) -> None:
-    runs = read_runs(table)
+@pytest.mark.thorough
+def test_the_constants_of_the_kind_are_found_again(tmp_path: Path) -> None:
+    runs = read_runs(table_of(RUNS, tmp_path))
     session_sd, within_sd, tones = wandering(runs)
 
     assert session_sd == pytest.approx(HUMAN_SESSION_SD, abs=0.05)
@@ -49,9 +49,9 @@ def test_the_constants_of_the_kind_are_found_again(table: Path) -> None:
 
 
 def test_it_prints_a_line_a_listener_and_their_mean(
-    table: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([str(table)]) == 0
+    assert main([str(table_of(8, tmp_path))]) == 0
 
     header, *lines = capsys.readouterr().out.splitlines()
     assert header.split()[0] == "listener"

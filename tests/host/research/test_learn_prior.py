@@ -55,6 +55,7 @@ def learned(table: Path, *options: str) -> int:
     return main(words_for(table, *options))
 
 
+@pytest.mark.thorough
 def test_a_prior_is_learned_and_drawn(
     table: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,6 +93,7 @@ def test_a_prior_is_learned_and_drawn(
     assert {words: picture.count(f"<!-- {words} -->") for words in drawn} == drawn
 
 
+@pytest.mark.thorough
 def test_from_a_pipe_the_prior_names_what_was_read(table: Path) -> None:
     content = table.read_bytes()
     end, other_end = os.pipe()
@@ -106,6 +108,7 @@ def test_from_a_pipe_the_prior_names_what_was_read(table: Path) -> None:
     assert about["learned_from"]["sha256"] == hashlib.sha256(content).hexdigest()
 
 
+@pytest.mark.thorough
 def test_the_same_command_writes_the_same_bytes(table: Path) -> None:
     out = table.parent / "prior.json"
     options = (
@@ -144,6 +147,7 @@ def test_unusual_ears_without_standard_audiograms_are_named_in_the_picture(table
         assert picture.count(f"<!-- {words} -->") == count
 
 
+@pytest.mark.thorough
 def test_ages_and_sexes_may_be_missing(table: Path) -> None:
     lines = [line.split(",") for line in table.read_text(encoding="utf-8").splitlines()]
     kept = [",".join(cells[:2] + cells[4:]) for cells in lines]
@@ -201,6 +205,7 @@ def test_a_directory_is_not_overwritten_either(table: Path, refused: Refused) ->
     assert not (table.parent / "prior.svg").exists()
 
 
+@pytest.mark.thorough
 def test_one_component_is_learned_where_few_people_have_most_of_the_weight(
     tmp_path: Path,
 ) -> None:

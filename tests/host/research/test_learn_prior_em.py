@@ -354,6 +354,7 @@ def test_folds_are_of_people() -> None:
     assert np.bincount(fold.astype(int)).tolist() == [400 // FOLDS] * FOLDS
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("truth", [1, 3])
 def test_held_out_likelihood_finds_the_size(truth: int) -> None:
     rng = np.random.default_rng(truth)

@@ -51,6 +51,7 @@ def test_errors_are_those_of_the_time_that_was_left() -> None:
     assert (absolute_s, median_s) == pytest.approx((5.0, 0.0))
 
 
+@pytest.mark.thorough
 def test_it_prints_coefficients_and_errors_of_each_conduct(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

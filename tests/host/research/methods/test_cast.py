@@ -35,6 +35,7 @@ from tests.host.research.methods.listening import (
     rmse_db,
     standard_errors_db,
 )
+from tests.quick import quick
 
 PATTERNS = Patterns(
     frequencies_hz=np.array([500.0, 1000.0, 4000.0, 8000.0]),
@@ -70,7 +71,7 @@ def entropy_bits(probability: Array) -> float:
     return float(special.entr(probability).sum() / np.log(2.0))
 
 
-@pytest.fixture(params=[0, 1, 5, 12], ids=lambda tones: f"{tones}-tones")
+@pytest.fixture(params=quick([0, 1, 5, 12], 0, 12), ids=lambda tones: f"{tones}-tones")
 def measured(request: pytest.FixtureRequest) -> tuple[Cast, list[Answered]]:
     method = EndlessCast(TASK, PATTERNS)
     return method, measure(method, NOISY, request.param)
@@ -315,6 +316,7 @@ def test_the_ten_standard_audiograms_are_found_in_fifteen_tones() -> None:
     assert at_15 < 0.6
 
 
+@pytest.mark.thorough
 def test_ears_between_the_patterns_are_found_as_well_as_the_patterns_allow() -> None:
     """Random smooth ears, patterns learned from others of their kind; sd says how well."""
     random = np.random.default_rng(3)

@@ -28,6 +28,7 @@ from tests.host.research.methods.listening import (
     rmse_db,
     standard_errors_db,
 )
+from tests.quick import quick
 
 PROBIT = replace(TASK, lapse_rate=0.0, false_alarm_rate=0.0)
 FREQUENCIES_HZ = np.array([500.0, 1000.0, 4000.0])
@@ -201,7 +202,7 @@ def test_the_entropy_left_by_a_known_threshold_is_described_within_two_hundredth
             assert low * (1.0 - phi) + high * phi + rest == pytest.approx(exact, abs=0.02)
 
 
-@pytest.mark.parametrize("tones", [0, 4, 12])
+@pytest.mark.parametrize("tones", quick([0, 4, 12], 12))
 @pytest.mark.parametrize("task", [TASK, PROBIT], ids=["lapses", "probit"])
 def test_the_next_tone_is_the_most_informative_by_quadrature(
     task: Task, tones: int, monkeypatch: pytest.MonkeyPatch
@@ -328,6 +329,7 @@ def test_ears_that_are_not_complete_are_not_learned_from() -> None:
 # --- Convergence ---------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_ten_standard_audiograms_are_found() -> None:
     """The prior is made of them (measured: 3.1, 2.6, 1.9 dB); it says nothing of real ears."""
     at_5, at_10, at_20 = rmse_db(standard_errors_db(DeVries, (5, 10, 20)))
@@ -337,6 +339,7 @@ def test_the_ten_standard_audiograms_are_found() -> None:
     assert at_20 < 2.4
 
 
+@pytest.mark.thorough
 def test_a_learned_prior_finds_ears_of_its_kind_sooner_and_knows_how_well() -> None:
     ears = two_kinds()
     task = Task(audiogram_frequencies_hz=(500, 1000, 2000, 4000))

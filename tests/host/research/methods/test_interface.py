@@ -16,6 +16,7 @@ from host_tools.research.methods.song_gp import SongGp
 from host_tools.research.methods.staircase import StaircaseAsha, StaircaseIso
 from tests.budget import examples
 from tests.host.research.methods.listening import SLOPING, Answered, EndlessCast, measure
+from tests.quick import quick
 
 METHODS: dict[str, Callable[[Task], Method]] = {
     "staircase-asha": StaircaseAsha,
@@ -27,7 +28,9 @@ METHODS: dict[str, Callable[[Task], Method]] = {
     "song-gp": SongGp,
 }
 
-every_method = pytest.mark.parametrize("make", METHODS.values(), ids=METHODS.keys())
+every_method = pytest.mark.parametrize(
+    "make", quick(METHODS.values(), *(set(METHODS.values()) - {SongGp})), ids=METHODS.keys()
+)
 
 
 # Interpolation

@@ -68,6 +68,7 @@ def test_the_grid_reaches_20_db_beyond_both_limits() -> None:
     assert np.diff(grid) == pytest.approx(0.3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("method", "after_20", "after_30"), [(Quest, 7.0, 4.5), (BarthelmeMamassian, 7.5, 4.6)]
 )

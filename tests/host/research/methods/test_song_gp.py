@@ -29,6 +29,7 @@ from tests.host.research.methods.listening import (
     rmse_db,
     standard_errors_db,
 )
+from tests.quick import quick
 
 TASK = Task(level_limits_db_hl=(-10.0, 110.0), frequency_range_hz=(250.0, 8000.0))
 MIDDLE_DB_HL = 50.0
@@ -191,7 +192,7 @@ def test_propagation_that_fails_is_said_and_the_last_posterior_kept(
 # --- Maximum evidence ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", quick([1, 2, 3], 2))
 def test_the_evidence_found_is_no_less_than_what_scipy_finds_from_the_same_start(seed: int) -> None:
     method = SongGp(TASK)
     measure(method, replace(SLOPING, random=np.random.default_rng(seed)), 25)
@@ -215,6 +216,7 @@ def test_the_evidence_found_is_no_less_than_what_scipy_finds_from_the_same_start
     assert method._fit.log_evidence >= found.log_evidence - 0.02
 
 
+@pytest.mark.thorough
 def test_the_better_of_two_searches_is_kept_after_every_answer() -> None:
     """One goes on from the last maximum, one begins anew; either is sometimes the better."""
     method = SongGp(TASK)
@@ -231,6 +233,7 @@ def test_the_better_of_two_searches_is_kept_after_every_answer() -> None:
     assert max(gain_nats) > 1e-6
 
 
+@pytest.mark.thorough
 def test_at_an_inner_maximum_the_gradient_vanishes() -> None:
     method = SongGp(TASK)
     measure(method, SLOPING, 40)
@@ -307,6 +310,7 @@ def entropy_bits(p: Array) -> Array:
     return np.asarray((special.entr(p) + special.entr(1.0 - p)) / np.log(2.0))
 
 
+@pytest.mark.thorough
 def test_the_tones_gather_at_the_threshold() -> None:
     """No tone for ever at the same extreme level: the classic failure of BALD in two dimensions."""
     method = SongGp(TASK)
@@ -332,6 +336,7 @@ def test_who_hears_nothing_or_everything_is_put_at_the_limit(
 # --- The threshold -------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_threshold_is_where_the_latent_crosses_zero_with_its_sd_over_the_slope() -> None:
     method = SongGp(TASK)
     measure(method, SLOPING, 30)
@@ -396,6 +401,7 @@ def test_the_slope_is_learned(noise_db: float) -> None:
 # --- Convergence ---------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("variant", "limits_db"),
     [(BARBOUR, (10.0, 6.0)), (SCHLITTENLACHER, (10.0, 5.5))],

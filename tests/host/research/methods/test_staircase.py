@@ -361,6 +361,7 @@ def test_a_sharp_threshold_lies_2_5_db_below_the_result_on_average(make: Maker) 
     assert np.mean(errors_db) == pytest.approx(ASCENDING_BIAS_DB)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("make", "frequencies_hz", "tones"),
     [

@@ -35,8 +35,8 @@ def figure(path: Path, *more: str) -> int:
 @pytest.mark.parametrize(
     ("name", "ending"),
     [
-        ("posterior-evolution", ".svg"),
-        ("posterior-evolution", ".pdf"),
+        pytest.param("posterior-evolution", ".svg", marks=pytest.mark.thorough),
+        pytest.param("posterior-evolution", ".pdf", marks=pytest.mark.thorough),
         ("mean-bald", ".svg"),
         ("mean-bald", ".png"),
     ],
@@ -51,6 +51,7 @@ def test_a_figure_has_the_same_bytes_every_time(name: str, ending: str, tmp_path
     assert sorted(path.name for path in tmp_path.iterdir()) == [first.name, second.name]
 
 
+@pytest.mark.thorough
 def test_another_seed_makes_another_figure(tmp_path: Path) -> None:
     for seed in ("1", "2"):
         assert figure(tmp_path / f"{seed}.svg", "--figure", "mean-bald", "--seed", seed) == 0

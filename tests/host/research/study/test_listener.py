@@ -127,6 +127,7 @@ def test_a_burst_is_missed_or_answered_whatever_is_played() -> None:
     assert sum(not a or b for a, b in zip(clear, faint, strict=True)) == 10
 
 
+@pytest.mark.thorough
 def test_a_drift_moves_the_answers_of_one_listener_together() -> None:
     """The luck is as before; only where the criterion lies has changed."""
     drifting = Answering(0.1, 0.0, 0.0, kind_named("drifting"))

@@ -47,6 +47,7 @@ from host_tools.research.study.robustness_sessions import (
 )
 from tests.host.journals import Refused
 from tests.host.research.study.ears import write_table
+from tests.quick import quick
 
 TOLD = Answering(2.0, 0.1, 0.05)
 
@@ -137,7 +138,7 @@ class TestEars:
 
 
 class TestSessions:
-    @pytest.mark.parametrize("name", ["island", "bursts-test", "exact"])
+    @pytest.mark.parametrize("name", quick(["island", "bursts-test", "exact"], "island"))
     def test_a_session_is_the_same_again(self, name: str) -> None:
         case = BY_NAME[name]
         (unit, other) = units_of(case, ears_of_case(case, 1, None), 2)
@@ -292,6 +293,7 @@ class TestCommand:
         assert {row[4] for row in rows[2:5]} <= {"yes", "no"}
         assert [row[3:] for row in rows[5:]] == [["-", "needs --audiograms FILE"]] * 2
 
+    @pytest.mark.thorough
     def test_processes_change_nothing(self, capsys: pytest.CaptureFixture[str]) -> None:
         said = []
         for workers in ("0", "2"):

@@ -30,9 +30,11 @@ from host_tools.research.study.seconds_command import people_of
 from host_tools.research.study.time_ledger import TimedTest
 from tests.host.journals import Refused
 from tests.host.research.study.ears import CAREFUL, write_table
+from tests.quick import quick
 
 ONE = How("brisk", both=False, unsure_half_width_db=0.0)
 TWO = How("brisk", both=True, unsure_half_width_db=0.0)
+UNSURE = How("brisk", both=False, unsure_half_width_db=3.0)
 FLAT = Ear("flat", "some", (1000.0,), (30.0,))
 
 
@@ -79,7 +81,7 @@ class TestArithmetic:
 
 class TestTests:
     @pytest.mark.parametrize(
-        "how", [ONE, TWO, How("clinical", True, 0.0), How("brisk", False, 3.0)]
+        "how", quick([ONE, TWO, How("clinical", True, 0.0), UNSURE], ONE, UNSURE)
     )
     def test_a_test_is_the_one_it_says_and_all_of_its_time_is_shown(self, how: How) -> None:
         ears = (FLAT, Ear("other", "some", (1000.0,), (50.0,)))[: 1 + how.both]
@@ -128,6 +130,7 @@ class TestTests:
 
 
 class TestCommand:
+    @pytest.mark.thorough
     def test_it_prints_a_column_for_each_kind_of_test(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -151,6 +154,15 @@ class TestCommand:
             float(found["seconds, mean"][0]), abs=0.3
         )
 
+    def test_it_says_as_json_what_was_found(self, capsys: pytest.CaptureFixture[str]) -> None:
+        options = ["--ears", "1", "--json", "--workers", "0"]
+        assert main(["study", "--seconds", "--audiograms", "tent", *options]) == 0
+
+        found = json.loads(capsys.readouterr().out)
+        assert (found["ears"], found["seeds"]) == (1, 1)
+        assert [(row["name"], row["tests"]) for row in found["rows"]] == [("brisk", 1)]
+
+    @pytest.mark.thorough
     def test_processes_change_nothing(self, capsys: pytest.CaptureFixture[str]) -> None:
         said = []
         for workers in ("0", "2"):

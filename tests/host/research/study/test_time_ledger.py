@@ -121,10 +121,12 @@ def test_a_tone_that_is_asked_again_has_its_time_apart() -> None:
 @pytest.mark.parametrize(
     ("settings", "listener"),
     [
-        ({}, {}),
+        pytest.param({}, {}, marks=pytest.mark.thorough),
         ({"conduct": "clinical"}, {"false_alarm_rate": 0.2}),
         ({"unsure_button": True}, {"unsure_half_width_db": 3.0, "false_alarm_rate": 0.1}),
-        ({"confirm": "hughson-westlake"}, {"response_time_s": 0.9}),
+        pytest.param(
+            {"confirm": "hughson-westlake"}, {"response_time_s": 0.9}, marks=pytest.mark.thorough
+        ),
         ({"catch_rate": 0.5}, {"false_alarm_rate": 0.9, "lapse_rate": 0.0}),
     ],
 )

@@ -54,6 +54,7 @@ def assert_same(directory: Path, other: Path) -> None:
         assert (directory / name).read_bytes() == (other / name).read_bytes(), name
 
 
+@pytest.mark.thorough
 def test_two_processes_do_what_one_does(table: Path, alone: Path, tmp_path: Path) -> None:
     assert study(table, tmp_path, "--workers", "2") == 0
 
@@ -61,6 +62,7 @@ def test_two_processes_do_what_one_does(table: Path, alone: Path, tmp_path: Path
     assert not multiprocessing.active_children()
 
 
+@pytest.mark.thorough
 def test_a_dask_cluster_of_two_does_what_one_process_does(
     table: Path, alone: Path, tmp_path: Path
 ) -> None:
@@ -79,6 +81,7 @@ def test_a_dask_cluster_of_two_does_what_one_process_does(
     assert_same(tmp_path / "study", alone)
 
 
+@pytest.mark.thorough
 def test_after_a_kill_the_same_command_goes_on(table: Path, alone: Path, tmp_path: Path) -> None:
     words = words_for(table, tmp_path, "--workers", "0")
     command = [sys.executable, "-m", "host_tools.main", *words]
@@ -94,6 +97,7 @@ def test_after_a_kill_the_same_command_goes_on(table: Path, alone: Path, tmp_pat
     assert_same(tmp_path, alone)
 
 
+@pytest.mark.thorough
 def test_an_interrupt_says_what_is_kept_and_the_same_command_goes_on(
     table: Path,
     alone: Path,
@@ -118,6 +122,7 @@ def test_an_interrupt_says_what_is_kept_and_the_same_command_goes_on(
     assert_same(tmp_path, alone)
 
 
+@pytest.mark.thorough
 def test_what_is_finished_is_not_run_again(
     table: Path, alone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -47,6 +47,7 @@ def test_the_answer_of_the_person_is_the_answer_of_the_procedure() -> None:
     assert simulated.tuning.estimator.listens < 0.5
 
 
+@pytest.mark.thorough
 def test_the_footprint_is_that_of_the_inference() -> None:
     found = footprint.measured()
     assert found.workspace_bytes == new_estimator().nbytes < 1_000_000
@@ -77,6 +78,7 @@ def test_a_peer_is_given_people_and_gives_settings(
         run_peer("no-such-python", people, 0)
 
 
+@pytest.mark.thorough
 def test_the_command_prints_tables_and_draws(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
