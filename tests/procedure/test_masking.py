@@ -34,6 +34,8 @@ from firmware_py.procedure.words import NO_NOISE
 from tests.budget import examples
 from tests.procedure.driver import REACTION_US, Driver, Listener, Reaction, Tone, finished
 
+pytestmark = pytest.mark.xdist_group("masking")  # they ask the same tests
+
 Curve = Callable[[float], float]
 
 NEVER_DB_HL: Final = 999.0

@@ -396,14 +396,14 @@ def some(all_of_them: Iterable[Drawn], few: int, seed: str) -> list[Drawn]:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_two_events_of_any_kind_in_any_state_do_no_harm(path: str) -> None:
-    for first, second in some(itertools.product(every_event(1), repeat=2), 60, path):
+    for first, second in some(itertools.product(every_event(1), repeat=2), 120, path):
         test, _ = led(path, first, second)
         check_result(test.result().to_record(), BRIEF)
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_after_any_event_in_any_state_a_test_can_still_come_to_its_end(path: str) -> None:
-    for event in some(every_event(1), 3, path):
+    for event in some(every_event(1), 5, path):
         live_to_the_end(*led(path, event))
 
 

@@ -364,7 +364,7 @@ def beyond(ear: EarTest, sds: float) -> EarTest:
     """Have the estimator of an ear say that the threshold lies so many SD beyond the limit."""
 
     class Sure:
-        trial_count = 20
+        trial_count = changes = 20
         hyperparameters = SimpleNamespace(lapse_rate=0.0, false_alarm_rate=0.0)
 
         def threshold(self, frequencies_hz: Any) -> tuple[Any, Any]:

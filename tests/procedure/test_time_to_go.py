@@ -14,6 +14,8 @@ from host_tools.research.time_to_go import SHARES, Course, course_of
 from tests import budget
 from tests.procedure.driver import Driver, S, flat, left
 
+pytestmark = pytest.mark.xdist_group("time_to_go")  # they ask the same tests
+
 # Of sessions of two ears in people drawn by severity the median absolute error is 5 to 12 % of the
 # whole. Here are the steepest and flattest audiograms that there are, and few of them.
 ERROR_PART_MAX = 0.3
