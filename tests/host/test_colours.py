@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, cast
@@ -78,22 +78,23 @@ def ears_of(name: str) -> dict[str, Sequence[ThresholdResult]]:
     return {ear.ear: ear.thresholds for ear in result_of(name).ears}
 
 
-def combinations() -> list[Ears]:
-    both = ears_of("both-ears-n3")
-    masked = ears_of("masked")
-    return [
-        {RIGHT: both[RIGHT]},
-        {LEFT: both[LEFT]},
-        both,
-        dict(reversed(both.items())),
-        masked,
-        {RIGHT: [], LEFT: both[LEFT]},
-        ears_of("silent-ear"),
-        {},
-    ]
+COMBINATIONS: Final[Mapping[str, Callable[[], Ears]]] = {
+    "right": lambda: {RIGHT: ears_of("both-ears-n3")[RIGHT]},
+    "left": lambda: {LEFT: ears_of("both-ears-n3")[LEFT]},
+    "both": lambda: ears_of("both-ears-n3"),
+    "left first": lambda: dict(reversed(ears_of("both-ears-n3").items())),
+    "masked": lambda: ears_of("masked"),
+    "right not begun": lambda: {RIGHT: [], LEFT: ears_of("both-ears-n3")[LEFT]},
+    "silent": lambda: ears_of("silent-ear"),
+    "none": lambda: {},
+}
 
 
-@pytest.mark.parametrize("ears", combinations())
+@pytest.fixture(params=COMBINATIONS)
+def ears(request: pytest.FixtureRequest) -> Ears:
+    return COMBINATIONS[request.param]()
+
+
 def test_what_belongs_to_an_ear_has_its_colour_and_nothing_else_has_one(ears: Ears) -> None:
     lines = audiogram_in_colours(ears)
     paper = draw_audiogram({})
@@ -133,7 +134,6 @@ def test_the_truth_belongs_to_no_ear() -> None:
 
 
 @pytest.mark.parametrize("columns", [30, 60, 80, 140])
-@pytest.mark.parametrize("ears", combinations())
 def test_the_legend_is_whole_and_no_explanation_is_torn(ears: Ears, columns: int) -> None:
     text = legend_in_colours(ears, columns)
     parts = legend(ears).split("   ")

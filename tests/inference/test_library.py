@@ -23,9 +23,17 @@ from firmware_py.inference.library import (
     chosen_library,
     runs_on,
 )
-from tests.device.image.image import Image
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def library(request: pytest.FixtureRequest) -> Path:
+    """Return the library of kernels of this checkout, or that of an image."""
+    if BESIDE.exists():
+        return BESIDE
+    made: Path = request.getfixturevalue("image").library
+    return made
 
 
 def described(pointer: Any) -> tuple[int, tuple[int, ...]]:
@@ -90,11 +98,11 @@ def test_a_library_of_something_else_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("left_bytes", [0, 100, 5000, -1])
 @pytest.mark.parametrize("zeros", [0, 100_000])
 def test_a_library_that_is_not_whole_is_not_loaded(
-    tmp_path: Path, image: Image, left_bytes: int, zeros: int
+    tmp_path: Path, library: Path, left_bytes: int, zeros: int
 ) -> None:
     """To load it would end the process without a word."""
     path = tmp_path / BESIDE.name
-    path.write_bytes(image.library.read_bytes()[:left_bytes] + bytes(zeros))
+    path.write_bytes(library.read_bytes()[:left_bytes] + bytes(zeros))
     with pytest.raises(LibraryError, match=rf"^{path} is no library of kernels"):
         Library(path)
 
@@ -115,12 +123,13 @@ IMPORT = (
 @pytest.mark.parametrize("numba", [True, False])
 @pytest.mark.parametrize("whose", ["another machine", "other kernels"])
 def test_a_library_that_is_there_and_cannot_be_used_is_named(
-    tmp_path: Path, image: Image, whose: str, numba: bool
+    tmp_path: Path, library: Path, whose: str, numba: bool
 ) -> None:
     """Numba takes its place where it is; who changes a kernel has such a library."""
     package = tmp_path / "firmware_py"
-    shutil.copytree(image.directory / "firmware_py", package)
-    library = package / "inference" / BESIDE.name
+    unneeded = shutil.ignore_patterns("__pycache__", "*.so")
+    shutil.copytree(ROOT / "firmware_py", package, ignore=unneeded)
+    library = Path(shutil.copy(library, package / "inference" / BESIDE.name))
     if whose == "other kernels":
         (package / "inference" / "scales.py").write_text("# changed\n")
         why = f"{library} was made from other kernels"

@@ -1,4 +1,4 @@
-"""An image for the machine the tests run on."""
+"""An image for the machine the tests run on: of all kernels, or of a few that take seconds."""
 
 import fcntl
 import os
@@ -9,13 +9,18 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
+from unittest import mock
 
+from device.image import kernels
 from device.image.build import assemble
-from device.image.kernels import commit, export
 from device.image.targets import target_of_this_machine
 from firmware_py.inference.library import BESIDE, source_digest
 
 ROOT = Path(__file__).parents[3]
+FEW_KERNELS: Final = (("elementary",), ("mixture.prediction",))
+
+Parts = tuple[tuple[str, ...], ...]
 
 PAGE_TEXT = "<!doctype html><title>of the operator</title>\n"
 
@@ -34,16 +39,21 @@ class Image:
 
     def run(self, *command: str, **environment: str) -> list[str]:
         """Run Python in the repository, with the kernels of the image; return what it prints."""
-        done = subprocess.run(
-            [sys.executable, "-W", "error", *command],
-            cwd=ROOT, capture_output=True, text=True, check=False, timeout=300,
-            env={**os.environ, "GP_PTA_KERNELS": str(self.library), **environment},
-        )  # fmt: skip
-        assert (done.returncode, done.stderr) == (0, "")
-        return done.stdout.splitlines()
+        return run_with(self.library, *command, **environment)
 
 
-def make_image(place: Path, cache: Path) -> Image | None:
+def run_with(library: Path, *command: str, **environment: str) -> list[str]:
+    """Run Python in the repository, with this library of kernels; return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", *command],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=300,
+        env={**os.environ, "GP_PTA_KERNELS": str(library), **environment},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
+
+
+def make_image(place: Path, cache: Path, parts: Parts = kernels.PARTS) -> Image | None:
     """Make the image for this machine, or take the one that another worker has made.
 
     Parameters
@@ -52,6 +62,8 @@ def make_image(place: Path, cache: Path) -> Image | None:
         A directory that all workers of a run share.
     cache : Path
         A directory that is kept from run to run, for LLVM's text: that takes longest.
+    parts : tuple
+        Modules, as of `kernels.PARTS`; with all of them the image runs.
 
     Returns
     -------
@@ -61,24 +73,25 @@ def make_image(place: Path, cache: Path) -> Image | None:
     target = target_of_this_machine()
     if target is None or not target.is_for_devices or find_spec("ziglang") is None:
         return None
-    place.mkdir(exist_ok=True)
+    place.mkdir(parents=True, exist_ok=True)
     directory = place / f"gp-pta-device-{target.name}"
     packed = directory.with_name(f"{directory.name}.tar.gz")
     with (place / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        text = _text(cache)
+        text = _text(cache, parts)
         if not packed.exists():
             page = place / "page.html"
             page.write_text(PAGE_TEXT, encoding="ascii")
-            assemble(text, target, directory, commit(), page)
+            assemble(text, target, directory, kernels.commit(), page)
     return Image(directory, packed, text)
 
 
-def _text(cache: Path) -> str:
-    """Return LLVM's text of the kernels as they are now."""
-    how = zlib.crc32((ROOT / "device" / "image" / "export.py").read_bytes())
+def _text(cache: Path, parts: Parts) -> str:
+    """Return LLVM's text of the kernels of these modules as they are now."""
+    how = zlib.crc32((ROOT / "device" / "image" / "export.py").read_bytes() + repr(parts).encode())
     made_by = f"{version('numba')}-{version('llvmlite')}"
     kept = cache / f"{source_digest()}-{how:08x}-{made_by}.ll"
     if not kept.exists():
-        kept.write_text(export(), encoding="ascii")
+        with mock.patch.object(kernels, "PARTS", parts):
+            kept.write_text(kernels.export(), encoding="ascii")
     return kept.read_text(encoding="ascii")

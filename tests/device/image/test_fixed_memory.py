@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from device.image import memory
-from tests.device.image.image import ROOT, Image
+from firmware_py.inference.library import BESIDE
+from tests.device.image.image import ROOT, run_with
 from tests.inference.models import PROFILES
 
 COUNTER = """
@@ -39,33 +40,49 @@ def counter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-def test_a_session_allocates_nothing(image: Image, counter: Path, profile: str) -> None:
+@pytest.fixture(scope="session")
+def library(request: pytest.FixtureRequest) -> Path:
+    """Return the library of kernels of this checkout, or that of an image, which is made alike."""
+    if BESIDE.exists():
+        return BESIDE
+    made: Path = request.getfixturevalue("image").library
+    return made
+
+
+# One session in the quick suite.
+EACH_PROFILE = pytest.mark.parametrize(
+    "profile",
+    [pytest.param(p, marks=[] if p == "default" else pytest.mark.thorough) for p in PROFILES],
+)
+
+
+@EACH_PROFILE
+def test_a_session_allocates_nothing(library: Path, counter: Path, profile: str) -> None:
     """Not in the kernels, and not in the Python around them, beyond what Python keeps for itself.
 
     Nor does it touch a page of memory that it had not touched before.
     """
     program = ("-m", "tests.device.image.counted_session", profile, str(TRIALS[profile]))
-    (line,) = image.run(*program, LD_PRELOAD=str(counter))
+    (line,) = run_with(library, *program, LD_PRELOAD=str(counter))
     assert json.loads(line) == {"allocations": 0, "faults": 0}
 
 
-def test_an_allocation_is_counted(image: Image, counter: Path) -> None:
+def test_an_allocation_is_counted(library: Path, counter: Path) -> None:
     """The alarm rings."""
     program = (
         "import ctypes, numpy as np; "
         "n = ctypes.c_long.in_dll(ctypes.CDLL(None), 'allocations'); before = n.value; "
         "kept = np.ones(5000) + 1.0; print(n.value - before)"
     )
-    (line,) = image.run("-c", program, LD_PRELOAD=str(counter))
+    (line,) = run_with(library, "-c", program, LD_PRELOAD=str(counter))
     assert int(line) >= 1
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@EACH_PROFILE
 def test_python_keeps_no_block_over_a_thousand_trials_in_two_hundred_sessions(
-    image: Image, profile: str
+    library: Path, profile: str
 ) -> None:
-    (line,) = image.run("-m", "tests.device.image.blocks_of_sessions", profile, "203", "5")
+    (line,) = run_with(library, "-m", "tests.device.image.blocks_of_sessions", profile, "203", "5")
     blocks = [int(word) for word in line.split()]
     assert blocks[3:] == [blocks[3]] * 200
 

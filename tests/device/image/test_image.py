@@ -20,20 +20,32 @@ from firmware_py.inference import library as library_module
 from firmware_py.inference.library import Library, LibraryError, source_digest
 from tests.device.image.elf import undefined_symbols
 from tests.device.image.image import PAGE_TEXT, Image
-from tests.inference.test_kernels import ENTRIES
 
 
+@pytest.mark.thorough
 def test_the_library_has_every_kernel_that_python_calls(image: Image) -> None:
+    from tests.inference.test_kernels import ENTRIES  # takes Numba
+
     assert entries_of(image.text) == sorted(name.replace(".", "_") for name in ENTRIES)
 
 
+@pytest.mark.parametrize("of", ["small_image", pytest.param("image", marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("name", DEVICES)
-def test_a_library_is_small_and_needs_nobody(image: Image, name: str, tmp_path: Path) -> None:
+def test_a_library_is_small_and_needs_nobody(
+    of: str, name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     """Neither malloc nor libm: nothing is there to allocate with, or to differ in a last bit."""
-    library = tmp_path / "kernels.so"
+    library, image = tmp_path / "kernels.so", request.getfixturevalue(of)
     compile_library(image.text, {"target": name}, TARGETS[name], library)
     assert undefined_symbols(library) == set()
     assert library.stat().st_size <= LIBRARY_BYTES_MAX
+
+
+def test_a_library_has_the_kernels_that_python_calls_and_no_other(small_image: Image) -> None:
+    assert entries_of(small_image.text) == [
+        "elementary_exp", "elementary_log", "elementary_normal_cdf", "mixture_prediction_predict",
+        "mixture_prediction_probability_of", "mixture_prediction_quantile",
+    ]  # fmt: skip
 
 
 def test_undefined_symbols_are_noticed() -> None:
@@ -45,6 +57,7 @@ def test_undefined_symbols_are_noticed() -> None:
     assert "PyErr_SetString" in undefined_symbols(Path(_struct.__file__))
 
 
+@pytest.mark.thorough
 def test_two_builds_give_the_same_bytes(image: Image, tmp_path: Path) -> None:
     """From the first step on, in other processes, with another order of hashing."""
     program = (
@@ -66,12 +79,12 @@ def test_two_builds_give_the_same_bytes(image: Image, tmp_path: Path) -> None:
     assert packed.read_bytes() == image.packed.read_bytes()
 
 
-def test_the_checksums_are_those_of_all_files(image: Image) -> None:
-    lines = (image.directory / "SHA256SUMS").read_text().splitlines()
+def test_the_checksums_are_those_of_all_files(small_image: Image) -> None:
+    lines = (small_image.directory / "SHA256SUMS").read_text().splitlines()
     told = {name: digest for digest, name in (line.split("  ") for line in lines)}
     found = {
-        str(path.relative_to(image.directory)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in image.directory.rglob("*")
+        str(path.relative_to(small_image.directory)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in small_image.directory.rglob("*")
         if path.is_file() and path.suffix != ".pyc" and path.name != "SHA256SUMS"
     }
     assert told == found
@@ -79,8 +92,8 @@ def test_the_checksums_are_those_of_all_files(image: Image) -> None:
     assert {prior, "gp-pta-device", "LICENSE", PAGE} <= set(told)
 
 
-def test_the_image_carries_the_operators_page_as_it_is(image: Image) -> None:
-    assert (image.directory / PAGE).read_text("ascii") == PAGE_TEXT
+def test_the_image_carries_the_operators_page_as_it_is(small_image: Image) -> None:
+    assert (small_image.directory / PAGE).read_text("ascii") == PAGE_TEXT
 
 
 def test_a_page_that_is_not_there_is_refused_before_anything_is_made(
@@ -90,28 +103,36 @@ def test_a_page_that_is_not_there_is_refused_before_anything_is_made(
     assert "none.html', which is no file" in capsys.readouterr().err
 
 
-def test_the_manifest_says_what_it_was_made_from(image: Image) -> None:
-    manifest = json.loads((image.directory / "manifest.json").read_text())
+def test_the_manifest_says_what_it_was_made_from(small_image: Image) -> None:
+    manifest = json.loads((small_image.directory / "manifest.json").read_text())
     assert manifest["version"] == __version__
     assert re.fullmatch(r"[0-9a-f]{12}(-changed)?|unknown", manifest["commit"])
     assert manifest["sources"] == source_digest()
-    assert set(manifest["stack_bytes"]) == set(entries_of(image.text))
-    assert 1000 < max(manifest["stack_bytes"].values()) <= STACK_BYTES_MAX
+    assert set(manifest["stack_bytes"]) == set(entries_of(small_image.text))
+    assert 0 < max(manifest["stack_bytes"].values()) <= STACK_BYTES_MAX
     assert manifest["numba"].startswith("0.68.")
 
 
-def test_the_tar_is_the_directory(image: Image) -> None:
-    with tarfile.open(image.packed) as tar:
-        launcher = tar.extractfile(f"{image.directory.name}/gp-pta-device")
+@pytest.mark.thorough
+def test_the_stack_of_the_deepest_kernel_is_found(image: Image) -> None:
+    stack_bytes = json.loads((image.directory / "manifest.json").read_text())["stack_bytes"]
+    assert set(stack_bytes) == set(entries_of(image.text))
+    assert 1000 < max(stack_bytes.values()) <= STACK_BYTES_MAX
+
+
+def test_the_tar_is_the_directory(small_image: Image) -> None:
+    with tarfile.open(small_image.packed) as tar:
+        launcher = tar.extractfile(f"{small_image.directory.name}/gp-pta-device")
         assert launcher is not None
         assert launcher.read().decode() == LAUNCHER
         names = {member.name for member in tar.getmembers()}
         modes = {member.mode for member in tar.getmembers() if member.name.endswith("-device")}
     assert modes == {0o755}
     assert not any("__pycache__" in name for name in names)
-    assert f"{image.directory.name}/firmware_py/inference/kernels.so" in names
+    assert f"{small_image.directory.name}/firmware_py/inference/kernels.so" in names
 
 
+@pytest.mark.thorough
 def test_the_version_names_target_and_commit(image: Image) -> None:
     manifest = json.loads((image.directory / "manifest.json").read_text())
     done = subprocess.run(
@@ -125,13 +146,14 @@ def test_the_version_names_target_and_commit(image: Image) -> None:
 
 
 def test_a_library_of_other_kernels_is_refused(
-    image: Image, monkeypatch: pytest.MonkeyPatch
+    small_image: Image, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = source_digest()
     monkeypatch.setattr(library_module, "source_digest", lambda: "01234567")
-    words = rf"{image.library} was made from other kernels \({own}\) than those .* \(01234567\)"
+    library = small_image.library
+    words = rf"{library} was made from other kernels \({own}\) than those .* \(01234567\)"
     with pytest.raises(LibraryError, match=words):
-        Library(image.library)
+        Library(library)
 
 
 def test_what_is_larger_than_it_may_be_is_no_image() -> None:
@@ -140,6 +162,7 @@ def test_what_is_larger_than_it_may_be_is_no_image() -> None:
         refuse_more("the library has", 200_001, LIBRARY_BYTES_MAX)
 
 
+@pytest.mark.thorough
 def test_the_kernel_that_is_never_inlined_is_one_of_the_kernels(image: Image) -> None:
     """Under another name LLVM would inline it again, and the library would be larger."""
     assert [NEVER_INLINED in found[1] for found in DEFINE.finditer(image.text)].count(True) == 1

@@ -18,11 +18,15 @@ def staging(tmp_path: Path) -> Staging:
     return Staging(tmp_path / "root")
 
 
-@pytest.fixture
-def copied(image: Image, tmp_path: Path) -> Path:
-    """Return a copy of the image, to be spoilt; without what Python has put beside the sources."""
+def copy_of(image: Image, place: Path) -> Path:
+    """Return a copy of an image, to be spoilt; without what Python has put beside the sources."""
     ignored = shutil.ignore_patterns("__pycache__")
-    return Path(shutil.copytree(image.directory, tmp_path / "copied", ignore=ignored))
+    return Path(shutil.copytree(image.directory, place, ignore=ignored))
+
+
+@pytest.fixture
+def copied(small_image: Image, tmp_path: Path) -> Path:
+    return copy_of(small_image, tmp_path / "copied")
 
 
 def replace(path: Path, content: bytes, checksums: Path) -> None:
@@ -32,8 +36,11 @@ def replace(path: Path, content: bytes, checksums: Path) -> None:
     checksums.write_text(checksums.read_text().replace(old, new))
 
 
-def test_the_firmware_runs_from_where_it_is_laid(staging: Staging, copied: Path) -> None:
-    staging.install("uart", "--image", str(copied))
+@pytest.mark.thorough
+def test_the_firmware_runs_from_where_it_is_laid(
+    staging: Staging, image: Image, tmp_path: Path
+) -> None:
+    staging.install("uart", "--image", str(copy_of(image, tmp_path / "copied")))
     python = staging.root / "opt/gp-pta/bin/python"  # is made where there is no --root
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -B "$@"\n')
     python.chmod(0o755)

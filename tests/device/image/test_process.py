@@ -37,6 +37,7 @@ def start(rig: Rig, image: Image) -> Process:
     return rig.start(wrapper=wrapper)
 
 
+@pytest.mark.thorough
 def test_sessions_with_an_image(rig: Rig, image: Image, tmp_path: Path) -> None:
     """Neither Numba nor LLVM is loaded; memory stays within its limit; the bits are the JIT's."""
     undisturbed = run_session(tmp_path / "other", a_listener("S2"), {"ears": "left", "seed": 3})

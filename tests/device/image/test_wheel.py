@@ -22,14 +22,22 @@ from tests.device.image.image import ROOT, Image
 PLAIN = {"numpy", "pyserial", "rich"}
 
 
-@pytest.fixture(scope="module")
-def wheel(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel_of(image: Image, places: pytest.TempPathFactory) -> Path:
     target = target_of_this_machine()
     assert target is not None
-    (made,) = make_wheels(
-        image.text, [target], tmp_path_factory.mktemp("libraries"), tmp_path_factory.mktemp("dist")
-    )
+    libraries, out = places.mktemp("libraries"), places.mktemp("dist")
+    (made,) = make_wheels(image.text, [target], libraries, out)
     return made
+
+
+@pytest.fixture(scope="module")
+def small_wheel(small_image: Image, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return wheel_of(small_image, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def wheel(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return wheel_of(image, tmp_path_factory)
 
 
 def needed(names: set[str]) -> set[str]:
@@ -62,15 +70,19 @@ def environment_with(place: Path, wheel: Path) -> Path:
     return place / "bin"
 
 
-def test_a_wheel_is_small_and_for_the_machine_it_has_a_library_for(wheel: Path) -> None:
-    tags = parse_wheel_filename(wheel.name)[-1]
+def test_a_wheel_is_for_the_machine_it_has_a_library_for(small_wheel: Path) -> None:
+    tags = parse_wheel_filename(small_wheel.name)[-1]
     assert tags & {*sys_tags()}
     assert not any(tag.platform == "any" for tag in tags)
+
+
+@pytest.mark.thorough
+def test_a_wheel_is_small(wheel: Path) -> None:
     assert wheel.stat().st_size <= WHEEL_BYTES_MAX
 
 
-def test_a_wheel_asks_for_three_packages_and_has_its_kernels(wheel: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
+def test_a_wheel_asks_for_three_packages_and_has_its_kernels(small_wheel: Path) -> None:
+    with zipfile.ZipFile(small_wheel) as archive:
         names = archive.namelist()
         (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
         told = message_from_bytes(archive.read(metadata)).get_all("Requires-Dist") or []
@@ -80,6 +92,7 @@ def test_a_wheel_asks_for_three_packages_and_has_its_kernels(wheel: Path) -> Non
     assert not any(name.startswith("tests/") for name in names)
 
 
+@pytest.mark.thorough
 def test_the_same_library_gives_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
     target = target_of_this_machine()
     assert target is not None
@@ -92,6 +105,7 @@ def test_the_same_library_gives_the_same_bytes(wheel: Path, tmp_path: Path) -> N
     assert len(digests) == 1
 
 
+@pytest.mark.thorough
 def test_a_demonstration_runs_where_only_the_wheel_was_installed(
     wheel: Path, tmp_path: Path
 ) -> None:
@@ -124,6 +138,7 @@ def test_every_machine_has_a_tag_of_its_own() -> None:
     assert len({*single}) == len(single)
 
 
+@pytest.mark.thorough
 def test_a_wheel_is_built_from_the_source_archive(tmp_path: Path) -> None:
     """What `pip install gp_pta-VERSION.tar.gz` does, when it has what the build asks for."""
     build = "import sys; from hatchling.build import build_sdist; build_sdist(sys.argv[1])"
