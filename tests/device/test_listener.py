@@ -67,7 +67,9 @@ class TestAudiogram:
 
 
 class TestPsychometricFunction:
-    @pytest.mark.parametrize("z", [-3.0, -1.0, 0.0, 0.5, 2.0])
+    @pytest.mark.parametrize(
+        "z", [-1.0, 0.5, *(pytest.param(z, marks=pytest.mark.thorough) for z in (-3.0, 0.0, 2.0))]
+    )
     @pytest.mark.parametrize(
         ("noise_db", "lapse", "false_alarm"), [(2.0, 0.01, 0.01), (5.0, 0.05, 0.2)]
     )
@@ -86,7 +88,9 @@ class TestPsychometricFunction:
         assert someone.probabilities("right", 1000.0, level_db_hl)[0] == pytest.approx(wanted)
         assert abs(share - wanted) < tolerance, f"seed {SEED}"
 
-    @pytest.mark.parametrize("z", [-4.0, -1.5, 0.0, 1.0, 2.5])
+    @pytest.mark.parametrize(
+        "z", [-1.5, 1.0, *(pytest.param(z, marks=pytest.mark.thorough) for z in (-4.0, 0.0, 2.5))]
+    )
     @pytest.mark.parametrize(
         ("noise_db", "unsure_db", "lapse", "false_alarm"),
         [(2.0, 3.0, 0.01, 0.01), (5.0, 2.0, 0.05, 0.2), (3.0, 10.0, 0.0, 0.0)],

@@ -90,6 +90,7 @@ def test_a_slot_has_a_root_its_hashes_and_what_starts_it(
     assert told.count("Hash algo:    sha256") == 2
 
 
+@pytest.mark.thorough
 def test_the_same_files_give_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,7 @@
 """The aid as aids are measured, through the real engine."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
@@ -16,41 +18,66 @@ from device.hearing_aid.measurement import (
     tone,
 )
 from device.hearing_aid.openmha import Installation
-from device.hearing_aid.processing import file_aid
+from device.hearing_aid.processing import FileAid, file_aid
 from tests.device.hearing_aid.fits import plain_fit
 
+# Whose aid is asked all that the quick suite asks.
+OF_AID = "N3"
+pytestmark = pytest.mark.xdist_group("aid_of_a_file")
 
-@pytest.mark.parametrize("name", STANDARD_NAMES)
-def test_the_gains_are_those_of_the_fit(name: str, installation: Installation) -> None:
-    fit = standard_fit(name)
-    with file_aid(fit, installation) as aid:
-        worst = max(gains(aid, fit), key=lambda gain: abs(gain.error_db))
+
+@pytest.fixture(scope="module")
+def aid(installation: Installation) -> Iterator[FileAid]:
+    with file_aid(standard_fit(OF_AID), installation) as aid:
+        yield aid
+
+
+def gains_are_right(aid: FileAid, name: str) -> None:
+    worst = max(gains(aid, standard_fit(name)), key=lambda gain: abs(gain.error_db))
     assert abs(worst.error_db) <= 1.0, worst
 
 
-def test_the_ears_are_not_exchanged(installation: Installation) -> None:
-    fit = standard_fit("N3")
-    with file_aid(fit, installation) as aid:
-        sound = tone(1000.0, 65.0, 0.5)
-        sound[:, 1] = 0.0
-        heard = aid.process(sound)
+def test_the_gains_are_those_of_a_fit(aid: FileAid) -> None:
+    gains_are_right(aid, OF_AID)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", STANDARD_NAMES)
+def test_the_gains_are_those_of_the_fit(name: str, installation: Installation) -> None:
+    with file_aid(standard_fit(name), installation) as aid:
+        gains_are_right(aid, name)
+
+
+def test_the_ears_are_not_exchanged(aid: FileAid) -> None:
+    sound = tone(1000.0, 65.0, 0.5)
+    sound[:, 1] = 0.0
+    heard = aid.process(sound)
     left, right = np.sqrt(np.mean(heard**2, axis=0))
     assert left > 1e3 * right
 
 
-def test_it_is_as_fast_as_an_aid(installation: Installation) -> None:
-    with file_aid(standard_fit("N3"), installation) as aid:
-        assert 0.0 < delay_ms(aid) < 10.0
-        attack_ms, release_ms = attack_and_release_ms(aid)
-        assert attack_ms < 25.0
-        assert 10.0 < release_ms < 250.0
-        assert distortion_percent(aid, 1600.0, 65.0) < 1.0
+def test_it_is_as_fast_as_an_aid(aid: FileAid) -> None:
+    assert 0.0 < delay_ms(aid) < 10.0
+    attack_ms, release_ms = attack_and_release_ms(aid)
+    assert attack_ms < 25.0
+    assert 10.0 < release_ms < 250.0
+    assert distortion_percent(aid, 1600.0, 65.0) < 1.0
 
 
-@pytest.mark.parametrize("name", ["N2", "N7", "S3"])
-def test_nothing_exceeds_the_limit_of_the_fit(name: str, installation: Installation) -> None:
+@pytest.mark.parametrize(
+    ("name", "sounds"),
+    [
+        ("S3", 3),
+        pytest.param("N2", 12, marks=pytest.mark.thorough),
+        pytest.param("N7", 12, marks=pytest.mark.thorough),
+        pytest.param("S3", 12, marks=pytest.mark.thorough),
+    ],
+)
+def test_nothing_exceeds_the_limit_of_the_fit(
+    name: str, sounds: int, installation: Installation
+) -> None:
     """Of any setting and any sound; `python -m device.hearing_aid.measurement` plays thousands."""
-    assert loudest(standard_fit(name), 12, 7, installation) <= 1.0 + ROUNDING
+    assert loudest(standard_fit(name), sounds, 7, installation) <= 1.0 + ROUNDING
 
 
 def test_the_alarm_rings(installation: Installation) -> None:
@@ -63,7 +90,6 @@ def test_the_alarm_rings(installation: Installation) -> None:
         assert np.abs(aid.process(tone(1000.0, 115.0, 0.3))).max() > output_limit(fit)
 
 
-def test_a_sound_comes_out_as_long_as_it_went_in(installation: Installation) -> None:
-    with file_aid(plain_fit(), installation) as aid:
-        for frames in (SAMPLE_RATE_HZ, SAMPLE_RATE_HZ // 3):
-            assert abs(len(aid.process(np.zeros((frames, 2)))) - frames) < 256
+def test_a_sound_comes_out_as_long_as_it_went_in(aid: FileAid) -> None:
+    for frames in (SAMPLE_RATE_HZ, SAMPLE_RATE_HZ // 3):
+        assert abs(len(aid.process(np.zeros((frames, 2)))) - frames) < 256

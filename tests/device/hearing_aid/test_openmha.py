@@ -20,6 +20,7 @@ def test_it_says_its_version(installation: Installation) -> None:
     assert installation.version()[0].isdigit()
 
 
+@pytest.mark.thorough
 def test_it_takes_the_chain_and_tells_it_again(installation: Installation) -> None:
     with Engine(installation, configuration(plain_fit(30.0))) as engine:
         assert engine.tell("srate?val") == "24000"

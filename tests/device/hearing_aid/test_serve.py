@@ -19,6 +19,9 @@ from device.hearing_aid.sound import read_wav, write_wav
 from device.simulator.talker import made_up_speech
 from tests.device.hearing_aid.fits import plain_fit
 
+# They share an aid that is served.
+pytestmark = pytest.mark.xdist_group("served_aid")
+
 ANSWER_S_MAX = 60.0
 ZERO = "overall_db=0 tilt_db=0 mid_db=0 soft_db=0"
 
@@ -63,15 +66,32 @@ class Served:
 
 @pytest.fixture
 def served(tmp_path: Path, installation: Installation) -> Iterator[Served]:
+    """Return one that this test may play with and end."""
     aid = Served(tmp_path, installation)
     yield aid
     aid.end()
 
 
-def test_it_greets_with_its_fit_and_its_ranges(served: Served) -> None:
-    answer = served.ask("hello")
+@pytest.fixture(scope="module")
+def silent_aid(
+    tmp_path_factory: pytest.TempPathFactory, installation: Installation
+) -> Iterator[Served]:
+    aid = Served(tmp_path_factory.mktemp("aid"), installation)
+    yield aid
+    aid.end()
+
+
+@pytest.fixture
+def silent(silent_aid: Served) -> Served:
+    """Return one, newly connected to, that nothing is ever played through."""
+    silent_aid.connect()
+    return silent_aid
+
+
+def test_it_greets_with_its_fit_and_its_ranges(silent: Served) -> None:
+    answer = silent.ask("hello")
     assert answer.startswith("ok aid=openmha version=")
-    assert f" fit={fit_digest(served.fit)} overall_db=-12,12 " in answer
+    assert f" fit={fit_digest(silent.fit)} overall_db=-12,12 " in answer
     assert " tilt_sd_db=" in answer
 
 
@@ -110,25 +130,25 @@ def test_what_was_stopped_is_not_told_as_played(served: Served) -> None:
         ("\x1b[2J\xff", "error what=command value=?[2J"),
     ],
 )
-def test_what_is_not_allowed_is_named(served: Served, line: str, answer: str) -> None:
-    assert served.ask(line).replace(", ", ",_").startswith(answer.replace(", ", ",_"))
-    assert served.ask(f"set {ZERO}") == "ok"
+def test_what_is_not_allowed_is_named(silent: Served, line: str, answer: str) -> None:
+    assert silent.ask(line).replace(", ", ",_").startswith(answer.replace(", ", ",_"))
+    assert silent.ask(f"set {ZERO}") == "ok"
 
 
-def test_a_new_connection_takes_the_place_of_the_old(served: Served) -> None:
-    assert served.ask("hello").startswith("ok")
-    old = served.read
-    served.connect()
-    assert served.ask("hello").startswith("ok")
+def test_a_new_connection_takes_the_place_of_the_old(silent: Served) -> None:
+    assert silent.ask("hello").startswith("ok")
+    old = silent.read
+    silent.connect()
+    assert silent.ask("hello").startswith("ok")
     assert old.readline() == ""
 
 
-def test_a_line_without_an_end_is_hung_up_on(served: Served) -> None:
-    served.line.sendall(b"x" * 600)
-    served.line.sendall(b"x")
-    assert served.read.readline() == ""
-    served.connect()
-    assert served.ask("hello").startswith("ok")
+def test_a_line_without_an_end_is_hung_up_on(silent: Served) -> None:
+    silent.line.sendall(b"x" * 600)
+    silent.line.sendall(b"x")
+    assert silent.read.readline() == ""
+    silent.connect()
+    assert silent.ask("hello").startswith("ok")
 
 
 def test_when_openmha_dies_it_says_so_and_ends(served: Served) -> None:

@@ -79,12 +79,14 @@ def test_an_allocation_is_counted(library: Path, counter: Path) -> None:
 
 
 @EACH_PROFILE
-def test_python_keeps_no_block_over_a_thousand_trials_in_two_hundred_sessions(
-    library: Path, profile: str
+@pytest.mark.parametrize("sessions", [40, pytest.param(200, marks=pytest.mark.thorough)])
+def test_python_keeps_no_block_over_trials_and_sessions(
+    library: Path, profile: str, sessions: int
 ) -> None:
-    (line,) = run_with(library, "-m", "tests.device.image.blocks_of_sessions", profile, "203", "5")
+    program = ("tests.device.image.blocks_of_sessions", profile, str(3 + sessions), "5")
+    (line,) = run_with(library, "-m", *program)
     blocks = [int(word) for word in line.split()]
-    assert blocks[3:] == [blocks[3]] * 200
+    assert blocks[3:] == [blocks[3]] * sessions
 
 
 @pytest.mark.parametrize("profile", PROFILES)
