@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache as cache_of
 from pathlib import Path
@@ -128,20 +129,30 @@ def test_where_the_package_cannot_be_written_kernels_are_in_the_cache_of_the_use
     assert not (tmp_path / "relative").exists()
 
 
-# It takes a while, and notes that it ran.
+# It notes that it runs, and goes on when something is written to a pipe.
 SLOW_COMPILER = """\
 #!/bin/sh
 echo ran >> "{cache}/../runs"
-sleep {seconds}
+read -r line < "{cache}/../go"
 touch "{cache}/complete"
 """
+HANG_S = 120.0
+
+
+def until(happened: Callable[[], bool]) -> None:
+    """Wait for an event that one only can look for."""
+    gives_up_s = time.monotonic() + HANG_S
+    while not happened():
+        assert time.monotonic() < gives_up_s
+        time.sleep(0.01)
 
 
 @pytest.fixture
 def slow_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     cache = tmp_path / "cache"
     cache.mkdir()
-    _compile_with(SLOW_COMPILER.format(cache=cache, seconds=1), tmp_path, monkeypatch)
+    os.mkfifo(tmp_path / "go")
+    _compile_with(SLOW_COMPILER.format(cache=cache), tmp_path, monkeypatch)
     monkeypatch.setattr(jit_module, "_cache_directory", lambda: str(cache))
     return cache
 
@@ -156,12 +167,21 @@ def _compile_with(script: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_of_two_first_starts_one_compiles_and_the_other_waits(
     slow_cache: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    said: list[str] = []
+
+    def one_waits() -> bool:
+        said.append(capfd.readouterr().err)
+        return bool("".join(said))
+
     with ThreadPoolExecutor() as pool:
-        for done in [pool.submit(compile_apart) for _ in range(2)]:
+        both = [pool.submit(compile_apart) for _ in range(2)]
+        until(one_waits)
+        (slow_cache.parent / "go").write_text("on\n")
+        for done in both:
             done.result()
 
     assert (slow_cache.parent / "runs").read_text() == "ran\n"
-    assert capfd.readouterr().err == (
+    assert "".join([*said, capfd.readouterr().err]) == (
         "gp-pta: another process is compiling the kernels; waiting for it\n"
     )
 
@@ -171,15 +191,18 @@ def test_after_a_compilation_that_was_killed_the_next_start_compiles(slow_cache:
     if pid == 0:  # the lock of a process that is no more is nobody's
         compile_apart()
         os._exit(0)
-    while not (slow_cache.parent / "runs").exists():
-        time.sleep(0.01)
+    runs = slow_cache.parent / "runs"
+    until(runs.exists)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     assert not (slow_cache / "complete").exists()
 
-    compile_apart()
+    with ThreadPoolExecutor() as pool:
+        done = pool.submit(compile_apart)
+        until(lambda: runs.read_text() == "ran\nran\n")
+        (slow_cache.parent / "go").write_text("on\n")  # to this compiler, or to the orphan
+        done.result()
 
-    assert (slow_cache.parent / "runs").read_text() == "ran\nran\n"
     assert (slow_cache / "complete").exists()
 
 
@@ -212,6 +235,7 @@ def test_what_is_compiled_is_said_and_only_when_it_is(tmp_path: Path) -> None:
     assert _program(tmp_path) == ("4.0\n", "")
 
 
+@pytest.mark.thorough
 def test_where_there_is_no_room_kernels_are_not_kept_and_it_is_said_once(tmp_path: Path) -> None:
     out, words = _program(tmp_path, RLIMIT_FSIZE=100)
     assert out == "4.0\n"
