@@ -63,7 +63,9 @@ def seen(estimator: ThresholdEstimator) -> dict[str, Any]:
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("count", [0, 4, len(ANSWERS)])
+@pytest.mark.parametrize(
+    "count", [len(ANSWERS), *(pytest.param(n, marks=pytest.mark.thorough) for n in (0, 4))]
+)
 def test_neither_a_copy_nor_its_original_changes_the_other(
     profile: str, way: str, count: int
 ) -> None:

@@ -11,10 +11,19 @@ import pytest
 from tests.inference.coverage import METHODS, cover, distance, ranks, unlikeliness
 
 SESSIONS: Final = 150
+FEW_SESSIONS: Final = 30
 TONES: Final = 12
 UNLIKELY: Final = 1e-3  # of a chi-square of uniform ranks; the seeds are fixed
 
 
+def test_of_few_sessions_too_the_ranks_are_uniform() -> None:
+    rank = ranks("default", TONES, range(FEW_SESSIONS))
+    assert np.all((rank >= 0.0) & (rank <= 1.0))
+    assert np.all(unlikeliness(rank) > UNLIKELY)
+    assert np.all(distance(rank) < 1.95 / np.sqrt(FEW_SESSIONS))
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", [m for m in METHODS if m.startswith("default")])
 def test_the_default_posterior_is_calibrated(method: str) -> None:
     rank = ranks(method, TONES, range(SESSIONS))
@@ -24,6 +33,7 @@ def test_the_default_posterior_is_calibrated(method: str) -> None:
     assert np.all(np.abs(cover(rank, 0.95) - 0.95) < 0.07)
 
 
+@pytest.mark.thorough
 def test_laplace_is_too_sure_of_itself_and_annealed_less_so() -> None:
     """What bench/README.md says of the two: do not rely on their bands."""
     annealed = ranks("annealed-laplace", TONES, range(SESSIONS))

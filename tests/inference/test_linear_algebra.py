@@ -11,6 +11,8 @@ from tests.reference import FloatArray
 
 ROOM = 131
 SIZES = range(130)
+# About the width of a vector instruction and of several, and the largest.
+QUICK = {*range(11), 15, 16, 17, 31, 32, 33, 63, 64, 65, 128, 129}
 UNTOUCHED = 1e99
 
 
@@ -46,7 +48,9 @@ def _error_max(A: FloatArray) -> float:
     return 1e-14 * float(np.linalg.cond(A)) if len(A) else 0.0
 
 
-@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize(
+    "n", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.thorough]) for n in SIZES]
+)
 def test_all_of_it(n: int) -> None:
     """One test a size: factor, both solves, inverse and product."""
     rng = np.random.default_rng(1000 + n)

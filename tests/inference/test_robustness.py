@@ -89,9 +89,24 @@ def _assert_sane(estimator: ThresholdEstimator) -> None:
         assert evaluations_of(estimator) <= EVALUATIONS_MAX
 
 
-@pytest.mark.parametrize("response_noise_db", [0.1, 2.0, 30.0])
-@pytest.mark.parametrize("profile", LAPLACE_PROFILES)
-@pytest.mark.parametrize("name", ADVERSARIES)
+# In the quick suite every adversary meets the usual model, and this one meets them all.
+MEETS_ALL = "guesses"
+
+
+def quick_if(quick: bool, *values: object) -> Any:
+    return pytest.param(*values, marks=[] if quick else [pytest.mark.thorough])
+
+
+@pytest.mark.parametrize(
+    ("name", "profile", "response_noise_db"),
+    [
+        quick_if(
+            name == MEETS_ALL or (profile, noise_db) == ("annealed-laplace", 2.0),
+            name, profile, noise_db,
+        )
+        for name in ADVERSARIES for profile in LAPLACE_PROFILES for noise_db in (0.1, 2.0, 30.0)
+    ],
+)  # fmt: skip
 def test_128_trials(name: str, profile: str, response_noise_db: float) -> None:
     scale = "log2" if response_noise_db == 30.0 else "bark"
     estimator = ThresholdEstimator(profile, response_noise_db=response_noise_db, scale=scale)
@@ -112,8 +127,13 @@ TOLD: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("told", TOLD)
-@pytest.mark.parametrize("name", ADVERSARIES)
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        quick_if(name == MEETS_ALL or told == "nothing", name, told)
+        for name in ADVERSARIES for told in TOLD
+    ],
+)  # fmt: skip
 def test_128_trials_of_default(name: str, told: str) -> None:
     estimator = ThresholdEstimator(**TOLD[told])
     for trial in range(128):
@@ -259,8 +279,9 @@ def test_hearing_everything_and_nothing_ends_beyond_the_limits(profile: str) -> 
         assert np.all(mean_db_hl < 0.0) if heard else np.all(mean_db_hl > 110.0)
 
 
-def test_how_often_default_does_not_settle() -> None:
-    """Over 200 sessions of 30 tones: four kinds of people, nothing told or everything."""
+@pytest.mark.parametrize("sessions", [24, pytest.param(200, marks=pytest.mark.thorough)])
+def test_how_often_default_does_not_settle(sessions: int) -> None:
+    """Over sessions of 30 tones: four kinds of people, nothing told or everything."""
     people = {
         "attentive": told_listener(2.0, 0.01, 0.01),
         "inattentive": told_listener(4.0, 0.08, 0.03),
@@ -268,7 +289,7 @@ def test_how_often_default_does_not_settle() -> None:
         "a coin": told_listener(30.0, 0.45, 0.45),
     }
     answers, unsettled = dict.fromkeys(people, 0), dict.fromkeys(people, 0)
-    for seed in range(200):
+    for seed in range(sessions):
         name = list(people)[seed % len(people)]
         ear = SimulatedEar(np.random.default_rng([20260601, seed]), people[name])
         told = {} if seed % 8 < 4 else {"response_noise_db": 2.0, "lapse_rate": 0.02}

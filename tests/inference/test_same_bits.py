@@ -47,12 +47,14 @@ def test_the_same_session_twice_gives_the_same_bits() -> None:
     assert _bits_of_this_process(TRIALS) == _bits_of_this_process(TRIALS)
 
 
+@pytest.mark.thorough
 def test_compilation_changes_no_bit() -> None:
     """The kernels as plain Python: what the compiler does to them, it does to the speed only."""
     interpreted = _bits_of_another_process(ROOT, TRIALS_SLOW, NUMBA_DISABLE_JIT="1", **NUMBA)
     assert interpreted == _bits_of_this_process(TRIALS_SLOW)
 
 
+@pytest.mark.thorough
 def test_a_machine_of_another_age_gives_the_same_bits_from_a_cold_and_a_warm_cache(
     tmp_path: Path,
 ) -> None:

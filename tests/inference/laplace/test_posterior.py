@@ -67,6 +67,7 @@ def test_agrees_with_the_reference(kind: str, scale: Scale, offset_sd_db: float)
         _agrees(random_data_set(rng, trials, kind, scale, offset_sd_db))
 
 
+@pytest.mark.thorough
 def test_agrees_at_every_number_of_trials() -> None:
     rng = np.random.default_rng(20260102)
     for trials in range(1, 129):

@@ -99,7 +99,13 @@ CASES: dict[str, tuple[list[float], int, Listener | None, float, float]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CASES)
+# Of one frequency: the quadrature over two takes a hundred times as long.
+QUICK = {name for name, (frequencies_hz, *_) in CASES.items() if len(frequencies_hz) == 1}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.thorough]) for n in CASES]
+)
 def test_answers_off_the_knots_leave_what_the_exact_posterior_has(name: str) -> None:
     frequencies_hz, count, listener, mean_allowed, sd_allowed = CASES[name]
     answers = _answers(frequencies_hz, 25.0, listener or USUAL, count, len(name))
@@ -124,7 +130,13 @@ def test_answers_off_the_knots_leave_what_the_exact_posterior_has(name: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("asked_hz", "unasked_hz"), [(1225.0, 1500.0), (1100.0, 2000.0), (70.0, 125.0), (9e3, 14e3)]
+    ("asked_hz", "unasked_hz"),
+    [
+        pytest.param(1225.0, 1500.0, marks=pytest.mark.thorough),
+        pytest.param(1100.0, 2000.0, marks=pytest.mark.thorough),
+        pytest.param(70.0, 125.0, marks=pytest.mark.thorough),
+        (9e3, 14e3),
+    ],
 )
 def test_one_frequency_tells_of_another_as_exactly(asked_hz: float, unasked_hz: float) -> None:
     """Of the same interval, of the knot beside it, and beyond the knots: all are one curve."""

@@ -26,6 +26,15 @@ NOISES_DB = [0.5, 1.7, 6.0, 20.0]
 HALF_WIDTHS_DB = [0.01, 0.5, 2.0, 4.5, 9.0, 18.0]
 TIMES = [Seconds(1.4, 2.0), Seconds(0.3, 6.0), Seconds(6.0, 0.3)]
 
+# Quadrature takes long: of the rates the quick suite has those that are as far off as any.
+EACH_RATES = pytest.mark.parametrize(
+    "rates",
+    [
+        pytest.param(rates, marks=[] if rates == (0.06, 0.02) else [pytest.mark.thorough])
+        for rates in RATES
+    ],
+)
+
 
 def answers(
     margin_db: FloatArray, noise_db: float, lapse_rate: float, false_alarm_rate: float,
@@ -135,7 +144,7 @@ ERROR_BITS = {
 LOSS_BITS = 0.0125  # two maxima are nearly as good as each other, and the lower one may be chosen
 
 
-@pytest.mark.parametrize("rates", RATES)
+@EACH_RATES
 def test_information_is_the_mutual_information_up_to_the_bumps(rates: tuple[float, float]) -> None:
     worst, at, loss, lost_at = 0.0, "", 0.0, ""
     for half_width_db in HALF_WIDTHS_DB:
@@ -156,7 +165,7 @@ def test_information_is_the_mutual_information_up_to_the_bumps(rates: tuple[floa
     assert loss <= LOSS_BITS
 
 
-@pytest.mark.parametrize("rates", RATES)
+@EACH_RATES
 def test_so_it_is_under_mixtures(rates: tuple[float, float]) -> None:
     rng = np.random.default_rng([SEED, *(int(1e4 * r) for r in rates)])
     worst = 0.0
@@ -182,8 +191,18 @@ def test_either_press_has_the_probability_that_it_has(rates: tuple[float, float]
     assert_allclose(found(level_db_hl, *args)[1], p[1] + p[2], rtol=1e-6)
 
 
-@pytest.mark.parametrize("rates", RATES[:-1])
-@pytest.mark.parametrize("seconds", TIMES, ids=str)
+@pytest.mark.parametrize(
+    ("rates", "seconds"),
+    [
+        pytest.param(
+            rates,
+            seconds,
+            marks=[] if (rates, seconds) == ((0.06, 0.02), TIMES[1]) else [pytest.mark.thorough],
+        )
+        for rates in RATES[:-1]
+        for seconds in TIMES
+    ],
+)
 def test_the_level_found_is_worth_what_the_best_is(
     seconds: Seconds, rates: tuple[float, float]
 ) -> None:
@@ -218,8 +237,18 @@ def test_edges_are_asked_where_the_dead_zone_is_wide_and_the_middle_where_it_is_
         assert abs(abs(best_db_hl - 50.0) - away_db) <= 1.0
 
 
-@pytest.mark.parametrize("components", [1, 2, 5])
-@pytest.mark.parametrize("seconds", [PER_TONE, *TIMES], ids=str)
+@pytest.mark.parametrize(
+    "components", [2, *(pytest.param(n, marks=pytest.mark.thorough) for n in (1, 5))]
+)
+@pytest.mark.parametrize(
+    "seconds",
+    [
+        PER_TONE,
+        TIMES[1],
+        *(pytest.param(t, marks=pytest.mark.thorough) for t in (TIMES[0], TIMES[2])),
+    ],
+    ids=str,
+)
 def test_choice_is_the_best_of_all_candidates_and_levels(seconds: Seconds, components: int) -> None:
     """With two maxima for each component; the same promise as without a dead zone."""
     rng = np.random.default_rng([SEED, components])

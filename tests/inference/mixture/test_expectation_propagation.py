@@ -123,7 +123,9 @@ def test_agrees_with_the_dense_reference(name: str) -> None:
     assert_allclose(weight, np.exp(logs - np.logaddexp.reduce(logs)), rtol=1e-8, atol=1e-15)
 
 
-@pytest.mark.parametrize("trials", [8, 16, 32])
+@pytest.mark.parametrize(
+    "trials", [8, *(pytest.param(n, marks=pytest.mark.thorough) for n in (16, 32))]
+)
 def test_light_hypotheses_left_early_hardly_move_what_is_said(trials: int) -> None:
     """Thresholds and their SDs, of many hypotheses, as they stand and when all are run on."""
     told: dict[str, Any] = {"lapse_rate": 0.06, "false_alarm_rate": 0.02}  # as USUAL does
@@ -288,8 +290,9 @@ def _exact(answers: list[int], margin_db: list[float], rate: float) -> FloatArra
     return np.array([mean, np.average((g - mean) ** 2, weights=p)])
 
 
-def test_sweeps_end_and_say_whether_they_settled() -> None:
-    """Of 300 sessions of guesses at one knot, nearly all settle, and are where they say they are.
+@pytest.mark.parametrize("sessions", [60, pytest.param(300, marks=pytest.mark.thorough)])
+def test_sweeps_end_and_say_whether_they_settled(sessions: int) -> None:
+    """Of sessions of guesses at one knot, nearly all settle, and are where they say they are.
 
     Without lapses guesses contradict each other beyond measure, and rarely the sweeps pass by a
     place where they hardly move. With lapses it is nearer to the exact posterior than where they
@@ -298,7 +301,7 @@ def test_sweeps_end_and_say_whether_they_settled() -> None:
     rng = np.random.default_rng(20260202)
     settled = unsettled = moved = left = 0
     worst_after_sd = 0.0  # with lapses, of those that stay
-    for _ in range(300):
+    for _ in range(sessions):
         n = int(rng.integers(1, 12))
         answers = rng.choice([HEARD, SILENT], n).tolist()
         margin_db = rng.normal(0.0, 40.0, n).tolist()
@@ -325,8 +328,8 @@ def test_sweeps_end_and_say_whether_they_settled() -> None:
     print(f"\nsettled {settled}, not {unsettled}; when run on {moved} moved by more than "
           f"{TOLERANCE_AT_THE_END_SD} SD, with lapses {left} left, the others moved by at most "
           f"{worst_after_sd:.3f} SD")  # fmt: skip
-    assert settled >= 285
-    assert moved <= 5
+    assert settled >= 0.95 * sessions
+    assert moved <= sessions // 60
     assert left <= 1
     assert worst_after_sd <= 0.2
     assert TOLERANCE_SD < TOLERANCE_AT_THE_END_SD < 0.1

@@ -30,6 +30,15 @@ RATES = [(1e-4, 1e-4), (0.01, 0.01), (0.06, 0.02), (0.02, 0.06), (0.15, 0.15), (
 SDS_DB = [0.3, 1.0, 3.0, 8.0, 25.0]
 NOISES_DB = [0.5, 1.7, 6.0, 20.0]
 
+# Quadrature takes long: of the rates the quick suite has those that are as far off as any.
+EACH_RATES = pytest.mark.parametrize(
+    "rates",
+    [
+        pytest.param(rates, marks=[] if rates == (0.06, 0.02) else [pytest.mark.thorough])
+        for rates in RATES
+    ],
+)
+
 
 def entropy_bits(p: FloatArray) -> FloatArray:
     """Return H2."""
@@ -93,7 +102,7 @@ ERROR_BITS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("rates", RATES)
+@EACH_RATES
 def test_information_is_the_mutual_information_up_to_the_bump(rates: tuple[float, float]) -> None:
     worst, at = 0.0, ""
     loss = 0.0
@@ -112,7 +121,7 @@ def test_information_is_the_mutual_information_up_to_the_bump(rates: tuple[float
     assert loss <= 0.0055
 
 
-@pytest.mark.parametrize("rates", RATES)
+@EACH_RATES
 def test_so_it_is_under_mixtures(rates: tuple[float, float]) -> None:
     rng = np.random.default_rng([SEED, *(int(1e4 * r) for r in rates)])
     worst = 0.0
@@ -150,8 +159,18 @@ def test_the_press_has_the_probability_that_it_has(rates: tuple[float, float]) -
     assert_allclose(found(level_db_hl, *args)[1], exact_pressed(level_db_hl, *args), rtol=1e-10)
 
 
-@pytest.mark.parametrize("rates", RATES[:-1])
-@pytest.mark.parametrize("seconds", TIMES, ids=str)
+@pytest.mark.parametrize(
+    ("rates", "seconds"),
+    [
+        pytest.param(
+            rates,
+            seconds,
+            marks=[] if (rates, seconds) == ((0.06, 0.02), TIMES[1]) else [pytest.mark.thorough],
+        )
+        for rates in RATES[:-1]
+        for seconds in TIMES
+    ],
+)
 def test_the_level_found_is_worth_what_the_best_is(
     seconds: Seconds, rates: tuple[float, float]
 ) -> None:
@@ -173,8 +192,18 @@ def test_the_level_found_is_worth_what_the_best_is(
 # --- the search ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("components", [1, 2, 5])
-@pytest.mark.parametrize("seconds", [PER_TONE, *TIMES], ids=str)
+@pytest.mark.parametrize(
+    "components", [2, *(pytest.param(n, marks=pytest.mark.thorough) for n in (1, 5))]
+)
+@pytest.mark.parametrize(
+    "seconds",
+    [
+        PER_TONE,
+        TIMES[1],
+        *(pytest.param(t, marks=pytest.mark.thorough) for t in (TIMES[0], TIMES[2])),
+    ],
+    ids=str,
+)
 def test_choice_is_the_best_of_all_candidates_and_levels(seconds: Seconds, components: int) -> None:
     """The scan is coarse, then fine: it could pass by a peak of a mixture, and did not."""
     rng = np.random.default_rng([SEED, components])

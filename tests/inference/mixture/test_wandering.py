@@ -70,7 +70,7 @@ def _all_ways(
 
 
 @pytest.mark.parametrize("half_width_db", HALF_WIDTHS_DB)
-@pytest.mark.parametrize("n", [1, 2, 5, 7])
+@pytest.mark.parametrize("n", [1, 2, 5, pytest.param(7, marks=pytest.mark.thorough)])
 def test_recursions_sum_over_all_ways_of_wandering(n: int, half_width_db: float) -> None:
     rng = np.random.default_rng([SEED, n])
     kinds = [HEARD, SILENT, UNSURE] if half_width_db else [HEARD, SILENT]
