@@ -21,7 +21,6 @@ ROOT: Final = Path(__file__).parents[1]
 # It clears a screen, begins a line that looks like one of a list, and turns the direction.
 ACTING: Final = "\x1b[2J\x9b31m\r\n2,complete\u2028\u202e\u2066x\u200b\x07\ttab"
 SLOW_JOURNALS: Final = 2
-EVERY: Final = 3
 # These read no journal; what they show of a firmware's console is shown as any line is.
 OF_NO_JOURNAL: Final = {
     "demo", "workbench", "listen", "simulate", "cable", "console", "unprotect", "calibrate",
@@ -39,11 +38,12 @@ TYPED: Final = (
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_no_host_command_lets_anything_act(command: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("every", [12, pytest.param(3, marks=pytest.mark.thorough)])
+def test_no_host_command_lets_anything_act(command: list[str], every: int, tmp_path: Path) -> None:
     journals = list(journals_full_of(ACTING))
     assert len(journals) > 100
     # Every place is seen by many commands, and every command sees every kind of place.
-    some = journals[COMMANDS.index(command) % EVERY :: EVERY]
+    some = journals[COMMANDS.index(command) % every :: every]
     names = itertools.cycle(dict.fromkeys(NAMES))
     for number, content in enumerate(some[-SLOW_JOURNALS:] if command in SLOW else some):
         inside = tmp_path / str(number)

@@ -7,11 +7,14 @@ today's worst, or the goal once that is reached: a ratchet, which moves toward t
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+# They share the files, parsed once.
+pytestmark = pytest.mark.xdist_group("house")
 
 # Rooms from the first, which may import no other, to the last; and what each may import from
 # outside the standard library.
@@ -97,11 +100,17 @@ def _sources() -> list[str]:
     )
 
 
+@cache
+def _nodes(source: str) -> tuple[ast.AST, ...]:
+    """Return the syntax tree of a file, parsed once for all tests."""
+    return tuple(ast.walk(ast.parse(source)))
+
+
 def _imports(path: str, source: str) -> set[str]:
     """Return the dotted names a file imports, wherever in it; `from a import b` is a.b."""
     package = list(Path(path).parent.parts)
     found: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in _nodes(source):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         if isinstance(node, ast.ImportFrom):
@@ -140,9 +149,9 @@ def violations(path: str, source: str) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize("path", _sources())
-def test_imports_only_what_stands_above(path: str) -> None:
-    assert violations(path, (ROOT / path).read_text(encoding="utf-8")) == []
+def test_imports_only_what_stands_above() -> None:
+    found = [violations(path, (ROOT / path).read_text(encoding="utf-8")) for path in _sources()]
+    assert [each for of_file in found for each in of_file] == []
 
 
 def test_every_room_is_there_and_has_been_looked_at() -> None:
@@ -227,7 +236,7 @@ def _parameters(function: Function) -> int:
 def sizes(path: str, source: str) -> Iterator[tuple[str, int, str]]:
     """Yield what is measured, its size, and where it is."""
     yield "module lines", source.count("\n"), path
-    for node in ast.walk(ast.parse(source)):
+    for node in _nodes(source):
         if isinstance(node, ast.ClassDef):
             yield "class lines", _lines(node), f"{path}: {node.name}"
         if isinstance(node, Function):
@@ -251,7 +260,7 @@ def test_nothing_is_larger_than_it_may_be(measure: str) -> None:
 
 def private_accesses(path: str, source: str) -> list[str]:
     """Say where a file reaches for what another module keeps to itself."""
-    nodes = list(ast.walk(ast.parse(source)))
+    nodes = _nodes(source)
     own = {node.name for node in nodes if isinstance(node, ast.ClassDef | Function)}
     own |= {node.id for node in nodes if isinstance(node, ast.Name)}
     own |= {
@@ -326,8 +335,8 @@ def test_no_modules_import_one_another() -> None:
 
 def test_nothing_of_the_product_looks_like_a_test() -> None:
     for path in _sources():
-        tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-        classes = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+        nodes = _nodes((ROOT / path).read_text(encoding="utf-8"))
+        classes = [node.name for node in nodes if isinstance(node, ast.ClassDef)]
 
         assert not Path(path).stem.startswith("test_"), path
         assert not Path(path).stem.endswith("_test"), path

@@ -100,10 +100,10 @@ def test_a_step_beyond_a_range_is_refused_by_name_value_and_what_is_allowed(name
     assert refusal(**{name: above}) == f"{name} is {above!r}; allowed are {allowed}"
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, "12", True, False, [12], {}])
 @pytest.mark.parametrize("name", RANGES)
-def test_what_is_no_number_is_refused_where_one_is_wanted(name: str, value: Any) -> None:
-    assert refusal(**{name: value}) == f"{name} is {value!r}; allowed are {RANGES[name][2]}"
+def test_what_is_no_number_is_refused_where_one_is_wanted(name: str) -> None:
+    for value in (math.nan, math.inf, -math.inf, "12", True, False, [12], {}):
+        assert refusal(**{name: value}) == f"{name} is {value!r}; allowed are {RANGES[name][2]}"
 
 
 @pytest.mark.parametrize("name", WHOLE_NUMBERS)
