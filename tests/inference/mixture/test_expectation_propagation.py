@@ -138,7 +138,8 @@ def test_light_hypotheses_left_early_hardly_move_what_is_said(trials: int) -> No
         assert np.any(weight < TOLERANCE_BY_WEIGHT_SD / TOLERANCE_SD)
         as_it_stands = np.array(estimator.threshold(KNOTS_HZ))
         settle(estimator)
-        moved_db = np.abs(as_it_stands - np.array(estimator.threshold(KNOTS_HZ)))
+        run_on = mixture_of(estimator).predict(np.array(KNOTS_HZ))  # the estimator keeps its own
+        moved_db = np.abs(as_it_stands - np.array(run_on))
         worst_db = max(worst_db, float(np.max(moved_db)))
     print(f"\n{trials} answers: within {worst_db:.1e} dB as it stands")
     assert 0.0 < worst_db <= 0.04
