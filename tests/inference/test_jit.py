@@ -229,13 +229,13 @@ def _program(home: Path, **limits: int) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
+@pytest.mark.thorough
 def test_what_is_compiled_is_said_and_only_when_it_is(tmp_path: Path) -> None:
     said = _program(tmp_path)
     assert said == ("4.0\n", f"{COMPILING}<run_path>_twice with Numba, one of 18, once\n")
     assert _program(tmp_path) == ("4.0\n", "")
 
 
-@pytest.mark.thorough
 def test_where_there_is_no_room_kernels_are_not_kept_and_it_is_said_once(tmp_path: Path) -> None:
     out, words = _program(tmp_path, RLIMIT_FSIZE=100)
     assert out == "4.0\n"

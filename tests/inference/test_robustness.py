@@ -161,7 +161,10 @@ def test_narrow_limits_are_kept_whatever_is_answered(
             _assert_sane(estimator)
 
 
-@pytest.mark.parametrize("half_width_db", [0.1, 4.0, 15.0, None])
+@pytest.mark.parametrize(
+    "half_width_db",
+    [None, *(pytest.param(d, marks=pytest.mark.thorough) for d in (0.1, 4.0, 15.0))],
+)
 def test_somebody_who_is_never_sure(half_width_db: float | None) -> None:
     estimator = ThresholdEstimator(unsure_half_width_db=half_width_db)
     for trial in range(128):
