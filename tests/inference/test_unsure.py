@@ -8,7 +8,7 @@ from firmware_py.inference.mixture.population_prior import shipped_prior
 from tests.inference.mixture.mixture_state import SimulatedEar, told_listener
 from tests.reference import AUDIOGRAM_FREQUENCIES_HZ
 
-# Monte Carlo; one such posterior against the exact one is in test_posterior.py.
+# Monte Carlo; that a width is found at all is in test_estimator.py.
 pytestmark = pytest.mark.thorough
 
 SEED = 20261101

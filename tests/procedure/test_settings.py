@@ -102,7 +102,8 @@ def test_a_step_beyond_a_range_is_refused_by_name_value_and_what_is_allowed(name
 
 @pytest.mark.parametrize("name", RANGES)
 def test_what_is_no_number_is_refused_where_one_is_wanted(name: str) -> None:
-    for value in (math.nan, math.inf, -math.inf, "12", True, False, [12], {}):
+    wrong: list[Any] = [math.nan, math.inf, -math.inf, "12", True, False, [12], {}]
+    for value in wrong:
         assert refusal(**{name: value}) == f"{name} is {value!r}; allowed are {RANGES[name][2]}"
 
 
