@@ -6,18 +6,19 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from firmware_py.inference.library import VARIABLE
+from firmware_py.inference.library import chosen_library
 from host_tools.commands.doctor.command import COLUMNS
-from host_tools.commands.doctor.findings import hint, satisfies
+from host_tools.commands.doctor.findings import hint, package, satisfies
 from host_tools.extras import remedy
 from host_tools.main import COMMANDS
-from tests.device.image.image import Image
-from tests.host.terminal import MAIN, REPO
+from tests.host.journals import GpPta
+from tests.host.terminal import REPO
 
 EXTRA: Final = (
     "distributed", "matplotlib", "mpremote", "numba", "prompt_toolkit", "pyarrow", "pyrage",
@@ -25,29 +26,43 @@ EXTRA: Final = (
 )  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def kernels_that_are_there(image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numba is one of the packages that are taken away."""
-    monkeypatch.setenv(VARIABLE, str(image.library))
+class Doctor:
+    """`gp-pta doctor` in this process, without some packages, and with these variables."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, gp_pta: GpPta) -> None:
+        self._monkeypatch = monkeypatch
+        self._gp_pta = gp_pta
+
+    def __call__(
+        self, *options: str, without: tuple[str, ...] = (), code: int = 0, **more: str
+    ) -> str:
+        for name in without:
+            self._monkeypatch.setitem(sys.modules, name, None)
+        for name, value in more.items():
+            self._monkeypatch.setenv(name, value)
+        self.look_anew()
+        found, said, errors = self._gp_pta("doctor", *options)
+        assert (found, errors) == (code, ""), said
+        return said
+
+    def found(self, **more: Any) -> dict[str, Any]:
+        findings: dict[str, Any] = json.loads(self("--json", **more))
+        return findings
+
+    def look_anew(self) -> None:
+        """Forget what was found out before."""
+        package.cache_clear()
+        chosen_library.cache_clear()
 
 
-def doctor(
-    *options: str, without: tuple[str, ...] = (), code: int = 0, cwd: Path = REPO, **more: str
-) -> str:
-    blocker = "import sys; sys.modules.update(dict.fromkeys(sys.argv.pop(1).split()))\n"
-    done = subprocess.run(
-        [sys.executable, "-c", blocker + MAIN, " ".join(without), "doctor", *options],
-        cwd=cwd, env={**os.environ, "PYTHONPATH": str(REPO), **more}, capture_output=True,
-        text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == code, (done.stdout, done.stderr)
-    assert done.stderr == ""
-    return done.stdout
-
-
-def found(*options: str, **more: Any) -> dict[str, Any]:
-    findings: dict[str, Any] = json.loads(doctor("--json", *options, **more))
-    return findings
+@pytest.fixture
+def doctor(monkeypatch: pytest.MonkeyPatch, gp_pta: GpPta) -> Iterator[Doctor]:
+    """Numba is one of the packages that are taken away: there has to be a library."""
+    if chosen_library() is None:
+        pytest.skip("there is no library of kernels here")
+    doctor = Doctor(monkeypatch, gp_pta)
+    yield doctor
+    doctor.look_anew()
 
 
 def row(said: str, name: str) -> str:
@@ -61,7 +76,7 @@ def row(said: str, name: str) -> str:
     return words.removeprefix(name).strip()
 
 
-def test_everything_is_here_where_the_tests_run() -> None:
+def test_everything_is_here_where_the_tests_run(doctor: Doctor) -> None:
     said = doctor()
 
     assert row(said, "report") == row(said, "study") == "ready"
@@ -69,7 +84,9 @@ def test_everything_is_here_where_the_tests_run() -> None:
     assert ", type:" not in said
 
 
-def test_what_is_missing_is_no_fault_and_has_the_line_that_its_command_would_say() -> None:
+def test_what_is_missing_is_no_fault_and_has_the_line_that_its_command_would_say(
+    doctor: Doctor,
+) -> None:
     said = doctor(without=EXTRA)
 
     assert row(said, "protect") == "not ready: pyrage is missing"
@@ -84,7 +101,9 @@ def test_what_is_missing_is_no_fault_and_has_the_line_that_its_command_would_say
 
 
 @pytest.mark.parametrize("without", [(), EXTRA])
-def test_it_reads_well_at_80_columns_but_for_what_is_typed(without: tuple[str, ...]) -> None:
+def test_it_reads_well_at_80_columns_but_for_what_is_typed(
+    doctor: Doctor, without: tuple[str, ...]
+) -> None:
     said = doctor(without=without).splitlines()
     typed = {remedy([name]) for name in EXTRA} | {remedy(["matplotlib", "threadpoolctl"])}
     wide = [line for line in said if len(line) > COLUMNS and line.strip() not in typed]
@@ -92,8 +111,8 @@ def test_it_reads_well_at_80_columns_but_for_what_is_typed(without: tuple[str, .
     assert [line for line in wide if not any(path in line for path in paths)] == []
 
 
-def test_as_json_it_says_the_same() -> None:
-    findings = found(without=("matplotlib", "pyrage"))
+def test_as_json_it_says_the_same(doctor: Doctor) -> None:
+    findings = doctor.found(without=("matplotlib", "pyrage"))
     commands = {command["command"]: command for command in findings["commands"]}
 
     assert list(commands) == [command.NAME for command in COMMANDS]
@@ -111,10 +130,14 @@ def test_as_json_it_says_the_same() -> None:
     assert {package["name"] for package in findings["packages"]} >= {"numpy", "pyserial", "rich"}
 
 
-def test_a_package_that_cannot_be_imported_is_a_fault(tmp_path: Path) -> None:
+def test_a_package_that_cannot_be_imported_is_a_fault(
+    doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "pyrage").mkdir()
     (tmp_path / "pyrage" / "__init__.py").write_text("raise ImportError('libc is too old')")
-    said = doctor(PYTHONPATH=f"{tmp_path}:{REPO}", code=2)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "pyrage", raising=False)
+    said = doctor(code=2)
 
     assert row(said, "protect") == "not ready: pyrage is missing"
     assert said.splitlines()[-1] == (
@@ -122,29 +145,35 @@ def test_a_package_that_cannot_be_imported_is_a_fault(tmp_path: Path) -> None:
     )
 
 
-def test_a_package_of_a_version_that_is_not_wanted_is_a_fault(tmp_path: Path) -> None:
+def test_a_package_of_a_version_that_is_not_wanted_is_a_fault(
+    doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     about = tmp_path / "rich-9.9.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: rich\nVersion: 9.9\n")
-    findings = found(PYTHONPATH=f"{tmp_path}:{REPO}", code=2)
+    monkeypatch.syspath_prepend(tmp_path)
+    findings = doctor.found(code=2)
 
     assert findings["faults"] == [f"rich: version 9.9; wanted is >=13.3: {remedy(['rich'])}"]
 
 
-def test_kernels_that_cannot_be_used_are_a_fault() -> None:
-    findings = found(GP_PTA_KERNELS="/none.so", code=2)
+def test_kernels_that_cannot_be_used_are_a_fault(doctor: Doctor) -> None:
+    findings = doctor.found(GP_PTA_KERNELS="/none.so", code=2)
     assert findings["kernels"] == "cannot be used"
     (fault,) = findings["faults"]
     assert fault.startswith("/none.so cannot be read: No such file or directory")
 
 
-def test_without_a_library_and_without_numba_there_are_no_kernels() -> None:
-    findings = found(GP_PTA_KERNELS="jit", without=("numba",), code=2)
+def test_without_a_library_and_without_numba_there_are_no_kernels(doctor: Doctor) -> None:
+    findings = doctor.found(GP_PTA_KERNELS="jit", without=("numba",), code=2)
     assert any("Numba, which compiles them, is missing" in fault for fault in findings["faults"])
 
 
-def test_places_that_cannot_be_written_are_named_with_what_follows() -> None:
-    said = doctor(cwd=Path("/proc"), XDG_CACHE_HOME="/proc/none")
+def test_places_that_cannot_be_written_are_named_with_what_follows(
+    doctor: Doctor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir("/proc")
+    said = doctor(XDG_CACHE_HOME="/proc/none")
 
     assert row(said, "the cache").startswith("/proc/none/gp-pta cannot be written: ")
     assert row(said, "this directory").startswith("/proc cannot be written: ")
@@ -152,7 +181,7 @@ def test_places_that_cannot_be_written_are_named_with_what_follows() -> None:
     assert not list(REPO.glob("tmp*")), "nothing stays of the trial"
 
 
-def test_the_emulated_board_without_its_image_is_named() -> None:
+def test_the_emulated_board_without_its_image_is_named(doctor: Doctor) -> None:
     said = doctor(MICROPYTHON_UF2="/none.uf2")
 
     assert row(said, "emulated board") == (
@@ -210,7 +239,7 @@ def test_every_package_that_a_command_asks_for_is_known() -> None:
     assert set(EXTRA) == known
 
 
-def test_what_is_to_be_typed_can_be_pasted() -> None:
+def test_what_is_to_be_typed_can_be_pasted(doctor: Doctor) -> None:
     said = doctor(without=("matplotlib",))
     typed = [line for line in said.splitlines() if line.startswith("  ") and " -m pip" in line]
     assert typed
