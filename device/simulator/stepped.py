@@ -47,6 +47,11 @@ class SteppedFirmware(Firmware):
             raise ValueError("there is no hearing aid in this world")
         return self._tuner
 
+    @property
+    def is_stopping(self) -> bool:
+        """Return whether it was told to end."""
+        return self._stopping
+
     def start(self) -> None:
         """Do what `run` does before its loop."""
         self._is_stepped = True

@@ -189,7 +189,7 @@ class World(Surroundings):
             self.carry()
             self.has_sent = False
             self.firmware.step()
-            if not (self.has_sent or self.is_anything_ready()):
+            if self.firmware.is_stopping or not (self.has_sent or self.is_anything_ready()):
                 break
         else:
             raise AssertionError(f"bytes go back and forth for ever; last told: {self.told[-5:]}")

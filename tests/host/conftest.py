@@ -2,7 +2,9 @@
 
 import pytest
 
+from host_tools.commands import demo, workbench
 from host_tools.main import main
+from tests.host.bench import Benches
 from tests.host.journals import GpPta, Refused
 
 
@@ -27,3 +29,12 @@ def refused(gp_pta: GpPta) -> Refused:
         return why
 
     return run
+
+
+@pytest.fixture
+def benches(monkeypatch: pytest.MonkeyPatch) -> Benches:
+    """Have `demo` and `workbench` start everything in this process."""
+    benches = Benches()
+    for command in (demo, workbench):
+        monkeypatch.setattr(command, "started", benches.started)
+    return benches

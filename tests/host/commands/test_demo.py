@@ -1,4 +1,4 @@
-"""The demonstration, from the command line, with all its processes."""
+"""The demonstration, from the command line: in this process, and once with all of its own."""
 
 import fcntl
 import json
@@ -9,9 +9,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import pytest
 
@@ -28,9 +29,21 @@ from host_tools.errors import HostError
 from host_tools.main import main, parser
 from host_tools.processes import Operator
 from tests.firmware.world import asked_again_though_answered, result_of
+from tests.host.bench import Benches
+from tests.host.journals import GpPta
 
 REPO: Final = Path(__file__).parents[3]
 WAIT_S_MAX: Final = 120.0  # on a very busy machine
+
+
+class Said(NamedTuple):
+    """What a demonstration has said."""
+
+    stdout: str
+    stderr: str
+
+
+Demo = Callable[..., Said]
 ANSWER: Final = re.compile(r"^ +\d+  (left|right) ", re.MULTILINE)
 
 
@@ -39,23 +52,37 @@ def command(*arguments: str | Path) -> list[str]:
     return [*words, *map(str, arguments)]
 
 
-def demo(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+def in_processes(*arguments: str | Path, code: int = 0) -> Said:
     done = subprocess.run(
         command(*arguments), cwd=REPO, capture_output=True, text=True, timeout=WAIT_S_MAX,
         check=False,
     )  # fmt: skip
     assert done.returncode == code, (done.stdout, done.stderr)
     assert "Traceback" not in done.stderr
-    return done
+    return Said(done.stdout, done.stderr)
 
 
-def summary_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+@pytest.fixture
+def demo(benches: Benches, gp_pta: GpPta) -> Demo:
+    """Return what runs a demonstration in this process."""
+
+    def run(*arguments: str | Path, code: int = 0) -> Said:
+        found, *said = gp_pta("demo", "--json", *arguments)
+        assert found == code, said
+        return Said(*said)
+
+    return run
+
+
+def summary_of(done: Said) -> dict[str, Any]:
     summary: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     assert set(summary) == {"journal", "trials", "rmse_db", "replay_identical", "seconds"}
     return summary
 
 
-def test_both_ears_are_measured_well_with_few_tones_and_replayed(tmp_path: Path) -> None:
+def test_both_ears_are_measured_well_with_few_tones_and_replayed(
+    demo: Demo, tmp_path: Path
+) -> None:
     done = demo("--audiogram", "S2", "--seed", "3", "--out", tmp_path)
     summary = summary_of(done)
 
@@ -72,7 +99,7 @@ def test_both_ears_are_measured_well_with_few_tones_and_replayed(tmp_path: Path)
     assert done.stderr == ""
 
 
-def test_a_listener_with_two_buttons_is_measured_and_shown(tmp_path: Path) -> None:
+def test_a_listener_with_two_buttons_is_measured_and_shown(demo: Demo, tmp_path: Path) -> None:
     done = demo(
         "--audiogram", "N4", "--ear", "left", "--unsure-half-width", "3", "--seed", "2",
         "--out", tmp_path,
@@ -90,7 +117,7 @@ def test_a_listener_with_two_buttons_is_measured_and_shown(tmp_path: Path) -> No
     assert f"{ear['tones']} tones ({ear['tones_unsure']} answered unsure) from" in done.stdout
 
 
-def test_why_an_ear_ended_is_said_and_so_is_how_sure_it_is(tmp_path: Path) -> None:
+def test_why_an_ear_ended_is_said_and_so_is_how_sure_it_is(demo: Demo, tmp_path: Path) -> None:
     done = demo("--audiogram", "S2", "--ear", "left", "--out", tmp_path)
     (ear,) = result_of(tmp_path / "session-000001.journal")["ears"]
     widths = [f"{(t['high_db_hl'] - t['low_db_hl']) / 2:5.1f}" for t in ear["thresholds"]]
@@ -104,7 +131,7 @@ def test_why_an_ear_ended_is_said_and_so_is_how_sure_it_is(tmp_path: Path) -> No
 
 
 def test_on_a_terminal_ears_have_their_colours_and_what_is_uncalibrated_is_a_warning(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -119,16 +146,17 @@ def test_on_a_terminal_ears_have_their_colours_and_what_is_uncalibrated_is_a_war
     assert "\x1b[1;33mUNCALIBRATED: levels are nominal\x1b[0m\n" in said
 
 
-def test_a_picture_that_cannot_be_written_in_the_end_is_named(tmp_path: Path) -> None:
+def test_a_picture_that_cannot_be_written_in_the_end_is_named(demo: Demo, tmp_path: Path) -> None:
     done = demo("--ear", "left", "--out", tmp_path, "--picture", "/proc/x.svg", code=2)
 
     assert done.stderr == "gp-pta: /proc/x.svg cannot be written: No such file or directory\n"
 
 
 def test_without_a_place_for_it_the_journal_stays_where_the_summary_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
     done = demo("--ear", "left", "--lapse-rate", "1")
     journal = Path(summary_of(done)["journal"])
 
@@ -169,7 +197,7 @@ class FakeOperator:
 
 
 def test_what_the_emulated_board_lacks_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MICROPYTHON_UF2", "/none.uf2")
     done = demo("--board", "emulated", "--speed", "1", "--out", tmp_path, code=2)
@@ -222,9 +250,8 @@ def test_what_the_firmware_refuses_at_the_beginning_is_passed_on(refused: str) -
         begun("--unsure-half-width", "2", "--sex", "F", refused=refused)
 
 
-@pytest.mark.parametrize("buttons", [[], ["--unsure-half-width", "4"]], ids=["one", "two"])
-def test_a_firmware_that_is_killed_now_and_then(buttons: list[str], tmp_path: Path) -> None:
-    done = demo("--audiogram", "N4", "--ear", "left", "--kill", "3", "--out", tmp_path, *buttons)
+def check_kills(done: Said, two_buttons: bool) -> None:
+    """Check what came of one whose firmware was killed three times."""
     journal = Path(summary_of(done)["journal"])
 
     assert done.stdout.count("started again") == 3
@@ -232,11 +259,28 @@ def test_a_firmware_that_is_killed_now_and_then(buttons: list[str], tmp_path: Pa
     assert len(goes_on) >= 2, "unless it was over by then"
     assert replay_journal(journal).code == IDENTICAL
     assert result_of(journal)["outcome"] == "complete"
-    assert (result_of(journal)["ears"][0]["tones_unsure"] > 3) == bool(buttons)
+    assert (result_of(journal)["ears"][0]["tones_unsure"] > 3) == two_buttons
     assert asked_again_though_answered(journal) == []
 
 
-def test_a_demonstration_that_is_killed_leaves_nobody_and_is_gone_on_with(tmp_path: Path) -> None:
+KILLED: Final = ("--audiogram", "N4", "--ear", "left", "--kill", "3")
+
+
+def test_a_firmware_that_is_killed_now_and_then(tmp_path: Path) -> None:
+    """The whole demonstration, as its three processes."""
+    check_kills(in_processes(*KILLED, "--out", tmp_path), two_buttons=False)
+
+
+def test_a_firmware_with_two_buttons_that_is_killed_now_and_then(
+    demo: Demo, tmp_path: Path
+) -> None:
+    done = demo(*KILLED, "--out", tmp_path, "--unsure-half-width", "4")
+    check_kills(done, two_buttons=True)
+
+
+def test_a_demonstration_that_is_killed_leaves_nobody_and_is_gone_on_with(
+    demo: Demo, tmp_path: Path
+) -> None:
     with subprocess.Popen(
         command("--audiogram", "N4", "--ear", "left", "--out", tmp_path),
         cwd=REPO, stdout=subprocess.PIPE, text=True,
@@ -274,7 +318,7 @@ def children_of(parent: int) -> list[int]:
     return found
 
 
-def wait_for_the_end_of(processes: list[int]) -> None:
+def wait_for_the_end_of(processes: Iterable[int]) -> None:
     """They are told by the kernel that their parent is no more."""
     until_s = time.monotonic() + WAIT_S_MAX
     for process in processes:
@@ -291,18 +335,19 @@ def is_running(process: int) -> bool:
     return status.rpartition(")")[2].split()[0] != "Z"
 
 
-def test_a_listener_who_never_answers_has_no_thresholds(tmp_path: Path) -> None:
+def test_a_listener_who_never_answers_has_no_thresholds(demo: Demo, tmp_path: Path) -> None:
     done = demo("--lapse-rate", "1", "--ear", "left", "--out", tmp_path)
     assert summary_of(done)["rmse_db"] is None
     assert "no tone was ever answered: check earphones and button" in done.stdout
     assert "no-response" in done.stdout
 
 
+@pytest.mark.thorough
 def test_what_the_firmware_says_when_it_ends_is_passed_on(tmp_path: Path) -> None:
     lock = os.open(tmp_path / "firmware.lock", os.O_CREAT | os.O_RDWR)
     fcntl.flock(lock, fcntl.LOCK_EX)
     try:
-        done = demo("--out", tmp_path, code=2)
+        done = in_processes("--out", tmp_path, code=2)
     finally:
         os.close(lock)
     assert done.stderr == (
@@ -311,6 +356,7 @@ def test_what_the_firmware_says_when_it_ends_is_passed_on(tmp_path: Path) -> Non
     )
 
 
+@pytest.mark.thorough
 def test_an_interrupted_demonstration_ends_with_the_code_for_that(tmp_path: Path) -> None:
     with subprocess.Popen(
         command("--ear", "left", "--out", tmp_path), cwd=REPO, text=True,

@@ -1,5 +1,9 @@
-"""`gp-pta workbench`, typed by hand, from a pipe, and killed; and `gp-pta cable`."""
+"""`gp-pta workbench`: from a pipe, in this process; by hand, with all of its own; and killed.
 
+And `gp-pta cable`.
+"""
+
+import io
 import os
 import re
 import select
@@ -15,26 +19,43 @@ from typing import Final
 import pytest
 import serial
 
+from host_tools.commands import workbench
+from host_tools.commands.console import command as console
 from host_tools.commands.replay.codes import IDENTICAL, UNFINISHED
 from host_tools.commands.replay.command import replay_journal
 from host_tools.commands.sessions.entry import entry_of
 from host_tools.main import main
+from tests.host.bench import Benches, Device
 from tests.host.commands.test_demo import children_of, wait_for_the_end_of
+from tests.host.journals import GpPta, Refused
 from tests.host.terminal import MAIN, REPO, WAIT_S_MAX, Person, at_a_terminal
 
 HINT: Final = "^D ends"
 JOURNAL: Final = "session-000001.journal"
 
 
-def piped(data: Path, text: str, *options: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN, "workbench", "--data", str(data), "--speed", "100", *options],
-        cwd=REPO, input=text, capture_output=True, text=True, timeout=WAIT_S_MAX, check=False,
-        errors="surrogateescape",
-    )  # fmt: skip
-    assert done.returncode == code, (done.stdout, done.stderr)
-    assert "Traceback" not in done.stderr
-    return done
+class Piped:
+    """`gp-pta workbench` in this process, with a script at its standard input."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, gp_pta: GpPta, benches: Benches) -> None:
+        self._monkeypatch = monkeypatch
+        self._gp_pta = gp_pta
+        self.benches = benches
+        monkeypatch.setattr(console, "POLL_S", 0.001)  # between two looks at what costs no time
+        monkeypatch.setattr(workbench, "POLL_S", 0.001)
+
+    def __call__(self, data: Path, text: str, *options: str, code: int = 0) -> tuple[str, str]:
+        """Return standard output and standard error."""
+        octets = io.BytesIO(text.encode(errors="surrogateescape"))
+        self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(octets, encoding="utf-8"))
+        found, *said = self._gp_pta("workbench", "--data", data, "--speed", 100, *options)
+        assert found == code, said
+        return said[0], said[1]
+
+
+@pytest.fixture
+def piped(monkeypatch: pytest.MonkeyPatch, gp_pta: GpPta, benches: Benches) -> Piped:
+    return Piped(monkeypatch, gp_pta, benches)
 
 
 @contextmanager
@@ -64,61 +85,66 @@ def firmware_among(processes: list[int]) -> int:
 
 
 def test_a_test_from_a_pipe_is_waited_for_and_only_the_console_is_on_standard_output(
+    piped: Piped,
     tmp_path: Path,
 ) -> None:
     data = tmp_path / "new"
-    done = piped(data, "SESS:STAR LEFT,SEED=7\n", "--audiogram", "S2")
-    said = done.stdout.splitlines()
+    out, err = piped(data, "SESS:STAR LEFT,SEED=7\n", "--audiogram", "S2")
+    said = out.splitlines()
 
     assert "! session-over session=1" in said
     assert [line for line in said if not line.startswith("! ")] == ["OK"]
     assert replay_journal(data / JOURNAL).code == IDENTICAL
     assert entry_of(data / JOURNAL).outcome == "complete"
-    assert f"{data / JOURNAL}: complete\n" in done.stderr
-    assert f"  next: gp-pta report {data / JOURNAL} -o session-000001.html\n" in done.stderr
+    assert f"{data / JOURNAL}: complete\n" in err
+    assert f"  next: gp-pta report {data / JOURNAL} -o session-000001.html\n" in err
 
 
-def test_a_refused_line_is_in_the_exit_code_and_an_exit_ends_the_lines(tmp_path: Path) -> None:
-    done = piped(tmp_path, "NONSENSE\nsyst:exit?\n:SYSTem:EXIT\n*IDN?\n", code=1)
+def test_a_refused_line_is_in_the_exit_code_and_an_exit_ends_the_lines(
+    piped: Piped, tmp_path: Path
+) -> None:
+    out, err = piped(tmp_path, "NONSENSE\nsyst:exit?\n:SYSTem:EXIT\n*IDN?\n", code=1)
 
-    assert [line[:11] for line in done.stdout.splitlines()] == ["ERROR -113,"] * 2 + ["OK"]
-    assert "journal" not in done.stderr
+    assert [line[:11] for line in out.splitlines()] == ["ERROR -113,"] * 2 + ["OK"]
+    assert "journal" not in err
 
 
-def test_a_paused_test_is_not_waited_for_and_is_gone_on_with(tmp_path: Path) -> None:
-    done = piped(tmp_path, "SESS:STAR LEFT,SEED=7\nSESS:PAUS\n", "--audiogram", "S2")
+def test_a_paused_test_is_not_waited_for_and_is_gone_on_with(piped: Piped, tmp_path: Path) -> None:
+    out, err = piped(tmp_path, "SESS:STAR LEFT,SEED=7\nSESS:PAUS\n", "--audiogram", "S2")
     assert replay_journal(tmp_path / JOURNAL).code == UNFINISHED
-    assert f"{tmp_path / JOURNAL}: unfinished\n" in done.stderr
+    assert f"{tmp_path / JOURNAL}: unfinished\n" in err
     again = f"gp-pta workbench --audiogram S2 --speed 100 --data {tmp_path}"
-    assert f"  to go on: {again}\n" in done.stderr, "the same listener"
+    assert f"  to go on: {again}\n" in err, "the same listener"
 
-    done = piped(tmp_path, "SESS:CONT\n")
-    assert f"going on with the unfinished test in {tmp_path}\n" in done.stderr
-    assert "! session-over session=1" in done.stdout
+    out, err = piped(tmp_path, "SESS:CONT\n")
+    assert f"going on with the unfinished test in {tmp_path}\n" in err
+    assert "! session-over session=1" in out
     assert replay_journal(tmp_path / JOURNAL).code == IDENTICAL
 
 
-def test_what_is_typed_and_answered_comes_through_as_it_is(tmp_path: Path) -> None:
+def test_what_is_typed_and_answered_comes_through_as_it_is(piped: Piped, tmp_path: Path) -> None:
     """A name in any script, a byte that is no text, and a drawing with its blanks."""
-    done = piped(tmp_path, "SESS:STAR LEFT,ID=Zoë\nSESS:ABOR\nSESS:LIST?\nAUD\nID=\udcff\n", code=1)
+    out, _ = piped(
+        tmp_path, "SESS:STAR LEFT,ID=Zoë\nSESS:ABOR\nSESS:LIST?\nAUD\nID=\udcff\n", code=1
+    )
 
-    assert re.search(r"^1,aborted,[^,]*,left,Zoë$", done.stdout, re.MULTILINE)
-    rows = [line for line in done.stdout.splitlines() if re.match(" *[0-9-]+ [.|]", line)]
+    assert re.search(r"^1,aborted,[^,]*,left,Zoë$", out, re.MULTILINE)
+    rows = [line for line in out.splitlines() if re.match(" *[0-9-]+ [.|]", line)]
     assert {line.index(" .") if " ." in line else line.index(" |") for line in rows} == {5}
-    assert "0xFF" in done.stdout
+    assert "0xFF" in out
 
 
-def test_a_second_button_is_set_for_the_test(tmp_path: Path) -> None:
-    done = piped(
+def test_a_second_button_is_set_for_the_test(piped: Piped, tmp_path: Path) -> None:
+    out, err = piped(
         tmp_path, "SESS:STAR LEFT,SEED=2\n", "--unsure-half-width", "3", "--audiogram", "N4"
     )
 
-    assert "SETT unsure_button,true: OK\n" in done.stderr
-    assert "heard=unsure" in done.stdout
+    assert "SETT unsure_button,true: OK\n" in err
+    assert "heard=unsure" in out
 
 
-def test_what_to_type_by_hand_has_the_options_that_were_given(tmp_path: Path) -> None:
-    said = piped(tmp_path, "", "--audiogram", "S2", "--seed", "3").stderr.splitlines()
+def test_what_to_type_by_hand_has_the_options_that_were_given(piped: Piped, tmp_path: Path) -> None:
+    said = piped(tmp_path, "", "--audiogram", "S2", "--seed", "3")[1].splitlines()
     by_hand = said[said.index("The same by hand, each in a terminal of its own:") + 1 :][:4]
 
     assert [line.partition("#")[0].strip() for line in by_hand] == [
@@ -129,66 +155,83 @@ def test_what_to_type_by_hand_has_the_options_that_were_given(tmp_path: Path) ->
     ]
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--speed", "0"], "--speed is 0; allowed is 0.1 to 1000"),
-        (["--data", "/proc/none"], "data directory '/proc/none' cannot be written"),
-    ],
-)
-def test_what_is_not_allowed_is_named(tmp_path: Path, options: list[str], words: str) -> None:
-    errors = piped(tmp_path, "", *options, code=2).stderr
-    assert errors.splitlines()[-1].startswith("gp-pta: ")
-    assert words in errors.splitlines()[-1]
+def test_what_is_not_allowed_is_named(refused: Refused, tmp_path: Path) -> None:
+    why = refused("workbench", "--data", tmp_path, "--speed", 0)
+    assert why == "gp-pta: --speed is 0; allowed is 0.1 to 1000\n"
 
 
-def test_a_data_directory_that_is_in_use_is_named_and_its_journals_are_not(tmp_path: Path) -> None:
-    with at_a_bench(tmp_path) as person:
-        begins_a_test(person)
-        errors = piped(tmp_path, "", code=2).stderr
-    assert "is in use by another firmware" in errors.splitlines()[-1]
-    assert JOURNAL not in errors
+def test_a_firmware_that_is_killed_ends_a_script(piped: Piped, tmp_path: Path) -> None:
+    def prepare(device: Device) -> None:
+        device.when_said = ("! answer", device.kill)
 
+    piped.benches.prepare = prepare
+    _, errors = piped(tmp_path, "SESS:STAR LEFT,SEED=7\n", code=2)
 
-def test_a_firmware_that_is_killed_ends_a_script(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", MAIN, "workbench", "--data", str(tmp_path), "--speed", "10"],
-        cwd=REPO, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    ) as process:  # fmt: skip
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write("SESS:STAR LEFT,SEED=7\n")
-        process.stdin.flush()
-        while "! answer" not in process.stdout.readline():
-            assert process.poll() is None
-        children = children_of(process.pid)
-        os.kill(firmware_among(children), signal.SIGKILL)
-        _, errors = process.communicate(timeout=WAIT_S_MAX)
-
-    assert process.returncode == 2
     assert errors.endswith(
         f"{tmp_path / JOURNAL}: unfinished\n"
-        f"  to go on: gp-pta workbench --speed 10 --data {tmp_path}\n"
+        f"  to go on: gp-pta workbench --speed 100 --data {tmp_path}\n"
         "gp-pta: the firmware was killed\n"
     )
-    wait_for_the_end_of(children)
+
+
+def test_who_ends_the_bench_finds_the_test_kept(piped: Piped, tmp_path: Path) -> None:
+    """As `kill`, and the system before it goes down, do."""
+
+    def prepare(device: Device) -> None:
+        device.when_said = ("! answer", lambda: signal.raise_signal(signal.SIGTERM))
+
+    piped.benches.prepare = prepare
+    with pytest.raises(SystemExit) as ended:
+        piped(tmp_path, "SESS:STAR LEFT,SEED=7\n")
+
+    assert ended.value.code == 128 + signal.SIGTERM
+    assert entry_of(tmp_path / JOURNAL).outcome == "unfinished"
+    (device,) = piped.benches.devices
+    assert device.has_ended()
 
 
 # By hand
 
 
-@pytest.mark.parametrize("without", [False, True])
-def test_a_person_types_at_once_and_sees_what_happens(tmp_path: Path, without: bool) -> None:
+def refused_by_the_firmware(data: Path) -> str:
+    """Return what is said last by a script's bench whose firmware does not start."""
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN, "workbench", "--data", str(data), "--speed", "100"],
+        cwd=REPO, input="", capture_output=True, text=True, timeout=WAIT_S_MAX, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr
+    assert JOURNAL not in done.stderr
+    return done.stderr.splitlines()[-1]
+
+
+@pytest.mark.thorough
+def test_a_data_directory_that_cannot_be_had_is_named_and_its_journals_are_not(
+    tmp_path: Path,
+) -> None:
+    said = refused_by_the_firmware(Path("/proc/none"))
+    assert said.startswith("gp-pta: ")
+    assert "data directory '/proc/none' cannot be written" in said
+    with at_a_bench(tmp_path) as person:
+        begins_a_test(person)
+        assert "is in use by another firmware" in refused_by_the_firmware(tmp_path)
+
+
+@pytest.mark.parametrize("without", [False, pytest.param(True, marks=pytest.mark.thorough)])
+def test_a_person_types_at_once_and_a_firmware_that_is_killed_is_started_again(
+    tmp_path: Path, without: bool
+) -> None:
     data = tmp_path / "data"
     with at_a_bench(data, without=without) as person:
         person.type("*IDN?\r")
-        at = person.sees("GP-PTA,fitting device", len(person.seen))
-        person.type("sess:star left,seed=7\r")
+        person.sees("GP-PTA,fitting device", len(person.seen))
+        killed = begins_a_test(person)
+        os.kill(firmware_among(killed), signal.SIGKILL)
+        at = person.sees("the firmware was killed; started again")
         person.sees("! session-over session=1", at)
         children = children_of(person.process.pid)
-        person.type("SYST:EXIT\r")
-        assert person.sees_the_end() == 0
-        wait_for_the_end_of(children)
+        assert person.ends_at("\x04") == 0
+        wait_for_the_end_of({*killed, *children})
 
     assert len(children) == 2, "board and firmware"
     assert replay_journal(data / JOURNAL).code == IDENTICAL
@@ -198,32 +241,21 @@ def test_a_person_types_at_once_and_sees_what_happens(tmp_path: Path, without: b
     assert "Traceback" not in person.seen
 
 
-def test_ctrl_d_ends_a_test_that_is_gone_on_with(tmp_path: Path) -> None:
+@pytest.mark.thorough
+def test_ctrl_d_ends_a_test_that_is_gone_on_with(piped: Piped, tmp_path: Path) -> None:
     with at_a_bench(tmp_path, "--speed", "10") as person:
         children = begins_a_test(person)
+        at = len(person.seen)
         person.type("half a line\x03")  # ^C takes it back
-        time.sleep(0.2)
-        person.type("\x04")
-        assert person.sees_the_end() == 0
+        person.sees("half a line", at)
+        assert person.ends_at("\x04") == 0
         wait_for_the_end_of(children)
     assert entry_of(tmp_path / JOURNAL).outcome == "unfinished"
 
-    assert "! session-over session=1" in piped(tmp_path, "").stdout
+    assert "! session-over session=1" in piped(tmp_path, "")[0]
 
 
-@pytest.mark.parametrize("without", [False, True])
-def test_a_firmware_that_is_killed_is_started_again(tmp_path: Path, without: bool) -> None:
-    data = tmp_path / "data"
-    with at_a_bench(data, without=without) as person:
-        os.kill(firmware_among(begins_a_test(person)), signal.SIGKILL)
-        at = person.sees("the firmware was killed; started again")
-        person.sees("! session-over session=1", at)
-        assert person.ends_at("\x04") == 0
-
-    assert replay_journal(data / JOURNAL).code == IDENTICAL
-    assert "Traceback" not in person.seen
-
-
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", ["SIGKILL", "SIGTERM", "SIGHUP", "hung up"])
 def test_a_bench_that_is_killed_leaves_nobody(tmp_path: Path, how: str) -> None:
     with at_a_bench(tmp_path, "--speed", "10") as person:
@@ -273,6 +305,7 @@ def test_a_cable_carries_every_byte_both_ways_and_outlives_its_users() -> None:
                 assert one.read(256) == every[::-1]
 
 
+@pytest.mark.thorough
 def test_what_is_too_much_for_a_cable_waits_and_is_not_lost() -> None:
     much = os.urandom(1_000_000)
     with cable() as (end, far), serial.Serial(end, write_timeout=0) as one:
@@ -287,6 +320,7 @@ def test_what_is_too_much_for_a_cable_waits_and_is_not_lost() -> None:
             assert other.read(sent) == much[:sent]
 
 
+@pytest.mark.thorough
 def test_by_hand_with_a_cable_as_the_workbench_says(tmp_path: Path) -> None:
     """The four lines, each a process: no other program is needed."""
     run = [sys.executable, "-m"]

@@ -1,0 +1,167 @@
+"""Board, listener and firmware in the test's process, in place of processes joined by ptys."""
+
+import argparse
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from device.simulator.clock import microseconds
+from device.simulator.listener import Listener
+from device.simulator.world import World
+from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
+from firmware_py.configuration import Configuration
+from host_tools.patience import Wait
+from host_tools.processes import ConsoleLine, FirmwareProcess, Simulator
+from host_tools.simulation import Started, listener_of
+
+# How long a look at the console takes at most that waits for nothing: while there is a test it goes
+# on until something is said, and without one an operator may be slow.
+LOOK_AT_TEST_S: Final = 10.0
+LOOK_S: Final = 0.02
+
+
+class Board(Simulator):
+    """The port of a board that is not served anywhere."""
+
+    port = "/dev/tone-generator"
+
+    def __init__(self) -> None:
+        """Start nothing."""
+
+    def work_s(self) -> float:
+        return 0.0
+
+
+class Device(FirmwareProcess):
+    """A firmware that goes on whenever somebody looks at its console, in no time.
+
+    Two threads may use it: who types, and who reads.
+
+    Attributes
+    ----------
+    world : World
+    when_said : tuple of str and callable, optional
+        What happens, once, when the console has said these words.
+    """
+
+    def __init__(
+        self,
+        data: Path,
+        listener: Listener,
+        configuration: Configuration | None = None,
+        calibration: CalibrationOnFile = NO_CALIBRATION,
+    ) -> None:
+        self.world = World(data, listener, configuration=configuration, calibration=calibration)
+        self.kills = 0
+        self.when_said: tuple[str, Callable[[], object]] | None = None
+        self.lock = threading.RLock()
+        self._is_there, self._was_killed = True, False
+
+    def work_s(self) -> float:
+        return 0.0
+
+    def wait_for(self, what: str) -> Wait:
+        return Wait("the firmware", what, self.work_s)
+
+    def hear(self, wait: Wait) -> None:
+        """It says nothing but at its console."""
+
+    def kill(self) -> bool:
+        with self.lock:
+            if not self._is_there:
+                return False
+            self._was_killed = True
+            self.end()
+            return True
+
+    def has_ended(self) -> bool:
+        return not self._is_there
+
+    def restart_if_killed(self) -> bool:
+        with self.lock:
+            if not self._was_killed:
+                return False
+            self.kills += 1
+            self.world.restart()
+            self._is_there, self._was_killed = True, False
+            return True
+
+    def wait(self) -> int:
+        with self.lock:
+            while self._is_there:
+                self._step()
+            return 0
+
+    def end(self) -> None:
+        with self.lock:
+            if self._is_there:
+                self._is_there = False
+                self.world.close()
+
+    def type(self, octets: bytes) -> None:
+        """Have somebody type this; it is lost if there is no firmware."""
+        with self.lock:
+            if self._is_there:
+                self.world.console.incoming += octets
+
+    def said(self, seconds: float) -> str:
+        """Go on until something is said, or so much time has passed; return whole lines."""
+        with self.lock:
+            if seconds == 0.0:
+                seconds = LOOK_S if self.world.runner.session is None else LOOK_AT_TEST_S
+            until_us = self.world.clock.us + microseconds(seconds)
+            while self._is_there and not self.world.heard and self.world.clock.us < until_us:
+                self._step()
+            heard, self.world.heard = self.world.heard, ""
+            if self.when_said and self.when_said[0] in heard:
+                happen, self.when_said = self.when_said[1], None
+                happen()
+            return heard
+
+    def _step(self) -> None:
+        self.world.step()
+        if self.world.firmware.is_stopping:
+            self.end()
+
+
+class Cable(ConsoleLine):
+    """The operator's end of a cable to such a firmware."""
+
+    port = "/dev/console"
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self._unread: deque[str] = deque()
+
+    def send(self, line: str | bytes) -> None:
+        self._device.type((line.encode() if isinstance(line, str) else line) + b"\n")
+
+    def lines(self, timeout_s: float) -> Iterator[str]:
+        if not self._unread:
+            self._unread += self._device.said(timeout_s).splitlines()
+        while self._unread:
+            yield self._unread.popleft()
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+class Benches:
+    """What `demo` and `workbench` start in a test; `prepare` is given each firmware first."""
+
+    def __init__(self) -> None:
+        self.prepare: Callable[[Device], None] = lambda _: None
+        self.devices: list[Device] = []
+
+    @contextmanager
+    def started(self, arguments: argparse.Namespace, data: Path, *_: object) -> Iterator[Started]:
+        device = Device(data, listener_of(arguments))
+        self.devices.append(device)
+        self.prepare(device)
+        try:
+            yield Started(Board(), Cable(device), device)
+        finally:
+            device.end()
