@@ -37,7 +37,7 @@ class ReadPdf:
         """Return how many there are."""
         return len(self._reader.pages)
 
-    @property
+    @cached_property
     def text(self) -> str:
         """Return its words, with one space between any two."""
         return " ".join(" ".join(page.extract_text() for page in self._reader.pages).split())

@@ -219,7 +219,7 @@ def test_what_is_waited_for_in_vain_ends_when_the_port_is_gone(
     class Hangup(io.StringIO):
         """A script that ends with somebody pulling the cable."""
 
-        def __next__(self) -> str:
+        def __next__(self) -> str:  # type: ignore[override]
             served.stop()
             raise StopIteration
 
