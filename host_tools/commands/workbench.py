@@ -134,7 +134,7 @@ class _Bench:
             _say("the firmware was killed; started again")
 
     def _talk(self) -> int:
-        end = _OperatorsEnd(self._cable, self._firmware)
+        end = OperatorsEnd(self._cable, self._firmware)
         with closing(Talk(end, say, self._wake_operator)) as talk:
             talk.wake()
             if self._interactive:
@@ -169,7 +169,7 @@ class _Bench:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
-class _OperatorsEnd(Port):
+class OperatorsEnd(Port):
     """The operator's end of the cable as a port that is lost when the firmware ends."""
 
     is_open = True

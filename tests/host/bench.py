@@ -6,13 +6,20 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Final
 
+import pytest
+
+from device.simulator.aid import SimulatedAid
 from device.simulator.clock import microseconds
 from device.simulator.listener import Listener
 from device.simulator.world import World
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
 from firmware_py.configuration import Configuration
+from host_tools.commands.console import command as console
+from host_tools.commands.console.command import Talk
+from host_tools.commands.workbench import OperatorsEnd
 from host_tools.patience import Wait
 from host_tools.processes import ConsoleLine, FirmwareProcess, Simulator
 from host_tools.simulation import Started, listener_of
@@ -53,8 +60,11 @@ class Device(FirmwareProcess):
         listener: Listener,
         configuration: Configuration | None = None,
         calibration: CalibrationOnFile = NO_CALIBRATION,
+        aid: SimulatedAid | None = None,
     ) -> None:
-        self.world = World(data, listener, configuration=configuration, calibration=calibration)
+        self.world = World(
+            data, listener, configuration=configuration, calibration=calibration, aid=aid
+        )
         self.kills = 0
         self.when_said: tuple[str, Callable[[], object]] | None = None
         self.lock = threading.RLock()
@@ -149,6 +159,24 @@ class Cable(ConsoleLine):
         """There is nothing to close."""
 
 
+@contextmanager
+def talks_with(
+    device: Device, command: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """Have the conversations that a command opens, whatever the port, be with this device."""
+
+    def talk(_url: str, show: Callable[[str], None]) -> Talk:
+        return Talk(OperatorsEnd(Cable(device), device), show)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(command, "Talk", talk)
+        patch.setattr(console, "POLL_S", 0.001)  # between two looks at what costs no time
+        try:
+            yield
+        finally:
+            device.end()
+
+
 class Benches:
     """What `demo` and `workbench` start in a test; `prepare` is given each firmware first."""
 
@@ -157,8 +185,11 @@ class Benches:
         self.devices: list[Device] = []
 
     @contextmanager
-    def started(self, arguments: argparse.Namespace, data: Path, *_: object) -> Iterator[Started]:
-        device = Device(data, listener_of(arguments))
+    def started(
+        self, arguments: argparse.Namespace, data: Path, _tell: object, hearing_aid: str = ""
+    ) -> Iterator[Started]:
+        aid = SimulatedAid() if hearing_aid else None
+        device = Device(data, listener_of(arguments), aid=aid)
         self.devices.append(device)
         self.prepare(device)
         try:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from host_tools import fitting
 from host_tools.commands import demo, workbench
 from host_tools.main import main
 from tests.host.bench import Benches
@@ -33,8 +34,8 @@ def refused(gp_pta: GpPta) -> Refused:
 
 @pytest.fixture
 def benches(monkeypatch: pytest.MonkeyPatch) -> Benches:
-    """Have `demo` and `workbench` start everything in this process."""
+    """Have `demo`, also where it fits an aid, and `workbench` start everything in this process."""
     benches = Benches()
-    for command in (demo, workbench):
+    for command in (demo, fitting, workbench):
         monkeypatch.setattr(command, "started", benches.started)
     return benches

@@ -2,9 +2,8 @@
 
 import datetime
 import re
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,18 +11,21 @@ import pytest
 
 from device.calibration.measurement import Point
 from device.calibration.retspl import reference_levels
-from device.simulator.serve import raw_pty
+from device.simulator.world import World
 from firmware_py.calibration.file import read_calibration
+from firmware_py.calibration.in_force import load_calibration
 from firmware_py.calibration.levels import FREQUENCIES_HZ
+from firmware_py.configuration import Configuration, read_configuration
 from firmware_py.console.pin import PinHash
 from firmware_py.journal import read_journal
-from host_tools.commands.cable import carry
+from host_tools.commands.calibrate import guide
 from host_tools.commands.calibrate.command import calibrate
 from host_tools.commands.calibrate.readings import Readings, kept_beside
 from host_tools.errors import HostError
 from host_tools.main import parser
 from tests.calibration.calibrations import SENSITIVITY, file_text
-from tests.firmware.rig import Rig
+from tests.firmware.world import a_listener
+from tests.host.bench import Device, talks_with
 from tests.host.journals import Refused
 
 TODAY: Final = datetime.date(2026, 5, 6)
@@ -42,38 +44,29 @@ PIN: Final = "271828"
 QUESTION: Final = re.compile(r"(left|right) (\d+) Hz at (-?\d+) dBFS, dB SPL: ")
 
 
-@contextmanager
-def cable() -> Iterator[tuple[str, str]]:
-    """Give the two ends of a cable, as `gp-pta cable` does."""
-    stop = threading.Event()
-    with raw_pty() as (one, near), raw_pty() as (other, far):
-        thread = threading.Thread(target=carry, args=(one, other, stop))
-        thread.start()
-        try:
-            yield near, far
-        finally:
-            stop.set()
-            thread.join()
+Devices = Callable[..., AbstractContextManager[Device]]
 
 
-@contextmanager
-def device(directory: Path, *options: str) -> Iterator[tuple[Rig, str]]:
-    """Give a firmware with a simulated board, and the port of its console."""
-    with Rig(directory) as rig, cable() as (near, far):
-        rig.plug(rig.served.port, near)
-        try:
-            rig.start(*options).first_line()
-            yield rig, far
-        finally:
-            if rig.process is not None:
-                rig.process.close()
+@pytest.fixture
+def device(monkeypatch: pytest.MonkeyPatch) -> Devices:
+    """Return what gives a firmware with a simulated board, with which `calibrate` talks."""
+    monkeypatch.setattr(guide, "POLL_S", 0.001)
+
+    @contextmanager
+    def given(directory: Path, pin: str = "") -> Iterator[Device]:
+        hashed = PinHash.of(pin, bytes(16)) if pin else None
+        device = Device(directory, a_listener("S2"), Configuration(pin=hashed))
+        with talks_with(device, guide, monkeypatch):
+            yield device
+
+    return given
 
 
 class Technician:
     """Answers with what the meter shows: the true sensitivity, and the tone that really sounds."""
 
-    def __init__(self, rig: Rig, answers: dict[str, list[str]] | None = None) -> None:
-        self._rig = rig
+    def __init__(self, device: Device, answers: dict[str, list[str]] | None = None) -> None:
+        self._board = device.world.board
         self._answers = answers or {}
         self.said: list[str] = []
         self.asked: list[str] = []
@@ -85,7 +78,7 @@ class Technician:
             return scripted.pop(0)
         if QUESTION.fullmatch(question) is None:
             return ""
-        tone = self._rig.served.board.played[-1]
+        tone = self._board.played[-1]
         return f"{TRUTH[tone.ear][round(tone.frequency_hz)] + tone.level_dbfs:.1f}"
 
     def tell_pin(self, question: str) -> str:
@@ -96,21 +89,21 @@ class Technician:
         self.said.append(line)
 
 
-def run(port: str, output: Path, technician: Technician, *options: str) -> int:
+def run(output: Path, technician: Technician, *options: str) -> int:
     told = [word for pair in TEXTS.items() for word in pair]
-    command = ["calibrate", port, "-o", str(output), *told, *options]
+    command = ["calibrate", "/dev/console", "-o", str(output), *told, *options]
     return calibrate(
         parser().parse_args(command), technician.ask, technician.say, TODAY, technician.tell_pin
     )
 
 
-def test_what_is_true_of_the_device_is_what_is_written(tmp_path: Path) -> None:
+def test_what_is_true_of_the_device_is_what_is_written(device: Devices, tmp_path: Path) -> None:
     output = tmp_path / "calibration.toml"
-    with device(tmp_path / "data") as (rig, port):
-        technician = Technician(rig)
+    with device(tmp_path / "data") as bench:
+        technician = Technician(bench)
 
-        assert run(port, output, technician) == 0
-        played = rig.served.board.played
+        assert run(output, technician) == 0
+        played = bench.world.board.played
 
     made = read_calibration(output)
     reference = reference_levels("tdh39")
@@ -127,29 +120,25 @@ def test_what_is_true_of_the_device_is_what_is_written(tmp_path: Path) -> None:
     assert made.content["transducer"]["retspl_source"] == reference.source
     assert "put the right earphone on the coupler" in " ".join(technician.asked)
 
-    with device(tmp_path / "again", "--calibration", str(output)) as (rig, _):
-        rig.plug(rig.served.port, rig.console.port)
-        rig.start("--calibration", str(output))
-        operator = rig.operator
-        operator.greet()
-        state = operator.ask("CAL?")
-        limits = operator.ask("CAL:LIM? LEFT")
+    world = World(tmp_path / "again", a_listener("S2"), calibration=load_calibration(output))
+    (state,), (limits,) = world.ask("CAL?"), world.ask("CAL:LIM? LEFT")
+    world.close()
     assert '"due": "2027-05-06"' in state
     assert limits.endswith("6000,79;8000,75")
 
 
-def test_readings_that_cannot_be_right_are_asked_again(tmp_path: Path) -> None:
+def test_readings_that_cannot_be_right_are_asked_again(device: Devices, tmp_path: Path) -> None:
     output = tmp_path / "calibration.toml"
-    with device(tmp_path / "data") as (rig, port):
+    with device(tmp_path / "data") as bench:
         technician = Technician(
-            rig,
+            bench,
             {
                 "left 125 Hz at -10": ["", "x", "200", "60", "1080", "85"],
                 "left 500 Hz at -30": ["29.0"],
                 "right 8000 Hz at -10": ["softer"],
             },
         )
-        assert run(port, output, technician) == 0
+        assert run(output, technician) == 0
 
     said = "\n".join(technician.said)
     assert "'x' is no number; allowed are a number, return, softer, back, quit" in said
@@ -163,69 +152,67 @@ def test_readings_that_cannot_be_right_are_asked_again(tmp_path: Path) -> None:
     assert made.level_max_db_spl["left"].at(8000) == pytest.approx(98.0 - 10.0, abs=0.1)
 
 
-def test_a_wrong_digit_is_mended_by_going_back(tmp_path: Path) -> None:
+def test_a_wrong_digit_is_mended_by_going_back(device: Devices, tmp_path: Path) -> None:
     output = tmp_path / "calibration.toml"
-    with device(tmp_path / "data") as (rig, port):
+    with device(tmp_path / "data") as bench:
         technician = Technician(
-            rig,
+            bench,
             {
                 "left 125 Hz at -30": ["60", "88.0"],
                 "left 125 Hz at -10": ["80"],
                 "left 250 Hz at -30": ["90", "back"],
             },
         )
-        assert run(port, output, technician) == 0
+        assert run(output, technician) == 0
 
     said = "\n".join(technician.said)
     assert "full scale differs by +30.0 dB from the frequency before" in said
     assert read_calibration(output).sensitivity_db_spl["left"].at(125) == 118.0
 
 
-def test_the_boards_own_limit_makes_the_loud_tone_softer(tmp_path: Path) -> None:
+def test_the_boards_own_limit_makes_the_loud_tone_softer(device: Devices, tmp_path: Path) -> None:
     output = tmp_path / "calibration.toml"
-    with device(tmp_path / "data") as (rig, port):
-        rig.served.board.server.limits_dbfs = (-14.0, -14.0)
-        technician = Technician(rig)
-        assert run(port, output, technician) == 0
-        rig.served.board.server.limits_dbfs = (-40.0, -40.0)
+    with device(tmp_path / "data") as bench:
+        bench.world.board.server.limits_dbfs = (-14.0, -14.0)
+        technician = Technician(bench)
+        assert run(output, technician) == 0
+        bench.world.board.server.limits_dbfs = (-40.0, -40.0)
         with pytest.raises(HostError, match="output limit is below --soft, -30 dBFS"):
-            run(port, output, Technician(rig), "--force")
+            run(output, Technician(bench), "--force")
 
     assert "-10 dBFS is above the tone generator's output limit" in technician.said
     made = read_calibration(output)
     assert made.level_max_db_spl["left"].at(1000) == pytest.approx(121.0 - 15.0, abs=0.1)
 
 
-def test_a_device_with_a_pin_asks_for_it_once(tmp_path: Path) -> None:
-    output, config = tmp_path / "calibration.toml", tmp_path / "device.toml"
-    config.write_text(f'[console]\npin = "{PinHash.of(PIN, bytes(16))}"\n')
-    with device(tmp_path / "data", "--config", str(config)) as (rig, port):
-        technician = Technician(rig)
-        assert run(port, output, technician) == 0
+def test_a_device_with_a_pin_asks_for_it_once(device: Devices, tmp_path: Path) -> None:
+    output = tmp_path / "calibration.toml"
+    with device(tmp_path / "data", PIN) as bench:
+        technician = Technician(bench)
+        assert run(output, technician) == 0
     assert [question for question in technician.asked if "PIN" in question] == ["operator's PIN: "]
     assert read_calibration(output).due > TODAY
 
 
-def test_what_somebody_typed_by_half_is_forgotten(tmp_path: Path) -> None:
+def test_what_somebody_typed_by_half_is_forgotten(device: Devices, tmp_path: Path) -> None:
     output = tmp_path / "calibration.toml"
-    with device(tmp_path / "data") as (rig, port):
-        with open(port, "wb", buffering=0) as console:
-            console.write(b"SESS:ABO")
-        assert run(port, output, Technician(rig)) == 0
+    with device(tmp_path / "data") as bench:
+        bench.type(b"SESS:ABO")
+        assert run(output, Technician(bench)) == 0
     assert read_calibration(output).due > TODAY
 
 
-def test_who_quits_goes_on_where_he_was(tmp_path: Path) -> None:
+def test_who_quits_goes_on_where_he_was(device: Devices, tmp_path: Path) -> None:
     output, part = tmp_path / "calibration.toml", tmp_path / "calibration.toml.readings"
-    with device(tmp_path / "data") as (rig, port):
-        first = Technician(rig, {"right 250 Hz at -10": ["quit"]})
-        assert run(port, output, first) == 1
-        rig.wait(lambda: rig.served.board.tone is None)
+    with device(tmp_path / "data") as bench:
+        first = Technician(bench, {"right 250 Hz at -10": ["quit"]})
+        assert run(output, first) == 1
+        assert bench.world.board.tone is None
         assert not output.exists()
         assert first.said[-1] == f"ended; 12 readings are kept in {part}; the same command goes on"
 
-        second = Technician(rig, {"go on with them": ["perhaps", "yes"]})
-        assert run(port, output, second) == 0
+        second = Technician(bench, {"go on with them": ["perhaps", "yes"]})
+        assert run(output, second) == 0
 
     asked = [question for question in second.asked if QUESTION.fullmatch(question)]
     assert f"{part}: 12 of 22 readings, kept from before" in second.said
@@ -238,10 +225,12 @@ def test_who_quits_goes_on_where_he_was(tmp_path: Path) -> None:
             assert made.sensitivity_db_spl[ear].at(frequency_hz) == pytest.approx(level, abs=0.051)
 
 
-def test_who_quits_before_the_first_reading_has_written_nothing(tmp_path: Path) -> None:
-    with device(tmp_path / "data") as (rig, port):
-        technician = Technician(rig, {"left 125 Hz": ["quit"]})
-        assert run(port, tmp_path / "calibration.toml", technician) == 1
+def test_who_quits_before_the_first_reading_has_written_nothing(
+    device: Devices, tmp_path: Path
+) -> None:
+    with device(tmp_path / "data") as bench:
+        technician = Technician(bench, {"left 125 Hz": ["quit"]})
+        assert run(tmp_path / "calibration.toml", technician) == 1
     assert technician.said[-1] == "ended; nothing was written"
     assert [path.name for path in tmp_path.glob("calibration*")] == []
 
@@ -257,21 +246,23 @@ def some_readings(output: Path) -> Path:
     return kept_beside(output)
 
 
-def test_readings_are_thrown_away_only_when_the_technician_says_so(tmp_path: Path) -> None:
+def test_readings_are_thrown_away_only_when_the_technician_says_so(
+    device: Devices, tmp_path: Path
+) -> None:
     output = tmp_path / "calibration.toml"
     part = some_readings(output)
     kept = part.read_bytes()
-    with device(tmp_path / "data") as (rig, port):
+    with device(tmp_path / "data") as bench:
         for answers in (["quit"], ["new"]):
             quits = {"go on with them": answers, "left 125 Hz at -30": ["quit"]}
-            assert run(port, output, Technician(rig, quits)) == 1
+            assert run(output, Technician(bench, quits)) == 1
             assert part.read_bytes() == kept
         anew = {"go on with them": ["new"], "left 250 Hz at -30": ["quit"]}
-        assert run(port, output, Technician(rig, anew)) == 1
+        assert run(output, Technician(bench, anew)) == 1
         assert Readings.load(part).count == 1
 
-        unasked = Technician(rig, {"left 500 Hz at -30": ["quit"]})
-        assert run(port, output, unasked, "--resume") == 1
+        unasked = Technician(bench, {"left 500 Hz at -30": ["quit"]})
+        assert run(output, unasked, "--resume") == 1
     assert Readings.load(part).count == 2
     assert not any("go on with" in question for question in unasked.asked)
 
@@ -318,40 +309,50 @@ def test_without_readings_there_is_nothing_to_go_on_with(tmp_path: Path, refused
     )
 
 
-def test_no_tone_is_played_while_a_test_is_under_way(tmp_path: Path) -> None:
-    with device(tmp_path / "data") as (rig, port):
-        rig.plug(rig.served.port, rig.console.port)
-        rig.start()
-        rig.begin()
-        answer = rig.operator.ask("CAL:TONE LEFT,1000,-30")
-        assert answer == 'ERROR -221,"a test is under way: SESS:ABOR ends it"'
-        rig.operator.ask("SESS:ABOR")
-        for wrong, words in {
-            "LEFT,1000,-5": "level is '-5'; allowed are numbers from -80 to -6 dBFS",
-            "LEFT,1000,nan": "level is 'nan'; allowed are numbers from -80 to -6 dBFS",
-            "LEFT,1000,loud": "level is 'loud'; allowed are numbers from -80 to -6 dBFS",
-            "LEFT,100,-30": "frequency is '100'; allowed are numbers from 125 to 8000 Hz",
-            "BOTH,1000,-30": "ear is 'BOTH'; allowed are LEFT and RIGHT",
-        }.items():
-            refusal = f'ERROR -224,"{words}; nothing was played"'
-            assert rig.operator.ask(f"CAL:TONE {wrong}") == refusal
-        assert rig.operator.ask("CAL:TONE RIGHT,1000,-30") == "OK"
-        rig.wait(lambda: rig.operator.ask("CAL:TONE?") == "over")
-        tone = rig.served.board.played[-1]
-        assert (tone.ear, tone.frequency_hz, tone.level_dbfs) == ("right", 1000.0, -30.0)
-    assert port
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """A device that has met its board."""
+    world = World(tmp_path / "data", a_listener("S2"))
+    world.until(lambda: world.client.connected)
+    yield world
+    world.close()
 
 
-def test_a_test_ends_a_calibration_tone(tmp_path: Path) -> None:
-    with device(tmp_path / "data") as (rig, _):
-        rig.plug(rig.served.port, rig.console.port)
-        rig.start()
-        rig.operator.greet()
-        rig.operator.ask("CAL:TONE RIGHT,1000,-30")
-        rig.operator.ask("SESS:STAR LEFT,SEED=3")
-        rig.until("session-over")
-        assert rig.errors() == ""
-        assert rig.operator.ask("SESS:STAT?").startswith("state=finished outcome=complete")
+def test_no_tone_is_played_while_a_test_is_under_way(world: World) -> None:
+    world.ask("SESS:STAR LEFT,SEED=3")
+    (answer,) = world.ask("CAL:TONE LEFT,1000,-30")
+    assert answer == 'ERROR -221,"a test is under way: SESS:ABOR ends it"'
+    world.ask("SESS:ABOR")
+    for wrong, words in {
+        "LEFT,1000,-5": "level is '-5'; allowed are numbers from -80 to -6 dBFS",
+        "LEFT,1000,nan": "level is 'nan'; allowed are numbers from -80 to -6 dBFS",
+        "LEFT,1000,loud": "level is 'loud'; allowed are numbers from -80 to -6 dBFS",
+        "LEFT,100,-30": "frequency is '100'; allowed are numbers from 125 to 8000 Hz",
+        "BOTH,1000,-30": "ear is 'BOTH'; allowed are LEFT and RIGHT",
+    }.items():
+        refusal = f'ERROR -224,"{words}; nothing was played"'
+        assert world.ask(f"CAL:TONE {wrong}") == [refusal]
+    assert world.ask("CAL:TONE RIGHT,1000,-30") == ["OK"]
+    world.until(lambda: world.ask("CAL:TONE?") == ["over"])
+    tone = world.board.played[-1]
+    assert (tone.ear, tone.frequency_hz, tone.level_dbfs) == ("right", 1000.0, -30.0)
+
+
+def test_a_test_ends_a_calibration_tone(world: World) -> None:
+    world.ask("CAL:TONE RIGHT,1000,-30")
+    world.ask("SESS:STAR LEFT,SEED=3")
+    world.finish()
+    assert errors_of(world) == ""
+    (state,) = world.ask("SESS:STAT?")
+    assert state.startswith("state=finished outcome=complete")
+
+
+def errors_of(world: World) -> str:
+    """Return all errors that the firmware has for the operator."""
+    errors: list[str] = []
+    while not (error := world.ask("SYST:ERR?")[0]).startswith("0,"):
+        errors.append(error)
+    return "\n".join(errors)
 
 
 @pytest.mark.parametrize(
@@ -401,19 +402,29 @@ def test_a_port_that_is_none_is_named(tmp_path: Path, refused: Refused) -> None:
     )
 
 
+def a_test_with(config: Path, directory: Path) -> World:
+    """Return a device of this configuration that has tested the left ear."""
+    configuration = read_configuration(config)
+    calibration = load_calibration(configuration.calibration)
+    world = World(directory, a_listener("S2"), configuration=configuration, calibration=calibration)
+    world.until(lambda: world.client.connected)
+    world.ask("SESS:STAR LEFT,SEED=3")
+    world.finish()
+    return world
+
+
 def test_a_bad_file_is_named_journaled_and_tests_still_run(tmp_path: Path) -> None:
-    path = tmp_path / "bad.toml"
+    path, config = tmp_path / "bad.toml", tmp_path / "device.toml"
     path.write_text("format = 1\n[calibration]\n")
-    with Rig(tmp_path / "data") as rig:
-        ready = rig.start("--calibration", str(path)).first_line()
-        rig.begin()
-        rig.until("session-over")
-        state, picture = rig.operator.ask("SESS:STAT?"), _picture(rig)
-        errors = rig.errors()
-    header: dict[str, Any] = read_journal(rig.journal()).header
+    config.write_text('[device]\ncalibration = "bad.toml"\n')
+    world = a_test_with(config, tmp_path / "data")
+    (state,), picture = world.ask("SESS:STAT?"), "\n".join(world.ask("AUD"))
+    errors = errors_of(world)
+    world.close()
+    header: dict[str, Any] = read_journal(world.journal()).header
     fault = f"{path}: 'transducer' is missing"
 
-    assert f"UNCALIBRATED: levels are nominal ({fault})" in ready
+    assert f"UNCALIBRATED: levels are nominal ({fault})" in world.ready
     assert state.endswith("calibration=UNCALIBRATED")
     assert f"UNCALIBRATED: levels are nominal ({fault})" in picture
     assert f'104,"UNCALIBRATED: levels are nominal ({fault})"' in errors
@@ -421,29 +432,21 @@ def test_a_bad_file_is_named_journaled_and_tests_still_run(tmp_path: Path) -> No
 
 
 def test_an_overdue_one_is_used_and_every_screen_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "c.toml"
+    path, config = tmp_path / "c.toml", tmp_path / "device.toml"
     path.write_text(
         file_text().replace("2026-01-02", "2019-01-02").replace("2026-12-31", "2020-01-02")
     )
-    config = '[device]\ncalibration = "c.toml"\n'
-    with Rig(tmp_path / "data") as rig:
-        ready = rig.start(config=config).first_line()
-        rig.begin()
-        rig.until("session-over")
-        state, picture = rig.operator.ask("SESS:STAT?"), _picture(rig)
-        result, test = rig.operator.ask("SESS:RES?"), rig.operator.ask("*TST?")
-        errors = rig.errors()
+    config.write_text('[device]\ncalibration = "c.toml"\n')
+    world = a_test_with(config, tmp_path / "data")
+    (state,), picture = world.ask("SESS:STAT?"), "\n".join(world.ask("AUD"))
+    (result,), (test,) = world.ask("SESS:RES?"), world.ask("*TST?")
+    errors = errors_of(world)
+    world.close()
     overdue = "OVERDUE: calibrated 2019-01-02, was due 2020-01-02"
 
-    assert overdue in ready
+    assert overdue in world.ready
     assert overdue in picture
     assert overdue in errors
     assert state.endswith("calibration=OVERDUE")
     assert '"calibration": "OVERDUE"' in result
     assert "OVERDUE" in test
-
-
-def _picture(rig: Rig) -> str:
-    rig.console.send("AUD")
-    rig.until("OK")
-    return "\n".join(rig.lines)

@@ -17,9 +17,12 @@ from device.hearing_aid.sound import write_wav
 from device.simulator.talker import made_up_speech
 from firmware_py.journal import read_journal
 from firmware_py.procedure.tuning.space import Setting
+from host_tools import fitting
 from host_tools.commands.replay.tuning import replay_tuning_journal
+from host_tools.hearing_aid import HearingAidProcess
 from host_tools.main import main
 from tests.device.hearing_aid.fits import plain_fit
+from tests.host.journals import GpPta
 from tests.host.terminal import Person, at_a_terminal
 
 REPO: Final = Path(__file__).parents[3]
@@ -67,6 +70,7 @@ def test_a_person_tunes_with_the_space_bar_and_the_journal_replays(
     assert len(replayed.steps) == COUNT + 1
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("installation")
 def test_a_tuning_whose_aid_was_killed_goes_on(given: list[str], tmp_path: Path) -> None:
     words = ["tune", *given, "--out", str(tmp_path / "data"), "--count", str(COUNT), "--seed", "4"]
@@ -91,6 +95,54 @@ def _child_with(words: str, parent: int) -> int:
     return next(child for child, line in named.items() if words in line)
 
 
+def check_the_whole_way(code: int, out: str, data: Path) -> None:
+    """Check what a demonstration said, and left there, that went on to the hearing aid."""
+    assert code == 0, out
+    tuning = json.loads(out.splitlines()[-1])["tuning"]
+    assert tuning["replay_identical"]
+    assert tuning["result"]["outcome"] == "complete"
+    made = {path.name for path in data.iterdir()}
+    assert made >= {"aid.fit", "tuned.fit", "fit.svg", "tuned.svg", "tuning.svg"}
+    setting = Setting.of(tuple(tuning["result"]["setting_db"]))
+    assert read_fit(data / "tuned.fit") == read_fit(data / "aid.fit").tuned(setting)
+    assert "true wish" in out
+    records = read_journal(data / "tuning-000001.journal").records
+    assert records[0]["settings"]["fit"]
+
+
+class AidWithoutEngine(HearingAidProcess):
+    """The port of an aid that is in this process."""
+
+    port = "/dev/hearing-aid"
+
+    def __init__(self, *_: object) -> None:
+        """Start nothing."""
+
+    def work_s(self) -> float:
+        return 0.0
+
+    def check(self) -> None:
+        """It is there."""
+
+    def end(self) -> None:
+        """There is nothing to end."""
+
+
+@pytest.mark.usefixtures("benches")
+def test_the_whole_way_in_one_command_with_an_aid_that_plays_nothing(
+    tmp_path: Path, gp_pta: GpPta, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fitting, "HearingAidProcess", AidWithoutEngine)
+    monkeypatch.setattr(fitting, "Installation", lambda: None)
+    code, out, _ = gp_pta("demo", "--fit", "--seed", 3, "--out", tmp_path, "--json")
+    check_the_whole_way(code, out, tmp_path)
+    picture = tmp_path / "again.svg"
+    code, _, err = gp_pta("replay", tmp_path / "tuning-000001.journal", "--picture", picture)
+    assert (code, err) == (0, "")
+    assert picture.exists()
+
+
+@pytest.mark.thorough
 @pytest.mark.usefixtures("installation")
 def test_the_whole_way_in_one_command(tmp_path: Path) -> None:
     done = subprocess.run(
@@ -100,28 +152,7 @@ def test_the_whole_way_in_one_command(tmp_path: Path) -> None:
         ],
         cwd=REPO, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, (done.stdout, done.stderr)
-    tuning = json.loads(done.stdout.splitlines()[-1])["tuning"]
-    assert tuning["replay_identical"]
-    assert tuning["result"]["outcome"] == "complete"
-    made = {path.name for path in tmp_path.iterdir()}
-    assert made >= {"aid.fit", "tuned.fit", "fit.svg", "tuned.svg", "tuning.svg"}
-    setting = Setting.of(tuple(tuning["result"]["setting_db"]))
-    assert read_fit(tmp_path / "tuned.fit") == read_fit(tmp_path / "aid.fit").tuned(setting)
-    assert "true wish" in done.stdout
-    records = read_journal(tmp_path / "tuning-000001.journal").records
-    assert records[0]["settings"]["fit"]
-    said = _said("replay", tmp_path / "tuning-000001.journal", "--picture", tmp_path / "again.svg")
-    assert said == (0, "")
-    assert (tmp_path / "again.svg").exists()
-
-
-def _said(*words: str | Path) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "host_tools.main", *map(str, words)],
-        cwd=REPO, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    return done.returncode, done.stderr
+    check_the_whole_way(done.returncode, done.stdout + done.stderr, tmp_path)
 
 
 @pytest.mark.parametrize(

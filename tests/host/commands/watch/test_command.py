@@ -1,19 +1,18 @@
 """`gp-pta watch` on a growing journal, and at the console of a firmware that tests."""
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from device.simulator.serve import raw_pty
+from firmware_py.configuration import Configuration
 from firmware_py.console.grammar import COMMAND_PROTECTED
 from firmware_py.console.pin import PinHash
 from firmware_py.console.words import readable
 from firmware_py.platform.ports import Port
-from host_tools.commands.cable import carry
+from firmware_py.procedure.settings import Settings
 from host_tools.commands.console.command import Talk
 from host_tools.commands.watch import port as port_module
 from host_tools.commands.watch.command import watch_of
@@ -24,7 +23,8 @@ from host_tools.errors import HostError
 from host_tools.greeting import IDENTITY
 from host_tools.main import main
 from host_tools.recorded import read_session
-from tests.firmware.rig import Rig
+from tests.firmware.world import a_listener
+from tests.host.bench import Device, talks_with
 from tests.host.journals import GOLDEN, LEFT_S2, Refused
 
 
@@ -103,45 +103,31 @@ def test_the_screen_shows_thresholds_answers_and_calibration(
     assert all(len(line) <= 140 for line in out.splitlines())
 
 
-@contextmanager
-def cable(one: int) -> Iterator[str]:
-    """Carry bytes between a descriptor and a port that another program may open."""
-    stop = threading.Event()
-    with raw_pty() as (other, port):
-        thread = threading.Thread(target=carry, args=(one, other, stop))
-        thread.start()
-        try:
-            yield port
-        finally:
-            stop.set()
-            thread.join()
-
-
-def cable_of(rig: Rig) -> AbstractContextManager[str]:
-    """Return a port that leads to a firmware's console."""
-    return cable(rig.console._master)
-
-
-def test_a_firmware_is_followed_at_its_console(tmp_path: Path) -> None:
-    with Rig(tmp_path / "data") as rig:
-        rig.start()
-        rig.begin()
-        with cable_of(rig) as port:
-            watch = PortWatch(port)
-            began = len(watch.look().answers)
-            rig.wait(lambda: watch.look().over)
-            view = watch.look()
-            watch.close()
-        session = read_session(rig.journal())
+def test_a_firmware_is_followed_at_its_console(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device = Device(tmp_path / "data", a_listener("S2"))
+    world = device.world
+    with talks_with(device, port_module, monkeypatch):
+        watch = PortWatch("/dev/console")
+        assert watch.look().state == "no session yet"
+        with device.lock:
+            world.begin(Settings(ears="left", seed=3))
+            world.finish()
+        while not watch.look().over:
+            time.sleep(0.001)
+        view = watch.look()
+        watch.close()
+    session = read_session(world.journal())
 
     (ear,) = session.result.ears
     assert view.state == "complete"
     assert view.calibration == "UNCALIBRATED"
     assert view.ears[0].thresholds == ear.thresholds
-    seen = view.answers[began:]
+    seen = view.answers
     trials = {trial.number: trial for trial in session.trials}
-    assert len(seen) > 10
-    for answer in seen[1:]:
+    assert len(seen) == len(trials) > 10
+    for answer in seen:
         trial = trials[answer.number]
         assert (answer.purpose, answer.heard) == (trial.purpose, trial.heard)
         assert (answer.frequency_hz, answer.level_db_hl) == (
@@ -149,18 +135,16 @@ def test_a_firmware_is_followed_at_its_console(tmp_path: Path) -> None:
         )  # fmt: skip
 
 
-def test_what_needs_the_pin_is_not_seen_at_the_console(tmp_path: Path) -> None:
+def test_what_needs_the_pin_is_not_seen_at_the_console(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The session of before the restart is over, and nobody has typed the PIN since."""
-    with Rig(tmp_path / "data") as rig:
-        rig.data.mkdir()
-        rig.journal().write_bytes(LEFT_S2.read_bytes())
-        pin = PinHash.of("4711", b"0123456789abcdef")
-        rig.start(config=f'[console]\npin = "{pin}"\n')
-        rig.operator.greet()
-        with cable_of(rig) as port:
-            watch = PortWatch(port)
-            view = watch.look()
-            watch.close()
+    (tmp_path / "session-000001.journal").write_bytes(LEFT_S2.read_bytes())
+    pin = Configuration(pin=PinHash.of("4711", b"0123456789abcdef"))
+    with talks_with(Device(tmp_path, a_listener("S2"), pin), port_module, monkeypatch):
+        watch = PortWatch("/dev/console")
+        view = watch.look()
+        watch.close()
 
     assert view.state == "finished; what was found needs the operator's PIN"
     assert view.result is None
