@@ -6,9 +6,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
+
 from firmware_py.journal import JournalWriter, Record, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
-from host_tools.recorded import read_session
+from host_tools.commands.report.history import History
+from host_tools.recorded import RecordedSession, read_session
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 LEFT_S2: Final = GOLDEN / "left-ear-s2.journal"
@@ -119,9 +122,30 @@ NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {
 }  # fmt: skip
 
 
+def a_few_of(every: Iterable[str], *quick: str) -> list[Any]:
+    """Return the parameters of a test: a few for the quick suite, `every` one for the whole."""
+    return [
+        each if each in quick else pytest.param(each, marks=pytest.mark.thorough) for each in every
+    ]
+
+
+@cache
+def recorded(path: Path) -> RecordedSession:
+    """Return a session that is read once for all who ask; none of them may change it."""
+    return read_session(path)
+
+
+class NoSteps(History):
+    """Nothing of what was known after each answer: to draw that takes its time."""
+
+    def as_json(self, _session: RecordedSession) -> dict[str, Any]:
+        return {}
+
+
+@cache
 def recorded_remarks() -> set[str]:
     """Return every sentence that the golden sessions recorded."""
-    results = [read_session(each).result for each in GOLDEN.glob("*.journal")]
+    results = [recorded(each).result for each in GOLDEN.glob("*.journal")]
     ears = [ear for result in results for ear in result.ears]
     return {
         *(remark for result in results for remark in result.remarks),

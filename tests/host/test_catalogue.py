@@ -244,6 +244,7 @@ def test_english_stays_as_it_was_recorded_but_for_signs_and_days(recorded: str) 
     assert said == wanted
 
 
+@pytest.mark.xdist_group("recorded remarks")  # the sessions are read once
 @pytest.mark.parametrize("language", OTHERS)
 def test_all_that_the_golden_sessions_recorded_is_said_in_the_language(language: str) -> None:
     catalogue = catalogue_of(language)

@@ -27,6 +27,7 @@ from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import drawn
 from host_tools.live import TRUTH_WORDS, Progress, _show_line, show_result, show_verdict
 from host_tools.recorded import read_session
+from tests.host.journals import a_few_of
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 JOURNALS: Final = ("left-ear-s2", "both-ears-n3", "masked", "silent-ear", "two-buttons")
@@ -177,8 +178,8 @@ def test_the_truth_is_explained_where_it_is_shown_and_only_there() -> None:
     assert TRUTH_WORDS == "+ the simulated listener's true threshold"
 
 
-@pytest.mark.parametrize("columns", [80, 140])
-@pytest.mark.parametrize("name", JOURNALS)
+@pytest.mark.parametrize("columns", [80, pytest.param(140, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("name", a_few_of(JOURNALS, "masked", "two-buttons"))
 def test_who_looks_on_sees_the_ears_in_their_colours(name: str, columns: int) -> None:
     view = view_of(GOLDEN / f"{name}.journal")
     said = shown(drawn(view), columns)
@@ -255,8 +256,8 @@ def test_an_answer_names_its_ear_in_its_colour() -> None:
 )
 def test_there_is_no_colour_for_who_wants_none(options: dict[str, Any]) -> None:
     screen, said = terminal(140, **options)
-    show_result(screen, result_of("both-ears-n3"))
-    show_verdict(screen, replay_journal(GOLDEN / "both-ears-n3.journal"))
+    show_result(screen, result_of("left-ear-s2"))
+    show_verdict(screen, replay_journal(GOLDEN / "left-ear-s2.journal"))
     screen.print(drawn(view_of(GOLDEN / "both-ears-n3.journal")))
     assert {colour for _, colour in coloured(said.getvalue())} == {None}
     assert EAR_STYLES == {RIGHT: "bold red", LEFT: "bold blue"}

@@ -29,7 +29,7 @@ from tests.host.journals import (
     write_nonsense,
 )
 
-PAUSES: Final = 100
+PAUSES: Final = 25
 CALLS_MAX: Final = 150  # for a pause and its end; to look at the noise takes twice as many
 PART: Final = 32  # of the longest journal, so that the tests are quick: cost goes with size
 COMMANDS: Final = (

@@ -147,8 +147,15 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-@pytest.mark.parametrize("words", [["replay", str(GOLDEN)], ["export", "--schema"]])
-@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    ("words", "unbuffered"),
+    [
+        pytest.param(["replay", str(GOLDEN)], "", marks=pytest.mark.thorough),
+        pytest.param(["replay", str(GOLDEN)], "1", marks=pytest.mark.thorough),
+        (["export", "--schema"], ""),
+        (["export", "--schema"], "1"),
+    ],
+)
 def test_an_output_that_is_full_is_named_and_is_no_verdict(
     words: list[str], unbuffered: str
 ) -> None:

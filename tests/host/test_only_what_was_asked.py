@@ -1,5 +1,6 @@
 """No symbol, export or sentence claims what no tone was asked for: 17 ears, every format.
 
+Five of the ears are in the quick suite.
 What was asked is read from the journal's answers, apart from the marks of the result: an audiogram
 frequency was asked if a tone that counts was answered within a third of an octave of it.
 """
@@ -36,7 +37,6 @@ from host_tools.commands.prescribe.ears import fit_of_ears, prescribe_ear
 from host_tools.commands.prescribe.figures import as_json as prescription_as_json
 from host_tools.commands.report import referral
 from host_tools.commands.report.findings import Findings, findings_of
-from host_tools.commands.report.history import History
 from host_tools.commands.report.page import page_of
 from host_tools.commands.report.paper import paper_of
 from host_tools.commands.report.words import Words
@@ -45,6 +45,7 @@ from host_tools.commands.watch.screen import drawn as watched
 from host_tools.heading import NO_HEADING
 from host_tools.live import show_result
 from host_tools.recorded import RecordedSession, read_session
+from tests.host.journals import NoSteps
 
 WORDS: Final = Words(catalogue_of(ENGLISH))
 ODD_HZ: Final = (250.0, 500.0, 1000.0, 2000.0, 3000.0, 4000.0, 6000.0, 8000.0)
@@ -63,7 +64,12 @@ PEOPLE: Final = (
     ("noise notch", "cookie bite"), ("reverse slope", "corner"), ("cliff", "tent"),
     ("better than the floor", ""),
 )  # fmt: skip
-STEPPED: Final = (4, 6)  # those whose page is made, with all its steps; the others' picture is
+A_FEW: Final = (("S3", "N7"), ("cliff", "tent"), ("better than the floor", ""))
+# Whose page is made; the others' picture is.
+ASYMMETRIC: Final = ("S3", "N7")
+ON_A_PAGE: Final = (ASYMMETRIC, ("reverse slope", "corner"))
+
+pytestmark = pytest.mark.xdist_group("only what was asked")  # the sessions are run once
 ORDINARY: Final = {
     *ARROWS.values(),
     *"".join(s for m in SYMBOLS_BY_MASKING.values() for s in m.values()),
@@ -81,9 +87,9 @@ def audiogram_of(name: str) -> Audiogram:
 class Person:
     """A recorded session, and the tones of it that count, by ear."""
 
+    names: tuple[str, str]  # of the right and the left ear
     journal: Path
     session: RecordedSession
-    history: History
     findings: Findings
     examination: Examination
 
@@ -106,28 +112,31 @@ class Person:
                     yield ear.ear, found
 
 
-@pytest.fixture(scope="module")
-def people(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Person]:
+@pytest.fixture(
+    scope="module", params=[A_FEW, pytest.param(PEOPLE, marks=pytest.mark.thorough)],
+    ids=["a few", "all"],
+)  # fmt: skip
+def people(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Sequence[Person]:
     """Return all sessions, each run in no time and read again from its journal."""
-    return [
-        _recorded(tmp_path_factory.mktemp("person"), number in STEPPED, *names)
-        for number, names in enumerate(PEOPLE)
-    ]
+    return [_recorded(tmp_path_factory.mktemp("person"), names) for names in request.param]
 
 
-def _recorded(directory: Path, stepped: bool, right: str, left: str) -> Person:
+def _recorded(directory: Path, names: tuple[str, str]) -> Person:
+    right, left = names
     listener = SimulatedListener(
         {"right": audiogram_of(right), "left": audiogram_of(left or right)},
         response_noise_db=2.0, lapse_rate=0.01, false_alarm_rate=0.01, seed=16,
     )  # fmt: skip
     journal = World(directory, listener).live({"ears": "both" if left else "right"})
-    history = History()
-    session = read_session(journal, history) if stepped else read_session(journal)
-    return Person(journal, session, history, findings_of(session), read_examination(journal))
+    session = read_session(journal)
+    return Person(names, journal, session, findings_of(session), read_examination(journal))
 
 
 def test_there_is_something_in_every_session_that_was_not_asked(people: Sequence[Person]) -> None:
-    assert sum(len(person.session.result.ears) for person in people) == 17
+    ears = sum(len(person.session.result.ears) for person in people)
+    assert ears == {len(A_FEW): 5, len(PEOPLE): 17}[len(people)]
     for person in people:
         assert [*person.unasked()], "the tests below would see nothing"
         for _, found in person.unasked():
@@ -203,8 +212,8 @@ def test_fhir_has_no_value_there_and_is_not_final(people: Sequence[Person]) -> N
 
 
 def test_the_reports_page_has_no_symbol_and_brackets_there(people: Sequence[Person]) -> None:
-    for person in (people[number] for number in STEPPED):
-        page = page_of(person.findings, person.session, person.history)
+    for person in (person for person in people if person.names in ON_A_PAGE):
+        page = page_of(person.findings, person.session, NoSteps())
         tables = dict(
             re.findall(r'<table><caption class="(left|right)">(.*?)</table>', page, re.DOTALL)
         )
@@ -226,7 +235,7 @@ def drawn_kinds(page: str, ear: str) -> dict[int, str]:
 
 
 def test_the_reports_paper_has_no_symbol_and_brackets_there(people: Sequence[Person]) -> None:
-    for person in (person for n, person in enumerate(people) if n not in STEPPED):
+    for person in (person for person in people if person.names not in ON_A_PAGE):
         paper = paper_of(person.findings, person.session, NO_HEADING)
         (numbers,) = [b for b in paper.blocks if b["kind"] == "numbers" and b["columns"][0] == "Hz"]
         (drawn,) = [b for b in paper.blocks if b["kind"] == "figures"]
@@ -274,7 +283,7 @@ def test_watch_and_demo_show_no_ordinary_value_there(people: Sequence[Person]) -
 
 
 def test_a_prescription_says_where_it_rests_on_nothing_asked(people: Sequence[Person]) -> None:
-    for person in people[:6]:
+    for person in [each for each in people if each.names[1]][:6]:
         names = [ear.ear for ear in person.session.result.ears]
         ears = [prescribe_ear(person.session, name, "nal-r") for name in names]
         figures = prescription_as_json(person.session, ears, fit_of_ears(person.session, ears))
@@ -298,10 +307,8 @@ def test_averages_and_asymmetries_rest_on_what_was_asked(people: Sequence[Person
 
 
 def test_a_large_difference_between_the_ears_draws_a_remark(people: Sequence[Person]) -> None:
-    (s3_and_n7,) = [
-        person for person, names in zip(people, PEOPLE, strict=True) if names == ("S3", "N7")
-    ]
-    (line,) = s3_and_n7.findings.asymmetries
+    (asymmetric,) = [person for person in people if person.names == ASYMMETRIC]
+    (line,) = asymmetric.findings.asymmetries
     assert line.startswith("asymmetry: the left ear is worse by ")
     assert "NICE NG98, 2018" in line
-    assert line in WORDS.remarks(s3_and_n7.findings)
+    assert line in WORDS.remarks(asymmetric.findings)

@@ -17,15 +17,17 @@ from host_tools.drawing import EAR_COLOURS, in_style
 from host_tools.errors import HostError
 from host_tools.recorded import read_session
 from host_tools.symbols import symbol_marker
-from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, write_again
+from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, a_few_of, recorded, write_again
 
 TWO_BUTTONS: Final = GOLDEN / "two-buttons.journal"
 SHIPPED_PRIOR: Final = Path(__file__).parents[3] / "firmware_py/inference/mixture/nhanes_prior.json"
 
 
-@pytest.mark.parametrize("journal", sorted(GOLDEN.glob("*.journal")), ids=lambda path: path.stem)
-def test_the_same_model_says_the_same_to_the_bit(journal: Path) -> None:
-    session = read_session(journal)
+@pytest.mark.parametrize(
+    "name", a_few_of(sorted(path.stem for path in GOLDEN.glob("*.journal")), "two-buttons")
+)
+def test_the_same_model_says_the_same_to_the_bit(name: str) -> None:
+    session = recorded(GOLDEN / f"{name}.journal")
     comparison = Comparison.of(session, Supposition(profile=session.settings.profile))
 
     assert comparison.rms_db == 0.0
@@ -35,7 +37,7 @@ def test_the_same_model_says_the_same_to_the_bit(journal: Path) -> None:
 
 
 def test_another_model_is_told_every_answer_in_its_order() -> None:
-    session = read_session(TWO_BUTTONS)
+    session = recorded(TWO_BUTTONS)
     (ear,) = Comparison.of(session, Supposition(response_noise_db=5.0)).ears
     estimator = ThresholdEstimator(
         max_trials=40, response_noise_db=5.0, level_limits_db_hl=(-10.0, 100.0),
@@ -66,7 +68,7 @@ def test_another_model_is_told_every_answer_in_its_order() -> None:
 
 
 def test_what_a_model_has_no_use_for_is_left_out_and_said(tmp_path: Path) -> None:
-    session = read_session(TWO_BUTTONS)
+    session = recorded(TWO_BUTTONS)
     unsure = session.result.ears[0].tones_unsure
     comparison = Comparison.of(session, Supposition(profile="annealed-laplace"))
     assert comparison.remarks == [
@@ -174,19 +176,19 @@ def test_the_picture_has_the_same_bytes_every_time_and_is_not_overwritten(
 ) -> None:
     path = tmp_path / "what-if.svg"
     options = ("--profile", "gp-pta-2015", "--picture", str(path))
-    assert gp_pta("replay", BOTH, *options)[0] == 0
+    assert gp_pta("replay", LEFT_S2, *options)[0] == 0
     drawn = path.read_bytes()
-    assert gp_pta("replay", BOTH, *options)[0] == 2
-    assert gp_pta("replay", BOTH, *options, "--force")[0] == 0
+    assert gp_pta("replay", LEFT_S2, *options)[0] == 2
+    assert gp_pta("replay", LEFT_S2, *options, "--force")[0] == 0
 
     assert path.read_bytes() == drawn
     assert drawn.startswith(b"<?xml")
-    assert b"<!-- right ear -->" in drawn
+    assert b"<!-- left ear -->" in drawn
     assert b"<!-- UNCALIBRATED: levels are nominal -->" in drawn
 
 
 def test_the_picture_has_the_symbols_of_masking_and_two_bands_to_tell_apart() -> None:
-    session = read_session(LEFT_S2.parent / "masked.journal")
+    session = recorded(LEFT_S2.parent / "masked.journal")
     comparison = Comparison.of(session, Supposition.of("annealed-laplace", None, None))
     with in_style():
         figure = comparison_figure(comparison, "UNCALIBRATED")

@@ -27,13 +27,13 @@ from host_tools.commands.report.quality_words import quality_rows
 from host_tools.commands.report.words import Words
 from host_tools.recorded import Trial, read_session
 from tests.firmware.world import a_listener, records_of
-from tests.host.journals import GOLDEN, LEFT_S2
+from tests.host.journals import GOLDEN, LEFT_S2, recorded
 
 words = Words(catalogue_of(ENGLISH))
 
 
 def findings(name: str) -> Findings:
-    return findings_of(read_session(GOLDEN / f"{name}.journal"))
+    return findings_of(recorded(GOLDEN / f"{name}.journal"))
 
 
 def cut(journal: Path, directory: Path, records: int) -> Path:
@@ -45,10 +45,10 @@ def cut(journal: Path, directory: Path, records: int) -> Path:
 
 
 def test_thresholds_are_those_of_the_result() -> None:
-    session = read_session(LEFT_S2)
+    session = recorded(LEFT_S2)
     (ear,) = findings_of(session).ears
-    for found, recorded in zip(ear.thresholds, session.result.ears[0].thresholds, strict=True):
-        assert vars(recorded).items() <= vars(found).items()
+    for found, told in zip(ear.thresholds, session.result.ears[0].thresholds, strict=True):
+        assert vars(told).items() <= vars(found).items()
         assert (found.norm_db_hl, found.norm_share_better) == (None, None)
 
 
@@ -135,14 +135,14 @@ def test_time_and_catch_trials_are_those_of_the_journal() -> None:
 
 
 def test_a_clinical_trial_takes_its_pause_and_its_window(clinical: Path) -> None:
-    (ear,) = findings_of(read_session(clinical)).ears
+    (ear,) = findings_of(recorded(clinical)).ears
     assert ear.quality.trial_s is not None
     assert 2.0 < ear.quality.trial_s < 5.0
     assert ear.quality.catch_trials > 0
 
 
 def test_the_quality_of_a_brisk_test_counts_what_it_had_and_names_no_retest() -> None:
-    session = read_session(LEFT_S2)
+    session = recorded(LEFT_S2)
     (ear,) = findings_of(session).ears
     (tested,) = session.test.ears.values()
     pauses = [each for each in tested.measurement.evidence if isinstance(each, bool)]
@@ -162,7 +162,7 @@ def test_the_quality_of_a_brisk_test_counts_what_it_had_and_names_no_retest() ->
 
 
 def test_the_quality_of_a_clinical_test_has_catch_trials_and_retest(clinical: Path) -> None:
-    session = read_session(clinical)
+    session = recorded(clinical)
     (ear,) = findings_of(session).ears
     rows = dict(quality_rows(ear, words))
     catches = [t for t in session.trials if t.purpose == "catch"]
@@ -217,7 +217,7 @@ def test_the_norm_is_beside_each_threshold(forty_tones: Path) -> None:
 
 
 def test_answers_of_the_other_ear_are_set_aside_and_the_right_ear_comes_first() -> None:
-    session = read_session(GOLDEN / "masked.journal")
+    session = recorded(GOLDEN / "masked.journal")
     right, left = findings_of(session).ears
     assert (right.ear, left.ear) == ("right", "left")
     assert (right.quality.tones_set_aside, left.quality.tones_set_aside > 0) == (0, True)
@@ -381,7 +381,7 @@ def test_a_mean_of_what_was_inferred_says_so_and_so_does_the_grade(tmp_path: Pat
 
 
 def test_only_one_width_is_compared_and_the_frequency_is_named() -> None:
-    session = read_session(GOLDEN / "both-ears-n3.journal")
+    session = recorded(GOLDEN / "both-ears-n3.journal")
 
     def with_band(ear: EarResult, frequency_hz: int, half_db: float) -> EarResult:
         def widened(t: ThresholdResult) -> ThresholdResult:
@@ -443,7 +443,7 @@ def test_the_sentence_of_an_ear_says_of_each_frequency_one_thing(
     outcome: Outcome, mark: Outcome
 ) -> None:
     """What no test finds too: the sentence is the readings', whatever they are."""
-    (ear,) = findings_of(read_session(GOLDEN / "left-ear-s2.journal")).ears
+    (ear,) = findings_of(recorded(GOLDEN / "left-ear-s2.journal")).ears
     beyond = mark not in (Outcome.MEASURED, Outcome.INFERRED)
     thresholds = [
         replace(t, mark=mark, limit_db_hl=90.0 if beyond else None) if t.frequency_hz < 1000 else t
@@ -473,7 +473,7 @@ def test_the_sentence_of_an_ear_says_of_each_frequency_one_thing(
 @pytest.mark.parametrize("name", sorted(path.stem for path in GOLDEN.glob("*.journal")))
 def test_no_remark_says_of_a_measured_ear_what_its_sentence_says(name: str) -> None:
     """The device tells of the band that is widest for its frequency, the sentence of the widest."""
-    found = findings_of(read_session(GOLDEN / f"{name}.journal"))
+    found = findings(name)
     remarks = " ".join(words.remarks(found))
     for ear in found.ears:
         if ear.outcome == Outcome.MEASURED:

@@ -29,15 +29,15 @@ from host_tools.commands.report.audiogram import (
 from host_tools.commands.report.findings import Findings, findings_of
 from host_tools.commands.report.legend import legend_of
 from host_tools.drawing import EAR_COLOURS, in_style
-from host_tools.recorded import RecordedSession, read_session
+from host_tools.recorded import RecordedSession
 from host_tools.symbols import arrow_marker, symbol_marker
-from tests.host.journals import GOLDEN
+from tests.host.journals import GOLDEN, recorded
 
 USE: Final = "{http://www.w3.org/2000/svg}use"
 
 
 def reported(name: str) -> tuple[Findings, RecordedSession]:
-    session = read_session(GOLDEN / f"{name}.journal")
+    session = recorded(GOLDEN / f"{name}.journal")
     return findings_of(session), session
 
 
@@ -201,7 +201,7 @@ def test_heard_unsure_and_not_heard_differ_without_colour() -> None:
 @pytest.mark.parametrize("name", ["both-ears-n3", "silent-ear"])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_two_words_of_an_audiogram_overlap_or_leave_it(name: str, language: str) -> None:
-    session = read_session(GOLDEN / f"{name}.journal")
+    session = recorded(GOLDEN / f"{name}.journal")
     found = findings_of(session, language)
     figure: Any = panels(found, session)[0].figure
     canvas: Any = FigureCanvasAgg(figure)
@@ -299,7 +299,7 @@ def test_a_threshold_less_sure_than_wanted_is_marked() -> None:
 
 
 def test_the_legend_has_every_mark_that_the_audiograms_have_and_each_is_an_svg() -> None:
-    session = read_session(GOLDEN / "both-ears-n3.journal")
+    session = recorded(GOLDEN / "both-ears-n3.journal")
     found = with_thresholds(findings_of(session), wide=True, mark="no-response", limit_db_hl=90.0)
     found = replace(found, norm_title="otologically normal men of 65 (ISO 7029:2017)")
     found = with_thresholds(found, masking=MaskingMark.MASKED)
