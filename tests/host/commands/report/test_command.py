@@ -70,10 +70,9 @@ def test_a_page_is_one_small_file_that_names_nothing_outside(tmp_path: Path) -> 
 
 
 def test_what_is_told_of_a_person_cannot_become_a_part_of_the_page(tmp_path: Path) -> None:
-    session = read_session(LEFT_S2)
-    session.state.result = replace(session.result, remarks=("</script><b>loud</b>",))
     history = History()
-    read_session(LEFT_S2, history)
+    session = read_session(cut(LEFT_S2, tmp_path, 90), history)
+    session.state.result = replace(session.result, remarks=("</script><b>loud</b>",))
     text = page_of(findings_of(session), session, history)
     assert "<b>loud</b>" not in text
     assert "&lt;b&gt;loud&lt;/b&gt;" in text

@@ -26,6 +26,7 @@ from tests.host.commands.report.test_findings import cut
 from tests.host.journals import BOTH, GOLDEN, LEFT_S2, MASKED, a_few_of, recorded
 from tests.host.pdfs import ReadPdf, check_tagged
 
+SILENT: Final = GOLDEN / "silent-ear.journal"
 EXAMPLE: Final = Path(__file__).parents[4] / "device/calibration/example.toml"
 HEADING: Final = Heading(
     name="Maria #strong[Jansen] <b>$x$</b>",
@@ -125,7 +126,7 @@ def test_only_a_finished_test_is_final(records: int | None, standing: str, tmp_p
     assert ("UNFINISHED" in text) == (records is not None)
 
 
-@pytest.mark.parametrize("outcome", ["aborted", "failed"])
+@pytest.mark.parametrize("outcome", a_few_of(["aborted", "failed"], "failed"))
 def test_a_test_that_came_to_no_end_of_its_own_is_not_final(outcome: str) -> None:
     session = read_session(LEFT_S2)
     session.state.result = replace(session.result, outcome=outcome)
@@ -150,7 +151,7 @@ def test_every_kind_of_session_is_set_on_paper(name: str) -> None:
     assert pdf.pages <= 2
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", a_few_of(ENDINGS, ".pdf"))
 def test_the_same_session_gives_the_same_bytes(ending: str) -> None:
     session = recorded(LEFT_S2)
     document = paper_of(findings_of(session), session, HEADING)
@@ -161,7 +162,7 @@ def test_a_heading_goes_on_paper_and_on_the_page(tmp_path: Path) -> None:
     heading, page, pdf = (tmp_path / name for name in ("h.toml", "r.html", "r.pdf"))
     heading.write_text('name = "Zoë <b>"\ncomments = "One.\\n\\nTwo."\n', encoding="utf-8")
     for out in (page, pdf):
-        assert main(["report", str(LEFT_S2), "-o", str(out), "--heading", str(heading)]) == 0
+        assert main(["report", str(SILENT), "-o", str(out), "--heading", str(heading)]) == 0
     text = page.read_text(encoding="utf-8")
 
     assert "Zoë <b>" in ReadPdf(pdf.read_bytes()).text
@@ -200,8 +201,9 @@ def test_a_name_is_on_paper_in_its_own_letters_or_by_their_numbers(
     def shown(name: str) -> str:
         return paper(session, Heading(name=name)).text
 
-    for name in ("P-17", "Zoë", "Иванов-3"):
-        assert name in shown(name)
+    names = ("P-17", "Zoë", "Иванов-3")
+    together = shown("; ".join(names))
+    assert [name for name in names if name not in together] == []
     assert "<U+60A3><U+8005>7" in shown("患者7")
 
     a_font_of_its_own(tmp_path / "Boxes.ttf", "患者")
