@@ -20,6 +20,7 @@ PHONE_PX, TABLET_PX, WIDE_PX = 390, 1024, 1400
 
 pytestmark = [
     NEEDS_CHROMIUM,
+    pytest.mark.thorough,  # what draws is that of the report
     pytest.mark.xdist_group("browser"),  # one browser for all of them
 ]
 # Whatever reaches out of the element it stands in, of those that are not to be scrolled.

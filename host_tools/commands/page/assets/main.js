@@ -262,8 +262,9 @@ class Page {
       this.status(state === "paused" ? "paused" : "under_way");
       return;
     }
-    const wasLive = this.shown === "live";
-    if (state === "finished" && (wasLive || this.shown !== "prepare")) {
+    // A test that began and ended between two looks was not live.
+    const wasTest = this.shown === "live" || this.sawBegin;
+    if (state === "finished" && (wasTest || this.shown !== "prepare")) {
       const result = await this.resultSoFar();
       if (result) {
         await this.result.showLast(result);
@@ -295,6 +296,7 @@ class Page {
   }
 
   async prepare() {
+    this.sawBegin = false;
     await this.preparation.load();
     await this.tone.load();
     await this.tuning.load();

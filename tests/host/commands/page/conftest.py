@@ -1,23 +1,21 @@
 """A browser, the page as a file, and what an operator does with it."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
 from firmware_py.inference.library import chosen_library
-from host_tools.main import main
-from tests.firmware.rig import REPO
+from host_tools.commands.page import assemble
+from host_tools.commands.page.bridge import Bridge
 from tests.host.browsers import CHROMIUM, a_browser
 from tests.host.commands.page.rig import Device, FarPort, StandIn
 
 SETTLED_MS: Final = 60_000  # on a busy machine
+expect.set_options(timeout=SETTLED_MS)
 SIZE: Final[ViewportSize] = {"width": 1024, "height": 768}
 
 
@@ -36,12 +34,12 @@ def browser() -> Iterator[Browser]:
 def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the page as a file."""
     out = tmp_path_factory.mktemp("page") / "operator.html"
-    assert main(["page", "-o", str(out)]) == 0
+    out.write_text(assemble.page(), encoding="utf-8")
     return out
 
 
 @pytest.fixture
-def device(tmp_path: Path) -> Iterator[Device]:
+def device(tmp_path: Path, quick_disk: None) -> Iterator[Device]:
     """Return a device whose firmware is not started yet."""
     with Device(tmp_path / "data") as made:
         yield made
@@ -106,19 +104,20 @@ def operator(browser: Browser, html: Path) -> Iterator[Operator]:
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[[FarPort], str]]:
-    """Return what starts `gp-pta page PORT` and returns the address that it prints."""
+def serve() -> Iterator[Callable[[FarPort], str]]:
+    """Return what bridges a port, as `gp-pta page PORT` does, and returns the page's address."""
     with ExitStack() as undo:
+        yield (
+            lambda end: (
+                undo.enter_context(Bridge(str(end.name), assemble.page(), lambda _: None)).address
+            )
+        )
 
-        def start(end: FarPort) -> str:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "host_tools.main", "page", str(end.name)],
-                cwd=REPO, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                env={**os.environ, "PYTHONUNBUFFERED": "1"},
-            )  # fmt: skip
-            undo.callback(process.communicate)
-            undo.callback(process.terminate)
-            assert process.stdout is not None
-            return process.stdout.readline().strip()
 
-        yield start
+@pytest.fixture
+def page(device: Device, operator: Operator) -> Page:
+    """Return the page, of a device that is ready."""
+    device.start()
+    opened = operator.connect(device.stand_in())
+    expect(opened.locator("#view-prepare")).to_be_visible()
+    return opened

@@ -1,42 +1,125 @@
-"""A real firmware behind a pty, and the operator's cable: to a browser's port, or to a pty."""
+"""A real firmware in a thread, in a time that the test lets pass; and the operator's cable.
 
+Its time stands still until the test has it go on, up to something that is to come, as fast as it is
+computed. So no click is too late, whatever the machine does, and nothing waits for a tone.
+"""
+
+import itertools
 import os
 import re
 import select
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Protocol, Self
 
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection, serve
 
+from device.simulator.board import BOARD_NAME, SimulatedBoard
 from device.simulator.listener import Listener
 from device.simulator.serve import raw_pty
+from firmware_py.configuration import Configuration
 from firmware_py.console.pin import PinHash
+from firmware_py.firmware import Firmware, Ports
+from firmware_py.platform.clock import SteadyClock
+from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.platform.ports import Port, PortError
+from firmware_py.platform.supervisor import Supervisor
 from firmware_py.self_check import clock_part
-from tests.firmware.rig import Peer, Rig
+from tests.firmware.world import a_listener
 
 PIN: Final = "4711"
-LOCKED: Final = f'[console]\npin = "{PinHash.of(PIN, b"0123456789abcdef")}"\n'
+LOCKED: Final = Configuration(pin=PinHash.of(PIN, b"0123456789abcdef"))
 HERE: Final = Path(__file__).parent
-SPEED: Final = 5.0  # a busy machine takes seconds for a click
+WAIT_S_MAX: Final = 120.0  # for anything at all, on a very busy machine
 BYTES_MAX: Final = 4096
 POLL_S: Final = 0.05
 
 
-class Cable:
-    """The operator's cable: a pty for the firmware, whose bytes go to whatever is plugged in."""
+class Peer(Protocol):
+    """What is at the other end of a wire: the board, or a hearing aid."""
 
-    def __init__(self) -> None:
-        self._undo = ExitStack()
-        self._master, self.port = self._undo.enter_context(raw_pty())
+    def advance(self, now_us: int) -> None: ...
+    def receive(self, data: bytes, now_us: int) -> None: ...
+    def transmit(self) -> bytes: ...
+    def next_deadline_us(self) -> int | None: ...
+
+
+class Line(Port):
+    """A port in memory."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"/dev/{name}", name)
+        self._is_open = False
+
+    @property
+    def is_open(self) -> bool:
+        return self._is_open
+
+    @property
+    def is_full(self) -> bool:
+        return False
+
+    def open(self) -> None:
+        self._is_open = True
+
+    def close(self) -> None:
+        self._is_open = False
+
+    def drain(self, seconds: float, *_: object) -> None:
+        """Nothing waits in it."""
+
+    @property
+    def has_come(self) -> bool:
+        """Return whether there is anything to read."""
+        raise NotImplementedError
+
+
+class Wire(Line):
+    """A wire in memory, with whatever is at its other end; None: it is pulled."""
+
+    def __init__(self, name: str, time: "Time", peer: Peer | None) -> None:
+        super().__init__(name)
+        self._time = time
+        self.peer = peer
+        self._come = b""
+
+    def open(self) -> None:
+        if self.peer is None:
+            raise PortError(f"{self.role}: nothing is plugged in")
+        self._is_open = True
+
+    @property
+    def has_come(self) -> bool:
+        if self.peer is not None:
+            self.peer.advance(self._time.us)
+            self._come += self.peer.transmit()
+        return bool(self._come) or (self._is_open and self.peer is None)
+
+    def read(self) -> bytes:
+        if self._is_open and self.peer is None:
+            self._is_open = False
+            raise PortError(f"{self.role}: {self.url!r} is gone")
+        come, self._come = self._come, b""
+        return come
+
+    def write(self, data: bytes) -> None:
+        if data and self.peer is not None:
+            self.peer.receive(data, self._time.us)
+
+
+class Cable(Line):
+    """The operator's cable: what the firmware says goes to whatever is plugged in."""
+
+    def __init__(self, changed: threading.Condition) -> None:
+        super().__init__("console")
+        self.changed = changed
+        self._typed = b""
         self._far: Callable[[bytes], object] | None = None
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._carry)
-        self._thread.start()
+        self.told = b""  # by the firmware, whoever heard it
 
     def join(self, far: Callable[[bytes], object] | None) -> None:
         """Give what the firmware says to this end from now on; None: to nobody, it is lost."""
@@ -44,22 +127,89 @@ class Cable:
 
     def type(self, data: bytes) -> None:
         """Send bytes to the firmware."""
-        os.write(self._master, data)
+        with self.changed:
+            self._typed += data
+            self.changed.notify_all()
 
-    def _carry(self) -> None:
-        while not self._stop.is_set():
-            if not select.select([self._master], [], [], POLL_S)[0]:
-                continue
-            come, far = os.read(self._master, BYTES_MAX), self._far
-            if far is not None:
-                with suppress(ConnectionClosed, OSError):
-                    far(come)
+    @property
+    def has_come(self) -> bool:
+        return bool(self._typed)
+
+    def read(self) -> bytes:
+        with self.changed:
+            typed, self._typed = self._typed, b""
+        return typed
+
+    def write(self, data: bytes) -> None:
+        self.told += data
+        far = self._far
+        if data and far is not None:
+            with suppress(ConnectionClosed, OSError):
+                far(data)
+
+
+class Time(SteadyClock):
+    """A time that passes while something is waited for that has not come, and what waits in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.us = 0
+        self.changed = threading.Condition()
+        self.lines: list[Line] = []
+        self._wanted: Callable[[], bool] | None = None
+        self._is_rung = False
+
+    def now_us(self) -> int:
+        return self.us
+
+    def of_wire(self) -> "Time":
+        return self
+
+    def world_s(self) -> float:
+        return self.us / 1e6
+
+    def seconds_until(self, at_us: int) -> float:
+        return max(at_us - self.us, 0) / 1e6
+
+    def waiting(self) -> "Time":
+        self._is_rung = False
+        return self
+
+    def until(self, come: Callable[[], bool], is_over: Callable[[], bool]) -> None:
+        """Let time pass until something has come, or all is over."""
+        with self.changed:
+            self._wanted = come
+            self.changed.notify_all()
+            assert self.changed.wait_for(lambda: self._wanted is None or is_over(), WAIT_S_MAX)
+
+    def wait(self, _ports: Sequence[Port], seconds: float) -> None:
+        """Wait for bytes, for the bell, or for the test; or let the time pass."""
+        with self.changed:
+            if self._wanted is not None and self._wanted():
+                self._wanted = None
+                self.changed.notify_all()
+            if self._is_rung or any(line.has_come for line in self.lines):
+                return
+            if self._wanted is None:
+                self.changed.wait(WAIT_S_MAX)
+                return
+        self.sleep(seconds)
+
+    def sleep(self, seconds: float) -> None:
+        """Let so much time pass, or less if something comes."""
+        due = [self.us + round(1e6 * seconds)]
+        for line in self.lines:
+            peer_us = line.peer.next_deadline_us() if isinstance(line, Wire) and line.peer else None
+            due += [] if peer_us is None else [peer_us]
+        self.us = max(self.us + 1, min(due))
+
+    def ring(self) -> None:
+        with self.changed:
+            self._is_rung = True
+            self.changed.notify_all()
 
     def close(self) -> None:
-        """Hang up."""
-        self._stop.set()
-        self._thread.join()
-        self._undo.close()
+        """Nothing of the system is held."""
 
 
 class NeverSet:
@@ -150,9 +300,14 @@ class FarPort:
         self._master, port = self._undo.enter_context(raw_pty())
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._carry)
-        self._cable.join(lambda data: os.write(self._master, data))
+        self._cable.join(self._say)
         self._thread.start()
         self.name.symlink_to(port)
+
+    def _say(self, data: bytes) -> None:
+        while data and not self._stop.is_set():
+            if select.select([], [self._master], [], POLL_S)[1]:
+                data = data[os.write(self._master, data) :]
 
     def _carry(self) -> None:
         while not self._stop.is_set():
@@ -174,23 +329,120 @@ class FarPort:
             self.pull()
 
 
+class Watch(Supervisor):
+    """Hears what the firmware does."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.status = ""
+
+    def alive(self, status: str) -> None:
+        self.status = status
+
+
 class Device:
-    """A firmware with its simulated board, and the operator's cable, used in a `with` statement."""
+    """A firmware with its simulated board, and the operator's cable, used in a `with` statement.
 
-    def __init__(
-        self, directory: Path, listener: Listener | None = None, speed: float = SPEED
-    ) -> None:
+    Parameters
+    ----------
+    directory : Path
+        The data directory; other files go beside it.
+    listener : Listener, optional
+        Who sits at the board.
+    """
+
+    def __init__(self, directory: Path, listener: Listener | None = None) -> None:
+        self.directory = directory
+        self.listener = listener or a_listener("S2")
+        self.time = Time()
+        self.cable = Cable(self.time.changed)
+        self.board = Wire("tones", self.time, None)
+        self._boots = itertools.count(1)
+        self._nonces = itertools.count(1)
         self._undo = ExitStack()
-        self.cable = Cable()
-        self._undo.callback(self.cable.close)
-        self.rig = Rig(directory, listener, speed)
-        self._undo.callback(self.rig.__exit__)
-        self.rig.plug(self.rig.served.port, self.cable.port)
+        self._firmware: Firmware | None = None
+        self._watch = Watch()
+        self._thread = threading.Thread()
+        self._wrong: list[Exception] = []
 
-    def start(self, *options: str, config: str = "") -> Self:
-        """Start the firmware."""
-        self.rig.start(*options, config=config)
+    def start(self, configuration: Configuration | None = None, aid: Peer | None = None) -> Self:
+        """Start the firmware; one that was there is told to end, as by a signal."""
+        self._stop()
+        if self.board.peer is None:
+            self.plug_board()
+        aid_wire = None if aid is None else Wire("aid", self.time, aid)
+        self.time.lines = [line for line in (self.cable, self.board, aid_wire) if line is not None]
+        data = DataDirectory(self.directory)
+        self._watch.status = ""
+        self._firmware = firmware = Firmware(
+            configuration or Configuration(), Ports(self.board, self.cable, aid_wire), data,
+            self.time, lambda: f"{next(self._nonces):08x}", self._watch,
+        )  # fmt: skip
+        self._thread = threading.Thread(target=self._run, args=(firmware, data))
+        self._thread.start()
+        self.until_board()
         return self
+
+    def _run(self, firmware: Firmware, data: DataDirectory) -> None:
+        try:
+            firmware.run()
+        except Exception as error:  # it is raised in the test's thread
+            self._wrong.append(error)
+        finally:
+            data.close()
+            with self.time.changed:
+                self.time.changed.notify_all()
+
+    def _stop(self) -> None:
+        if self._firmware is not None:
+            self._firmware.stop()
+            self._thread.join()
+            self._firmware = None
+        for error in self._wrong:
+            raise error
+
+    def plug_board(self) -> None:
+        """Plug in a board that has just started."""
+        self.board.peer = SimulatedBoard(self.listener, boot=next(self._boots))
+
+    def pull_board(self) -> None:
+        """Pull the board's cable."""
+        with self.time.changed:
+            self.board.peer = None
+            self.time.changed.notify_all()
+
+    # Its time
+
+    def until(self, come: Callable[[], bool]) -> None:
+        """Let time pass until something has come; afterwards it stands still."""
+        self.time.until(come, lambda: not self._thread.is_alive())
+        for error in self._wrong:
+            raise error
+
+    def until_told(self, words: str, count: int = 1) -> None:
+        """Let time pass until the firmware has told this so many times more."""
+        wanted = words.encode()
+        before = self.cable.told.count(wanted)
+        self.until(lambda: self.cable.told.count(wanted) >= before + count)
+
+    def until_answers(self, count: int) -> None:
+        """Let a test go on for so many answers."""
+        self.until_told("! answer ", count)
+
+    def until_over(self) -> None:
+        """Let a test go on to its end."""
+        self.until_told("! session-over")
+
+    def until_board(self) -> None:
+        """Let time pass until the board is greeted."""
+        self.until(lambda: self._watch.status.split()[-2:-1] == [BOARD_NAME])
+
+    def pass_time(self, seconds: float) -> None:
+        """Let so much time pass."""
+        until_us = self.time.us + round(1e6 * seconds)
+        self.until(lambda: self.time.us >= until_us)
+
+    # What is at the operator's cable, and what is on the disk
 
     def stand_in(self) -> StandIn:
         """Return the far end as a serial port of a browser."""
@@ -200,15 +452,20 @@ class Device:
 
     def far_port(self) -> FarPort:
         """Return the far end as a port of this machine."""
-        end = FarPort(self.cable, self.rig.data.with_name(f"{self.rig.data.name}.far"))
+        end = FarPort(self.cable, self.directory.with_name(f"{self.directory.name}.far"))
         self._undo.callback(end.close)
         return end
+
+    def journal(self, number: int = 1) -> Path:
+        """Return a journal."""
+        return self.directory / f"session-{number:06d}.journal"
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._undo.close()
+        self._stop()
 
 
 class Stranger:
@@ -225,6 +482,3 @@ class Stranger:
         reply = self._answer(data)
         if reply and self._far is not None:
             self._far(reply)
-
-
-__all__ = ["LOCKED", "PIN", "Cable", "Device", "FarPort", "NeverSet", "Peer", "StandIn", "Stranger"]

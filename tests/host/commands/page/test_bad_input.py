@@ -3,25 +3,20 @@
 import re
 from collections.abc import Callable
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from device.simulator.board import SimulatedBoard
 from firmware_py.archive import recorded_result
 from firmware_py.commands import COMMANDS
 from firmware_py.console.console import Console
 from firmware_py.console.table import Command
-from tests.firmware.world import a_listener
-from tests.host.commands.page.conftest import SETTLED_MS, Operator
+from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import LOCKED, PIN, Device, FarPort, NeverSet, StandIn, Stranger
 from tests.host.commands.page.test_whole import answers_of, enter_pin
 
 pytestmark = pytest.mark.xdist_group("page")
-expect.set_options(timeout=SETTLED_MS)
 MARKUP = "<img/src=x/onerror=document.title='run'>"
-PROMPT = "login: \x1b[2J\u202e<b>x</b>\n"
 # A socket that is closed at once, of which the page is told when the test says so.
 TOLD_LATE = """
 window.WebSocket = class extends WebSocket {
@@ -53,45 +48,6 @@ def strange(answer: Callable[[bytes], bytes], undo: ExitStack) -> tuple[StandIn,
     return end, other
 
 
-def test_another_device_behind_the_port_is_named_and_left_alone(operator: Operator) -> None:
-    typed = bytearray()
-
-    def answer(data: bytes) -> bytes:
-        typed.extend(data)
-        return PROMPT.encode() if b"\r" in data else b""
-
-    with ExitStack() as undo:
-        end, _ = strange(answer, undo)
-        page = operator.connect(end)
-        expect(page.locator("#problems")).to_contain_text("Something else answers at this port")
-        is_off(page)
-        assert "login: \\u{1b}[2J\\u{202e}<b>x</b>" in problems(page)
-        assert set(bytes(typed).split(b"\r")) == {b"\x15", b"*IDN?", b""}, "no more than who it is"
-
-
-def test_a_tone_generator_behind_the_port_is_no_console(operator: Operator) -> None:
-    board = SimulatedBoard(a_listener("N3"), boot=1)
-
-    def answer(data: bytes) -> bytes:
-        board.receive(data, board.now_us + 1000)
-        return board.transmit()
-
-    with ExitStack() as undo:
-        end, _ = strange(answer, undo)
-        page = operator.connect(end)
-        words = re.compile("Something else answers|Nothing answers")
-        expect(page.locator("#problems")).to_contain_text(words)
-        is_off(page)
-
-
-def test_a_silent_port_is_said_so(operator: Operator) -> None:
-    with ExitStack() as undo:
-        end, _ = strange(lambda _: b"", undo)
-        page = operator.connect(end)
-        expect(page.locator("#problems")).to_contain_text("Nothing answers at this port")
-        is_off(page)
-
-
 def firmware_with(commands: list[Command]) -> Callable[[bytes], bytes]:
     """Return a console with these commands only, as an older firmware has it."""
 
@@ -116,23 +72,6 @@ def test_an_older_firmware_is_refused_before_anything_is_done(operator: Operator
         is_off(page)
         assert "GP-PTA,fitting device,0,0.0.1" in problems(page)
         assert "SESSion:STATe?" in problems(page)
-
-
-def test_a_second_page_is_told_that_another_has_the_device(
-    device: Device, operator: Operator, serve: Callable[[FarPort], str]
-) -> None:
-    device.start()
-    address = serve(device.far_port())
-    first = operator.open(url=address)
-    expect(first.locator("#view-prepare")).to_be_visible()
-    second = operator.open(url=address)
-    expect(second.locator("#problems")).to_contain_text("one operator at a time")
-    is_off(second)
-    first.click("#start")
-    answers_of(first, 2)
-    first.close()
-    second.click("#again")
-    expect(second.locator("#view-live")).to_be_visible()
 
 
 def test_a_question_to_a_socket_that_closes_does_not_hide_why(
@@ -165,17 +104,6 @@ def test_a_clock_that_was_never_set_is_told_with_what_to_do(
         expect(page.locator("#problems")).to_contain_text("The clock of the device says 1 Jan 1970")
 
 
-def test_a_second_tab_is_told_that_the_port_is_in_use(device: Device, operator: Operator) -> None:
-    device.start()
-    end = device.stand_in()
-    first = operator.connect(end)
-    expect(first.locator("#view-prepare")).to_be_visible()
-    second = operator.connect(end)
-    expect(second.locator("#problems")).to_contain_text("Another tab or another program")
-    is_off(second)
-    expect(first.locator("#view-prepare")).to_be_visible()
-
-
 def test_markup_in_what_is_typed_acts_on_nothing(device: Device, operator: Operator) -> None:
     device.start()
     page = operator.connect(device.stand_in())
@@ -188,25 +116,26 @@ def test_markup_in_what_is_typed_acts_on_nothing(device: Device, operator: Opera
     page.fill("#identifier", "a b,c")
     page.click("#start")
     expect(page.locator("#problems")).to_contain_text("Blanks and commas are not allowed")
-    assert not device.rig.journal().exists(), "no test was begun"
+    assert not device.journal().exists(), "no test was begun"
 
     page.fill("#identifier", "Zoë-7")
     page.click("#start")
+    device.until_answers(2)
     answers_of(page, 2)
     page.keyboard.press("F9")
     expect(page.locator("#result-about")).to_contain_text(MARKUP)
     expect(page.locator("#result-outcome")).to_contain_text("ended by the operator")
     assert page.title() == "GP-PTA hearing test"
     assert page.locator("img").count() == 0
-    recorded = recorded_result(device.rig.journal())
+    recorded = recorded_result(device.journal())
     assert recorded.header.person.identifier == "Zoë-7"
-    assert MARKUP not in device.rig.journal().read_text("utf-8")
+    assert MARKUP not in device.journal().read_text("utf-8")
 
 
 def test_a_wrong_pin_is_told_and_nothing_is_done_without_the_right_one(
     device: Device, operator: Operator
 ) -> None:
-    device.start(config=LOCKED)
+    device.start(LOCKED)
     page = operator.connect(device.stand_in())
     page.fill("#identifier", "P-17")
     page.click("#start")
@@ -214,29 +143,29 @@ def test_a_wrong_pin_is_told_and_nothing_is_done_without_the_right_one(
     expect(page.locator("#pin-why")).to_contain_text("wrong PIN; the next one is looked at in 1 s")
     page.click("#pin-cancel")
     expect(page.locator("#problems")).to_contain_text("No PIN was entered. Nothing was done.")
-    assert not device.rig.journal().exists()
+    assert not device.journal().exists()
     expect(page.locator("#lock-words")).to_have_text("locked")
 
     page.click("#start")
-    page.wait_for_timeout(1500)  # as the device said
+    device.pass_time(1.0)  # as the device said
     enter_pin(page, PIN)
     expect(page.locator("#view-live")).to_be_visible()
     expect(page.locator("#lock-words")).to_have_text("unlocked")
     assert PIN not in page.content()
 
 
+@pytest.mark.thorough
 def test_a_test_begun_before_the_last_start_is_told_after_the_pin(
     device: Device, operator: Operator
 ) -> None:
-    device.start(config=LOCKED)
+    device.start(LOCKED)
     page = operator.connect(device.stand_in())
     page.click("#start")
+    device.until_answers(3)
     answers_of(page, 3)
     page.click("#pause")
     expect(page.locator("#now-state")).to_have_text("PAUSED")
-    assert device.rig.process is not None
-    device.rig.process.kill()
-    device.start(config=LOCKED)
+    device.start(LOCKED)
 
     page.reload()
     expect(page.locator("#live-locked")).to_be_visible()
@@ -247,6 +176,7 @@ def test_a_test_begun_before_the_last_start_is_told_after_the_pin(
     expect(page.locator("#now-state")).to_have_text("PAUSED")
 
 
+@pytest.mark.thorough
 def test_a_clock_that_is_apart_is_said(device: Device, operator: Operator) -> None:
     device.start()
     end = device.stand_in()
@@ -264,33 +194,39 @@ def test_a_lost_tone_generator_is_said_and_the_test_goes_on_when_it_is_back(
     device.start()
     page = operator.connect(device.stand_in())
     page.click("#start")
+    device.until_answers(2)
     answers_of(page, 2)
-    device.rig.hang_up()
+    device.pull_board()
     expect(page.locator("#board")).to_have_text("tone generator lost")
     expect(page.locator("#status")).to_contain_text(re.compile("tone generator|under way"))
-    device.rig.new_board()
-    device.rig.plug(device.rig.served.port, device.cable.port)
+    device.plug_board()
+    device.until_board()
     expect(page.locator("#board")).to_have_text("tone generator ready")
     before = page.locator("#answers tr").count()
+    device.until_answers(2)
     answers_of(page, before + 2)
 
 
+@pytest.mark.thorough
 def test_a_laptop_that_slept_finds_the_test_where_it_is(device: Device, operator: Operator) -> None:
     device.start()
     page = operator.connect(device.stand_in())
     page.click("#start")
+    device.until_answers(2)
     answers_of(page, 2)
     assert operator.context is not None
     session = operator.context.new_cdp_session(page)
     session.send("Page.setWebLifecycleState", {"state": "frozen"})
-    journal: Path = device.rig.journal()
-    device.rig.wait(lambda: '"finish"' in journal.read_text("utf-8"))
+    device.until_over()
     session.send("Page.setWebLifecycleState", {"state": "active"})
     expect(page.locator("#view-result")).to_be_visible()
-    assert recorded_result(journal).result.outcome == "complete"
+    assert recorded_result(device.journal()).result.outcome == "complete"
 
 
-@pytest.mark.parametrize("year", ["58", "1800", "2999", "x"])
+@pytest.mark.parametrize(
+    "year",
+    ["58", *(pytest.param(each, marks=pytest.mark.thorough) for each in ("1800", "2999", "x"))],
+)
 def test_a_year_of_birth_that_cannot_be_is_refused(
     year: str, device: Device, operator: Operator
 ) -> None:
@@ -299,4 +235,4 @@ def test_a_year_of_birth_that_cannot_be_is_refused(
     page.fill("#birth_year", year)
     page.click("#start")
     expect(page.locator("#problems")).to_contain_text(f"The year of birth is {year}.")
-    assert not device.rig.journal().exists()
+    assert not device.journal().exists()

@@ -1,7 +1,13 @@
 """The bridge: who gets the page and the console, and what becomes of the port."""
 
 import http.client
+import os
+import re
+import signal
 import socket
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -12,19 +18,19 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
+from host_tools.commands.page.assemble import page
 from host_tools.commands.page.bridge import BUSY, HOST, NO_PORT, UNPLUGGED, Bridge
+from tests.firmware.rig import REPO
 from tests.host.commands.page.rig import Cable, FarPort
 from tests.host.journals import Refused
 
-WAIT_S = 30.0
+WAIT_S = 120.0  # on a very busy machine
 PAGE = "<!doctype html><title>a page</title>"
 
 
 @pytest.fixture
-def cable() -> Iterator[Cable]:
-    made = Cable()
-    yield made
-    made.close()
+def cable() -> Cable:
+    return Cable(threading.Condition())
 
 
 @pytest.fixture
@@ -45,9 +51,9 @@ def bridge(far: FarPort, told: list[str]) -> Iterator[Bridge]:
         yield made
 
 
-def asked(bridge: Bridge, path: str | None = None, **headers: str) -> tuple[int, str]:
+def asked(address: str, path: str | None = None, **headers: str) -> tuple[int, str]:
     """Ask for a page as a browser does; return status and content."""
-    place = urlsplit(bridge.address)
+    place = urlsplit(address)
     connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=WAIT_S)
     connection.request("GET", place.path if path is None else path, headers=headers)
     answer = connection.getresponse()
@@ -82,9 +88,9 @@ def closed_with(page: ClientConnection) -> int | None:
 
 
 def test_the_page_is_had_with_the_token_alone(bridge: Bridge) -> None:
-    assert asked(bridge) == (200, PAGE)
+    assert asked(bridge.address) == (200, PAGE)
     for path in ("/", "/console", "/x/", f"{urlsplit(bridge.address).path}x", "/../"):
-        status, content = asked(bridge, path)
+        status, content = asked(bridge.address, path)
         assert status == 404, path
         assert PAGE not in content
 
@@ -106,7 +112,7 @@ def test_it_listens_on_this_machine_only(bridge: Bridge) -> None:
 
 def test_a_name_that_leads_here_gets_nothing(bridge: Bridge) -> None:
     """A page of somebody else's name, which was made to lead to this machine, is another origin."""
-    assert asked(bridge, Host="evil.example")[0] == 403
+    assert asked(bridge.address, Host="evil.example")[0] == 403
 
 
 @pytest.mark.parametrize(
@@ -131,10 +137,12 @@ def test_what_the_page_types_comes_to_the_firmware(
 
 
 def firmware_hears(cable: Cable, count: int) -> bytes:
-    with open(cable.port, "rb", buffering=0) as port:
-        come = b""
+    """Return what was typed, until it has so many bytes."""
+    come = b""
+    with cable.changed:
         while len(come) < count:
-            come += port.read(count - len(come))
+            assert cable.changed.wait_for(lambda: cable.has_come, WAIT_S)
+            come += cable.read()
     return come
 
 
@@ -142,8 +150,7 @@ def test_what_the_firmware_says_comes_to_the_page(bridge: Bridge, cable: Cable) 
     every = bytes(range(256)) * 4
     with joined(bridge) as page:
         page.recv(WAIT_S)
-        with open(cable.port, "wb", buffering=0) as port:
-            port.write(every)
+        cable.write(every)
         assert heard(page, every) == every
 
 
@@ -181,3 +188,19 @@ def test_a_pulled_cable_is_said(bridge: Bridge, far: FarPort, told: list[str]) -
 def test_nothing_can_listen_where_something_does(bridge: Bridge, refused: Refused) -> None:
     at = urlsplit(bridge.address).port
     assert f"nothing can listen at 127.0.0.1:{at}" in refused("page", "/dev/null", "--listen", at)
+
+
+def test_the_command_serves_the_page_until_it_is_told_to_end(far: FarPort) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "host_tools.main", "page", str(far.name)],
+        cwd=REPO, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", address)
+        assert asked(address) == (200, page())
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=WAIT_S)
+    assert process.returncode == 0
+    assert told == "open this address in a browser of this computer; end with ^C\n"

@@ -10,11 +10,10 @@ from playwright.sync_api import Page, expect
 from firmware_py.archive import recorded_result
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import SessionResult
-from tests.host.commands.page.conftest import SETTLED_MS, Operator
+from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import LOCKED, PIN, Device, FarPort, StandIn
 
 pytestmark = pytest.mark.xdist_group("page")
-expect.set_options(timeout=SETTLED_MS)
 
 
 def type_person(page: Page) -> None:
@@ -68,13 +67,16 @@ def recorded_levels(result: SessionResult) -> dict[str, list[str]]:
     return found
 
 
-def run_whole_test(page: Page, end: StandIn | FarPort, replug: Callable[[], None]) -> None:
+def run_whole_test(
+    page: Page, device: Device, end: StandIn | FarPort, replug: Callable[[], None]
+) -> None:
     """Run a test of both ears: a PIN, a pause with a reload in it, and a pulled cable."""
     expect(page.locator("#status")).to_have_text("Connected. No test is under way.")
     type_person(page)
     page.click("#start")
     enter_pin(page)
     expect(page.locator("#view-live")).to_be_visible()
+    device.until_answers(3)
     answers_of(page, 3)
 
     page.click("#pause")
@@ -86,18 +88,25 @@ def run_whole_test(page: Page, end: StandIn | FarPort, replug: Callable[[], None
     assert page.locator("#live-ears figcaption").all_inner_texts() == tones
 
     page.click("#pause")
+    expect(page.locator("#now-state")).not_to_have_text("PAUSED")
+    device.until_answers(2)
     answers_of(page, 2)
+    device.until_told("! tone ")
     expect(page.locator("#now-tone")).to_contain_text("Hz at")  # a tone sounds
     end.pull()
     expect(page.locator("#problems")).to_contain_text("The device is gone")
     expect(page.locator("#problems")).to_contain_text("It goes on at the device")
+    device.until_answers(1)
     replug()
-    expect(page.locator("#view-live, #view-result")).not_to_have_count(0)
-    expect(page.locator("#view-result")).to_be_visible(timeout=4 * SETTLED_MS)
+    expect(page.locator("#view-live")).to_be_visible()
+    device.until_over()
+    expect(page.locator("#view-result")).to_be_visible()
     expect(page.locator("#result-outcome")).to_have_text("Final: the test came to its end.")
 
 
 def check_result(page: Page, journal: Path) -> None:
+    ears = page.locator("#result-ears figcaption").all_inner_texts()
+    assert [each.split(" · ")[0] for each in ears] == ["Right ear", "Left ear"]
     recorded = recorded_result(journal)
     assert recorded.result.outcome == "complete"
     assert [ear.ear for ear in recorded.result.ears] != []
@@ -114,7 +123,7 @@ def check_result(page: Page, journal: Path) -> None:
 
 
 def test_a_whole_test_by_clicks_over_web_serial(device: Device, operator: Operator) -> None:
-    device.start(config=LOCKED)
+    device.start(LOCKED)
     end = device.stand_in()
     page = operator.connect(end)
 
@@ -122,35 +131,36 @@ def test_a_whole_test_by_clicks_over_web_serial(device: Device, operator: Operat
         end.plug()
         page.evaluate("navigator.serial.plug()")
 
-    run_whole_test(page, end, replug)
-    check_result(page, device.rig.journal())
+    run_whole_test(page, device, end, replug)
+    check_result(page, device.journal())
     assert page.evaluate("navigator.serial.asked") == 0, "nobody chose the port again"
 
 
+@pytest.mark.thorough
 def test_a_whole_test_by_clicks_through_the_served_bridge(
     device: Device, operator: Operator, serve: Callable[[FarPort], str]
 ) -> None:
-    device.start(config=LOCKED)
+    device.start(LOCKED)
     end = device.far_port()
     address = serve(end)
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", address)
     page = operator.open(url=address)
-    run_whole_test(page, end, end.plug)
-    check_result(page, device.rig.journal())
+    run_whole_test(page, device, end, end.plug)
+    check_result(page, device.journal())
 
 
+@pytest.mark.thorough
 def test_a_test_goes_on_to_its_end_without_a_page(device: Device, operator: Operator) -> None:
     device.start()
     end = device.stand_in()
     page = operator.connect(end)
     page.check("input[name=ears][value=RIGHT]")
     page.click("#start")
+    device.until_answers(2)
     answers_of(page, 2)
     page.close()
-    device.rig.wait(
-        lambda: '"what":"finish"' in device.rig.journal().read_text("utf-8").replace(" ", "")
-    )
+    device.until_over()
 
     page = operator.connect(end)
     expect(page.locator("#view-result")).to_be_visible()
-    assert shown_levels(page) == recorded_levels(recorded_result(device.rig.journal()).result)
+    assert shown_levels(page) == recorded_levels(recorded_result(device.journal()).result)
