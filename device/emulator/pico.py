@@ -109,6 +109,14 @@ class EmulatedPico:
         """What the flash holds."""
         return bytes(self._chip.flash[:FLASH_BYTES])
 
+    def write_flash(self, offset: int, data: bytes) -> int:
+        """Put bytes into the flash, from FLASH_BYTES on beside what MicroPython knows of.
+
+        Returns the address at which a program finds them.
+        """
+        self._chip.flash[offset : offset + len(data)] = data
+        return int(FLASH_START_ADDRESS) + offset
+
     @property
     def now_us(self) -> float:
         """Microseconds of emulated time."""

@@ -156,7 +156,7 @@ def install(
     board = _RawRepl(port, repl_timeout_s)
     try:
         tell(f"MicroPython {board.check()} at {port}")
-        for path, content in _files(settings, board.bytecode()).items():
+        for path, content in installed_files(settings, board.bytecode()).items():
             board.copy(path, content)
             tell(f"  {path}, {len(content)} bytes")
         board.reset()
@@ -177,8 +177,8 @@ def _pin(word: str) -> tuple[str, int]:
     return name, int(number)
 
 
-def _files(settings: dict[str, Any], bytecode: int = 0) -> dict[str, bytes]:
-    # Path on the board and content of each; main.py, which starts the program, comes last.
+def installed_files(settings: dict[str, Any], bytecode: int = 0) -> dict[str, bytes]:
+    """Return path on the board and content of each; main.py, which starts the program, is last."""
     files = dict(_module(path, bytecode) for path in MODULES)
     files[FILE] = json.dumps(settings).encode()
     files["main.py"] = _source(MAIN)

@@ -26,6 +26,11 @@ SETTINGS: Final[dict[str, Any]] = {
     "limit_dbfs_right": LIMIT_RIGHT_DBFS,
 }
 
+TONE: dict[str, str | int] = {
+    "id": "r1", "ear": "r", "hz": "1000.00", "dbfs": "-20.00",
+    "on": 200, "off": 100, "n": 2, "rise": 25,
+}  # fmt: skip
+
 
 class Bench:
     """The board, and a host of the lowest kind.
@@ -105,3 +110,12 @@ class Bench:
             (begin, end - begin) for (begin, high), (end, _) in itertools.pairwise(changes) if high
         ]
         return np.array(waves).reshape(-1, 2)
+
+
+def at_the_repl(board: Bench) -> None:
+    """Have the board ready to run a piece of MicroPython, whatever it did before."""
+    board.run(3100 * MS)
+    board.pico.send(b"\x03")
+    board.run(50 * MS)
+    board.pico.received()
+    board.pico.enter_raw_repl()

@@ -1,27 +1,25 @@
-"""One emulated board for all tests of a process: it is installed and started once."""
+"""Emulated boards, each started once for the tests of a module."""
 
 import pytest
 
-from device.emulator.image import ImageError, find_image
-from host_tools.emulated_board import installed_pico
+from device.emulator.image import ImageError
 from tests.device.emulator.bench import SETTINGS, Bench
+from tests.device.emulator.memory import pico_with_program
 
 
-@pytest.fixture(scope="session")
-def installed() -> tuple[Bench, list[str]]:
-    """A board on which `gp-pta install-board` has installed the program, and what it told."""
+@pytest.fixture(scope="module")
+def board() -> Bench:
+    """A board that runs the program."""
     try:
-        find_image()
+        bench = Bench(pico_with_program(SETTINGS))
     except ImageError as error:
         pytest.skip(str(error))
-    told: list[str] = []
-    bench = Bench(installed_pico(SETTINGS, told.append))
-    bench.settle()  # the installer said hello until it was answered
-    return bench, told
+    bench.settle()
+    return bench
 
 
 @pytest.fixture
-def bench(installed: tuple[Bench, list[str]]) -> Bench:
+def bench(board: Bench) -> Bench:
     """The board, met anew."""
-    installed[0].meet()
-    return installed[0]
+    board.meet()
+    return board

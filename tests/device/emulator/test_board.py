@@ -1,58 +1,37 @@
 """The real program on real MicroPython in an emulated Pico, in the order in which it lives.
 
-One board serves all tests; the last ones take it out of service.
+One board serves all tests; the last ones take it out of board.
 """
 
 import binascii
 import random
-import time
 from array import array
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tests.device.tone_generator.fakes  # noqa: F401 - before the program is imported
-from device.emulator.board import EmulatedBoard
-from device.simulator.serve import served
-from device.simulator.world import World
 from device.tone_generator import synthesis
 from device.tone_generator.buttons import QUIET_US
 from device.tone_generator.outputs import IDLE_MS
-from firmware_py.link import client
 from firmware_py.link.frames import encode
-from firmware_py.platform.board_time import BoardTime
-from firmware_py.procedure.settings import Settings
-from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from tests.device.emulator.bench import (
     HEARD_PIN,
     LEFT_PIN,
     LIMIT_RIGHT_DBFS,
     MS,
     RIGHT_PIN,
+    TONE,
     UNSURE_PIN,
     Bench,
+    at_the_repl,
 )
-from tests.firmware.world import a_listener, result_of, stimuli_of
 
 pytestmark = pytest.mark.xdist_group("emulator")  # one board is enough
 
-TONE: dict[str, str | int] = {
-    "id": "r1", "ear": "r", "hz": "1000.00", "dbfs": "-20.00",
-    "on": 200, "off": 100, "n": 2, "rise": 25,
-}  # fmt: skip
 NOTICED_US = QUIET_US + (IDLE_MS + 5) * MS  # of a press: the contact, and a turn of the loop
 LATE_US = 12 * MS  # what the bench output may be late: a command takes so long to be read
-
-
-def test_it_was_installed_and_started(installed: tuple[Bench, list[str]]) -> None:
-    told = installed[1]
-    assert told[0].startswith("MicroPython 1.")
-    assert "firmware_py/link/frames.mpy" in told[1]
-    assert told[-1] == (
-        "started: board pico, version 1, output pwm, limits 0 dBFS left, -20 dBFS right"
-    )
 
 
 def test_it_greets(bench: Bench) -> None:
@@ -65,7 +44,9 @@ def test_it_greets(bench: Bench) -> None:
     assert serial["press_ends"] == "1"
 
 
-@pytest.mark.parametrize("frequency_hz", [125, 1000, 4000])
+@pytest.mark.parametrize(
+    "frequency_hz", [1000, *(pytest.param(hz, marks=pytest.mark.thorough) for hz in (125, 4000))]
+)
 def test_a_tone_has_its_frequency_times_and_events(bench: Bench, frequency_hz: int) -> None:
     assert bench.ask("tone", **{**TONE, "hz": f"{frequency_hz}.00"})[1] == "ok"
     bench.run(550 * MS)
@@ -87,6 +68,7 @@ def test_a_tone_has_its_frequency_times_and_events(bench: Bench, frequency_hz: i
     assert events[1][2]["cut"] == "0"
 
 
+@pytest.mark.thorough
 def test_a_tone_rises_to_its_level_and_falls(bench: Bench) -> None:
     bench.ask("tone", **{**TONE, "ear": "l", "hz": "4000", "dbfs": "-6.02", "n": 1})
     bench.run(250 * MS)
@@ -111,6 +93,7 @@ def test_the_limit_is_that_of_the_ear(bench: Bench) -> None:
     assert bench.ask("tone", **{**TONE, "dbfs": loud, "ear": "l"})[1] == "ok"
 
 
+@pytest.mark.thorough
 def test_presses_have_their_times(bench: Bench) -> None:
     chance = random.Random(4)
     edges_us = []
@@ -132,7 +115,7 @@ def test_presses_have_their_times(bench: Bench) -> None:
     assert np.abs(errors_us).max() < 200.0
 
 
-@pytest.mark.parametrize("pin", [HEARD_PIN, UNSURE_PIN])
+@pytest.mark.parametrize("pin", [HEARD_PIN, pytest.param(UNSURE_PIN, marks=pytest.mark.thorough)])
 def test_a_press_ends_the_train_of_pulses_while_the_host_says_nothing(
     bench: Bench, pin: int
 ) -> None:
@@ -164,6 +147,7 @@ def test_a_press_ends_the_train_of_pulses_while_the_host_says_nothing(
     assert [verb for _, verb, _ in bench.events()] == ["tone-on", "tone-off"]
 
 
+@pytest.mark.thorough
 def test_a_tone_that_a_press_ended_is_not_played_again(bench: Bench) -> None:
     line = bench.line("tone", **{**TONE, "buttons": 1, "press": 50})
     first = bench.answer_to(line)
@@ -179,6 +163,7 @@ def _move(bench: Bench, pin: int, up: bool) -> None:
     (bench.pico.release if up else bench.pico.press)(pin)
 
 
+@pytest.mark.thorough
 def test_a_bouncing_contact_is_one_press(bench: Bench) -> None:
     begin_us = bench.pico.now_us + 10 * MS
     for i, after_us in enumerate((0, 300, 450, 900, 1200)):
@@ -190,6 +175,7 @@ def test_a_bouncing_contact_is_one_press(bench: Bench) -> None:
     assert [verb for _, verb, _ in bench.events()] == ["button-down"]
 
 
+@pytest.mark.thorough
 def test_a_repeated_command_is_not_done_again(bench: Bench) -> None:
     line = bench.line("tone", **{**TONE, "n": 1, "on": 100})
     first = bench.answer_to(line)
@@ -202,6 +188,7 @@ def test_a_repeated_command_is_not_done_again(bench: Bench) -> None:
     assert [verb for _, verb, _ in bench.events()] == ["tone-on", "tone-off"]
 
 
+@pytest.mark.thorough
 def test_garbled_and_lost_lines_do_nothing(bench: Bench) -> None:
     good = encode(77, "tone", TONE)
     for bad in (good.replace(b"r1", b"r2"), good[:20] + b"\n", b"\xff\x00\n", b"x" * 300 + b"\n"):
@@ -213,6 +200,7 @@ def test_garbled_and_lost_lines_do_nothing(bench: Bench) -> None:
     assert len(bench.pulses(RIGHT_PIN)) == 0
 
 
+@pytest.mark.thorough
 def test_events_are_kept_until_they_are_acknowledged(bench: Bench) -> None:
     bench.pico.press(HEARD_PIN)
     bench.run(30 * MS)
@@ -230,6 +218,7 @@ def test_events_are_kept_until_they_are_acknowledged(bench: Bench) -> None:
     assert bench.events() == told[1:]
 
 
+@pytest.mark.thorough
 def test_it_is_silent_when_the_host_has_been_for_a_second(bench: Bench) -> None:
     bench.ask("tone", **{**TONE, "on": 5000})
     asked_us = bench.pico.now_us
@@ -243,83 +232,15 @@ def test_it_is_silent_when_the_host_has_been_for_a_second(bench: Bench) -> None:
     assert events[-1][2]["cut"] == "1"
 
 
-def test_a_whole_hearing_test(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(client, "PING_INTERVAL_US", 850 * MS)  # the emulator is slow
-    listener = a_listener("N3")
-    world = World(tmp_path, listener)
-    board = EmulatedBoard(bench.pico, listener)
-    world.board = board  # type: ignore[assignment]  # it has what a world needs
-    world.begin(
-        Settings(
-            ears="left", tones_min=1, tones_max=20, stop_half_width_db=30.0, catch_rate=0.0,
-            retest=False, pulses=1, pause_ms_min=500, pause_ms_max=500, response_window_ms=500,
-        )
-    )  # fmt: skip
-    world.finish()
-    world.close()
-
-    stimuli = stimuli_of(world.journal())
-    (ear,) = result_of(world.journal())["ears"]
-    truth = listener._thresholds["left"]
-    errors_db = [
-        found["threshold_db_hl"] - truth.threshold_db_hl(found["frequency_hz"])
-        for found in ear["thresholds"]
-        if found["threshold_db_hl"] is not None and 250 <= found["frequency_hz"] <= 6000
-    ]
-    print(f"{len(stimuli)} tones, {board.presses} presses, errors {np.round(errors_db, 1)} dB")
-    assert world.client.counters.events_missed == 0
-    assert board.presses > 0
-    assert np.sqrt(np.mean(np.square(errors_db))) < 12.0
-
-
-def test_a_firmware_waits_for_a_board_that_falls_behind(bench: Bench, tmp_path: Path) -> None:
-    """Every 10 ms of it take 0.1 s and more, as where ten others have the processor."""
-
-    def slowly(us: float) -> None:
-        told.tell(us)
-        time.sleep(0.1)
-
-    path, console = tmp_path / "board-time", ConsoleLine()
-    with (
-        BoardTime.made(path) as told,
-        served(EmulatedBoard(bench.pico, a_listener("N3"), slowly)) as port,
-    ):
-        firmware = FirmwareProcess(port, console.port, tmp_path / "data", 1.0, path)
-        try:
-            operator = Operator(console, firmware)
-            operator.greet()
-            assert "wire ok, 0 garbled, 0 repeated; board ok, pico" in operator.ask("*TST?")
-            operator.ask("SYST:EXIT")
-            assert firmware.wait() == 0
-        finally:
-            firmware.end()
-            console.close()
-
-
 # From here on the board is out of service, and nobody greets it.
 
 
-@pytest.fixture
-def service(installed: tuple[Bench, list[str]]) -> Bench:
-    return installed[0]
-
-
-def at_the_repl(service: Bench) -> None:
-    """Have the board ready to run a piece of MicroPython, whatever it did before."""
-    service.run(3100 * MS)
-    service.pico.send(b"\x03")
-    service.run(50 * MS)
-    service.pico.received()
-    service.pico.enter_raw_repl()
-
-
-def test_control_c_gives_the_repl_when_nobody_talks(service: Bench) -> None:
-    at_the_repl(service)
-    assert service.pico.execute("print('here')") == "here\n"
-    service.run(1500 * MS)
-    assert service.pico.watchdog_resets == 1  # that of the installation
+@pytest.mark.thorough
+def test_control_c_gives_the_repl_when_nobody_talks(board: Bench) -> None:
+    at_the_repl(board)
+    assert board.pico.execute("print('here')") == "here\n"
+    board.run(1500 * MS)
+    assert board.pico.watchdog_resets == 0
 
 
 SAMPLES_ON_THE_BOARD = """
@@ -365,10 +286,11 @@ print(binascii.crc32(block), tone_us, noise_us)
 """
 
 
-def test_sound_and_interrupts_allocate_nothing_and_samples_are_ours(service: Bench) -> None:
-    at_the_repl(service)
+@pytest.mark.thorough
+def test_sound_and_interrupts_allocate_nothing_and_samples_are_ours(board: Bench) -> None:
+    at_the_repl(board)
     state = [123456, 22369621, 1000, 1118481, 20000, 3, 77, 2100, 0, 0, 0, 0, 12, 20000]
-    printed = service.pico.execute(SAMPLES_ON_THE_BOARD.format(state=state))
+    printed = board.pico.execute(SAMPLES_ON_THE_BOARD.format(state=state))
     crc, tone_us, noise_us = (int(word) for word in printed.split())
 
     block, ours = array("i", [0] * 512), array("i", state)
@@ -377,21 +299,3 @@ def test_sound_and_interrupts_allocate_nothing_and_samples_are_ours(service: Ben
     print(f"a block of 5333 us: tone {tone_us} us, noise {noise_us} us")
     assert crc == binascii.crc32(block)
     assert tone_us + noise_us < 4000
-
-
-def test_the_watchdog_silences_a_board_that_hangs(service: Bench) -> None:
-    at_the_repl(service)
-    service.pico.send(b"print()\nfrom device.tone_generator.program import run\nrun()\x04")
-    service.run(300 * MS)
-    service.meet()
-    service.ask("tone", **{**TONE, "on": 5000})
-    service.run(200 * MS)
-    resets = service.pico.watchdog_resets
-    service.pico.hang()
-    hung_us = service.pico.now_us
-    service.run(1100 * MS)
-    waves = service.pulses(RIGHT_PIN)
-
-    print(f"the watchdog had it silent after {(waves[-1, 0] - hung_us) / MS:.1f} ms")
-    assert service.pico.watchdog_resets == resets + 1
-    assert 0 < waves[-1, 0] - hung_us <= 1001 * MS

@@ -1,4 +1,4 @@
-"""The demonstration with the emulated board: the real processes, up to the second answer."""
+"""The demonstration with the emulated board: the real processes, up to the first answer."""
 
 import os
 import re
@@ -14,18 +14,18 @@ from firmware_py.journal import read_journal
 from host_tools.commands.replay.codes import UNFINISHED
 from host_tools.commands.replay.command import replay_journal
 
-pytestmark = pytest.mark.xdist_group("emulator")
+pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("emulator-demo")]
 
 REPO: Final = Path(__file__).parents[3]
 ANSWER: Final = re.compile(r"^ +\d+  right ")
-ANSWERS: Final = 2
+ANSWERS: Final = 1
 
 
 def test_the_tests_of_the_board_are_given_to_one_worker(request: pytest.FixtureRequest) -> None:
     """pytest-xdist knows a group by the end of its names, and is silent if it does not."""
     if not getattr(request.config.option, "loadgroup", False):
         pytest.skip("the tests run in one process, or are not grouped")
-    assert request.node.nodeid.endswith("@emulator")
+    assert request.node.nodeid.endswith("@emulator-demo")
 
 
 def test_it_says_what_it_runs_and_measures(tmp_path: Path) -> None:

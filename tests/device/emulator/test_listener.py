@@ -1,0 +1,74 @@
+"""A firmware, an emulated board, and a listener at its buttons."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tests.device.tone_generator.fakes  # noqa: F401 - before the program is imported
+from device.emulator.board import EmulatedBoard
+from device.simulator.serve import served
+from firmware_py.link import client
+from firmware_py.platform.board_time import BoardTime
+from firmware_py.procedure.settings import Settings
+from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
+from tests.device.emulator.bench import MS, Bench
+from tests.firmware.world import World, a_listener, result_of, stimuli_of
+
+pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("emulator-listener")]
+
+
+def test_a_whole_hearing_test(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "PING_INTERVAL_US", 850 * MS)  # the emulator is slow
+    listener = a_listener("N3")
+    world = World(tmp_path, listener)
+    board = EmulatedBoard(bench.pico, listener)
+    world.board = board  # type: ignore[assignment]  # it has what a world needs
+    world.begin(
+        Settings(
+            ears="left", tones_min=1, tones_max=20, stop_half_width_db=30.0, catch_rate=0.0,
+            retest=False, pulses=1, pause_ms_min=500, pause_ms_max=500, response_window_ms=500,
+        )
+    )  # fmt: skip
+    world.finish()
+    world.close()
+
+    stimuli = stimuli_of(world.journal())
+    (ear,) = result_of(world.journal())["ears"]
+    truth = listener._thresholds["left"]
+    errors_db = [
+        found["threshold_db_hl"] - truth.threshold_db_hl(found["frequency_hz"])
+        for found in ear["thresholds"]
+        if found["threshold_db_hl"] is not None and 250 <= found["frequency_hz"] <= 6000
+    ]
+    print(f"{len(stimuli)} tones, {board.presses} presses, errors {np.round(errors_db, 1)} dB")
+    assert world.client.counters.events_missed == 0
+    assert board.presses > 0
+    assert np.sqrt(np.mean(np.square(errors_db))) < 12.0
+
+
+def test_a_firmware_waits_for_a_board_that_falls_behind(bench: Bench, tmp_path: Path) -> None:
+    """Every 10 ms of it take 0.1 s and more, as where ten others have the processor."""
+
+    def slowly(us: float) -> None:
+        told.tell(us)
+        time.sleep(0.1)
+
+    path, console = tmp_path / "board-time", ConsoleLine()
+    with (
+        BoardTime.made(path) as told,
+        served(EmulatedBoard(bench.pico, a_listener("N3"), slowly)) as port,
+    ):
+        firmware = FirmwareProcess(port, console.port, tmp_path / "data", 1.0, path)
+        try:
+            operator = Operator(console, firmware)
+            operator.greet()
+            assert "wire ok, 0 garbled, 0 repeated; board ok, pico" in operator.ask("*TST?")
+            operator.ask("SYST:EXIT")
+            assert firmware.wait() == 0
+        finally:
+            firmware.end()
+            console.close()
