@@ -1,9 +1,9 @@
 """The browser of this machine in which pages are looked at."""
 
+import atexit
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import cache
 from typing import Final
 
 import pytest
@@ -23,12 +23,13 @@ NEEDS_CHROMIUM: Final = pytest.mark.skipif(
 )
 
 
-@contextmanager
-def a_browser() -> Iterator[Browser]:
-    """Start a browser without any history of its own."""
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(
-            executable_path=CHROMIUM, headless=True, args=OPTIONS, timeout=60_000
-        )
-        yield found
-        found.close()
+@cache
+def a_browser() -> Browser:
+    """Return the browser of this process; Playwright cannot be started twice in one."""
+    playwright = sync_playwright().start()
+    found = playwright.chromium.launch(
+        executable_path=CHROMIUM, headless=True, args=OPTIONS, timeout=60_000
+    )
+    atexit.register(playwright.stop)
+    atexit.register(found.close)
+    return found

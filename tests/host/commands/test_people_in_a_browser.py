@@ -3,7 +3,6 @@
 It needs Chromium on this machine; without it the tests say so and are left out.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -30,10 +29,9 @@ CUT_OFF: Final = """() => [...document.querySelectorAll("h1, h2, h3, p, li, figc
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Return a browser without any history of its own."""
-    with a_browser() as found:
-        yield found
+def browser() -> Browser:
+    """Return the browser; every page of it begins without history."""
+    return a_browser()
 
 
 @pytest.fixture(scope="module")

@@ -265,9 +265,13 @@ class Page {
     // A test that began and ended between two looks was not live.
     const wasTest = this.shown === "live" || this.sawBegin;
     if (state === "finished" && (wasTest || this.shown !== "prepare")) {
+      const before = this.shown;
       const result = await this.resultSoFar();
       if (result) {
         await this.result.showLast(result);
+      }
+      if (this.shown !== before) {
+        return; // meanwhile the operator went on to the next test
       }
       show(at("result-locked"), result === null);
       show(at("result-body"), result !== null);

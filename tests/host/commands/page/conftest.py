@@ -20,14 +20,13 @@ SIZE: Final[ViewportSize] = {"width": 1024, "height": 768}
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Return a browser without any history of its own."""
+def browser() -> Browser:
+    """Return the browser; every page of it begins without history."""
     if CHROMIUM is None:
         pytest.skip("there is no Chromium here: apt install chromium")
     if chosen_library() is None:
         pytest.skip("a page does not see what runs the kernels: it is tried with the library")
-    with a_browser() as found:
-        yield found
+    return a_browser()
 
 
 @pytest.fixture(scope="session")

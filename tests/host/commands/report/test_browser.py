@@ -71,10 +71,9 @@ def answered_in(journal: Path) -> list[Answered]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Return a browser without any history of its own."""
-    with a_browser() as found:
-        yield found
+def browser() -> Browser:
+    """Return the browser; every page of it begins without history."""
+    return a_browser()
 
 
 @pytest.fixture(scope="module")
