@@ -17,7 +17,14 @@ from device.tone_generator.settings import DEFAULT_PINS, FILE, Settings
 from firmware_py.link.frames import decode, encode
 from firmware_py.platform.ports import Port
 from host_tools.commands import install_board
-from host_tools.commands.install_board import MAIN, MODULES, _deflated, _files, _greet, install
+from host_tools.commands.install_board import (
+    MAIN,
+    MODULES,
+    _deflated,
+    _greet,
+    install,
+    installed_files,
+)
 from host_tools.errors import HostError
 from host_tools.greeting import BOARD_WANTED
 from tests.console.instrument import Recorder, connected
@@ -48,7 +55,7 @@ def test_everything_the_program_imports_is_installed() -> None:
 
 
 def test_files_are_those_here_and_main_is_the_last() -> None:
-    files = _files(SETTINGS)
+    files = installed_files(SETTINGS)
     assert [*files] == [*MODULES, FILE, "main.py"]
     for path in MODULES:
         assert files[path] == (REPO / path).read_bytes()

@@ -11,6 +11,7 @@ from fhir.resources.R4B.bundle import Bundle
 from playwright.sync_api import Page, expect
 
 from device.simulator.aid import SimulatedAid
+from device.simulator.world import World
 from firmware_py.console.words import readable
 from firmware_py.procedure.person import Person
 from firmware_py.procedure.settings import Settings
@@ -19,7 +20,7 @@ from host_tools.commands.export.formats import schema_text
 from host_tools.commands.report.findings import findings_of
 from host_tools.commands.report.words import Words
 from host_tools.recorded import read_session
-from tests.firmware.world import World, a_listener
+from tests.firmware.world import a_listener
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import Device
 from tests.host.commands.page.test_whole import answers_of
