@@ -10,16 +10,6 @@ from firmware_py.platform.ports import Port
 RECONNECT_S = 30.0
 
 
-class Clock(VirtualClock):
-    """One clock for all."""
-
-    def world_s(self) -> float:
-        return self.us / S
-
-    def of_wire(self) -> VirtualClock:
-        return self
-
-
 class Line(Port):
     is_open = True
 
@@ -31,7 +21,7 @@ class Connected:
     """A connection to a board that greets as often as it is asked."""
 
     def __init__(self) -> None:
-        self.clock = Clock(1)
+        self.clock = VirtualClock()
         self.it = BoardConnection(Line(), Client(lambda: "00000001"), self.clock, RECONNECT_S)
         self.it.begin()
         self.it.greeted("sim 1")
