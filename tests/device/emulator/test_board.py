@@ -3,16 +3,13 @@
 One board serves all tests; the last ones take it out of board.
 """
 
-import binascii
 import random
-from array import array
 from functools import partial
 
 import numpy as np
 import pytest
 
 import tests.device.tone_generator.fakes  # noqa: F401 - before the program is imported
-from device.tone_generator import synthesis
 from device.tone_generator.buttons import QUIET_US
 from device.tone_generator.outputs import IDLE_MS
 from firmware_py.link.frames import encode
@@ -241,61 +238,3 @@ def test_control_c_gives_the_repl_when_nobody_talks(board: Bench) -> None:
     assert board.pico.execute("print('here')") == "here\n"
     board.run(1500 * MS)
     assert board.pico.watchdog_resets == 0
-
-
-SAMPLES_ON_THE_BOARD = """
-import binascii, micropython, time
-from array import array
-from device.tone_generator import outputs, synthesis, voices
-from device.tone_generator.buttons import Button
-table = synthesis.sine_table()
-state = array("i", {state})
-block = array("i", [0] * 512)
-voice = voices.ToneVoice(table, 48000.0)
-noise = voices.NoiseVoice(table, 48000.0)
-voice.start(0, 1000.0, -20.0, (50, 10, 2, 20))
-noise.start(1, 1000.0, -20.0)
-button = Button(2, 1)
-pwm = outputs.PwmOutput({{"pwm_left": 6, "pwm_right": 8}})
-crc = 0
-micropython.heap_lock()
-for i in range(24):
-    if i == 20:
-        voice.cut()
-        noise.cut()
-    synthesis.clear(block, 512)
-    voice.fill(block, 256)
-    noise.fill(block, 256)
-micropython.heap_unlock()
-pwm.play(0, 1000.0, -20.0, (50, 10, 2, 20))
-times = (time.ticks_us(), 0, 0, 0)
-micropython.heap_lock()
-for i in range(64):
-    pwm.advance(time.ticks_us(), 0)
-    button._edge(None)
-    button.poll()
-micropython.heap_unlock()
-pwm.cut()
-start = time.ticks_us()
-synthesis.fill_tone(block, 0, 256, state, table)
-tone_us = time.ticks_diff(time.ticks_us(), start)
-start = time.ticks_us()
-synthesis.fill_noise(block, 1, 256, state, table)
-noise_us = time.ticks_diff(time.ticks_us(), start)
-print(binascii.crc32(block), tone_us, noise_us)
-"""
-
-
-@pytest.mark.thorough
-def test_sound_and_interrupts_allocate_nothing_and_samples_are_ours(board: Bench) -> None:
-    at_the_repl(board)
-    state = [123456, 22369621, 1000, 1118481, 20000, 3, 77, 2100, 0, 0, 0, 0, 12, 20000]
-    printed = board.pico.execute(SAMPLES_ON_THE_BOARD.format(state=state))
-    crc, tone_us, noise_us = (int(word) for word in printed.split())
-
-    block, ours = array("i", [0] * 512), array("i", state)
-    synthesis.fill_tone(block, 0, 256, ours, synthesis.sine_table())
-    synthesis.fill_noise(block, 1, 256, ours, synthesis.sine_table())
-    print(f"a block of 5333 us: tone {tone_us} us, noise {noise_us} us")
-    assert crc == binascii.crc32(block)
-    assert tone_us + noise_us < 4000

@@ -1,9 +1,13 @@
 """The program installed on an emulated board: it starts there, again after every reset."""
 
+import binascii
+from array import array
+
 import pytest
 
 import tests.device.tone_generator.fakes  # noqa: F401 - before the program is imported
 from device.emulator.image import ImageError, find_image
+from device.tone_generator import synthesis
 from host_tools.emulated_board import installed_pico
 from tests.device.emulator.bench import MS, RIGHT_PIN, SETTINGS, TONE, Bench, at_the_repl
 
@@ -30,6 +34,66 @@ def test_it_was_installed_and_started(installed: tuple[Bench, list[str]]) -> Non
     assert told[-1] == (
         "started: board pico, version 1, output pwm, limits 0 dBFS left, -20 dBFS right"
     )
+
+
+SAMPLES_ON_THE_BOARD = """
+import binascii, micropython, time
+from array import array
+from device.tone_generator import outputs, synthesis, voices
+from device.tone_generator.buttons import Button
+table = synthesis.sine_table()
+state = array("i", {state})
+block = array("i", [0] * 512)
+voice = voices.ToneVoice(table, 48000.0)
+noise = voices.NoiseVoice(table, 48000.0)
+voice.start(0, 1000.0, -20.0, (50, 10, 2, 20))
+noise.start(1, 1000.0, -20.0)
+button = Button(2, 1)
+pwm = outputs.PwmOutput({{"pwm_left": 6, "pwm_right": 8}})
+crc = 0
+micropython.heap_lock()
+for i in range(24):
+    if i == 20:
+        voice.cut()
+        noise.cut()
+    synthesis.clear(block, 512)
+    voice.fill(block, 256)
+    noise.fill(block, 256)
+micropython.heap_unlock()
+pwm.play(0, 1000.0, -20.0, (50, 10, 2, 20))
+times = (time.ticks_us(), 0, 0, 0)
+micropython.heap_lock()
+for i in range(64):
+    pwm.advance(time.ticks_us(), 0)
+    button._edge(None)
+    button.poll()
+micropython.heap_unlock()
+pwm.cut()
+start = time.ticks_us()
+synthesis.fill_tone(block, 0, 256, state, table)
+tone_us = time.ticks_diff(time.ticks_us(), start)
+start = time.ticks_us()
+synthesis.fill_noise(block, 1, 256, state, table)
+noise_us = time.ticks_diff(time.ticks_us(), start)
+print(binascii.crc32(block), tone_us, noise_us)
+"""
+
+
+def test_sound_and_interrupts_allocate_nothing_and_samples_are_ours(
+    installed: tuple[Bench, list[str]],
+) -> None:
+    service = installed[0]
+    at_the_repl(service)
+    state = [123456, 22369621, 1000, 1118481, 20000, 3, 77, 2100, 0, 0, 0, 0, 12, 20000]
+    printed = service.pico.execute(SAMPLES_ON_THE_BOARD.format(state=state))
+    crc, tone_us, noise_us = (int(word) for word in printed.split())
+
+    block, ours = array("i", [0] * 512), array("i", state)
+    synthesis.fill_tone(block, 0, 256, ours, synthesis.sine_table())
+    synthesis.fill_noise(block, 1, 256, ours, synthesis.sine_table())
+    print(f"a block of 5333 us: tone {tone_us} us, noise {noise_us} us")
+    assert crc == binascii.crc32(block)
+    assert tone_us + noise_us < 4000
 
 
 def test_the_watchdog_silences_a_board_that_hangs(installed: tuple[Bench, list[str]]) -> None:
