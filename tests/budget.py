@@ -1,7 +1,9 @@
-"""How many examples Hypothesis tries: few in `make test`, many in `make test-all`."""
+"""How much is tried: a few examples and parameters in `make test`, all in `make test-all`."""
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Any, Final
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 QUICK: Final = "quick"
@@ -28,3 +30,9 @@ def examples(many: int) -> int:
     """Return how many to try of a test that takes `many`: all of them in `make test-all` only."""
     everything = settings.get_current_profile_name() == ALL
     return many if everything else min(many, EXAMPLES[QUICK])
+
+
+def quick(values: Iterable[Any], *kept: Any) -> list[Any]:
+    """Return parameters of a test, of which `make test` tries those that are kept alone."""
+    thorough = pytest.mark.thorough
+    return [each if each in kept else pytest.param(each, marks=thorough) for each in values]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
+import re
 import signal
 import sys
 from fnmatch import fnmatch
@@ -35,6 +37,8 @@ NUMBA_ONLY = (
     "inference/laplace/test_posterior.py", "inference/mixture/test_edges.py",
     "inference/mixture/test_selection.py",
 )  # fmt: skip
+# How a file says that all of its tests are left to `make test-all`.
+ALL_THOROUGH = re.compile(r"^pytestmark = .*\bmark\.thorough\b", re.MULTILINE)
 # What has to be the same whatever runs the kernels, and is seen under both each time.
 NUMBA_TOO = ("firmware/test_golden.py",)
 
@@ -83,10 +87,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out what needs Numba where there is a library, and all else with --under-numba."""
+    """Leave out what needs Numba where there is a library, and all else with --under-numba.
+
+    What is thorough as a whole is not even imported without --all.
+    """
     path = str(collection_path.relative_to(Path(__file__).parent))
     if collection_path.suffix != ".py":
         return None
+    everything = config.getoption("--all") or collection_path.name == "conftest.py"
+    if not everything and ALL_THOROUGH.search(collection_path.read_text("utf-8")):
+        return True
     only = any(fnmatch(path, pattern) for pattern in NUMBA_ONLY)
     too = any(fnmatch(path, pattern) for pattern in NUMBA_TOO)
     if config.getoption("--under-numba"):
@@ -96,6 +106,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[UPDATED] = []
+    gc.disable()  # to collect the tests makes a million objects that stay
     if VARIABLE not in os.environ and BESIDE.exists() and not is_made():
         raise pytest.UsageError("the library of kernels is of other kernels; run: make kernels")
     if not hasattr(config, "workerinput"):
@@ -126,6 +137,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Rewrite all golden sessions or none: half a set would belong to two versions."""
+    gc.enable()
+    gc.freeze()  # and no test has to walk them
     if not session.config.getoption("--update-golden"):
         return
     golden = [item for item in session.items if item.get_closest_marker("golden")]

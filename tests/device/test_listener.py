@@ -19,6 +19,7 @@ from device.simulator.listener import (
     Press,
     SimulatedListener,
 )
+from tests.budget import quick
 
 SLOPE = Audiogram((500.0, 1000.0, 4000.0), (20.0, 30.0, 70.0))
 FLAT = Audiogram((1000.0,), (50.0,))
@@ -67,9 +68,7 @@ class TestAudiogram:
 
 
 class TestPsychometricFunction:
-    @pytest.mark.parametrize(
-        "z", [-1.0, 0.5, *(pytest.param(z, marks=pytest.mark.thorough) for z in (-3.0, 0.0, 2.0))]
-    )
+    @pytest.mark.parametrize("z", quick((-1.0, 0.5, -3.0, 0.0, 2.0), -1.0, 0.5))
     @pytest.mark.parametrize(
         ("noise_db", "lapse", "false_alarm"), [(2.0, 0.01, 0.01), (5.0, 0.05, 0.2)]
     )
@@ -88,9 +87,7 @@ class TestPsychometricFunction:
         assert someone.probabilities("right", 1000.0, level_db_hl)[0] == pytest.approx(wanted)
         assert abs(share - wanted) < tolerance, f"seed {SEED}"
 
-    @pytest.mark.parametrize(
-        "z", [-1.5, 1.0, *(pytest.param(z, marks=pytest.mark.thorough) for z in (-4.0, 0.0, 2.5))]
-    )
+    @pytest.mark.parametrize("z", quick((-1.5, 1.0, -4.0, 0.0, 2.5), -1.5, 1.0))
     @pytest.mark.parametrize(
         ("noise_db", "unsure_db", "lapse", "false_alarm"),
         [(2.0, 3.0, 0.01, 0.01), (5.0, 2.0, 0.05, 0.2), (3.0, 10.0, 0.0, 0.0)],

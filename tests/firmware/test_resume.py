@@ -17,6 +17,7 @@ from firmware_py.procedure.events import Continued, Paused
 from firmware_py.procedure.pace import Pace
 from firmware_py.procedure.presenter import FINISHED, LATE, PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
+from tests.budget import quick
 from tests.firmware.conftest import ONE_EAR
 from tests.firmware.world import (
     a_listener,
@@ -41,12 +42,12 @@ SLOW_S = 0.5  # the median response time of somebody of whose answers some are l
 
 def parts(count: int) -> list[Any]:
     """Return the numbers of parts, of which only the first is for every day."""
-    return [0, *(pytest.param(part, marks=pytest.mark.thorough) for part in range(1, count))]
+    return quick(range(count), 0)
 
 
 def every(seldom: int, often: int) -> list[Any]:
     """Return of how many records there is a cut: every day, and in the thorough tests."""
-    return [seldom, pytest.param(often, marks=pytest.mark.thorough)]
+    return quick((seldom, often), seldom)
 
 
 def resumed(directory: Path, content: bytes, audiogram: str, **listener: float) -> World:

@@ -6,8 +6,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
-
 from firmware_py.journal import JournalWriter, Record, SealKey, read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc, encode_line
 from host_tools.commands.report.history import History
@@ -120,13 +118,6 @@ NONSENSE: Final[dict[str, tuple[tuple[str | int, ...], Any, str]]] = {
     "a version": (("firmware",), 1, "the header: firmware is 1; allowed is a text that can be"),
     "a calibration": (("calibration", "state"), "GOOD", "the header: calibration: its state is 'G"),
 }  # fmt: skip
-
-
-def a_few_of(every: Iterable[str], *quick: str) -> list[Any]:
-    """Return the parameters of a test: a few for the quick suite, `every` one for the whole."""
-    return [
-        each if each in quick else pytest.param(each, marks=pytest.mark.thorough) for each in every
-    ]
 
 
 @cache

@@ -27,7 +27,7 @@ from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import drawn
 from host_tools.live import TRUTH_WORDS, Progress, _show_line, show_result, show_verdict
 from host_tools.recorded import read_session
-from tests.host.journals import a_few_of
+from tests.budget import quick
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 JOURNALS: Final = ("left-ear-s2", "both-ears-n3", "masked", "silent-ear", "two-buttons")
@@ -179,7 +179,7 @@ def test_the_truth_is_explained_where_it_is_shown_and_only_there() -> None:
 
 
 @pytest.mark.parametrize("columns", [80, pytest.param(140, marks=pytest.mark.thorough)])
-@pytest.mark.parametrize("name", a_few_of(JOURNALS, "masked", "two-buttons"))
+@pytest.mark.parametrize("name", quick(JOURNALS, "masked", "two-buttons"))
 def test_who_looks_on_sees_the_ears_in_their_colours(name: str, columns: int) -> None:
     view = view_of(GOLDEN / f"{name}.journal")
     said = shown(drawn(view), columns)

@@ -12,6 +12,7 @@ import pytest
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.one_at_a_time import OneAtATime
 from firmware_py.inference.profiles import PROFILES
+from tests.budget import quick
 
 Answer = tuple[float, float, bool]
 
@@ -63,9 +64,7 @@ def seen(estimator: ThresholdEstimator) -> dict[str, Any]:
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(
-    "count", [len(ANSWERS), *(pytest.param(n, marks=pytest.mark.thorough) for n in (0, 4))]
-)
+@pytest.mark.parametrize("count", quick((len(ANSWERS), 0, 4), len(ANSWERS)))
 def test_neither_a_copy_nor_its_original_changes_the_other(
     profile: str, way: str, count: int
 ) -> None:

@@ -7,6 +7,7 @@ from scipy import linalg
 
 from firmware_py.inference.kernel import CONVERGED, NOT_POSITIVE_DEFINITE
 from firmware_py.inference.linear_algebra import cholesky, inverse, multiply, solve, solve_lower
+from tests.budget import quick
 from tests.reference import FloatArray
 
 ROOM = 131
@@ -48,9 +49,7 @@ def _error_max(A: FloatArray) -> float:
     return 1e-14 * float(np.linalg.cond(A)) if len(A) else 0.0
 
 
-@pytest.mark.parametrize(
-    "n", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.thorough]) for n in SIZES]
-)
+@pytest.mark.parametrize("n", quick(SIZES, *QUICK))
 def test_all_of_it(n: int) -> None:
     """One test a size: factor, both solves, inverse and product."""
     rng = np.random.default_rng(1000 + n)

@@ -25,6 +25,7 @@ from firmware_py.procedure.settings import (
     INTER_OCTAVE_FREQUENCIES_HZ,
     Settings,
 )
+from tests.budget import quick
 from tests.procedure.driver import (
     REACTION_US,
     Driver,
@@ -38,7 +39,6 @@ from tests.procedure.driver import (
     marks,
     two_ears,
 )
-from tests.quick import quick
 
 OCTAVES_HZ: Final = {*AUDIOGRAM_FREQUENCIES_HZ} - {*INTER_OCTAVE_FREQUENCIES_HZ}
 FLOOR_DB_HL: Final = -10.0

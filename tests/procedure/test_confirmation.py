@@ -15,7 +15,7 @@ from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.settings import STEP_UP_MAX_DB, Settings
 from host_tools.research.methods.staircase import HEARS_ALL as HEARS_ALL_THERE
 from host_tools.research.methods.staircase import NOT_REACHED, SETTLED, StaircaseAsha
-from tests.budget import examples
+from tests.budget import examples, quick
 from tests.procedure.driver import (
     AlwaysPresses,
     Driver,
@@ -26,7 +26,6 @@ from tests.procedure.driver import (
     left,
     two_ears,
 )
-from tests.quick import quick
 
 CONFIRM: Final[dict[str, Any]] = {"confirm": "hughson-westlake"}
 MARKS: Final = {

@@ -19,6 +19,7 @@ from firmware_py.procedure.measurement import give
 from firmware_py.procedure.outcomes import Outcome, Purpose, SessionOutcome
 from firmware_py.procedure.settings import CONDUCTS, Settings
 from firmware_py.procedure.tells import EarOverTold, FinishTold
+from tests.budget import quick
 from tests.procedure.driver import (
     Driver,
     Ears,
@@ -30,7 +31,6 @@ from tests.procedure.driver import (
     numbers,
     two_ears,
 )
-from tests.quick import quick
 
 # --- Which ear -----------------------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ from firmware_py.procedure.presenter import (
 )
 from firmware_py.procedure.randomness import PAUSE_STREAM, uniform
 from firmware_py.procedure.settings import CONDUCTS, Settings
+from tests.budget import quick
 from tests.procedure.driver import (
     MS,
     AlwaysPresses,
@@ -36,7 +37,6 @@ from tests.procedure.driver import (
     flat,
     two_ears,
 )
-from tests.quick import quick
 
 # Fixed times, which are easy to tell, where the promise is one of both conducts.
 SETTINGS = Settings(conduct="clinical", ears="left", seed=4)

@@ -20,6 +20,7 @@ from firmware_py.procedure.settings import (
     Settings,
 )
 from firmware_py.procedure.stopping import LIMIT_FREQUENCIES, LIMIT_TONES
+from tests.budget import quick
 from tests.procedure.driver import (
     REACTION_US,
     AlwaysPresses,
@@ -36,7 +37,6 @@ from tests.procedure.driver import (
     numbers,
     two_ears,
 )
-from tests.quick import quick
 
 LOUD = {"level_max_db_hl": 120.0, "loud_confirmed": True}
 

@@ -10,6 +10,7 @@ import pytest
 
 from device.image import memory
 from firmware_py.inference.library import BESIDE
+from tests.budget import quick
 from tests.device.image.image import ROOT, run_with
 from tests.inference.models import PROFILES
 
@@ -52,7 +53,7 @@ def library(request: pytest.FixtureRequest) -> Path:
 # One session in the quick suite.
 EACH_PROFILE = pytest.mark.parametrize(
     "profile",
-    [pytest.param(p, marks=[] if p == "default" else pytest.mark.thorough) for p in PROFILES],
+    quick(PROFILES, "default"),
 )
 
 

@@ -15,6 +15,7 @@ from firmware_py.procedure.tuning.events import Answered
 from firmware_py.procedure.tuning.space import DIMENSIONS, Setting
 from firmware_py.procedure.tuning.tuning import SILENT_MAX, State
 from firmware_py.tuning_record import replay_tuning
+from tests.budget import quick
 from tests.firmware.tuning.bench import DATA, Bench
 
 WISH = Setting(4.0, -5.0, 2.0, 0.0)
@@ -73,9 +74,7 @@ def test_the_journal_of_a_tuning_replays_to_the_bit() -> None:
     assert (state.differences, state.pending, state.result) == ([], [], result)
 
 
-@pytest.mark.parametrize(
-    "after", [3, *(pytest.param(after, marks=pytest.mark.thorough) for after in (1, 8))]
-)
+@pytest.mark.parametrize("after", quick((3, 1, 8), 3))
 def test_a_tuning_that_lost_its_power_goes_on_where_it_was(after: int) -> None:
     _, whole = finished()
     bench = Bench(Chooser())

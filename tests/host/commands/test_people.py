@@ -32,8 +32,9 @@ from host_tools.commands.sessions.people_page import people_page
 from host_tools.commands.sessions.people_words import PeopleWords
 from host_tools.main import main
 from host_tools.recorded import read_true_session
+from tests.budget import quick
 from tests.host.commands.clinic import WORSE_DB, write_clinic
-from tests.host.journals import GOLDEN, GpPta, Refused, a_few_of, rewrite
+from tests.host.journals import GOLDEN, GpPta, Refused, rewrite
 
 pytestmark = pytest.mark.xdist_group("people")  # the sessions of the clinic are run once
 
@@ -154,7 +155,7 @@ def test_the_same_two_sessions_give_the_same_figure_every_time() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", a_few_of(["left-ear-s2", "clinical", "masked", "both-ears-n3"], "clinical")
+    "name", quick(["left-ear-s2", "clinical", "masked", "both-ears-n3"], "clinical")
 )
 def test_the_posterior_of_a_session_has_what_its_result_says(name: str) -> None:
     session = read_true_session(GOLDEN / f"{name}.journal")
@@ -248,7 +249,7 @@ def test_a_session_that_does_not_replay_is_left_out_and_named(
     assert "session-000001.journal" in err
 
 
-def test_an_unfinished_session_is_a_few_of_them_and_is_not_compared(
+def test_an_unfinished_session_is_quick_them_and_is_not_compared(
     clinic: Path, tmp_path: Path
 ) -> None:
     content = (clinic / "session-000001.journal").read_bytes()
@@ -305,7 +306,7 @@ def test_the_page_of_the_room_has_the_figures_of_the_page() -> None:
     assert f"of {CHANGED:g} " in room
 
 
-@pytest.mark.parametrize("language", a_few_of(LANGUAGES, "de"))
+@pytest.mark.parametrize("language", quick(LANGUAGES, "de"))
 def test_the_page_says_it_in_every_language(language: str, clinic: Path, tmp_path: Path) -> None:
     out = tmp_path / "people.html"
     how = ["sessions", str(clinic), "--people", "-o", str(out), "--language", language]

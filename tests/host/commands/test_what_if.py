@@ -17,14 +17,15 @@ from host_tools.drawing import EAR_COLOURS, in_style
 from host_tools.errors import HostError
 from host_tools.recorded import read_session
 from host_tools.symbols import symbol_marker
-from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, a_few_of, recorded, write_again
+from tests.budget import quick
+from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, recorded, write_again
 
 TWO_BUTTONS: Final = GOLDEN / "two-buttons.journal"
 SHIPPED_PRIOR: Final = Path(__file__).parents[3] / "firmware_py/inference/mixture/nhanes_prior.json"
 
 
 @pytest.mark.parametrize(
-    "name", a_few_of(sorted(path.stem for path in GOLDEN.glob("*.journal")), "two-buttons")
+    "name", quick(sorted(path.stem for path in GOLDEN.glob("*.journal")), "two-buttons")
 )
 def test_the_same_model_says_the_same_to_the_bit(name: str) -> None:
     session = recorded(GOLDEN / f"{name}.journal")

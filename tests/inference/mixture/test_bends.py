@@ -14,6 +14,7 @@ from scipy.special import logsumexp
 
 from firmware_py import ThresholdEstimator
 from firmware_py.inference.mixture.population_prior import shipped_prior
+from tests.budget import quick
 from tests.inference.mixture.mixture_state import (
     LISTENERS,
     Answer,
@@ -103,9 +104,7 @@ CASES: dict[str, tuple[list[float], int, Listener | None, float, float]] = {
 QUICK = {name for name, (frequencies_hz, *_) in CASES.items() if len(frequencies_hz) == 1}
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.thorough]) for n in CASES]
-)
+@pytest.mark.parametrize("name", quick(CASES, *QUICK))
 def test_answers_off_the_knots_leave_what_the_exact_posterior_has(name: str) -> None:
     frequencies_hz, count, listener, mean_allowed, sd_allowed = CASES[name]
     answers = _answers(frequencies_hz, 25.0, listener or USUAL, count, len(name))

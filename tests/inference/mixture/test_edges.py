@@ -8,6 +8,7 @@ from scipy import integrate, special
 from firmware_py import ThresholdEstimator
 from firmware_py.inference.mixture.edges import LowerEdge, lower_edge, upper_edge
 from firmware_py.inference.rate import PER_TONE, Seconds
+from tests.budget import quick
 from tests.inference.mixture.population import POPULATION
 from tests.inference.mixture.selection_problems import (
     Problem,
@@ -237,9 +238,7 @@ def test_edges_are_asked_where_the_dead_zone_is_wide_and_the_middle_where_it_is_
         assert abs(abs(best_db_hl - 50.0) - away_db) <= 1.0
 
 
-@pytest.mark.parametrize(
-    "components", [2, *(pytest.param(n, marks=pytest.mark.thorough) for n in (1, 5))]
-)
+@pytest.mark.parametrize("components", quick((2, 1, 5), 2))
 @pytest.mark.parametrize(
     "seconds",
     [

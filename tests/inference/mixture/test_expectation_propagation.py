@@ -23,6 +23,7 @@ from firmware_py.inference.mixture.expectation_propagation import (
 )
 from firmware_py.inference.mixture.posterior import ASLEEP_BELOW
 from firmware_py.inference.mixture.sites import SITE_ROWS, site_of
+from tests.budget import quick
 from tests.inference.mixture.mixture_state import (
     Answer,
     SimulatedEar,
@@ -123,9 +124,7 @@ def test_agrees_with_the_dense_reference(name: str) -> None:
     assert_allclose(weight, np.exp(logs - np.logaddexp.reduce(logs)), rtol=1e-8, atol=1e-15)
 
 
-@pytest.mark.parametrize(
-    "trials", [8, *(pytest.param(n, marks=pytest.mark.thorough) for n in (16, 32))]
-)
+@pytest.mark.parametrize("trials", quick((8, 16, 32), 8))
 def test_light_hypotheses_left_early_hardly_move_what_is_said(trials: int) -> None:
     """Thresholds and their SDs, of many hypotheses, as they stand and when all are run on."""
     told: dict[str, Any] = {"lapse_rate": 0.06, "false_alarm_rate": 0.02}  # as USUAL does

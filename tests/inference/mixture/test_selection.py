@@ -12,6 +12,7 @@ from firmware_py.inference.elementary import binary_entropy
 from firmware_py.inference.mixture.edges import lower_edge
 from firmware_py.inference.rate import PER_TONE, Seconds
 from firmware_py.inference.trial_time import TrialTime
+from tests.budget import quick
 from tests.inference.listeners import listener, session
 from tests.inference.mixture.mixture_state import SimulatedEar, told_listener
 from tests.inference.mixture.population import POPULATION
@@ -192,9 +193,7 @@ def test_the_level_found_is_worth_what_the_best_is(
 # --- the search ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "components", [2, *(pytest.param(n, marks=pytest.mark.thorough) for n in (1, 5))]
-)
+@pytest.mark.parametrize("components", quick((2, 1, 5), 2))
 @pytest.mark.parametrize(
     "seconds",
     [

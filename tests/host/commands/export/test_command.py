@@ -134,7 +134,7 @@ def test_an_ear_that_ended_keeps_its_numbers_however_wide() -> None:
 
 
 @pytest.mark.parametrize("name", ["an identifier", "a formula", "an age of text", "a band"])
-def test_nonsense_in_a_few_of_several_is_named_and_the_others_are_written(
+def test_nonsense_in_quick_several_is_named_and_the_others_are_written(
     tmp_path: Path, gp_pta: GpPta, name: str
 ) -> None:
     nonsense, out = tmp_path / "session-000001.journal", tmp_path / "all.json"

@@ -28,7 +28,8 @@ from host_tools.commands.prescribe.table import gain_words
 from host_tools.document import set_document
 from host_tools.heading import Heading
 from host_tools.recorded import RecordedSession, read_session, read_true_session
-from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, Refused, a_few_of, recorded, rewrite
+from tests.budget import quick
+from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, Refused, recorded, rewrite
 from tests.host.pdfs import ReadPdf, check_tagged
 
 
@@ -382,7 +383,7 @@ def test_what_cannot_be_is_named(words: list[str], said: str, refused: Refused) 
     assert said in refused("prescribe", LEFT_S2, *words)
 
 
-@pytest.mark.parametrize("language", a_few_of(LANGUAGES, "de"))
+@pytest.mark.parametrize("language", quick(LANGUAGES, "de"))
 def test_a_prescription_is_filed_under_the_header_of_its_test(language: str) -> None:
     session, heading = recorded(BOTH), Heading(name="Zoë #b", tester="A. Meyer")
     ears = prescribe_session(session, "nal-r", "closed", None)

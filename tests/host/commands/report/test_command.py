@@ -15,6 +15,7 @@ from host_tools.commands.report.history import History
 from host_tools.commands.report.page import page_of
 from host_tools.main import main
 from host_tools.recorded import read_session
+from tests.budget import quick
 from tests.host.commands.report.test_findings import cut
 from tests.host.journals import (
     GOLDEN,
@@ -22,7 +23,6 @@ from tests.host.journals import (
     MASKED,
     NoSteps,
     Refused,
-    a_few_of,
     recorded,
 )
 
@@ -34,7 +34,7 @@ def report(*words: str | Path) -> int:
     return main(["report", *map(str, words)])
 
 
-@pytest.mark.parametrize("ending", a_few_of([".html", ".svg"], ".svg"))
+@pytest.mark.parametrize("ending", quick([".html", ".svg"], ".svg"))
 def test_force_overwrites_with_the_same_bytes_every_time(ending: str, tmp_path: Path) -> None:
     out = tmp_path / f"report{ending}"
     assert report(LEFT_S2, "-o", out) == 0

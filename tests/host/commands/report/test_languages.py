@@ -15,8 +15,9 @@ from host_tools.commands.report.audiogram import ear_figure
 from host_tools.commands.report.findings import findings_of
 from host_tools.drawing import in_style
 from host_tools.main import main
+from tests.budget import quick
 from tests.host.browsers import NEEDS_CHROMIUM, a_browser
-from tests.host.journals import GOLDEN, LEFT_S2, a_few_of, recorded
+from tests.host.journals import GOLDEN, LEFT_S2, recorded
 
 PHONE_PX, TABLET_PX = 390, 1024
 
@@ -40,7 +41,7 @@ def test_the_state_of_the_calibration_is_whole_across_an_audiogram(
     assert paper.y0 < box.y0 < box.y1 < paper.y1
 
 
-@pytest.mark.parametrize("language", a_few_of(LANGUAGES, "nl"))
+@pytest.mark.parametrize("language", quick(LANGUAGES, "nl"))
 def test_json_says_its_sentences_in_the_language_and_its_words_in_english(
     language: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -64,7 +65,7 @@ def browser() -> Iterator[Browser]:
 
 @NEEDS_CHROMIUM
 @pytest.mark.xdist_group("browser")
-@pytest.mark.parametrize("language", a_few_of(LANGUAGES, "de"))
+@pytest.mark.parametrize("language", quick(LANGUAGES, "de"))
 def test_the_page_is_as_wide_as_its_window_and_speaks_one_language(
     language: str, browser: Browser, tmp_path: Path
 ) -> None:

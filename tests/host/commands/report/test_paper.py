@@ -22,8 +22,9 @@ from host_tools.document import ENDINGS, set_document
 from host_tools.heading import NO_HEADING, Heading
 from host_tools.main import main
 from host_tools.recorded import RecordedSession, read_session
+from tests.budget import quick
 from tests.host.commands.report.test_findings import cut
-from tests.host.journals import BOTH, GOLDEN, LEFT_S2, MASKED, a_few_of, recorded
+from tests.host.journals import BOTH, GOLDEN, LEFT_S2, MASKED, recorded
 from tests.host.pdfs import ReadPdf, check_tagged
 
 SILENT: Final = GOLDEN / "silent-ear.journal"
@@ -47,7 +48,7 @@ def paper(
     return ReadPdf(set_document(document, ".pdf"))
 
 
-@pytest.mark.parametrize("language", a_few_of(LANGUAGES, "es"))
+@pytest.mark.parametrize("language", quick(LANGUAGES, "es"))
 def test_a_report_is_a_tagged_pdf_with_title_language_and_text(language: str) -> None:
     session = recorded(MASKED)
     pdf = paper(session, HEADING, language)
@@ -126,7 +127,7 @@ def test_only_a_finished_test_is_final(records: int | None, standing: str, tmp_p
     assert ("UNFINISHED" in text) == (records is not None)
 
 
-@pytest.mark.parametrize("outcome", a_few_of(["aborted", "failed"], "failed"))
+@pytest.mark.parametrize("outcome", quick(["aborted", "failed"], "failed"))
 def test_a_test_that_came_to_no_end_of_its_own_is_not_final(outcome: str) -> None:
     session = read_session(LEFT_S2)
     session.state.result = replace(session.result, outcome=outcome)
@@ -142,7 +143,7 @@ def test_a_record_that_does_not_replay_is_not_final() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    a_few_of(sorted(path.stem for path in GOLDEN.glob("*.journal")), "clinical", "silent-ear"),
+    quick(sorted(path.stem for path in GOLDEN.glob("*.journal")), "clinical", "silent-ear"),
 )
 def test_every_kind_of_session_is_set_on_paper(name: str) -> None:
     pdf = paper(recorded(GOLDEN / f"{name}.journal"))
@@ -151,7 +152,7 @@ def test_every_kind_of_session_is_set_on_paper(name: str) -> None:
     assert pdf.pages <= 2
 
 
-@pytest.mark.parametrize("ending", a_few_of(ENDINGS, ".pdf"))
+@pytest.mark.parametrize("ending", quick(ENDINGS, ".pdf"))
 def test_the_same_session_gives_the_same_bytes(ending: str) -> None:
     session = recorded(LEFT_S2)
     document = paper_of(findings_of(session), session, HEADING)

@@ -17,8 +17,8 @@ from host_tools.research.methods.barthelme_mamassian import (
 )
 from host_tools.research.methods.interface import Array, Task
 from host_tools.research.methods.per_frequency import PRIOR_SD_DB, prior_mean_db_hl
+from tests.budget import quick
 from tests.host.research.methods.listening import Answered, Listener, measure
-from tests.quick import quick
 
 TASK = Task(
     response_noise_db=3.0,

@@ -24,6 +24,7 @@ from host_tools.research.methods.interface import (
     tones_of,
 )
 from host_tools.research.methods.population import Population, balanced
+from tests.budget import quick
 from tests.host.research.methods.listening import (
     TASK,
     Answered,
@@ -35,7 +36,6 @@ from tests.host.research.methods.listening import (
     rmse_db,
     standard_errors_db,
 )
-from tests.quick import quick
 
 PATTERNS = Patterns(
     frequencies_hz=np.array([500.0, 1000.0, 4000.0, 8000.0]),

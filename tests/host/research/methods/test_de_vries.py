@@ -19,6 +19,7 @@ from host_tools.research.methods.de_vries import (
 )
 from host_tools.research.methods.interface import Array, Task, interpolate
 from host_tools.research.methods.population import Population, balanced
+from tests.budget import quick
 from tests.host.research.methods.listening import (
     TASK,
     Answered,
@@ -28,7 +29,6 @@ from tests.host.research.methods.listening import (
     rmse_db,
     standard_errors_db,
 )
-from tests.quick import quick
 
 PROBIT = replace(TASK, lapse_rate=0.0, false_alarm_rate=0.0)
 FREQUENCIES_HZ = np.array([500.0, 1000.0, 4000.0])

@@ -14,9 +14,8 @@ from host_tools.research.methods.interface import Method, Task, interpolate
 from host_tools.research.methods.quest import Quest
 from host_tools.research.methods.song_gp import SongGp
 from host_tools.research.methods.staircase import StaircaseAsha, StaircaseIso
-from tests.budget import examples
+from tests.budget import examples, quick
 from tests.host.research.methods.listening import SLOPING, Answered, EndlessCast, measure
-from tests.quick import quick
 
 METHODS: dict[str, Callable[[Task], Method]] = {
     "staircase-asha": StaircaseAsha,

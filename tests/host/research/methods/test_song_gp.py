@@ -23,13 +23,13 @@ from host_tools.research.methods.song_gp import (
     Variant,
     maximise_evidence,
 )
+from tests.budget import quick
 from tests.host.research.methods.listening import (
     Listener,
     measure,
     rmse_db,
     standard_errors_db,
 )
-from tests.quick import quick
 
 TASK = Task(level_limits_db_hl=(-10.0, 110.0), frequency_range_hz=(250.0, 8000.0))
 MIDDLE_DB_HL = 50.0

@@ -45,9 +45,9 @@ from host_tools.research.study.robustness_sessions import (
     run_unit,
     units_of,
 )
+from tests.budget import quick
 from tests.host.journals import Refused
 from tests.host.research.study.ears import write_table
-from tests.quick import quick
 
 TOLD = Answering(2.0, 0.1, 0.05)
 

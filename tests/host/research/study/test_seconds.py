@@ -28,9 +28,9 @@ from host_tools.research.study.seconds import (
 )
 from host_tools.research.study.seconds_command import people_of
 from host_tools.research.study.time_ledger import TimedTest
+from tests.budget import quick
 from tests.host.journals import Refused
 from tests.host.research.study.ears import CAREFUL, write_table
-from tests.quick import quick
 
 ONE = How("brisk", both=False, unsure_half_width_db=0.0)
 TWO = How("brisk", both=True, unsure_half_width_db=0.0)
