@@ -54,10 +54,13 @@ demo: $(if $(findstring emulated,$(DEMO_ARGS))$(findstring --fit,$(DEMO_ARGS)),s
 kernels: set-up-host ## make this machine's library of kernels, if it is not there
 	@$(if $(GP_PTA_KERNELS),,$(BIN)/python -m device.image.kernels)
 
+# Without the bytecode that pytest keeps, every worker would read and rewrite all tests anew.
+unexport PYTHONDONTWRITEBYTECODE
 # One worker more than processors: many tests wait for a process, a port or a clock.
 PYTEST := $(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist loadgroup
 
 test: set-up-test kernels ## run the quick tests on every processor; options in TEST_ARGS
+	@GP_PTA_KERNELS=jit $(BIN)/python -c 'from firmware_py.inference.kernel import prepare; prepare()'
 	$(PYTEST) $(TEST_ARGS)
 	$(if $(GP_PTA_KERNELS)$(TEST_ARGS),,GP_PTA_KERNELS=jit $(PYTEST) --under-numba)
 
