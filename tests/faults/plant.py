@@ -12,6 +12,7 @@ is tried with every test that reaches its file. What follows `--` is given to py
 import argparse
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -24,7 +25,7 @@ from typing import Any, Final
 
 from tests.faults.draw import ROOT, Fault, kept
 
-LONGEST_S: Final = 1200.0  # tests that a fault makes hang have found it
+LONGEST_S: Final = 600.0  # tests that a fault makes hang have found it
 OF_KERNELS: Final = ("tests/inference", "tests/firmware/test_golden.py")
 OF_PAGES: Final = (
     "tests/host/commands/page", "tests/host/commands/report", "tests/host/commands/test_people.py",
@@ -65,7 +66,9 @@ class Reached:
 
 
 def _without_phase(contexts: Any) -> set[str]:
-    return {context.rpartition("|")[0] for context in contexts if "|" in context}
+    """Return the tests of contexts: without "|run", and the group that xdist puts behind a name."""
+    names = {context.rpartition("|")[0] for context in contexts if "|" in context}
+    return {re.sub(r"@[^\]@]*$", "", name) for name in names}
 
 
 def tried(fault: Fault, tests: Sequence[str], options: Sequence[str]) -> tuple[str, float, str]:
