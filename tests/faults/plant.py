@@ -55,7 +55,7 @@ class Reached:
             return [*OF_KERNELS]
         query = (
             "SELECT DISTINCT context.context, arc.tono FROM arc JOIN file ON file.id = arc.file_id "
-            "JOIN context ON context.id = arc.context_id WHERE file.path LIKE ?"
+            "JOIN context ON context.id = arc.context_id WHERE '/' || file.path LIKE ?"
         )
         rows = self._data.execute(query, (f"%/{fault.path}",)).fetchall()
         line = fault.line_in(source)
@@ -73,6 +73,8 @@ def _without_phase(contexts: Any) -> set[str]:
 
 def tried(fault: Fault, tests: Sequence[str], options: Sequence[str]) -> tuple[str, float, str]:
     """Plant a fault, run tests until one fails, and mend it; return what came, and in how long."""
+    if not tests:
+        return NO_TESTS, 0.0, "no test reaches its file"
     path = ROOT / fault.path
     source, began_s = path.read_text(), time.monotonic()
     path.write_text(fault.in_source(source))

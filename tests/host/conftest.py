@@ -1,5 +1,9 @@
 """`gp-pta` in this process: its exit code, and what it says."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import pytest
 
 from host_tools import fitting
@@ -7,6 +11,9 @@ from host_tools.commands import demo, workbench
 from host_tools.main import main
 from tests.host.bench import Benches
 from tests.host.journals import GpPta, Refused
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture
@@ -39,3 +46,11 @@ def benches(monkeypatch: pytest.MonkeyPatch) -> Benches:
     for command in (demo, fitting, workbench):
         monkeypatch.setattr(command, "started", benches.started)
     return benches
+
+
+@pytest.fixture(scope="session")
+def browser() -> Browser:
+    """Return the browser of this process, which nobody closes; its pages begin without history."""
+    from tests.host.browsers import a_browser  # Playwright takes long to import
+
+    return a_browser()

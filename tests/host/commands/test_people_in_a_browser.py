@@ -12,7 +12,7 @@ from playwright.sync_api import Browser
 
 from host_tools.catalogue import LANGUAGES
 from host_tools.main import main
-from tests.host.browsers import NEEDS_CHROMIUM, a_browser
+from tests.host.browsers import NEEDS_CHROMIUM
 from tests.host.commands.clinic import write_clinic
 
 PHONE_PX, TABLET_PX, WIDE_PX = 390, 1024, 1400
@@ -26,12 +26,6 @@ pytestmark = [
 CUT_OFF: Final = """() => [...document.querySelectorAll("h1, h2, h3, p, li, figcaption, caption")]
   .filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0)
   .map((e) => e.textContent)"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Browser:
-    """Return the browser; every page of it begins without history."""
-    return a_browser()
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from firmware_py.procedure.attention import ATTENTION_TONES_MAX
 from firmware_py.procedure.grades import GRADES_DB_HL
 from host_tools.main import main
 from host_tools.recorded import RecordedSession, read_session
-from tests.host.browsers import NEEDS_CHROMIUM, a_browser
+from tests.host.browsers import NEEDS_CHROMIUM
 from tests.host.commands.report.test_findings import cut
 
 SETTLED_MS: Final = 60_000  # on a busy machine
@@ -68,12 +68,6 @@ def answered_in(journal: Path) -> list[Answered]:
         first = pressed[0] if pressed else None
         found.append(Answered(number, tone["frequency_hz"], tone["level_db_hl"], first))
     return found
-
-
-@pytest.fixture(scope="module")
-def browser() -> Browser:
-    """Return the browser; every page of it begins without history."""
-    return a_browser()
 
 
 @pytest.fixture(scope="module")

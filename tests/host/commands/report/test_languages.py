@@ -1,7 +1,6 @@
 """A report in every language: nothing is cut off, on its pictures and in a browser."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from host_tools.commands.report.findings import findings_of
 from host_tools.drawing import in_style
 from host_tools.main import main
 from tests.budget import quick
-from tests.host.browsers import NEEDS_CHROMIUM, a_browser
+from tests.host.browsers import NEEDS_CHROMIUM
 from tests.host.journals import GOLDEN, LEFT_S2, recorded
 
 PHONE_PX, TABLET_PX = 390, 1024
@@ -54,13 +53,6 @@ def test_json_says_its_sentences_in_the_language_and_its_words_in_english(
     assert found["norm_missing"] == words.say("report", "norm_needs", standard="ISO 7029:2017")
     (asymmetry,) = found["asymmetries"]
     assert words.say("report", "criterion_nice") in asymmetry
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Return a browser without any history of its own."""
-    with a_browser() as found:
-        yield found
 
 
 @NEEDS_CHROMIUM
