@@ -7,14 +7,14 @@ due while the firmware waits: a test of minutes takes a part of a second, and is
 
 import itertools
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Self
 
 from device.simulator.aid import SimulatedAid
 from device.simulator.board import SimulatedBoard
-from device.simulator.clock import S, microseconds
+from device.simulator.clock import S
 from device.simulator.listener import Listener
 from device.simulator.stepped import SteppedFirmware
 from device.simulator.surroundings import Surroundings
@@ -234,42 +234,3 @@ class World(Surroundings):
         other._power_on(directory)
         other.firmware.start()
         return other
-
-
-class ConsoleEnd:
-    """The operator's end of the console's line, for a program that types and waits for answers.
-
-    To wait for a line is what has the device live on.
-
-    Parameters
-    ----------
-    world : World
-        Its firmware has been started.
-    """
-
-    port = "/dev/console"
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._taken = 0  # characters
-
-    def send(self, line: str | bytes) -> None:
-        """Type a line; bytes need not be text."""
-        data = line.encode() if isinstance(line, str) else line
-        self._world.console.incoming += data + b"\n"
-
-    def lines(self, timeout_s: float) -> Iterator[str]:
-        """Yield the lines that come within the time; those not taken come first next time."""
-        until_us = self._world.clock.us + microseconds(timeout_s)
-        while (end := self._world.heard.find("\r\n", self._taken)) < 0:
-            if self._world.clock.us >= until_us:
-                return
-            self._world.step()
-        while end >= 0:
-            line, self._taken = self._world.heard[self._taken : end], end + 2
-            yield line
-            end = self._world.heard.find("\r\n", self._taken)
-
-    def close(self) -> None:
-        """Pull the cable."""
-        self._world.console.vanish()
