@@ -21,7 +21,7 @@ NOTES: Final = ROOT / "build" / "tested"
 WORKERS: Final = str((os.cpu_count() or 1) + 1)  # many tests wait for a process, a port or a clock
 PYTEST: Final = (sys.executable, "-m", "pytest", "--all", "-n", WORKERS, "--dist", "loadgroup")
 FOLDERS: Final = (
-    "bench", "calibration", "console", "device", "firmware", "fuzz", "host", "inference", "journal",
+    "calibration", "console", "device", "firmware", "fuzz", "host", "inference", "journal",
     "link", "platform", "procedure", "simulation",
 )  # fmt: skip
 
@@ -31,7 +31,8 @@ def steps() -> Iterator[tuple[str, tuple[str, ...], dict[str, str]]]:
     yield "files", (*PYTEST, *map(str, sorted((ROOT / "tests").glob("test_*.py")))), {}
     for folder in FOLDERS:
         yield folder, (*PYTEST, f"tests/{folder}"), {}
-    yield "numba", PYTEST, {"GP_PTA_KERNELS": "jit"}  # all of them again, and what needs Numba
+    # All of them again, and what only Numba runs.
+    yield "numba", PYTEST, {"GP_PTA_KERNELS": "jit"}
     yield "soak", (sys.executable, "-m", "tests.simulation.soak"), {}
     yield "arm", ("make", "test-arm"), {}
     yield "card", ("make", "test-card"), {}
