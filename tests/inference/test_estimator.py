@@ -919,3 +919,10 @@ def test_noise_curve_is_the_noise_at_its_frequencies() -> None:
         for level_db_hl in (20.0, 35.0, 50.0):
             heard = constant.probability_heard(frequency_hz, level_db_hl)
             assert curved.probability_heard(frequency_hz, level_db_hl) == pytest.approx(heard)
+
+
+def test_a_weight_of_a_frequency_is_at_most_a_million() -> None:
+    ThresholdEstimator(frequency_weight=[(1000.0, 1e6)])
+
+    with pytest.raises(ValueError, match=r"frequency_weight is .* 0 to 1e\+06"):
+        ThresholdEstimator(frequency_weight=[(1000.0, 1.000001e6)])
