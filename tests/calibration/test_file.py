@@ -251,3 +251,10 @@ def test_a_header_that_is_none_of_this_version_is_refused(
     with pytest.raises(CalibrationError) as refusal:
         CalibrationInForce.from_record(record)
     assert words in str(refusal.value)
+
+
+def test_a_calibration_is_due_within_two_years() -> None:
+    assert calibration_from(content({"calibration.due": "2028-01-03"})).due.year == 2028
+
+    with pytest.raises(CalibrationError, match=r"due is 2028-01-04; allowed is .* up to 731 days"):
+        calibration_from(content({"calibration.due": "2028-01-04"}))

@@ -32,7 +32,8 @@ OF_PAGES: Final = (
     "tests/host/commands/test_people_in_a_browser.py", "tests/host/test_symbols.py",
 )  # fmt: skip
 FOUND, NOT_FOUND, NO_TESTS = "found", "not found", "no tests"
-OUTCOMES: Final = {0: NOT_FOUND, 1: FOUND, 2: FOUND, 3: FOUND, 4: FOUND, 5: NO_TESTS}
+USAGE: Final = 4
+OUTCOMES: Final = {0: NOT_FOUND, 1: FOUND, 2: FOUND, 3: FOUND, 5: NO_TESTS}
 
 
 class Reached:
@@ -79,12 +80,19 @@ def tried(fault: Fault, tests: Sequence[str], options: Sequence[str]) -> tuple[s
     source, began_s = path.read_text(), time.monotonic()
     path.write_text(fault.in_source(source))
     try:
-        if "firmware_py/inference/" in fault.path:
-            subprocess.run([sys.executable, "-m", "device.image.kernels"], cwd=ROOT, check=False)
+        _make_kernels(fault)
         outcome, words = _run(tests, options)
     finally:
         path.write_text(source)
+        _make_kernels(fault)
     return outcome, time.monotonic() - began_s, words
+
+
+def _make_kernels(fault: Fault) -> None:
+    """Make the library anew where a fault is planted or mended beside its kernels."""
+    if "firmware_py/inference/" in fault.path:
+        command = [sys.executable, "-m", "device.image.kernels"]
+        subprocess.run(command, cwd=ROOT, check=False, capture_output=True)
 
 
 def _run(tests: Sequence[str], options: Sequence[str]) -> tuple[str, str]:
@@ -102,6 +110,8 @@ def _run(tests: Sequence[str], options: Sequence[str]) -> tuple[str, str]:
             os.killpg(process.pid, signal.SIGKILL)
             return FOUND, "it hangs"
     lines = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    if process.returncode == USAGE:
+        raise SystemExit(f"pytest could not be run as it was asked to: {said[-500:]}")
     return OUTCOMES[process.returncode], lines[0] if lines else said.strip().rpartition("\n")[2]
 
 

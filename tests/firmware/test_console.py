@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from device.simulator.board import PlayedNoise, SimulatedBoard
-from device.simulator.clock import VirtualClock
+from device.simulator.clock import S, VirtualClock
 from device.simulator.world import World
 from firmware_py import archive
 from firmware_py.answers import state_words
@@ -632,3 +632,14 @@ def open_console(tmp_path: Path, one_ear: Path) -> Console:
     device.client.connected = True
     device.runner.load_last()
     return device.firmware._console
+
+
+def test_a_test_that_runs_cannot_be_continued(tmp_path: Path) -> None:
+    world = World(tmp_path / "data", a_listener())
+    world.until(lambda: world.client.connected)
+    assert world.ask("SESS:STAR LEFT,SEED=3") == ["OK"]
+    world.run(5 * S)
+
+    assert world.ask("SESS:CONT") == ['ERROR -221,"the test is not paused"']
+    assert world.ask("SESS:PAUS") == ["OK"]
+    assert world.ask("SESS:CONT") == ["OK"]

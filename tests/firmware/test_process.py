@@ -193,3 +193,17 @@ def test_time_may_run_a_thousand_times_as_fast(tmp_path: Path) -> None:
         rig.begin()
         rig.until("! session-over")
         assert replay_journal(rig.journal()).code == IDENTICAL
+
+
+@pytest.mark.parametrize("speed", ["0.1", "1000"])
+def test_the_slowest_and_the_fastest_speed_are_allowed_and_nothing_beyond(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], speed: str
+) -> None:
+    ports = ["--tone-generator", "/dev/null", "--console", "/dev/there-is-none"]
+    data = ["--data", str(tmp_path)]
+    beyond = str(float(speed) * (2.0 if float(speed) > 1.0 else 0.5))
+
+    assert main([*ports, *data, "--speed", beyond]) == 2
+    assert_refused(capsys.readouterr().err, "--speed is ", "; allowed is 0.1 to 1000")
+    assert main([*ports, *data, "--speed", speed]) == 2
+    assert_refused(capsys.readouterr().err, "console: cannot open ")

@@ -339,3 +339,24 @@ def test_a_full_journal_is_named_stays_readable_and_is_not_gone_on_with(
     assert bytes_max - RECORD_BYTES_MAX < recorded.good_bytes <= bytes_max
     with pytest.raises(JournalReadError, match=f"is full: it has {recorded.good_bytes} bytes"):
         JournalWriter.resume(PATH, disk=disk)
+
+
+def test_a_thousand_torn_ends_at_one_place_are_kept_and_no_more() -> None:
+    disk = SimulatedDisk()
+    JournalWriter.create(PATH, {}, disk=disk).close()
+    whole = disk.content(PATH)
+    assert whole is not None
+    disk.put(PATH, whole + b"torn")
+    start = f"s.jsonl.cut-{len(whole)}"
+    for name in (start, *(f"{start}.{number}" for number in range(2, 998))):
+        disk.put(PATH.with_name(name), b"another")
+
+    JournalWriter.resume(PATH, disk=disk)[0].close()
+
+    assert disk.content(PATH.with_name(f"{start}.998")) == b"torn"
+    content = disk.content(PATH)
+    assert content is not None
+    disk.put(PATH, whole + b"again")
+    disk.put(PATH.with_name(f"{start}.999"), b"another")
+    with pytest.raises(JournalWriteError, match="more than 1000 files"):
+        JournalWriter.resume(PATH, disk=disk)

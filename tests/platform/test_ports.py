@@ -17,7 +17,7 @@ from firmware_py.platform.ports import (
     PortError,
 )
 
-WAIT_S_MAX = 10.0  # for bytes on a very busy machine; usually microseconds
+WAIT_S_MAX = 60.0  # for bytes on a very busy machine; usually microseconds
 
 
 @dataclass
@@ -238,3 +238,16 @@ def test_a_tap_shows_what_goes_over_the_wire(pty: Pty, capsys: pytest.CaptureFix
     assert pty.read() == b"hello\n"
     port.close()
     assert "68 65 6C 6C 6F" in capsys.readouterr().err
+
+
+def test_a_port_is_opened_with_the_rate_of_the_wire(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def line(*_: object, baudrate: int, **__: object) -> Line:
+        asked.append(baudrate)
+        return Line(0)
+
+    monkeypatch.setattr(serial, "serial_for_url", line)
+    Port("/dev/ttyAMA0", "console").open()
+
+    assert asked == [115_200]

@@ -6,7 +6,11 @@
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
+
 from firmware_py.journal import Record, read_journal
+from firmware_py.procedure.record_checks import ResultError
+from firmware_py.procedure.tuning.result import TuningResult
 from host_tools.commands.replay.codes import DIFFERENT, IDENTICAL
 from host_tools.commands.replay.tuning import replay_tuning_journal
 from tests.firmware.tuning.bench import DATA, Bench
@@ -50,3 +54,14 @@ def _with_another_tilt(record: Record) -> Record:
 
 if __name__ == "__main__":
     record()
+
+
+def test_a_recorded_band_that_is_upside_down_is_refused() -> None:
+    *_, finish, _end = read_journal(JOURNAL).records
+    record: dict[str, Any] = finish["action"]["result"]
+    assert TuningResult.from_record(record).to_record() == record
+
+    record["low_db"][1], record["high_db"][1] = record["high_db"][1], record["low_db"][1]
+
+    with pytest.raises(ResultError, match=r"^result\.high_db\[1\] is "):
+        TuningResult.from_record(record)
