@@ -236,3 +236,11 @@ def test_a_system_on_trial_that_is_good_says_so(card: Card) -> None:
 def test_without_a_card_there_is_nothing_to_tell(card: Card) -> None:
     system = CardSystem(None, card.data)
     assert (system.slot, system.look(idle=True), system.judge([], ["bad"])) == ("", [], "")
+
+
+def test_of_what_the_system_tells_no_more_than_8_kib_are_read(card: Card) -> None:
+    (card.place / "slot").write_bytes(b"A" * 8191 + b"BC")
+
+    card.start()
+
+    assert card.system.slot == "A" * 8191 + "B"

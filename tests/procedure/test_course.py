@@ -291,6 +291,16 @@ def test_a_frequency_silent_once_at_the_limit_is_asked_once_more(seed: int) -> N
     assert all(play.level_db_hl <= 100.0 for play in driver.plays)
 
 
+def test_a_frequency_that_was_never_silent_at_its_limit_is_not_asked_there_once_more() -> None:
+    """The neighbours of 1.5 kHz lie beyond the limit, and it may: its own tones decide."""
+    falling = Ears(lambda _, f: 70.0 + 46.0 * min(max(math.log2(f / 250.0) / 4.0, 0.0), 1.0))
+    driver = left(falling, seed=1, masking="off", stop_half_width_db=8.0)
+    at_limit = {play.frequency_hz for play in driver.plays if play.level_db_hl == 100.0}
+
+    assert {3000.0, 6000.0} <= at_limit
+    assert 1500.0 not in at_limit
+
+
 @pytest.mark.parametrize("seed", quick(range(5), 0))
 def test_the_same_tone_at_the_limit_is_asked_three_times_at_most(seed: int) -> None:
     corner = Ears(lambda _, frequency_hz: 60.0 if frequency_hz < 700 else 200.0)
