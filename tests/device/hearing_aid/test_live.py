@@ -43,6 +43,12 @@ def test_what_comes_out_is_what_comes_out_of_a_file(installation: Installation) 
     assert np.allclose(heard[:ONE_S], wanted[:ONE_S], atol=1e-6)
 
 
+@pytest.mark.usefixtures("installation")
+def test_the_engine_of_this_machine_is_taken_where_none_is_named() -> None:
+    with live_aid(plain_fit()) as aid:
+        assert aid.process(np.zeros((BLOCK_FRAMES, 2))).shape == (BLOCK_FRAMES, 2)
+
+
 def test_another_fit_is_gone_over_to_while_it_plays_and_slowly(installation: Installation) -> None:
     softer, louder = plain_fit(20.0), plain_fit(32.0)
     with live_aid(softer, installation) as aid:
