@@ -450,3 +450,17 @@ def test_an_overdue_one_is_used_and_every_screen_says_so(tmp_path: Path) -> None
     assert state.endswith("calibration=OVERDUE")
     assert '"calibration": "OVERDUE"' in result
     assert "OVERDUE" in test
+
+
+def test_the_loud_tone_gets_softer_until_it_is_10_db_above_the_soft_one(
+    device: Devices, tmp_path: Path
+) -> None:
+    with device(tmp_path / "data") as bench:
+        technician = Technician(
+            bench, {f"right 8000 Hz at {level}": ["softer"] for level in (-10, -15, -20)}
+        )
+
+        assert run(tmp_path / "calibration.toml", technician) == 0
+
+    (refusal,) = (line for line in technician.said if "softest" in line)
+    assert "-20 dBFS is the softest loud tone, 10 dB above the soft one at least" in refusal
