@@ -24,37 +24,19 @@ SPEED: Final = 100.0
 WAIT_S_MAX: Final = 60.0  # for anything at all, on a very busy machine
 
 
-class StallingBoard(SimulatedBoard):
-    """A board that can be made to stand still, as a stopped process does, while time goes on."""
-
-    def __init__(self, listener: Listener, boot: int, speed: float, serial: str) -> None:
-        super().__init__(listener, boot=boot, serial=serial, host_silence_us=round(1e6 * speed))
-        self.going = threading.Event()
-        self.going.set()
-
-    def receive(self, data: bytes, now_us: int) -> None:
-        self.going.wait(WAIT_S_MAX)
-        super().receive(data, now_us)
-
-    def is_silent_without_host(self) -> bool:
-        """Return whether it is silent at last when nobody talks to it any more."""
-        self.advance(self.now_us + self.host_silence_us)
-        return self.tone is None and self.noise is None
-
-
 class Served:
     """A board behind a pty, in a thread; the board itself can be looked at."""
 
     def __init__(
         self, listener: Listener, boot: int = 1, speed: float = SPEED, serial: str = SERIAL
     ) -> None:
-        self.board = StallingBoard(listener, boot, speed, serial)
+        silence_us = round(1e6 * speed)
+        self.board = SimulatedBoard(listener, boot=boot, serial=serial, host_silence_us=silence_us)
         self._service = ExitStack()
         self.port = self._service.enter_context(served(self.board, speed))
 
     def stop(self) -> None:
         """Hang up, for good."""
-        self.board.going.set()
         self._service.close()
 
 
@@ -176,13 +158,6 @@ class Rig:
         """Start the board anew, or put one with another serial number in its place."""
         self.hang_up()
         self.served = Served(self.listener, boot, self.speed, serial)
-        self.plug(self.served.port, self.console.port)
-
-    def new_console(self) -> None:
-        """Pull the operator's cable and put it in again."""
-        self._cables["c"].unlink()
-        self.console.close()
-        self.console = ConsoleLine()
         self.plug(self.served.port, self.console.port)
 
     def start(
