@@ -1,41 +1,36 @@
 """Somebody listens at the computer: what is written is what was asked for, and keys are answers."""
 
 import os
-import shlex
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import wave
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from device.simulator.serve import carry, raw_pty
+from device.simulator.world import World
 from device.sound_card.board import LocalBoard
 from device.sound_card.keyboard import Keyboard
 from device.sound_card.wav import RATE_HZ, WavOutput
-from device.tone_generator import server
 from firmware_py.link.frames import decode, encode
+from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.settings import Settings
 from host_tools.commands.listen import LIMIT_DBFS
 from host_tools.extras import remedy
-from host_tools.processes import ConsoleLine, FirmwareProcess, Operator
 from tests.firmware.world import records_of
 from tests.host.journals import Refused
 
 REPO: Final = Path(__file__).parents[3]
 WAIT_S_MAX: Final = 240.0  # on a very busy machine
-SPEED: Final = 3.0
+WHOLE_PULSE_US: Final = 800_000  # after a tone is told it has begun, and a pulse of it has ended
 THRESHOLD_DB_HL: Final = 50.0  # of whoever presses here
 FULL_SCALE_DB_HL: Final = 120.0
 TONES: Final = 4
@@ -52,20 +47,8 @@ class Heard:
 
     wav: Path
     journal: Path
-    asked: list[dict[str, str]] = field(default_factory=list)
-    answers: list[dict[str, str]] = field(default_factory=list)
-
-
-@contextmanager
-def carried(board: LocalBoard, stop: threading.Event) -> Iterator[str]:
-    with raw_pty() as (master, port):
-        thread = threading.Thread(target=carry, args=(board, master, stop, SPEED))
-        thread.start()
-        try:
-            yield port
-        finally:
-            stop.set()
-            thread.join(WAIT_S_MAX)
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    answers: list[dict[str, Any]] = field(default_factory=list)
 
 
 @pytest.fixture(scope="module")
@@ -73,53 +56,33 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Heard:
     """The first tones of a test of a listener who presses space for what is above a level."""
     data = tmp_path_factory.mktemp("listen")
     found = Heard(data / "played.wav", data / "session-000001.journal")
-    with pytest.MonkeyPatch.context() as patient:
-        # At this speed, and on a busy machine, a host that takes its time is no silent host.
-        patient.setattr(server, "HOST_SILENCE_US", 100_000_000)
-        a_part_of_a_test(found, data)
+    a_part_of_a_test(found, data)
     return found
 
 
 def a_part_of_a_test(found: Heard, data: Path) -> None:
     keys, press = os.pipe()
     output = WavOutput(found.wav)
-    board = LocalBoard(output, Keyboard(keys), LIMIT_DBFS, boot=1)
-    console = ConsoleLine()
-    with carried(board, threading.Event()) as port:
-        firmware = FirmwareProcess(port, console.port, data, SPEED)
-        try:
-            operator = Operator(console, firmware)
-            operator.greet()
-            operator.ask("SETT level_max_db_hl,90")
-            assert operator.ask("SESS:STAR RIGHT,SEED=3") == "OK"
-            listen(console, found, press)
-            operator.ask("SESS:ABOR")
-            operator.ask("SYST:EXIT")
-            firmware.wait()
-        finally:
-            firmware.end()
-            console.close()
+    # The computer's board in virtual time: what it plays lasts as long on any machine.
+    board: Any = LocalBoard(output, Keyboard(keys), LIMIT_DBFS, boot=1)
+    world = World(data, board=board)
+    world.begin(Settings(ears="right", seed=3, level_max_db_hl=90.0))
+    told = 0
+    while len(found.answers) < TONES:
+        world.step()
+        for what, about in world.told[told:]:
+            told += 1
+            if what == "tone":
+                found.asked.append(about)
+                if about["level_db_hl"] >= THRESHOLD_DB_HL:
+                    world.run(WHOLE_PULSE_US)
+                    os.write(press, b" ")
+            elif what == "answer" and about["purpose"] != Purpose.CATCH:
+                found.answers.append(about)
+    world.close()
     output.close()
     os.close(keys)
     os.close(press)
-
-
-def listen(console: ConsoleLine, found: Heard, press: int) -> None:
-    until_s = time.monotonic() + WAIT_S_MAX
-    while len(found.answers) < TONES:
-        assert time.monotonic() < until_s
-        for line in console.lines(0.1):
-            if not line.startswith("! "):
-                continue
-            what, *pairs = shlex.split(line[2:])
-            about = dict(pair.partition("=")[::2] for pair in pairs)
-            if what == "tone":
-                found.asked.append(about)
-                if float(about["level_db_hl"]) >= THRESHOLD_DB_HL:
-                    time.sleep(0.8 / SPEED)  # a whole pulse
-                    os.write(press, b" ")
-            elif what == "answer" and about["purpose"] != "catch":
-                found.answers.append(about)
 
 
 def samples_of(path: Path) -> NDArray[np.float64]:
@@ -168,11 +131,11 @@ def test_every_tone_is_written_with_its_frequency_level_and_ear(heard: Heard) ->
         pulse = runs_of(frames[tone, EARS["right"]], 50.0)[0]
         rise = round(1e-3 * Settings.rise_ms * RATE_HZ)
         plateau = frames[tone, EARS["right"]][pulse][rise:-rise]
-        frequency_hz, level_dbfs = fitted(plateau, float(asked["frequency_hz"]))
+        frequency_hz, level_dbfs = fitted(plateau, asked["frequency_hz"])
 
-        wanted_dbfs = float(asked["level_db_hl"]) - FULL_SCALE_DB_HL
+        wanted_dbfs = asked["level_db_hl"] - FULL_SCALE_DB_HL
         print(f"{asked}: {frequency_hz:.2f} Hz, {level_dbfs:.3f} dBFS")
-        assert frequency_hz == pytest.approx(float(asked["frequency_hz"]), rel=1e-3)
+        assert frequency_hz == pytest.approx(asked["frequency_hz"], rel=1e-3)
         assert level_dbfs == pytest.approx(wanted_dbfs, abs=0.05)
         assert level_dbfs <= LIMIT_DBFS
 
@@ -182,9 +145,7 @@ def test_pulses_gaps_and_pauses_are_those_of_the_test(heard: Heard) -> None:
     tones = runs_of(right, 400.0)
     s = Settings()
     unanswered = [
-        tone
-        for tone, answer in zip(tones, heard.answers, strict=False)
-        if answer["heard"] == "false"
+        tone for tone, answer in zip(tones, heard.answers, strict=False) if answer["heard"] is False
     ]
     assert unanswered
     for tone in unanswered:
@@ -203,10 +164,10 @@ def test_a_tone_that_is_heard_ends_at_the_press(heard: Heard) -> None:
     whole_ms = Settings().tone_ms
     pairs = [*zip(tones, heard.asked, heard.answers, strict=False)]
 
-    assert {answer["heard"] for answer in heard.answers} == {"true", "false"}
+    assert {answer["heard"] for answer in heard.answers} == {True, False}
     for tone, asked, answer in pairs[:TONES]:
-        pressed = float(asked["level_db_hl"]) >= THRESHOLD_DB_HL
-        assert answer["heard"] == ("true" if pressed else "false")
+        pressed = asked["level_db_hl"] >= THRESHOLD_DB_HL
+        assert answer["heard"] == pressed
         assert (ms(tone.stop - tone.start) < whole_ms - 100.0) == pressed
 
 
