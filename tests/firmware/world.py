@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.clock import MS
@@ -75,25 +75,31 @@ def run_session(
     return World(directory, listener).live(changes)
 
 
+WINDOW_AND_PAUSE: Final = 2  # waits, after each of which time has passed
+
+
 def asked_again_though_answered(path: Path) -> list[int]:
     """Return the numbers of tones that were played again although they had an answer.
 
-    Only the events are looked at. An answer is a press that is not too late, or an event that shows
-    that the pause after the tone is over, while nothing disturbed the presentation.
+    Only the events are looked at. An answer is a press that is not too late, or the board's time
+    when the window and the pause after it are over, while nothing disturbed the presentation. The
+    procedure waits for these two: what it asked the board before is no answer yet.
     """
     records = read_journal(path).records
     settings = Settings.from_record(records[0]["settings"])
     pace = Pace(settings)
     answered: set[int] = set()
     wrong: list[int] = []
-    number, onset_us = 0, None
+    number, onset_us, waits = 0, None, 0
     for what in (record.get("event") or record.get("action") or {} for record in records):
         match what:
             case {"what": "play"}:
                 number, onset_us = what["number"], None
                 wrong += [number] * (number in answered)
             case {"what": "tone-on"} if what["number"] == number:
-                onset_us = what["onset_us"]
+                onset_us, waits = what["onset_us"], 0
+            case {"what": "time"}:
+                waits += 1
             case {"what": "button-down", "button": 2} if not settings.unsure_button:
                 pass  # of a button that there is not
             case {"what": "button-down" | "board-time", "at_us": at_us} if onset_us is not None:
@@ -101,7 +107,8 @@ def asked_again_though_answered(path: Path) -> list[int]:
                 pressed = what["what"] == "button-down"
                 in_time = MS * settings.response_ms_min <= since_us <= pace.late_us
                 over_us = pace.window_us + pace.pause_us(number + 1)
-                if number not in answered and (in_time if pressed else since_us > over_us):
+                over = waits >= WINDOW_AND_PAUSE and since_us > over_us
+                if number not in answered and (in_time if pressed else over):
                     answered.add(number)
                     if pressed:
                         pace.answered(since_us)
