@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from device.simulator.board import SimulatedBoard
 from firmware_py.inference.library import chosen_library, runs_on
 from firmware_py.main import main
 from firmware_py.platform.ports import Port
@@ -20,8 +21,6 @@ from tests.firmware.crash import assert_like_undisturbed
 from tests.firmware.rig import Rig
 from tests.firmware.world import a_listener, run_session
 
-SLOW = 5.0  # a tone lasts a quarter of a second: time to do something while it sounds
-
 
 @pytest.fixture
 def rig(tmp_path: Path) -> Iterator[Rig]:
@@ -29,11 +28,12 @@ def rig(tmp_path: Path) -> Iterator[Rig]:
         yield rig
 
 
-@pytest.fixture
-def slow_rig(tmp_path: Path) -> Iterator[Rig]:
-    """Give a rig with a listener who lets every tone sound to its end."""
-    with Rig(tmp_path / "data", a_listener(lapse_rate=1.0), SLOW) as rig:
-        yield rig
+def hold_time_in_a_tone(board: SimulatedBoard, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a board's first tone end by a command only, however long that takes to come."""
+    advance = board.advance
+    monkeypatch.setattr(
+        board, "advance", lambda now_us: advance(board.now_us if board.played else now_us)
+    )
 
 
 @pytest.fixture
@@ -154,8 +154,10 @@ def test_a_firmware_whose_output_nobody_reads_goes_on(rig: Rig) -> None:
     rig.until("! session-over")
 
 
-def test_a_firmware_told_to_end_in_a_tone_is_silent_and_keeps_the_session(slow_rig: Rig) -> None:
-    rig = slow_rig
+def test_a_firmware_told_to_end_in_a_tone_is_silent_and_keeps_the_session(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold_time_in_a_tone(rig.served.board, monkeypatch)
     process = rig.start()
     rig.begin()
     rig.wait(lambda: rig.served.board.played != [])
