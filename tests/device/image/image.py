@@ -17,6 +17,7 @@ from device.image.build import assemble
 from device.image.targets import target_of_this_machine
 from firmware_py.inference.library import BESIDE, source_digest
 
+HANGS_S: Final = 3600.0  # half a minute of a processor, if it has one to itself
 ROOT = Path(__file__).parents[3]
 FEW_KERNELS: Final = (("elementary",), ("mixture.prediction",))
 
@@ -46,7 +47,7 @@ def run_with(library: Path, *command: str, **environment: str) -> list[str]:
     """Run Python in the repository, with this library of kernels; return what it prints."""
     done = subprocess.run(
         [sys.executable, "-W", "error", *command],
-        cwd=ROOT, capture_output=True, text=True, check=False, timeout=300,
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=HANGS_S,
         env={**os.environ, "GP_PTA_KERNELS": str(library), **environment},
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
