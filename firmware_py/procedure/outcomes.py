@@ -35,6 +35,14 @@ class Outcome(_Word):
     INFERRED = "inferred"  # of a frequency only: not asked there, but a number from its neighbours
 
 
+class Verdict(_Word):
+    """Whether there was a test at all: somebody listened, and the tones reached this ear."""
+
+    VALID = "valid"
+    DOUBTFUL = "doubtful"
+    NOT_TESTED = "could-not-be-tested"
+
+
 # The marks that have a threshold with its band.
 WITH_NUMBERS: Final = (Outcome.MEASURED, Outcome.INFERRED)
 

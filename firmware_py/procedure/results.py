@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Final, Self
 
-from firmware_py.procedure.outcomes import WITH_NUMBERS, MaskingMark, Outcome, SessionOutcome
+from firmware_py.procedure.outcomes import WITH_NUMBERS, MaskingMark, Outcome, SessionOutcome, Verdict
 from firmware_py.procedure.record_checks import (
     count,
     number_or_none,
@@ -25,6 +25,7 @@ from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, LEFT, RIGHT
 LEVEL_DB_MAX: Final = 1000.0
 RESPONSE_MS_MAX: Final = 60_000.0
 REMARKS_MAX: Final = 100
+REASONS_MAX: Final = 10
 
 _LEVEL: Final = number_or_none(-LEVEL_DB_MAX, LEVEL_DB_MAX, "dB")
 _SPREAD: Final = number_or_none(0.0, LEVEL_DB_MAX, "dB")
@@ -144,6 +145,10 @@ class EarResult:
         Tones that count, with noise in the other ear.
     confirmed : sequence of ConfirmedThreshold
         What was measured again by the classical rule; its tones are in none of the counts above.
+    verdict : Verdict
+        Whether this was a test: only of a valid one is anything said beyond thresholds and bands.
+    reasons : sequence of str
+        Why it is no valid one, a sentence each.
     """
 
     ear: Annotated[str, one_of(LEFT, RIGHT)]
@@ -165,6 +170,8 @@ class EarResult:
         Sequence[ConfirmedThreshold],
         several(_confirmed, 0, len(AUDIOGRAM_FREQUENCIES_HZ), key="frequency_hz"),
     ] = ()
+    verdict: Annotated[Verdict, one_of(*Verdict)] = Verdict.VALID
+    reasons: Annotated[Sequence[str], several(text, 0, REASONS_MAX)] = ()
 
 
 @dataclass(frozen=True)
@@ -181,6 +188,11 @@ class SessionResult:
     response_time_mean_ms: Annotated[float | None, number_or_none(0.0, RESPONSE_MS_MAX, "ms")]
     # what makes the result less than sure, in words
     remarks: Annotated[Sequence[str], several(text, 0, REMARKS_MAX)]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the worst of the ears."""
+        return max((found.verdict for found in self.ears), key=list(Verdict).index)
 
     @property
     def by_ear(self) -> dict[str, EarResult]:
