@@ -42,6 +42,7 @@ PARTS: Final = (
         "mixture.prediction",
         "mixture.selection",
         "mixture.ambiguity",
+        "stories",
     ),
     (
         "laplace.posterior",

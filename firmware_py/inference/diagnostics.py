@@ -6,6 +6,7 @@ from firmware_py.inference.kernel import Array
 from firmware_py.inference.known import Known
 from firmware_py.inference.model import Hyperparameters, Model
 from firmware_py.inference.one_at_a_time import OneAtATime
+from firmware_py.inference.stories import Stories, Told
 
 AMBIGUOUS: Final = 0.9  # a doubt from here on
 KEPT_OF_THE_USUAL: Final = 0.2  # of the kinds of listeners, when the other ear told of them
@@ -17,6 +18,7 @@ class Diagnostics(OneAtATime):
     trial_count: int
     _model: Model
     _known: Known
+    _stories: Stories
 
     @property
     def changes(self) -> int:
@@ -65,6 +67,15 @@ class Diagnostics(OneAtATime):
         return self._model.listener_shares()
 
     @property
+    def stories(self) -> list[Told]:
+        """Return what the listener may have done in place of listening, and how probably."""
+        told: list[Told] = self._known.once("stories", self._told_stories)
+        return told
+
+    def _told_stories(self) -> list[Told]:
+        return self._stories.told(self.log_evidence)
+
+    @property
     def converged(self) -> bool:
         """Return whether the last inference converged; if not, the bands are less exact."""
         return self._model.converged
@@ -72,7 +83,7 @@ class Diagnostics(OneAtATime):
     @property
     def memory_bytes(self) -> int:
         """Return the size of the workspace in bytes."""
-        return self._model.nbytes
+        return self._model.nbytes + self._stories.nbytes
 
     def expect_listener(self, other: "Diagnostics") -> None:
         """Begin with what an estimator of the same listener's other ear found of the listener.

@@ -23,6 +23,7 @@ from firmware_py.inference.model import (
 from firmware_py.inference.profiles import profile_named
 from firmware_py.inference.rate import PER_TONE, Seconds
 from firmware_py.inference.scales import scale_named
+from firmware_py.inference.stories import Stories
 from firmware_py.inference.trial_time import TrialTime
 
 TRIALS_MAX: Final = 1024  # of `max_trials`; the paper's workspace is some 32 bytes times its square
@@ -150,12 +151,14 @@ class ThresholdEstimator(Diagnostics):
         )
         self._ceilings_db_hl = np.empty_like(self._weight)
         self._known = Known()
+        self._stories = Stories()
         self.reset()
 
     def reset(self) -> None:
         """Forget all answers; nothing is allocated."""
         self.trial_count = 0
         self._known.changed()
+        self._stories.reset()
         self._model.reset()
 
     @property
@@ -214,6 +217,10 @@ class ThresholdEstimator(Diagnostics):
             response_time_s = number("response_time_s", response_time_s, *RESPONSE_TIME_LIMITS_S)
         self.trial_count = n + 1
         self._known.changed()
+        self._stories.follow(
+            True, answer != SILENT, self._model.log_evidence,
+            self._model.log_time(answer, response_time_s),
+        )  # fmt: skip
         status = self._model.observe(n, frequency_hz, level_db_hl, answer, response_time_s)
         if status != CONVERGED:
             raise InferenceError(
@@ -231,6 +238,7 @@ class ThresholdEstimator(Diagnostics):
         if not isinstance(answered, bool | np.bool_):
             raise TypeError(f"answered is {answered!r}; allowed are True and False")
         self._known.changed()
+        self._stories.follow(False, bool(answered), self._model.log_evidence)
         self._model.observe_silence(bool(answered))
 
     def next_stimulus(

@@ -127,6 +127,10 @@ class LaplaceModel:
             self._predict_candidates()
         return status
 
+    def log_time(self, answer: int, response_time_s: float | None) -> float:
+        """Return NaN: no time is evidence for this model."""
+        return math.nan
+
     def observe_silence(self, answered: bool) -> None:
         """Do nothing: this model has no false alarms."""
 

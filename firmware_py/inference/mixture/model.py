@@ -194,14 +194,18 @@ class MixtureModel:
         for column, value in zip(columns, tone, strict=True):
             column[n] = value
         if self._timed:
-            log_times[n] = math.nan
-            if response_time_s is not None and answer == HEARD:
-                log_times[n] = log(response_time_s / TYPICAL_S)
+            log_times[n] = self.log_time(answer, response_time_s)
         for i in range(0 if first_off_the_knots else n, n + 1):
             status = self._infer(i + 1)
             if status != CONVERGED:
                 return status
         return CONVERGED
+
+    def log_time(self, answer: int, response_time_s: float | None) -> float:
+        """Return the log of a press's time in relation to a typical one; NaN: it is no evidence."""
+        if self._timed and response_time_s is not None and answer == HEARD:
+            return log(response_time_s / TYPICAL_S)
+        return math.nan
 
     def _take_in_bends(self, n: int) -> None:
         """Make room for the bends between knots, and copy the n answers to be taken in again."""

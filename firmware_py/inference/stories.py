@@ -1,0 +1,188 @@
+"""Whether anybody listened: stories of a session that need no threshold.
+
+The model of an ear is sure of whatever it is given. Beside it stand listeners whose answers tell
+nothing of an ear: one who falls silent, one who presses whatever is played, one whose presses have
+nothing to do with the tones. Such a story begins at any piece of evidence, with a small
+probability, and lasts. A piece is the answer to a tone, or a silence with a press or without.
+
+With Z_k the evidence of the ear's model after k pieces, and b_k the probability that the story
+begins after k of them,
+
+S_n = sum over k of Z_k b_k p(pieces k + 1 ... n | story) = (S_(n-1) + Z_(n-1) b_(n-1)) p(piece n),
+
+so that each piece costs a few operations, however many there were.
+"""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+
+from firmware_py.inference.elementary import exp, log
+from firmware_py.inference.kernel import CONVERGED, Matrix, Vector, entry, kernel
+
+BEGINS: Final = 0.003  # after any piece: one session in seven, were there so many
+BEGINS_AT_ONCE: Final = 0.01  # before the first piece
+
+# Of a listener who is silent: a press by accident, to a tone or in a silence.
+ACCIDENT: Final = 0.02
+# Of a listener who presses: shares of the tones, and of the silences, that are answered.
+TONES_PRESSED: Final = (0.5, 0.7, 0.95)
+SILENCES_PRESSED: Final = (0.02, 0.3, 0.8)
+
+# Rows of what is kept: one silent listener, nine who press, one without relation to the tones.
+SILENT_ROW: Final = 0
+PRESSING_ROW: Final = 1
+UNRELATED_ROW: Final = PRESSING_ROW + len(TONES_PRESSED) * len(SILENCES_PRESSED)
+ROWS: Final = UNRELATED_ROW + 1
+# Columns: log S_n; the log of its largest part; the tones before that part's beginning.
+LOG_SUM, LOG_LARGEST, BEGAN = range(3)
+COLUMNS: Final = 3
+# What is counted: pieces, tones, and tones and silences that were pressed, and that were not.
+PIECES, TONES, TONE_PRESSED, TONE_NOT, SILENCE_PRESSED, SILENCE_NOT = range(6)
+COUNTS: Final = 6
+# Of the times of presses, whoever presses them: a normal distribution of their logarithms.
+TIME_MEAN, TIME_VARIANCE = range(2)
+TIME_BETWEEN_SD: Final = 0.5  # of people, as the ear's model has it
+TIME_WITHIN_SD: Final = 0.25  # of one person
+_LOG_2PI: Final = math.log(2.0 * math.pi)
+
+
+class Story(StrEnum):
+    """What a listener may have done in place of listening."""
+
+    SILENT = "silent"  # from some tone on nothing was answered
+    PRESSING = "pressing"  # from some tone on the button was pressed, whatever was played
+    UNRELATED = "unrelated"  # presses had nothing to do with the tones
+
+
+@dataclass(frozen=True)
+class Told:
+    """How probable a story is, and after how many tones it most probably began."""
+
+    story: Story
+    probability: float
+    began: int
+
+
+class Stories:
+    """The stories of one ear's session, in memory that is allocated once."""
+
+    def __init__(self) -> None:
+        self._counts = np.zeros(COUNTS)
+        self._times = np.zeros(2)
+        self._kept = np.zeros((ROWS, COLUMNS))
+        self.reset()
+
+    @property
+    def nbytes(self) -> int:
+        """Return the size of all arrays in bytes."""
+        return self._counts.nbytes + self._times.nbytes + self._kept.nbytes
+
+    def reset(self) -> None:
+        """Forget all pieces."""
+        self._counts[:] = 0.0
+        self._times[:] = 0.0, TIME_BETWEEN_SD * TIME_BETWEEN_SD
+        self._kept[:] = -math.inf
+
+    def follow(
+        self, tone: bool, pressed: bool, log_evidence: float, log_time: float = math.nan
+    ) -> None:
+        """Take in one piece; `log_evidence` is that of the pieces before it, see the kernel."""
+        follow_stories(
+            int(tone), int(pressed), log_time, log_evidence, self._counts, self._times, self._kept
+        )
+
+    def told(self, log_evidence: float) -> list[Told]:
+        """Return every story, with `log_evidence` of all pieces by the model of the ear."""
+        rows = {
+            Story.SILENT: range(SILENT_ROW, PRESSING_ROW),
+            Story.PRESSING: range(PRESSING_ROW, UNRELATED_ROW),
+            Story.UNRELATED: range(UNRELATED_ROW, ROWS),
+        }
+        odds = {
+            story: sum(exp(float(self._kept[row, LOG_SUM]) - log_evidence) for row in of)
+            for story, of in rows.items()
+        }
+        total = 1.0 + sum(odds.values())
+        largest = {
+            story: max(of, key=lambda row: self._kept[row, LOG_LARGEST])
+            for story, of in rows.items()
+        }
+        return [
+            Told(story, odds[story] / total, int(max(self._kept[largest[story], BEGAN], 0.0)))
+            for story in Story
+        ]
+
+
+@kernel
+def log_of_sum(a: float, b: float) -> float:
+    """`log(e**a + e**b)`."""
+    if a < b:
+        a, b = b, a
+    return a if b == -math.inf else a + log(1.0 + exp(b - a))
+
+
+@kernel
+def go_on(enters: float, log_rate: float, tones: float, row: Vector) -> int:
+    """S <- (S + e**enters) p, and the largest part of it likewise."""
+    if enters > row[LOG_LARGEST]:
+        row[LOG_LARGEST], row[BEGAN] = enters, tones
+    row[LOG_SUM] = log_of_sum(row[LOG_SUM], enters) + log_rate
+    row[LOG_LARGEST] += log_rate
+    return CONVERGED
+
+
+@kernel
+def log_of_time(log_time: float, times: Vector) -> float:
+    """`log p(t_n | t_1 ... t_(n-1))`: what a press took, of one person, level or no level."""
+    within = TIME_WITHIN_SD * TIME_WITHIN_SD
+    variance = times[TIME_VARIANCE] + within
+    off = log_time - times[TIME_MEAN]
+    gain = times[TIME_VARIANCE] / variance
+    times[TIME_MEAN] += gain * off
+    times[TIME_VARIANCE] = gain * within
+    return -0.5 * (log(variance) + _LOG_2PI + off * off / variance)
+
+
+@entry
+def follow_stories(
+    tone: int, pressed: int, log_time: float, log_evidence: float, counts: Vector, times: Vector,
+    kept: Matrix,
+) -> int:  # fmt: skip
+    """S_n of every story, from S_(n-1): take in one piece.
+
+    Parameters
+    ----------
+    tone, pressed : 1 or 0: a tone was played; a button was pressed.
+    log_time : of the press in relation to a typical one; NaN: it is no evidence.
+    log_evidence : log Z_(n-1) of the ear's model, of the pieces before.
+    counts : (COUNTS,) in and out.
+    times : (2,) in and out.
+    kept : (ROWS, COLUMNS) in and out.
+    """
+    at_once = counts[PIECES] == 0.0
+    enters = log_evidence + log(BEGINS_AT_ONCE if at_once else BEGINS)
+    log_of_it = 0.0 if math.isnan(log_time) else log_of_time(log_time, times)
+    accident = log(ACCIDENT if pressed == 1 else 1.0 - ACCIDENT)
+    go_on(enters, accident + log_of_it, counts[TONES], kept[SILENT_ROW])
+    listeners = len(TONES_PRESSED) * len(SILENCES_PRESSED)
+    share = log(float(listeners))
+    for i in range(listeners):
+        rate = SILENCES_PRESSED[i % len(SILENCES_PRESSED)]
+        if tone == 1:
+            rate = TONES_PRESSED[i // len(SILENCES_PRESSED)]
+        presses = log(rate if pressed == 1 else 1.0 - rate)
+        go_on(enters - share, presses + log_of_it, counts[TONES], kept[PRESSING_ROW + i])
+    # Any share of the tones, and any of the silences, are as likely: Laplace's rule of succession.
+    alike = (TONE_PRESSED if tone == 1 else SILENCE_PRESSED) + (1 - pressed)
+    other = (TONE_PRESSED if tone == 1 else SILENCE_PRESSED) + pressed
+    chance = (counts[alike] + 1.0) / (counts[alike] + counts[other] + 2.0)
+    never = log(BEGINS_AT_ONCE) if at_once else -math.inf
+    go_on(never, log(chance) + log_of_it, 0.0, kept[UNRELATED_ROW])
+    counts[alike] += 1.0
+    counts[PIECES] += 1.0
+    counts[TONES] += tone
+    return CONVERGED
