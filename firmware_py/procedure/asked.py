@@ -4,6 +4,7 @@ A number that no tone was asked for is `inferred`, however narrow its band: it c
 frequencies and other people. This module is the one place where that is decided.
 """
 
+from collections import Counter
 from typing import Final
 
 from firmware_py.procedure.levels import Levels
@@ -15,8 +16,8 @@ ASKED: Final = (Purpose.FAMILIARISE, Purpose.MEASURE, Purpose.RETEST)
 THIRD_OCTAVE: Final = 1.0 / 3.0  # so far a tone is still asked at a frequency
 ROUNDING_OCTAVES: Final = 1e-9
 NEAR: Final = 2.0 ** (THIRD_OCTAVE + ROUNDING_OCTAVES)
-# The loudest tone, unheard there so often, needs no belief beside it to be no response.
-SILENT_AT_LIMIT_SURE: Final = 2
+# So many silences below a threshold are no accident: one may be.
+SILENT_BELOW_MIN: Final = 2
 # Answers against a threshold, by so much and so often, leave it unmeasured: one may be an accident.
 AGAINST_DB: Final = 10.0
 AGAINST_TONES: Final = 2
@@ -44,16 +45,16 @@ class Asked:
             and each.presentation.purpose in ASKED
         ]
 
-    def answered_above(self, frequency_hz: float, low_db_hl: float) -> bool:
-        """Return whether a tone there was heard, at the lower end of the band or above it."""
-        return any(
+    def answered_above(self, frequency_hz: float, low_db_hl: float) -> int:
+        """Return how many tones were heard, at the lower end of the band or above it."""
+        return sum(
             each.heard is not False and each.presentation.level_db_hl >= low_db_hl
             for each in self.near(frequency_hz)
         )
 
-    def silent_below(self, frequency_hz: float, high_db_hl: float) -> bool:
-        """Return whether a tone there was not heard, at the upper end of the band or below it."""
-        return any(
+    def silent_below(self, frequency_hz: float, high_db_hl: float) -> int:
+        """Return how many tones were not heard, at the upper end of the band or below it."""
+        return sum(
             each.heard is not True and each.presentation.level_db_hl <= high_db_hl
             for each in self.near(frequency_hz)
         )
@@ -80,11 +81,40 @@ class Asked:
             for each in self.near(frequency_hz)
         )
 
+    def heard_at_limit(self, frequency_hz: float) -> int:
+        """Return how often the loudest tone that may be asked there was heard."""
+        limit_db_hl = self._levels.limit_db_hl(frequency_hz)
+        return sum(
+            each.heard is not False and each.presentation.level_db_hl >= limit_db_hl
+            for each in self.near(frequency_hz)
+        )
+
     def heard_at_floor(self, frequency_hz: float) -> int:
         """Return how often the softest tone was heard there."""
         return sum(
             each.heard is True and each.presentation.level_db_hl <= self._levels.floor_db_hl
             for each in self.near(frequency_hz)
+        )
+
+    def all_silent_at_limit(self) -> Counter[float]:
+        """Return, by frequency, how often the loudest tone that may be asked was not heard."""
+        return Counter(
+            each.presentation.frequency_hz
+            for each in self.observations
+            if each.presentation.purpose in ASKED
+            and each.heard is False
+            and each.presentation.level_db_hl
+            >= self._levels.limit_db_hl(each.presentation.frequency_hz)
+        )
+
+    def all_heard_at_floor(self) -> Counter[float]:
+        """Return, by frequency, how often the softest tone was heard."""
+        return Counter(
+            each.presentation.frequency_hz
+            for each in self.observations
+            if each.presentation.purpose in ASKED
+            and each.heard is True
+            and each.presentation.level_db_hl <= self._levels.floor_db_hl
         )
 
     def mark(
@@ -106,12 +136,12 @@ class Asked:
         silent, at_floor = self.silent_at_limit(frequency_hz), self.heard_at_floor(frequency_hz)
         beyond = side in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE)
         if silent and (beyond or not above):
-            often = silent >= SILENT_AT_LIMIT_SURE and not above
-            sure = often or side == Outcome.NO_RESPONSE
+            sure = side == Outcome.NO_RESPONSE
             return Outcome.NO_RESPONSE if sure else Outcome.INCOMPLETE
         if at_floor and (side == Outcome.HEARS_ALL or not below):
             return Outcome.HEARS_ALL
         believed = not self.contradicted(frequency_hz, 0.5 * (low_db_hl + high_db_hl))
-        if above and below and believed and side != Outcome.HEARS_ALL:
+        asked = above and below >= SILENT_BELOW_MIN
+        if asked and believed and side != Outcome.HEARS_ALL:
             return Outcome.INCOMPLETE if beyond else Outcome.MEASURED
         return Outcome.INFERRED

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.inference.estimator import ThresholdEstimator
-from firmware_py.procedure.asked import SILENT_AT_LIMIT_SURE, Asked
+from firmware_py.procedure.asked import Asked
 from firmware_py.procedure.levels import Levels
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.settings import (
@@ -14,10 +14,8 @@ from firmware_py.procedure.settings import (
 from firmware_py.procedure.tally import Tally
 
 BAND_PROBABILITY: Final = 0.95
-# A mean at the limit is as likely an ear that hears there. It is no response only if the threshold
-# lies beyond the limit by so many SD, with five chances in six (of a normal posterior), or if the
-# loudest tone was not heard at this very frequency `SILENT_AT_LIMIT_SURE` times.
-BEYOND_LIMIT_SDS: Final = 1.0
+# A mean at the limit is as likely an ear that hears there. No response has to be as sure as this.
+NO_RESPONSE_PROBABILITY: Final = 0.95
 
 
 @dataclass(frozen=True)
@@ -69,9 +67,17 @@ class Audiogram:
             self.frequencies_hz,
             *self.estimator.threshold(self.frequencies_hz),
             *self.estimator.threshold_band(self.frequencies_hz, BAND_PROBABILITY),
+            self._lower_ends_db_hl(),
             strict=True,
         )
         return [self._estimate(f, *map(float, found)) for f, *found in figures]
+
+    def _lower_ends_db_hl(self) -> list[float]:
+        """Return what each threshold lies above with the probability that no response needs."""
+        both = 1.0 - 2.0 * (1.0 - NO_RESPONSE_PROBABILITY)
+        low_db_hl, _ = self.estimator.threshold_band(self.frequencies_hz, both)
+        found: list[float] = low_db_hl.tolist()
+        return found
 
     def widest(self) -> Estimate:
         """Return the estimate with the widest band for its frequency, of those looked at."""
@@ -129,12 +135,15 @@ class Audiogram:
         sd_db: float,
         low_db_hl: float,
         high_db_hl: float,
+        surely_above_db_hl: float,
     ) -> Estimate:
-        side = self._side(frequency_hz, mean_db_hl, sd_db)
+        side = self._side(frequency_hz, mean_db_hl, surely_above_db_hl)
         mark = self.asked.mark(frequency_hz, side, low_db_hl, high_db_hl)
         return Estimate(frequency_hz, side, mark, mean_db_hl, sd_db, low_db_hl, high_db_hl)
 
-    def _side(self, frequency_hz: float, mean_db_hl: float, sd_db: float) -> Outcome:
+    def _side(
+        self, frequency_hz: float, mean_db_hl: float, surely_above_db_hl: float
+    ) -> Outcome:
         """Return where a threshold lies, by all answers of the ear.
 
         A threshold at the floor or below is not told apart from lower ones, and being wrong by a
@@ -143,7 +152,5 @@ class Audiogram:
         side = self.levels.side(frequency_hz, mean_db_hl)
         if side != Outcome.NO_RESPONSE:
             return side
-        limit_db_hl = self.levels.limit_db_hl(frequency_hz)
-        sure = mean_db_hl >= limit_db_hl + BEYOND_LIMIT_SDS * sd_db
-        asked = self.tally.silent_at_limit[frequency_hz] >= SILENT_AT_LIMIT_SURE
-        return Outcome.NO_RESPONSE if sure or asked else Outcome.INCOMPLETE
+        sure = surely_above_db_hl >= self.levels.limit_db_hl(frequency_hz)
+        return Outcome.NO_RESPONSE if sure else Outcome.INCOMPLETE

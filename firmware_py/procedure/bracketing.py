@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from firmware_py.procedure.asked import SILENT_BELOW_MIN
 from firmware_py.procedure.audiogram import Audiogram, Estimate
 from firmware_py.procedure.levels import near
 from firmware_py.procedure.outcomes import Outcome
@@ -18,7 +19,7 @@ from firmware_py.procedure.settings import (
     Settings,
 )
 
-BRACKET_TONES_MAX: Final = 2  # at a frequency, if not all have to be asked
+BRACKET_TONES_MAX: Final = 3  # at a frequency, if not all have to be asked
 SAME_TONE_MAX: Final = 3  # a tone is unheard at the limit, or heard at the floor, at most so often
 DONE: Final = (Outcome.MEASURED, Outcome.NO_RESPONSE, Outcome.HEARS_ALL)
 
@@ -89,8 +90,9 @@ class Bracketing:
         asked, frequency_hz = self._audiogram.asked, estimate.frequency_hz
         if estimate.side != Outcome.MEASURED:
             return 1
-        above = asked.answered_above(frequency_hz, estimate.low_db_hl)
-        return 2 - above - asked.silent_below(frequency_hz, estimate.high_db_hl)
+        above = min(asked.answered_above(frequency_hz, estimate.low_db_hl), 1)
+        below = min(asked.silent_below(frequency_hz, estimate.high_db_hl), SILENT_BELOW_MIN)
+        return 1 + SILENT_BELOW_MIN - above - below
 
     def _level(self, estimate: Estimate) -> float:
         """Return the level that tells on which side the threshold lies, within the limits.
@@ -104,9 +106,9 @@ class Bracketing:
             return limit_db_hl
         if estimate.side == Outcome.HEARS_ALL:
             return floor_db_hl
-        above = asked.answered_above(frequency_hz, estimate.low_db_hl)
+        above = asked.answered_above(frequency_hz, estimate.low_db_hl) > 0
         below = asked.silent_below(frequency_hz, estimate.high_db_hl)
         level_db_hl = estimate.mean_db_hl
-        if above != below:
+        if above or below:
             level_db_hl = estimate.low_db_hl if above else estimate.high_db_hl
         return min(max(level_db_hl, floor_db_hl), limit_db_hl)

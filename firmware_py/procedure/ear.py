@@ -155,7 +155,7 @@ class EarTest:
             self._confirm(presentation, heard)
             return
         if presentation.purpose != Purpose.CATCH:
-            self.tally.count(presentation, heard, self.levels)
+            self.tally.count(heard)
             self.attention.answers.append(observation)
         if presentation.purpose == Purpose.FAMILIARISE:
             self.familiarisation.answered(presentation.level_db_hl, heard)

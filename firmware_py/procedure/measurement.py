@@ -86,7 +86,7 @@ class Measurement:
             )
         # At a bound an answer that was expected hardly moves Laplace's mode: the same tone would
         # seem as informative as before.
-        at_bound = self._tally.silent_at_limit + self._tally.heard_at_floor
+        at_bound = self._asked.all_silent_at_limit() + self._asked.all_heard_at_floor()
         exhausted_hz = [f for f, count in at_bound.items() if count >= SAME_TONE_MAX]
         if self._again_hz:
             known_hz = self._estimator.candidate_frequencies_hz
@@ -149,7 +149,7 @@ class Measurement:
         if stop.outcome == Outcome.UNRELIABLE or self._rule.exhausted:
             return stop
         if stop.enough:
-            self._once_more_hz = self._silent_once_hz()
+            self._once_more_hz = self._perhaps_beyond_hz()
         if self._once_more_hz is None:
             self._bracket = self._bracketing.wanted(self._again_hz)
         if self._once_more_hz is not None or self._bracket is not None:
@@ -198,12 +198,15 @@ class Measurement:
         share = replace(wanted, information_bits=wanted.information_bits / tones)
         return share if _worth(share) > _worth(now) else now
 
-    def _silent_once_hz(self) -> int | None:
-        """Return a frequency that is incomplete for want of a second silence at its limit.
+    def _perhaps_beyond_hz(self) -> int | None:
+        """Return a frequency that another answer at its limit may make sure; None: there is none.
 
-        None: there is none.
+        Whoever hears at the limit, and misses there as well, has a threshold at the limit.
         """
-        silent = self._tally.silent_at_limit
-        once = [f for f in self._audiogram.frequencies_hz if silent[f] == 1]
-        sides = {e.frequency_hz: e.side for e in self._audiogram.estimates()} if once else {}
-        return next((f for f in once if sides[f] == Outcome.INCOMPLETE), None)
+        for each in self._audiogram.estimates():
+            f = each.frequency_hz
+            silent = self._asked.silent_at_limit(f)
+            heard = self._asked.heard_at_limit(f)
+            if each.mark == Outcome.INCOMPLETE and silent and silent + heard < SAME_TONE_MAX:
+                return f
+        return None

@@ -108,13 +108,13 @@ class StoppingRule:
 
     def _hears_nothing(self) -> bool:
         """Return whether nothing was heard, or by accident only, up to the limit."""
-        tally = self._tally
+        tally, silent = self._tally, self._audiogram.asked.all_silent_at_limit()
         if tally.answered == 0 and tally.tones >= self._settings.tones_max:
             return True
         frequencies = min(LIMIT_FREQUENCIES, len(self._audiogram.frequencies_hz))
         return (
-            len(tally.silent_at_limit) >= frequencies
-            and tally.silent_at_limit.total() >= LIMIT_TONES
+            len(silent) >= frequencies
+            and silent.total() >= LIMIT_TONES
             and (tally.answered == 0 or self._audiogram.common_side() == Outcome.NO_RESPONSE)
         )
 
@@ -123,7 +123,7 @@ class StoppingRule:
         tally = self._tally
         if tally.heard == tally.tones >= self._settings.tones_max:
             return True
-        return tally.heard_at_floor.total() >= LIMIT_TONES and (
+        return self._audiogram.asked.all_heard_at_floor().total() >= LIMIT_TONES and (
             tally.heard == tally.tones or self._audiogram.common_side() == Outcome.HEARS_ALL
         )
 
