@@ -9,12 +9,14 @@ from firmware_py.console.console import OWN_COMMANDS
 from firmware_py.console.table import Command, Pin, When, page_lines
 from firmware_py.instrument import NOT_BEGUN, NOT_PLAYED, Instrument
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
+from firmware_py.procedure.events import NOBODY, OPERATOR, OTHER_EAR
 from firmware_py.procedure.person import AGE_YEARS_MAX, FEMALE, MALE
 from firmware_py.procedure.settings import BOTH, LEFT, RIGHT, SEED_MAX
 
 SESSIONS_LISTED_MAX: Final = 50  # some milliseconds each, while nothing else is done
 
 EAR: Final = Choice({"LEFT": LEFT, "RIGHT": RIGHT})
+HEARER: Final = Choice({"OPERATOR": OPERATOR, "OTHER": OTHER_EAR, "NOBODY": NOBODY})
 SWITCH: Final = Choice({"ON": True, "OFF": False, "1": True, "0": False})
 EARLIER: Final = Argument(
     "number", Number("NUMBER", limits=(1, SESSION_NUMBER_MAX), whole=True), optional=True
@@ -66,6 +68,10 @@ COMMANDS: Final = (
     ),
     Command("SESSion:PAUSe", Instrument.pause, "pause the test", when=When.IN_TEST),
     Command("SESSion:CONTinue", Instrument.go_on, "go on after a pause", when=When.IN_TEST),
+    Command(
+        "SESSion:HEARd", Instrument.equipment_heard, "who hears tones of an ear that heard nothing",
+        (Argument("by", HEARER),), when=When.IN_TEST,
+    ),
     Command(
         "SESSion:ABORt", Instrument.abort, "end the test; what was measured is kept",
         when=When.IN_TEST,

@@ -31,7 +31,7 @@ from firmware_py.link.messages import WIRE_VERSION
 from firmware_py.manual_tone import ManualTone
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError, session_number
-from firmware_py.procedure.events import Aborted, Continued, Paused
+from firmware_py.procedure.events import Aborted, Continued, EquipmentHeard, Paused
 from firmware_py.procedure.grades import mean_thresholds
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import Person, Sex, composed
@@ -186,11 +186,18 @@ class Instrument:
         self._runner.feed(Paused())
 
     def go_on(self) -> None:
-        """Go on with a paused test."""
+        """Go on with a paused test, or after a check."""
         test = self._runner.last_test
-        if test is None or test.state != PAUSED:
+        if test is None or (test.state != PAUSED and not test.checking):
             raise ConsoleError(grammar.SETTINGS_CONFLICT, "the test is not paused")
         self._runner.feed(Continued())
+
+    def equipment_heard(self, by: str) -> None:
+        """Say who hears the tones of an ear in which nothing was heard."""
+        test = self._runner.last_test
+        if test is None or not test.asks_who_hears:
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, "nobody is asked who hears the tones")
+        self._runner.feed(EquipmentHeard(by))
 
     def abort(self) -> None:
         """End the test."""

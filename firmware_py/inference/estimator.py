@@ -151,7 +151,7 @@ class ThresholdEstimator(Diagnostics):
         )
         self._ceilings_db_hl = np.empty_like(self._weight)
         self._known = Known()
-        self._stories = Stories()
+        self._stories = Stories(1 if self.unsure_half_width_db == 0.0 else 2)
         self.reset()
 
     def reset(self) -> None:

@@ -68,9 +68,16 @@ class Told:
 
 
 class Stories:
-    """The stories of one ear's session, in memory that is allocated once."""
+    """The stories of one ear's session, in memory that is allocated once.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    buttons : int
+        That may be pressed.
+    """
+
+    def __init__(self, buttons: int) -> None:
+        self._buttons = float(buttons)
         self._counts = np.zeros(COUNTS)
         self._times = np.zeros(2)
         self._kept = np.zeros((ROWS, COLUMNS))
@@ -92,7 +99,14 @@ class Stories:
     ) -> None:
         """Take in one piece; `log_evidence` is that of the pieces before it, see the kernel."""
         follow_stories(
-            int(tone), int(pressed), log_time, log_evidence, self._counts, self._times, self._kept
+            int(tone),
+            int(pressed),
+            self._buttons,
+            log_time,
+            log_evidence,
+            self._counts,
+            self._times,
+            self._kept,
         )
 
     def told(self, log_evidence: float) -> list[Told]:
@@ -144,12 +158,12 @@ def log_of_time(log_time: float, times: Vector) -> float:
     gain = times[TIME_VARIANCE] / variance
     times[TIME_MEAN] += gain * off
     times[TIME_VARIANCE] = gain * within
-    return -0.5 * (log(variance) + _LOG_2PI + off * off / variance)
+    return float(-0.5 * (log(variance) + _LOG_2PI + off * off / variance))
 
 
 @entry
 def follow_stories(
-    tone: int, pressed: int, log_time: float, log_evidence: float, counts: Vector, times: Vector,
+    tone: int, pressed: int, buttons: float, log_time: float, log_evidence: float, counts: Vector, times: Vector,
     kept: Matrix,
 ) -> int:  # fmt: skip
     """S_n of every story, from S_(n-1): take in one piece.
@@ -157,6 +171,7 @@ def follow_stories(
     Parameters
     ----------
     tone, pressed : 1 or 0: a tone was played; a button was pressed.
+    buttons : 1, or 2 with an unsure one: which of them is pressed says nothing in a story.
     log_time : of the press in relation to a typical one; NaN: it is no evidence.
     log_evidence : log Z_(n-1) of the ear's model, of the pieces before.
     counts : (COUNTS,) in and out.
@@ -166,7 +181,7 @@ def follow_stories(
     at_once = counts[PIECES] == 0.0
     enters = log_evidence + log(BEGINS_AT_ONCE if at_once else BEGINS)
     log_of_it = 0.0 if math.isnan(log_time) else log_of_time(log_time, times)
-    accident = log(ACCIDENT if pressed == 1 else 1.0 - ACCIDENT)
+    accident = log(ACCIDENT / buttons if pressed == 1 else 1.0 - ACCIDENT)
     go_on(enters, accident + log_of_it, counts[TONES], kept[SILENT_ROW])
     listeners = len(TONES_PRESSED) * len(SILENCES_PRESSED)
     share = log(float(listeners))
@@ -174,13 +189,14 @@ def follow_stories(
         rate = SILENCES_PRESSED[i % len(SILENCES_PRESSED)]
         if tone == 1:
             rate = TONES_PRESSED[i // len(SILENCES_PRESSED)]
-        presses = log(rate if pressed == 1 else 1.0 - rate)
+        presses = log(rate / buttons if pressed == 1 else 1.0 - rate)
         go_on(enters - share, presses + log_of_it, counts[TONES], kept[PRESSING_ROW + i])
     # Any share of the tones, and any of the silences, are as likely: Laplace's rule of succession.
     alike = (TONE_PRESSED if tone == 1 else SILENCE_PRESSED) + (1 - pressed)
     other = (TONE_PRESSED if tone == 1 else SILENCE_PRESSED) + pressed
     chance = (counts[alike] + 1.0) / (counts[alike] + counts[other] + 2.0)
     never = log(BEGINS_AT_ONCE) if at_once else -math.inf
+    chance /= buttons if pressed == 1 else 1.0
     go_on(never, log(chance) + log_of_it, 0.0, kept[UNRELATED_ROW])
     counts[alike] += 1.0
     counts[PIECES] += 1.0

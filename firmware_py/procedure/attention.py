@@ -161,6 +161,12 @@ class Attention:
         clear = [o for o in self._checks if not self._unheard(o.presentation.frequency_hz)]
         return ClearTones(len(clear), sum(o.heard is False for o in clear))
 
+    def forget(self, observations: list[Observation]) -> None:
+        """Forget these answers: nobody seems to have listened."""
+        gone = {id(each) for each in observations}
+        self.answers = [each for each in self.answers if id(each) not in gone]
+        self._checks = [each for each in self._checks if id(each) not in gone]
+
     def away(self, tones: list[Observation]) -> list[Observation]:
         """Return those of the estimator's tones that were answered in runs without attention."""
         if not self.modelled:

@@ -141,9 +141,7 @@ class Audiogram:
         mark = self.asked.mark(frequency_hz, side, low_db_hl, high_db_hl)
         return Estimate(frequency_hz, side, mark, mean_db_hl, sd_db, low_db_hl, high_db_hl)
 
-    def _side(
-        self, frequency_hz: float, mean_db_hl: float, surely_above_db_hl: float
-    ) -> Outcome:
+    def _side(self, frequency_hz: float, mean_db_hl: float, surely_above_db_hl: float) -> Outcome:
         """Return where a threshold lies, by all answers of the ear.
 
         A threshold at the floor or below is not told apart from lower ones, and being wrong by a

@@ -67,6 +67,12 @@ class CatchTrials:
         self.unsure_alarms += heard is None
         self._tones_since = 0
 
+    def forget(self, heard: list[bool | None]) -> None:
+        """Forget catch trials with these answers."""
+        self.count -= len(heard)
+        self.false_alarms -= heard.count(True)
+        self.unsure_alarms -= heard.count(None)
+
     @property
     def judgeable(self) -> bool:
         """Return whether there were enough of them to say something about the listener."""

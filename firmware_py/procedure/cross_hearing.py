@@ -133,7 +133,7 @@ class CrossHearing:
         if any(each.cover.noise_db_hl is not None for each in near):
             noise = self.cover(ear, tone).noise_db_hl
             return Verdict(MaskingMark.MASKED, "", self._gap(estimate, other, noise))
-        if estimate.side == Outcome.NO_RESPONSE:
+        if not any(each.heard is not False for each in near):
             return Verdict(MaskingMark.NOT_MASKED)  # neither ear heard anything
         return Verdict(MaskingMark.UNCERTAIN, words.NOT_MASKED_NEARBY)
 

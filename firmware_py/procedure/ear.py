@@ -10,24 +10,25 @@ unsure means outside the estimator, each phase says.
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.trial_time import TrialTime
 from firmware_py.procedure import words
-from firmware_py.procedure.asked import ASKED
 from firmware_py.procedure.attention import (
     ATTENTION_TONES_MAX,
     RUN_AGAIN_TONES,
     RUNS_AGAIN_MAX,
     Attention,
 )
-from firmware_py.procedure.audiogram import Audiogram, Estimate
+from firmware_py.procedure.audiogram import Audiogram
 from firmware_py.procedure.catch_trials import CatchTrials
 from firmware_py.procedure.confirmation import Confirmation
+from firmware_py.procedure.ear_result import result_of
 from firmware_py.procedure.familiarisation import Familiarisation
 from firmware_py.procedure.levels import Highest, Levels, unlimited
+from firmware_py.procedure.listening import CHECKS_MAX, Listening, story_words
 from firmware_py.procedure.measurement import Measurement
 from firmware_py.procedure.model_checks import Pauses
-from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Purpose
+from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presentation import NO_COVER, SILENCE, Cover, Observation, Presentation
-from firmware_py.procedure.results import EarResult, ThresholdResult
+from firmware_py.procedure.results import EarResult
 from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ, SettingError, Settings
 from firmware_py.procedure.stopping import AGAIN_TONES_MAX, Stop, StoppingRule
@@ -77,6 +78,7 @@ class EarTest:
         # The other ear and its evidence, which told of the listener before this one began.
         self.expected_of: tuple[str, tuple[Observation | bool, ...]] | None = None
         self.confirmation: Confirmation | None = None
+        self.listening = Listening(settings, self.estimator, self.levels, self.audiogram.asked)
         self.phase: Purpose | None = Purpose.FAMILIARISE  # None: there is nothing more to present
         self.outcome: Outcome = Outcome.INCOMPLETE
         self.why = ""
@@ -115,6 +117,8 @@ class EarTest:
         """
         if self.phase == Purpose.FAMILIARISE:
             return self.familiarisation.tone()
+        if self.phase == Purpose.CHECK:
+            return self.listening.presentation()
         if self._rule.needs_catches or self.catch_trials.due(number):
             return SILENCE
         if self.phase == Purpose.RETEST and self.retest is not None:
@@ -145,6 +149,9 @@ class EarTest:
         `pressed`: what the pauses before it told, see `SilentTime.take`; `response_s`: the time
         from the onset to the press.
         """
+        if self.phase == Purpose.CHECK:
+            self._answer_check(presentation, heard)
+            return
         observation = Observation(presentation, heard, cover, response_s)
         if presentation.purpose == Purpose.CATCH:
             self.catch_trials.answered(heard)
@@ -154,6 +161,13 @@ class EarTest:
         if self.phase == Purpose.CONFIRM:
             self._confirm(presentation, heard)
             return
+        self._count(observation, pressed)
+        if not self._nobody_listens():
+            self._go_on(presentation, heard)
+
+    def _count(self, observation: Observation, pressed: bool | None) -> None:
+        """Count an answer, and give it to the estimator if it counts there."""
+        presentation, heard = observation.presentation, observation.heard
         if presentation.purpose != Purpose.CATCH:
             self.tally.count(heard)
             self.attention.answers.append(observation)
@@ -167,6 +181,9 @@ class EarTest:
             self.measurement.observe(observation, pressed)
             if self._check is not None and presentation.purpose == Purpose.MEASURE:
                 self.attention.checked(observation)
+
+    def _go_on(self, presentation: Presentation, heard: bool | None) -> None:
+        """Say whether the answers are enough, after one that counts."""
         if presentation.purpose == Purpose.RETEST and self.retest is not None:
             self.retest.answered(presentation.level_db_hl, heard)
             if self.retest.over:
@@ -177,10 +194,75 @@ class EarTest:
         elif self.phase == Purpose.MEASURE:
             self._judge()
 
+    def _answer_check(self, presentation: Presentation, heard: bool | None) -> None:
+        """Take an answer that is given to nobody else."""
+        if presentation.purpose != Purpose.CATCH:
+            self.levels.presented(presentation)
+        if self.listening.answered(presentation, heard):
+            self.end_check(passed=True)
+
+    def _nobody_listens(self) -> bool:
+        """Break off for a check if a story has become likely, or end the ear after too many."""
+        story = self.listening.likely()
+        # A deaf ear falls silent at once, too: who hears its tones is asked when it is over.
+        if story is None or self.heard_nothing:
+            return False
+        if self.listening.checks == CHECKS_MAX:
+            why = story_words(story, self.tones())
+            self.outcome, self.why, self.phase = Outcome.UNRELIABLE, why, None
+        else:
+            self.listening.begin(story, self.tones())
+            self.phase = Purpose.CHECK
+        return True
+
+    def begin_equipment_check(self) -> bool:
+        """Ask who hears tones of an ear in which nothing was heard; return whether to ask.
+
+        Once: a deaf ear looks like an earphone that is not plugged in, or nobody's ear.
+        """
+        if not self.over or self.listening.equipment_asked or not self.heard_nothing:
+            return False
+        self.listening.begin_with_equipment()
+        self.phase = Purpose.CHECK
+        return True
+
+    @property
+    def heard_nothing(self) -> bool:
+        """Return whether tones were played, and none was ever answered."""
+        return self.tally.tones > 0 and self.tally.answered == 0
+
+    def end_check(self, passed: bool = False) -> None:
+        """Go on after a check: forget what its story explains away, and ask it again.
+
+        Not if nobody passed the last one that there may be.
+        """
+        if self.listening.story is None:
+            self.phase = None
+            return
+        why, story = self.listening.why, self.listening.end()
+        if not passed and self.listening.checks == CHECKS_MAX:
+            self.outcome, self.why, self.phase = Outcome.UNRELIABLE, why, None
+            return
+        dropped = self.measurement.go_back(story.began)
+        self.attention.forget(dropped)
+        evidence = self.measurement.evidence
+        pauses = [each for each in evidence if isinstance(each, bool)]
+        self.attention.pauses = Pauses(len(pauses), sum(pauses))
+        self.catch_trials.forget(
+            [o.heard for o in dropped if o.presentation.purpose == Purpose.CATCH]
+        )
+        self._rule.allow(len(dropped))
+        self.retest, self._check = None, None
+        self.phase = Purpose.MEASURE if self.familiarisation.over else Purpose.FAMILIARISE
+        if self.phase == Purpose.MEASURE:
+            self._judge()
+
     def _judge(self) -> None:
         """End the measurement of this ear, or begin the retest, if the answers are enough."""
         self._check = None
         stop = self.measurement.judge()
+        if stop is not None and stop.enough and self._without_late_start():
+            stop = None
         if stop is not None and stop.enough:
             stop = self._without_runs(stop)
         if stop is None:
@@ -189,7 +271,7 @@ class EarTest:
             self.outcome, self.why = stop.outcome, stop.why
             return
         if stop.enough:
-            self._check = self.attention.next_check(self._tones())
+            self._check = self.attention.next_check(self.tones())
             if self._check is not None:
                 return
         self.outcome, self.why, self.phase = stop.outcome, stop.why, None
@@ -206,13 +288,13 @@ class EarTest:
         )
         return True
 
-    def _tones(self) -> list[Observation]:
+    def tones(self) -> list[Observation]:
         """Return the tones whose answers the estimator has, in its order."""
-        return [o for o in self.observations if o.presentation.purpose in ASKED]
+        return self.measurement.tones()
 
     def _without_runs(self, stop: Stop) -> Stop | None:
         """Forget what was answered in runs without attention; return None if it is asked again."""
-        away = self.attention.away(self._tones())
+        away = self.attention.away(self.tones())
         if not away:
             return stop
         if self.attention.runs_asked_again == RUNS_AGAIN_MAX:
@@ -223,6 +305,15 @@ class EarTest:
         self._rule.allow(RUN_AGAIN_TONES)
         self._forget(away)
         return None
+
+    def _without_late_start(self) -> bool:
+        """Forget the first tones, and ask them again, if the task was not understood until then."""
+        late = self.listening.late_start(self.measurement)
+        if late:
+            self.attention.forget(late)
+            self._rule.allow(len(late))
+            self._forget(late)
+        return bool(late)
 
     def begin_confirmation(self) -> bool:
         """Measure the chosen frequencies once more, of an ear that is over.
@@ -261,49 +352,7 @@ class EarTest:
 
     def result(self) -> EarResult:
         """Return what was found; nobody has looked at masking here."""
-        return EarResult(
-            self.ear,
-            self.outcome,
-            self.why,
-            tuple(map(self._threshold, self.audiogram.estimates())),
-            self.tally.tones,
-            self.tally.heard,
-            self.tally.unsure,
-            self.catch_trials.count,
-            self.catch_trials.false_alarms,
-            self.catch_trials.unsure_alarms,
-            self.retest_difference_db,
-            confirmed=() if self.confirmation is None else self.confirmation.results(),
-        )
-
-    def _threshold(self, found: Estimate) -> ThresholdResult:
-        """Return what may be said of a frequency."""
-        by_frequency = self.outcome != Outcome.UNRELIABLE and self.estimator.trial_count > 0
-        mark = self._mark(found) if by_frequency else self.outcome
-        threshold = ThresholdResult(
-            found.frequency_hz,
-            mark,
-            found.mean_db_hl,
-            found.sd_db,
-            found.low_db_hl,
-            found.high_db_hl,
-            self._limit_beyond(mark, found.frequency_hz, by_frequency),
-        )
-        return threshold if mark in WITH_NUMBERS else threshold.without_numbers(mark)
-
-    def _mark(self, found: Estimate) -> Outcome:
-        """Return the mark of a frequency; of an ear that hears nothing one silence is enough."""
-        surely = self.outcome == Outcome.NO_RESPONSE and found.mark == Outcome.INCOMPLETE
-        silent = surely and self.audiogram.asked.silent_at_limit(found.frequency_hz)
-        return Outcome.NO_RESPONSE if silent else found.mark
-
-    def _limit_beyond(self, mark: Outcome, frequency_hz: float, by_frequency: bool) -> float | None:
-        """Return the limit that a threshold with this mark lies beyond, perhaps or surely."""
-        if mark == Outcome.HEARS_ALL:
-            return self.levels.floor_db_hl
-        if mark == Outcome.NO_RESPONSE or (mark == Outcome.INCOMPLETE and by_frequency):
-            return self.levels.limit_db_hl(frequency_hz)
-        return None
+        return result_of(self)
 
 
 def _trials_max(settings: Settings) -> int:

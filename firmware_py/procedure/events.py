@@ -8,6 +8,11 @@ from typing import Any, ClassVar, Final, Protocol
 from firmware_py.procedure.printable import printable, shown
 
 HEARD_BUTTON: Final = 1
+# Who may have heard the equipment: the operator, the listener's other ear, or nobody.
+OPERATOR: Final = "operator"
+OTHER_EAR: Final = "other-ear"
+NOBODY: Final = "nobody"
+HEARERS: Final = (OPERATOR, OTHER_EAR, NOBODY)
 UNSURE_BUTTON: Final = 2  # "perhaps": where there is a second button
 
 
@@ -109,7 +114,18 @@ class Paused(Event, what="paused"):
 
 
 class Continued(Event, what="continued"):
-    """The operator goes on with a paused test."""
+    """The operator goes on with a paused test, or after a check."""
+
+
+@dataclass(frozen=True)
+class EquipmentHeard(Event, what="equipment-heard"):
+    """The operator says who hears the tones of an ear in which nothing was heard."""
+
+    by: str
+
+    def __post_init__(self) -> None:
+        if self.by not in HEARERS:
+            raise ValueError(f"by is {shown(self.by)}; allowed are {', '.join(HEARERS)}")
 
 
 @dataclass(frozen=True)

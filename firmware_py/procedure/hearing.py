@@ -13,6 +13,7 @@ from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.events import Action, Event
 from firmware_py.procedure.levels import Highest, unlimited
+from firmware_py.procedure.listening import CHECK_US_MAX
 from firmware_py.procedure.masking import Earphones
 from firmware_py.procedure.model_checks import ClearTones, Pauses
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, SessionOutcome
@@ -73,6 +74,7 @@ class HearingTest:
         self.time_to_go = TimeToGo(settings, self.ears, self.presenter.pace)
         self._response_times_us: list[int] = []
         self._told_ear = ""
+        self._check_until_us = 0
 
     @property
     def state(self) -> str:
@@ -105,6 +107,8 @@ class HearingTest:
                 return self.presenter.pause()
             case events.Continued():
                 return self._continued(now_us)
+            case events.EquipmentHeard(by):
+                return self._equipment_heard(now_us, by)
             case events.Aborted(why):
                 return self._finish(SessionOutcome.ABORTED, why)
         actions = self.presenter.handle(now_us, event)
@@ -132,12 +136,38 @@ class HearingTest:
         self.presenter.start(can_mask)
         return self._next(now_us)
 
+    @property
+    def checking(self) -> bool:
+        """Return whether the test is broken off to see if anybody listens."""
+        return self.state not in (READY, FINISHED) and self._ear.phase == Purpose.CHECK
+
+    @property
+    def asks_who_hears(self) -> bool:
+        """Return whether the operator is to say who hears the tones."""
+        return self.checking and self._ear.listening.story is None
+
+    @property
+    def _ear(self) -> EarTest:
+        return self.ears[self.presenter.ear]
+
     def _continued(self, now_us: int) -> list[Action]:
+        if self.checking and self.state != PAUSED:
+            self._ear.end_check()
+            told = [*self.presenter.drop(), tells.GoingOnTold(), *self._ear_over(self._ear)]
+            return [*told, *self._next(now_us)]
         if self.state != PAUSED:
             return []
         if self.presenter.presentation is None:  # paused before it began
             return [tells.GoingOnTold(), *self._next(now_us)]
         return [tells.GoingOnTold(), *self.presenter.go_on(now_us)]
+
+    def _equipment_heard(self, now_us: int, by: str) -> list[Action]:
+        ear = self._ear
+        if not self.checking or ear.listening.story is not None:
+            return []
+        ear.listening.equipment_heard_by = "" if by == events.NOBODY else by
+        ear.end_check()
+        return [*self.presenter.drop(), tells.GoingOnTold(), *self._next(now_us)]
 
     def _next(self, now_us: int, since_us: int | None = None) -> list[Action]:
         """Go on with the next presentation, the next ear, or the end.
@@ -153,6 +183,11 @@ class HearingTest:
         if ear is None:
             # Last of all: now both ears are known, and have noise where it is needed.
             ear = next((e for e in self.ears if self.ears[e].begin_confirmation()), None)
+        if ear is None:
+            ear = next((e for e in self.ears if self.ears[e].begin_equipment_check()), None)
+            if ear is not None:
+                self._check_until_us = now_us + CHECK_US_MAX
+                told.append(tells.EquipmentCheckTold(ear, self.ears[ear].listening.why))
         if ear is None:
             return self._finish(SessionOutcome.COMPLETE, "")
         self._expect_listener(self.ears[ear])
@@ -173,6 +208,7 @@ class HearingTest:
         presentation, ear = self.presenter.presentation, self.ears[self.presenter.ear]
         assert presentation is not None
         silence = presentation.purpose == Purpose.CATCH
+        checking = self.checking
         cover = NO_COVER if silence else self.presenter.noise.cover
         pressed, response_s = self.presenter.silent_time.take(), answer.response_s
         ear.answer(presentation, answer.heard, cover, pressed, response_s)
@@ -189,9 +225,18 @@ class HearingTest:
                 round(self.time_to_go.seconds()),
             )
         ]  # fmt: skip
-        if ear.over:
-            told.append(tells.EarOverTold(ear.ear, ear.outcome, ear.why))
-        return [*told, *self._next(now_us, answer.at_us)]
+        if checking and self.checking and now_us >= self._check_until_us:
+            ear.end_check()
+        if self.checking and not checking:
+            self._check_until_us = now_us + CHECK_US_MAX
+            told.append(tells.ListenerCheckTold(ear.ear, ear.listening.why))
+        if checking and not self.checking:
+            told.append(tells.GoingOnTold())
+        return [*told, *self._ear_over(ear), *self._next(now_us, answer.at_us)]
+
+    @staticmethod
+    def _ear_over(ear: EarTest) -> list[Action]:
+        return [tells.EarOverTold(ear.ear, ear.outcome, ear.why)] if ear.over else []
 
     def _finish(self, outcome: SessionOutcome, why: str) -> list[Action]:
         self.outcome = outcome
@@ -224,6 +269,14 @@ class HearingTest:
                         difference_db=ear.retest.difference_db or 0.0,
                     )
                 )
+            if ear.listening.checks:
+                broken = ear.listening
+                remarks.append(
+                    words.BROKEN_OFF.format(ear=ear.ear, checks=broken.checks, why=broken.why)
+                )
+            if ear.listening.equipment_heard_by:
+                by = words.HEARERS[ear.listening.equipment_heard_by]
+                remarks.append(words.EQUIPMENT_HEARD.format(ear=ear.ear, by=by))
             remarks += [f"{ear.ear} ear: {doubt}" for doubt in _doubts(ear)]
             remarks += self._masking_doubts(ear)
         if signs := _inattention(self.ears.values()):

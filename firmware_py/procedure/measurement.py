@@ -130,8 +130,7 @@ class Measurement:
         """Begin with what another ear told of the listener; the familiarisation comes after it."""
         self._estimator.reset()
         self._estimator.expect_listener(other)
-        for each in self.evidence:
-            give(self._estimator, each)
+        self._give_anew(self.evidence)
 
     def judge(self) -> Stop | None:
         """Return the end of the measurement, None if it goes on.
@@ -176,11 +175,40 @@ class Measurement:
         self._again_hz = tuple(each.presentation.frequency_hz for each in observations)
         self._once_more_hz = self._bracket = self._doubted = None
         self._bracketing.begin_again()
-        self._estimator.reset()
         pauses = [each for each in self.evidence if isinstance(each, bool)]
         self.evidence = [*pauses, *self.observations]
-        for each in self.evidence:
+        self._give_anew(self.evidence)
+
+    def tones(self) -> list[Observation]:
+        """Return the tones whose answers the estimator has, in its order."""
+        return [e for e in self.evidence if isinstance(e, Observation) and not _is_catch(e)]
+
+    def log_evidence_without(self, tones: list[Observation]) -> float:
+        """Return the log evidence of all but these tones, by the ear alone."""
+        self._give_anew([each for each in self.evidence if each not in tones])
+        found = self._estimator.log_evidence
+        self._give_anew(self.evidence)
+        return found
+
+    def _give_anew(self, evidence: list[Observation | bool]) -> None:
+        self._estimator.reset()
+        for each in evidence:
             give(self._estimator, each)
+
+    def go_back(self, tones: int) -> list[Observation]:
+        """Measure as if nothing had been asked after so many tones; return what is forgotten."""
+        places = [
+            place for place, each in enumerate(self.evidence)
+            if isinstance(each, Observation) and not _is_catch(each)
+        ]  # fmt: skip
+        place = places[tones] if tones < len(places) else len(self.evidence)
+        dropped = [each for each in self.evidence[place:] if isinstance(each, Observation)]
+        self.evidence = self.evidence[:place]
+        self._asked.observations = [e for e in self.evidence if isinstance(e, Observation)]
+        self._once_more_hz = self._bracket = self._doubted = None
+        self._bracketing.begin_again()
+        self._give_anew(self.evidence)
+        return dropped
 
     def _most_informative(self, exhausted_hz: list[float], time: TrialTime | None) -> Stimulus:
         """Return the tone that tells most now, or the first of the climb to one that tells more.

@@ -21,6 +21,7 @@ class Purpose(_Word):
     MEASURE = "measure"
     RETEST = "retest"
     CATCH = "catch"  # no tone: is the button pressed without one?
+    CHECK = "check"  # does anybody listen? Its answer is given to nobody
     CONFIRM = "confirm"  # the classical rule, at chosen frequencies, after all of that
 
 

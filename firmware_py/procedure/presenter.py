@@ -146,6 +146,12 @@ class Presenter:
         self.silent_time.passed(pause_us := self.pace.pause_us(self.number))
         return [*noise, *self._wait_for_it(now_us, pause_us, since_us)]
 
+    def drop(self) -> list[Action]:
+        """Give up the presentation under way; `begin` is to follow."""
+        self.state = PAUSE_BEFORE
+        self.onset_us = None
+        return [self._silence()]
+
     def pause(self) -> list[Action]:
         """Fall silent until `go_on`."""
         if self.state == PAUSED:

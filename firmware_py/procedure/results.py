@@ -9,7 +9,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Final, Self
 
-from firmware_py.procedure.outcomes import WITH_NUMBERS, MaskingMark, Outcome, SessionOutcome, Verdict
+from firmware_py.procedure.outcomes import (
+    WITH_NUMBERS,
+    MaskingMark,
+    Outcome,
+    SessionOutcome,
+    Verdict,
+)
 from firmware_py.procedure.record_checks import (
     count,
     number_or_none,

@@ -89,6 +89,22 @@ class EarAgainTold(Tell, what="ear-again"):
 
 
 @dataclass(frozen=True)
+class ListenerCheckTold(Tell, what="listener-check"):
+    """Somebody should look after the listener: the test is broken off for a check."""
+
+    ear: str
+    why: str
+
+
+@dataclass(frozen=True)
+class EquipmentCheckTold(Tell, what="equipment-check"):
+    """The operator is to say who hears the tones of an ear in which nothing was heard."""
+
+    ear: str
+    why: str
+
+
+@dataclass(frozen=True)
 class EarOverTold(Tell, what="ear-over"):
     """An ear is over."""
 

@@ -22,12 +22,36 @@ RUN_AWAY: Final = "{away} tones were answered in runs regardless of their level,
 AWAY: Final = "{away} of {tones} tones were answered in runs regardless of their level"
 INATTENTIVE: Final = "inattentive listener: {signs}"
 
+# What seems to have happened in place of listening.
+FELL_SILENT: Final = (
+    "none of {count} tones was answered{since}: check earphones, button and listener"
+)
+PRESSES_ANYWAY: Final = (
+    "the button is pressed whatever is played{since}: explain the task again"
+)
+PRESSES_UNRELATED: Final = "presses have nothing to do with the tones: explain the task again"
+SINCE: Final = ", since tone {began}"  # of what did not begin at once
+BROKEN_OFF: Final = "{ear} ear: broken off {checks} times: {why}"
+
+# Why the test of an ear is no valid one, or is in doubt.
+NOT_BEGUN_YET: Final = "no tone was played"
+NOTHING_HEARD: Final = (
+    "nothing was heard: a deaf ear, an earphone, the button and the listener look the same"
+)
+WHO_HEARS: Final = (
+    "nothing was heard in this ear: hold its earphone to the listener's other ear, or to your own, "
+    "and say who hears its tones"
+)
+ENDED_EARLY: Final = "it was ended early"
+
 # Remarks on a result.
 RETEST_DIFFERS: Final = (
     "{ear} ear {verdict}: 1 kHz came out {difference_db:+.0f} dB different in the retest"
 )
 MOSTLY_UNSURE: Final = "{unsure} of {answered} answers were unsure: are the buttons understood?"
 MASKING_UNCERTAIN: Final = "{ear} ear: masking uncertain at {frequencies_hz} Hz: {why}"
+EQUIPMENT_HEARD: Final = "{ear} ear: nothing was heard; the equipment was heard by {by}"
+HEARERS: Final = {"operator": "the operator", "other-ear": "the other ear"}
 NEVER_ANSWERED: Final = "no tone was ever answered: check earphones and button"
 
 # Why a tone has noise in the other ear, or none.

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from statistics import NormalDist
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -11,6 +12,7 @@ import pytest
 from firmware_py.procedure.attention import ATTENTION_TONES_MAX
 from firmware_py.procedure.audiogram import Audiogram
 from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.listening import CHECKS_MAX
 from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Purpose
 from firmware_py.procedure.presentation import NO_COVER, SILENCE, Observation, Presentation
 from firmware_py.procedure.results import as_json
@@ -91,11 +93,11 @@ def test_an_ear_ends_when_the_next_answer_would_tell_too_little() -> None:
 
     assert re.fullmatch(
         r"the next answer would tell 0\.\d\d bit; "
-        r"95 % band up to \+-\d+\.\d dB \(\d+ Hz\), \+-1 wanted",
+        r"95 % band up to \+-\d+\.\d dB \(\d+ Hz\), \+-1(\.25)? wanted",
         why,
     )
     assert driver.test.ears["left"].estimator.information_bits <= 0.5
-    assert driver.ear("left")["tones"] < 60
+    assert driver.ear("left")["tones"] < 65
 
 
 def test_an_information_of_0_bits_is_not_used_to_stop() -> None:
@@ -164,7 +166,10 @@ def test_the_cap_holds_however_long_the_familiarisation(
         familiar_level_db_hl=familiar_level_db_hl, **LOUD,
     )  # fmt: skip
 
-    assert len(driver.plays) == driver.ear("left")["tones"] <= 20 + ATTENTION_TONES_MAX
+    checks = len(driver.told("tone", purpose=Purpose.CHECK))
+    assert len(driver.plays) - checks == driver.ear("left")["tones"]
+    # What an ear was asked before nobody listened is asked again, at most twice.
+    assert driver.ear("left")["tones"] <= (1 + CHECKS_MAX) * (20 + ATTENTION_TONES_MAX)
 
 
 # --- Ears without a number -----------------------------------------------------------------------
@@ -186,7 +191,7 @@ QUIET = {"level_max_db_hl": 40.0}
         (
             AlwaysPresses(),
             Outcome.UNRELIABLE,
-            "{n} of {n} catch trials without a tone were answered",
+            "the button is pressed whatever is played: explain the task again",
         ),
     ],
 )
@@ -195,21 +200,25 @@ def test_an_ear_that_cannot_be_measured_ends_as_such_and_not_as_a_number(
 ) -> None:
     driver = left(listener, **values)
     found, limit = driver.ear("left"), driver.settings.level_max_db_hl
-    catches = found["catch_trials"]
 
     assert found["outcome"] == outcome
-    assert found["why"] == why.format(limit=limit, n=catches)
+    assert found["why"] == why.format(limit=limit)
     asked = {m for f, m in marks(found).items() if f not in INTER_OCTAVE_FREQUENCIES_HZ}
     kept = 6 * driver.settings.retest
     if outcome == Outcome.UNRELIABLE or found["tones"] < driver.settings.tones_max - kept:
-        assert asked == {outcome}
-    assert numbers_of_marks(found).items() <= {outcome: False, Outcome.INFERRED: True}.items()
+        # An ear is deaf as a whole before each of its frequencies is surely beyond its limit.
+        perhaps = {Outcome.INCOMPLETE} if outcome == Outcome.NO_RESPONSE else set()
+        assert outcome in asked <= {outcome} | perhaps
+    numbers = {outcome: False, Outcome.INCOMPLETE: False, Outcome.INFERRED: True}
+    assert numbers_of_marks(found).items() <= numbers.items()
     assert found["retest_difference_db"] is None
-    assert found["false_alarms"] == (catches if outcome == Outcome.UNRELIABLE else 0)
+    assert found["false_alarms"] == (
+        found["catch_trials"] if outcome == Outcome.UNRELIABLE else 0
+    )
     if outcome == Outcome.NO_RESPONSE:
         assert max(play.level_db_hl for play in driver.plays) == limit
-    else:
-        assert catches >= 3
+    if outcome == Outcome.HEARS_ALL:
+        assert found["catch_trials"] >= 3
 
 
 def test_a_silent_ear_is_asked_several_times_at_the_limit_and_not_only_here_and_there() -> None:
@@ -373,12 +382,13 @@ def beyond(ear: EarTest, sds: float) -> EarTest:
 
         def threshold_band(self, frequencies_hz: Any, probability: float) -> tuple[Any, Any]:
             mean_db_hl, sd_db = self.threshold(frequencies_hz)
-            return mean_db_hl - 2.0 * sd_db, mean_db_hl + 2.0 * sd_db
+            sds = NormalDist().inv_cdf(0.5 + 0.5 * probability)
+            return mean_db_hl - sds * sd_db, mean_db_hl + sds * sd_db
 
     ear.estimator = cast(Any, Sure())
     ear.audiogram = Audiogram(Settings(), ear.estimator, ear.levels, ear.tally)
     for frequency_hz in AUDIOGRAM_FREQUENCIES_HZ:
-        for level_db_hl, heard in ((95.0, True), (100.0, False)):
+        for level_db_hl, heard in ((95.0, True), (100.0, False), (100.0, False)):
             tone = Presentation(Purpose.MEASURE, frequency_hz, level_db_hl)
             ear.audiogram.asked.observations.append(Observation(tone, heard, NO_COVER))
     return ear
@@ -389,8 +399,8 @@ def beyond(ear: EarTest, sds: float) -> EarTest:
     [
         (-0.01, Outcome.MEASURED),
         (0.0, Outcome.INCOMPLETE),
-        (0.99, Outcome.INCOMPLETE),
-        (1.0, Outcome.NO_RESPONSE),
+        (1.64, Outcome.INCOMPLETE),
+        (1.65, Outcome.NO_RESPONSE),
     ],
 )
 def test_no_response_has_to_be_sure(sds: float, mark: str) -> None:

@@ -1,0 +1,90 @@
+"""What was found of one ear: its outcome, what may be said of each frequency, and its verdict."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from firmware_py.procedure import words
+from firmware_py.procedure.audiogram import Estimate
+from firmware_py.procedure.listening import DOUBTED, story_words
+from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Verdict
+from firmware_py.procedure.results import EarResult, ThresholdResult
+
+if TYPE_CHECKING:
+    from firmware_py.procedure.ear import EarTest
+
+
+def result_of(ear: "EarTest") -> EarResult:
+    """Return what was found of an ear; nobody has looked at masking here."""
+    verdict, reasons = verdict_of(ear)
+    return EarResult(
+        ear.ear,
+        ear.outcome,
+        ear.why,
+        tuple(_threshold(ear, each) for each in ear.audiogram.estimates()),
+        ear.tally.tones,
+        ear.tally.heard,
+        ear.tally.unsure,
+        ear.catch_trials.count,
+        ear.catch_trials.false_alarms,
+        ear.catch_trials.unsure_alarms,
+        ear.retest_difference_db,
+        confirmed=() if ear.confirmation is None else ear.confirmation.results(),
+        verdict=verdict,
+        reasons=tuple(reasons),
+    )
+
+
+def verdict_of(ear: "EarTest") -> tuple[Verdict, list[str]]:
+    """Return whether this was a test of an ear, and why not."""
+    if failed := _why_not_tested(ear):
+        return Verdict.NOT_TESTED, [failed]
+    doubts = [*_why_doubtful(ear)]
+    return (Verdict.DOUBTFUL if doubts else Verdict.VALID), doubts
+
+
+def _why_not_tested(ear: "EarTest") -> str:
+    """Say why there was no test at all, "" if there was one."""
+    if ear.tally.tones == 0:
+        return words.NOT_BEGUN_YET
+    if ear.outcome == Outcome.UNRELIABLE:
+        return ear.why
+    if ear.heard_nothing and not ear.listening.equipment_heard_by:
+        return words.NOTHING_HEARD
+    story = ear.listening.likely()
+    return "" if story is None else story_words(story, ear.tones())
+
+
+def _why_doubtful(ear: "EarTest") -> Iterator[str]:
+    """Say what leaves it in doubt if there was a test."""
+    if not ear.found:
+        yield words.ENDED_EARLY
+    probable = ear.listening.probable(DOUBTED)
+    if probable is not None:
+        yield story_words(probable, ear.tones())
+
+
+def _threshold(ear: "EarTest", found: Estimate) -> ThresholdResult:
+    """Return what may be said of a frequency."""
+    by_frequency = ear.outcome != Outcome.UNRELIABLE and ear.estimator.trial_count > 0
+    mark = found.mark if by_frequency else ear.outcome
+    threshold = ThresholdResult(
+        found.frequency_hz,
+        mark,
+        found.mean_db_hl,
+        found.sd_db,
+        found.low_db_hl,
+        found.high_db_hl,
+        _limit_beyond(ear, mark, found.frequency_hz, by_frequency),
+    )
+    return threshold if mark in WITH_NUMBERS else threshold.without_numbers(mark)
+
+
+def _limit_beyond(
+    ear: "EarTest", mark: Outcome, frequency_hz: float, by_frequency: bool
+) -> float | None:
+    """Return the limit that a threshold with this mark lies beyond, perhaps or surely."""
+    if mark == Outcome.HEARS_ALL:
+        return ear.levels.floor_db_hl
+    if mark == Outcome.NO_RESPONSE or (mark == Outcome.INCOMPLETE and by_frequency):
+        return ear.levels.limit_db_hl(frequency_hz)
+    return None

@@ -1,0 +1,153 @@
+"""Whether anybody listens to one ear's tones, and what the test does when that is in doubt.
+
+The estimator tells how probable it is that the listener fell silent, presses whatever is played, or
+presses without any relation to the tones. The test acts before it judges. It breaks off, tells the
+operator, and checks: with a tone that was clearly heard before, or with silences and such tones in
+turn. When the check is passed, at the operator's word, or after a minute, the answers that the
+story explains away are forgotten and asked again. After two such checks the ear ends without a
+result.
+"""
+
+from typing import Final
+
+from firmware_py.inference.elementary import log
+from firmware_py.inference.estimator import ThresholdEstimator
+from firmware_py.inference.stories import ACCIDENT, Story, Told
+from firmware_py.procedure import words
+from firmware_py.procedure.asked import Asked
+from firmware_py.procedure.levels import Levels
+from firmware_py.procedure.measurement import Measurement
+from firmware_py.procedure.outcomes import Purpose
+from firmware_py.procedure.presentation import SILENCE, Observation, Presentation
+from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ, Settings
+
+LIKELY: Final = 0.95  # a story that is so probable breaks off the test
+DOUBTED: Final = 0.2  # one that is so probable at the end leaves the result in doubt
+# Tones at the beginning that were missed, heard or not, because the task was not understood.
+LATE_TONES_MIN: Final = 4
+LATE_TONES_MAX: Final = 14
+LOG_LATE: Final = log(0.02)  # of sessions
+CHECKS_MAX: Final = 2  # of an ear
+CHECK_US_MAX: Final = 60_000_000  # then the test goes on by itself
+
+
+class Listening:
+    """The checks of one ear.
+
+    Attributes
+    ----------
+    story : Told or None
+        What the check under way is about; None: there is none.
+    checks : int
+        How many were begun.
+    why : str
+        Of the last one, for the operator.
+    equipment_asked : bool
+        Whether the operator was asked who hears tones of this ear.
+    equipment_heard_by : str
+        Who, by the operator's word: "operator" or "other-ear"; "": nobody.
+    """
+
+    def __init__(
+        self, settings: Settings, estimator: ThresholdEstimator, levels: Levels, asked: Asked
+    ) -> None:
+        self._familiar_level_db_hl = settings.familiar_level_db_hl
+        self._estimator = estimator
+        self._levels = levels
+        self._asked = asked
+        self.story: Told | None = None
+        self.checks = 0
+        self.why = ""
+        self._level_db_hl = 0.0
+        self._silence_due = False
+        self._silence_kept = True
+        self._start_judged = False
+        self.equipment_asked = False
+        self.equipment_heard_by = ""
+
+    def likely(self) -> Told | None:
+        """Return the story that is likely enough to act on, None if there is none."""
+        return self.probable(LIKELY)
+
+    def probable(self, least: float) -> Told | None:
+        """Return the most probable story if all together are so probable, None otherwise."""
+        stories = self._estimator.stories
+        if self.equipment_heard_by:  # silence is no story any more: the ear was deaf
+            stories = [each for each in stories if each.story != Story.SILENT]
+        if sum(each.probability for each in stories) < least:
+            return None
+        return max(stories, key=lambda each: each.probability)
+
+    def late_start(self, measurement: Measurement) -> list[Observation]:
+        """Return the first tones if the listener probably answered none of them, heard or not.
+
+        Some do not understand the task at once. Looked at once an ear: what comes before the first
+        press, or before the second, against the same answers of an ear.
+        """
+        if self._start_judged:
+            return []
+        self._start_judged = True
+        tones = measurement.tones()
+        pressed = [place for place, each in enumerate(tones) if each.heard is not False]
+        usual = self._estimator.log_evidence
+        for missed in pressed[1::-1]:  # one of them may be an accident
+            count = sum(each.heard is False for each in tones[:missed])
+            if count >= LATE_TONES_MIN and missed <= LATE_TONES_MAX:
+                accidents = missed - count
+                story = LOG_LATE + count * log(1.0 - ACCIDENT) + accidents * log(ACCIDENT)
+                story += measurement.log_evidence_without(tones[:missed])
+                if story >= usual:
+                    return tones[:missed]
+        return []
+
+    def begin(self, story: Told, tones: list[Observation]) -> None:
+        """Begin a check; `tones` are those that the estimator has, in its order."""
+        self.checks += 1
+        self.story = story
+        self.why = story_words(story, tones)
+        before = [each for each in tones[: story.began] if each.heard is not False]
+        heard_db_hl = [each.presentation.level_db_hl for each in before]
+        # What was heard before is heard again, if anybody listens; and it is not too loud.
+        self._level_db_hl = max([self._familiar_level_db_hl, *heard_db_hl])
+        self._silence_due = story.story != Story.SILENT
+        self._silence_kept = not self._silence_due
+
+    def begin_with_equipment(self) -> None:
+        """Begin with tones that somebody is to hear: the operator, or the listener's other ear."""
+        self.equipment_asked, self.story = True, None
+        self.why = words.WHO_HEARS
+        self._level_db_hl = self._familiar_level_db_hl
+        self._silence_due = False
+
+    def presentation(self) -> Presentation:
+        """Return the next presentation of the check: a silence, or a tone that was heard before."""
+        if self._silence_due:
+            return SILENCE
+        return self._levels.tone(Purpose.CHECK, FAMILIAR_FREQUENCY_HZ, self._level_db_hl)
+
+    def answered(self, presentation: Presentation, heard: bool | None) -> bool:
+        """Take an answer; return whether it shows that somebody listens."""
+        if self.story is None:
+            return False  # who presses is not known: the operator has to say who hears it
+        if presentation.purpose == Purpose.CATCH:
+            self._silence_kept, self._silence_due = heard is False, False
+            return False
+        passed = heard is not False and self._silence_kept
+        self._silence_due = self.story.story != Story.SILENT
+        return passed
+
+    def end(self) -> Told:
+        """End the check; return the story whose answers are to be asked again."""
+        story, self.story = self.story, None
+        assert story is not None
+        return story
+
+
+def story_words(story: Told, tones: list[Observation]) -> str:
+    """Say what seems to have happened, and what to look after."""
+    since = words.SINCE.format(began=story.began) if story.began else ""
+    if story.story == Story.SILENT:
+        return words.FELL_SILENT.format(count=len(tones) - story.began, since=since)
+    if story.story == Story.PRESSING:
+        return words.PRESSES_ANYWAY.format(since=since)
+    return words.PRESSES_UNRELATED
