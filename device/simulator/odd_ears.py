@@ -1,7 +1,7 @@
 """Ears of odd shapes, to test with what no prior has met.
 
 Each name is a family. Its plain name is the typical ear; ``NAME:1``, ``NAME:2`` ... are others of
-it, of another base, depth and place, with thresholds that lie up to `JITTER_DB` off the shape.
+it, of another base, depth and place, with thresholds that lie up to so much off the shape.
 """
 
 import hashlib
@@ -30,6 +30,7 @@ class Shape:
     depth_db: tuple[float, float]
     shift_octaves: float  # how far others lie to either side at most
     points: tuple[tuple[float, float], ...]  # frequency in Hz, share of the depth
+    jitter_db: float = JITTER_DB  # how far each threshold of others lies off the shape at most
 
 
 def _about(centre_hz: float, *points: tuple[float, float]) -> tuple[tuple[float, float], ...]:
@@ -73,6 +74,43 @@ ODD_EARS: Final[dict[str, Shape]] = {
         (10.0, 5.0), (75.0, 8.0), 0.1,
         ((1500.0, 0.0), (1900.0, 0.95), (3000.0, 1.0), (6000.0, 1.1)),
     ),
+    "good-spot": Shape(
+        "one good frequency in a flat loss",
+        (60.0, 10.0), (-48.0, 6.0), 1.0,
+        _about(2000.0, (-0.5, 0.0), (-0.1, 1.0), (0.1, 1.0), (0.5, 0.0)),
+    ),
+    "sawtooth": Shape(
+        "better and worse from octave to octave",
+        (15.0, 5.0), (38.0, 8.0), 0.1,
+        tuple((250.0 * 2.0**octaves, octaves % 2.0) for octaves in range(6)),
+    ),
+    "random-curve": Shape(
+        "by chance at every frequency of an audiogram, half an octave apart",
+        (38.0, 8.0), (0.0, 0.0), 0.0,
+        ((1000.0, 0.0),),
+        jitter_db=30.0,
+    ),
+    "two-notches": Shape(
+        "notches half an octave wide at 1 and 4 kHz",
+        (13.0, 5.0), (45.0, 10.0), 0.1,
+        (*_about(1000.0, (-0.4, 0.0), (-0.15, 1.0), (0.15, 1.0), (0.4, 0.0)),
+         *_about(4000.0, (-0.4, 0.0), (-0.15, 1.0), (0.15, 1.0), (0.4, 0.0))),
+    ),
+    "low-shelf": Shape(
+        "a loss up to 600 Hz, with a steep edge, and none above",
+        (10.0, 5.0), (45.0, 10.0), 0.25,
+        ((600.0, 1.0), (800.0, 0.0)),
+    ),
+    "dead-middle": Shape(
+        "nothing is heard from 1 to 2 kHz",
+        (20.0, 5.0), (100.0, 5.0), 0.08,
+        _about(math.sqrt(2e6), (-0.85, 0.0), (-0.55, 1.0), (0.55, 1.0), (0.85, 0.0)),
+    ),
+    "ski-slope": Shape(
+        "better up to 1.5 kHz, and then a steep fall",
+        (8.0, 5.0), (75.0, 8.0), 0.1,
+        ((250.0, 0.35), (750.0, 0.2), (1500.0, 0.0), (2200.0, 0.8), (4000.0, 1.0), (8000.0, 1.1)),
+    ),
 }  # fmt: skip
 
 
@@ -98,7 +136,7 @@ def odd_ear(name: str, number: int = 0) -> Audiogram:
         tuple(base_db_hl + depth_db * share for _, share in shape.points),
     )
     jitter = Audiogram(
-        tuple(map(float, _FREQUENCIES_HZ)), tuple(JITTER_DB * draw for draw in drawn[3:])
+        tuple(map(float, _FREQUENCIES_HZ)), tuple(shape.jitter_db * draw for draw in drawn[3:])
     )
     return _sum(odd, jitter)
 

@@ -55,7 +55,8 @@ class TestStandardNames:
     def test_an_unknown_name_lists_the_names(self, name: str) -> None:
         assert words_of_error(name) == (
             f"no audiogram is called {name!r}, allowed are N1, N2, N3, N4, N5, N6, N7, S1, S2, S3, "
-            "island, narrow-notch, cookie-bite, reverse, tent, corner, cliff, or FILE.csv:ROW"
+            "island, narrow-notch, cookie-bite, reverse, tent, corner, cliff, good-spot, sawtooth, "
+            "random-curve, two-notches, low-shelf, dead-middle, ski-slope, or FILE.csv:ROW"
         )
 
     def test_an_odd_ear_is_the_typical_one_or_another_of_its_family(self) -> None:
