@@ -11,7 +11,12 @@ from typing import Any, Final
 from device.simulator.audiograms import audiogram_named
 from device.simulator.faults import FaultRates
 from device.simulator.kinds import HONEST, KINDS_WORDS, kind_named
-from device.simulator.listener import INTERAURAL_ATTENUATION_DB, SimulatedListener
+from device.simulator.listener import (
+    EARS,
+    INTERAURAL_ATTENUATION_DB,
+    Ear,
+    SimulatedListener,
+)
 from device.simulator.odd_ears import ODD_EARS
 from host_tools.emulated_board import board_image
 from host_tools.errors import HostError
@@ -77,6 +82,18 @@ def add_board_arguments(p: argparse.ArgumentParser) -> None:
         metavar="DB",
         help="presses a second button, for 'perhaps', so near the threshold (default: 0, never)",
     )
+    _add_head_arguments(p)
+    p.add_argument(
+        "--faults",
+        default="",
+        metavar="NAME=RATE,...",
+        help="what befalls how many of the lines on the wire, both ways: drop, garble, delay, "
+        "duplicate, merge (default: nothing)",
+    )
+
+
+def _add_head_arguments(p: argparse.ArgumentParser) -> None:
+    """Add the options that say what goes through the skull."""
     p.add_argument(
         "--interaural-attenuation",
         type=float,
@@ -85,11 +102,11 @@ def add_board_arguments(p: argparse.ArgumentParser) -> None:
         help="by how much less the other ear hears a tone (default: 50; inf: it never does)",
     )
     p.add_argument(
-        "--faults",
-        default="",
-        metavar="NAME=RATE,...",
-        help="what befalls how many of the lines on the wire, both ways: drop, garble, delay, "
-        "duplicate, merge (default: nothing)",
+        "--air-bone-gap",
+        default="0",
+        metavar="DB|DB,DB",
+        help="by how much better than through the air an ear hears through the skull, for both, or "
+        "right and left (default: 0, no conductive loss)",
     )
 
 
@@ -113,9 +130,25 @@ def listener_of(arguments: argparse.Namespace) -> SimulatedListener:
             interaural_attenuation_db=arguments.interaural_attenuation,
             kind=kind_named(arguments.listener),
             response_time_slope=arguments.response_time_slope,
+            air_bone_gap_db=_air_bone_gap_db(arguments.air_bone_gap),
         )
     except ValueError as error:
         raise HostError(str(error)) from None
+
+
+def _air_bone_gap_db(text: str) -> dict[Ear, float]:
+    """Return the gap of each ear from one number for both, or from two."""
+    words = text.split(",")
+    try:
+        gaps_db = [float(word) for word in words]
+    except ValueError:
+        gaps_db = []
+    if not 1 <= len(gaps_db) <= len(EARS):
+        raise HostError(
+            f"--air-bone-gap is {text!r}; allowed is a number for both ears, or RIGHT,LEFT"
+        )
+    right, left = EARS
+    return {right: gaps_db[0], left: gaps_db[-1]}
 
 
 def faults_of(arguments: argparse.Namespace) -> FaultRates | None:

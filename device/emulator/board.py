@@ -6,6 +6,7 @@ say so, and presses the pins of the emulated Pico.
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from device.emulator.pico import EmulatedPico
@@ -147,6 +148,13 @@ class EmulatedBoard(EmulatedLine):
         down_us = self._pico.now_us + press.delay_us
         self._pico.at(down_us, lambda: self._pico.press(pin))
         self._pico.at(down_us + press.hold_us, lambda: self._pico.release(pin))
+        if press.again_us:
+            again = replace(
+                press,
+                delay_us=press.again_us,
+                again_us=press.again_us if press.for_good else 0,
+            )
+            self._pico.at(down_us, lambda: self._press(again))
         self.presses += 1
 
 

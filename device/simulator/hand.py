@@ -1,7 +1,7 @@
 """The listener's hand at the buttons: which presses are to come, and when."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from device.simulator.listener import (
@@ -44,7 +44,7 @@ class Hand:
         """Take in the answer to a tone that begins; what was meant for the silence is forgotten."""
         self._idle = None
         for finger in self.fingers:
-            finger.forget(lambda due: due.spontaneous)
+            finger.forget(lambda due: due.spontaneous and not due.lasting)
         if press is not None:
             self.intend(press, at_us)
 
@@ -54,12 +54,19 @@ class Hand:
         if cut:
             last_us = at_us + REACTION_AFTER_CUT_US
             for finger in self.fingers:
-                finger.forget(lambda due: not due.spontaneous and due.at_us > last_us)
+                finger.forget(
+                    lambda due: due.at_us > last_us and not (due.spontaneous or due.lasting)
+                )
 
     def intend(self, press: Press, since_us: int, *, spontaneous: bool = False) -> None:
         """Mean to press a button; the delay counts from `since_us`."""
         finger = self.fingers[0 if press.button == HEARD_BUTTON else 1]
-        finger.intend(since_us + press.delay_us, press.hold_us, spontaneous=spontaneous)
+        finger.intend(
+            DuePress(
+                since_us + press.delay_us, press.hold_us, spontaneous, press.again_us,
+                press.for_good, press.for_good,
+            )
+        )  # fmt: skip
 
     def due_us(self) -> int | None:
         """Return when `move` has something to do, None if never."""
@@ -92,11 +99,19 @@ class _Idle:
 
 @dataclass(frozen=True)
 class DuePress:
-    """A press to come; `spontaneous`: it answers nothing."""
+    """A press to come."""
 
     at_us: int
     hold_us: int
-    spontaneous: bool
+    spontaneous: bool  # it answers nothing
+    again_us: int = 0  # from it to the next one, 0: there is none
+    for_good: bool = False  # and so on, without end
+    lasting: bool = False  # it comes whatever begins or ends before
+
+    def next_one(self) -> "DuePress":
+        """Return the one that follows it."""
+        again_us = self.again_us if self.for_good else 0
+        return replace(self, at_us=self.at_us + self.again_us, again_us=again_us, lasting=True)
 
 
 class Finger:
@@ -116,10 +131,10 @@ class Finger:
         self._presses: list[DuePress] = []  # by time
         self._free_us = 0
 
-    def intend(self, at_us: int, hold_us: int, *, spontaneous: bool = False) -> None:
+    def intend(self, due: DuePress) -> None:
         """Mean to press once more; the press waits until the button has been free for a moment."""
         if len(self._presses) < PRESSES_DUE_MAX:
-            self._presses.append(DuePress(at_us, hold_us, spontaneous))
+            self._presses.append(due)
             self._presses.sort(key=lambda press: press.at_us)
 
     def forget(self, which: Callable[[DuePress], bool]) -> None:
@@ -142,4 +157,6 @@ class Finger:
             return False
         press = self._presses.pop(0)
         self.release_us = max(press.at_us, self._free_us) + press.hold_us
+        if press.again_us:
+            self.intend(press.next_one())
         return True

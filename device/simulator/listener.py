@@ -12,12 +12,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
+from types import MappingProxyType
 from typing import Final, Literal, Protocol
 
 from numpy.random import Philox
 
 from device.simulator.audiogram import Audiogram
-from device.simulator.kinds import HONEST, Course, Kind
+from device.simulator.kinds import HONEST, TWICE_S, Course, Kind
 
 Ear = Literal["left", "right"]
 
@@ -27,9 +28,9 @@ IDLE_SLOT_S: Final = 2.5  # about a trial (FIELD.md: 2.5-4 s), so that a rate is
 RESPONSE_TIME_LOG_SD: Final = 0.25  # of the natural logarithm
 RESPONSE_TIME_FLAT_FROM_SDS: Final = 3.0  # so far above the threshold people are as fast as ever
 RESPONSE_TIME_S_MIN: Final = 0.15  # nobody reacts to a sound faster
-RESPONSE_TIME_S_MAX: Final = 1.2  # FIELD.md: 1.2 s at most
-HOLD_TIME_S_MIN: Final = 0.15  # the button is held about 0.2 s
-HOLD_TIME_S_MAX: Final = 0.25
+# FIELD.md: 1.2 s at most; slow people have a median of 2.5 s, and this is their 1 in 400.
+RESPONSE_TIME_S_MAX: Final = 5.0
+HOLD_TIME_S: Final = (0.15, 0.25)  # the button is held between them
 SEED_MAX: Final = 2**64 - 1  # one word of the Philox key
 HEARD_BUTTON: Final = 1
 UNSURE_BUTTON: Final = 2
@@ -41,8 +42,8 @@ _STANDARD_NORMAL: Final = NormalDist()
 _NUMBER: Final = re.compile(r"[0-9]{1,9}\Z", re.ASCII)
 _ID_WORDS: Final = 4  # one for the key, three for the counter, whose lowest word counts
 
-assert RESPONSE_TIME_S_MIN < RESPONSE_TIME_S_MAX < IDLE_SLOT_S
-assert HOLD_TIME_S_MIN < HOLD_TIME_S_MAX
+assert RESPONSE_TIME_S_MIN < RESPONSE_TIME_S_MAX
+assert HOLD_TIME_S[0] < HOLD_TIME_S[1] < TWICE_S[0]
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class Press:
     delay_us: int
     hold_us: int  # from the press to the release
     button: int = HEARD_BUTTON  # `HEARD_BUTTON` or `UNSURE_BUTTON`
+    again_us: int = 0  # from this press to another one, 0: there is none
+    for_good: bool = False  # and so on, whatever is played
 
 
 @dataclass(frozen=True)
@@ -94,9 +97,9 @@ class SimulatedListener:
     ``2 f + (1 - 2 f - l) Phi((level - threshold + d) / noise)``.
 
     A tone is heard by the ear that hears it better: by the one it is played to, or, weaker by the
-    interaural attenuation, by the other, which hears as well through the skull as through the air
-    (there is no conductive loss). Noise raises the threshold of an ear to the power sum of both,
-    and reaches the other ear as weakened as a tone does.
+    interaural attenuation, by the other, which hears through the skull by its air-bone gap better
+    than through the air. Noise raises the threshold of a cochlea to the power sum of both, and
+    reaches the other one as weakened as a tone does; what comes by air is weakened by the gap.
 
     The response time is log-normal with log-SD `RESPONSE_TIME_LOG_SD`, limited to
     `RESPONSE_TIME_S_MIN` ... `RESPONSE_TIME_S_MAX`. Its logarithm falls by the slope for each SD of
@@ -128,6 +131,8 @@ class SimulatedListener:
     kind : Kind, optional
         What is unusual about this listener; its noise and lapse rate, if it has some, are in place
         of those above.
+    air_bone_gap_db : mapping of Ear to float, optional
+        0 or more; an ear that is not named has none: there is no conductive loss.
 
     Raises
     ------
@@ -147,6 +152,7 @@ class SimulatedListener:
         interaural_attenuation_db: float = INTERAURAL_ATTENUATION_DB,
         kind: Kind = HONEST,
         response_time_slope: float = 0.0,
+        air_bone_gap_db: Mapping[Ear, float] = MappingProxyType({}),
     ) -> None:
         if kind.response_noise_db is not None:
             response_noise_db = kind.response_noise_db
@@ -157,7 +163,7 @@ class SimulatedListener:
              "is above 0"),
             ("response_time_s", response_time_s,
              RESPONSE_TIME_S_MIN <= response_time_s <= RESPONSE_TIME_S_MAX,
-             f"are {RESPONSE_TIME_S_MIN} to {RESPONSE_TIME_S_MAX} s"),
+             f"are {RESPONSE_TIME_S_MIN:g} to {RESPONSE_TIME_S_MAX:g} s"),
             ("response_time_slope", response_time_slope, 0.0 <= response_time_slope <= 1.0,
              "are 0 to 1"),
             ("seed", seed, 0 <= seed <= SEED_MAX, f"are 0 to {SEED_MAX}"),
@@ -165,6 +171,8 @@ class SimulatedListener:
              "is 0 and more"),
             ("interaural_attenuation_db", interaural_attenuation_db,
              interaural_attenuation_db > 0.0, "is above 0"),
+            *(("air_bone_gap_db", gap_db, 0.0 <= gap_db < math.inf, "is 0 and more")
+              for gap_db in air_bone_gap_db.values()),
         ):  # fmt: skip
             if not allowed:
                 raise ValueError(f"{name} is {value}, allowed {words}")
@@ -177,10 +185,12 @@ class SimulatedListener:
                 f"{lapse_rate} allowed is at most {(1.0 - lapse_rate) / self._buttons:g}"
             )
         self._thresholds = dict(thresholds)
+        self._air_bone_gap_db = dict.fromkeys(EARS, 0.0) | dict(air_bone_gap_db)
         self._response_noise_db = response_noise_db
         self._response_time_s = response_time_s
         self._response_time_slope = response_time_slope
         self._seed = seed
+        self._kind = kind
         self._course = Course(kind, seed, response_noise_db)
 
     def probabilities(
@@ -188,13 +198,15 @@ class SimulatedListener:
     ) -> tuple[float, float]:
         """Give the probability that a tone is answered with the first button, and with either.
 
-        At the mean criterion, where that of the kind of listener drifts.
+        Of an honest listener: what the kind makes of it is left out.
         """
-        return self._probabilities(self._sensation_db(ear, frequency_hz, level_db_hl, noise))
+        sensation_db = self._sensation_db(ear, frequency_hz, level_db_hl, noise)
+        return self._probabilities(sensation_db, self._response_noise_db)
 
-    def _probabilities(self, sensation_db: float) -> tuple[float, float]:
-        heard = self._probability_above(self._unsure_half_width_db, sensation_db)
-        answered = self._probability_above(-self._unsure_half_width_db, sensation_db)
+    def _probabilities(self, sensation_db: float, noise_db: float) -> tuple[float, float]:
+        half_width_db = self._unsure_half_width_db
+        heard = self._probability_above(half_width_db, sensation_db, noise_db)
+        answered = self._probability_above(-half_width_db, sensation_db, noise_db)
         rate = self._false_alarm_rate
         return rate + heard, self._buttons * rate + answered
 
@@ -207,25 +219,28 @@ class SimulatedListener:
     ) -> float:
         # In dB above the threshold, of the ear that hears it better.
         other = EARS[EARS.index(ear) - 1]
-        own_db = level_db_hl - self._threshold_db_hl(ear, frequency_hz, noise)
+        by_air_db_hl = level_db_hl - self._air_bone_gap_db[ear]
+        own_db = by_air_db_hl - self._threshold_db_hl(ear, frequency_hz, noise)
         crossing_db_hl = level_db_hl - self._interaural_attenuation_db
         return max(own_db, crossing_db_hl - self._threshold_db_hl(other, frequency_hz, noise))
 
     def _threshold_db_hl(self, ear: Ear, frequency_hz: float, noise: Noise | None) -> float:
-        threshold_db_hl = self._thresholds[ear].threshold_db_hl(frequency_hz)
+        # Of the cochlea, which is better than the ear by the air-bone gap.
+        gap_db = self._air_bone_gap_db[ear]
+        threshold_db_hl = self._thresholds[ear].threshold_db_hl(frequency_hz) - gap_db
         if noise is None:
             return threshold_db_hl
         if abs(math.log2(frequency_hz / noise.frequency_hz)) > NOISE_HALF_BAND_OCTAVES:
             return threshold_db_hl
-        crossing_db = 0.0 if ear == noise.ear else self._interaural_attenuation_db
+        crossing_db = gap_db if ear == noise.ear else self._interaural_attenuation_db
         powers = (
             10.0 ** (level / 10.0) for level in (threshold_db_hl, noise.level_db_hl - crossing_db)
         )
         return 10.0 * math.log10(sum(powers))
 
-    def _probability_above(self, bound_db: float, sensation_db: float) -> float:
+    def _probability_above(self, bound_db: float, sensation_db: float, noise_db: float) -> float:
         # That the sensation is above a bound, and there is no accident.
-        z = (sensation_db - bound_db) / self._response_noise_db
+        z = (sensation_db - bound_db) / noise_db
         attentive = 1.0 - self._buttons * self._false_alarm_rate - self._lapse_rate
         return attentive * _STANDARD_NORMAL.cdf(z)
 
@@ -242,46 +257,56 @@ class SimulatedListener:
         The delay of a press counts from the tone's onset.
         """
         numbers = f"{float(frequency_hz).hex()} {float(level_db_hl).hex()}"
-        chance, speed, grip = self._uniforms(f"tone {tone_id} {ear} {numbers}")
+        chance, speed, grip, gap = self._uniforms(f"tone {tone_id} {ear} {numbers}")
         number = number_of(tone_id)
-        moment = self._course.at(number)
         sensation_db = self._sensation_db(ear, frequency_hz, level_db_hl, noise)
+        moment = self._course.at(number, frequency_hz, sensation_db)
+        noise_db = moment.response_noise_db or self._response_noise_db
         sensation_db -= moment.criterion_db
-        heard, answered = self._probabilities(sensation_db)
+        heard, answered = self._probabilities(sensation_db, noise_db)
         if moment.pressed is not None:
             heard = answered = float(moment.pressed)
         self._course.answered(number, chance < answered)
         if chance >= answered:
             return None
         end = RESPONSE_TIME_FLAT_FROM_SDS
-        above = min(max(sensation_db / self._response_noise_db, -end), end)
+        above = min(max(sensation_db / noise_db, -end), end)
         faster = self._response_time_slope * above
         time_s = response_time_s(self._response_time_s, speed, faster)
         button = HEARD_BUTTON if chance < heard else UNSURE_BUTTON
-        return Press(delay_us=round(time_s * 1e6), hold_us=_hold_us(grip), button=button)
+        again_us = _between_us(TWICE_S, gap) if self._kind.twice else 0
+        return Press(round(time_s * 1e6), _between_us(HOLD_TIME_S, grip), button, again_us)
 
     def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
         """Say whether and when the button is pressed in a slot in which nothing sounds.
 
         Slots of `IDLE_SLOT_S`, from 0 on, follow the end of a tone, or `START`. The delay of a
-        press counts from the start of its slot, and is shorter.
+        press counts from the start of its slot, and is shorter. One who presses in rhythm begins in
+        the first slot of all, and goes on for good.
         """
-        chance, moment, grip = self._uniforms(f"idle {after_id} {slot:d}")
-        if chance >= self._buttons * self._false_alarm_rate:
+        chance, moment, grip, _ = self._uniforms(f"idle {after_id} {slot:d}")
+        hold_us = _between_us(HOLD_TIME_S, grip)
+        if self._kind.beat_s is not None and (after_id, slot) == (START, 0):
+            beat_us = round(self._kind.beat_s * 1e6)
+            return Press(int(moment * beat_us), hold_us, again_us=beat_us, for_good=True)
+        rate = self._kind.silence_rate(number_of(after_id))
+        if rate is None:
+            rate = self._false_alarm_rate
+        if chance >= self._buttons * rate:
             return None
-        button = HEARD_BUTTON if chance < self._false_alarm_rate else UNSURE_BUTTON
-        return Press(int(moment * IDLE_SLOT_S * 1e6), _hold_us(grip), button)
+        button = HEARD_BUTTON if chance < rate else UNSURE_BUTTON
+        return Press(int(moment * IDLE_SLOT_S * 1e6), hold_us, button)
 
-    def _uniforms(self, question: str) -> tuple[float, float, float]:
-        # Three numbers strictly between 0 and 1 that belong to this seed and question alone.
+    def _uniforms(self, question: str) -> tuple[float, float, float, float]:
+        # Four numbers strictly between 0 and 1 that belong to this seed and question alone.
         digest = hashlib.sha256(question.encode()).digest()
         words = [int.from_bytes(digest[8 * i : 8 * i + 8], "little") for i in range(_ID_WORDS)]
         stream = Philox(
             key=self._seed | words[0] << 64,
             counter=words[1] << 64 | words[2] << 128 | words[3] << 192,
         )
-        first, second, third = (int(word) for word in stream.random_raw(3))
-        return _uniform(first), _uniform(second), _uniform(third)
+        first, second, third, fourth = (int(word) for word in stream.random_raw(4))
+        return _uniform(first), _uniform(second), _uniform(third), _uniform(fourth)
 
 
 def response_time_s(median_s: float, uniform: float, faster: float = 0.0) -> float:
@@ -305,8 +330,9 @@ def _uniform(word: int) -> float:
     return ((word >> 12) + 0.5) * 2.0**-52
 
 
-def _hold_us(uniform: float) -> int:
-    return round((HOLD_TIME_S_MIN + uniform * (HOLD_TIME_S_MAX - HOLD_TIME_S_MIN)) * 1e6)
+def _between_us(seconds: tuple[float, float], uniform: float) -> int:
+    low_s, high_s = seconds
+    return round((low_s + uniform * (high_s - low_s)) * 1e6)
 
 
 def _rates(lapse_rate: float, false_alarm_rate: float) -> tuple[float, float]:

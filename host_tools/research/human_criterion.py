@@ -1,7 +1,7 @@
 """How the criterion of recorded people wanders: estimates from a table of their yes/no answers.
 
 ``python -m host_tools.research.human_criterion FILE.csv`` prints the constants of the kind of
-listener ``human`` (`device/simulator/kinds.py`), for each listener of the table and in the mean.
+listener ``human`` (`device/simulator/courses.py`), for each listener of the table and in the mean.
 The table is described in `device/simulator/traces.py`; the constants come from that of Schoenfelder
 & Wichmann (2013), JASA 134, 447-463, as used by Fruend, Wichmann & Macke (2014), Journal of Vision
 14(7):9.

@@ -205,6 +205,39 @@ def test_the_buttons_do_not_wait_for_each_other() -> None:
     ]
 
 
+def test_a_second_press_comes_whatever_the_first_one_ended() -> None:
+    twice = Press(400 * MS, 200 * MS, again_us=500 * MS)
+    host = Host(SimulatedBoard(Scripted({"r1": twice})))
+    host.tone(buttons=1, press=100)
+    host.until(600 * MS)
+    host.tone(id="r2")
+
+    presses = [us for verb, us in told(host.until(5 * S)) if verb == "button-down"]
+    assert presses == [900 * MS]
+
+
+def test_a_second_press_does_not_come_without_the_first() -> None:
+    twice = Press(900 * MS, 200 * MS, again_us=500 * MS)
+    host = Host(SimulatedBoard(Scripted({"r1": twice})))
+    host.tone()
+    host.now_us = 100 * MS
+    host.ask("stop")
+
+    assert "button-down" not in [verb for verb, _ in told(host.until(5 * S))]
+
+
+def test_a_beat_goes_on_whatever_is_played() -> None:
+    beat = Press(700 * MS, 100 * MS, again_us=S, for_good=True)
+    host = Host(SimulatedBoard(Scripted(idle={("-", 0): beat})))
+    told_of = []
+    for number in range(6):
+        host.tone(id=f"t{number}", on=50, n=1)
+        told_of += told(host.until(host.now_us + S))
+
+    presses = [us for verb, us in told_of if verb == "button-down"]
+    assert presses == [700 * MS + number * S for number in range(6)]
+
+
 def test_presses_to_come_are_bounded() -> None:
     class Eager(Scripted):
         def answer(*_: object) -> Press | None:

@@ -2,22 +2,23 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from device.simulator.audiogram import Audiogram
-from device.simulator.kinds import (
+from device.simulator.courses import (
     BURST_TONES,
+    CLEAR_DB,
     DRIFT_SD_DB,
     DRIFT_TONES,
     HUMAN_AFTER_PRESS,
     NUMBERS_MAX,
-    Course,
-    KindError,
-    kind_named,
+    TIRING_TONES,
 )
+from device.simulator.kinds import KINDS, KINDS_WORDS, Course, KindError, kind_named
 from device.simulator.listener import EARS, SimulatedListener, number_of
 from device.simulator.traces import TraceError, read_traces
 
@@ -46,7 +47,17 @@ def table(tmp_path: Path) -> Table:
 
 
 def listener(kind: str, seed: int = 3, **parameters: float) -> SimulatedListener:
-    return SimulatedListener(FLAT, seed=seed, kind=kind_named(kind), **parameters)
+    return SimulatedListener(FLAT, seed=seed, kind=kind_named(kind), **parameters)  # type: ignore[arg-type]
+
+
+def attentive(kind: str, seed: int = 3) -> SimulatedListener:
+    return listener(kind, seed, lapse_rate=0.0, false_alarm_rate=0.0)
+
+
+def silences(someone: SimulatedListener, after: int, slots: int = 1000) -> float:
+    """Return the share of the slots of a silence after a tone in which the button is pressed."""
+    presses = [someone.spontaneous_press(f"a-{after}", slot) for slot in range(slots)]
+    return float(np.mean([press is not None for press in presses]))
 
 
 def heard(someone: SimulatedListener, numbers: range, level_db_hl: float = 50.0) -> list[bool]:
@@ -65,6 +76,13 @@ def heard(someone: SimulatedListener, numbers: range, level_db_hl: float = 50.0)
         ("noisy=nan", "allowed are numbers from 0.1 to 30 dB"),
         ("lapses=1", "listener 'lapses=1': allowed are numbers from 0 to 0.99 of the tones"),
         ("lapses=many", "allowed are numbers from 0 to 0.99"),
+        ("silent", "listener 'silent': allowed are numbers from 1 to 4096 as the number of a tone"),
+        ("nobody=1", "listener 'nobody=1': nobody has no value"),
+        ("presser=.5", "listener 'presser=.5': allowed are numbers from 0 to 1 of the silences"),
+        ("presser=.5/2", "allowed are numbers from 0 to 1 of the silences"),
+        ("presser=1/0/20/3", "listener 'presser=1/0/20/3': allowed are 3 numbers at most"),
+        ("uneven=1", "listener 'uneven=1': allowed are numbers from 0.1 to 30 dB"),
+        ("exaggerating=15/", "listener 'exaggerating=15/': allowed are numbers from 0 to 60 dB"),
         ("human=nowhere.csv", "listener 'human=nowhere.csv': nowhere.csv: cannot be read: No such"),
     ],
 )
@@ -136,7 +154,13 @@ def test_a_drift_is_slow_of_the_size_said_and_about_the_truth() -> None:
     assert np.abs(steps).max() < 2.5
 
 
-@pytest.mark.parametrize("kind", ["drifting", "bursts", "noisy=8", "lapses=.15", "human"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "drifting", "bursts", "noisy=8", "lapses=.15", "human", "presser=.5/.5", "repeating=.3",
+        "uneven=1/8", "exaggerating=5/20",
+    ],
+)  # fmt: skip
 def test_a_tone_that_is_played_again_gets_its_old_answer(kind: str) -> None:
     someone = listener(kind)
     first = heard(someone, range(60))
@@ -146,11 +170,123 @@ def test_a_tone_that_is_played_again_gets_its_old_answer(kind: str) -> None:
     assert heard(listener(kind, seed=4), range(60)) != first
 
 
-@pytest.mark.parametrize("kind", ["drifting", "bursts"])
+@pytest.mark.parametrize("kind", ["drifting", "bursts", "presser=.5/.5", "exaggerating=5/20"])
 def test_in_which_order_a_listener_is_asked_does_not_matter(kind: str) -> None:
     backwards = heard(listener(kind), range(59, -1, -1))
 
     assert backwards[::-1] == heard(listener(kind), range(60))
+
+
+def test_every_kind_is_among_the_words_and_can_be_named() -> None:
+    words = KINDS_WORDS.split(", ")
+
+    assert {word.partition("=")[0] for word in words} == set(KINDS)
+    values = {"[/DB]": "/9", "[/K]": "/5", "DB": "10", "P": ".5", "K": "5", "S": "2"}
+    for word in words[:-1]:
+        for placeholder, value in values.items():
+            word = word.replace(placeholder, value)  # noqa: PLW2901 - one after the other
+        if not word.endswith(".csv"):
+            assert kind_named(word).text == word
+
+
+def test_silent_for_good_is_from_a_tone_on_and_in_the_silences_after_it() -> None:
+    someone = listener("silent=12", false_alarm_rate=0.3)
+
+    assert all(heard(someone, range(1, 12), 120.0))
+    assert not any(heard(someone, range(12, 200), 120.0))
+    assert silences(someone, 10) > 0.2
+    assert silences(someone, 11) == 0.0
+
+
+def test_one_who_is_late_misses_the_first_tones_only() -> None:
+    assert heard(attentive("late=8"), range(1, 30), 120.0) == [False] * 8 + [True] * 21
+
+
+def test_where_nobody_is_nothing_is_pressed() -> None:
+    assert not any(heard(listener("nobody"), range(200), 120.0))
+    assert silences(listener("nobody", false_alarm_rate=0.9), 0) == 0.0
+
+
+def test_a_presser_answers_so_many_tones_and_silences_whatever_they_are() -> None:
+    someone = attentive("presser=.9/.5/20")
+    faint = heard(someone, range(1, 2020), -10.0)
+
+    assert faint.index(True) >= 19
+    assert np.mean(faint[19:]) == pytest.approx(0.9, abs=0.03)
+    assert silences(someone, 18) == 0.0
+    assert silences(someone, 19) == pytest.approx(0.5, abs=0.07)
+    assert heard(listener("presser=1/0"), range(1, 50), -10.0) == [True] * 49
+    assert silences(listener("presser=1/0"), 3) == 0.0
+
+
+def test_a_repeated_answer_is_the_last_one() -> None:
+    someone = attentive("repeating=.3")
+    levels_db_hl = [-10.0, 120.0] * 500
+    given = [
+        someone.answer(str(n), "right", 1000.0, level) is not None
+        for n, level in enumerate(levels_db_hl)
+    ]
+
+    repeated = [n for n in range(1, 1000) if given[n] != (levels_db_hl[n] > 0)]
+    # What repeats a wrong answer is right: x = .3 (1 - x) are wrong.
+    assert len(repeated) == pytest.approx(231, abs=45)
+    assert all(given[n] == given[n - 1] for n in repeated)
+
+
+def test_one_who_tires_goes_evenly_to_the_end() -> None:
+    course = Course(kind_named("tiring=10"), 3, 2.0)
+
+    assert [course.at(n).criterion_db for n in (0, TIRING_TONES // 2, TIRING_TONES, 300)] == [
+        0.0, 5.0, 10.0, 10.0,
+    ]  # fmt: skip
+
+
+def test_uneven_noise_goes_from_the_low_value_to_the_high_one() -> None:
+    course = Course(kind_named("uneven=1/8"), 3, 2.0)
+    noise_db = [course.at(5, f).response_noise_db for f in (125.0, 250.0, 8000.0, 500.0)]
+
+    assert noise_db == pytest.approx([1.0, 1.0, 8.0, 1.0 + 7.0 / 5.0])
+    someone = attentive("uneven=1/8")
+    missed = [
+        1.0 - np.mean([someone.answer(str(n), "left", f, 55.0) is not None for n in range(1000)])
+        for f in (250.0, 8000.0)
+    ]
+    assert missed == pytest.approx([0.0, 0.266], abs=0.06)
+
+
+def test_one_who_exaggerates_answers_what_is_so_far_above_the_threshold() -> None:
+    criteria = [
+        [Course(kind_named(kind), 3, 2.0).at(n).criterion_db for n in range(500)]
+        for kind in ("exaggerating=15", "exaggerating=5/20")
+    ]
+
+    assert set(criteria[0]) == {15.0}
+    assert 5.0 < min(criteria[1]) < 6.0
+    assert 24.0 < max(criteria[1]) < 25.0
+
+
+def test_an_accident_is_one_clear_tone_and_the_same_one_again() -> None:
+    someone = attentive("accident=4")
+    clear, faint = 50.0 + CLEAR_DB, -10.0
+
+    assert heard(someone, range(1, 4), clear) == [True] * 3
+    assert heard(someone, range(4, 6), faint) == [False] * 2
+    assert heard(someone, range(6, 40), clear) == [False] + [True] * 33
+    assert heard(someone, range(6, 8), clear) == [False, True]
+
+
+def test_those_who_press_twice_do_so_soon_after_the_first_press() -> None:
+    once, twice = listener("honest"), listener("twice")
+    for n in range(200):
+        first = once.answer(str(n), "right", 1000.0, 50.0)
+        both = twice.answer(str(n), "right", 1000.0, 50.0)
+        if first is None:
+            assert both is None
+            continue
+        assert both is not None
+        assert replace(both, again_us=0) == first
+        assert 300_000 <= both.again_us <= 600_000
+    assert silences(twice, 5) == silences(once, 5)
 
 
 def test_after_a_press_people_press_sooner() -> None:

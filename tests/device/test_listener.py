@@ -4,7 +4,7 @@ import math
 import random
 import re
 import statistics
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -205,6 +205,45 @@ class TestPsychometricFunction:
         assert {press is not None for press in presses} == {soft_heard == 1.0}
 
 
+class TestConductiveLoss:
+    """The cochlea behind an air-bone gap: through the skull it is better than its ear."""
+
+    FLAT: ClassVar[dict[Ear, Audiogram]] = {
+        "right": Audiogram((1000.0,), (45.0,)), "left": Audiogram((1000.0,), (math.inf,)),
+    }  # fmt: skip
+
+    def someone(self, gap_db: float = 40.0) -> SimulatedListener:
+        return SimulatedListener(self.FLAT, air_bone_gap_db={"right": gap_db})
+
+    def test_through_the_air_it_changes_nothing(self) -> None:
+        noise = Noise("right", 1000.0, 70.0)
+        for level_db_hl in (40.0, 45.0, 50.0, 70.0):
+            for masked in (None, noise):
+                behind, without = (
+                    self.someone(gap_db).probabilities("right", 1000.0, level_db_hl, masked)
+                    for gap_db in (40.0, 0.0)
+                )
+                assert behind == pytest.approx(without, abs=1e-12)
+
+    def test_a_dead_ear_seems_to_hear_at_the_attenuation_and_the_cochlea(self) -> None:
+        at_shadow = self.someone().probabilities("left", 1000.0, 55.0)[1]
+        without = self.someone(0.0).probabilities("left", 1000.0, 55.0)[1]
+
+        assert at_shadow == pytest.approx(0.5, abs=0.01)
+        assert without == pytest.approx(0.01, abs=0.001)
+
+    def test_noise_by_air_is_weakened_by_the_gap_as_well(self) -> None:
+        """75 dB are 35 at the cochlea, behind which a tone of 85 dB in the dead ear is heard."""
+        noise = Noise("right", 1000.0, 75.0)
+
+        at_the_noise = self.someone().probabilities("left", 1000.0, 85.0, noise)[1]
+        assert at_the_noise == pytest.approx(0.5, abs=0.01)
+
+    def test_gaps_are_checked(self) -> None:
+        with pytest.raises(ValueError, match=r"air_bone_gap_db is -1\.0, allowed is 0 and more"):
+            self.someone(-1.0)
+
+
 class TestTimes:
     def test_response_times_are_log_normal_within_limits(self) -> None:
         someone = listener(false_alarm_rate=1.0)
@@ -244,7 +283,7 @@ class TestTimes:
         times_us = {answer.delay_us for answer in answers if answer is not None}
 
         assert min(times_us) >= 150_000
-        assert max(times_us) <= 1_200_000
+        assert max(times_us) <= 5_000_000
         assert round(median_s * 1e6) in times_us
 
     def test_the_button_is_held_about_a_fifth_of_a_second(self) -> None:
@@ -321,10 +360,10 @@ class TestParameters:
             ({"false_alarm_rate": 1.1}, "false_alarm_rate is 1.1, allowed are 0 to 1"),
             ({"lapse_rate": 0.6, "false_alarm_rate": 0.5}, "add up to 1.1, allowed is at most 1"),
             ({"lapse_rate": 1, "false_alarm_rate": 1}, "add up to 2, allowed is at most 1"),
-            ({"response_time_s": 0.1}, "response_time_s is 0.1, allowed are 0.15 to 1.2 s"),
+            ({"response_time_s": 0.1}, "response_time_s is 0.1, allowed are 0.15 to 5 s"),
             ({"response_time_slope": -0.1}, "response_time_slope is -0.1, allowed are 0 to 1"),
             ({"response_time_slope": math.nan}, "response_time_slope is nan, allowed are 0 to 1"),
-            ({"response_time_s": math.nan}, "response_time_s is nan, allowed are 0.15 to 1.2 s"),
+            ({"response_time_s": math.nan}, "response_time_s is nan, allowed are 0.15 to 5 s"),
             (
                 {"unsure_half_width_db": 3.0, "lapse_rate": 0.2, "false_alarm_rate": 0.5},
                 "false_alarm_rate is 0.5 of each button; with lapse_rate 0.2 allowed is at most "

@@ -16,6 +16,7 @@ import pytest
 from device.calibration.measurement import as_toml
 from device.simulator.board import SERIAL, SimulatedBoard
 from device.simulator.clock import MS, S
+from device.simulator.hand import DuePress
 from device.simulator.listener import Ear, Noise, Press, SimulatedListener
 from device.simulator.world import World
 from firmware_py.calibration.in_force import load_calibration
@@ -339,7 +340,7 @@ def test_a_button_that_is_held_down_pauses_the_test_before_silence_counts(
 
 def test_no_test_is_begun_with_a_button_that_was_held_down_before(tmp_path: Path) -> None:
     world = World(tmp_path, a_listener("S2"))
-    world.board.hand.fingers[0].intend(0, 10**12)
+    world.board.hand.fingers[0].intend(DuePress(0, 10**12, spontaneous=False))
     state(world)
     words = ['ERROR 106,"button 1 is held down; no test was begun"']
     world.until(lambda: world.ask("SESS:STAR ID=../x,SEED=3") == words)

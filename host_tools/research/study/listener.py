@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from device.simulator.audiogram import Audiogram
+from device.simulator.courses import USUAL, Moment
 from device.simulator.kinds import HONEST, Course, Kind
 from firmware_py.inference.elementary import normal_cdf
 from firmware_py.inference.mixture.population_prior import Sex
@@ -87,22 +88,25 @@ class Listener:
         self._luck = uniforms(ear.name, seed, _ANSWER_STREAM, tones)
 
     def probability_heard(
-        self, frequency_hz: float, level_db_hl: float, criterion_db: float = 0.0
+        self, frequency_hz: float, level_db_hl: float, moment: Moment = USUAL
     ) -> float:
-        """Return the probability that this tone is answered; the criterion is 0 on average."""
+        """Return the probability that this tone is answered, if there is nothing but its level."""
         how = self._answering
-        above_db = level_db_hl - self._audiogram.threshold_db_hl(frequency_hz) - criterion_db
+        above_db = self._above_db(frequency_hz, level_db_hl) - moment.criterion_db
         attentive = 1.0 - how.false_alarm_rate - how.lapse_rate
-        phi = float(normal_cdf(above_db / how.response_noise_db))
+        phi = float(normal_cdf(above_db / (moment.response_noise_db or how.response_noise_db)))
         return how.false_alarm_rate + attentive * phi
+
+    def _above_db(self, frequency_hz: float, level_db_hl: float) -> float:
+        return level_db_hl - self._audiogram.threshold_db_hl(frequency_hz)
 
     def hears(self, tone: int, frequency_hz: float, level_db_hl: float) -> bool:
         """Return the answer to tone number 0, 1, 2 ...; each number always has the same luck.
 
         Of two tones with the same number, the louder is heard whenever the softer is.
         """
-        moment = self._course.at(tone)
-        p = self.probability_heard(frequency_hz, level_db_hl, moment.criterion_db)
+        moment = self._course.at(tone, frequency_hz, self._above_db(frequency_hz, level_db_hl))
+        p = self.probability_heard(frequency_hz, level_db_hl, moment)
         heard = bool(self._luck[tone] < p) if moment.pressed is None else moment.pressed
         self._course.answered(tone, heard)
         return heard
@@ -115,14 +119,16 @@ class Listener:
         Within +-`half_width_db` of the threshold; 0: never. Each button has the false-alarm rate.
         """
         how = self._answering
-        moment = self._course.at(tone)
+        above_db = self._above_db(frequency_hz, level_db_hl)
+        moment = self._course.at(tone, frequency_hz, above_db)
         if half_width_db == 0.0 or moment.pressed is not None:
             return self.hears(tone, frequency_hz, level_db_hl)
         attentive = 1.0 - 2.0 * how.false_alarm_rate - how.lapse_rate
-        above_db = level_db_hl - self._audiogram.threshold_db_hl(frequency_hz) - moment.criterion_db
+        above_db -= moment.criterion_db
+        noise_db = moment.response_noise_db or how.response_noise_db
         sure, answered = (
             presses * how.false_alarm_rate
-            + attentive * float(normal_cdf((above_db - bound_db) / how.response_noise_db))
+            + attentive * float(normal_cdf((above_db - bound_db) / noise_db))
             for presses, bound_db in ((1.0, half_width_db), (2.0, -half_width_db))
         )
         luck = float(self._luck[tone])

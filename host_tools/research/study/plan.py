@@ -50,6 +50,7 @@ _CODE: Final = (
     "firmware_py/procedure/randomness.py",
     "firmware_py/procedure/settings.py",
     "device/simulator/audiogram.py",
+    "device/simulator/courses.py",
     "device/simulator/kinds.py",
     "device/simulator/listener.py",
     "device/simulator/odd_ears.py",

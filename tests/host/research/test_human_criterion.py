@@ -5,14 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from device.simulator.kinds import (
+from device.simulator.courses import (
     HUMAN_AFTER_PRESS,
     HUMAN_SESSION_SD,
     HUMAN_WITHIN_SD,
     HUMAN_WITHIN_TONES,
-    Course,
-    kind_named,
 )
+from device.simulator.kinds import Course, kind_named
 from device.simulator.traces import read_runs
 from host_tools.research.human_criterion import after_press, main, wandering
 

@@ -42,7 +42,7 @@ def table(tmp_path: Path) -> Path:
         ({"false_alarm_rate": float("nan")}, "--false-alarm-rate is nan; allowed is 0 to less"),
         ({"lapse_rate": 0.5, "false_alarm_rate": 0.5}, "are together 1 or more"),
         ({"conduct": "hasty"}, "--conduct is 'hasty'; allowed are brisk, clinical"),
-        ({"response_time_s": 3.0}, "--response-time is 3; allowed is 0.15 to 1.2 s"),
+        ({"response_time_s": 6.0}, "--response-time is 6; allowed is 0.15 to 5 s"),
         ({"listener": "noisy=99"}, "--listener: listener 'noisy=99': allowed are numbers from 0.1"),
         ({"listener": "lapses=.99"}, "--lapse-rate and --false-alarm-rate are together 1 or more"),
         ({"ears_per_stratum": 5}, "--ears is for a table of ears; of bisgaard all ten"),

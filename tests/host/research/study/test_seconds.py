@@ -188,7 +188,7 @@ class TestCommand:
             ),
             (["--ears", "0"], "--ears is 0; allowed are whole numbers 1 to"),
             (["--noise", "0"], "--noise is 0; allowed is 0.1 to 30 dB"),
-            (["--response-time", "2"], "--response-time is 2; allowed is 0.15 to 1.2 s"),
+            (["--response-time", "6"], "--response-time is 6; allowed is 0.15 to 5 s"),
             (["--unsure-half-width", "-1"], "unsure_half_width_db is -1.0, allowed is 0 and more"),
             (["--methods", "quest"], "--methods does not go with --seconds: it runs whole tests"),
             (
