@@ -1,7 +1,7 @@
-"""The robustness table: ears and listeners that the prior has not met, and what is wanted of them.
+"""The robustness table: what a row is, what is noted of a session, and what is read off many.
 
-`CASES` is the whole definition: which ears, who listens, what is run, and the goals. A case is run
-with so many ears and seeds; its sessions are noted as `Found`, and its goals read off them.
+A case is run with so many ears and seeds; its sessions are noted as `Found`, and its goals read off
+them. The rows themselves are in `robustness_cases.py`.
 """
 
 import math
@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from firmware_py.procedure.settings import AUTOMATIC
 from host_tools.research.methods.interface import Array
 
 # Where errors are taken: the frequencies of NHANES; and where nobody there was measured.
@@ -33,9 +34,16 @@ EXACT_TONES: Final = 25
 STANDARD: Final = "standard"  # the ten standard audiograms, each better or worse
 REAL: Final = "real"  # real ears, drawn by chance
 STEEP: Final = "steep"  # real ears with a step of `STEP_DB` or more between neighbours
+EVERYDAY: Final = "everyday"  # every second one hears normally, the others are `STANDARD`
+ODD: Final = "odd"  # the families of odd ears in turn
+FLAT: Final = "flat"  # one threshold between 40 and 50 dB HL
+DEAD: Final = "dead"  # nothing is heard
+# or the name of a standard audiogram, of which each is better or worse
 STEP_DB: Final = 30.0
 BAND_DB: Final = 8.0
 WRONG_DB: Final = 15.0  # a threshold this far off, outside its band, is confidently wrong
+RATE: Final = 0.01  # of lapses and of false alarms, if a case says nothing else
+RESPONSE_TIME_S: Final = 0.4  # their median
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +59,13 @@ class Found:
     tones: float = math.nan
     refused: bool = False  # the ear is unreliable
     inattentive: bool = False  # a remark or the outcome says so
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # but those on masking, which are not about the listener
     confidently_wrong: bool = False  # somewhere `measured`, and nothing was remarked
+    valid: bool = True  # every ear
+    false_statements: tuple[str, ...] = ()  # of ears that are said to be valid
+    inferred_wrong: bool = False  # a supposition is far off and outside its band
+    seconds: float = math.nan
+    family: str = ""  # of the ear
     sd_ratio: float = math.nan  # the estimator's SD by the exact one
     mass: float = math.nan  # lowest exact mass in a 95 % band
     samples: float = math.nan  # how many independent ones the exact posterior rests on
@@ -114,14 +127,20 @@ class Case:
 
     name: str  # on the command line, and in JSON
     title: str
-    ears: str  # a family of odd ears, `STANDARD`, `REAL` or `STEEP`
+    ears: str  # a family of odd ears, or one of the words above; of two ears the right one
     goals: tuple[Goal, ...]
     run: str = ESTIMATOR
     listener: str = "honest"
     noise_db: float = 2.0
     ears_factor: int = 1  # times the ears that are asked for
     second_button: SecondButton | None = None  # of an `ESTIMATOR`
-    tested: str = "right"  # the ears of a `PROCEDURE`: "right" or "both", which are alike
+    # Of a `PROCEDURE`:
+    tested: str = "right"  # "right", "left" or "both"
+    other: str | None = None  # the ears of the left, by the same words; None: as the right one
+    air_bone_gap_db: float = 0.0  # of the right ear
+    masking: str = AUTOMATIC
+    false_alarm_rate: float = RATE
+    response_time_s: float = RESPONSE_TIME_S
 
 
 def rmse(tones: int) -> Measure:
@@ -205,147 +224,19 @@ def _mean(values: Sequence[float] | Array) -> float:
     return float(np.mean(known)) if len(known) else math.nan
 
 
+def median_seconds(found: Sequence[Found]) -> float:
+    """Return what a session takes, in the median."""
+    return float(np.median([each.seconds for each in found])) if found else math.nan
+
+
+def of_family(family: str, measure: Measure) -> Measure:
+    """Return a number of the ears of one family alone."""
+    return lambda found: measure([each for each in found if each.family == family])
+
+
 def at_most_db(measure: Measure, what: str, high: float) -> Goal:
     """Return the goal of an RMSE."""
     return Goal(what, measure, high=high, unit=" dB")
-
-
-def _rmse_and_coverage(tones: int, rmse_db: float, covered: float) -> tuple[Goal, ...]:
-    return (
-        at_most_db(rmse(tones), f"RMSE @{tones}", rmse_db),
-        Goal(f"coverage @{tones}", coverage(tones), low=covered),
-    )
-
-
-def _smooth(name: str, what: str, *more: Goal) -> Case:
-    return Case(name, what, name, (*_rmse_and_coverage(20, 5.5, 0.93), *more))
-
-
-def _noise_case(noise_db: float) -> Case:
-    return Case(
-        f"noise-{noise_db:g}",
-        f"response noise of {noise_db:g} dB",
-        STANDARD,
-        (
-            Goal("believed @40", noise, 0.7 * noise_db, 1.3 * noise_db, unit=" dB"),
-            Goal("coverage @40", coverage(40), 0.93, 0.97),
-        ),
-        noise_db=noise_db,
-    )
-
-
-def _honest_case(noise_db: float) -> Case:
-    return Case(
-        f"honest-{noise_db:g}-test",
-        f"an honest, attentive listener with a noise of {noise_db:g} dB, whole procedure",
-        STANDARD,
-        (
-            Goal(
-                "gets a remark of doubt", share(lambda each: bool(each.remarks) or each.refused),
-                high=0.05, percent=True,
-            ),
-        ),
-        PROCEDURE,
-        noise_db=noise_db,
-        tested="both",
-    )  # fmt: skip
-
-
-def _perhaps_case(name: str, what: str, noise_db: float, button: SecondButton | None) -> Case:
-    return Case(
-        f"perhaps-{name}-noise-{noise_db:g}",
-        f"{what}, response noise of {noise_db:g} dB",
-        REAL,
-        (
-            *(Goal(f"coverage @{n}", coverage(n), low=0.93) for n in MARKS_AT_TONES),
-            Goal(f"tones until all bands are within +-{BAND_DB:g} dB", tones),
-        ),
-        noise_db=noise_db,
-        second_button=button,
-    )
-
-
-def _perhaps_cases(noise_db: float) -> tuple[Case, ...]:
-    """Return no second button, one whose width is told, and one whose width is inferred."""
-    buttons: list[tuple[str, str, SecondButton | None]] = [
-        ("without", 'no button for "perhaps"', None)
-    ]
-    for width_db in (3.0, 6.0):
-        what = f'"perhaps" within {width_db:g} dB of the threshold, told'
-        buttons.append((f"{width_db:g}-told", what, SecondButton(width_db, width_db)))
-    for width_db in (0.0, 1.5, 3.0, 6.0, 8.0, 14.0):
-        when = f"within {width_db:g} dB of the threshold" if width_db else "never"
-        buttons.append((f"{width_db:g}", f'"perhaps" {when}, inferred', SecondButton(width_db)))
-    return tuple(_perhaps_case(name, what, noise_db, button) for name, what, button in buttons)
-
-
-_AT_250: Final = Goal("coverage @10 at 250 Hz", coverage_low(10), low=0.90)
-
-CASES: Final[tuple[Case, ...]] = (
-    Case("island", "an island in the hearing", "island", _rmse_and_coverage(40, 3.0, 0.95)),
-    Case(
-        "narrow-notch", "a notch a quarter octave wide at 3 kHz", "narrow-notch",
-        (*_rmse_and_coverage(40, 4.0, 0.95), Goal("coverage @20", coverage(20), low=0.93)),
-    ),
-    _smooth("cookie-bite", "cookie bite"),
-    _smooth("reverse", "reverse slope", _AT_250),
-    _smooth("tent", "tent", _AT_250),
-    Case(
-        "steep", f"real ears with a step of {STEP_DB:g} dB or more", STEEP,
-        (
-            Goal("coverage @10", coverage(10), low=0.93),
-            Goal("coverage @20", coverage(20), low=0.95),
-        ),
-        ears_factor=2,
-    ),
-    *(_noise_case(noise_db) for noise_db in (1.0, 2.0, 3.0, 4.0, 6.0, 8.0)),
-    Case(
-        "lapses", "15 % lapses", STANDARD, _rmse_and_coverage(20, 4.0, 0.93), listener="lapses=.15"
-    ),
-    Case(
-        "narrow-notch-test", "the same narrow notch, whole procedure", "narrow-notch",
-        (
-            Goal(
-                f"ears measured {WRONG_DB:g} dB wrong and more, outside the band, no remark",
-                share(lambda each: each.confidently_wrong), high=0.05, percent=True,
-            ),
-        ),
-        PROCEDURE,
-    ),
-    Case(
-        "lapses-test", "15 % lapses, whole procedure", STANDARD,
-        (
-            Goal("said to be inattentive", share(lambda each: each.inattentive), low=0.80,
-                 percent=True),
-        ),
-        PROCEDURE, listener="lapses=.15", tested="both",
-    ),
-    Case(
-        "bursts-test", "two bursts of five missed or pressed answers, whole procedure", STANDARD,
-        (
-            Goal("RMSE of those not refused", rmse_accepted, high=4.0, unit=" dB",
-                 or_refused=True),
-            Goal("their coverage", coverage_accepted, low=0.93, or_refused=True),
-            Goal("refused as unreliable", share(lambda each: each.refused), percent=True),
-        ),
-        PROCEDURE, listener="bursts",
-    ),
-    *(_honest_case(noise_db) for noise_db in (2.0, 4.0)),
-    *(case for noise_db in (2.0, 4.0) for case in _perhaps_cases(noise_db)),
-    Case(
-        "exact", f"against the exact posterior, {EXACT_TONES} answers, contradictions among them",
-        STANDARD,
-        (
-            Goal("mean ratio of SDs", sd_ratio, 0.97, 1.03),
-            Goal("lowest mass in a 95 % band, unless ambiguous", lowest_mass,
-                 low=0.88, or_refused=True),
-            Goal("said to be ambiguous", share(lambda each: each.ambiguous), percent=True),
-            Goal("independent samples, at the fewest", fewest_samples),
-        ),
-        EXACT, listener="lapses=.15",
-    ),
-)  # fmt: skip
-BY_NAME: Final = {case.name: case for case in CASES}
 
 
 def read_off(case: Case, found: Sequence[Found]) -> list[dict[str, Any]]:

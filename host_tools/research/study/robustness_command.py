@@ -6,15 +6,8 @@ from typing import Any
 
 from host_tools.errors import HostError
 from host_tools.research.study.ears import EARS_MAX, checked_table
-from host_tools.research.study.robustness import (
-    BY_NAME,
-    CASES,
-    EARS_USUAL,
-    SEEDS_USUAL,
-    Case,
-    Found,
-    read_off,
-)
+from host_tools.research.study.robustness import EARS_USUAL, SEEDS_USUAL, Case, Found, read_off
+from host_tools.research.study.robustness_cases import BY_NAME, CASES
 from host_tools.research.study.robustness_sessions import ears_of_case, run_unit, units_of
 from host_tools.research.study.work import all_done, one_thread
 

@@ -1,48 +1,97 @@
 """The whole procedure for the robustness table: what a test of a simulated listener says."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
 
 from device.simulator.audiogram import Audiogram
-from device.simulator.hearing import SimulatedTest
-from device.simulator.listener import EARS, SimulatedListener
+from device.simulator.hearing import SimulatedTest, ear_named
+from device.simulator.listener import EARS, Ear, SimulatedListener
 from firmware_py.procedure import words
+from firmware_py.procedure.grades import mean_thresholds
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.results import EarResult, SessionResult
-from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, Settings
+from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, AUTOMATIC, RIGHT, Settings
 from host_tools.research.methods.interface import Array
 from host_tools.research.study.listener import Answering
-from host_tools.research.study.robustness import END, WRONG_DB, Found
+from host_tools.research.study.robustness import END, RESPONSE_TIME_S, WRONG_DB, Found
+from host_tools.research.study.robustness_judged import (
+    Truths,
+    false_statements,
+    inferred_far_off,
+    is_valid,
+)
 
 # How the remark on a listener who does not attend begins, after the ear.
 INATTENTIVE: Final = words.INATTENTIVE.partition(":")[0]
+# And a remark on masking, which is not about the listener.
+OF_MASKING: Final = words.MASKING_UNCERTAIN.partition(": ")[2].partition(" at ")[0]
 
 
-def run_procedure(truth: Audiogram, answering: Answering, seed: int, ears: str) -> Found:
-    """Run a test of one ear or both, which have the same thresholds, and read its result."""
-    listener = SimulatedListener(
-        dict.fromkeys(EARS, truth),
-        response_noise_db=answering.response_noise_db,
-        lapse_rate=answering.lapse_rate,
-        false_alarm_rate=answering.false_alarm_rate,
-        seed=seed,
-        kind=answering.kind,
+@dataclass(frozen=True)
+class Sitting:
+    """Who sits there, and how the test is conducted."""
+
+    truths: Mapping[Ear, Audiogram]
+    answering: Answering
+    seed: int
+    tested: str = RIGHT
+    masking: str = AUTOMATIC
+    response_time_s: float = RESPONSE_TIME_S
+    air_bone_gap_db: Mapping[Ear, float] = field(default_factory=dict)
+
+    @classmethod
+    def of_one_shape(
+        cls, truth: Audiogram, answering: Answering, seed: int, tested: str = RIGHT
+    ) -> "Sitting":
+        """Return that of somebody whose ears are alike."""
+        return cls(dict.fromkeys(EARS, truth), answering, seed, tested)
+
+    def test(self) -> SimulatedTest:
+        """Return a test that has not begun."""
+        listener = SimulatedListener(
+            self.truths,
+            response_noise_db=self.answering.response_noise_db,
+            lapse_rate=self.answering.lapse_rate,
+            false_alarm_rate=self.answering.false_alarm_rate,
+            response_time_s=self.response_time_s,
+            seed=self.seed,
+            kind=self.answering.kind,
+            air_bone_gap_db=self.air_bone_gap_db,
+        )
+        settings = Settings(ears=self.tested, masking=self.masking, seed=self.seed)
+        return SimulatedTest(settings, listener)
+
+
+def run_procedure(sitting: Sitting) -> Found:
+    """Run a test of one ear or both, and read its result."""
+    test = sitting.test()
+    result = test.run()
+    means = mean_thresholds(result.ears, test.test.ears)
+    return replace(
+        found_in(result, sitting.truths),
+        valid=all(map(is_valid, result.ears)),
+        false_statements=tuple(false_statements(result, means, sitting.truths)),
+        inferred_wrong=inferred_far_off(result, sitting.truths),
+        seconds=test.seconds,
     )
-    result = SimulatedTest(Settings(ears=ears, seed=seed), listener).run()
-    return found_in(result, truth)
 
 
-def found_in(result: SessionResult, truth: Audiogram) -> Found:
+def found_in(result: SessionResult, truths: Truths) -> Found:
     """Compare a result with the truth; of two ears the numbers are those of the first."""
-    error_db, covered = errors_and_coverage(result.ears[0], truth)
+    first = result.ears[0]
+    error_db, covered = errors_and_coverage(first, truths[ear_named(first.ear)])
+    remarks = tuple(each for each in result.remarks if OF_MASKING not in each)
     return Found(
         {END: error_db},
         {END: covered},
         refused=any(ear.outcome == Outcome.UNRELIABLE for ear in result.ears),
         inattentive=inattentive(result),
-        remarks=tuple(result.remarks),
-        confidently_wrong=not result.remarks and any(_wrong(ear, truth) for ear in result.ears),
+        remarks=remarks,
+        confidently_wrong=not remarks
+        and any(_wrong(ear, truths[ear_named(ear.ear)]) for ear in result.ears),
     )
 
 

@@ -1,6 +1,7 @@
 """The sessions of the robustness table: their ears, and those of the estimator alone."""
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,12 +35,16 @@ from host_tools.research.study.plan import prior_was_learned_from
 from host_tools.research.study.robustness import (
     ALL_HZ,
     BAND_DB,
-    BY_NAME,
+    DEAD,
     ESTIMATOR,
+    EVERYDAY,
     EXACT,
     EXACT_TONES,
+    FLAT,
     MARKS_AT_TONES,
+    ODD,
     PROCEDURE,
+    RATE,
     REAL,
     STANDARD,
     STEEP,
@@ -47,13 +52,15 @@ from host_tools.research.study.robustness import (
     Case,
     Found,
 )
+from host_tools.research.study.robustness_cases import BY_NAME
 from host_tools.research.study.robustness_exact import run_exact
-from host_tools.research.study.robustness_procedure import run_procedure
+from host_tools.research.study.robustness_procedure import Sitting, run_procedure
 
-RATE: Final = 0.01  # of lapses and of false alarms, if a case says nothing else
 BAND: Final = 0.95
 STANDARD_MOVED_DB: Final = 5.0  # a standard ear is so much better or worse as a whole at most
 STANDARD_JITTER_DB: Final = 2.5  # and each threshold by so much more
+NORMAL_DB_HL: Final = 5.0  # normal hearing, moved in the same way, and jittered by as much
+FLAT_DB_HL: Final = (40.0, 50.0)
 _MOVE_STREAM: Final = 5
 
 
@@ -64,6 +71,7 @@ class Unit:
     case_name: str
     ear: Ear
     seed: int
+    other: Ear | None = None  # the left one, if it is not as the right
 
     @property
     def case(self) -> Case:
@@ -74,24 +82,44 @@ class Unit:
 def ears_of_case(case: Case, count: int, table: Path | None) -> tuple[Ear, ...]:
     """Return the ears of a case, fewer if there are no more; none if they need a table."""
     wanted = count * case.ears_factor
-    if case.ears in ODD_EARS:
-        return odd_ears(case.ears, wanted)
-    if case.ears == STANDARD:
-        return _standard(wanted)
-    assert case.ears in {REAL, STEEP}
-    if table is None:
-        return ()
-    return _real(table, wanted) if case.ears == REAL else _steep(table, wanted)
+    if case.ears in {REAL, STEEP}:
+        if table is None:
+            return ()
+        return _real(table, wanted) if case.ears == REAL else _steep(table, wanted)
+    return _ears_named(case.ears, wanted)
+
+
+def _ears_named(name: str, count: int) -> tuple[Ear, ...]:
+    match name:
+        case _ if name in ODD_EARS:
+            return odd_ears(name, count)
+        case _ if name == ODD:
+            return _odd_in_turn(count)
+        case _ if name == EVERYDAY:
+            return _everyday(count)
+        case _ if name == FLAT:
+            return _flat(count)
+        case _ if name == DEAD:
+            return (Ear(DEAD, DEAD, (1000.0,), (math.inf,)),) * count
+        case _:
+            originals = standard_ears()
+            named = tuple(ear for ear in originals if name in {STANDARD, ear.name})
+            return _standard(count, named)
 
 
 def units_of(case: Case, ears: tuple[Ear, ...], seeds: int) -> Iterator[Unit]:
     """Return the sessions of a case."""
-    return (Unit(case.name, ear, seed) for ear in ears for seed in range(1, seeds + 1))
+    others: tuple[Ear | None, ...] = (None,) * len(ears)
+    if case.other is not None:
+        others = _ears_named(case.other, len(ears))
+    for ear, other in zip(ears, others, strict=True):
+        for seed in range(1, seeds + 1):
+            yield Unit(case.name, ear, seed, other)
 
 
 def answering_of(case: Case) -> Answering:
     """Return how the listeners of a case answer."""
-    return Answering(case.noise_db, RATE, RATE, kind_named(case.listener))
+    return Answering(case.noise_db, RATE, case.false_alarm_rate, kind_named(case.listener))
 
 
 def run_unit(unit: Unit) -> tuple[str, str, int, Found]:
@@ -130,8 +158,17 @@ def run_estimator(unit: Unit) -> Found:
 
 
 def _run_procedure(unit: Unit) -> Found:
-    seed = session_seed(unit.ear.name, unit.seed)
-    return run_procedure(unit.ear.audiogram, answering_of(unit.case), seed, unit.case.tested)
+    case, right = unit.case, unit.ear.audiogram
+    sitting = Sitting(
+        {"right": right, "left": right if unit.other is None else unit.other.audiogram},
+        answering_of(case),
+        session_seed(unit.ear.name, unit.seed),
+        case.tested,
+        case.masking,
+        case.response_time_s,
+        {"right": case.air_bone_gap_db},
+    )
+    return dataclasses.replace(run_procedure(sitting), family=unit.ear.stratum)
 
 
 def _run_exact(unit: Unit) -> Found:
@@ -147,20 +184,51 @@ RUN: Final[dict[str, Callable[[Unit], Found]]] = {
 }
 
 
-def _standard(count: int) -> tuple[Ear, ...]:
-    """Return ears like the standard ones, each of them as often as others."""
-    originals = standard_ears()
-    found = []
-    for number in range(count):
-        ear = originals[number % len(originals)]
-        name = f"{ear.name}:{number // len(originals) + 1}"
-        first, *each = uniforms(name, 1, _MOVE_STREAM, 1 + len(ear.frequencies_hz)).tolist()
-        moved = [
-            threshold + STANDARD_MOVED_DB * (2 * first - 1) + STANDARD_JITTER_DB * (2 * draw - 1)
-            for threshold, draw in zip(ear.thresholds_db_hl, each, strict=True)
-        ]
-        found.append(dataclasses.replace(ear, name=name, thresholds_db_hl=tuple(moved)))
-    return tuple(found)
+def _standard(count: int, originals: tuple[Ear, ...]) -> tuple[Ear, ...]:
+    """Return ears like these, each of them as often as others."""
+    return tuple(
+        _moved(originals[number % len(originals)], number // len(originals) + 1)
+        for number in range(count)
+    )
+
+
+def _moved(original: Ear, number: int, jitter_db: float = STANDARD_JITTER_DB) -> Ear:
+    """Return an ear that is better or worse as a whole, and a little more at each frequency."""
+    name = f"{original.name}:{number}"
+    first, *each = uniforms(name, 1, _MOVE_STREAM, 1 + len(original.frequencies_hz)).tolist()
+    moved = [
+        threshold + STANDARD_MOVED_DB * (2 * first - 1) + jitter_db * (2 * draw - 1)
+        for threshold, draw in zip(original.thresholds_db_hl, each, strict=True)
+    ]
+    return dataclasses.replace(original, name=name, thresholds_db_hl=tuple(moved))
+
+
+def _everyday(count: int) -> tuple[Ear, ...]:
+    """Return ears that hear normally and standard ones, by turns."""
+    standard = _standard(count // 2, standard_ears())
+    frequencies_hz = standard_ears()[0].frequencies_hz
+    normal = Ear("normal", "normal", frequencies_hz, (NORMAL_DB_HL,) * len(frequencies_hz))
+    return tuple(
+        standard[number // 2] if number % 2 else _moved(normal, number // 2 + 1, NORMAL_DB_HL)
+        for number in range(count)
+    )
+
+
+def _odd_in_turn(count: int) -> tuple[Ear, ...]:
+    """Return ears of all odd families, one after the other."""
+    families = [odd_ears(family, -(-count // len(ODD_EARS))) for family in ODD_EARS]
+    return tuple(ear for round_ in zip(*families, strict=True) for ear in round_)[:count]
+
+
+def _flat(count: int) -> tuple[Ear, ...]:
+    """Return ears with one threshold, drawn by number."""
+    low_db_hl, high_db_hl = FLAT_DB_HL
+    names = [f"{FLAT}:{number}" for number in range(1, count + 1)]
+    draws = [float(uniforms(name, 1, _MOVE_STREAM, 1)[0]) for name in names]
+    return tuple(
+        Ear(name, FLAT, (1000.0,), (low_db_hl + draw * (high_db_hl - low_db_hl),))
+        for name, draw in zip(names, draws, strict=True)
+    )
 
 
 def _unlearned(path: Path) -> list[Ear]:

@@ -13,7 +13,6 @@ from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import SimulatedTest
 from device.simulator.kinds import kind_named
 from device.simulator.listener import EARS, SimulatedListener
-from device.simulator.odd_ears import ODD_EARS
 from firmware_py.procedure import events
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Outcome
@@ -22,11 +21,8 @@ from host_tools.main import main
 from host_tools.research.study.listener import Answering
 from host_tools.research.study.robustness import (
     ALL_HZ,
-    BY_NAME,
-    CASES,
     END,
     REAL,
-    STANDARD,
     STEEP,
     Found,
     Goal,
@@ -38,8 +34,9 @@ from host_tools.research.study.robustness import (
     rmse,
     rmse_accepted,
 )
+from host_tools.research.study.robustness_cases import BY_NAME, CASES
 from host_tools.research.study.robustness_exact import exact_posterior
-from host_tools.research.study.robustness_procedure import found_in, run_procedure
+from host_tools.research.study.robustness_procedure import Sitting, found_in, run_procedure
 from host_tools.research.study.robustness_sessions import (
     ears_of_case,
     run_unit,
@@ -105,15 +102,15 @@ class TestEars:
     @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.name))
     def test_every_case_has_ears_of_its_kind_and_more_contain_fewer(self, case: object) -> None:
         named = BY_NAME[case.name]  # type: ignore[attr-defined]
-        assert named.ears in {*ODD_EARS, STANDARD, REAL, STEEP}
         if named.ears in {REAL, STEEP}:
             assert ears_of_case(named, 5, None) == ()
             return
         ears = ears_of_case(named, 15, None)
+        count = 15 * named.ears_factor
 
-        assert len({ear.name for ear in ears}) == 15
-        assert len({ear.thresholds_db_hl for ear in ears}) == 15
-        assert ears_of_case(named, 6, None) == ears[:6]
+        assert len({ear.name for ear in ears}) == len(ears) == count
+        assert len({ear.thresholds_db_hl for ear in ears}) == count
+        assert ears_of_case(named, 6, None) == ears[: 6 * named.ears_factor]
 
     def test_real_ears_are_drawn_from_a_table_and_moved_off_its_steps(self, tmp_path: Path) -> None:
         path = write_table(tmp_path / "ears.csv")
@@ -196,13 +193,13 @@ class TestWholeSessions:
         someone = SimulatedListener(ears, false_alarm_rate=1.0)
         result = SimulatedTest(Settings(ears="right"), someone).run()
 
-        noted = found_in(result, ears["right"])
+        noted = found_in(result, ears)
         assert noted.refused
         assert noted.inattentive
 
     def test_one_without_response_has_no_numbers_but_where_nothing_was_asked(self) -> None:
         result = flat_test(139.0, ears="left").run()
-        noted = found_in(result, Audiogram((1000.0,), (139.0,)))
+        noted = found_in(result, dict.fromkeys(EARS, Audiogram((1000.0,), (139.0,))))
 
         inferred = [t.mark == Outcome.INFERRED for t in result.ears[0].thresholds]
         assert {t.mark for t in result.ears[0].thresholds} <= {"no-response", "inferred"}
@@ -215,7 +212,7 @@ class TestWholeSessions:
     def test_a_number_far_off_that_is_said_to_be_measured_is_confidently_wrong(self) -> None:
         result = replace(flat_test(40.0, ears="left").run(), remarks=())
         assert any(t.mark == Outcome.MEASURED for t in result.ears[0].thresholds)
-        near, far = (Audiogram((1000.0,), (truth,)) for truth in (40.0, 80.0))
+        near, far = (dict.fromkeys(EARS, Audiogram((1000.0,), (truth,))) for truth in (40.0, 80.0))
 
         assert not found_in(result, near).confidently_wrong
         assert found_in(result, far).confidently_wrong
@@ -226,8 +223,8 @@ class TestWholeSessions:
         plain = Answering(2.0, 0.0, 0.0)
         misses_all = Answering(2.0, 0.0, 0.0, kind_named("lapses=.99"))
 
-        heard = run_procedure(truth, plain, 1, "right")
-        missed = run_procedure(truth, misses_all, 1, "right")
+        heard = run_procedure(Sitting.of_one_shape(truth, plain, 1))
+        missed = run_procedure(Sitting.of_one_shape(truth, misses_all, 1))
 
         assert np.abs(heard.error_db[END]).max() < 15.0
         assert np.isnan(missed.error_db[END]).sum() > np.isnan(heard.error_db[END]).sum()

@@ -1,0 +1,175 @@
+"""The rows of the robustness table: which ears, who listens, what is run, and the goals.
+
+Ears and listeners that the prior has not met. Those of whole tests that are judged by how they end
+are in `robustness_endings.py`.
+"""
+
+from typing import Final
+
+from host_tools.research.study.robustness import (
+    BAND_DB,
+    EXACT,
+    EXACT_TONES,
+    MARKS_AT_TONES,
+    PROCEDURE,
+    REAL,
+    STANDARD,
+    STEEP,
+    STEP_DB,
+    WRONG_DB,
+    Case,
+    Goal,
+    SecondButton,
+    at_most_db,
+    coverage,
+    coverage_accepted,
+    coverage_low,
+    fewest_samples,
+    lowest_mass,
+    noise,
+    rmse,
+    rmse_accepted,
+    sd_ratio,
+    share,
+    tones,
+)
+from host_tools.research.study.robustness_endings import ENDING_CASES
+
+
+def _rmse_and_coverage(tones: int, rmse_db: float, covered: float) -> tuple[Goal, ...]:
+    return (
+        at_most_db(rmse(tones), f"RMSE @{tones}", rmse_db),
+        Goal(f"coverage @{tones}", coverage(tones), low=covered),
+    )
+
+
+def _smooth(name: str, what: str, *more: Goal) -> Case:
+    return Case(name, what, name, (*_rmse_and_coverage(20, 5.5, 0.93), *more))
+
+
+def _noise_case(noise_db: float) -> Case:
+    return Case(
+        f"noise-{noise_db:g}",
+        f"response noise of {noise_db:g} dB",
+        STANDARD,
+        (
+            Goal("believed @40", noise, 0.7 * noise_db, 1.3 * noise_db, unit=" dB"),
+            Goal("coverage @40", coverage(40), 0.93, 0.97),
+        ),
+        noise_db=noise_db,
+    )
+
+
+def _honest_case(noise_db: float) -> Case:
+    return Case(
+        f"honest-{noise_db:g}-test",
+        f"an honest, attentive listener with a noise of {noise_db:g} dB, whole procedure",
+        STANDARD,
+        (
+            Goal(
+                "gets a remark of doubt", share(lambda each: bool(each.remarks) or each.refused),
+                high=0.05, percent=True,
+            ),
+        ),
+        PROCEDURE,
+        noise_db=noise_db,
+        tested="both",
+    )  # fmt: skip
+
+
+def _perhaps_case(name: str, what: str, noise_db: float, button: SecondButton | None) -> Case:
+    return Case(
+        f"perhaps-{name}-noise-{noise_db:g}",
+        f"{what}, response noise of {noise_db:g} dB",
+        REAL,
+        (
+            *(Goal(f"coverage @{n}", coverage(n), low=0.93) for n in MARKS_AT_TONES),
+            Goal(f"tones until all bands are within +-{BAND_DB:g} dB", tones),
+        ),
+        noise_db=noise_db,
+        second_button=button,
+    )
+
+
+def _perhaps_cases(noise_db: float) -> tuple[Case, ...]:
+    """Return no second button, one whose width is told, and one whose width is inferred."""
+    buttons: list[tuple[str, str, SecondButton | None]] = [
+        ("without", 'no button for "perhaps"', None)
+    ]
+    for width_db in (3.0, 6.0):
+        what = f'"perhaps" within {width_db:g} dB of the threshold, told'
+        buttons.append((f"{width_db:g}-told", what, SecondButton(width_db, width_db)))
+    for width_db in (0.0, 1.5, 3.0, 6.0, 8.0, 14.0):
+        when = f"within {width_db:g} dB of the threshold" if width_db else "never"
+        buttons.append((f"{width_db:g}", f'"perhaps" {when}, inferred', SecondButton(width_db)))
+    return tuple(_perhaps_case(name, what, noise_db, button) for name, what, button in buttons)
+
+
+_AT_250: Final = Goal("coverage @10 at 250 Hz", coverage_low(10), low=0.90)
+
+CASES: Final[tuple[Case, ...]] = (
+    Case("island", "an island in the hearing", "island", _rmse_and_coverage(40, 3.0, 0.95)),
+    Case(
+        "narrow-notch", "a notch a quarter octave wide at 3 kHz", "narrow-notch",
+        (*_rmse_and_coverage(40, 4.0, 0.95), Goal("coverage @20", coverage(20), low=0.93)),
+    ),
+    _smooth("cookie-bite", "cookie bite"),
+    _smooth("reverse", "reverse slope", _AT_250),
+    _smooth("tent", "tent", _AT_250),
+    Case(
+        "steep", f"real ears with a step of {STEP_DB:g} dB or more", STEEP,
+        (
+            Goal("coverage @10", coverage(10), low=0.93),
+            Goal("coverage @20", coverage(20), low=0.95),
+        ),
+        ears_factor=2,
+    ),
+    *(_noise_case(noise_db) for noise_db in (1.0, 2.0, 3.0, 4.0, 6.0, 8.0)),
+    Case(
+        "lapses", "15 % lapses", STANDARD, _rmse_and_coverage(20, 4.0, 0.93), listener="lapses=.15"
+    ),
+    Case(
+        "narrow-notch-test", "the same narrow notch, whole procedure", "narrow-notch",
+        (
+            Goal(
+                f"ears measured {WRONG_DB:g} dB wrong and more, outside the band, no remark",
+                share(lambda each: each.confidently_wrong), high=0.05, percent=True,
+            ),
+        ),
+        PROCEDURE,
+    ),
+    Case(
+        "lapses-test", "15 % lapses, whole procedure", STANDARD,
+        (
+            Goal("said to be inattentive", share(lambda each: each.inattentive), low=0.80,
+                 percent=True),
+        ),
+        PROCEDURE, listener="lapses=.15", tested="both",
+    ),
+    Case(
+        "bursts-test", "two bursts of five missed or pressed answers, whole procedure", STANDARD,
+        (
+            Goal("RMSE of those not refused", rmse_accepted, high=4.0, unit=" dB",
+                 or_refused=True),
+            Goal("their coverage", coverage_accepted, low=0.93, or_refused=True),
+            Goal("refused as unreliable", share(lambda each: each.refused), percent=True),
+        ),
+        PROCEDURE, listener="bursts",
+    ),
+    *(_honest_case(noise_db) for noise_db in (2.0, 4.0)),
+    *(case for noise_db in (2.0, 4.0) for case in _perhaps_cases(noise_db)),
+    Case(
+        "exact", f"against the exact posterior, {EXACT_TONES} answers, contradictions among them",
+        STANDARD,
+        (
+            Goal("mean ratio of SDs", sd_ratio, 0.97, 1.03),
+            Goal("lowest mass in a 95 % band, unless ambiguous", lowest_mass,
+                 low=0.88, or_refused=True),
+            Goal("said to be ambiguous", share(lambda each: each.ambiguous), percent=True),
+            Goal("independent samples, at the fewest", fewest_samples),
+        ),
+        EXACT, listener="lapses=.15",
+    ),
+    *ENDING_CASES,
+)  # fmt: skip
+BY_NAME: Final = {case.name: case for case in CASES}

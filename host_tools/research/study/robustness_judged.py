@@ -1,0 +1,129 @@
+"""What a hearing test says of an ear, against the truth: which of its statements are false.
+
+A result that is doubtful, or of an ear that could not be tested, says nothing that could be.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from device.simulator.audiogram import Audiogram
+from device.simulator.hearing import ear_named
+from device.simulator.listener import Ear
+from firmware_py.procedure.grades import GRADES_DB_HL, MeanThreshold, MeanThresholds
+from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
+from firmware_py.procedure.pta4 import PTA4_FREQUENCIES_HZ
+from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
+
+FAR_DB: Final = 10.0  # a threshold so far off and outside its 95 % band is false
+SAYS_NOTHING_DB: Final = 20.0  # a measured one whose band reaches so far to either side
+LIMIT_DB: Final = 5.0  # a truth so far from a limit is not beyond it
+GRADE_SHARE_MIN: Final = 0.05  # what the true grade should be given at least
+
+Truths = Mapping[Ear, Audiogram]
+
+
+def is_valid(ear: EarResult) -> bool:
+    """Tell whether an ear's result is offered without a doubt."""
+    return ear.verdict == Verdict.VALID and ear.outcome != Outcome.UNRELIABLE
+
+
+def false_statements(result: SessionResult, means: MeanThresholds, truths: Truths) -> Iterator[str]:
+    """Say what is false in a result.
+
+    Where the ears differ, a threshold that the other ear may have heard is a bound, and so is a
+    grade that rests on one: they are false only if the truth is on the other side.
+
+    Parameters
+    ----------
+    result : SessionResult
+    means : MeanThresholds
+        Of the same session.
+    truths : mapping of Ear to Audiogram
+        By ear, whether it was tested or not.
+    """
+    bounds = len(set(truths.values())) > 1
+    for ear in filter(is_valid, result.ears):
+        truth = truths[ear_named(ear.ear)]
+        for each in ear.thresholds:
+            if what := _false_threshold(each, truth.threshold_db_hl(each.frequency_hz), bounds):
+                yield f"{ear.ear} {each.frequency_hz} Hz: {what}"
+        yield from _false_grade(ear, means.ears[ear.ear], truth, bounds)
+    if len(result.ears) > 1 and all(map(is_valid, result.ears)) and means.better_ear is not None:
+        true_db_hl = min(map(_pta4_db_hl, truths.values()))
+        bound = bounds and any(map(_rests_on_a_bound, result.ears))
+        if what := _misgraded(means.better_ear.grades, true_db_hl, bound):
+            yield f"better ear: {what}"
+
+
+def far_off(found: ThresholdResult, true_db_hl: float) -> bool:
+    """Tell whether a number is far from the truth, and its band does not reach there."""
+    if found.threshold_db_hl is None or found.low_db_hl is None or found.high_db_hl is None:
+        return False
+    near = abs(found.threshold_db_hl - true_db_hl) <= FAR_DB
+    return not near and not found.low_db_hl <= true_db_hl <= found.high_db_hl
+
+
+def inferred_far_off(result: SessionResult, truths: Truths) -> bool:
+    """Tell whether a supposition is far from the truth, and its band does not reach there."""
+    return any(
+        each.mark == Outcome.INFERRED
+        and far_off(each, truths[ear_named(ear.ear)].threshold_db_hl(each.frequency_hz))
+        for ear in filter(is_valid, result.ears)
+        for each in ear.thresholds
+    )
+
+
+def _false_threshold(found: ThresholdResult, true_db_hl: float, bounds: bool) -> str:
+    said, limit_db_hl = found.threshold_db_hl, found.limit_db_hl
+    match found.mark:
+        case Outcome.MEASURED:
+            assert said is not None
+            is_bound = bounds and found.masking == MaskingMark.UNCERTAIN
+            if far_off(found, true_db_hl) and not (is_bound and true_db_hl > said):
+                return f"measured {said:.0f} dB HL, true {true_db_hl:.0f}"
+            if found.is_wider_than(SAYS_NOTHING_DB):
+                return f"measured to +-{found.half_width_db:.0f} dB"
+        case Outcome.NO_RESPONSE:
+            assert limit_db_hl is not None
+            if true_db_hl < limit_db_hl - LIMIT_DB:
+                return f"no response at {limit_db_hl:.0f} dB HL, true {true_db_hl:.0f}"
+        case Outcome.HEARS_ALL:
+            assert limit_db_hl is not None
+            if true_db_hl > limit_db_hl + LIMIT_DB:
+                return f"heard at {limit_db_hl:.0f} dB HL, true {true_db_hl:.0f}"
+        case _:
+            pass
+    return ""
+
+
+def _false_grade(
+    ear: EarResult, mean: MeanThreshold | None, truth: Audiogram, bounds: bool
+) -> Iterator[str]:
+    if mean is None:
+        return
+    bound = bounds and _rests_on_a_bound(ear)
+    if what := _misgraded(mean.grades, _pta4_db_hl(truth), bound):
+        yield f"{ear.ear}: {what}"
+
+
+def _misgraded(grades: Mapping[str, float], true_db_hl: float, bound: bool) -> str:
+    """Return what is wrong with the grades; a bound may be of any grade up to the true one."""
+    # They rise, so the last of those that begin below is the true one.
+    upto = [grade for grade, from_db_hl in GRADES_DB_HL.items() if from_db_hl <= true_db_hl]
+    true = upto[-1]
+    allowed = upto if bound else [true]
+    given = sum(grades[grade] for grade in allowed)
+    return f"grade {true} given {given:.3f}" if given < GRADE_SHARE_MIN else ""
+
+
+def _rests_on_a_bound(ear: EarResult) -> bool:
+    return any(
+        each.masking == MaskingMark.UNCERTAIN
+        for each in ear.thresholds
+        if each.frequency_hz in PTA4_FREQUENCIES_HZ
+    )
+
+
+def _pta4_db_hl(truth: Audiogram) -> float:
+    return math.fsum(map(truth.threshold_db_hl, PTA4_FREQUENCIES_HZ)) / len(PTA4_FREQUENCIES_HZ)
