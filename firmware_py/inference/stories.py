@@ -163,8 +163,8 @@ def log_of_time(log_time: float, times: Vector) -> float:
 
 @entry
 def follow_stories(
-    tone: int, pressed: int, buttons: float, log_time: float, log_evidence: float, counts: Vector, times: Vector,
-    kept: Matrix,
+    tone: int, pressed: int, buttons: float, log_time: float, log_evidence: float, counts: Vector,
+    times: Vector, kept: Matrix,
 ) -> int:  # fmt: skip
     """S_n of every story, from S_(n-1): take in one piece.
 

@@ -133,7 +133,8 @@ class CrossHearing:
         if any(each.cover.noise_db_hl is not None for each in near):
             noise = self.cover(ear, tone).noise_db_hl
             return Verdict(MaskingMark.MASKED, "", self._gap(estimate, other, noise))
-        if not any(each.heard is not False for each in near):
+        beyond = estimate.side in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE)
+        if beyond and not any(each.heard is not False for each in near):
             return Verdict(MaskingMark.NOT_MASKED)  # neither ear heard anything
         return Verdict(MaskingMark.UNCERTAIN, words.NOT_MASKED_NEARBY)
 

@@ -91,7 +91,8 @@ class EarTest:
     @property
     def found(self) -> bool:
         """Return whether its thresholds have been found: at most the confirmation is to come."""
-        return self.phase in (None, Purpose.CONFIRM)
+        asks_who_hears = self.phase == Purpose.CHECK and self.listening.story is None
+        return self.phase in (None, Purpose.CONFIRM) or asks_who_hears
 
     @property
     def begun(self) -> bool:
@@ -228,8 +229,10 @@ class EarTest:
 
     @property
     def heard_nothing(self) -> bool:
-        """Return whether tones were played, and none was ever answered."""
-        return self.tally.tones > 0 and self.tally.answered == 0
+        """Return whether no tone was ever answered, or by accident only."""
+        return self.outcome == Outcome.NO_RESPONSE or (
+            self.tally.tones > 0 and self.tally.answered == 0
+        )
 
     def end_check(self, passed: bool = False) -> None:
         """Go on after a check: forget what its story explains away, and ask it again.

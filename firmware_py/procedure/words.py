@@ -26,9 +26,7 @@ INATTENTIVE: Final = "inattentive listener: {signs}"
 FELL_SILENT: Final = (
     "none of {count} tones was answered{since}: check earphones, button and listener"
 )
-PRESSES_ANYWAY: Final = (
-    "the button is pressed whatever is played{since}: explain the task again"
-)
+PRESSES_ANYWAY: Final = "the button is pressed whatever is played{since}: explain the task again"
 PRESSES_UNRELATED: Final = "presses have nothing to do with the tones: explain the task again"
 SINCE: Final = ", since tone {began}"  # of what did not begin at once
 BROKEN_OFF: Final = "{ear} ear: broken off {checks} times: {why}"

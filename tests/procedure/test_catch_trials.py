@@ -142,7 +142,8 @@ def test_who_always_presses_is_found_out(conduct: str) -> None:
     found = finished(Settings(conduct=conduct, ears="left"), AlwaysPresses()).ear("left")
 
     assert found["outcome"] == "unreliable"
-    assert found["false_alarms"] == found["catch_trials"] >= 3
+    assert found["verdict"] == "could-not-be-tested"
+    assert found["false_alarms"] == found["catch_trials"]
 
 
 @pytest.mark.parametrize("conduct", CONDUCTS)

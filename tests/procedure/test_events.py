@@ -29,6 +29,7 @@ EVENT_RECORDS: list[tuple[events.Event, dict[str, Any]]] = [
     (events.BoardTime(5), {"what": "board-time", "at_us": 5}),
     (events.Paused(), {"what": "paused"}),
     (events.Continued(), {"what": "continued"}),
+    (events.EquipmentHeard("other-ear"), {"what": "equipment-heard", "by": "other-ear"}),
     (events.Aborted('a "word", é'), {"what": "aborted", "why": 'a "word", é'}),
     (events.BoardLost(""), {"what": "board-lost", "why": ""}),
     (events.BoardDisbelieved("x"), {"what": "board-disbelieved", "why": "x"}),
@@ -75,8 +76,9 @@ any_event: st.SearchStrategy[events.Event] = st.one_of(
     [
         st.builds(kind, **{n: numbers for n, t in get_type_hints(kind).items() if t is int})
         for kind in events.Event.KINDS.values()
-        if kind not in BUTTONS
+        if kind not in (*BUTTONS, events.EquipmentHeard)
     ]
+    + [st.builds(events.EquipmentHeard, st.sampled_from(events.HEARERS))]
     + [st.builds(kind, numbers, st.sampled_from([1, 2])) for kind in BUTTONS]
 )
 

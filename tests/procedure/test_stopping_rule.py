@@ -212,9 +212,7 @@ def test_an_ear_that_cannot_be_measured_ends_as_such_and_not_as_a_number(
     numbers = {outcome: False, Outcome.INCOMPLETE: False, Outcome.INFERRED: True}
     assert numbers_of_marks(found).items() <= numbers.items()
     assert found["retest_difference_db"] is None
-    assert found["false_alarms"] == (
-        found["catch_trials"] if outcome == Outcome.UNRELIABLE else 0
-    )
+    assert found["false_alarms"] == (found["catch_trials"] if outcome == Outcome.UNRELIABLE else 0)
     if outcome == Outcome.NO_RESPONSE:
         assert max(play.level_db_hl for play in driver.plays) == limit
     if outcome == Outcome.HEARS_ALL:
