@@ -247,7 +247,10 @@ def _point_db_hl(mean_db_hl: float, found: ThresholdResult) -> float:
     reading = read(found)
     if reading.kind in (Kind.ABOVE, Kind.AT_MOST) and reading.level_db_hl is not None:
         return reading.level_db_hl
-    return mean_db_hl if found.limit_db_hl is None else min(mean_db_hl, found.limit_db_hl)
+    highest_db_hl = mean_db_hl if found.limit_db_hl is None else found.limit_db_hl
+    # Where nothing was asked beside what is heard at the floor, the posterior of an ear that hears
+    # everything may have a mean that no rule takes. From there on there is no gain in any case.
+    return max(min(mean_db_hl, highest_db_hl), THRESHOLD_LIMITS_DB_HL[0])
 
 
 def _highest_db_hl(thresholds: Iterable[ThresholdResult]) -> float:

@@ -13,6 +13,9 @@ from matplotlib.text import Text
 from device.hearing_aid.fit import Fit
 from device.hearing_aid.fit_file import read_fit
 from device.hearing_aid.rules import insertion_gain
+from device.simulator.audiogram import Audiogram
+from device.simulator.listener import EARS, SimulatedListener
+from device.simulator.world import World
 from firmware_py.procedure.tuning.space import DIMENSIONS
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.prescribe.ears import (
@@ -405,3 +408,15 @@ def test_a_prescription_is_filed_under_the_header_of_its_test(language: str) -> 
         for k in range(len(ear.frequencies_hz)):
             assert gain_words(ear, k) in pdf.text
     assert pdf.pages == 1
+
+
+def test_an_ear_that_hears_everything_needs_no_gain(tmp_path: Path) -> None:
+    """What is inferred between frequencies heard at the floor lies below what a rule takes."""
+    keen = Audiogram((125.0, 8000.0), (-99.0, -99.0))
+    listener = SimulatedListener(dict.fromkeys(EARS, keen), seed=1)
+    session = read_session(World(tmp_path, listener).live({"ears": "left"}))
+    inferred = [t for t in session.result.ears[0].thresholds if t.mark == "inferred"]
+    assert min(cast(float, t.threshold_db_hl) for t in inferred) < -30.0
+    ear = prescribe_ear(session, "left", "nal-r")
+    assert [*ear.gain_db] == [0.0] * len(ear.frequencies_hz)
+    assert float(ear.threshold_db_hl.min()) == -30.0
