@@ -37,9 +37,13 @@ class Outcome(_Word):
 
 
 class Verdict(_Word):
-    """Whether there was a test at all: somebody listened, and the tones reached this ear."""
+    """Whether there was a test at all: somebody listened, and the tones reached this ear.
+
+    The best first.
+    """
 
     VALID = "valid"
+    NOT_JUDGED = "not-judged"  # recorded by a version that did not ask
     DOUBTFUL = "doubtful"
     NOT_TESTED = "could-not-be-tested"
 

@@ -180,6 +180,10 @@ class EarResult:
     reasons: Annotated[Sequence[str], several(text, 0, REASONS_MAX)] = ()
 
 
+# Records from before there were verdicts: nobody asked whether there was a test.
+_NOT_JUDGED: Final = {"verdict": Verdict.NOT_JUDGED, "reasons": ()}
+
+
 @dataclass(frozen=True)
 class SessionResult:
     """What a session found."""
@@ -187,7 +191,9 @@ class SessionResult:
     # "": the session is not over, and this is the result so far
     outcome: Annotated[str, one_of(*SessionOutcome, "")]
     # those that are tested, in the order of the test
-    ears: Annotated[Sequence[EarResult], several(object_of(EarResult), 1, 2, key="ear")]
+    ears: Annotated[
+        Sequence[EarResult], several(object_of(EarResult, _NOT_JUDGED), 1, 2, key="ear")
+    ]
     presentations: Annotated[int, count]  # with a tone or without one
     stray_presses: Annotated[int, count]  # presses without a tone
     # None: nothing was answered

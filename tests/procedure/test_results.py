@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.outcomes import Outcome, Verdict
 from firmware_py.procedure.record_checks import ResultError
 from firmware_py.procedure.results import SessionResult, ThresholdResult
 from firmware_py.procedure.settings import Settings
@@ -106,3 +106,33 @@ def test_a_confirmed_threshold_is_the_same_after_its_record() -> None:
 def test_a_confirmed_threshold_that_cannot_be_is_refused(confirmed: list[Any], place: str) -> None:
     with pytest.raises(ResultError, match=rf"^result\.ears\[0\]\.confirmed{place}"):
         SessionResult.from_record(_with_confirmed(*confirmed), so_far=True)
+
+
+def _lacking(*names: str) -> dict[str, Any]:
+    record = HearingTest(Settings()).result().to_record()
+    for ear in record["ears"]:
+        for name in names:
+            del ear[name]
+    return record
+
+
+def test_a_record_from_before_there_were_verdicts_is_not_judged() -> None:
+    result = SessionResult.from_record(_lacking("verdict", "reasons"), so_far=True)
+    assert {ear.verdict for ear in result.ears} == {Verdict.NOT_JUDGED}
+    assert result.verdict == Verdict.NOT_JUDGED
+    assert SessionResult.from_record(result.to_record(), so_far=True) == result
+
+
+@pytest.mark.parametrize("names", [("verdict",), ("reasons",), ("verdict", "reasons", "tones")])
+def test_a_record_that_lacks_anything_else_is_refused(names: tuple[str, ...]) -> None:
+    place = r"^result\.ears\[0\] is .*; allowed is an object of ear, "
+    with pytest.raises(ResultError, match=place):
+        SessionResult.from_record(_lacking(*names), so_far=True)
+
+
+def test_a_verdict_that_there_is_none_of_is_refused() -> None:
+    record = HearingTest(Settings()).result().to_record()
+    record["ears"][0]["verdict"] = "good"
+    place = r"^result\.ears\[0\]\.verdict is 'good'; allowed are valid, not-judged, doubtful, "
+    with pytest.raises(ResultError, match=place):
+        SessionResult.from_record(record, so_far=True)
