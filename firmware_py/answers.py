@@ -8,6 +8,7 @@ from typing import Any
 from firmware_py.archive import DAMAGED, Entry, glance
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console.audiogram import draw_audiogram, legend
+from firmware_py.console.verdicts import verdict_lines, verdict_word
 from firmware_py.console.words import figure, readable
 from firmware_py.journal import Disk
 from firmware_py.platform.data_directory import session_number
@@ -16,6 +17,7 @@ from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.presenter import FINISHED
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, HUGHSON_WESTLAKE, OFF
+from firmware_py.procedure.statements import has_thresholds
 
 
 def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce) -> str:
@@ -53,9 +55,10 @@ def session_words(journal: Path, disk: Disk) -> str:
 
 
 def threshold_words(ears: Sequence[EarResult], calibration: CalibrationInForce) -> str:
-    """Return frequency, level, SD and marks of every threshold of these ears."""
+    """Return frequency, level, SD and marks of every threshold of these ears, and the verdicts."""
     words = [f"{ear.ear}=" + ";".join(map(_figures, ear.thresholds)) for ear in ears]
-    return " ".join([*words, f"calibration={calibration.state}"])
+    verdicts = ";".join(f"{ear.ear},{ear.verdict}" for ear in ears)
+    return " ".join([*words, f"verdict={verdicts}", f"calibration={calibration.state}"])
 
 
 def _figures(found: ThresholdResult) -> str:
@@ -66,12 +69,14 @@ def _figures(found: ThresholdResult) -> str:
 
 
 def audiogram_lines(result: SessionResult, calibration: CalibrationInForce) -> list[str]:
-    """Return the audiogram in characters, and what came of each ear."""
-    found = {ear.ear: ear.thresholds for ear in result.ears}
+    """Return the verdict, the audiogram in characters, and what came of each ear."""
+    found = {ear.ear: ear.thresholds for ear in result.ears if has_thresholds(ear)}
     courses = [readable(_course(ear)) for ear in result.ears]
     courses += [_confirmed(ear) for ear in result.ears if ear.confirmed]
     remarks = [f"remark: {readable(remark)}" for remark in result.remarks]
-    return [*draw_audiogram(found), legend(found), *courses, *remarks, calibration.headline]
+    drawn = [*draw_audiogram(found), legend(found)] if found else []
+    verdicts = verdict_lines(result.ears)
+    return [*verdicts, *drawn, *courses, *remarks, calibration.headline]
 
 
 def _course(ear: EarResult) -> str:
@@ -80,7 +85,11 @@ def _course(ear: EarResult) -> str:
     heard = f"{ear.tones} tones, {ear.tones_heard} heard{unsure}"
     heard += f", {ear.tones_masked} with noise in the other ear" if ear.tones_masked else ""
     why = f"; {ear.why}" if ear.why else ""
-    return f"{ear.ear} ear: {ear.outcome}, {heard}{why}"
+    return f"{ear.ear} ear: {_outcome(ear)}, {heard}{why}"
+
+
+def _outcome(ear: EarResult) -> str:
+    return ear.outcome if has_thresholds(ear) else verdict_word(ear.verdict)
 
 
 def _confirmed(ear: EarResult) -> str:

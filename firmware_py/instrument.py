@@ -38,6 +38,7 @@ from firmware_py.procedure.person import Person, Sex, composed
 from firmware_py.procedure.presenter import PAUSED
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import LEFT, RIGHT, SettingError, Settings
+from firmware_py.procedure.statements import as_told
 from firmware_py.runner import Runner
 from firmware_py.self_check import ButtonWatch, Part, answer, clock_part, disk_part
 
@@ -225,7 +226,8 @@ class Instrument:
     def result(self, number: int | None) -> str:
         """Return the result as JSON: of the last test, so far or final, or of a session."""
         result, calibration = self._result(number)
-        return json.dumps({**result.to_record(), "calibration": calibration.state})
+        told = {"verdict": result.verdict, **result.to_record(), "calibration": calibration.state}
+        return json.dumps(told)
 
     def means(self) -> str:
         """Return the mean thresholds of the last test as JSON, so far or final."""
@@ -253,10 +255,10 @@ class Instrument:
         return self._runner.last_test
 
     def _result(self, number: int | None) -> tuple[SessionResult, CalibrationInForce]:
-        """Return the result of the last test, or that of a session as it was recorded."""
+        """Return the result of the last test, or that of a recorded session, as it may be told."""
         runner = self._runner
         if number is None:
-            return self._last_test().result(), runner.last_calibration
+            return as_told(self._last_test().result()), runner.last_calibration
         if runner.session is not None and runner.session.number == number:
             words = f"session {number} is under way: without a number its result so far is told"
             raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
@@ -271,7 +273,7 @@ class Instrument:
         if found.header.session != number:
             words = f"{journal.name}: its header is that of session {found.header.session}"
             raise ConsoleError(grammar.JOURNAL_DAMAGED, words)
-        return found.result, found.header.calibration
+        return as_told(found.result), found.header.calibration
 
     def _journals(self) -> list[Path]:
         with _refusing():

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_py.calibration.in_force import CALIBRATED
 from firmware_py.console.audiogram import draw_audiogram, legend
-from firmware_py.procedure.results import ThresholdResult
+from firmware_py.console.verdicts import verdict_lines
+from firmware_py.procedure.results import EarResult, ThresholdResult
 from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.statements import may_conclude
 
 if TYPE_CHECKING:  # `gp-pta --help` can do without it
     from rich.text import Text
@@ -26,6 +28,14 @@ Ears = Mapping[str, Sequence[ThresholdResult]]
 def calibration_style(headline: str) -> str:
     """Return the style of a line about the calibration: green only if it is calibrated."""
     return "green" if headline.startswith(CALIBRATED) else WARNING_STYLE
+
+
+def verdicts_in_colours(ears: Sequence[EarResult]) -> "Text":
+    """Return the lines that say whether there was a test: green only if all of it is valid."""
+    from rich.text import Text
+
+    style = "green" if all(map(may_conclude, ears)) else WARNING_STYLE
+    return Text("\n".join(verdict_lines(ears)), style)
 
 
 def audiogram_in_colours(ears: Ears, truth: Sequence[tuple[float, float]] = ()) -> "list[Text]":

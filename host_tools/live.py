@@ -18,11 +18,13 @@ from firmware_py.procedure.person import Person
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import SettingError, Settings
+from firmware_py.procedure.statements import has_thresholds
 from host_tools.colours import (
     EAR_STYLES,
     audiogram_in_colours,
     calibration_style,
     legend_in_colours,
+    verdicts_in_colours,
 )
 from host_tools.commands.replay import command as replay
 from host_tools.errors import HostError
@@ -287,7 +289,7 @@ def _answer_line(tone: Mapping[str, str], answer: Mapping[str, str]) -> str:
 
 
 def told_result(answer: str) -> SessionResult:
-    """Take the answer to SESS:RES?, in which the state of the calibration stands as well.
+    """Take the answer to SESS:RES?, in which verdict and state of the calibration stand as well.
 
     Raises
     ------
@@ -296,7 +298,7 @@ def told_result(answer: str) -> SessionResult:
     """
     try:
         told = json.loads(answer)
-        del told["calibration"]
+        del told["verdict"], told["calibration"]
         return SessionResult.from_record(told, so_far=True)
     except (KeyError, TypeError, ValueError) as error:
         raise HostError(f"the firmware's answer to SESS:RES? is not understood: {error}") from None
@@ -308,8 +310,10 @@ def show_result(
     """Draw what was found, ear beside ear where there is room, and the truth if it is known."""
     from rich.text import Text
 
-    panels = [_panel(ear, truth[ear.ear] if truth else None) for ear in result.ears]
+    shown = [ear for ear in result.ears if has_thresholds(ear)]
+    panels = [_panel(ear, truth[ear.ear] if truth else None) for ear in shown]
     screen.print()
+    screen.print(verdicts_in_colours(result.ears))
     if len(panels) == 2 and screen.width >= TERMINAL_COLUMNS_BESIDE:
         height = max(len(panel) for panel in panels)
         left, right = ([*panel, *[Text()] * (height - len(panel))] for panel in panels)
@@ -318,9 +322,10 @@ def show_result(
     else:
         for line in (line for panel in panels for line in panel):
             screen.print(line)
-    found = {ear.ear: ear.thresholds for ear in result.ears}
-    screen.print(legend_in_colours(found, screen.width))
-    if truth is not None:
+    if shown:
+        found = {ear.ear: ear.thresholds for ear in shown}
+        screen.print(legend_in_colours(found, screen.width))
+    if shown and truth is not None:
         screen.print(TRUTH_WORDS)
     for remark in result.remarks:
         show(screen, f"remark: {readable(remark)}", "yellow")

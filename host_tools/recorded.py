@@ -32,6 +32,7 @@ from firmware_py.procedure.person import Person
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.statements import as_told
 from firmware_py.procedure.tells import AnswerTold, CatchTold, ToneTold
 from firmware_py.session import HearingReplay, ReplayError, replay
 from firmware_py.session_record import SessionHeader
@@ -126,8 +127,8 @@ class RecordedSession:
 
     @property
     def result(self) -> SessionResult:
-        """Return the result as recorded, or so far as it goes; its outcome is then ""."""
-        return self.state.result or self.test.result()
+        """Return the recorded result as it may be told, or that so far; its outcome is then ""."""
+        return as_told(self.state.result or self.test.result())
 
     def trials_of(self, ear: str) -> list[Trial]:
         """Return the trials of an ear."""

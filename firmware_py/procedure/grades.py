@@ -22,6 +22,7 @@ from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.pta4 import PTA4_FREQUENCIES_HZ, pta4_of
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult
+from firmware_py.procedure.statements import may_conclude
 
 # Each from this mean threshold on, dB HL.
 GRADES_DB_HL: Final = {
@@ -169,7 +170,10 @@ def outside_hz(estimator: ThresholdEstimator) -> list[float]:
 
 def _spread(found: EarResult, estimator: ThresholdEstimator) -> Spread | None:
     unknown = (
-        found.outcome == Outcome.UNRELIABLE or estimator.trial_count == 0 or outside_hz(estimator)
+        not may_conclude(found)
+        or found.outcome == Outcome.UNRELIABLE
+        or estimator.trial_count == 0
+        or outside_hz(estimator)
     )
     return None if unknown else pta4_posterior(estimator)
 
@@ -178,7 +182,7 @@ def _mean_threshold(found: EarResult, spread: Spread) -> MeanThreshold:
     four = {
         t.frequency_hz: read(t) for t in found.thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ
     }
-    average = pta4_of(found.thresholds)
+    average = pta4_of(found)
     return MeanThreshold(
         spread.mean_db_hl,
         *spread.band_db_hl(),

@@ -34,12 +34,14 @@ class Outcome(_Word):
     UNRELIABLE = "unreliable"  # answers without tones
     INCOMPLETE = "incomplete"  # of a frequency: beyond the limit perhaps, but not for sure
     INFERRED = "inferred"  # of a frequency only: not asked there, but a number from its neighbours
+    # of what is told only, never found: there was no test, so nothing is said (`statements`)
+    NOT_TESTED = "could-not-be-tested"
 
 
 class Verdict(_Word):
     """Whether there was a test at all: somebody listened, and the tones reached this ear.
 
-    The best first.
+    The best first. `statements` says what may be told by each.
     """
 
     VALID = "valid"

@@ -1,11 +1,11 @@
 """The four-frequency average by which hearing losses are sorted (WHO)."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from firmware_py.procedure.reading import Kind, Reading, read
-from firmware_py.procedure.results import ThresholdResult
+from firmware_py.procedure.results import EarResult
+from firmware_py.procedure.statements import may_conclude
 
 PTA4_FREQUENCIES_HZ: Final = (500.0, 1000.0, 2000.0, 4000.0)
 
@@ -20,13 +20,17 @@ class Pta4:
     inferred_hz: tuple[int, ...] = ()  # of the four, those that were not asked
 
 
-def pta4_of(thresholds: Iterable[ThresholdResult]) -> Pta4 | None:
-    """Return the average of an ear's thresholds; None: it is not known.
+def pta4_of(ear: EarResult) -> Pta4 | None:
+    """Return the average of an ear's thresholds; None: it is not known, or may not be said.
 
     A threshold that surely lies beyond a limit counts as that limit, and one that is inferred as
     the inferred number.
     """
-    four = {t.frequency_hz: read(t) for t in thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ}
+    if not may_conclude(ear):
+        return None
+    four = {
+        t.frequency_hz: read(t) for t in ear.thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ
+    }
     levels_db_hl = [_level_db_hl(reading) for reading in four.values()]
     known_db_hl = [level_db_hl for level_db_hl in levels_db_hl if level_db_hl is not None]
     if len(known_db_hl) < len(PTA4_FREQUENCIES_HZ):

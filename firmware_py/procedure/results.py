@@ -152,7 +152,7 @@ class EarResult:
     confirmed : sequence of ConfirmedThreshold
         What was measured again by the classical rule; its tones are in none of the counts above.
     verdict : Verdict
-        Whether this was a test: only of a valid one is anything said beyond thresholds and bands.
+        Whether this was a test. `statements` says what may be told by it.
     reasons : sequence of str
         Why it is no valid one, a sentence each.
     """

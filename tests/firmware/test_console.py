@@ -36,6 +36,7 @@ from tests.budget import examples
 from tests.firmware.device import Device, told_by
 from tests.firmware.world import a_listener, lines_of_session, result_of, run_session
 from tests.host.journals import NONSENSE, write_nonsense
+from tests.host.judged import AWAY, DIFFERENT, NOBODY, SILENT, write_judged
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
@@ -341,16 +342,55 @@ def test_earlier_sessions_are_listed_and_looked_at_by_number(
 
     assert sessions == f"12,complete,{then},left,-;1,complete,{then},both,-"
     assert one == f"12,complete,{then},left,-"
-    assert json.loads(result) == {**result_of(two_ears), "calibration": "UNCALIBRATED"}
+    beside = {"verdict": "valid", "calibration": "UNCALIBRATED"}
+    assert json.loads(result) == {**result_of(two_ears), **beside}
     assert json.loads(last)["ears"] == result_of(one_ear)["ears"]
     assert {word.split("=")[0] for word in thresholds.split()} == {
         "left",
         "right",
+        "verdict",
         "calibration",
     }
-    assert picture[-1] == "OK"
+    assert (picture[0], picture[-1]) == ("verdict: valid", "OK")
     assert any(line.startswith("right ear: measured") for line in picture)
     assert "UNCALIBRATED" in picture[-2]
+
+
+def test_the_verdict_stands_above_a_result_and_no_level_beside_could_not_be_tested(
+    tmp_path: Path,
+) -> None:
+    write_judged(tmp_path / "session-000001.journal", DIFFERENT)
+    thresholds, result, *picture = told_by(
+        Device(tmp_path), "THR? ,1", "SESS:RES? 1", "AUD 1"
+    )  # fmt: skip
+    right, left = picture[:2]
+    assert right == f"verdict, right ear: DOUBTFUL: {AWAY}"
+    assert left == f"verdict, left ear: COULD NOT BE TESTED: {SILENT}; {AWAY}"
+    assert any(line.startswith("left ear: could not be tested, ") for line in picture)
+    assert not any("X left" in line or "no-response" in line for line in picture)
+    told = dict(word.split("=") for word in thresholds.split())
+    assert told["verdict"] == "right,doubtful;left,could-not-be-tested"
+    assert {each.split(",", 1)[1] for each in told["left"].split(";")} == {
+        "-,-,could-not-be-tested"
+    }
+    assert re.search(r"1000,\d+\.\d,", told["right"])
+    assert json.loads(result)["verdict"] == "could-not-be-tested"
+    ears = {ear["ear"]: ear for ear in json.loads(result)["ears"]}
+    assert (ears["left"]["reasons"], ears["right"]["reasons"]) == ([SILENT, AWAY], [AWAY])
+    assert {t["threshold_db_hl"] for t in ears["left"]["thresholds"]} == {None}
+
+
+def test_nobody_is_drawn_who_could_not_be_tested(tmp_path: Path) -> None:
+    write_judged(tmp_path / "session-000001.journal", NOBODY)
+    head, *others = told_by(Device(tmp_path), "AUD 1")
+    assert head == f"verdict: COULD NOT BE TESTED: {SILENT}"
+    assert [line.split(":")[0] for line in others[:2]] == ["right ear", "left ear"]
+
+
+def test_an_older_session_is_told_as_not_judged(tmp_path: Path) -> None:
+    write_judged(tmp_path / "session-000001.journal", None)
+    head, *_ = told_by(Device(tmp_path), "AUD 1")
+    assert head == "verdict: NOT JUDGED"
 
 
 @pytest.mark.parametrize("name", NONSENSE)

@@ -298,7 +298,7 @@ def test_averages_and_asymmetries_rest_on_what_was_asked(people: Sequence[Person
         unasked = {(ear, found.frequency_hz) for ear, found in person.unasked()}
         by_ear = person.session.result.by_ear
         for ear in by_ear.values():
-            average = pta4_of(ear.thresholds)
+            average = pta4_of(ear)
             missing = {f for name, f in unasked if name == ear.ear and f in PTA4_FREQUENCIES_HZ}
             assert average is None or missing <= {*average.inferred_hz}
         if len(by_ear) == 2:

@@ -10,10 +10,12 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from firmware_py.console.verdicts import verdict_words
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.statements import has_thresholds, may_conclude
 from host_tools.commands.export.examination import Examination, marks_of
 
 Resource = dict[str, Any]
@@ -53,6 +55,10 @@ INFERRED: Final = {
     "low_db_hl": "lower end of the 95 % band of the inferred threshold",
     "high_db_hl": "upper end of the 95 % band of the inferred threshold",
 }
+# Of an ear that could not be tested: no result can be obtained, which HL7 calls cancelled ("X" of
+# its table 0085).
+NOT_TESTED_STATUS: Final = "cancelled"
+NOT_TESTED: Final = ("error", "Error")
 CLASSICAL: Final = "Hughson-Westlake procedure (ASHA 2005), after the test"
 BAND: Final = {
     "low_db_hl": "lower end of the 95 % band of the threshold",
@@ -95,6 +101,8 @@ class _Writer:
 
     def _observations(self, ear: EarResult) -> list[Resource]:
         """Return those of an ear: what was asked, what follows from it, what was confirmed."""
+        if not has_thresholds(ear):
+            return [self._not_tested(ear, t.frequency_hz) for t in ear.thresholds]
         asked = {
             t.frequency_hz: self._threshold(ear, t)
             for t in ear.thresholds
@@ -124,19 +132,29 @@ class _Writer:
         notes = [
             f"{ear.ear} ear: {ear.outcome}" + (f"; {ear.why}" if ear.why else "")
             for ear in result.ears
+            if has_thresholds(ear)
         ]
+        verdicts = [f"{ear.ear} ear: {verdict_words(ear)}" for ear in result.ears]
         return {
-            **self._observation("panel", _concept(LOINC, *PANEL)),
-            "note": _notes([f"session {self._of.outcome}", *notes, *result.remarks])
+            **self._observation("panel", _concept(LOINC, *PANEL), result.ears),
+            **({} if any(map(has_thresholds, result.ears)) else _absent(*NOT_TESTED)),
+            "note": _notes([f"session {self._of.outcome}", *verdicts, *notes, *result.remarks])
             + self._calibration_note(),
             "hasMember": [_reference(member) for member in members],
         }
 
     def _threshold(self, ear: EarResult, threshold: ThresholdResult) -> Resource:
         return {
-            **self._at(ear.ear, threshold.frequency_hz),
+            **self._at(ear, threshold.frequency_hz),
             **_value(threshold),
             "note": _notes(_words(ear, threshold)) + self._calibration_note(),
+        }
+
+    def _not_tested(self, ear: EarResult, frequency_hz: int) -> Resource:
+        return {
+            **self._at(ear, frequency_hz),
+            **_absent(*NOT_TESTED),
+            "note": _notes([verdict_words(ear)]) + self._calibration_note(),
         }
 
     def _inferred(
@@ -144,46 +162,53 @@ class _Writer:
     ) -> Resource:
         sources = [_reference(each) for each in measured]
         return {
-            **self._at(ear.ear, threshold.frequency_hz),
+            **self._at(ear, threshold.frequency_hz),
             "status": "preliminary",
             "method": {"text": INFERRED_BY},
             **({"derivedFrom": sources} if sources else {}),
-            "dataAbsentReason": _concept(f"{_TERMS}/data-absent-reason", *NOT_ASKED),
+            **_absent(*NOT_ASKED),
             "component": _components(threshold, INFERRED),
             "note": _notes(_words(ear, threshold)) + self._calibration_note(),
         }
 
     def _confirmed(self, ear: EarResult, again: ConfirmedThreshold) -> Resource:
-        value = {"dataAbsentReason": _concept(f"{_TERMS}/data-absent-reason", "unknown", "Unknown")}
+        value = _absent("unknown", "Unknown")
         if again.threshold_db_hl is not None:
             value = {"valueQuantity": _quantity(again.threshold_db_hl)}
         marks = [] if again.mark == Outcome.MEASURED else [str(again.mark)]
         return {
-            **self._at(ear.ear, again.frequency_hz, "confirmed "),
+            **self._at(ear, again.frequency_hz, "confirmed "),
             "method": {"text": CLASSICAL},
             **value,
             "note": _notes([*marks, f"{again.tones} tones"]) + self._calibration_note(),
         }
 
-    def _at(self, ear: str, frequency_hz: int, which: str = "") -> Resource:
+    def _at(self, of: EarResult, frequency_hz: int, which: str = "") -> Resource:
         """Return an observation of an ear and frequency; `which` is in its id, not in its code."""
+        ear = of.ear
         name = f"Hearing threshold Ear - {ear} --{frequency_hz} Hz"
         code = _concept(LOINC, CODES[ear][frequency_hz], name)
-        return self._observation(f"{which}{name}", code)
+        return self._observation(f"{which}{name}", code, [of])
 
-    def _observation(self, name: str, code: Resource) -> Resource:
+    def _observation(self, name: str, code: Resource, ears: Sequence[EarResult]) -> Resource:
         identifier = self._of.header.person.identifier
         subject = {"type": "Patient", "identifier": {"value": identifier}}
         return {
             "resourceType": "Observation",
             "id": str(uuid.uuid5(_NAMES, f"{self._name} {name}")),
-            "status": "final" if self._of.final else "preliminary",
+            "status": self._status(ears),
             "category": [_concept(f"{_TERMS}/observation-category", "exam", "Exam")],
             "code": code,
             **({"subject": subject} if identifier else {}),
             "effectiveDateTime": self._of.header.started,
             "device": _reference(self._device),
         }
+
+    def _status(self, ears: Sequence[EarResult]) -> str:
+        """Return whether what is said of these ears is final."""
+        if not any(map(has_thresholds, ears)):
+            return NOT_TESTED_STATUS
+        return "final" if self._of.final and all(map(may_conclude, ears)) else "preliminary"
 
     def _calibration_note(self) -> list[Resource]:
         return _notes([self._of.header.calibration.headline])
@@ -201,8 +226,15 @@ def _value(found: ThresholdResult) -> Resource:
         comparator, meaning = BEYOND[reading.kind]
         value = {"comparator": comparator, **_quantity(reading.known_db_hl)}
         return {"valueQuantity": value, "interpretation": [_interpretation(*meaning)]}
-    reason = _concept(f"{_TERMS}/data-absent-reason", "unknown", "Unknown")
-    return {"dataAbsentReason": reason, "interpretation": [_interpretation(*INDETERMINATE)]}
+    return {
+        **_absent("unknown", "Unknown"),
+        "interpretation": [_interpretation(*INDETERMINATE)],
+    }
+
+
+def _absent(code: str, display: str) -> Resource:
+    """Return why there is no value."""
+    return {"dataAbsentReason": _concept(f"{_TERMS}/data-absent-reason", code, display)}
 
 
 def _components(found: ThresholdResult, names: Mapping[str, str]) -> list[Resource]:
@@ -218,6 +250,8 @@ def _words(ear: EarResult, found: ThresholdResult) -> list[str]:
         words.append(f"perhaps beyond the limit of {found.limit_db_hl:g} dB HL")
     if read(found).kind in (Kind.PERHAPS_ABOVE, Kind.UNKNOWN) and ear.why:
         words.append(ear.why)
+    if not may_conclude(ear):
+        words.append(verdict_words(ear))
     return words
 
 

@@ -17,6 +17,7 @@ from firmware_py.procedure.outcomes import MaskingMark, Outcome
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.pta4 import pta4_of
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult, as_json
+from firmware_py.procedure.statements import as_told
 from firmware_py.session_record import SessionHeader
 from host_tools.errors import HostError, NonsenseError
 from host_tools.thresholds import threshold_as_json
@@ -32,8 +33,8 @@ class Examination:
 
     journal: str  # its name, without the directory
     header: SessionHeader
-    # as recorded, or so far as an unfinished session goes; of ears whose test did not end, without
-    # the thresholds that are guesses (`without_guesses`)
+    # as recorded and as it may be told (`statements`), or so far as an unfinished session goes; of
+    # ears whose test did not end, without the thresholds that are guesses (`without_guesses`)
     result: SessionResult
 
     @property
@@ -54,6 +55,7 @@ class Examination:
             "journal": self.journal,
             **{key: header[key] for key in ("session", "started", "firmware")},
             "outcome": self.outcome,
+            "verdict": self.result.verdict,
             "person": {key: header["person"][key] for key in ("identifier", "age_years", "sex")},
             "calibration": {"state": calibration.state, "words": calibration.headline},
             "settings": header["settings"],
@@ -134,12 +136,13 @@ def _so_far(path: Path) -> Examination:
 
 def _examination(path: Path, header: SessionHeader, result: SessionResult) -> Examination:
     wanted_db = header.settings.wanted_half_width_db
-    ears = tuple(without_guesses(ear, wanted_db) for ear in result.ears)
-    return Examination(printable(path.name), header, replace(result, ears=ears))
+    told = as_told(result)
+    ears = tuple(without_guesses(ear, wanted_db) for ear in told.ears)
+    return Examination(printable(path.name), header, replace(told, ears=ears))
 
 
 def _ear_as_json(ear: EarResult) -> dict[str, Any]:
-    average = pta4_of(ear.thresholds)
+    average = pta4_of(ear)
     return {
         **as_json(ear),
         "thresholds": [threshold_as_json(found) for found in ear.thresholds],

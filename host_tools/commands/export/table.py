@@ -28,6 +28,8 @@ COLUMNS: Final = (
     *(nhanes.variable(ear, f) for ear in EARS for f in AUDIOGRAM_FREQUENCIES_HZ),
     *(f"{name}_{ear}" for ear in EARS for name in OF_EAR),
     "conduct",
+    "verdict",
+    *(f"{name}_{ear}" for ear in EARS for name in ("verdict", "reasons")),
 )
 # A spreadsheet runs a cell that begins with such a sign, and takes one that begins with an
 # apostrophe for a text. Where a cell begins depends on what separates lists there, a semicolon in
@@ -66,6 +68,7 @@ def _row(examination: Examination) -> dict[str, Any]:
         nhanes.AGE_YEARS: person.age_years,
         nhanes.SEX: nhanes.SEXES[person.sex] if person.sex else "",
         "conduct": examination.header.settings.conduct,
+        "verdict": examination.result.verdict,
     }
     for name in ABOUT:
         row[name] = _text(row[name])
@@ -85,6 +88,8 @@ def _row(examination: Examination) -> dict[str, Any]:
             "retest_difference_db": "" if retest_db is None else f"{retest_db:.1f}",
         }
         row |= {f"{column}_{name}": told[column] for column in OF_EAR}
+        row[f"verdict_{name}"] = ear.verdict
+        row[f"reasons_{name}"] = _text("; ".join(ear.reasons))
     return row
 
 
@@ -158,10 +163,12 @@ def _long_rows(examination: Examination) -> Iterable[dict[str, Any]]:
         "calibration_words": examination.header.calibration.headline,
     }
     for ear in examination.result.ears:
-        average = pta4_of(ear.thresholds)
+        average = pta4_of(ear)
         of_ear = {
             "ear": ear.ear,
             "ear_outcome": ear.outcome,
+            "verdict": str(ear.verdict),
+            "reasons": list(ear.reasons),
             "tones": ear.tones,
             "pta4_db_hl": average and average.db_hl,
             "pta4_inferred_hz": list(average.inferred_hz) if average else None,
@@ -196,5 +203,6 @@ def _long_schema() -> "pa.Schema":
         "inferred_db_hl": number, "inferred_sd_db": number,
         "inferred_low_db_hl": number, "inferred_high_db_hl": number,
         "confirmed_db_hl": number, "confirmed_mark": text,
+        "verdict": text, "reasons": pa.list_(text),
     }  # fmt: skip
     return pa.schema(types.items())

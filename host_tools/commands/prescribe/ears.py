@@ -17,10 +17,12 @@ from device.hearing_aid.prescription import (
 )
 from device.hearing_aid.rules import NAL_R, THRESHOLD_LIMITS_DB_HL
 from device.hearing_aid.speech import CONVERSATION_DB_SPL, SPEECH_LEVELS_DB_SPL, FloatArray
+from firmware_py.console.verdicts import verdict_words
 from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult, ThresholdResult
+from firmware_py.procedure.statements import may_conclude
 from host_tools.errors import HostError
 from host_tools.recorded import RecordedSession
 
@@ -97,8 +99,8 @@ def prescribe_ear(
     Raises
     ------
     NothingToPrescribeError
-        If the ear was not tested, its answers are not reliable, or the frequencies of the test do
-        not span what the rule needs.
+        If the ear was not tested, its test is not valid, its answers are not reliable, or the
+        frequencies of the test do not span what the rule needs.
     """
     thresholds = _result_of(session, ear).thresholds
     frequencies_hz = [threshold.frequency_hz for threshold in thresholds]
@@ -221,6 +223,9 @@ def _result_of(session: RecordedSession, ear: str) -> EarResult:
             f"{session.path}: the {ear} ear was not tested; tested: {', '.join(by_ear)}"
         )
     found = by_ear[ear]
+    if not may_conclude(found):
+        why = verdict_words(found)
+        raise NothingToPrescribeError(f"{session.path}: {ear} ear: {why}; so nothing is prescribed")
     if found.outcome == Outcome.UNRELIABLE or not session.test.ears[ear].estimator.trial_count:
         why = found.why or "no tone was measured"
         raise NothingToPrescribeError(f"{session.path}: {ear} ear {found.outcome}: {why}")

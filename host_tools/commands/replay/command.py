@@ -100,7 +100,7 @@ def verdict_of(session: "RecordedSession", keys: Sequence[SealKey] = ()) -> Verd
         unsure=sum(ear.tally.unsure for ear in session.test.ears.values()),
         differences=state.differences,
         damage=session.damage,
-        result=state.result,
+        result=session.result if state.result else None,
         calibration=session.calibration.headline,
         seals=seals_of(session.recovered, keys),
     )

@@ -31,6 +31,7 @@ from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import EarResult
 from firmware_py.procedure.settings import BRISK, CLINICAL
+from firmware_py.procedure.statements import may_conclude
 
 SHIFT_DB: Final = 10.0  # that counts
 # From this probability on it is said that an ear changed. By `python -m
@@ -75,6 +76,8 @@ class EarPosterior:
     @classmethod
     def of(cls, found: EarResult, tested: EarTest) -> Self | None:
         """Take an ear of a session; None: nothing is sure enough to be compared."""
+        if not may_conclude(found):
+            return None
         readings = {t.frequency_hz: read(t) for t in found.thresholds}
         known = [
             f for f, each in readings.items() if each.known_db_hl is not None and not each.doubtful

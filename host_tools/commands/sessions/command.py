@@ -9,6 +9,7 @@ from typing import Final
 
 from firmware_py.archive import COMPLETE, UNFINISHED
 from firmware_py.calibration.in_force import STATES
+from firmware_py.console.verdicts import short_verdict
 from host_tools.catalogue import add_language_argument, catalogue_of
 from host_tools.commands.export.command import checked_format, export
 from host_tools.commands.export.examination import Examination, read_examination
@@ -32,8 +33,9 @@ examples:
 
 What was read is kept in an index under ~/.cache/gp-pta (or $XDG_CACHE_HOME/gp-pta), which may be
 removed at any time; journals are never changed. PTA4 is the mean at 0.5, 1, 2 and 4 kHz; in
-brackets if one of the four was not measured but inferred. People are told apart by their identifier
-alone.
+brackets if one of the four was not measured but inferred. The verdict says whether there was a
+test: an ear has a PTA4, and is compared, only if it is valid. People are told apart by their
+identifier alone.
 
 exit codes: 0 done, 2 there is no such directory, or nothing was written; 6 with --export or
 --people: a journal was left out, and named, of which a record says what no session can have
@@ -170,10 +172,11 @@ def _may_have_result(entry: Entry) -> bool:
     return entry.outcome == FOREIGN or not (entry.broken or entry.outcome == UNFINISHED)
 
 
-_COLUMNS: Final = "{:<26}  {:<16}  {:<5}  {:<10}  {:>6}  {:>6}  {:<12}  {}"
+_COLUMNS: Final = "{:<26}  {:<16}  {:<5}  {:<10}  {:<19}  {:>6}  {:>6}  {:<12}  {}"
 _HEADER: Final = _COLUMNS.format(
-    "journal", "started", "ears", "outcome", "PTA4 R", "PTA4 L", "calibration", "identifier"
-)
+    "journal", "started", "ears", "outcome", "verdict", "PTA4 R", "PTA4 L", "calibration",
+    "identifier",
+)  # fmt: skip
 
 
 def _line(entry: Entry) -> str:
@@ -181,8 +184,9 @@ def _line(entry: Entry) -> str:
         return f"{entry.name:<26}  {entry.outcome}: {entry.words}"
     right, left = (_average(entry, ear) for ear in ("right", "left"))
     return _COLUMNS.format(
-        entry.name, entry.started[:16].replace("T", " "), entry.ears, entry.outcome, right, left,
-        entry.calibration, entry.identifier or "-",
+        entry.name, entry.started[:16].replace("T", " "), entry.ears, entry.outcome,
+        short_verdict(entry.verdicts) or "-", right, left, entry.calibration,
+        entry.identifier or "-",
     )  # fmt: skip
 
 

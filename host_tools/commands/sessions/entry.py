@@ -50,6 +50,8 @@ class Entry:
         The ears, apart by a space, whose average has a number in it that was not measured.
     tones : int
         Of all ears.
+    verdict_right, verdict_left : str
+        Whether the test of an ear was one; "" if there is no result of it.
 
     Texts are "" where nothing is known.
     """
@@ -67,11 +69,19 @@ class Entry:
     at_least: str = ""
     inferred: str = ""
     tones: int = 0
+    verdict_right: str = ""
+    verdict_left: str = ""
 
     @property
     def broken(self) -> bool:
         """Return whether nothing can be made of it."""
         return self.outcome in BROKEN
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """Return the verdicts that there are, by ear."""
+        told = {RIGHT: self.verdict_right, LEFT: self.verdict_left}
+        return {ear: verdict for ear, verdict in told.items() if verdict}
 
     @property
     def pta4_db_hl(self) -> dict[str, float]:
@@ -108,7 +118,8 @@ def _ends(path: Path) -> Ends:
 
 def _told(name: str, ends: Ends) -> Entry:
     header, ears = ends.header, ends.result.ears if ends.result else ()
-    averages = {ear.ear: pta4_of(ear.thresholds) for ear in ears}
+    averages = {ear.ear: pta4_of(ear) for ear in ears}
+    verdicts = {ear.ear: str(ear.verdict) for ear in ears}
     pta4 = {ear: average for ear, average in averages.items() if average is not None}
     return Entry(
         name,
@@ -123,6 +134,8 @@ def _told(name: str, ends: Ends) -> Entry:
         at_least=" ".join(ear for ear, average in pta4.items() if average.at_least),
         inferred=" ".join(ear for ear, average in pta4.items() if average.inferred_hz),
         tones=sum(ear.tones for ear in ears),
+        verdict_right=verdicts.get(RIGHT, ""),
+        verdict_left=verdicts.get(LEFT, ""),
     )
 
 

@@ -16,6 +16,7 @@ from host_tools.colours import (
     audiogram_in_colours,
     calibration_style,
     legend_in_colours,
+    verdicts_in_colours,
 )
 from host_tools.commands.watch.view import Answered, View, blocks
 
@@ -32,7 +33,10 @@ def drawn(view: View) -> RenderableType:
     answers = Table.grid()
     answers.add_row(_answers(view))
     answers.add_row(_information(view))
-    return Group(_title(view), Columns([_audiogram(view), answers]), _status(view))
+    parts: list[RenderableType] = [_title(view)]
+    if view.over:  # until then there is none
+        parts.append(verdicts_in_colours(view.ears))
+    return Group(*parts, Columns([_audiogram(view), answers]), _status(view))
 
 
 def _title(view: View) -> Text:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from firmware_py.inference.model import on_line
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
+from firmware_py.procedure.statements import has_thresholds
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,13 @@ class View:
         return self.result.ears if self.result else ()
 
     def thresholds(self) -> dict[str, Sequence[ThresholdResult]]:
-        """Return the thresholds of the ears that were begun."""
+        """Return the thresholds of the ears that were begun, as far as they may be told."""
         begun = {answer.ear for answer in self.answers if answer.purpose == Purpose.MEASURE}
-        return {found.ear: found.thresholds for found in self.ears if found.ear in begun}
+        return {
+            found.ear: found.thresholds
+            for found in self.ears
+            if found.ear in begun and has_thresholds(found)
+        }
 
 
 def blocks(values: Sequence[float | None], highest: float) -> str:

@@ -9,6 +9,7 @@ from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure.audiogram import BAND_PROBABILITY
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.statements import has_thresholds
 from host_tools.commands.replay.what_if.supposition import SupposedModel, Supposition
 from host_tools.errors import HostError
 from host_tools.recorded import RecordedSession
@@ -85,9 +86,16 @@ class Comparison:
             There is no such model, it cannot make sense of the answers, or there are none.
         """
         model = SupposedModel(session, supposed)
-        answered = [ear for ear in session.test.ears.values() if ear.observations]
+        found = session.result.by_ear
+        answered = [
+            ear
+            for ear in session.test.ears.values()
+            if ear.observations and has_thresholds(found[ear.ear])
+        ]
         if not answered:
-            raise HostError(f"{session.path}: no model was told an answer yet")
+            raise HostError(
+                f"{session.path}: no model was told an answer of an ear that could be tested"
+            )
         ears = [_ear(session, ear, model.heard(ear.ear)) for ear in answered]
         return cls(model.words, ears, model.remarks)
 

@@ -1,0 +1,40 @@
+"""The verdicts on the tests of ears, in lines for people; they stand above what was found."""
+
+from collections.abc import Mapping, Sequence
+
+from firmware_py.console.words import readable
+from firmware_py.procedure.outcomes import Verdict
+from firmware_py.procedure.results import EarResult
+
+
+def verdict_lines(ears: Sequence[EarResult]) -> list[str]:
+    """Return the verdict on each ear with its reasons, or one line that is true of all."""
+    lines = [_line(ear) for ear in ears]
+    if len({*lines}) == 1:
+        return [f"verdict: {lines[0]}"]
+    return [f"verdict, {ear.ear} ear: {line}" for ear, line in zip(ears, lines, strict=True)]
+
+
+def verdict_word(verdict: str) -> str:
+    """Return a verdict as people read it."""
+    return verdict.replace("-", " ")
+
+
+def short_verdict(verdicts: Mapping[str, str]) -> str:
+    """Return verdicts by ear in short; one word if they are the same, "" if there are none."""
+    words = {ear: verdict_word(verdict) for ear, verdict in verdicts.items()}
+    if len({*words.values()}) < 2:
+        return next(iter(words.values()), "")
+    return ", ".join(f"{ear} {word}" for ear, word in words.items())
+
+
+def verdict_words(ear: EarResult) -> str:
+    """Return the verdict on an ear with its reasons, as recorded."""
+    return ": ".join(filter(None, (verdict_word(ear.verdict), "; ".join(ear.reasons))))
+
+
+def _line(ear: EarResult) -> str:
+    """Return the same as it stands above a result: what is not valid in capitals."""
+    word = verdict_word(ear.verdict)
+    words = readable(verdict_words(ear))
+    return words if ear.verdict == Verdict.VALID else words.replace(word, word.upper(), 1)

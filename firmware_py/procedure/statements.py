@@ -1,0 +1,61 @@
+"""What may be said of an ear, by the verdict on its test. Everybody who tells a result asks here.
+
+`VALID`: everything. `DOUBTFUL`, and `NOT_JUDGED` of an older record: thresholds with their bands,
+and nothing that follows from them: no mean, grade, asymmetry, age norm, change or prescription.
+`NOT_TESTED`: no level at all, only why.
+
+A journal keeps what was found; who tells of it tells `as_told`.
+"""
+
+from dataclasses import replace
+from typing import Protocol
+
+from firmware_py.procedure.outcomes import Outcome, Verdict
+from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
+
+
+class Judged(Protocol):
+    """An ear with a verdict on its test."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return whether there was a test."""
+        ...
+
+
+def may_conclude(ear: Judged) -> bool:
+    """Return whether anything may be said that follows from the thresholds of an ear."""
+    return ear.verdict == Verdict.VALID
+
+
+def has_thresholds(ear: Judged) -> bool:
+    """Return whether a level may be said of an ear."""
+    return ear.verdict != Verdict.NOT_TESTED
+
+
+def as_told(result: SessionResult) -> SessionResult:
+    """Return a result as it may be told: an ear that could not be tested has no level in it."""
+    return replace(result, ears=tuple(map(_ear_as_told, result.ears)))
+
+
+def _ear_as_told(ear: EarResult) -> EarResult:
+    """Leave out whatever was found; how many tones there were is no finding about the ear."""
+    if has_thresholds(ear):
+        return ear
+    return replace(
+        ear,
+        outcome=Outcome.NOT_TESTED,
+        why="",  # such as "no response at 100 dB HL", which nobody knows
+        thresholds=tuple(map(_nothing, ear.thresholds)),
+        retest_difference_db=None,
+        confirmed=(),
+    )
+
+
+def _nothing(found: ThresholdResult) -> ThresholdResult:
+    return replace(
+        found.without_numbers(Outcome.NOT_TESTED),
+        limit_db_hl=None,
+        masking=None,
+        air_bone_gap_db=None,
+    )

@@ -1,0 +1,65 @@
+"""Golden sessions as if the verdict on their tests had been another one."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from firmware_py.journal.records import TAIL_BYTES, chained_crc
+from firmware_py.procedure.outcomes import Verdict
+from firmware_py.procedure.results import SessionResult
+from host_tools.recorded import RecordedSession
+from tests.host.journals import BOTH, recorded
+
+# By ear: the verdict, and why.
+Verdicts = Mapping[str, tuple[Verdict, Sequence[str]]]
+
+SILENT: Final = "no tone was ever answered: check earphones and button"
+AWAY: Final = "3 of 14 clearly audible tones were missed"
+DIFFERENT: Final[Verdicts] = {
+    "right": (Verdict.DOUBTFUL, [AWAY]), "left": (Verdict.NOT_TESTED, [SILENT, AWAY]),
+}  # fmt: skip
+HALF: Final[Verdicts] = {"right": (Verdict.VALID, []), "left": (Verdict.NOT_TESTED, [SILENT])}
+NOBODY: Final[Verdicts] = dict.fromkeys(("right", "left"), (Verdict.NOT_TESTED, [SILENT]))
+OLDER: Final[Verdicts] = dict.fromkeys(("right", "left"), (Verdict.NOT_JUDGED, []))
+
+
+def judged(result: SessionResult, verdicts: Verdicts) -> SessionResult:
+    """Return a result with these verdicts, as a procedure would have found it."""
+    ears = []
+    for ear in result.ears:
+        verdict, reasons = verdicts[ear.ear]
+        ears.append(replace(ear, verdict=verdict, reasons=tuple(reasons)))
+    return replace(result, ears=tuple(ears))
+
+
+def a_session(verdicts: Verdicts, path: Path = BOTH) -> RecordedSession:
+    """Return a recorded session with these verdicts, which replays to what it records."""
+    session = recorded(path)
+    assert session.state.result is not None
+    result = judged(session.state.result, verdicts)
+    return replace(session, state=replace(session.state, result=result))
+
+
+def write_judged(path: Path, verdicts: Verdicts | None, golden: Path = BOTH) -> None:
+    """Write a golden journal with these verdicts; None: as a version without verdicts did."""
+    crc, lines = "", []
+    for line in golden.read_bytes().splitlines(keepends=True):
+        body = line[:-TAIL_BYTES]
+        if b'"what": "finish"' in body:
+            body = _with_verdicts(json.loads(line), verdicts)
+        crc = chained_crc(crc, body)
+        lines.append(body + f', "crc": "{crc}"}}\n'.encode())
+    path.write_bytes(b"".join(lines))
+
+
+def _with_verdicts(record: dict[str, Any], verdicts: Verdicts | None) -> bytes:
+    del record["crc"]
+    for ear in record["action"]["result"]["ears"]:
+        ear.pop("verdict", None)
+        ear.pop("reasons", None)
+        if verdicts is not None:
+            ear["verdict"], reasons = verdicts[ear["ear"]]
+            ear["reasons"] = [*reasons]
+    return json.dumps(record).removesuffix("}").encode()

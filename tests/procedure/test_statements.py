@@ -1,0 +1,98 @@
+"""By the verdict on its test, more or less may be said of an ear; one place decides what."""
+
+from dataclasses import replace
+from functools import cache
+from typing import Final
+
+import pytest
+
+from device.simulator.hearing import SimulatedTest
+from device.simulator.listener import SimulatedListener
+from firmware_py.procedure.grades import mean_thresholds
+from firmware_py.procedure.outcomes import Outcome, Verdict
+from firmware_py.procedure.pta4 import pta4_of
+from firmware_py.procedure.results import SessionResult
+from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.statements import as_told, has_thresholds, may_conclude
+from tests.firmware.world import a_listener
+
+NUMBERS: Final = (
+    "threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl", "limit_db_hl", "masking",
+    "air_bone_gap_db",
+)  # fmt: skip
+VALID, DOUBTFUL, NOT_TESTED = Verdict.VALID, Verdict.DOUBTFUL, Verdict.NOT_TESTED
+NOT_JUDGED: Final = Verdict.NOT_JUDGED
+
+
+@cache
+def a_run() -> tuple[SimulatedTest, SessionResult]:
+    """Return a test of both ears and what it found."""
+    listener: SimulatedListener = a_listener("N3")
+    run = SimulatedTest(Settings(seed=1), listener)
+    return run, run.run()
+
+
+def found(right: Verdict, left: Verdict) -> SessionResult:
+    """Return what it found, with these verdicts."""
+    _, result = a_run()
+    verdicts = {"right": right, "left": left}
+    ears = [replace(e, verdict=verdicts[e.ear], reasons=("because",)) for e in result.ears]
+    return replace(result, ears=tuple(ears))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "thresholds", "conclusions"),
+    [(VALID, True, True), (NOT_JUDGED, True, False), (DOUBTFUL, True, False),
+     (NOT_TESTED, False, False)],
+)  # fmt: skip
+def test_what_may_be_said_by_each_verdict(
+    verdict: Verdict, thresholds: bool, conclusions: bool
+) -> None:
+    ear = found(verdict, VALID).by_ear["right"]
+    assert has_thresholds(ear) is thresholds
+    assert may_conclude(ear) is conclusions
+    assert (pta4_of(ear) is not None) is conclusions
+
+
+def test_every_verdict_is_in_the_table_above() -> None:
+    assert {*Verdict} == {VALID, NOT_JUDGED, DOUBTFUL, NOT_TESTED}
+
+
+@pytest.mark.parametrize("worse", [NOT_JUDGED, DOUBTFUL, NOT_TESTED])
+def test_the_verdict_on_a_session_is_that_of_the_worse_ear(worse: Verdict) -> None:
+    assert found(VALID, worse).verdict == found(worse, VALID).verdict == worse
+    assert found(NOT_TESTED, worse).verdict == NOT_TESTED
+
+
+def test_no_level_is_told_of_an_ear_that_could_not_be_tested() -> None:
+    recorded = found(DOUBTFUL, NOT_TESTED)
+    told = as_told(recorded)
+    assert told.by_ear["right"] == recorded.by_ear["right"]
+    (ear,) = [each for each in told.to_record()["ears"] if each["ear"] == "left"]
+    assert (ear["outcome"], ear["why"], ear["reasons"]) == (NOT_TESTED, "", ["because"])
+    assert (ear["retest_difference_db"], ear["confirmed"]) == (None, [])
+    for threshold in ear["thresholds"]:
+        assert threshold["mark"] == Outcome.NOT_TESTED
+        assert {threshold[name] for name in NUMBERS} == {None}
+    assert ear["tones"] > 10, "how many tones there were is told"
+
+
+def test_what_is_told_can_be_read_again_and_told_again() -> None:
+    told = as_told(found(NOT_TESTED, VALID))
+    assert as_told(told) == told
+    assert SessionResult.from_record(told.to_record()) == told
+
+
+@pytest.mark.parametrize("verdict", [NOT_JUDGED, DOUBTFUL, NOT_TESTED])
+def test_no_mean_and_no_grade_without_a_valid_test(verdict: Verdict) -> None:
+    run, _ = a_run()
+    both = mean_thresholds(found(VALID, VALID).ears, run.test.ears)
+    assert both.better_ear is not None
+    assert both.better_ear.both_ears
+    one = mean_thresholds(found(verdict, VALID).ears, run.test.ears)
+    assert one.ears["right"] is None
+    assert one.ears["left"] is not None
+    assert one.better_ear is not None
+    assert (one.better_ear.ear, one.better_ear.both_ears) == ("left", False)
+    none = mean_thresholds(found(verdict, verdict).ears, run.test.ears)
+    assert ([*none.ears.values()], none.better_ear) == ([None, None], None)
