@@ -6,10 +6,12 @@ from typing import Final
 from firmware_py.archive import COMPLETE, UNFINISHED
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.procedure.settings import NONE, OFF
+from firmware_py.procedure.statements import may_conclude
 from host_tools.catalogue import Catalogue
 from host_tools.catalogue.remarks import told
 from host_tools.heading import Heading
 from host_tools.recorded import RecordedSession
+from host_tools.verdicts import short_verdict
 
 SEXES: Final = {"F": "female", "M": "male"}
 
@@ -35,7 +37,7 @@ class RecordOfTest:
 
     @property
     def final(self) -> bool:
-        """Return whether the test came to its own end, and its record is whole and true."""
+        """Return whether a valid test came to its own end, and its record is whole and true."""
         return not self._why_not_final()
 
     @property
@@ -50,7 +52,10 @@ class RecordOfTest:
             return self.catalogue.say("report", f"status_{outcome}")
         if not self.session.complete or self.session.state.differences:
             return self.catalogue.say("report", "not_as_recorded")
-        return ""
+        ears = self.session.result.ears
+        if all(map(may_conclude, ears)):
+            return ""
+        return short_verdict({ear.ear: ear.verdict for ear in ears}, self.catalogue)
 
     @property
     def person(self) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 from host_tools.drawing import DOTS_PER_INCH, drawable_with
 from host_tools.errors import HostError
 from host_tools.files import write_bytes
+from host_tools.verdicts import ToldVerdict
 
 PDF: Final = ".pdf"
 SVG: Final = "<svg "  # so a drawing begins
@@ -49,6 +50,12 @@ def facts(pairs: Sequence[tuple[str, str]]) -> Block:
 def alarm(headline: str, text: str) -> Block:
     """Return what must not be overlooked."""
     return {"kind": "alarm", "headline": headline, "text": text}
+
+
+def verdict(told: ToldVerdict) -> Block:
+    """Return whether there was a test: a line if it was a valid one, else an alarm."""
+    kind = "verdict" if told.valid else "alarm"
+    return {"kind": kind, "headline": told.headline, "text": told.text}
 
 
 def figure(svg: str, alt: str, title: str = "", colour: str = "", sentence: str = "") -> Block:

@@ -25,6 +25,8 @@ from host_tools.catalogue.remarks import told
 from host_tools.commands.prescribe.ears import Banded, EarPrescription
 from host_tools.record import calibration_words
 from host_tools.recorded import RecordedSession
+from host_tools.verdicts import PLACE as OF_VERDICTS
+from host_tools.verdicts import reasons_of, why_nothing_follows
 
 PLACE: Final = "prescription"  # the table of its sentences
 HELD_SIGN: Final = "^"  # behind a gain that a limit holds below the rule's
@@ -41,6 +43,7 @@ def as_json(
         "coupling": ears[0].coupling,
         "calibration": session.calibration.headline,
         "outcome": session.result.outcome,
+        "verdict": session.result.verdict,
         "ears": [_ear_as_json(ear, fit) for ear in ears],
         "tuning": _tuning_as_json(fit),
     }
@@ -154,6 +157,11 @@ def remarks(
         said.append(calibration_words(session.calibration, catalogue))
     if session.result.outcome != COMPLETE:
         said.append(say("no_end"))
+    for found in session.result.ears:
+        if why := why_nothing_follows(found, catalogue):
+            name = catalogue.say("picture", f"{found.ear}_ear")
+            said.append(catalogue.say(OF_VERDICTS, "not_prescribed", ear=name, why=why))
+            said += reasons_of(found, catalogue)
     marks = {mark for ear in ears for mark in ear.marks}
     if Outcome.NO_RESPONSE in marks:
         said.append(say("at_limit"))

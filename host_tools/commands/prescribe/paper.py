@@ -21,6 +21,7 @@ from host_tools.drawing import EAR_COLOURS
 from host_tools.heading import Heading
 from host_tools.record import RecordOfTest
 from host_tools.recorded import RecordedSession
+from host_tools.verdicts import told_verdicts
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class PrescriptionPaper:
             final=record.final,
             footer=self._say("footer", version=__version__),
             blocks=[
+                *map(document.verdict, told_verdicts(self.session.result.ears, record.catalogue)),
                 document.facts([*record.facts(), (record.say("rule"), self._rule())]),
                 *self._alarms(),
                 document.figures(

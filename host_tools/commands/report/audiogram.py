@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from firmware_py.calibration.in_force import CALIBRATED
 from firmware_py.procedure.asked import THIRD_OCTAVE
 from firmware_py.procedure.grades import GRADES_DB_HL
 from firmware_py.procedure.outcomes import MaskingMark, Purpose
 from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.statements import may_conclude
 from host_tools.audiogram_paper import (
     BOTTOM_DB_HL,
     DB_PER_OCTAVE,
@@ -27,7 +27,7 @@ from host_tools.audiogram_paper import (
     octaves,
 )
 from host_tools.commands.report.curves import curve_of, frequencies_hz
-from host_tools.commands.report.drawn import asked_tones
+from host_tools.commands.report.drawn import asked_tones, drawn_tones, watermark
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.commands.report.norms import AgeNorm, norm_of
 from host_tools.commands.report.words import Words, masking_sign
@@ -114,16 +114,16 @@ def _draw_ear(axes: "Axes", ear: EarFindings, session: RecordedSession, findings
     words = Words.of(findings)
     draw_paper(axes, words.catalogue)
     _draw_zones(axes, words)
-    if findings.calibration_state != CALIBRATED:
-        _watermark(axes, words.state(findings.calibration_state))
-    norm = norm_of(session.person)
+    if mark := watermark(findings, ear):
+        _watermark(axes, mark)
+    norm = norm_of(session.person) if may_conclude(ear) else None
     if norm is not None:
         _draw_norm(axes, norm)
     _draw_limit(axes, session, ear.ear)
     if any(t.threshold_db_hl is not None for t in ear.thresholds):
         _draw_band(axes, session, ear.ear)
     symbols = [at for at, _ in _symbols(ear)]
-    for trial in session.trials_of(ear.ear):
+    for trial in drawn_tones(ear, session):
         _draw_tone(axes, trial, symbols, counts=trial.purpose in session.counted)
     _draw_thresholds(axes, ear)
 
@@ -140,10 +140,10 @@ def _draw_zones(axes: "Axes", words: Words) -> None:
         )  # fmt: skip
 
 
-def _watermark(axes: "Axes", state: str) -> None:
+def _watermark(axes: "Axes", words: str) -> None:
     axes.text(
-        0.5, 0.5, state, transform=axes.transAxes, rotation=42, fontweight="bold",
-        fontsize=30.0 * min(1.0, WATERMARK_LETTERS / len(state)),
+        0.5, 0.5, words, transform=axes.transAxes, rotation=42, fontweight="bold",
+        fontsize=30.0 * min(1.0, WATERMARK_LETTERS / len(words)),
         color=WATERMARK, ha="center", va="center", zorder=0.5, clip_on=True,
     )  # fmt: skip
 

@@ -10,12 +10,14 @@ from firmware_py.procedure.outcomes import MaskingMark, Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.results import ThresholdResult
+from firmware_py.procedure.statements import has_thresholds, may_conclude
 from host_tools.commands.report.curves import curve_of, frequencies_hz
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.commands.report.norms import AgeNorm, norm_of
 from host_tools.commands.report.words import Words
 from host_tools.recorded import RecordedSession, Trial
 from host_tools.symbols import table
+from host_tools.verdicts import verdict_word
 
 JsonObject = dict[str, Any]
 
@@ -27,18 +29,18 @@ def audiogram_as_json(ear: EarFindings, findings: Findings, session: RecordedSes
         "ear": ear.ear,
         "thresholds": [_found(each) for each in ear.thresholds],
         "asked_hz": [tone.frequency_hz for tone in asked_tones(tested)],
-        "tones": [tone_as_json(trial, session) for trial in session.trials_of(ear.ear)],
+        "tones": [tone_as_json(trial, session) for trial in drawn_tones(ear, session)],
     }
     if any(each.threshold_db_hl is not None for each in ear.thresholds):
         drawn["curve"] = _curve(tested)
     else:
         drawn["curve"] = {"frequencies_hz": [], "low_db_hl": [], "high_db_hl": []}
-    norm = norm_of(session.person)
+    norm = norm_of(session.person) if may_conclude(ear) else None
     return {
         "ears": [drawn],
         "limit": limit_as_json(tested),
         "norm": None if norm is None else _norm(norm),
-        "watermark": watermark(findings),
+        "watermark": watermark(findings, ear),
     }
 
 
@@ -51,11 +53,22 @@ def words_as_json(words: Words) -> JsonObject:
     }
 
 
-def watermark(findings: Findings) -> str:
-    """Return what stands across every audiogram, "" for nothing."""
-    if findings.calibration_state == CALIBRATED:
-        return ""
-    return Words.of(findings).state(findings.calibration_state)
+def watermark(findings: Findings, ear: EarFindings | None = None) -> str:
+    """Return what stands across an audiogram, "" for nothing.
+
+    One word has room: of an ear that could not be tested there is no level that a calibration could
+    change, and of a doubtful one nominal levels are the greater doubt.
+    """
+    words = Words.of(findings)
+    uncalibrated = findings.calibration_state != CALIBRATED
+    if ear is not None and not may_conclude(ear) and not (uncalibrated and has_thresholds(ear)):
+        return verdict_word(ear.verdict, words.catalogue).upper()
+    return words.state(findings.calibration_state) if uncalibrated else ""
+
+
+def drawn_tones(ear: EarFindings, session: RecordedSession) -> list[Trial]:
+    """Return the tones that are drawn: none beside which a threshold could be read off in vain."""
+    return session.trials_of(ear.ear) if has_thresholds(ear) else []
 
 
 def asked_tones(tested: EarTest) -> list[Presentation]:

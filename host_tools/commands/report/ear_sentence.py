@@ -7,10 +7,12 @@ frequency is what its symbol and its number in the table say.
 from collections.abc import Iterator
 from typing import Final
 
-from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.outcomes import Outcome, Verdict
 from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.statements import has_thresholds
 from host_tools.commands.report.findings import EarFindings, Threshold
 from host_tools.commands.report.words import Words, hertz
+from host_tools.verdicts import reasons_of, verdict_word
 
 # In the order in which they are said, after what was measured.
 PARTS: Final = {
@@ -41,6 +43,11 @@ def by_kind(ear: EarFindings) -> dict[Kind, list[Threshold]]:
 
 
 def _parts(ear: EarFindings, words: Words) -> Iterator[str]:
+    if ear.verdict != Verdict.VALID:
+        yield verdict_word(ear.verdict, words.catalogue)
+    if not has_thresholds(ear):
+        yield from reasons_of(ear, words.catalogue)
+        return
     kinds = by_kind(ear)
     if ear.outcome in FIRST:
         yield words.say(FIRST[Outcome(ear.outcome)])

@@ -15,16 +15,19 @@ from firmware_py.procedure.grades import (
     mean_thresholds,
     outside_hz,
 )
-from firmware_py.procedure.outcomes import Outcome, Purpose
+from firmware_py.procedure.outcomes import Outcome, Purpose, Verdict
 from firmware_py.procedure.reading import read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.settings import RIGHT
+from firmware_py.procedure.statements import may_conclude
 from host_tools.catalogue import ENGLISH, Catalogue, catalogue_of
 from host_tools.commands.report.norms import AgeNorm, norm_of, why_no_norm
 from host_tools.commands.report.quality import Quality, quality_of
 from host_tools.commands.report.referral import asymmetries
 from host_tools.recorded import RecordedSession
 from host_tools.thresholds import threshold_as_json
+from host_tools.verdicts import PLACE as OF_VERDICTS
+from host_tools.verdicts import why_nothing_follows
 
 NORM_SHARES: Final = (0.1, 0.5, 0.9)
 
@@ -77,6 +80,8 @@ class EarFindings:
     """What was found of one ear."""
 
     ear: str
+    verdict: Verdict
+    reasons: list[str]  # of the verdict, as recorded
     outcome: str
     why: str
     # of an ear that was measured, the half width that was wanted where 95 % bands ended wider, the
@@ -104,6 +109,7 @@ class Findings:
     calibration_state: str
     calibration: str
     status: str  # "complete", "aborted" or "failed" as recorded, or "unfinished"
+    verdict: Verdict  # whether there was a test: that of the worst ear
     warnings: list[str]  # what keeps the record from being whole and the same when replayed
     remarks: list[str]
     ears: list[EarFindings]
@@ -143,8 +149,9 @@ class Findings:
 def findings_of(session: RecordedSession, language: str = ENGLISH) -> Findings:
     """Return what a session found, with its sentences in a language."""
     catalogue = catalogue_of(language)
-    norm = norm_of(session.person)
     result = session.result
+    concluded = any(map(may_conclude, result.ears))
+    norm = norm_of(session.person) if concluded else None
     # The right one first, as it stands on paper, whichever was tested first.
     ears = sorted(result.ears, key=lambda found: found.ear != RIGHT)
     means = mean_thresholds(ears, session.test.ears)
@@ -161,13 +168,16 @@ def findings_of(session: RecordedSession, language: str = ENGLISH) -> Findings:
         calibration_state=session.calibration.state,
         calibration=session.calibration.headline,
         status=result.outcome or UNFINISHED,
+        verdict=result.verdict,
         warnings=_warnings(session, catalogue),
         remarks=list(result.remarks),
         ears=[_ear_findings(session, found, means, norm, catalogue) for found in ears],
         better_ear=means.better_ear,
         asymmetries=asymmetries(result, catalogue),
         norm_title=norm.title(catalogue) if norm else "",
-        norm_missing=why_no_norm(session.person, catalogue),
+        norm_missing=why_no_norm(session.person, catalogue)
+        if concluded
+        else catalogue.say(OF_VERDICTS, "no_norm_why"),
         presentations=result.presentations,
         stray_presses=result.stray_presses,
         duration_s=session.state.at_us / 1e6,
@@ -188,6 +198,8 @@ def _warnings(session: RecordedSession, catalogue: Catalogue) -> list[str]:
 
 def _why_no_pta4(found: EarResult, ear: EarTest, catalogue: Catalogue) -> str:
     """Say why an ear has no mean threshold, "" if it has one."""
+    if why := why_nothing_follows(found, catalogue):
+        return why
     if found.outcome == Outcome.UNRELIABLE:
         return catalogue.say("report", "pta4_unreliable")
     if ear.estimator.trial_count == 0:
@@ -205,6 +217,7 @@ def _ear_findings(
 ) -> EarFindings:
     ear = session.test.ears[found.ear]
     wanted_db = session.settings.wanted_half_width_db
+    norm = norm if may_conclude(found) else None
     again = {each.frequency_hz: each for each in found.confirmed}
     thresholds = [
         Threshold.of(t, wanted_db(t.frequency_hz), norm, again.get(t.frequency_hz))
@@ -213,6 +226,8 @@ def _ear_findings(
     short_of_db = [wanted_db(each.frequency_hz) for each in thresholds if each.wide]
     return EarFindings(
         ear.ear,
+        found.verdict,
+        [*found.reasons],
         found.outcome,
         found.why,
         min(short_of_db, default=None) if found.outcome == Outcome.MEASURED else None,

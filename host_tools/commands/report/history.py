@@ -17,6 +17,7 @@ from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.settings import RIGHT
+from firmware_py.procedure.statements import has_thresholds
 from host_tools.commands.report.curves import curve_of, frequencies_hz
 from host_tools.commands.report.drawn import limit_as_json, threshold_as_drawn, tone_as_json
 from host_tools.recorded import RecordedSession, Trial
@@ -55,7 +56,10 @@ class History:
         self.after.append(self._seen[key])
 
     def as_json(self, session: RecordedSession) -> dict[str, Any]:
-        """Return everything the page's program needs, as JSON values."""
+        """Return everything the page's program needs, as JSON values.
+
+        Of an ear that could not be tested that is its tones alone: its snapshots are null.
+        """
         estimator = next(iter(session.test.ears.values())).estimator
         for ear in session.test.ears:
             self._before_first(ear, session)
@@ -74,9 +78,16 @@ class History:
                 _trial(t, session, i) for t, i in zip(session.trials, self.after, strict=True)
             ],
             "first": self.first,
-            "snapshots": self.snapshots,
+            "snapshots": self._told(session),
             "pending": _pending(session),
         }
+
+    def _told(self, session: RecordedSession) -> list[dict[str, Any] | None]:
+        told: list[dict[str, Any] | None] = [*self.snapshots]
+        for (ear, *_), place in self._seen.items():
+            if not has_thresholds(session.result.by_ear[ear]):
+                told[place] = None
+        return told
 
     def _before_first(self, ear: str, session: RecordedSession) -> None:
         # A watcher sees an ear only after its first answer.

@@ -5,6 +5,7 @@ from typing import Final
 
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.reading import Kind, read
+from firmware_py.procedure.statements import has_thresholds
 from host_tools.commands.report.findings import Findings
 from host_tools.commands.report.words import Words
 from host_tools.drawing import EAR_COLOURS, GREY, INK
@@ -56,7 +57,9 @@ def _line(dash: str, colour: str = INK) -> str:
 
 
 def _thresholds(findings: Findings, words: Words) -> Iterator[Entry]:
-    ears = [ear.ear for ear in findings.ears]
+    ears = [ear.ear for ear in findings.ears if has_thresholds(ear)]
+    if not ears:
+        return
     readings = [read(t) for ear in findings.ears for t in ear.thresholds]
     for ear in ears:
         name = words.say(ear)

@@ -13,6 +13,7 @@ from firmware_py.procedure.grades import GRADES_DB_HL
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.statements import has_thresholds
 from host_tools import drawing_js
 from host_tools.catalogue import NO_BREAK
 from host_tools.commands.report.drawn import audiogram_as_json, watermark, words_as_json
@@ -57,11 +58,14 @@ def page_of(
         "title": escape(record.say("audiogram_of", person=record.person, when=record.day)),
         "style": drawing_js.sheet() + _asset("page.css") + drawing_js.style(),
         "standing": _standing(record),
+        "verdicts": _verdicts(findings, words),
         "facts": _facts(record),
         "alarms": _alarms(findings, words),
         "audiograms": "\n".join(_audiogram(ear, words) for ear in ears),
         "legend": _legend(findings),
-        "threshold_tables": "\n".join(_thresholds(ear, findings, session, words) for ear in ears),
+        "threshold_tables": "\n".join(
+            _thresholds(ear, findings, session, words) for ear in ears if has_thresholds(ear)
+        ),
         "norm_note": escape(_norm_note(findings, words)),
         "grades": _grades(findings, words),
         "quality": _quality(findings, words),
@@ -107,6 +111,16 @@ def _told_to_program(
 def _standing(record: RecordOfTest) -> str:
     kind = "standing" if record.final else "standing open"
     return f'<p class="{kind}">{escape(record.standing)}</p>'
+
+
+def _verdicts(findings: Findings, words: Words) -> str:
+    """Return whether there was a test, ear by ear if they differ."""
+    parts = []
+    for told in words.verdicts(findings):
+        kind = "verdict" if told.valid else "verdict alarm"
+        text = f"<p>{escape(told.text)}</p>" if told.text else ""
+        parts.append(f'<div class="{kind}"><h2>{escape(told.headline)}</h2>{text}</div>')
+    return "\n".join(parts)
 
 
 def _facts(record: RecordOfTest) -> str:

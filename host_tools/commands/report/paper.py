@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware_py import __version__
+from firmware_py.procedure.statements import has_thresholds
 from host_tools import document
 from host_tools.commands.report.audiogram import audiogram_svg
 from host_tools.commands.report.ear_sentence import ear_sentence
@@ -38,11 +39,12 @@ def paper_of(findings: Findings, session: RecordedSession, heading: Heading) -> 
         final=record.final,
         footer=words.footer(__version__),
         blocks=[
+            *(document.verdict(each) for each in words.verdicts(findings)),
             document.facts(record.facts()),
             *(document.alarm(*each) for each in words.alarms(findings)),
             document.figures([_figure(ear, findings, session, words) for ear in findings.ears]),
             document.legend(legend_of(findings)),
-            _thresholds(findings, session, record, words),
+            *_thresholds(findings, session, record, words),
             document.section(words.say("pta4_and_grade"), words.grades(findings)),
             document.section(words.say("remarks"), words.remarks(findings)),
             document.comments(record.say("comments"), heading.comments),
@@ -64,11 +66,14 @@ def _figure(ear: EarFindings, findings: Findings, session: RecordedSession, word
 
 def _thresholds(
     findings: Findings, session: RecordedSession, record: RecordOfTest, words: Words
-) -> Block:
-    """Return a column a frequency, and one ear below the other."""
-    frequencies_hz = [t.frequency_hz for t in findings.ears[0].thresholds]
+) -> list[Block]:
+    """Return a column a frequency, and one ear below the other; nothing without any thresholds."""
+    ears = [ear for ear in findings.ears if has_thresholds(ear)]
+    if not ears:
+        return []
+    frequencies_hz = [t.frequency_hz for t in ears[0].thresholds]
     rows = []
-    for ear in findings.ears:
+    for ear in ears:
         colour, name = EAR_COLOURS[ear.ear], words.ear(ear.ear)
         cells = [words.threshold(t) for t in ear.thresholds]
         rows.append(document.row([record.say("level_of", ear=name), *cells], colour, bold=True))
@@ -83,7 +88,7 @@ def _thresholds(
             shares = [words.percent(t.norm_share_better) for t in ear.thresholds]
             small[words.say(PEERS)] = shares
         rows += [document.row([name, *cells], small=True) for name, cells in small.items()]
-    return document.numbers([record.say("frequency"), *map(str, frequencies_hz)], rows)
+    return [document.numbers([record.say("frequency"), *map(str, frequencies_hz)], rows)]
 
 
 def _quality(findings: Findings, words: Words) -> Block:

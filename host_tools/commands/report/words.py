@@ -14,6 +14,7 @@ from host_tools.catalogue import NO_BREAK, Catalogue, catalogue_of
 from host_tools.catalogue.remarks import told
 from host_tools.commands.report.findings import EarFindings, Findings, Threshold
 from host_tools.drawing import WIDE_SIGN
+from host_tools.verdicts import ToldVerdict, told_verdicts
 
 # Before the level.
 SIGNS: Final = {
@@ -81,6 +82,10 @@ class Words:
         if person.get("sex") is not None:
             parts.append(self.say(SEXES[person["sex"]]))
         return ", ".join(parts)
+
+    def verdicts(self, findings: Findings) -> list[ToldVerdict]:
+        """Return whether there was a test, and why not."""
+        return told_verdicts(findings.ears, self.catalogue)
 
     def alarms(self, findings: Findings) -> list[tuple[str, str]]:
         """Return what must not be overlooked: a headline and what it means."""

@@ -102,7 +102,7 @@ def _points(person: Person, ear: str, frequency_hz: int, when: Sequence[float]) 
     found = []
     for visit, x in zip(person.visits, when, strict=True):
         threshold = threshold_at(visit, ear, frequency_hz)
-        point = None if threshold is None else point_of(x, threshold)
+        point = None if threshold is None else point_of(x, threshold, visit.ears[ear])
         if point is not None:
             found.append(point)
     return found
@@ -132,8 +132,8 @@ def _years(person: Person) -> tuple[str, str]:
 def _sessions(person: Person, words: PeopleWords) -> str:
     say = words.say
     columns = [
-        say("column_date"), say("column_file"), say("column_outcome"), say("column_ears"),
-        say("column_calibration"),
+        say("column_date"), say("column_file"), say("column_outcome"), say("column_verdict"),
+        say("column_ears"), say("column_calibration"),
         *(say("column_pta4", ear=words.catalogue.say("report", ear)) for ear in EARS),
     ]  # fmt: skip
     rows = []
@@ -141,7 +141,10 @@ def _sessions(person: Person, words: PeopleWords) -> str:
         entry = visit.entry
         started = words.catalogue.time(entry.started)
         pta4 = [words.pta4(entry, ear) for ear in EARS]
-        told = [words.outcome(entry), words.ears(entry), words.state(entry.calibration)]
+        told = [
+            words.outcome(entry), words.verdict(entry), words.ears(entry),
+            words.state(entry.calibration),
+        ]  # fmt: skip
         rows.append([started, entry.name, *told, *pta4])
     return _table(say("sessions_caption"), columns, rows)
 
@@ -151,7 +154,7 @@ def _thresholds(person: Person, ear: str, words: PeopleWords) -> str:
     columns = [words.say("column_date"), *(f"{f} Hz" for f in AUDIOGRAM_FREQUENCIES_HZ)]
     rows = []
     for visit in visits:
-        cells = [words.catalogue.date(visit.entry.started)]
+        cells = [words.visit_of(visit, ear)]
         for f in AUDIOGRAM_FREQUENCIES_HZ:
             found = threshold_at(visit, ear, f)
             cells.append(f"{words.threshold(found)}\n{words.band(found)}".strip())
@@ -182,7 +185,7 @@ def _table(
     body = ""
     for first, *others in rows:
         cells = "".join(f"<td>{_cell(cell)}</td>" for cell in others)
-        body += f'<tr><th scope="row">{escape(first)}</th>{cells}</tr>\n'
+        body += f'<tr><th scope="row">{_cell(first)}</th>{cells}</tr>\n'
     about = f' class="{kind}"' if kind else ""
     return (
         f'<div class="wide" role="group" aria-label="{escape(caption)}" tabindex="0">'

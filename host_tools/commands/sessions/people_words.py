@@ -8,6 +8,7 @@ from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.settings import BOTH, BRISK, CLINICAL
+from firmware_py.procedure.statements import may_conclude
 from host_tools.catalogue import NO_BREAK, Catalogue
 from host_tools.commands.sessions.change import (
     FALSE_ALARMS,
@@ -19,7 +20,8 @@ from host_tools.commands.sessions.change import (
     USUAL,
 )
 from host_tools.commands.sessions.entry import Entry
-from host_tools.commands.sessions.people import Comparison, Person
+from host_tools.commands.sessions.people import Comparison, Person, Visit
+from host_tools.verdicts import short_verdict, verdict_word
 
 NOTHING: Final = "-"
 SIGNS: Final = {Kind.ABOVE: "> ", Kind.AT_MOST: "≤ ", Kind.PERHAPS_ABOVE: "? "}
@@ -96,6 +98,16 @@ class PeopleWords:
         """Return how a session ended."""
         return self.catalogue.say("report", f"status_{entry.outcome}")
 
+    def verdict(self, entry: Entry) -> str:
+        """Return whether there was a test, ear by ear if they differ."""
+        return short_verdict(entry.verdicts, self.catalogue) or NOTHING
+
+    def visit_of(self, visit: Visit, ear: str) -> str:
+        """Return the day of a session, and what is doubtful about its test of an ear."""
+        day, found = self.catalogue.date(visit.entry.started), visit.ears[ear]
+        word = "" if may_conclude(found) else verdict_word(found.verdict, self.catalogue)
+        return f"{day}\n{word}".strip()
+
     def ears(self, entry: Entry) -> str:
         """Return which ears were tested."""
         both = entry.ears == BOTH
@@ -164,6 +176,7 @@ class PeopleWords:
                 started=entry.started[:16].replace("T", " "),
                 name=entry.name,
                 outcome=self.outcome(entry),
+                verdict=self.verdict(entry),
                 right=right,
                 left=left,
             )

@@ -6,6 +6,7 @@ from typing import Final
 
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ThresholdResult
+from firmware_py.procedure.statements import Judged, may_conclude
 from host_tools.commands.report.page import escape
 from host_tools.symbols import table
 
@@ -29,16 +30,18 @@ class Point:
     high_db_hl: float | None
     kind: Kind
     masked: bool
+    valid: bool  # the test that it is of
 
 
-def point_of(when: float, found: ThresholdResult) -> Point | None:
+def point_of(when: float, found: ThresholdResult, ear: Judged) -> Point | None:
     """Return a threshold as it is drawn; None: nothing of it is."""
     reading = read(found)
     if reading.level_db_hl is None:
         return None
     return Point(
-        when, reading.level_db_hl, found.low_db_hl, found.high_db_hl, reading.kind, reading.masked
-    )
+        when, reading.level_db_hl, found.low_db_hl, found.high_db_hl, reading.kind, reading.masked,
+        may_conclude(ear),
+    )  # fmt: skip
 
 
 def chart(
@@ -92,8 +95,8 @@ def _paper(ends: tuple[str, str]) -> str:
 
 
 def _line(at: Sequence[tuple[float, Point]]) -> str:
-    """Join what was measured; what was inferred is no part of it."""
-    way = [(x, point) for x, point in at if point.kind == Kind.MEASURED]
+    """Join what was measured in valid tests; what was inferred is no part of it."""
+    way = [(x, point) for x, point in at if point.kind == Kind.MEASURED and point.valid]
     if len(way) < 2:
         return ""
     return (
@@ -118,4 +121,4 @@ def _drawn(ear: str, x: float, point: Point) -> str:
         side, way = table()["ears"][ear]["side"], arrows[point.kind]["way"]
         turned = f"{place} scale({SYMBOL * side:g} {SYMBOL * way:g})"
         drawn += f'<path class="symbol" transform="{turned}" d="{arrows["path"]}"/>'
-    return drawn
+    return drawn if point.valid else f'<g class="doubtful">{drawn}</g>'

@@ -226,8 +226,9 @@ def test_the_lines_say_it_in_order(clinic: Path, gp_pta: GpPta) -> None:
     head, first, last, remark = out.splitlines()
     assert (code, err) == (0, "2 of 7 journals\n")
     assert head == "W-1: 2 sessions, 1 March 2021 to 1 March 2026"
-    assert first.startswith("  2021-03-01 09:30, session-000002.journal, complete, PTA4 right -")
-    assert last.startswith("  2026-03-01 09:30, session-000001.journal, complete, PTA4 right -")
+    how = "complete, valid, PTA4 right -"
+    assert first.startswith(f"  2021-03-01 09:30, session-000002.journal, {how}")
+    assert last.startswith(f"  2026-03-01 09:30, session-000001.journal, {how}")
     assert re.fullmatch(
         r"  left ear: CHANGED since 1 March 2021\. .*: > 99 %\. Clearest at \d+ Hz: \d+ dB worse "
         r"\(95 % band \d+ to \d+\)\.",

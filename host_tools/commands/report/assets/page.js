@@ -142,10 +142,13 @@
     if (step === 0) parts.push(say("before_first"));
     else {
       const trial = trials[step - 1];
-      const [hz, half] = snapshots[trial.after].widest;
+      const snapshot = snapshots[trial.after]; // none of an ear that could not be tested
       const told = { ear: earOf(trial), tone: nameOf(trial), answer: answerOf(trial) };
       parts.push(say("presentation", { number: trial.number, ...told }));
-      parts.push(say("widest", { half_width_db: number(half, 1), frequency_hz: hz }));
+      if (snapshot) {
+        const [hz, half] = snapshot.widest;
+        parts.push(say("widest", { half_width_db: number(half, 1), frequency_hz: hz }));
+      }
     }
     const next = nextOf(step);
     parts.push(next ? say("next", { ear: earOf(next), tone: nameOf(next) }) : say("no_more"));
