@@ -19,11 +19,13 @@ from firmware_py.tuning_desk import COMMANDS as OF_TUNING
 from host_tools import symbols
 from host_tools.catalogue import ENGLISH, LANGUAGES, catalogue_of, remarks
 from host_tools.commands.export import bundle
+from host_tools.verdicts import PLACE as OF_VERDICTS
 
 PLACE: Final = "page"
 INSTRUCTION: Final = "instruction"
 REPORT: Final = "report"
 REMARK: Final = "remark"
+VERDICT: Final = "verdict"
 # Of a report: ears, what a retest said, states of a calibration, mean thresholds and grades.
 SHARED: Final = (
     "left_ear", "right_ear", "retest_doubtful", "retest_rejected", "calibrated", "overdue",
@@ -102,6 +104,7 @@ def words_of(language: str) -> dict[str, str]:
     grades = (f"grade_{grade.replace(' ', '_')}" for grade, _ in symbols.table()["grades_db_hl"])
     shared = {key: tables[REPORT][key] for key in (*grades, *SHARED)}
     told = {f"{REMARK}_{key}": text for key, text in tables[remarks.PLACE].items()}
+    shared |= {f"{VERDICT}_{key}": text for key, text in tables[OF_VERDICTS].items()}
     shared["format_percent"] = tables["format"]["percent"]
     return {**tables[PLACE], **spoken, **shared, **told}
 
@@ -129,6 +132,8 @@ def _fhir() -> dict[str, Any]:
         "beyond": bundle.BEYOND,
         "indeterminate": bundle.INDETERMINATE,
         "not_asked": bundle.NOT_ASKED,
+        "not_tested": bundle.NOT_TESTED,
+        "not_tested_status": bundle.NOT_TESTED_STATUS,
         "inferred_by": bundle.INFERRED_BY,
         "inferred": bundle.INFERRED,
         "classical": bundle.CLASSICAL,

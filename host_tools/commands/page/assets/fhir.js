@@ -1,6 +1,7 @@
 // A session as HL7 FHIR R4, as `gp-pta export --format fhir` writes it: see bundle.py for its rules.
 
 import { readingOf } from "./reading.js";
+import { hasThresholds, mayConclude, verdictNote } from "./verdict.js";
 
 /**
  * Return the bundle of a session.
@@ -36,6 +37,9 @@ class Writer {
   }
 
   ofEar(ear) {
+    if (!hasThresholds(ear)) {
+      return ear.thresholds.map((found) => this.notTested(ear, found));
+    }
     const asked = new Map();
     for (const found of ear.thresholds.filter((each) => each.mark !== "inferred")) {
       asked.set(found.frequency_hz, this.threshold(ear, found));
@@ -49,9 +53,17 @@ class Writer {
     return [...all, ...ear.confirmed.map((again) => this.confirmed(ear, again))];
   }
 
+  notTested(ear, found) {
+    return {
+      ...this.at(ear, found.frequency_hz),
+      dataAbsentReason: this.concept("absent", ...this.terms.not_tested),
+      note: this.notes([verdictNote(ear)]),
+    };
+  }
+
   threshold(ear, found) {
     return {
-      ...this.at(ear.ear, found.frequency_hz),
+      ...this.at(ear, found.frequency_hz),
       ...this.value(found),
       note: this.notes(wordsOf(ear, found)),
     };
@@ -60,7 +72,7 @@ class Writer {
   inferred(ear, found, measured) {
     const sources = measured.map(reference);
     return {
-      ...this.at(ear.ear, found.frequency_hz),
+      ...this.at(ear, found.frequency_hz),
       status: "preliminary",
       method: { text: this.terms.inferred_by },
       ...(sources.length ? { derivedFrom: sources } : {}),
@@ -77,7 +89,7 @@ class Writer {
         : { valueQuantity: this.quantity(again.threshold_db_hl) };
     const marks = again.mark === "measured" ? [] : [again.mark];
     return {
-      ...this.at(ear.ear, again.frequency_hz),
+      ...this.at(ear, again.frequency_hz),
       method: { text: this.terms.classical },
       ...value,
       note: this.notes([...marks, `${again.tones} tones`]),
@@ -86,25 +98,39 @@ class Writer {
 
   panel(members) {
     const { result } = this.session;
-    const ears = result.ears.map((e) => `${e.ear} ear: ${e.outcome}${e.why ? `; ${e.why}` : ""}`);
+    const tested = result.ears.filter(hasThresholds);
+    const ears = tested.map((e) => `${e.ear} ear: ${e.outcome}${e.why ? `; ${e.why}` : ""}`);
+    const verdicts = result.ears.map((e) => `${e.ear} ear: ${verdictNote(e)}`);
+    const said = [`session ${result.outcome || "unfinished"}`, ...verdicts, ...ears, ...result.remarks];
+    const absent = this.concept("absent", ...this.terms.not_tested);
     return {
-      ...this.observation(this.concept("loinc", ...this.terms.panel)),
-      note: this.notes([`session ${result.outcome || "unfinished"}`, ...ears, ...result.remarks]),
+      ...this.observation(this.concept("loinc", ...this.terms.panel), result.ears),
+      ...(tested.length ? {} : { dataAbsentReason: absent }),
+      note: this.notes(said),
       hasMember: members.map(reference),
     };
   }
 
   at(ear, hz) {
-    const name = `Hearing threshold Ear - ${ear} --${hz} Hz`;
-    return this.observation(this.concept("loinc", this.terms.codes[ear][hz], name));
+    const name = `Hearing threshold Ear - ${ear.ear} --${hz} Hz`;
+    return this.observation(this.concept("loinc", this.terms.codes[ear.ear][hz], name), [ear]);
   }
 
-  observation(code) {
-    const { identifier, started, result } = this.session;
+  /** Return whether what is said of these ears is final. */
+  statusOf(ears) {
+    if (!ears.some(hasThresholds)) {
+      return this.terms.not_tested_status;
+    }
+    const isFinal = this.session.result.outcome === "complete" && ears.every(mayConclude);
+    return isFinal ? "final" : "preliminary";
+  }
+
+  observation(code, ears) {
+    const { identifier, started } = this.session;
     return {
       resourceType: "Observation",
       id: this.newId(),
-      status: result.outcome === "complete" ? "final" : "preliminary",
+      status: this.statusOf(ears),
       category: [this.concept("category", "exam", "Exam")],
       code,
       ...(identifier ? { subject: { type: "Patient", identifier: { value: identifier } } } : {}),
@@ -174,5 +200,5 @@ function wordsOf(ear, found) {
   if (["perhaps-above", "unknown"].includes(readingOf(found).kind) && ear.why) {
     words.push(ear.why);
   }
-  return words;
+  return mayConclude(ear) ? words : [...words, verdictNote(ear)];
 }

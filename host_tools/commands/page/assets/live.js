@@ -5,6 +5,7 @@ import { plain } from "./problems.js";
 import { drawnEar } from "./reading.js";
 import { inWords } from "./remarks.js";
 import { drawAudiogram } from "../../../drawing_js/audiogram.js";
+import { hasThresholds, mayConclude, verdictWord } from "./verdict.js";
 import { clockTime, number, say } from "./words.js";
 
 const HEARD = { true: true, false: false, unsure: null };
@@ -50,6 +51,9 @@ export function drawEars(place, result, tones, next, earlier = [], drawn = drawn
       grades,
     });
     const about = [ear.outcome !== "incomplete" || result.outcome ? outcomeWords(ear) : null];
+    if (result.outcome && hasThresholds(ear) && !mayConclude(ear)) {
+      about.unshift(verdictWord(ear));
+    }
     about.push(say("ear_tones", { tones: ear.tones, heard: ear.tones_heard }));
     fill(shown[i].querySelector("figcaption"), [earTitle(name), ...about.filter(Boolean)].join(" · "));
   }

@@ -1,6 +1,7 @@
 // Mean thresholds and grades of hearing loss in words, as the report has them (report/words.py).
 
 import { PTA4_HZ } from "./reading.js";
+import { whyNothingFollows } from "./verdict.js";
 import { number, say, written } from "./words.js";
 
 const LEAST_SHARE = 0.005; // of a grade that is named
@@ -15,7 +16,7 @@ export function meanLines(result, means) {
 function lineOf(ear, mean) {
   const name = say(`${ear.ear}_ear`);
   if (mean === null) {
-    return say("pta4_none", { ear: name, why: whyNone(ear) });
+    return say("pta4_none", { ear: name, why: whyNothingFollows(ear) || whyNone(ear) });
   }
   const band = { low: number(mean.low_db_hl), high: number(mean.high_db_hl) };
   const least = mean.at_least_db_hl;

@@ -9,6 +9,7 @@ import { personTyped } from "./prepare.js";
 import { plain } from "./problems.js";
 import { drawnEar, pta4Of, readingOf, withoutGuesses } from "./reading.js";
 import { asTold } from "./remarks.js";
+import { hasThresholds, mayConclude, verdictsOf, verdictWord } from "./verdict.js";
 import { dateAndTime, number, say } from "./words.js";
 
 const LISTED_MAX = 50;
@@ -59,15 +60,18 @@ export class Result {
 
   #draw() {
     const result = this.#result;
-    const isFinal = result.outcome === "complete";
-    fill(at("result-outcome"), say(isFinal ? "result_final" : `result_${result.outcome || "so_far"}`));
+    const isDone = result.outcome === "complete";
+    const isFinal = isDone && result.ears.every(mayConclude);
+    const ofDone = isFinal ? "result_final" : "result_final_not_valid";
+    fill(at("result-outcome"), say(isDone ? ofDone : `result_${result.outcome || "so_far"}`));
+    fill(at("result-verdicts"), ...verdictsOf(result.ears));
     at("result").classList.toggle("not-final", !isFinal);
     fill(at("result-about"), ...this.#about());
     const uncalibrated = result.calibration !== "CALIBRATED";
     show(at("result-calibration"), uncalibrated);
     fill(at("result-calibration"), say(`calibration_${result.calibration.toLowerCase()}`));
     drawEars(at("result-ears"), result, [], null, [...this.#earlier.values()].flat());
-    fill(at("result-tables"), ...result.ears.map((ear) => thresholdTable(ear)));
+    fill(at("result-tables"), ...result.ears.filter(hasThresholds).map((ear) => thresholdTable(ear)));
     fill(at("result-means"), ...meanLines(result, this.#means).map((line) => make("li", {}, line)));
     fill(at("result-quality"), qualityTable(result));
     const ended = result.ears.filter((ear) => ear.why);
@@ -116,7 +120,7 @@ export class Result {
     box.addEventListener("change", () => this.#toggle(session, box).catch(this.#problem));
     const when = dateAndTime(session.started);
     const words = say("earlier_session", { number: session.number, when });
-    return make("li", {}, make("label", {}, box, ` ${words}`));
+    return make("li", {}, make("label", {}, box, ` ${words}`, make("span")));
   }
 
   async #toggle(session, box) {
@@ -124,7 +128,12 @@ export class Result {
       this.#earlier.delete(session.number);
     } else {
       const answer = await this.#device.askOperator("SESS:RES?", { number: session.number });
-      this.#earlier.set(session.number, JSON.parse(answer).ears.map((ear) => drawnEar(ear)));
+      const { ears } = JSON.parse(answer);
+      // Only what was a valid test is laid beside another one.
+      this.#earlier.set(session.number, ears.filter(mayConclude).map((ear) => drawnEar(ear)));
+      const others = ears.filter((ear) => !mayConclude(ear));
+      const why = others.map((ear) => ` · ${say(`${ear.ear}_ear`)}: ${verdictWord(ear)}`);
+      fill(box.parentElement.querySelector("span"), ...why);
     }
     this.#draw();
   }
@@ -138,7 +147,7 @@ export class Result {
 
   /** Return the session as `gp-pta export --format json` writes it. */
   asJson() {
-    const { outcome, ears, calibration, ...found } = this.#result;
+    const { outcome, verdict, ears, calibration, ...found } = this.#result;
     const typed = personTyped();
     const number = this.#session?.number ?? null;
     const person = {
@@ -155,6 +164,7 @@ export class Result {
           started: this.#session?.started ?? null,
           firmware: this.#device.version,
           outcome: outcome || "unfinished",
+          verdict,
           person,
           calibration: { state: calibration, words: calibration },
           settings: null,
@@ -182,7 +192,7 @@ export class Result {
 }
 
 function earAsJson(ear) {
-  const mean = pta4Of(ear.thresholds);
+  const mean = mayConclude(ear) ? pta4Of(ear.thresholds) : null;
   return {
     ...ear,
     thresholds: ear.thresholds.map(thresholdAsJson),
@@ -226,7 +236,8 @@ function bandWords(found) {
 }
 
 function thresholdTable(ear) {
-  const caption = `${earTitle(ear.ear)}: ${outcomeWords(ear)}`;
+  const doubt = mayConclude(ear) ? "" : `${verdictWord(ear)}, `;
+  const caption = `${earTitle(ear.ear)}: ${doubt}${outcomeWords(ear)}`;
   const isConfirmed = ear.confirmed.length > 0;
   const columns = ["Hz", "dB HL", say("column_band"), ...(isConfirmed ? [say("column_confirmed")] : [])];
   const again = new Map(ear.confirmed.map((each) => [each.frequency_hz, each]));

@@ -1,0 +1,54 @@
+// Whether there was a test, and what may be said by it: the rules of procedure/statements.py.
+
+import { make } from "./dom.js";
+import { asTold } from "./remarks.js";
+import { say } from "./words.js";
+
+/** Return whether anything may be said that follows from the thresholds of an ear. */
+export function mayConclude(ear) {
+  return ear.verdict === "valid";
+}
+
+/** Return whether a level may be said of an ear. */
+export function hasThresholds(ear) {
+  return ear.verdict !== "could-not-be-tested";
+}
+
+/** Return a verdict in a word or two. */
+export function verdictWord(ear) {
+  return say(keyOf(ear));
+}
+
+/** Return in the middle of a sentence why nothing follows from thresholds; "": it may. */
+export function whyNothingFollows(ear) {
+  return mayConclude(ear) ? "" : say(`${keyOf(ear)}_why`);
+}
+
+/** Return a verdict with its reasons, as a FHIR note has it. */
+export function verdictNote(ear) {
+  return [ear.verdict.replaceAll("-", " "), ear.reasons.join("; ")].filter(Boolean).join(": ");
+}
+
+/** Return the verdict on each ear with its reasons, or one that is true of all, as elements. */
+export function verdictsOf(ears) {
+  const isSame = new Set(ears.map(verdictNote)).size === 1;
+  return (isSame ? ears.slice(0, 1) : ears).map((ear) => told(ear, isSame));
+}
+
+function told(ear, isOfAll) {
+  const isValid = mayConclude(ear);
+  const word = verdictWord(ear);
+  const parts = { verdict: isValid ? word : word.toLocaleUpperCase(), ear: say(`${ear.ear}_ear`) };
+  const reasons = ear.reasons.map((each) => make("li", {}, asTold(each)));
+  return make(
+    "div",
+    { class: isValid ? "verdict" : "verdict alert warning" },
+    make("b", {}, say(isOfAll ? "verdict_of_test" : "verdict_of_ear", parts)),
+    reasons.length ? make("ul", {}, ...reasons) : null,
+    isValid ? null : make("p", {}, say(`${keyOf(ear)}_means`)),
+  );
+}
+
+function keyOf(ear) {
+  return `verdict_${ear.verdict.replaceAll("-", "_")}`;
+}

@@ -1,0 +1,53 @@
+"""The page's result begins with the verdict on the test, and says no more than that allows."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.results import SessionResult
+from tests.host.commands.page.conftest import Operator
+from tests.host.commands.page.rig import Device
+from tests.host.judged import DIFFERENT, judged
+
+pytestmark = pytest.mark.xdist_group("page")
+
+
+def test_the_result_begins_with_the_verdicts(
+    device: Device, operator: Operator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = HearingTest.result
+
+    def judged_at_its_end(test: HearingTest) -> SessionResult:
+        result = found(test)
+        return judged(result, DIFFERENT) if result.outcome else result
+
+    monkeypatch.setattr(HearingTest, "result", judged_at_its_end)
+    device.start()
+    page = operator.connect(device.stand_in())
+    page.click("#start")
+    expect(page.locator("#view-live")).to_be_visible()
+    device.until_over()
+    expect(page.locator("#view-result")).to_be_visible()
+    expect(page.locator("#result-outcome")).to_have_text(
+        "Not final: the test came to its end, but it was no valid one."
+    )
+    verdicts = page.locator("#result-verdicts b").all_inner_texts()
+    assert sorted(verdicts) == [
+        "Verdict on the test, left ear: COULD NOT BE TESTED",
+        "Verdict on the test, right ear: DOUBTFUL",
+    ]
+    reasons = page.locator("#result-verdicts li").all_inner_texts()
+    assert "no tone was ever answered: check earphones and button" in reasons
+    captions = page.locator("#result-ears figcaption").all_inner_texts()
+    assert captions[0].startswith("Right ear · doubtful · ")
+    assert captions[1].startswith("Left ear · could not be tested · ")
+    assert page.locator("#result-tables table.left").count() == 0
+    assert (
+        page.locator("#result-tables table.right caption")
+        .inner_text()
+        .startswith("Right ear: doubtful, ")
+    )
+    assert page.locator("#result-ears figure.left g.threshold").count() == 0
+    assert re.search("none, its test is doubtful", page.locator("#result-means").inner_text())

@@ -1,0 +1,395 @@
+"""What the verdict on a test does not allow, nobody says: every export, page, paper and list."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import jsonschema
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from rich.console import Console
+
+from firmware_py.procedure.outcomes import Verdict
+from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
+from host_tools.catalogue import LANGUAGES, catalogue_of
+from host_tools.commands.export.bundle import as_fhir
+from host_tools.commands.export.examination import Examination, read_examination
+from host_tools.commands.export.formats import as_json, schema_text
+from host_tools.commands.export.table import as_csv, as_parquet
+from host_tools.commands.page.assemble import function_of, modules
+from host_tools.commands.page.knowledge import knowledge
+from host_tools.commands.prescribe.ears import (
+    NothingToPrescribeError,
+    prescribe_ear,
+    prescribe_session,
+)
+from host_tools.commands.prescribe.figures import remarks as prescription_remarks
+from host_tools.commands.replay.what_if.comparison import Comparison
+from host_tools.commands.replay.what_if.supposition import Supposition
+from host_tools.commands.report import audiogram, drawn, findings
+from host_tools.commands.report.findings import findings_of
+from host_tools.commands.report.history import History
+from host_tools.commands.report.norms import AgeNorm
+from host_tools.commands.report.page import page_of
+from host_tools.commands.report.paper import paper_of
+from host_tools.commands.report.words import Words
+from host_tools.commands.sessions.change import EarPosterior
+from host_tools.commands.watch.directory import view_of
+from host_tools.commands.watch.screen import drawn as watched
+from host_tools.errors import HostError
+from host_tools.heading import NO_HEADING
+from host_tools.live import show_result
+from host_tools.recorded import read_session
+from host_tools.verdicts import short_verdict, told_verdicts
+from tests.host.commands.export.test_bundle import resources_of
+from tests.host.javascript import computed
+from tests.host.journals import BOTH, GpPta
+from tests.host.judged import (
+    AWAY,
+    DIFFERENT,
+    HALF,
+    NOBODY,
+    OLDER,
+    SILENT,
+    Verdicts,
+    a_session,
+    write_judged,
+)
+
+EARS: Final = ("right", "left")
+LEVELS: Final = ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl", "limit_db_hl")
+WORDS: Final = Words(catalogue_of("en"))
+
+
+def examined(tmp_path: Path, verdicts: Verdicts | None) -> Examination:
+    path = tmp_path / "session-000001.journal"
+    write_judged(path, verdicts)
+    return read_examination(path)
+
+
+# Exports
+
+
+def test_csv_has_888_and_not_666_of_an_ear_that_could_not_be_tested(tmp_path: Path) -> None:
+    (row,) = csv.DictReader(io.StringIO(as_csv([examined(tmp_path, DIFFERENT)]).decode()))
+    left = [row[f"AUXU{name}L"] for name in ("1K1", "500", "2K", "4K", "8K")]
+    assert left == ["888"] * 5
+    assert row["verdict"] == row["verdict_left"] == row["outcome_left"] == "could-not-be-tested"
+    assert row["reasons_left"] == f"{SILENT}; {AWAY}"
+    assert (row["inferred_left"], row["confirmed_left"]) == ("", "")
+    assert (row["verdict_right"], row["reasons_right"]) == ("doubtful", AWAY)
+    assert 0.0 < float(row["AUXU1K1R"]) < 100.0, "what is doubtful is told"
+
+
+def test_json_has_verdict_and_reasons_and_fits_its_schema(tmp_path: Path) -> None:
+    document = json.loads(as_json([examined(tmp_path, DIFFERENT)]))
+    jsonschema.Draft202012Validator(json.loads(schema_text())).validate(document)
+    (session,) = document["sessions"]
+    ears = {ear["ear"]: ear for ear in session["ears"]}
+    assert session["verdict"] == "could-not-be-tested"
+    assert [ears[e]["verdict"] for e in EARS] == ["doubtful", "could-not-be-tested"]
+    assert [ears[e]["reasons"] for e in EARS] == [[AWAY], [SILENT, AWAY]]
+    assert [ears[e]["pta4_db_hl"] for e in EARS] == [None, None]
+    for found in ears["left"]["thresholds"]:
+        assert {found[name] for name in (*LEVELS, "inferred")} == {None}
+    assert all(t["threshold_db_hl"] or t["inferred"] for t in ears["right"]["thresholds"])
+
+
+def test_parquet_has_them_in_every_row(tmp_path: Path) -> None:
+    content = pa.BufferReader(as_parquet([examined(tmp_path, DIFFERENT)]))
+    for row in pq.read_table(content).to_pylist():
+        verdict, reasons = DIFFERENT[row["ear"]]
+        assert (row["verdict"], row["reasons"], row["pta4_db_hl"]) == (verdict, reasons, None)
+        assert (row["threshold_db_hl"] is None) or row["ear"] == "right"
+
+
+def test_fhir_is_final_only_of_a_valid_test(tmp_path: Path) -> None:
+    status: dict[str, set[str]] = {}
+    *found, panel = resources_of(examined(tmp_path, HALF))[1:]
+    for each in found:
+        ear = "left" if "left" in each["code"]["text"] else "right"
+        if each.get("method") is None:  # what is inferred is preliminary in any case
+            status.setdefault(ear, set()).add(each["status"])
+    assert status == {"right": {"final"}, "left": {"cancelled"}}
+    assert panel["status"] == "preliminary"
+    assert panel["note"][1:3] == [
+        {"text": "right ear: valid"},
+        {"text": f"left ear: could not be tested: {SILENT}"},
+    ]
+
+
+def test_fhir_has_no_value_of_an_ear_that_could_not_be_tested(tmp_path: Path) -> None:
+    from fhir.resources.R4B.bundle import Bundle  # half a second
+
+    Bundle.model_validate_json(as_fhir([examined(tmp_path, DIFFERENT)]))
+    for each in resources_of(examined(tmp_path, DIFFERENT))[1:-1]:
+        notes = [note["text"] for note in each["note"]]
+        if "left" in each["code"]["text"]:
+            assert not {"valueQuantity", "component", "interpretation"} & each.keys()
+            assert each["dataAbsentReason"]["coding"][0]["code"] == "error"
+            assert notes[0] == f"could not be tested: {SILENT}; {AWAY}"
+        else:
+            assert each["status"] == "preliminary"
+            assert f"doubtful: {AWAY}" in notes
+    *_, panel = resources_of(examined(tmp_path, NOBODY))
+    assert (panel["status"], "dataAbsentReason" in panel) == ("cancelled", True)
+
+
+def test_an_older_record_is_told_as_not_judged(tmp_path: Path) -> None:
+    examination = examined(tmp_path, None)
+    assert {ear.verdict for ear in examination.result.ears} == {Verdict.NOT_JUDGED}
+    (session,) = json.loads(as_json([examination]))["sessions"]
+    assert (session["verdict"], session["ears"][0]["pta4_db_hl"]) == ("not-judged", None)
+    assert {r["status"] for r in resources_of(examination)[1:]} == {"preliminary"}
+
+
+# Reports
+
+
+@pytest.fixture
+def norms(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have it that a man of 65 was tested."""
+    for module in (findings, drawn, audiogram):
+        monkeypatch.setattr(module, "norm_of", lambda _: AgeNorm(65, "M"))
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "numbers"),
+    [(DIFFERENT, {"right": True, "left": False}), (NOBODY, {"right": False, "left": False}),
+     (OLDER, {"right": True, "left": True})],
+    ids=["they differ", "nobody", "older"],
+)  # fmt: skip
+@pytest.mark.usefixtures("norms")
+def test_a_report_draws_no_conclusion_without_a_valid_test(
+    verdicts: Verdicts, numbers: dict[str, bool]
+) -> None:
+    found = findings_of(a_session(verdicts))
+    assert (found.better_ear, found.asymmetries, found.norm_title) == (None, [], "")
+    assert found.norm_missing == "no ear has a valid test"
+    for ear in found.ears:
+        assert ear.pta4 is None
+        assert ear.pta4_missing.startswith(("its test ", "it could not"))
+        assert all(t.norm_db_hl is None and t.norm_share_better is None for t in ear.thresholds)
+        assert any(t.threshold_db_hl is not None for t in ear.thresholds) is numbers[ear.ear]
+    for line in WORDS.grades(found):
+        assert not re.search("%|mild|moderate|dB", line)
+
+
+@pytest.mark.usefixtures("norms")
+def test_one_valid_ear_keeps_all_that_is_said_of_it_alone() -> None:
+    right, left = findings_of(a_session(HALF)).ears
+    assert right.pta4 is not None
+    assert any(t.norm_share_better is not None for t in right.thresholds)
+    assert left.pta4 is None
+    found = findings_of(a_session(HALF))
+    assert found.better_ear is not None
+    assert not found.better_ear.both_ears
+    assert WORDS.grades(found)[-1].endswith("the grade needs both")
+
+
+def test_the_paper_has_the_verdicts_at_its_head_and_is_not_final() -> None:
+    session = a_session(DIFFERENT)
+    paper = paper_of(findings_of(session), session, NO_HEADING)
+    assert paper.standing == "NOT FINAL: right doubtful, left could not be tested"
+    right, left, facts, *_ = paper.blocks
+    assert (right["kind"], left["kind"], facts["kind"]) == ("alarm", "alarm", "facts")
+    assert right["headline"] == "Verdict on the test, right ear: DOUBTFUL"
+    assert right["text"].startswith("3 of 14 clearly audible tones were missed. Thresholds are ")
+    assert left["headline"] == "Verdict on the test, left ear: COULD NOT BE TESTED"
+    assert left["text"].startswith("No tone was ever answered: check earphones and button. 3 of ")
+    rows = next(b for b in paper.blocks if b["kind"] == "numbers")["rows"]
+    assert [row["cells"][0] for row in rows if row["bold"]] == ["right ear, dB HL"]
+    (drawings,) = [b["figures"] for b in paper.blocks if b["kind"] == "figures"]
+    assert '"threshold-right-1000"' in drawings[0]["svg"]
+    assert not re.search('"(threshold|edge|arrow|confirmed)-', drawings[1]["svg"])
+    assert drawings[0]["sentence"].startswith("Right ear: doubtful; measured at ")
+    assert drawings[1]["sentence"] == f"Left ear: could not be tested; {SILENT}; {AWAY}."
+
+
+def test_the_paper_of_a_valid_test_is_final_and_says_so_once() -> None:
+    valid: Verdicts = dict.fromkeys(EARS, (Verdict.VALID, []))
+    session = a_session(valid)
+    paper = paper_of(findings_of(session), session, NO_HEADING)
+    assert (paper.standing, paper.final) == ("FINAL", True)
+    first = {"kind": "verdict", "headline": "Verdict on the test: valid", "text": ""}
+    assert paper.blocks[0] == first
+
+
+def test_a_paper_without_any_test_has_no_table_of_thresholds() -> None:
+    session = a_session(NOBODY)
+    paper = paper_of(findings_of(session), session, NO_HEADING)
+    assert paper.blocks[0]["headline"] == "Verdict on the test: COULD NOT BE TESTED"
+    tables = [b for b in paper.blocks if b["kind"] == "numbers"]
+    assert [each["columns"][0] for each in tables] == ["Quality of the test"]
+
+
+def test_the_page_has_them_too_and_steps_through_tones_alone() -> None:
+    session = a_session(DIFFERENT)
+    history = History()
+    read_session(BOTH, history)
+    page = page_of(findings_of(session), session, history)
+    head = page.split("<main>")[1].split('<dl class="facts">')[0]
+    assert re.findall("<h2>(.*?)</h2>", head) == [
+        "Verdict on the test, right ear: DOUBTFUL",
+        "Verdict on the test, left ear: COULD NOT BE TESTED",
+    ]
+    assert re.findall('<table><caption class="(left|right)">', page) == ["right"]
+    told = json.loads(page.split('id="history">')[1].split("</script>", maxsplit=1)[0])
+    for trial in told["trials"]:
+        assert (told["snapshots"][trial["after"]] is None) == (trial["ear"] == "left")
+    assert told["snapshots"][told["first"]["left"]] is None
+    (left,) = [each["data"]["ears"][0] for each in told["audiograms"] if each["ear"] == "left"]
+    assert {each["level_db_hl"] for each in left["thresholds"]} == {None}
+    assert left["curve"]["low_db_hl"] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_verdict_is_said_in_the_language(language: str) -> None:
+    catalogue = catalogue_of(language)
+    ears = findings_of(a_session(DIFFERENT), language).ears
+    right, left = told_verdicts(ears, catalogue)
+    words = [catalogue.say("verdict", key) for key in ("doubtful", "could_not_be_tested")]
+    assert right.headline.endswith(f": {words[0].upper()}")
+    assert left.headline.endswith(f": {words[1].upper()}")
+    assert catalogue.say("remarks", "never_answered")[1:] in left.text
+    short = short_verdict({ear.ear: ear.verdict for ear in ears}, catalogue)
+    assert short == ", ".join(
+        f"{catalogue.say('report', ear)} {word}" for ear, word in zip(EARS, words, strict=True)
+    )
+
+
+def test_a_report_in_json_has_verdict_and_reasons() -> None:
+    told = findings_of(a_session(DIFFERENT)).as_json()
+    assert told["verdict"] == "could-not-be-tested"
+    assert [ear["reasons"] for ear in told["ears"]] == [[AWAY], [SILENT, AWAY]]
+
+
+# Prescriptions, changes, other models
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [(Verdict.DOUBTFUL, "doubtful"), (Verdict.NOT_TESTED, "could not be tested"),
+     (Verdict.NOT_JUDGED, "not judged")],
+)  # fmt: skip
+def test_nothing_is_prescribed_without_a_valid_test(verdict: Verdict, words: str) -> None:
+    session = a_session({"right": (Verdict.VALID, []), "left": (verdict, [SILENT])})
+    why = f"left ear: {words}: {SILENT}; so nothing is prescribed"
+    with pytest.raises(NothingToPrescribeError, match=re.escape(why)):
+        prescribe_ear(session, "left", "nal-r")
+    (ear,) = prescribe_session(session, "nal-r", "closed")
+    assert ear.ear == "right"
+    said = prescription_remarks(session, [ear])
+    assert any(line.startswith("left ear: nothing is prescribed, it") for line in said)
+    assert SILENT in said
+
+
+def test_an_ear_is_compared_only_if_its_test_was_valid() -> None:
+    session = a_session(HALF)
+    posteriors = {
+        ear: EarPosterior.of(found, session.test.ears[ear])
+        for ear, found in session.result.by_ear.items()
+    }
+    assert posteriors["right"] is not None
+    assert posteriors["left"] is None
+
+
+def test_another_model_says_nothing_of_an_ear_that_could_not_be_tested() -> None:
+    compared = Comparison.of(a_session(HALF), Supposition(response_noise_db=4.0))
+    assert [each.ear for each in compared.ears] == ["right"]
+    with pytest.raises(HostError, match="of an ear that could be tested"):
+        Comparison.of(a_session(NOBODY), Supposition(response_noise_db=4.0))
+
+
+# Lists and screens
+
+
+def test_lists_have_the_verdict_and_no_mean_without_a_valid_test(
+    tmp_path: Path, gp_pta: GpPta
+) -> None:
+    for number, verdicts in enumerate((HALF, NOBODY, None), 1):
+        write_judged(tmp_path / f"session-{number:06d}.journal", verdicts)
+    _, out, _ = gp_pta("sessions", tmp_path, "--no-index")
+    half, nobody, older = out.splitlines()[1:]
+    assert re.search(r"complete +right valid, left could not be tested +\(?\d+\)? +- ", half)
+    assert re.search(r"complete +could not be tested +- +- ", nobody)
+    assert re.search(r"complete +not judged +- +- ", older)
+
+
+def test_live_and_watch_end_with_the_verdict(tmp_path: Path) -> None:
+    write_judged(tmp_path / "session-000001.journal", DIFFERENT)
+    screen = Console(file=io.StringIO(), width=140)
+    screen.print(watched(view_of(tmp_path / "session-000001.journal")))
+    show_result(screen, a_session(DIFFERENT).result)
+    text: str = screen.file.getvalue()  # type: ignore[attr-defined]
+    for line in (
+        f"verdict, right ear: DOUBTFUL: {AWAY}",
+        f"verdict, left ear: COULD NOT BE TESTED: {SILENT}; {AWAY}",
+    ):
+        assert text.count(line) == 2
+    assert "X left" not in text, "there is no symbol of the left ear"
+    assert "left ear could-not" not in text
+
+
+# The operator's page
+
+
+PROGRAM: Final = """
+globalThis.document = { documentElement: {} };
+useWords(given.keys, given.words, "en");
+let count = 0;
+const { result, fhir } = given;
+const about = { started: "2026-01-02", firmware: "1", calibration: "UNCALIBRATED", result };
+const means = { ears: { right: null, left: null }, better_ear: null };
+return {
+  bundle: bundleOf(about, fhir, () => String(count++)),
+  means: meanLines(result, means),
+  words: result.ears.map(verdictWord),
+  concludes: result.ears.map(mayConclude),
+  has: result.ears.map(hasThresholds),
+};
+"""
+
+
+def _by_page(verdicts: Verdicts) -> dict[str, Any]:
+    needed = {**modules("fhir.js"), **modules("means.js"), **modules("verdict.js")}
+    own = "\n".join(function_of(each) for each in needed.values())
+    knows = {name: knowledge()[name] for name in ("keys", "words", "fhir")}
+    result = a_session(verdicts).result.to_record()
+    found: dict[str, Any] = computed(own + PROGRAM, result=result, **knows)
+    return found
+
+
+@pytest.mark.parametrize("verdicts", [DIFFERENT, HALF, NOBODY, OLDER])
+def test_the_operators_page_says_as_much(tmp_path: Path, verdicts: Verdicts) -> None:
+    told = _by_page(verdicts)
+    ears = [ear.ear for ear in a_session(verdicts).result.ears]
+    kinds = [verdicts[ear][0] for ear in ears]
+    assert told["concludes"] == [kind == Verdict.VALID for kind in kinds]
+    assert told["has"] == [kind != Verdict.NOT_TESTED for kind in kinds]
+    assert told["words"] == [kind.replace("-", " ") for kind in kinds]
+    for line, kind in zip(told["means"], kinds, strict=True):
+        why = catalogue_of("en").tables["verdict"].get(f"{kind.replace('-', '_')}_why")
+        assert why is None or line.endswith(f": none, {why}")
+    ours = [_without_names(r) for r in resources_of(examined(tmp_path, verdicts))[1:]]
+    theirs = [_without_names(entry["resource"]) for entry in told["bundle"]["entry"][1:]]
+    assert theirs == ours
+
+
+def _without_names(resource: dict[str, Any]) -> dict[str, Any]:
+    """Return what both bundles say of an observation: names, times and calibration differ."""
+    kept = ("status", "code", "dataAbsentReason", "interpretation", "method")
+    notes = [note["text"] for note in resource["note"][:-1]]
+    value = resource.get("valueQuantity", {}).get("value")
+    return {**{key: resource.get(key) for key in kept}, "note": notes, "has": value is not None}
+
+
+def test_every_frequency_is_888(tmp_path: Path) -> None:
+    (row,) = csv.DictReader(io.StringIO(as_csv([examined(tmp_path, NOBODY)]).decode()))
+    cells = [value for name, value in row.items() if name.startswith("AUXU")]
+    assert len(cells) == 2 * len(AUDIOGRAM_FREQUENCIES_HZ)
+    assert {*cells} == {"888"}
