@@ -24,10 +24,12 @@ from host_tools.commands.page.assemble import function_of, modules
 from host_tools.commands.page.knowledge import knowledge
 from host_tools.commands.prescribe.ears import (
     NothingToPrescribeError,
+    fit_of_ears,
     prescribe_ear,
     prescribe_session,
 )
 from host_tools.commands.prescribe.figures import remarks as prescription_remarks
+from host_tools.commands.prescribe.paper import PrescriptionPaper
 from host_tools.commands.replay.what_if.comparison import Comparison
 from host_tools.commands.replay.what_if.supposition import Supposition
 from host_tools.commands.report import audiogram, drawn, findings
@@ -38,6 +40,10 @@ from host_tools.commands.report.page import page_of
 from host_tools.commands.report.paper import paper_of
 from host_tools.commands.report.words import Words
 from host_tools.commands.sessions.change import EarPosterior
+from host_tools.commands.sessions.entry import entry_of
+from host_tools.commands.sessions.people import Person, Visit
+from host_tools.commands.sessions.people_page import people_page
+from host_tools.commands.sessions.people_words import PeopleWords
 from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import drawn as watched
 from host_tools.errors import HostError
@@ -296,6 +302,36 @@ def test_an_ear_is_compared_only_if_its_test_was_valid() -> None:
     }
     assert posteriors["right"] is not None
     assert posteriors["left"] is None
+
+
+def test_a_prescription_for_the_other_ear_begins_with_the_verdicts() -> None:
+    session = a_session(HALF)
+    ears = prescribe_session(session, "nal-r", "closed")
+    fit = fit_of_ears(session, ears)
+    paper = PrescriptionPaper(session, ears, fit, None, NO_HEADING, "en").document()
+    assert paper.standing.startswith("NOT FINAL: ")
+    heads = {block["headline"] for block in paper.blocks[:2]}
+    assert "Verdict on the test, left ear: COULD NOT BE TESTED" in heads
+    assert "Verdict on the test, right ear: valid" in heads
+
+
+def test_a_page_of_people_shows_what_is_doubtful_faintly_and_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "session-000001.journal"
+    write_judged(path, DIFFERENT)
+    visit = Visit.of(entry_of(path), a_session(DIFFERENT))
+    person = Person("P-17", (visit, visit))
+    assert (visit.posteriors, person.comparisons()) == ({}, [])
+    page = people_page([(person, [])], PeopleWords(catalogue_of("en")))
+    charts = re.findall(r'<g class="(right|left)">(.*?)</g></svg>', page, re.DOTALL)
+    assert [*{ear for ear, drawn in charts if 'class="symbol"' in drawn}] == ["right"]
+    assert 'class="doubtful"' in page
+    assert 'class="way"' not in page, "nothing joins what is doubtful"
+    rows = re.findall(
+        r'<th scope="row">2 January 2026<br><small>(.*?)</small></th>(.*?)</tr>', page
+    )
+    assert [words for words, _ in rows] == ["doubtful"] * 2 + ["could not be tested"] * 2
+    assert re.sub("<.*?>", "", rows[2][1]) == "-" * len(AUDIOGRAM_FREQUENCIES_HZ)
+    assert "right doubtful, left could not be tested" in page
 
 
 def test_another_model_says_nothing_of_an_ear_that_could_not_be_tested() -> None:

@@ -67,7 +67,7 @@ def watermark(findings: Findings, ear: EarFindings | None = None) -> str:
 
 
 def drawn_tones(ear: EarFindings, session: RecordedSession) -> list[Trial]:
-    """Return the tones that are drawn: none beside which a threshold could be read off in vain."""
+    """Return the tones that are drawn: none where a threshold must not be read off them."""
     return session.trials_of(ear.ear) if has_thresholds(ear) else []
 
 
