@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,13 @@ from firmware_py.console.verdicts import verdict_lines, verdict_word
 from firmware_py.console.words import figure, readable
 from firmware_py.journal import Disk
 from firmware_py.platform.data_directory import session_number
+from firmware_py.procedure.grades import mean_thresholds
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.presenter import FINISHED
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, HUGHSON_WESTLAKE, OFF
-from firmware_py.procedure.statements import has_thresholds
+from firmware_py.procedure.statements import has_thresholds, told_now
 
 
 def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce) -> str:
@@ -52,6 +54,17 @@ def session_words(journal: Path, disk: Disk) -> str:
         seen = Entry(DAMAGED)
     words = (seen.outcome, seen.started, seen.ears, seen.identifier)
     return ",".join((str(number), *(word or "-" for word in words)))
+
+
+def result_words(result: SessionResult, calibration: CalibrationInForce) -> str:
+    """Return a result as JSON, between its verdict and the state of the calibration."""
+    told = {"verdict": result.verdict, **result.to_record(), "calibration": calibration.state}
+    return json.dumps(told)
+
+
+def mean_words(test: HearingTest) -> str:
+    """Return the mean thresholds of a test as JSON, as far as they may be told."""
+    return json.dumps(asdict(mean_thresholds(told_now(test.result()).ears, test.ears)))
 
 
 def threshold_words(ears: Sequence[EarResult], calibration: CalibrationInForce) -> str:

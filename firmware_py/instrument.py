@@ -6,7 +6,6 @@ A query returns its answer, a command nothing. What cannot be done is a `Console
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +14,8 @@ from firmware_py.answers import (
     audiogram_lines,
     calibration_words,
     limit_words,
+    mean_words,
+    result_words,
     session_words,
     state_words,
     threshold_words,
@@ -32,13 +33,12 @@ from firmware_py.manual_tone import ManualTone
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError, session_number
 from firmware_py.procedure.events import Aborted, Continued, EquipmentHeard, Paused
-from firmware_py.procedure.grades import mean_thresholds
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import Person, Sex, composed
 from firmware_py.procedure.presenter import PAUSED
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import LEFT, RIGHT, SettingError, Settings
-from firmware_py.procedure.statements import as_told
+from firmware_py.procedure.statements import as_told, told_now
 from firmware_py.runner import Runner
 from firmware_py.self_check import ButtonWatch, Part, answer, clock_part, disk_part
 
@@ -225,14 +225,11 @@ class Instrument:
 
     def result(self, number: int | None) -> str:
         """Return the result as JSON: of the last test, so far or final, or of a session."""
-        result, calibration = self._result(number)
-        told = {"verdict": result.verdict, **result.to_record(), "calibration": calibration.state}
-        return json.dumps(told)
+        return result_words(*self._result(number))
 
     def means(self) -> str:
         """Return the mean thresholds of the last test as JSON, so far or final."""
-        test = self._last_test()
-        return json.dumps(asdict(mean_thresholds(test.result().ears, test.ears)))
+        return mean_words(self._last_test())
 
     def threshold(self, ear: str | None, number: int | None) -> str:
         """Return the thresholds of an ear, or of all that were tested."""
@@ -256,10 +253,9 @@ class Instrument:
 
     def _result(self, number: int | None) -> tuple[SessionResult, CalibrationInForce]:
         """Return the result of the last test, or that of a recorded session, as it may be told."""
-        runner = self._runner
         if number is None:
-            return as_told(self._last_test().result()), runner.last_calibration
-        if runner.session is not None and runner.session.number == number:
+            return told_now(self._last_test().result()), self._runner.last_calibration
+        if (session := self._runner.session) is not None and session.number == number:
             words = f"session {number} is under way: without a number its result so far is told"
             raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
         journal = next((j for j in self._journals() if session_number(j) == number), None)

@@ -4,7 +4,7 @@
 and nothing that follows from them: no mean, grade, asymmetry, age norm, change or prescription.
 `NOT_TESTED`: no level at all, only why.
 
-A journal keeps what was found; who tells of it tells `as_told`.
+A journal keeps what was found; who tells of it tells `as_told`, and of a test under way `so_far`.
 """
 
 from dataclasses import replace
@@ -36,6 +36,21 @@ def has_thresholds(ear: Judged) -> bool:
 def as_told(result: SessionResult) -> SessionResult:
     """Return a result as it may be told: an ear that could not be tested has no level in it."""
     return replace(result, ears=tuple(map(_ear_as_told, result.ears)))
+
+
+def so_far(result: SessionResult) -> SessionResult:
+    """Return the result of a test under way: nobody has judged it yet.
+
+    An ear that was not begun would be one that could not be tested, and a band that is looked at
+    while it narrows would come and go.
+    """
+    ears = (replace(ear, verdict=Verdict.NOT_JUDGED, reasons=()) for ear in result.ears)
+    return replace(result, ears=tuple(ears))
+
+
+def told_now(result: SessionResult) -> SessionResult:
+    """Return the result of a test, over or not, as it may be told."""
+    return as_told(result) if result.outcome else so_far(result)
 
 
 def _ear_as_told(ear: EarResult) -> EarResult:

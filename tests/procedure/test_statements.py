@@ -13,7 +13,7 @@ from firmware_py.procedure.outcomes import Outcome, Verdict
 from firmware_py.procedure.pta4 import pta4_of
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.statements import as_told, has_thresholds, may_conclude
+from firmware_py.procedure.statements import as_told, has_thresholds, may_conclude, so_far
 from tests.firmware.world import a_listener
 
 NUMBERS: Final = (
@@ -96,3 +96,12 @@ def test_no_mean_and_no_grade_without_a_valid_test(verdict: Verdict) -> None:
     assert (one.better_ear.ear, one.better_ear.both_ears) == ("left", False)
     none = mean_thresholds(found(verdict, verdict).ears, run.test.ears)
     assert ([*none.ears.values()], none.better_ear) == ([None, None], None)
+
+
+def test_a_test_under_way_shows_its_bands_and_is_not_judged() -> None:
+    recorded = found(NOT_TESTED, DOUBTFUL)
+    told = so_far(recorded)
+    assert {(ear.verdict, ear.reasons) for ear in told.ears} == {(NOT_JUDGED, ())}
+    for ear, before in zip(told.ears, recorded.ears, strict=True):
+        assert (ear.thresholds, ear.outcome) == (before.thresholds, before.outcome)
+        assert not may_conclude(ear)

@@ -10,6 +10,7 @@ from firmware_py.procedure.asked import ASKED
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Purpose
+from firmware_py.procedure.statements import so_far
 from firmware_py.session import HearingReplay
 from host_tools.commands.watch.view import Answered, View
 from host_tools.errors import HostError
@@ -152,7 +153,7 @@ def view_of(journal: Path) -> View:
         name=session.name,
         state=_state(session),
         calibration=session.calibration.headline,
-        result=session.result,
+        result=session.result if session.test.outcome else so_far(session.test.result()),
         answers=answers,
         elapsed_s=session.state.at_us / 1e6,
         seconds_to_go=None if session.test.outcome else session.test.time_to_go.seconds(),
