@@ -5,8 +5,9 @@ the other ear has been measured: those that the other may have given are forgott
 with noise. README.md of this room has the rule and its reasons.
 """
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from firmware_py.procedure import masking, words
@@ -14,7 +15,9 @@ from firmware_py.procedure.asked import ASKED
 from firmware_py.procedure.audiogram import BAND_PROBABILITY, Estimate
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.levels import near
+from firmware_py.procedure.masking import GAP_ALSO_DB, GAP_SAID_DB
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose
+from firmware_py.procedure.plateau import CHECK_ABOVE_DB, CHECK_ABOVE_DB_MIN, Check, Plateau
 from firmware_py.procedure.presentation import NO_COVER, Cover, Observation, Presentation
 from firmware_py.procedure.settings import AUTOMATIC, LEFT, RIGHT, Settings
 
@@ -29,7 +32,7 @@ class Verdict:
     mark: MaskingMark  # `NOT_MASKED` (no need), `MASKED` or `UNCERTAIN`
     why: str = ""  # of an uncertain one
     # an air-bone gap of the other ear from here on could have changed it; None: none that there can
-    # be, or it is uncertain anyway
+    # be, or it is uncertain without any
     air_bone_gap_db: float | None = None
 
 
@@ -58,15 +61,23 @@ class CrossHearing:
         self._ears = ears
         self._earphones = earphones
         self._judged_again: set[str] = set()
+        self._plateaus = {ear: Plateau() for ear in ears}
         self.can_mask = False
 
     @property
     def watched(self) -> bool:
-        """Return whether anybody looks where noise is needed."""
+        """Return whether tones are given the noise that they need."""
         return self._settings.masking == AUTOMATIC
+
+    @property
+    def judged(self) -> bool:
+        """Return whether thresholds are judged: not of one ear alone with masking off."""
+        return self.watched or len(self._ears) > 1
 
     def cover(self, ear: str, presentation: Presentation) -> Cover:
         """Return the noise that a tone needs; none while nothing is known of the other ear."""
+        if presentation.purpose == Purpose.PLATEAU:
+            return self._cover_of_check(ear)
         other = self._other(ear, presentation.frequency_hz)
         counts = presentation.purpose in MASKED_FOR
         if not self.watched or not counts or other is None:
@@ -90,6 +101,13 @@ class CrossHearing:
             ),
         )
 
+    def _cover_of_check(self, ear: str) -> Cover:
+        check = self._plateaus[ear].due
+        assert check is not None, "it is under way"
+        if not self.can_mask:
+            return Cover(why=words.NO_NOISE)
+        return Cover(check.noise_db_hl, words.CHECKED.format(ear=OTHER[ear], gap_db=check.gap_db))
+
     def ask_again(self, ear: str) -> bool:
         """Forget what the other ear may have heard, if it can be asked again with noise.
 
@@ -98,7 +116,7 @@ class CrossHearing:
         """
         if not self.watched or not self.can_mask or ear in self._judged_again:
             return False
-        verdicts = self.verdicts(ear)
+        verdicts = self._by_noise(ear)
         uncertain_hz = [f for f in verdicts if verdicts[f].mark == MaskingMark.UNCERTAIN]
         forgotten = [
             each for each in self._suspects(ear)
@@ -112,7 +130,80 @@ class CrossHearing:
         return True
 
     def verdicts(self, ear: str) -> dict[int, Verdict]:
-        """Say what is sure of each threshold; of an ear without any there is nothing to say."""
+        """Say what is sure of each threshold.
+
+        One that the other ear explains with an air-bone gap that people have is uncertain.
+        """
+        found = self._by_noise(ear)
+        plateau = self._plateaus[ear]
+        for frequency_hz, each in found.items():
+            if each.air_bone_gap_db is not None:
+                found[frequency_hz] = self._with_plateau(ear, frequency_hz, each)
+        said_db = _said_db(found)
+        if said_db and plateau.missed is None:
+            # The same words for all: marks share them.
+            why = words.GAP_EXPLAINS.format(gap_db=min(said_db.values()), ear=OTHER[ear])
+            found |= {f: Verdict(MaskingMark.UNCERTAIN, why, gap) for f, gap in said_db.items()}
+        return found
+
+    def _with_plateau(self, ear: str, frequency_hz: int, verdict: Verdict) -> Verdict:
+        """Say what more noise told of a threshold that a gap of the other ear may explain."""
+        plateau, other = self._plateaus[ear], self._other(ear, frequency_hz)
+        gap_db = plateau.gap_db(frequency_hz)
+        if gap_db is not None and other is not None:
+            possible = gap_db < other.gap_possible_db
+            return replace(verdict, air_bone_gap_db=round(gap_db, 1) if possible else None)
+        missed = plateau.missed
+        if missed is None:
+            return verdict
+        why = words.MOVES_WITH_NOISE.format(
+            level_db_hl=missed.level_db_hl,
+            frequency_hz=missed.frequency_hz,
+            noise_db_hl=missed.noise_db_hl,
+            ear=OTHER[ear],
+        )
+        return Verdict(MaskingMark.UNCERTAIN, why, verdict.air_bone_gap_db)
+
+    def next_check(self) -> tuple[str, Presentation] | None:
+        """Return a tone to be asked with more noise in the other ear, and of which ear."""
+        if not self.watched or not self.can_mask:
+            return None
+        for ear, plateau in self._plateaus.items():
+            if plateau.due is None:
+                plateau.due = self._check(ear, plateau)
+            if plateau.due is not None:
+                due = plateau.due
+                return ear, Presentation(Purpose.PLATEAU, due.frequency_hz, due.level_db_hl)
+        return None
+
+    def checked(self, ear: str, tone: Presentation, heard: bool | None, cover: Cover) -> None:
+        """Take the answer to a tone that `next_check` named; None: the listener was unsure."""
+        self._ears[ear].levels.presented(tone)
+        self._plateaus[ear].answered(heard is True, cover.noise_db_hl is not None)
+
+    def _check(self, ear: str, plateau: Plateau) -> Check | None:
+        if plateau.over:
+            return None
+        said_db = _said_db(self.verdicts(ear))
+        found = {f: self._check_at(ear, f) for f in said_db}
+        return plateau.choose(said_db, {f: each for f, each in found.items() if each is not None})
+
+    def _check_at(self, ear: str, frequency_hz: int) -> Check | None:
+        tested, other = self._ears[ear], self._other(ear, frequency_hz)
+        threshold_db_hl = float(tested.estimator.threshold([frequency_hz])[0][0])
+        wanted_db_hl = math.ceil(threshold_db_hl + CHECK_ABOVE_DB)
+        tone = tested.levels.tone(Purpose.PLATEAU, frequency_hz, wanted_db_hl)
+        if other is None or tone.level_db_hl < threshold_db_hl + CHECK_ABOVE_DB_MIN:
+            return None
+        attenuation_db = self._earphones.attenuation_db(frequency_hz)
+        highest_db_hl = self._highest_noise_db_hl(ear, frequency_hz)
+        return Check.of(frequency_hz, tone.level_db_hl, attenuation_db, other, highest_db_hl)
+
+    def _by_noise(self, ear: str) -> dict[int, Verdict]:
+        """Say what is sure of each threshold if no other ear has a gap above `AIR_BONE_GAP_DB`.
+
+        Of an ear without thresholds there is nothing to say.
+        """
         tested = self._ears[ear]
         estimates = tested.audiogram.estimates()
         if tested.outcome in (Outcome.HEARS_ALL, Outcome.UNRELIABLE) or not tested.observations:
@@ -136,7 +227,8 @@ class CrossHearing:
         beyond = estimate.side in (Outcome.NO_RESPONSE, Outcome.INCOMPLETE)
         if beyond and not any(each.heard is not False for each in near):
             return Verdict(MaskingMark.NOT_MASKED)  # neither ear heard anything
-        return Verdict(MaskingMark.UNCERTAIN, words.NOT_MASKED_NEARBY)
+        why = words.NOT_MASKED_NEARBY if self.watched else words.MASKING_OFF
+        return Verdict(MaskingMark.UNCERTAIN, why)
 
     def _other(self, ear: str, frequency_hz: float) -> masking.Threshold | None:
         """Return what is known of the other ear; None if it is not measured, or not to be trusted.
@@ -155,13 +247,17 @@ class CrossHearing:
         return level_db_hl - self._earphones.attenuation_db(frequency_hz)
 
     def _noise(self, ear: str, tone: Presentation, other: masking.Threshold) -> float:
-        reach_db_hl = self._earphones.highest_noise_db_hl(OTHER[ear], tone.frequency_hz)
         return masking.noise_db_hl(
             tone.level_db_hl,
             self._earphones.attenuation_db(tone.frequency_hz),
             other,
-            min(reach_db_hl, self._settings.level_max_db_hl),
+            self._highest_noise_db_hl(ear, tone.frequency_hz),
         )
+
+    def _highest_noise_db_hl(self, ear: str, frequency_hz: float) -> float:
+        """Return the limit of the noise for a tone in this ear."""
+        reach_db_hl = self._earphones.highest_noise_db_hl(OTHER[ear], frequency_hz)
+        return min(reach_db_hl, self._settings.level_max_db_hl)
 
     def _suspects(self, ear: str) -> list[Observation]:
         """Return the answers to tones without noise that the other ear may have heard."""
@@ -180,6 +276,8 @@ class CrossHearing:
         other = self._other(ear, suspect.presentation.frequency_hz)
         if other is None:
             return words.NOT_MEASURED.format(ear=OTHER[ear])
+        if not self.watched:
+            return words.MASKING_OFF
         return self.cover(ear, suspect.presentation).why
 
     def _gap(
@@ -191,8 +289,16 @@ class CrossHearing:
         hidden_db_hl = other.mean_db_hl if noise_db_hl is None else noise_db_hl
         crossing_db_hl = self._crossing(estimate.frequency_hz, estimate.mean_db_hl)
         gap_db = round(hidden_db_hl - crossing_db_hl, 1)
-        possible_db = min(other.high_db_hl - masking.COCHLEA_BEST_DB_HL, masking.GAP_MAX_DB)
-        return gap_db if gap_db < possible_db else None
+        return gap_db if gap_db < other.gap_possible_db else None
+
+
+def _said_db(verdicts: Mapping[int, Verdict]) -> dict[int, float]:
+    """Return the gaps that people have among those that would explain thresholds."""
+    found = {f: each.air_bone_gap_db for f, each in verdicts.items()}
+    gaps_db = {f: gap_db for f, gap_db in found.items() if gap_db is not None}
+    several = sum(gap_db <= GAP_SAID_DB for gap_db in gaps_db.values()) > 1
+    most_db = GAP_ALSO_DB if several else GAP_SAID_DB
+    return {f: gap_db for f, gap_db in gaps_db.items() if gap_db <= most_db}
 
 
 def _near(observation: Observation, frequency_hz: float) -> bool:

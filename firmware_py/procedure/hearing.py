@@ -18,7 +18,7 @@ from firmware_py.procedure.masking import Earphones
 from firmware_py.procedure.model_checks import ClearTones, Pauses
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, SessionOutcome
 from firmware_py.procedure.person import UNKNOWN, Person
-from firmware_py.procedure.presentation import NO_COVER
+from firmware_py.procedure.presentation import NO_COVER, Presentation
 from firmware_py.procedure.presenter import FINISHED, PAUSED, READY, Answer, Presenter
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.settings import BETTER, BOTH, LEFT, RIGHT, Settings
@@ -181,6 +181,10 @@ class HearingTest:
             if ear is not None:
                 told.append(tells.EarAgainTold(ear, words.CROSS_HEARD))
         if ear is None:
+            check = self.cross_hearing.next_check()
+            if check is not None:
+                return self._present(now_us, *check, since_us)
+        if ear is None:
             # Last of all: now both ears are known, and have noise where it is needed.
             ear = next((e for e in self.ears if self.ears[e].begin_confirmation()), None)
         if ear is None:
@@ -193,9 +197,13 @@ class HearingTest:
         self._expect_listener(self.ears[ear])
         time = self.presenter.pace.trial_time if self.settings.per_second else None
         presentation = self.ears[ear].next_presentation(self.number + 1, time)
-        if ear != self._told_ear:
-            self._told_ear = ear
-            told.append(tells.EarTold(ear))
+        return [*told, *self._present(now_us, ear, presentation, since_us)]
+
+    def _present(
+        self, now_us: int, ear: str, presentation: Presentation, since_us: int | None
+    ) -> list[Action]:
+        told: list[Action] = [] if ear == self._told_ear else [tells.EarTold(ear)]
+        self._told_ear = ear
         return [*told, *self.presenter.begin(now_us, ear, presentation, since_us)]
 
     def _expect_listener(self, ear: EarTest) -> None:
@@ -208,10 +216,14 @@ class HearingTest:
         presentation, ear = self.presenter.presentation, self.ears[self.presenter.ear]
         assert presentation is not None
         silence = presentation.purpose == Purpose.CATCH
-        checking = self.checking
+        checking, asked = self.checking, self.asks_who_hears
         cover = NO_COVER if silence else self.presenter.noise.cover
         pressed, response_s = self.presenter.silent_time.take(), answer.response_s
-        ear.answer(presentation, answer.heard, cover, pressed, response_s)
+        check = presentation.purpose == Purpose.PLATEAU
+        if check:
+            self.cross_hearing.checked(ear.ear, presentation, answer.heard, cover)
+        else:
+            ear.answer(presentation, answer.heard, cover, pressed, response_s)
         if answer.response_us is not None:
             self._response_times_us.append(answer.response_us)
             self.presenter.pace.answered(answer.response_us)
@@ -225,14 +237,22 @@ class HearingTest:
                 round(self.time_to_go.seconds()),
             )
         ]  # fmt: skip
-        if checking and self.checking and now_us >= self._check_until_us:
+        told += self._check_goes_on(now_us, checking)
+        if not check and not asked:
+            told += self._ear_over(ear)
+        return [*told, *self._next(now_us, answer.at_us)]
+
+    def _check_goes_on(self, now_us: int, before: bool) -> list[Action]:
+        """Tell that a check begins or ends; `before`: there was one before this answer."""
+        ear = self._ear
+        if before and self.checking and now_us >= self._check_until_us:
             ear.end_check()
-        if self.checking and not checking:
-            self._check_until_us = now_us + CHECK_US_MAX
-            told.append(tells.ListenerCheckTold(ear.ear, ear.listening.why))
-        if checking and not self.checking:
-            told.append(tells.GoingOnTold())
-        return [*told, *self._ear_over(ear), *self._next(now_us, answer.at_us)]
+        if before and not self.checking:
+            return [tells.GoingOnTold()]
+        if before or not self.checking:
+            return []
+        self._check_until_us = now_us + CHECK_US_MAX
+        return [tells.ListenerCheckTold(ear.ear, ear.listening.why)]
 
     @staticmethod
     def _ear_over(ear: EarTest) -> list[Action]:
@@ -243,9 +263,9 @@ class HearingTest:
         return [self.presenter.end(), tells.FinishTold(outcome, why), events.Finish(self.result())]
 
     def _ear_result(self, ear: EarTest) -> EarResult:
-        """Return the result of an ear, with the marks of masking if the test looks for them."""
+        """Return the result of an ear, with the marks of masking."""
         result = ear.result()
-        if not self.cross_hearing.watched:
+        if not self.cross_hearing.judged:
             return result
         verdicts = self.cross_hearing.verdicts(ear.ear)
         thresholds = []
@@ -288,7 +308,7 @@ class HearingTest:
 
     def _masking_doubts(self, ear: EarTest) -> list[str]:
         """Say where the other ear may have heard the tones, and why it could."""
-        if not self.cross_hearing.watched:
+        if not self.cross_hearing.judged:
             return []
         found: dict[str, list[int]] = {}
         inferred_hz = [

@@ -22,6 +22,7 @@ class Purpose(_Word):
     RETEST = "retest"
     CATCH = "catch"  # no tone: is the button pressed without one?
     CHECK = "check"  # does anybody listen? Its answer is given to nobody
+    PLATEAU = "plateau"  # does the threshold stay where it is with more noise in the other ear?
     CONFIRM = "confirm"  # the classical rule, at chosen frequencies, after all of that
 
 

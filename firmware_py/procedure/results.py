@@ -59,8 +59,8 @@ class ThresholdResult:
     # the threshold lies beyond this limit (`NO_RESPONSE`, `HEARS_ALL`), or perhaps does
     # (`INCOMPLETE`); otherwise None, and always of `INFERRED`
     limit_db_hl: Annotated[float | None, _LEVEL]
-    # `NOT_MASKED` (no need), `MASKED` or `UNCERTAIN`; None: the test did not look, or it is
-    # `INFERRED`, so that there was no tone that could be masked
+    # `NOT_MASKED` (no need), `MASKED` or `UNCERTAIN`; None: it is `INFERRED`, so that there was no
+    # tone that could be masked, or it is of one ear alone with masking off
     masking: Annotated[MaskingMark | None, one_of(*MaskingMark, None)] = None
     # an air-bone gap of the other ear from here on could have changed the threshold; None: no
     # possible gap could

@@ -162,7 +162,7 @@ class Settings:
     unsure_button: bool = False
     unsure_half_width_db: Annotated[float | None, (0.5, 15.0, "dB")] = None
     # "automatic": noise in the other ear wherever that may hear the tone, and a mark where there
-    # could be none. "off": none, and nobody looks where it was needed.
+    # could be none. "off": none, and with two ears the mark where there should have been some.
     masking: Annotated[str, (AUTOMATIC, OFF)] = AUTOMATIC
     # the ear goes on until every audiogram frequency, 750 and 1500 Hz as well, was asked itself, or
     # to the cap of tones

@@ -52,12 +52,20 @@ EQUIPMENT_HEARD: Final = "{ear} ear: nothing was heard; the equipment was heard 
 HEARERS: Final = {"operator": "the operator", "other-ear": "the other ear"}
 NEVER_ANSWERED: Final = "no tone was ever answered: check earphones and button"
 
+GAP_EXPLAINS: Final = "an air-bone gap of {gap_db:.0f} dB or more in the {ear} ear would explain it"
+MOVES_WITH_NOISE: Final = (
+    "{level_db_hl:g} dB HL at {frequency_hz} Hz was not heard with {noise_db_hl:g} dB of noise in "
+    "the {ear} ear: the threshold may be that ear's"
+)
+
 # Why a tone has noise in the other ear, or none.
 CROSS_HEARD: Final = "the other ear may have heard some of its tones: they are asked with noise"
 CROSSES: Final = (
     "{level_db_hl:g} dB HL reaches the {ear} ear at {crossing_db_hl:g} dB HL, which it may hear "
     "from {cochlea_db_hl:.0f} on"
 )
+MASKING_OFF: Final = "masking is switched off"
+CHECKED: Final = "enough to hide it from the {ear} ear behind an air-bone gap of {gap_db:.0f} dB"
 NO_NOISE: Final = "the tone generator has no masking noise"
 NOT_MASKED_NEARBY: Final = "no tone near it was masked"
 NOT_MEASURED: Final = "the {ear} ear was not measured"

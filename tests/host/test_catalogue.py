@@ -207,6 +207,12 @@ MADE_BY_THE_FIRMWARE: Final = (
     ),
     recorded_words.ALL_HEARD.format(floor_db_hl=-10.0),
     recorded_words.NEVER_ANSWERED,
+    recorded_words.MASKING_OFF,
+    recorded_words.MOVES_WITH_NOISE.format(
+        level_db_hl=63.0, frequency_hz=500, noise_db_hl=81.0, ear="left"
+    ),
+    recorded_words.CHECKED.format(ear="left", gap_db=58.0),
+    recorded_words.GAP_EXPLAINS.format(gap_db=26.4, ear="left"),
     recorded_words.DILEMMA,
     recorded_words.NOISE_LIMIT,
     recorded_words.NOT_MASKED_NEARBY,

@@ -16,6 +16,9 @@ from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.masking import (
     AIR_BONE_GAP_DB,
     CIRCUMAURAL,
+    GAP_ALSO_DB,
+    GAP_MAX_DB,
+    GAP_SAID_DB,
     INSERT,
     SUPRA_AURAL,
     Earphones,
@@ -25,12 +28,13 @@ from firmware_py.procedure.masking import (
     noise_db_hl,
 )
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose
+from firmware_py.procedure.plateau import CHECKS_MAX, TRIES_MAX, Check, Plateau
 from firmware_py.procedure.presentation import Cover, Presentation
 from firmware_py.procedure.presenter import PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
 from firmware_py.procedure.stopping import AGAIN_TONES_MAX
 from firmware_py.procedure.tells import UnmaskedTold, VoidTold
-from firmware_py.procedure.words import NO_NOISE
+from firmware_py.procedure.words import MASKING_OFF, NO_NOISE
 from tests.budget import examples
 from tests.procedure.driver import REACTION_US, Driver, Listener, Reaction, Tone, finished
 
@@ -200,7 +204,17 @@ def test_a_poor_ear_is_found_with_noise_and_without_it_is_the_shadow_of_the_othe
     assert masked.ear("left")["tones_masked"] > 20
     assert masked.result["remarks"] == []
     assert noises(shadow) == []
-    assert set(marks(shadow, "left").values()) == {None}
+
+
+def test_with_masking_off_what_the_other_ear_may_have_heard_is_marked_all_the_same() -> None:
+    shadow = measured(ASYMMETRIC, masking="off")
+    alone = measured(ASYMMETRIC, masking="off", ears="left")
+
+    assert set(marks(shadow, "left").values()) == {MaskingMark.UNCERTAIN}
+    assert set(marks(shadow, "right").values()) == {MaskingMark.NOT_MASKED}
+    (remark,) = shadow.result["remarks"]
+    assert remark.endswith(f"Hz: {MASKING_OFF}")
+    assert set(marks(alone, "left").values()) == {None}, "as was asked for, and of one ear"
 
 
 def test_a_deaf_ear_is_no_response_and_not_a_threshold() -> None:
@@ -263,7 +277,7 @@ def test_inserts_need_noise_only_at_greater_differences() -> None:
         head, conduct="clinical", earphones=Earphones(lambda f: attenuation_db(INSERT, f))
     )
 
-    assert len(noises(inserts)) <= 5  # of clear tones above all
+    assert len(noises(inserts)) <= 5 + CHECKS_MAX  # of clear tones above all
     assert len(noises(unknown)) > 15
 
 
@@ -322,6 +336,134 @@ def test_an_air_bone_gap_that_could_have_changed_it_is_told() -> None:
     assert worst_db(driver, "left", flat(90.0)) > 10.0, "the gap was too great"
     assert len(gaps_db) >= 7
     assert all(gap_db is not None and gap_db < 40.0 for gap_db in gaps_db)
+
+
+# A right ear of 45 dB HL, 37 of them conductive, hears for a dead left one from 58 dB on.
+BEHIND_A_GAP: Final = Head(right=flat(45.0), left=flat(NEVER_DB_HL), right_gap_db=37.0)
+
+
+@pytest.mark.parametrize("without", [{"can_mask": False}, {"masking": "off"}])
+def test_a_threshold_that_a_gap_of_the_other_ear_explains_is_uncertain(
+    without: dict[str, Any],
+) -> None:
+    driver = measured(BEHIND_A_GAP, **without)
+    found = [t for t in driver.ear("left")["thresholds"] if t["masking"] == MaskingMark.UNCERTAIN]
+    gaps_db = [t["air_bone_gap_db"] for t in found]
+    (remark,) = driver.result["remarks"]
+
+    assert len(found) >= 2
+    assert AIR_BONE_GAP_DB < min(gaps_db) <= GAP_SAID_DB
+    assert max(gaps_db) <= GAP_ALSO_DB
+    assert remark.startswith("left ear: masking uncertain at ")
+    least = (
+        f"Hz: an air-bone gap of {min(gaps_db):.0f} dB or more in the right ear would explain it"
+    )
+    assert remark.endswith(least)
+    assert set(marks(driver, "right").values()) == {MaskingMark.NOT_MASKED}
+
+
+@pytest.mark.parametrize("worse_db", [0.0, 3.0])
+@pytest.mark.parametrize("level_db_hl", [20.0, 45.0, 70.0])
+def test_ears_that_are_nearly_alike_are_not_suspected(level_db_hl: float, worse_db: float) -> None:
+    """It would take a gap of 35 dB and more, which nearly nobody has."""
+    driver = measured(Head(flat(level_db_hl), flat(level_db_hl + worse_db)), masking="off")
+
+    assert set(marks(driver, "left").values()) == {MaskingMark.NOT_MASKED}
+
+
+def test_no_gap_is_greater_than_what_the_ear_hears_less_than_the_best() -> None:
+    """An ear of 5 dB HL has no cochlea that is 25 dB better, whatever the other one's threshold."""
+    assert Threshold(5.0, 0.0, 10.0).gap_possible_db == 20.0
+    assert Threshold(75.0, 70.0, 80.0).gap_possible_db == GAP_MAX_DB
+
+
+# With more noise
+
+
+def test_a_threshold_that_moves_with_the_noise_is_the_other_ears() -> None:
+    driver = measured(BEHIND_A_GAP)
+    checks = driver.told("tone", purpose=Purpose.PLATEAU)
+    doubted = [t for t in driver.ear("left")["thresholds"] if t["masking"] is not None]
+    (remark,) = driver.result["remarks"]
+
+    assert len(checks) == TRIES_MAX, "it may have been missed"
+    assert {about["ear"] for about in checks} == {"left"}
+    assert {t["masking"] for t in doubted} == {MaskingMark.UNCERTAIN}, "everywhere, by one tone"
+    assert remark.endswith("in the right ear: the threshold may be that ear's")
+    assert f": {checks[0]['level_db_hl']:g} dB HL at {checks[0]['frequency_hz']:g} Hz" in remark
+
+
+@pytest.mark.parametrize("worse_db", [15.0, 20.0])
+def test_a_threshold_that_stays_where_it_is_is_the_ears_own(worse_db: float) -> None:
+    driver = measured(Head(flat(45.0), flat(45.0 + worse_db)))
+    checks = driver.told("tone", purpose=Purpose.PLATEAU)
+    found = driver.ear("left")
+
+    assert 1 <= len(checks) <= CHECKS_MAX
+    assert driver.result["remarks"] == []
+    assert MaskingMark.UNCERTAIN not in marks(driver, "left").values()
+    assert all(
+        t["air_bone_gap_db"] is None or t["air_bone_gap_db"] > GAP_ALSO_DB
+        for t in found["thresholds"]
+    )
+    assert worst_db(driver, "left", flat(45.0 + worse_db)) < 5.0
+    numbers = [about["number"] for about in driver.told("tone", ear="left")]
+    counted = len(numbers) - len(checks)
+    assert found["tones"] == counted, "what a check is answered changes no threshold"
+
+
+@pytest.mark.parametrize("level_db_hl", [10.0, 45.0, 80.0])
+def test_ears_that_are_alike_are_asked_nothing_more(level_db_hl: float) -> None:
+    driver = measured(Head(flat(level_db_hl), flat(level_db_hl)))
+
+    assert driver.told("tone", purpose=Purpose.PLATEAU) == []
+
+
+def test_a_refused_noise_ends_the_checks_and_the_mark_stays() -> None:
+    driver = Driver(Settings(), BEHIND_A_GAP, can_mask=True)
+    driver.feed(events.Started(True))
+    driver.run_until(lambda _: driver.purpose == Purpose.PLATEAU)
+    driver.feed(events.NoiseRefused("no-such-output"))
+    driver.run()
+
+    assert len(driver.told("tone", purpose=Purpose.PLATEAU)) == 1
+    assert "an air-bone gap of" in driver.result["remarks"][0]
+
+
+OTHER_EAR: Final = Threshold(45.0, 42.0, 48.0)
+
+
+@pytest.mark.parametrize(
+    ("level", "other", "highest", "noise", "gap"),
+    [
+        (65.0, OTHER_EAR, 100.0, 75.0, 50.0),
+        (65.0, OTHER_EAR, 64.0, 64.0, 39.0),  # what can be had is enough
+        (65.0, OTHER_EAR, 59.0, None, None),  # it is not
+        (60.0, Threshold(10.0, 6.0, 14.0), 100.0, 44.0, 24.0),  # it has no greater gap
+        (20.0, OTHER_EAR, 100.0, None, None),  # the other ear would not hear so little noise
+    ],
+)
+def test_the_noise_of_a_check(
+    level: float, other: Threshold, highest: float, noise: float | None, gap: float | None
+) -> None:
+    check = Check.of(1000, level, 40.0, other, highest)
+
+    assert (check and check.noise_db_hl, check and check.gap_db) == (noise, gap)
+
+
+def test_two_checks_are_enough_from_250_to_8000_hz() -> None:
+    plateau, asked = Plateau(), []
+    said_hz = [250, 500, 1000, 2000, 3000, 4000, 6000, 8000]
+    while said_hz:
+        checks = {f: Check(f, 60.0, 70.0, 50.0) for f in said_hz}
+        plateau.due = plateau.choose(said_hz, checks)
+        assert plateau.due is not None
+        asked.append(plateau.due.frequency_hz)
+        plateau.answered(heard=True, with_noise=True)
+        said_hz = [f for f in said_hz if plateau.gap_db(f) is None]
+
+    assert asked == [500, 6000]
+    assert plateau.over
 
 
 # The noise in time

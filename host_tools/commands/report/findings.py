@@ -105,6 +105,7 @@ class Findings:
     profile: str
     conduct: str  # "brisk" or "clinical"
     counted: list[str]  # what the tones were for that the thresholds rest on
+    checked_with_noise: bool  # some were asked again with more noise in the other ear
     person: dict[str, Any]
     calibration_state: str
     calibration: str
@@ -136,6 +137,7 @@ class Findings:
     def beside(self) -> list[str]:
         """Return what the tones were for that the thresholds do not rest on."""
         said: list[str] = [] if Purpose.FAMILIARISE in self.counted else [Purpose.FAMILIARISE]
+        said += [Purpose.PLATEAU] if self.checked_with_noise else []
         return said + ([Purpose.CONFIRM] if self.confirmed else [])
 
     def as_json(self) -> dict[str, Any]:
@@ -164,6 +166,7 @@ def findings_of(session: RecordedSession, language: str = ENGLISH) -> Findings:
         profile=session.settings.profile,
         conduct=session.settings.conduct,
         counted=[*session.counted],
+        checked_with_noise=any(t.purpose == Purpose.PLATEAU for t in session.trials),
         person=session.person.as_record(),
         calibration_state=session.calibration.state,
         calibration=session.calibration.headline,

@@ -58,9 +58,10 @@ class Words:
         return self.say(f"{ear}_ear")
 
     def purposes(self, purposes: list[str]) -> str:
-        """Return what tones were for, one or two of it."""
-        one, *other = (self.named("purpose", each) for each in purposes)
-        return self.catalogue.say("format", "or", one=one, other=other[0]) if other else one
+        """Return what tones were for: "a, b or c"."""
+        *some, last = (self.named("purpose", each) for each in purposes)
+        one = ", ".join(some)
+        return self.catalogue.say("format", "or", one=one, other=last) if some else last
 
     def session(self, findings: Findings) -> str:
         """Say which session this is."""

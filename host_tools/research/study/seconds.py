@@ -48,6 +48,7 @@ WAYS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         (CHECK, "clear tones, for attention"),
         (str(Purpose.CATCH), "catch trials"),
         (str(Purpose.RETEST), "retest"),
+        (str(Purpose.PLATEAU), "plateau checks"),
     ),
     "of all of it": ((MASKED, "with masking noise"),),
 }

@@ -225,7 +225,10 @@ def test_answers_of_the_other_ear_are_set_aside_and_the_right_ear_comes_first() 
     asked = [t for t in session.trials if t.purpose in ("familiarise", "measure")]
     assert len(asked) - left.quality.tones_set_aside == given
     asked_there = [t for t in left.thresholds if t.mark != Outcome.INFERRED]
-    assert {t.masking for t in asked_there} == {"masked"}
+    marked = {t.frequency_hz: t.masking for t in asked_there}
+    # At 8 kHz the limit leaves no tone above the threshold that could be asked with more noise.
+    assert marked.pop(8000) == "uncertain"
+    assert set(marked.values()) == {"masked"}
     assert {t.masking for t in left.thresholds if t not in asked_there} <= {None}
 
 
