@@ -95,6 +95,12 @@ def grade_probabilities(above: Above) -> dict[str, float]:
     return dict(zip(GRADES_DB_HL, each, strict=True))
 
 
+def grade_bounds(grades: Mapping[str, float]) -> dict[str, float]:
+    """Return how likely each grade or a worse one is, by how likely each is."""
+    names = list(GRADES_DB_HL)
+    return {name: sum(grades[worse] for worse in names[i:]) for i, name in enumerate(names)}
+
+
 def better_above(one: Spread, other: Spread) -> Above:
     """Return how likely the better of two ears lies above a level."""
     return lambda level_db_hl: one.above(level_db_hl) * other.above(level_db_hl)
@@ -123,6 +129,9 @@ class MeanThreshold:
     # with the limits in the place of what was not heard at them; None: all was heard
     at_least_db_hl: float | None
     inferred_hz: list[int]  # of the four, those that no tone was asked for
+    # of the four, those that the other ear may have heard: the mean and the grade are bounds, and
+    # the ear hears no better
+    doubtful_hz: list[int]
 
 
 @dataclass(frozen=True)
@@ -133,6 +142,7 @@ class BetterEar:
     both_ears: bool  # False: only this one has a mean threshold, the other may be better
     grades: dict[str, float]
     unilateral: float | None  # how likely the loss is unilateral; None unless both ears are known
+    at_least: bool  # the grades are bounds: the other one may have heard some of this ear's tones
 
 
 @dataclass(frozen=True)
@@ -159,7 +169,7 @@ def mean_thresholds(found: Iterable[EarResult], tests: Mapping[str, EarTest]) ->
         ears[ear.ear] = None
         if spread is not None:
             ears[ear.ear], spreads[ear.ear] = _mean_threshold(ear, spread), spread
-    return MeanThresholds(ears, _better_ear(spreads))
+    return MeanThresholds(ears, _better_ear(spreads, ears))
 
 
 def outside_hz(estimator: ThresholdEstimator) -> list[float]:
@@ -183,21 +193,27 @@ def _mean_threshold(found: EarResult, spread: Spread) -> MeanThreshold:
         t.frequency_hz: read(t) for t in found.thresholds if t.frequency_hz in PTA4_FREQUENCIES_HZ
     }
     average = pta4_of(found)
+    beyond = any(reading.kind == Kind.ABOVE for reading in four.values())
     return MeanThreshold(
         spread.mean_db_hl,
         *spread.band_db_hl(),
         grade_probabilities(spread.above),
         [f for f, reading in four.items() if reading.kind in BEYOND],
-        average.db_hl if average is not None and average.at_least else None,
+        average.db_hl if average is not None and beyond else None,
         [f for f, reading in four.items() if reading.kind == Kind.INFERRED],
+        [f for f, reading in four.items() if reading.doubtful],
     )
 
 
-def _better_ear(known: Mapping[str, Spread]) -> BetterEar | None:
+def _better_ear(
+    known: Mapping[str, Spread], means: Mapping[str, MeanThreshold | None]
+) -> BetterEar | None:
     if not known:
         return None
     better = min(known, key=lambda ear: known[ear].mean_db_hl)
     both = len(known) > 1
     above = better_above(*known.values()) if both else known[better].above
     unilateral = unilateral_probability(*known.values()) if both else None
-    return BetterEar(better, both, grade_probabilities(above), unilateral)
+    mean = means[better]
+    at_least = mean is not None and bool(mean.doubtful_hz)
+    return BetterEar(better, both, grade_probabilities(above), unilateral, at_least)

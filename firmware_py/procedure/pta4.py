@@ -15,9 +15,11 @@ class Pta4:
     """The mean threshold at 0.5, 1, 2 and 4 kHz."""
 
     db_hl: float
-    # no response at one of the frequencies: its limit is in the mean, and the ear is worse
+    # no response at one of the frequencies, so that its limit is in the mean, or the other ear may
+    # have heard the tones of one: the ear is worse
     at_least: bool
     inferred_hz: tuple[int, ...] = ()  # of the four, those that were not asked
+    doubtful_hz: tuple[int, ...] = ()  # of the four, those that the other ear may have heard
 
 
 def pta4_of(ear: EarResult) -> Pta4 | None:
@@ -37,8 +39,9 @@ def pta4_of(ear: EarResult) -> Pta4 | None:
         return None
     return Pta4(
         sum(known_db_hl) / len(known_db_hl),
-        any(reading.kind == Kind.ABOVE for reading in four.values()),
+        any(reading.kind == Kind.ABOVE or reading.doubtful for reading in four.values()),
         tuple(f for f, reading in four.items() if reading.kind == Kind.INFERRED),
+        tuple(f for f, reading in four.items() if reading.doubtful),
     )
 
 

@@ -9,12 +9,17 @@ from firmware_py.procedure.grades import (
     GRADES_DB_HL,
     Spread,
     better_above,
+    grade_bounds,
     grade_probabilities,
+    mean_thresholds,
     pta4_posterior,
     unilateral_probability,
 )
-from firmware_py.procedure.pta4 import PTA4_FREQUENCIES_HZ
+from firmware_py.procedure.outcomes import Outcome
+from firmware_py.procedure.pta4 import PTA4_FREQUENCIES_HZ, pta4_of
+from firmware_py.procedure.settings import Settings
 from tests.inference.listeners import listener, session
+from tests.procedure.driver import finished, left, two_ears
 from tests.reference import FloatArray
 
 SAMPLES = 200_000
@@ -107,3 +112,37 @@ def test_a_unilateral_loss_is_one_normal_ear_and_one_with_35_db() -> None:
 
     assert unilateral_probability(one, other) == pytest.approx(share, abs=0.005)
     assert unilateral_probability(other, one) == unilateral_probability(one, other)
+
+
+def test_what_the_other_ear_may_have_heard_makes_mean_and_grade_a_bound() -> None:
+    poor = finished(Settings(masking="off"), two_ears(left=60.0, right=10.0))
+    result = poor.test.result()
+    means = mean_thresholds(result.ears, poor.test.ears)
+    worse, better = means.ears["left"], means.ears["right"]
+    assert worse is not None
+    assert better is not None
+    assert means.better_ear is not None
+    asked_hz = {
+        t.frequency_hz for t in result.by_ear["left"].thresholds if t.mark == Outcome.MEASURED
+    }
+    assert worse.doubtful_hz == [f for f in PTA4_FREQUENCIES_HZ if f in asked_hz]
+    assert worse.at_least_db_hl is None, "that is of limits"
+    assert better.doubtful_hz == []
+    assert not means.better_ear.at_least
+    average = pta4_of(result.by_ear["left"].thresholds)
+    assert average is not None
+    assert average.at_least
+
+
+def test_one_ear_alone_has_a_grade_that_is_a_bound() -> None:
+    alone = left(two_ears(left=60.0, right=10.0))
+    means = mean_thresholds(alone.test.result().ears, alone.test.ears)
+
+    assert means.better_ear is not None
+    assert means.better_ear.at_least
+
+
+def test_a_bound_is_as_likely_as_all_that_is_worse_together() -> None:
+    grades = dict.fromkeys(GRADES_DB_HL, 0.0) | {"mild": 0.25, "moderate": 0.5, "severe": 0.25}
+
+    assert [*grade_bounds(grades).values()] == [1.0, 1.0, 0.75, 0.25, 0.25, 0.0, 0.0]

@@ -69,6 +69,8 @@ class EarPrescription:
     # of the thresholds that are known less well than the test wanted, by frequency: how far the 95
     # % band reaches to either side
     wide_db: dict[int, float]
+    # where the other ear may have heard the tones: threshold and gain are the least there can be
+    doubtful_hz: tuple[int, ...]
 
     @property
     def gain_db(self) -> FloatArray:
@@ -141,6 +143,7 @@ def prescribe_ear(
         ratio=_banded(point.compression.ratio, drawn.compression.ratio),
         output_max_db_spl=_banded(point.limits.output_max_db_spl, drawn.limits.output_max_db_spl),
         wide_db=_wide_db(thresholds, session.settings.wanted_half_width_db),
+        doubtful_hz=tuple(found.frequency_hz for found in thresholds if read(found).doubtful),
     )
 
 

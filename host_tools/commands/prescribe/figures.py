@@ -173,6 +173,7 @@ def remarks(
             say(key, ear=name, frequencies_hz=", ".join(map(str, at_hz)))
             for key, at_hz in (
                 ("inferred", _inferred_hz(ear)),
+                ("doubtful", ear.doubtful_hz),
                 (f"held_{ear.coupling}", _held_hz(ear)),
             )
             if at_hz

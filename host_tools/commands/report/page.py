@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from firmware_py import __version__
 from firmware_py.calibration.in_force import CALIBRATED
-from firmware_py.procedure.grades import GRADES_DB_HL
+from firmware_py.procedure.grades import GRADES_DB_HL, grade_bounds
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.printable import printable
 from firmware_py.procedure.settings import LEFT, RIGHT
@@ -225,10 +225,16 @@ def _norm_note(findings: Findings, words: Words) -> str:
 def _grades(findings: Findings, words: Words) -> str:
     ears = [ear for ear in findings.ears if ear.pta4 is not None]
     columns = [words.ear(ear.ear) for ear in ears]
-    shares = [ear.pta4.grades for ear in ears if ear.pta4 is not None]
-    if findings.better_ear is not None and findings.better_ear.both_ears:
+    found = [(mean.grades, bool(mean.doubtful_hz)) for ear in ears if (mean := ear.pta4)]
+    better = findings.better_ear
+    if better is not None and better.both_ears:
         columns.append(words.say("grade_person"))
-        shares.append(findings.better_ear.grades)
+        found.append((better.grades, better.at_least))
+    shares = [grade_bounds(grades) if at_least else grades for grades, at_least in found]
+    columns = [
+        words.say("grade_bound", of=name) if at_least else name
+        for name, (_, at_least) in zip(columns, found, strict=True)
+    ]
     lines = _list(words.grades(findings))
     if not shares:
         return lines

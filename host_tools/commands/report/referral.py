@@ -1,7 +1,8 @@
 """Differences between the ears that published criteria call an asymmetry, each named.
 
 Only what was asked counts: a threshold that was measured, or a limit that it surely lies beyond,
-with which the ears differ by at least so much. Bone conduction is not measured, so a conductive
+with which the ears differ by at least so much, as they do where the better ear may have heard for
+the worse one. Bone conduction is not measured, so a conductive
 loss of one ear is among what is named. The same ear has to be worse at all frequencies of a
 criterion.
 
@@ -65,7 +66,7 @@ class Difference:
     frequency_hz: int
     db: float
     half_width_db: float  # of its 95 % band
-    at_least: bool  # one of both lies beyond a limit
+    at_least: bool  # one of both lies beyond a limit, or the better ear heard for the worse one
 
     def told(self, catalogue: Catalogue) -> str:
         """Say it."""
@@ -105,12 +106,13 @@ def _difference(worse: ThresholdResult, better: ThresholdResult) -> Difference |
     high, low = read(worse), read(better)
     if high.known_db_hl is None or low.known_db_hl is None:
         return None
-    # Two limits, or a limit on the wrong side, say nothing of the least difference.
-    if high.kind == Kind.AT_MOST or low.kind == Kind.ABOVE:
+    # Two limits, or a limit on the wrong side, say nothing of the least difference; nor does a
+    # better ear that is perhaps no better, because the other one heard for it.
+    if high.kind == Kind.AT_MOST or low.kind == Kind.ABOVE or low.doubtful:
         return None
     # The ears were asked apart: their errors add up as if they were independent.
     sd_db = math.hypot(worse.sd_db or 0.0, better.sd_db or 0.0)
-    at_least = high.kind == Kind.ABOVE or low.kind == Kind.AT_MOST
+    at_least = high.kind == Kind.ABOVE or low.kind == Kind.AT_MOST or high.doubtful
     db = high.known_db_hl - low.known_db_hl
     return Difference(worse.frequency_hz, db, _BAND_SDS * sd_db, at_least)
 

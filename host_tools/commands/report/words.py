@@ -7,7 +7,7 @@ from typing import Final, Self
 from firmware_py.archive import UNFINISHED
 from firmware_py.calibration.in_force import CALIBRATED
 from firmware_py.console.words import readable
-from firmware_py.procedure.grades import BetterEar, MeanThreshold
+from firmware_py.procedure.grades import BetterEar, MeanThreshold, grade_bounds
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import Kind, read
 from host_tools.catalogue import NO_BREAK, Catalogue, catalogue_of
@@ -27,6 +27,9 @@ SIGNS: Final = {
 CONFIRMED: Final = (Outcome.NO_RESPONSE, Outcome.HEARS_ALL)  # without a level
 SEXES: Final = {"F": "female", "M": "male"}
 LEAST_SHARE: Final = 0.005  # of a grade that is named
+# Of a grade that it is at least: so likely it is named, and so likely no lower one is.
+LIKELY: Final = 0.5
+SURE: Final = 0.99
 NOTHING: Final = "-"
 
 
@@ -188,6 +191,18 @@ class Words:
             for share, name in sorted(possible, reverse=True)
         )
 
+    def grades_at_least(self, grades: dict[str, float]) -> str:
+        """Return which grade it is at least: the worst that is likely, and down to a sure one."""
+        bounds = grade_bounds(grades)
+        worst = max(place for place, share in enumerate(bounds.values()) if share >= LIKELY)
+        said = []
+        for name, share in reversed([*bounds.items()][: worst + 1]):
+            grade, percent = self.named("grade", name), self.percent(share)
+            said.append(self.say("grade_at_least", grade=grade, share=percent))
+            if share > SURE:
+                break
+        return ", ".join(said)
+
     def grades(self, findings: Findings) -> list[str]:
         """Say what PTA4 and grade are."""
         lines = [self._grade_of(ear) for ear in findings.ears]
@@ -198,7 +213,8 @@ class Words:
             return [*lines, self.say("person_one_ear", ear=self.ear(better.ear))]
         inferred = any(ear.pta4 and ear.pta4.inferred_hz for ear in findings.ears)
         key = "person_grade_inferred" if inferred else "person_grade"
-        person = self.say(key, grades=self.grade_shares(better.grades))
+        shares = self.grades_at_least if better.at_least else self.grade_shares
+        person = self.say(key, grades=shares(better.grades))
         return [*lines, self._with_unilateral(person, better)]
 
     def _with_unilateral(self, person: str, better: BetterEar) -> str:
@@ -218,7 +234,12 @@ class Words:
         if ear.pta4.inferred_hz:
             inferred = hertz(ear.pta4.inferred_hz)
             mean = self.say("mean_inferred", mean=mean, frequencies_hz=inferred)
-        return self.say("pta4", ear=name, mean=mean, grades=self.grade_shares(ear.pta4.grades))
+        shares = self.grade_shares
+        if ear.pta4.doubtful_hz:
+            doubtful = hertz(ear.pta4.doubtful_hz)
+            mean = self.say("mean_doubtful", mean=mean, frequencies_hz=doubtful)
+            shares = self.grades_at_least
+        return self.say("pta4", ear=name, mean=mean, grades=shares(ear.pta4.grades))
 
     def remarks(self, findings: Findings) -> list[str]:
         """Say how the test went, and what makes its result less than sure."""

@@ -74,7 +74,7 @@ export function pta4Of(thresholds) {
   }
   return {
     db_hl: levels.reduce((sum, level) => sum + level, 0) / levels.length,
-    at_least: readings.some(({ kind }) => kind === "above"),
+    at_least: readings.some(({ kind, doubtful }) => kind === "above" || doubtful),
     inferred_hz: four
       .filter((each, i) => readings[i].kind === "inferred")
       .map((each) => each.frequency_hz),

@@ -16,6 +16,7 @@ from device.hearing_aid.rules import insertion_gain
 from device.simulator.audiogram import Audiogram
 from device.simulator.listener import EARS, SimulatedListener
 from device.simulator.world import World
+from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.tuning.space import DIMENSIONS
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.prescribe.ears import (
@@ -25,6 +26,7 @@ from host_tools.commands.prescribe.ears import (
     prescribe_ear,
     prescribe_session,
 )
+from host_tools.commands.prescribe.figures import remarks
 from host_tools.commands.prescribe.paper import PrescriptionPaper
 from host_tools.commands.prescribe.picture import prescription_figure
 from host_tools.commands.prescribe.table import gain_words
@@ -247,6 +249,20 @@ def test_what_was_inferred_stands_in_brackets_and_says_so(tmp_path: Path, gp_pta
     assert "threshold inferred, not measured" in svg_words(
         prescribe_ear(recorded(LEFT_S2), "left", "nal-r")
     )
+
+
+def test_what_the_other_ear_may_have_heard_is_the_least_gain_and_says_so() -> None:
+    session = read_session(LEFT_S2)
+    (found,) = session.result.ears
+    thresholds = tuple(
+        replace(t, masking=MaskingMark.UNCERTAIN) if t.mark == "measured" else t
+        for t in found.thresholds
+    )
+    session.state.result = replace(session.result, ears=(replace(found, thresholds=thresholds),))
+    ear = prescribe_ear(session, "left", "nal-r")
+    named = ", ".join(str(t.frequency_hz) for t in thresholds if t.mark == "measured")
+    said = f"{named} Hz; threshold and gain are the least there can be"
+    assert f"left ear: the other ear may have heard {said}" in remarks(session, [ear])
 
 
 def svg_words(ear: EarPrescription, against: Fit | None = None) -> str:

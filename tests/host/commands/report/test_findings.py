@@ -350,6 +350,27 @@ def test_what_was_inferred_stands_in_brackets_and_says_nothing_of_peers() -> Non
     assert not found.wide, "how wide it is was never wanted"
 
 
+def test_a_grade_of_what_the_other_ear_may_have_heard_is_a_bound(tmp_path: Path) -> None:
+    session = read_session(GOLDEN / "both-ears-n3.journal")
+    ears = [
+        replace(
+            ear,
+            thresholds=tuple(
+                replace(t, masking=MaskingMark.UNCERTAIN) if t.frequency_hz == 1000 else t
+                for t in ear.thresholds
+            ),
+        )
+        for ear in session.result.ears
+    ]
+    session.state.result = replace(session.result, ears=tuple(ears))
+    right, left, person = words.grades(findings_of(session))
+
+    for said in (right, left):
+        assert "; or more: the other ear may have heard 1000 Hz; at least moderate " in said
+    assert person.startswith("person: at least moderate ")
+    assert "(the better ear counts" in person
+
+
 def test_a_mean_of_what_was_inferred_says_so_and_so_does_the_grade(tmp_path: Path) -> None:
     session = read_session(GOLDEN / "both-ears-n3.journal")
     ears = [

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from firmware_py.procedure.outcomes import Outcome, SessionOutcome
+from firmware_py.procedure.outcomes import MaskingMark, Outcome, SessionOutcome
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ
 from host_tools.catalogue import ENGLISH, catalogue_of
@@ -105,3 +105,14 @@ def test_a_limit_counts_as_the_least_difference_there_can_be() -> None:
 
 def test_one_ear_has_no_asymmetry() -> None:
     assert asymmetries(session(ear("left", {500: 90.0})), WORDS) == []
+
+
+def test_what_the_better_ear_may_have_heard_for_the_worse_is_a_least_difference() -> None:
+    def doubted(found: EarResult) -> EarResult:
+        thresholds = (replace(t, masking=MaskingMark.UNCERTAIN) for t in found.thresholds)
+        return replace(found, thresholds=tuple(thresholds))
+
+    right, left = ear("right", {}), ear("left", {500: 60.0, 1000: 60.0})
+    (line,) = asymmetries(session(right, doubted(left)), WORDS)
+    assert "at least 40 dB at 500 Hz" in line
+    assert asymmetries(session(doubted(right), left), WORDS) == [], "it may be no better"
