@@ -210,7 +210,7 @@ class ThresholdEstimator(Diagnostics):
             raise TrialLimitError(
                 f"answer {n + 1} does not fit: this estimator was made for max_trials = {n}"
             )
-        answer = self._answer(heard)
+        answer = _answer(heard, self.unsure_half_width_db != 0.0)
         frequency_hz = number("frequency_hz", frequency_hz, *self.frequency_range_hz)
         level_db_hl = number("level_db_hl", level_db_hl, *self.level_limits_db_hl)
         if response_time_s is not None:
@@ -349,17 +349,17 @@ class ThresholdEstimator(Diagnostics):
         level_db_hl = number("level_db_hl", level_db_hl, *LEVEL_LIMITS_DB_HL)
         return self._model.probability_heard(frequency_hz, level_db_hl)
 
-    def _answer(self, heard: bool | None) -> int:
-        dead_zone = self.unsure_half_width_db != 0.0
-        if heard is None and dead_zone:
-            return UNSURE
-        if not isinstance(heard, bool | np.bool_):
-            unsure = ", and None for unsure" if dead_zone else ""
-            raise TypeError(f"heard is {heard!r}; allowed are True and False{unsure}")
-        return HEARD if heard else SILENT
-
     def _checked_frequencies(self, frequencies_hz: Sequence[float] | Array) -> list[float]:
         return numbers("frequencies_hz", frequencies_hz, Sequence, *self.frequency_range_hz)
+
+
+def _answer(heard: bool | None, dead_zone: bool) -> int:
+    if heard is None and dead_zone:
+        return UNSURE
+    if not isinstance(heard, bool | np.bool_):
+        unsure = ", and None for unsure" if dead_zone else ""
+        raise TypeError(f"heard is {heard!r}; allowed are True and False{unsure}")
+    return HEARD if heard else SILENT
 
 
 def _copied(figures: tuple[Array, Array]) -> tuple[Array, Array]:

@@ -14,6 +14,8 @@ from typing import Final
 
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.procedure import words
+from firmware_py.procedure.outcomes import Purpose
+from firmware_py.procedure.presentation import Observation
 from firmware_py.procedure.randomness import CATCH_STREAM, uniform
 from firmware_py.procedure.settings import CLINICAL, Settings
 
@@ -67,8 +69,9 @@ class CatchTrials:
         self.unsure_alarms += heard is None
         self._tones_since = 0
 
-    def forget(self, heard: list[bool | None]) -> None:
-        """Forget catch trials with these answers."""
+    def forget(self, observations: list[Observation]) -> None:
+        """Forget the catch trials among these."""
+        heard = [o.heard for o in observations if o.presentation.purpose == Purpose.CATCH]
         self.count -= len(heard)
         self.false_alarms -= heard.count(True)
         self.unsure_alarms -= heard.count(None)

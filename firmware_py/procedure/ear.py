@@ -19,7 +19,6 @@ from firmware_py.procedure.attention import (
 from firmware_py.procedure.audiogram import Audiogram
 from firmware_py.procedure.catch_trials import CatchTrials
 from firmware_py.procedure.confirmation import Confirmation
-from firmware_py.procedure.ear_result import result_of
 from firmware_py.procedure.familiarisation import Familiarisation
 from firmware_py.procedure.levels import Highest, Levels, unlimited
 from firmware_py.procedure.listening import CHECKS_MAX, Listening, story_words
@@ -28,7 +27,6 @@ from firmware_py.procedure.model_checks import Pauses
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presentation import NO_COVER, SILENCE, Cover, Observation, Presentation
-from firmware_py.procedure.results import EarResult
 from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ, SettingError, Settings
 from firmware_py.procedure.stopping import AGAIN_TONES_MAX, Stop, StoppingRule
@@ -91,23 +89,18 @@ class EarTest:
     @property
     def found(self) -> bool:
         """Return whether its thresholds have been found: at most the confirmation is to come."""
-        asks_who_hears = self.phase == Purpose.CHECK and self.listening.story is None
-        return self.phase in (None, Purpose.CONFIRM) or asks_who_hears
+        asked_for_hearers = self.phase == Purpose.CHECK and self.listening.story is None
+        return asked_for_hearers or self.phase in (None, Purpose.CONFIRM)
 
     @property
     def begun(self) -> bool:
-        """Return whether more than the familiarisation was answered."""
+        """Tell if more than the familiarisation was answered."""
         return any(o.presentation.purpose != Purpose.FAMILIARISE for o in self.observations)
 
     @property
     def observations(self) -> list[Observation]:
         """Return the answers that count."""
         return self.measurement.observations
-
-    @property
-    def retest_difference_db(self) -> float | None:
-        """Return by how much the retest came out higher, None without one."""
-        return None if self.retest is None else self.retest.difference_db
 
     def next_presentation(self, number: int, time: TrialTime | None = None) -> Presentation:
         """Return what to present; `number` counts the presentations of the session.
@@ -197,8 +190,7 @@ class EarTest:
 
     def _answer_check(self, presentation: Presentation, heard: bool | None) -> None:
         """Take an answer that is given to nobody else."""
-        if presentation.purpose != Purpose.CATCH:
-            self.levels.presented(presentation)
+        self.levels.presented(presentation)
         if self.listening.answered(presentation, heard):
             self.end_check(passed=True)
 
@@ -209,10 +201,10 @@ class EarTest:
         if story is None or self.heard_nothing:
             return False
         if self.listening.checks == CHECKS_MAX:
-            why = story_words(story, self.tones())
+            why = story_words(story, self.measurement.tones())
             self.outcome, self.why, self.phase = Outcome.UNRELIABLE, why, None
         else:
-            self.listening.begin(story, self.tones())
+            self.listening.begin(story, self.measurement.tones())
             self.phase = Purpose.CHECK
         return True
 
@@ -221,18 +213,15 @@ class EarTest:
 
         Once: a deaf ear looks like an earphone that is not plugged in, or nobody's ear.
         """
-        if not self.over or self.listening.equipment_asked or not self.heard_nothing:
-            return False
-        self.listening.begin_with_equipment()
-        self.phase = Purpose.CHECK
-        return True
+        asks = self.over and self.heard_nothing and self.listening.begin_with_equipment()
+        self.phase = Purpose.CHECK if asks else self.phase
+        return asks
 
     @property
     def heard_nothing(self) -> bool:
         """Return whether no tone was ever answered, or by accident only."""
-        return self.outcome == Outcome.NO_RESPONSE or (
-            self.tally.tones > 0 and self.tally.answered == 0
-        )
+        silent = self.tally.tones > 0 and self.tally.answered == 0
+        return silent or self.outcome == Outcome.NO_RESPONSE
 
     def end_check(self, passed: bool = False) -> None:
         """Go on after a check: forget what its story explains away, and ask it again.
@@ -246,14 +235,10 @@ class EarTest:
         if not passed and self.listening.checks == CHECKS_MAX:
             self.outcome, self.why, self.phase = Outcome.UNRELIABLE, why, None
             return
-        dropped = self.measurement.go_back(story.began)
+        dropped, pauses = self.measurement.go_back(story.began)
         self.attention.forget(dropped)
-        evidence = self.measurement.evidence
-        pauses = [each for each in evidence if isinstance(each, bool)]
         self.attention.pauses = Pauses(len(pauses), sum(pauses))
-        self.catch_trials.forget(
-            [o.heard for o in dropped if o.presentation.purpose == Purpose.CATCH]
-        )
+        self.catch_trials.forget(dropped)
         self._rule.allow(len(dropped))
         self.retest, self._check = None, None
         self.phase = Purpose.MEASURE if self.familiarisation.over else Purpose.FAMILIARISE
@@ -274,7 +259,7 @@ class EarTest:
             self.outcome, self.why = stop.outcome, stop.why
             return
         if stop.enough:
-            self._check = self.attention.next_check(self.tones())
+            self._check = self.attention.next_check(self.measurement.tones())
             if self._check is not None:
                 return
         self.outcome, self.why, self.phase = stop.outcome, stop.why, None
@@ -291,13 +276,9 @@ class EarTest:
         )
         return True
 
-    def tones(self) -> list[Observation]:
-        """Return the tones whose answers the estimator has, in its order."""
-        return self.measurement.tones()
-
     def _without_runs(self, stop: Stop) -> Stop | None:
         """Forget what was answered in runs without attention; return None if it is asked again."""
-        away = self.attention.away(self.tones())
+        away = self.attention.away(self.measurement.tones())
         if not away:
             return stop
         if self.attention.runs_asked_again == RUNS_AGAIN_MAX:
@@ -352,10 +333,6 @@ class EarTest:
         self.measurement.forget(observations)
         if any(each.presentation.purpose == Purpose.RETEST for each in observations):
             self.retest = None
-
-    def result(self) -> EarResult:
-        """Return what was found; nobody has looked at masking here."""
-        return result_of(self)
 
 
 def _trials_max(settings: Settings) -> int:

@@ -1,19 +1,16 @@
 """What was found of one ear: its outcome, what may be said of each frequency, and its verdict."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from firmware_py.procedure import words
 from firmware_py.procedure.audiogram import Estimate
+from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.listening import DOUBTED, story_words
 from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Verdict
 from firmware_py.procedure.results import EarResult, ThresholdResult
 
-if TYPE_CHECKING:
-    from firmware_py.procedure.ear import EarTest
 
-
-def result_of(ear: "EarTest") -> EarResult:
+def result_of(ear: EarTest) -> EarResult:
     """Return what was found of an ear; nobody has looked at masking here."""
     verdict, reasons = verdict_of(ear)
     return EarResult(
@@ -27,14 +24,14 @@ def result_of(ear: "EarTest") -> EarResult:
         ear.catch_trials.count,
         ear.catch_trials.false_alarms,
         ear.catch_trials.unsure_alarms,
-        ear.retest_difference_db,
+        None if ear.retest is None else ear.retest.difference_db,
         confirmed=() if ear.confirmation is None else ear.confirmation.results(),
         verdict=verdict,
         reasons=tuple(reasons),
     )
 
 
-def verdict_of(ear: "EarTest") -> tuple[Verdict, list[str]]:
+def verdict_of(ear: EarTest) -> tuple[Verdict, list[str]]:
     """Return whether this was a test of an ear, and why not."""
     if failed := _why_not_tested(ear):
         return Verdict.NOT_TESTED, [failed]
@@ -42,7 +39,7 @@ def verdict_of(ear: "EarTest") -> tuple[Verdict, list[str]]:
     return (Verdict.DOUBTFUL if doubts else Verdict.VALID), doubts
 
 
-def _why_not_tested(ear: "EarTest") -> str:
+def _why_not_tested(ear: EarTest) -> str:
     """Say why there was no test at all, "" if there was one."""
     if ear.tally.tones == 0:
         return words.NOT_BEGUN_YET
@@ -51,19 +48,19 @@ def _why_not_tested(ear: "EarTest") -> str:
     if ear.heard_nothing and not ear.listening.equipment_heard_by:
         return words.NOTHING_HEARD
     story = ear.listening.likely()
-    return "" if story is None else story_words(story, ear.tones())
+    return "" if story is None else story_words(story, ear.measurement.tones())
 
 
-def _why_doubtful(ear: "EarTest") -> Iterator[str]:
+def _why_doubtful(ear: EarTest) -> Iterator[str]:
     """Say what leaves it in doubt if there was a test."""
     if not ear.found:
         yield words.ENDED_EARLY
     probable = ear.listening.probable(DOUBTED)
     if probable is not None:
-        yield story_words(probable, ear.tones())
+        yield story_words(probable, ear.measurement.tones())
 
 
-def _threshold(ear: "EarTest", found: Estimate) -> ThresholdResult:
+def _threshold(ear: EarTest, found: Estimate) -> ThresholdResult:
     """Return what may be said of a frequency."""
     by_frequency = ear.outcome != Outcome.UNRELIABLE and ear.estimator.trial_count > 0
     mark = found.mark if by_frequency else ear.outcome
@@ -80,7 +77,7 @@ def _threshold(ear: "EarTest", found: Estimate) -> ThresholdResult:
 
 
 def _limit_beyond(
-    ear: "EarTest", mark: Outcome, frequency_hz: float, by_frequency: bool
+    ear: EarTest, mark: Outcome, frequency_hz: float, by_frequency: bool
 ) -> float | None:
     """Return the limit that a threshold with this mark lies beyond, perhaps or surely."""
     if mark == Outcome.HEARS_ALL:

@@ -11,6 +11,7 @@ from firmware_py.procedure import events, tells, words
 from firmware_py.procedure.asked import ASKED
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.ear_result import result_of
 from firmware_py.procedure.events import Action, Event
 from firmware_py.procedure.levels import Highest, unlimited
 from firmware_py.procedure.listening import CHECK_US_MAX
@@ -19,7 +20,14 @@ from firmware_py.procedure.model_checks import ClearTones, Pauses
 from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, SessionOutcome
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presentation import NO_COVER, Presentation
-from firmware_py.procedure.presenter import FINISHED, PAUSED, READY, Answer, Presenter
+from firmware_py.procedure.presenter import (
+    FINISHED,
+    PAUSE_BEFORE,
+    PAUSED,
+    READY,
+    Answer,
+    Presenter,
+)
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.settings import BETTER, BOTH, LEFT, RIGHT, Settings
 from firmware_py.procedure.time_to_go import TimeToGo
@@ -153,7 +161,11 @@ class HearingTest:
     def _continued(self, now_us: int) -> list[Action]:
         if self.checking and self.state != PAUSED:
             self._ear.end_check()
-            told = [*self.presenter.drop(), tells.GoingOnTold(), *self._ear_over(self._ear)]
+            told = [
+                self.presenter.fall_silent(PAUSE_BEFORE),
+                tells.GoingOnTold(),
+                *self._ear_over(self._ear),
+            ]
             return [*told, *self._next(now_us)]
         if self.state != PAUSED:
             return []
@@ -167,7 +179,7 @@ class HearingTest:
             return []
         ear.listening.equipment_heard_by = "" if by == events.NOBODY else by
         ear.end_check()
-        return [*self.presenter.drop(), tells.GoingOnTold(), *self._next(now_us)]
+        return [self.presenter.fall_silent(PAUSE_BEFORE), tells.GoingOnTold(), *self._next(now_us)]
 
     def _next(self, now_us: int, since_us: int | None = None) -> list[Action]:
         """Go on with the next presentation, the next ear, or the end.
@@ -260,11 +272,15 @@ class HearingTest:
 
     def _finish(self, outcome: SessionOutcome, why: str) -> list[Action]:
         self.outcome = outcome
-        return [self.presenter.end(), tells.FinishTold(outcome, why), events.Finish(self.result())]
+        return [
+            self.presenter.fall_silent(FINISHED),
+            tells.FinishTold(outcome, why),
+            events.Finish(self.result()),
+        ]
 
     def _ear_result(self, ear: EarTest) -> EarResult:
         """Return the result of an ear, with the marks of masking."""
-        result = ear.result()
+        result = result_of(ear)
         if not self.cross_hearing.judged:
             return result
         verdicts = self.cross_hearing.verdicts(ear.ear)
@@ -279,24 +295,9 @@ class HearingTest:
 
     def _remarks(self) -> list[str]:
         """Say in words what makes the result less than sure."""
-        remarks = []
+        remarks: list[str] = []
         for ear in self.ears.values():
-            if ear.retest is not None and ear.retest.verdict:
-                remarks.append(
-                    words.RETEST_DIFFERS.format(
-                        ear=ear.ear,
-                        verdict=ear.retest.verdict,
-                        difference_db=ear.retest.difference_db or 0.0,
-                    )
-                )
-            if ear.listening.checks:
-                broken = ear.listening
-                remarks.append(
-                    words.BROKEN_OFF.format(ear=ear.ear, checks=broken.checks, why=broken.why)
-                )
-            if ear.listening.equipment_heard_by:
-                by = words.HEARERS[ear.listening.equipment_heard_by]
-                remarks.append(words.EQUIPMENT_HEARD.format(ear=ear.ear, by=by))
+            remarks += _happened(ear)
             remarks += [f"{ear.ear} ear: {doubt}" for doubt in _doubts(ear)]
             remarks += self._masking_doubts(ear)
         if signs := _inattention(self.ears.values()):
@@ -312,7 +313,7 @@ class HearingTest:
             return []
         found: dict[str, list[int]] = {}
         inferred_hz = [
-            e.frequency_hz for e in ear.result().thresholds if e.mark == Outcome.INFERRED
+            e.frequency_hz for e in result_of(ear).thresholds if e.mark == Outcome.INFERRED
         ]
         for frequency_hz, verdict in self.cross_hearing.verdicts(ear.ear).items():
             if verdict.mark == MaskingMark.UNCERTAIN and frequency_hz not in inferred_hz:
@@ -343,6 +344,21 @@ def next_ear(settings: Settings, ears: Iterable[EarTest]) -> str | None:
 def _familiar_level(ear: EarTest) -> float:
     level = ear.familiarisation.threshold_db_hl
     return float("inf") if level is None else level
+
+
+def _happened(ear: EarTest) -> Iterable[str]:
+    """Say what an ear was asked again for, and who heard its tones."""
+    retest, listening = ear.retest, ear.listening
+    if retest is not None and retest.verdict:
+        difference_db = retest.difference_db or 0.0
+        yield words.RETEST_DIFFERS.format(
+            ear=ear.ear, verdict=retest.verdict, difference_db=difference_db
+        )
+    if listening.checks:
+        yield words.BROKEN_OFF.format(ear=ear.ear, checks=listening.checks, why=listening.last_why)
+    if listening.equipment_heard_by:
+        by = words.HEARERS[listening.equipment_heard_by]
+        yield words.EQUIPMENT_HEARD.format(ear=ear.ear, by=by)
 
 
 def _doubts(ear: EarTest) -> Iterable[str]:

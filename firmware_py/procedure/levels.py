@@ -88,6 +88,8 @@ class Levels:
 
     def presented(self, tone: Presentation) -> None:
         """Remember a tone that was presented: the next ones may be louder by so much."""
+        if tone.purpose == Purpose.CATCH:  # a silence has no level
+            return
         self._last_db_hl = tone.level_db_hl
         loudest_db_hl = self._loudest_db_hl.get(tone.frequency_hz, -math.inf)
         self._loudest_db_hl[tone.frequency_hz] = max(loudest_db_hl, tone.level_db_hl)

@@ -40,8 +40,8 @@ class Listening:
         What the check under way is about; None: there is none.
     checks : int
         How many were begun.
-    why : str
-        Of the last one, for the operator.
+    why, last_why : str
+        Of the last one, for the operator; and of the last that was about the listener.
     equipment_asked : bool
         Whether the operator was asked who hears tones of this ear.
     equipment_heard_by : str
@@ -57,7 +57,7 @@ class Listening:
         self._asked = asked
         self.story: Told | None = None
         self.checks = 0
-        self.why = ""
+        self.why = self.last_why = ""
         self._level_db_hl = 0.0
         self._silence_due = False
         self._silence_kept = True
@@ -74,9 +74,16 @@ class Listening:
         stories = self._estimator.stories
         if self.equipment_heard_by:  # silence is no story any more: the ear was deaf
             stories = [each for each in stories if each.story != Story.SILENT]
+        if self._may_be_heard_across():  # presses that nothing explains are the other ear's
+            stories = [each for each in stories if each.story == Story.SILENT]
         if sum(each.probability for each in stories) < least:
             return None
         return max(stories, key=lambda each: each.probability)
+
+    def _may_be_heard_across(self) -> bool:
+        """Return whether a tone needed noise in the other ear, and had none."""
+        covers = [each.cover for each in self._asked.observations]
+        return any(cover.why and cover.noise_db_hl is None for cover in covers)
 
     def late_start(self, measurement: Measurement) -> list[Observation]:
         """Return the first tones if the listener probably answered none of them, heard or not.
@@ -104,7 +111,7 @@ class Listening:
         """Begin a check; `tones` are those that the estimator has, in its order."""
         self.checks += 1
         self.story = story
-        self.why = story_words(story, tones)
+        self.why = self.last_why = story_words(story, tones)
         before = [each for each in tones[: story.began] if each.heard is not False]
         heard_db_hl = [each.presentation.level_db_hl for each in before]
         # What was heard before is heard again, if anybody listens; and it is not too loud.
@@ -112,12 +119,18 @@ class Listening:
         self._silence_due = story.story != Story.SILENT
         self._silence_kept = not self._silence_due
 
-    def begin_with_equipment(self) -> None:
-        """Begin with tones that somebody is to hear: the operator, or the listener's other ear."""
+    def begin_with_equipment(self) -> bool:
+        """Begin with tones that somebody is to hear: the operator, or the listener's other ear.
+
+        Once; return whether it is the first time.
+        """
+        if self.equipment_asked:
+            return False
         self.equipment_asked, self.story = True, None
         self.why = words.WHO_HEARS
         self._level_db_hl = self._familiar_level_db_hl
         self._silence_due = False
+        return True
 
     def presentation(self) -> Presentation:
         """Return the next presentation of the check: a silence, or a tone that was heard before."""

@@ -195,8 +195,11 @@ class Measurement:
         for each in evidence:
             give(self._estimator, each)
 
-    def go_back(self, tones: int) -> list[Observation]:
-        """Measure as if nothing had been asked after so many tones; return what is forgotten."""
+    def go_back(self, tones: int) -> tuple[list[Observation], list[bool]]:
+        """Measure as if nothing had been asked after so many tones.
+
+        Return the answers that are forgotten, and the pauses that are not.
+        """
         places = [
             place for place, each in enumerate(self.evidence)
             if isinstance(each, Observation) and not _is_catch(each)
@@ -208,7 +211,7 @@ class Measurement:
         self._once_more_hz = self._bracket = self._doubted = None
         self._bracketing.begin_again()
         self._give_anew(self.evidence)
-        return dropped
+        return dropped, [each for each in self.evidence if isinstance(each, bool)]
 
     def _most_informative(self, exhausted_hz: list[float], time: TrialTime | None) -> Stimulus:
         """Return the tone that tells most now, or the first of the climb to one that tells more.

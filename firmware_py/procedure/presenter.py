@@ -146,12 +146,6 @@ class Presenter:
         self.silent_time.passed(pause_us := self.pace.pause_us(self.number))
         return [*noise, *self._wait_for_it(now_us, pause_us, since_us)]
 
-    def drop(self) -> list[Action]:
-        """Give up the presentation under way; `begin` is to follow."""
-        self.state = PAUSE_BEFORE
-        self.onset_us = None
-        return [self._silence()]
-
     def pause(self) -> list[Action]:
         """Fall silent until `go_on`."""
         if self.state == PAUSED:
@@ -165,10 +159,10 @@ class Presenter:
         self._tries.starts = 0  # a pause is no failure of the board
         return self._pause_again(now_us)
 
-    def end(self) -> events.Silence:
-        """Fall silent for ever."""
-        self.state = FINISHED
-        self.noise.due = None
+    def fall_silent(self, state: str) -> events.Silence:
+        """Give up what is under way: for ever (`FINISHED`), or until `begin` (`PAUSE_BEFORE`)."""
+        self.state = state
+        self.onset_us = self.noise.due = None
         return self._silence()
 
     def handle(self, now_us: int, event: Event) -> list[Action]:

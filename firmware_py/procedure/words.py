@@ -29,7 +29,7 @@ FELL_SILENT: Final = (
 PRESSES_ANYWAY: Final = "the button is pressed whatever is played{since}: explain the task again"
 PRESSES_UNRELATED: Final = "presses have nothing to do with the tones: explain the task again"
 SINCE: Final = ", since tone {began}"  # of what did not begin at once
-BROKEN_OFF: Final = "{ear} ear: broken off {checks} times: {why}"
+BROKEN_OFF: Final = "{ear} ear: the test was broken off, checks: {checks}; {why}"
 
 # Why the test of an ear is no valid one, or is in doubt.
 NOT_BEGUN_YET: Final = "no tone was played"

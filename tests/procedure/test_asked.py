@@ -177,13 +177,13 @@ def test_ask_all_asks_750_and_1500_hz_too(name: str) -> None:
 
 def test_ask_all_keeps_tones_for_what_was_not_asked() -> None:
     """With bands that never get narrow enough, the last tones before the cap are for that."""
-    values = {"stop_half_width_db": 1.0, "tones_max": 46}
+    values = {"stop_half_width_db": 1.0, "tones_max": 60}
     plain = left(Patient("N3", 5, miss_rate=0.0), **values).ear("left")
     whole = left(Patient("N3", 5, miss_rate=0.0), ask_all=True, **values).ear("left")
 
     assert Outcome.INFERRED in marks(plain).values()
     assert Outcome.INFERRED not in marks(whole).values()
-    assert whole["tones"] <= 46 + ATTENTION_TONES_MAX
+    assert whole["tones"] <= 60 + ATTENTION_TONES_MAX
 
 
 def test_the_tones_that_the_retest_did_not_need_go_to_what_was_not_asked() -> None:
@@ -235,7 +235,10 @@ def mark(known: Asked, side: Outcome = Outcome.MEASURED) -> Outcome:
     [
         ([(1000.0, 85.0, True), *[(1000.0, 75.0, False)] * 2], Outcome.MEASURED),
         ([(1259.0, 85.0, True), *[(794.0, 75.0, False)] * 2], Outcome.MEASURED),  # a third octave
-        ([(1000.0, 70.0, True), *[(1000.0, 90.0, False)] * 2], Outcome.MEASURED),  # the band's ends
+        (
+            [(1000.0, 70.0, True), (1000.0, 90.0, False), (1000.0, 75.0, False)],
+            Outcome.MEASURED,
+        ),  # the ends of the band
         ([(1000.0, 80.0, None)] * 2, Outcome.MEASURED),  # unsure is both
         # A silence alone may be an accident.
         ([(1000.0, 85.0, True), (1000.0, 75.0, False)], Outcome.INFERRED),

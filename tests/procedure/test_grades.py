@@ -129,7 +129,7 @@ def test_what_the_other_ear_may_have_heard_makes_mean_and_grade_a_bound() -> Non
     assert worse.at_least_db_hl is None, "that is of limits"
     assert better.doubtful_hz == []
     assert not means.better_ear.at_least
-    average = pta4_of(result.by_ear["left"].thresholds)
+    average = pta4_of(result.by_ear["left"])
     assert average is not None
     assert average.at_least
 

@@ -12,6 +12,7 @@ import pytest
 from firmware_py.procedure.attention import ATTENTION_TONES_MAX
 from firmware_py.procedure.audiogram import Audiogram
 from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.ear_result import result_of
 from firmware_py.procedure.listening import CHECKS_MAX
 from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Purpose
 from firmware_py.procedure.presentation import NO_COVER, SILENCE, Observation, Presentation
@@ -301,7 +302,7 @@ def test_an_ear_beyond_the_limit_everywhere_is_not_sure_for_that() -> None:
     for frequency_hz in (500.0, 1000.0, 4000.0):
         ear.answer(Presentation(Purpose.MEASURE, frequency_hz, 40.0), False)
 
-    found = marks(as_json(ear.result()))
+    found = marks(as_json(result_of(ear)))
     asked = {found.pop(frequency_hz) for frequency_hz in (500, 1000, 4000)}
     assert asked <= {Outcome.NO_RESPONSE, Outcome.INCOMPLETE}
     assert set(found.values()) == {Outcome.INFERRED}
@@ -322,7 +323,7 @@ def test_an_ear_that_ends_beyond_the_limit_everywhere_is_not_measured_however_it
 
     assert ear.over
     assert ear.outcome in (Outcome.INCOMPLETE, Outcome.NO_RESPONSE)
-    found = ear.result().thresholds
+    found = result_of(ear).thresholds
     assert {each.mark for each in found} == {Outcome.INFERRED}
     assert min(each.threshold_db_hl or 0.0 for each in found) >= 40.0
 
@@ -403,7 +404,7 @@ def beyond(ear: EarTest, sds: float) -> EarTest:
 )
 def test_no_response_has_to_be_sure(sds: float, mark: str) -> None:
     """A mean at the limit is no more than an even chance; what is not sure has no number either."""
-    for threshold in beyond(EarTest("left", Settings(ears="left")), sds).result().thresholds:
+    for threshold in result_of(beyond(EarTest("left", Settings(ears="left")), sds)).thresholds:
         assert threshold.mark == mark
         assert (threshold.threshold_db_hl is not None) == (mark == Outcome.MEASURED)
         assert threshold.limit_db_hl == (None if mark == Outcome.MEASURED else 100.0)

@@ -14,6 +14,7 @@ import numpy as np
 from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.kernel import Array
 from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.ear_result import result_of
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.results import ThresholdResult
 from firmware_py.procedure.settings import RIGHT
@@ -96,7 +97,7 @@ class History:
         key = (ear, 0, 0, unasked.estimator.log_evidence)
         if key not in self._seen:
             self._seen[key] = len(self.snapshots)
-            self.snapshots.append(_snapshot(unasked, unasked.result().thresholds))
+            self.snapshots.append(_snapshot(unasked, result_of(unasked).thresholds))
         self.first[ear] = self._seen[key]
 
 

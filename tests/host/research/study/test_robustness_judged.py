@@ -49,9 +49,9 @@ def session(*ears: EarResult) -> SessionResult:
 
 def means(grade: str, *ears: str) -> MeanThresholds:
     grades = {each: float(each == grade) for each in GRADES_DB_HL}
-    mean = MeanThreshold(0.0, 0.0, 0.0, grades, [], None, [])
+    mean = MeanThreshold(0.0, 0.0, 0.0, grades, [], None, [], [])
     return MeanThresholds(
-        dict.fromkeys(ears, mean), BetterEar(ears[0], len(ears) > 1, grades, None)
+        dict.fromkeys(ears, mean), BetterEar(ears[0], len(ears) > 1, grades, None, at_least=False)
     )
 
 
