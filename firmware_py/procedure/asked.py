@@ -7,7 +7,7 @@ frequencies and other people. This module is the one place where that is decided
 from collections import Counter
 from typing import Final
 
-from firmware_py.procedure.levels import Levels
+from firmware_py.procedure.levels import Levels, near
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.presentation import Observation
 
@@ -21,6 +21,7 @@ SILENT_BELOW_MIN: Final = 2
 # Answers against a threshold, by so much and so often, leave it unmeasured: one may be an accident.
 AGAINST_DB: Final = 10.0
 AGAINST_TONES: Final = 2
+MOVED_DB: Final = 5.0  # of a tone with noise that is missed, above one that was heard without it
 
 
 class Asked:
@@ -115,6 +116,20 @@ class Asked:
             if each.presentation.purpose in ASKED
             and each.heard is True
             and each.presentation.level_db_hl <= self._levels.floor_db_hl
+        )
+
+    def moves_with_noise(self) -> bool:
+        """Return whether noise in the other ear silenced a tone that was heard softer without it.
+
+        Then the other ear answers, and who contradicts himself attends all the same.
+        """
+        plain = [e for e in self.observations if e.heard is True and e.cover.noise_db_hl is None]
+        return any(
+            masked.presentation.level_db_hl >= each.presentation.level_db_hl + MOVED_DB
+            and near(each.presentation.frequency_hz, [masked.presentation.frequency_hz])
+            for masked in self.observations
+            if masked.heard is False and masked.cover.noise_db_hl is not None
+            for each in plain
         )
 
     def mark(

@@ -171,4 +171,6 @@ class Attention:
         """Return those of the estimator's tones that were answered in runs without attention."""
         if not self.modelled:
             return []
+        if self._audiogram.asked.moves_with_noise():  # the other ear answers: the listener attends
+            return []
         return [tones[i] for i in model_checks.tones_away(self._estimator.attended.tolist())]

@@ -81,9 +81,10 @@ class Listening:
         return max(stories, key=lambda each: each.probability)
 
     def _may_be_heard_across(self) -> bool:
-        """Return whether a tone needed noise in the other ear, and had none."""
+        """Return whether a tone needed noise and had none, or noise silenced what was heard."""
         covers = [each.cover for each in self._asked.observations]
-        return any(cover.why and cover.noise_db_hl is None for cover in covers)
+        unmasked = any(cover.why and cover.noise_db_hl is None for cover in covers)
+        return unmasked or self._asked.moves_with_noise()
 
     def late_start(self, measurement: Measurement) -> list[Observation]:
         """Return the first tones if the listener probably answered none of them, heard or not.

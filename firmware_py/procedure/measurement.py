@@ -14,6 +14,7 @@ from firmware_py.procedure.presentation import Observation, Presentation
 from firmware_py.procedure.settings import HONEST_PROFILES, STEP_UP_MAX_DB, Settings
 from firmware_py.procedure.stopping import Stop, StoppingRule
 
+ASK_ALL_SPARE_TONES: Final = 4  # for answers that were not expected, where all is to be asked
 DOUBTED_TONES_MAX: Final = 2  # of an ear, before it ends, where answers leave two explanations
 
 
@@ -142,7 +143,8 @@ class Measurement:
         self._once_more_hz = self._bracket = self._doubted = None
         stop = self._rule.judge()
         if stop is None:
-            if self._settings.ask_all and self._rule.tones_left <= self._bracketing.tones_missing():
+            wanted = self._bracketing.tones_missing() + ASK_ALL_SPARE_TONES
+            if self._settings.ask_all and self._rule.tones_left <= wanted:
                 self._bracket = self._bracketing.wanted(self._again_hz)
             return None
         if stop.outcome == Outcome.UNRELIABLE or self._rule.exhausted:
