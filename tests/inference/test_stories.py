@@ -1,0 +1,151 @@
+"""Whether anybody listened: against sums over every beginning, and on sessions of both kinds."""
+
+import copy
+import math
+from itertools import pairwise, product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firmware_py import ThresholdEstimator
+from firmware_py.inference.stories import (
+    ACCIDENT,
+    BEGINS,
+    BEGINS_AT_ONCE,
+    SILENCES_PRESSED,
+    TONES_PRESSED,
+    Stories,
+    Story,
+    Told,
+)
+
+Piece = tuple[bool, bool, float]  # a tone, pressed, log evidence of the pieces before it
+pieces = st.lists(
+    st.tuples(st.booleans(), st.booleans(), st.floats(-3.0, 0.0)), min_size=1, max_size=12
+)
+
+
+def from_each_beginning(known: list[Piece], tone_rate: float, silence_rate: float) -> float:
+    """Sum over k of Z_k b_k p(the pieces after k): of a listener with these rates of presses."""
+    total = 0.0
+    for k in range(len(known)):
+        part = math.exp(known[k][2]) * (BEGINS_AT_ONCE if k == 0 else BEGINS)
+        for tone, pressed, _ in known[k:]:
+            rate = tone_rate if tone else silence_rate
+            part *= rate if pressed else 1.0 - rate
+        total += part
+    return total
+
+
+def without_relation(known: list[Piece]) -> float:
+    """Any rate of presses to tones, and any in silences: two beta functions."""
+    total = BEGINS_AT_ONCE
+    for kind in (True, False):
+        presses = [pressed for tone, pressed, _ in known if tone == kind]
+        yes, no = presses.count(True), presses.count(False)
+        total *= math.factorial(yes) * math.factorial(no) / math.factorial(yes + no + 1)
+    return total
+
+
+@given(pieces, st.floats(-8.0, 0.0))
+def test_the_recursion_is_the_sum_over_all_beginnings(known: list[Piece], log_z: float) -> None:
+    sums = 0.0
+    at_first = [(tone, pressed, sums := sums + more) for tone, pressed, more in known]
+    stories = Stories(1)
+    for tone, pressed, before in at_first:
+        stories.follow(tone, pressed, before)
+    rates = [*product(TONES_PRESSED, SILENCES_PRESSED)]
+    expected = {
+        Story.SILENT: from_each_beginning(at_first, ACCIDENT, ACCIDENT),
+        Story.PRESSING: sum(from_each_beginning(at_first, *each) for each in rates) / len(rates),
+        Story.UNRELATED: without_relation(at_first),
+    }
+    total = math.exp(log_z) + sum(expected.values())
+
+    for told in stories.told(log_z):
+        assert told.probability == pytest.approx(expected[told.story] / total, rel=1e-9)
+
+
+def test_with_two_buttons_it_says_nothing_which_of_them_is_pressed() -> None:
+    one, two = Stories(1), Stories(2)
+    for number in range(10):
+        one.follow(True, True, -0.1 * number)
+        # The ear's model has two kinds of presses as well.
+        two.follow(True, True, (-0.1 - math.log(2.0)) * number)
+
+    for a, b in zip(one.told(-1.0), two.told(-1.0 - 10 * math.log(2.0)), strict=True):
+        assert a.probability == pytest.approx(b.probability, rel=1e-9)
+
+
+def of(estimator: ThresholdEstimator, story: Story) -> Told:
+    (found,) = (told for told in estimator.stories if told.story == story)
+    return found
+
+
+def answered(tones: int, hears: int, threshold_db_hl: float = 30.0) -> ThresholdEstimator:
+    """An estimator that chose its tones; from some tone on nothing was answered any more."""
+    estimator = ThresholdEstimator(level_limits_db_hl=(-10.0, 100.0))
+    for number in range(tones):
+        stimulus = estimator.next_stimulus()
+        heard = number < hears and stimulus.level_db_hl >= threshold_db_hl
+        estimator.observe(stimulus.frequency_hz, stimulus.level_db_hl, heard)
+        estimator.observe_silence(False)
+    return estimator
+
+
+@pytest.mark.parametrize("hears", [12, 20])
+def test_who_falls_silent_is_found_with_the_tone_at_which_it_began(hears: int) -> None:
+    told = of(answered(hears + 20, hears), Story.SILENT)
+
+    assert told.probability > 0.95
+    assert abs(told.began - hears) <= 4  # what was too soft was not heard before, either
+
+
+@pytest.mark.parametrize("threshold_db_hl", [-5.0, 30.0, 60.0, 95.0])
+def test_who_listens_is_not_doubted(threshold_db_hl: float) -> None:
+    estimator = answered(40, 40, threshold_db_hl)
+
+    assert sum(told.probability for told in estimator.stories) < 0.1
+
+
+def test_who_presses_all_the_time_is_found_by_the_silences() -> None:
+    estimator = ThresholdEstimator()
+    for number in range(16):
+        stimulus = estimator.next_stimulus()
+        estimator.observe(stimulus.frequency_hz, stimulus.level_db_hl, number % 8 != 5)
+        estimator.observe_silence(number % 2 == 0)
+
+    assert of(estimator, Story.SILENT).probability < 1e-6
+    assert sum(each.probability for each in estimator.stories) > 0.95
+
+
+def test_times_of_presses_do_not_make_a_story() -> None:
+    """Their densities are in both evidences: a listener who is quick is no story."""
+    plain, timed = ThresholdEstimator(), ThresholdEstimator("response-times")
+    for number in range(24):
+        stimulus = timed.next_stimulus()
+        heard = stimulus.level_db_hl >= 30.0
+        plain.observe(stimulus.frequency_hz, stimulus.level_db_hl, heard)
+        time_s = 0.4 + 0.05 * (number % 3) if heard else None
+        timed.observe(stimulus.frequency_hz, stimulus.level_db_hl, heard, time_s)
+
+    assert sum(told.probability for told in timed.stories) < 0.1
+    assert sum(told.probability for told in plain.stories) < 0.1
+
+
+def test_what_is_forgotten_tells_no_story_and_a_copy_goes_its_own_way() -> None:
+    silent = answered(32, 12)
+    other = copy.copy(silent)
+    silent.reset()
+
+    assert all(told.probability == 0.0 for told in silent.stories)
+    assert of(other, Story.SILENT).probability > 0.95
+
+
+def test_a_story_grows_by_what_fits_it() -> None:
+    found = []
+    for tones in range(14, 30, 3):
+        found.append(of(answered(tones, 12), Story.SILENT).probability)
+
+    assert all(before <= after + 1e-9 for before, after in pairwise(found[1:]))

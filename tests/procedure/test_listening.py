@@ -1,0 +1,223 @@
+"""When nobody seems to listen: the test breaks off, checks, asks again, and judges itself."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from firmware_py.procedure import events, words
+from firmware_py.procedure.listening import CHECK_US_MAX, CHECKS_MAX
+from firmware_py.procedure.outcomes import Outcome, Purpose, Verdict
+from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ, Settings
+from firmware_py.procedure.tells import EquipmentCheckTold, GoingOnTold, ListenerCheckTold
+from tests.procedure.driver import (
+    REACTION_US,
+    AlwaysPresses,
+    Driver,
+    Ears,
+    Flat,
+    Listener,
+    NeverPresses,
+    Reaction,
+    Tone,
+    finished,
+    flat,
+    left,
+    two_ears,
+)
+
+HEARS = Ears(Flat(25.0, 25.0))
+SECOND_US = 1_000_000
+
+
+@dataclass(frozen=True)
+class Gone(Listener):
+    """Hears from 25 dB HL on, but not the tones after one and before another."""
+
+    after: int
+    back: int = 10_000
+
+    def to_tone(self, tone: Tone) -> Reaction:
+        return None if self.after < tone.number < self.back else HEARS.to_tone(tone)
+
+
+def checks_of(driver: Driver) -> list[dict[str, Any]]:
+    return driver.told("listener-check")
+
+
+@pytest.mark.parametrize("after", [12, 20])
+def test_who_falls_silent_for_good_could_not_be_tested(after: int) -> None:
+    driver = left(Gone(after))
+    found = driver.ear("left")
+
+    assert len(checks_of(driver)) == CHECKS_MAX
+    assert found["verdict"] == Verdict.NOT_TESTED
+    assert found["outcome"] == Outcome.UNRELIABLE
+    assert found["reasons"] == [found["why"]]
+    assert "check earphones, button and listener" in found["why"]
+    assert all(each["threshold_db_hl"] is None for each in found["thresholds"])
+
+
+def test_who_comes_back_at_the_check_is_tested_as_if_nothing_had_happened() -> None:
+    away = Driver(Settings(ears="left"), Gone(14))
+    away.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    driver = left(Gone(14, back=away.test.number + 3))
+    found = driver.ear("left")
+
+    assert len(checks_of(driver)) == 1
+    assert driver.told("continued") != []
+    assert found["verdict"] == Verdict.VALID
+    assert found["outcome"] == Outcome.MEASURED
+    for each in found["thresholds"]:
+        if each["mark"] == Outcome.MEASURED:
+            assert each["low_db_hl"] - 2.0 <= 25.0 <= each["high_db_hl"] + 2.0
+    (remark,) = driver.result["remarks"]
+    assert remark.startswith("left ear: the test was broken off, checks: 1; none of ")
+
+
+def test_the_tone_of_a_check_was_heard_before_and_is_no_louder() -> None:
+    driver = left(Gone(14))
+    checks = driver.told("tone", purpose=Purpose.CHECK)
+    before = driver.told("tone")[:14]
+    heard = [each["level_db_hl"] for each in before if each["level_db_hl"] >= 25.0]
+
+    assert checks
+    assert {each["frequency_hz"] for each in checks} == {FAMILIAR_FREQUENCY_HZ}
+    assert {each["level_db_hl"] for each in checks} == {max([40.0, *heard])}
+
+
+def test_a_check_ends_by_itself_after_a_minute() -> None:
+    driver = Driver(Settings(ears="left"), Gone(14))
+    driver.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    began_us = driver.now_us
+    driver.run_until(lambda action: isinstance(action, GoingOnTold))
+
+    assert CHECK_US_MAX <= driver.now_us - began_us <= CHECK_US_MAX + 10 * SECOND_US
+    assert driver.purpose != Purpose.CHECK
+
+
+@pytest.mark.parametrize("when", ["listening", "late"])
+def test_a_check_ends_at_the_operators_word(when: str) -> None:
+    driver = Driver(Settings(ears="left"), Gone(14))
+    driver.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    while driver.test.state != when:
+        driver.step()
+    number = driver.test.number
+    actions = driver.feed(events.Continued())
+
+    assert actions[0] == events.Silence()
+    assert any(isinstance(action, GoingOnTold) for action in actions)
+    assert not driver.test.checking
+    assert driver.test.number == number + 1
+    assert driver.purpose == Purpose.MEASURE
+
+
+def test_who_presses_whatever_is_played_could_not_be_tested() -> None:
+    driver = left(AlwaysPresses())
+    found = driver.ear("left")
+
+    assert found["verdict"] == Verdict.NOT_TESTED
+    assert found["why"] == words.PRESSES_ANYWAY.format(since="")
+
+
+@dataclass(frozen=True)
+class Learns(Listener):
+    """Presses all the time until the check, and listens from then on."""
+
+    until: int
+
+    def to_tone(self, tone: Tone) -> Reaction:
+        return REACTION_US if tone.number <= self.until else HEARS.to_tone(tone)
+
+    def to_silence(self, number: int) -> Reaction:
+        return REACTION_US if number <= self.until else None
+
+
+def test_who_understands_the_task_at_the_check_is_tested() -> None:
+    """A silence without a press, and then a tone with one, pass it."""
+    first = Driver(Settings(ears="left"), AlwaysPresses())
+    first.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    driver = left(Learns(first.test.number))
+    found = driver.ear("left")
+
+    assert len(checks_of(driver)) == 1
+    assert found["verdict"] == Verdict.VALID
+    assert found["outcome"] == Outcome.MEASURED
+    assert found["false_alarms"] == 0, "those from before it was understood are forgotten"
+
+
+def test_the_first_tones_are_asked_again_if_the_task_was_not_understood() -> None:
+    driver = left(Gone(0, back=9))
+    found = driver.ear("left")
+    at_1_khz = next(each for each in found["thresholds"] if each["frequency_hz"] == 1000)
+
+    assert found["verdict"] == Verdict.VALID
+    assert at_1_khz["mark"] == Outcome.MEASURED
+    assert at_1_khz["low_db_hl"] - 2.0 <= 25.0 <= at_1_khz["high_db_hl"] + 2.0
+
+
+# Nobody answered
+
+
+def test_of_an_ear_in_which_nothing_was_heard_it_is_asked_who_hears_its_tones() -> None:
+    driver = Driver(Settings(), two_ears(left=999.0, right=30.0))
+    told = driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
+    assert isinstance(told, EquipmentCheckTold)
+    assert told.ear == "left"
+    driver.run_to_onset(Purpose.CHECK)
+    assert driver.plays[-1].ear == "left"
+    assert driver.plays[-1].level_db_hl == driver.settings.familiar_level_db_hl
+    driver.feed(events.EquipmentHeard(events.OPERATOR))
+    found = {ear["ear"]: ear for ear in driver.result["ears"]}
+
+    assert driver.test.outcome == "complete"
+    assert found["left"]["outcome"] == Outcome.NO_RESPONSE
+    assert found["left"]["verdict"] == found["right"]["verdict"] == Verdict.VALID
+    remark = "left ear: nothing was heard; the equipment was heard by the operator"
+    assert remark in driver.result["remarks"]
+
+
+@pytest.mark.parametrize("word", [None, events.NOBODY])
+def test_without_a_word_an_ear_that_heard_nothing_could_not_be_tested(word: str | None) -> None:
+    driver = Driver(Settings(ears="left"), NeverPresses())
+    driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
+    if word is not None:
+        driver.feed(events.EquipmentHeard(word))
+    driver.run_until(lambda action: isinstance(action, events.Finish)) if word is None else None
+
+    assert driver.ear("left")["verdict"] == Verdict.NOT_TESTED
+    assert driver.ear("left")["reasons"] == [words.NOTHING_HEARD]
+
+
+def test_a_word_that_was_not_asked_for_means_nothing() -> None:
+    driver = Driver(Settings(ears="left"), flat(25.0))
+    assert driver.feed(events.EquipmentHeard(events.OPERATOR)) == []
+    driver.feed(events.Started())
+    driver.run_to_tone()
+
+    assert driver.feed(events.EquipmentHeard(events.OPERATOR)) == []
+
+
+def test_who_may_have_heard_the_equipment_is_one_of_three() -> None:
+    with pytest.raises(ValueError, match="by is 'me'; allowed are operator, other-ear, nobody"):
+        events.EquipmentHeard("me")
+
+
+# The verdict
+
+
+def test_a_test_that_was_ended_early_is_in_doubt_and_one_that_was_not_begun_is_none() -> None:
+    driver = Driver(Settings(), flat(25.0))
+    driver.run_to_tone(Purpose.MEASURE)
+    driver.feed(events.Aborted("x"))
+    verdicts = {ear["ear"]: (ear["verdict"], ear["reasons"]) for ear in driver.result["ears"]}
+
+    assert verdicts["right"] == (Verdict.DOUBTFUL, [words.ENDED_EARLY])
+
+
+@pytest.mark.parametrize("threshold_db_hl", [0.0, 25.0, 70.0, 95.0])
+def test_an_honest_test_is_valid_and_says_no_more(threshold_db_hl: float) -> None:
+    driver = finished(Settings(), flat(threshold_db_hl))
+
+    assert {ear["verdict"] for ear in driver.result["ears"]} == {Verdict.VALID}
+    assert checks_of(driver) == []
