@@ -30,9 +30,11 @@ _FORMS: Final = {
     "doubt": ".+",
     "signs": ".+",
     "limits": ".+",
+    "by": ".+",
+    "since": r"|, since tone \d+",  # nothing, of what began at once
 }
 # Places with sentences in them, and what stands between two of these.
-SENTENCES: Final = {"why": "", "doubt": "", "signs": ", ", "limits": ", "}
+SENTENCES: Final = {"why": "", "doubt": "", "signs": ", ", "limits": ", ", "by": "", "since": ""}
 BETWEEN: Final = "; "
 
 
@@ -63,7 +65,7 @@ def _said(recorded: str, catalogue: Catalogue, deep: int) -> str | None:
 def _part(name: str, text: str, catalogue: Catalogue, deep: int) -> str | None:
     """Return what stands in a place, None if it is not known."""
     if name in SENTENCES:
-        return _several(text, SENTENCES[name], catalogue, deep - 1)
+        return _several(text, SENTENCES[name], catalogue, deep - 1) if text else ""
     plain: dict[str, Callable[[str], str]] = {
         "ear": lambda ear: catalogue.say("report", ear.replace(" ", "_")),
         "verdict": lambda verdict: catalogue.say("report", f"retest_{verdict}"),

@@ -106,6 +106,7 @@ class Findings:
     conduct: str  # "brisk" or "clinical"
     counted: list[str]  # what the tones were for that the thresholds rest on
     checked_with_noise: bool  # some were asked again with more noise in the other ear
+    checked_listener: bool  # some were played to see if anybody listens
     person: dict[str, Any]
     calibration_state: str
     calibration: str
@@ -137,6 +138,7 @@ class Findings:
     def beside(self) -> list[str]:
         """Return what the tones were for that the thresholds do not rest on."""
         said: list[str] = [] if Purpose.FAMILIARISE in self.counted else [Purpose.FAMILIARISE]
+        said += [Purpose.CHECK] if self.checked_listener else []
         said += [Purpose.PLATEAU] if self.checked_with_noise else []
         return said + ([Purpose.CONFIRM] if self.confirmed else [])
 
@@ -167,6 +169,7 @@ def findings_of(session: RecordedSession, language: str = ENGLISH) -> Findings:
         conduct=session.settings.conduct,
         counted=[*session.counted],
         checked_with_noise=any(t.purpose == Purpose.PLATEAU for t in session.trials),
+        checked_listener=any(t.purpose == Purpose.CHECK for t in session.trials),
         person=session.person.as_record(),
         calibration_state=session.calibration.state,
         calibration=session.calibration.headline,

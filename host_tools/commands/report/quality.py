@@ -125,8 +125,10 @@ def _counting(session: RecordedSession, presented: Iterable[Trial | Presentation
 
 def _clear_tones(found: EarResult, ear: EarTest, trials: Sequence[Trial]) -> list[Trial]:
     """Return the tones clearly above the threshold that was found at their frequency."""
-    # With more noise in the other ear even a clear tone may not be heard.
-    tones = [t for t in trials if t.purpose not in (Purpose.CATCH, Purpose.PLATEAU)]
+    # With more noise in the other ear even a clear tone may not be heard, and a check is played to
+    # who perhaps does not listen.
+    others = (Purpose.CATCH, Purpose.CHECK, Purpose.PLATEAU)
+    tones = [t for t in trials if t.purpose not in others]
     if (
         found.outcome not in (Outcome.MEASURED, Outcome.INCOMPLETE)
         or ear.estimator.trial_count == 0

@@ -56,7 +56,7 @@ function said(told, deep) {
 
 function part(name, text, deep) {
   if (name in sentences) {
-    return several(text, sentences[name], deep - 1);
+    return text && several(text, sentences[name], deep - 1);
   }
   return (SAID[name] ?? written)(text);
 }
