@@ -10,10 +10,11 @@ import secrets
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
+from typing import Final, NamedTuple, NoReturn
 
 from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
+from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 from websockets.sync.server import Server, ServerConnection, serve
 
@@ -43,6 +44,14 @@ HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 NOT_HERE: Final = "This is not the address that gp-pta page printed.\n"
+
+
+class End(NamedTuple):
+    """Why a page has the port no more: in words, and as its socket is closed."""
+
+    words: str
+    code: int = CloseCode.NORMAL_CLOSURE
+    reason: str = ""
 
 
 class Bridge:
@@ -111,11 +120,23 @@ class Bridge:
         return secrets.compare_digest(path.encode(errors="replace"), wanted.encode())
 
     def _serve(self, page: ServerConnection) -> None:
-        """Carry bytes for a page until it, or the port, is gone."""
+        """Carry bytes for a page until it, or the port, is gone.
+
+        Only then is it said, to the page too: whoever hears it may ask for the port at once.
+        """
         if not self._taken.acquire(blocking=False):
             self._tell("a second page was told that another one has the device")
             page.close(BUSY)
             return
+        try:
+            end = self._lend(page)
+        finally:
+            self._taken.release()
+        self._tell(end.words)
+        page.close(end.code, end.reason)
+
+    def _lend(self, page: ServerConnection) -> End:
+        """Open the port for a page, until it or the port is gone; return what ended it."""
         port, at_fault = Port(self._url, "console"), NO_PORT
         try:
             port.open()
@@ -125,15 +146,13 @@ class Bridge:
             self._carry(page, port)
         except PortError as error:
             goes_on = "; a test goes on at the device" if at_fault == UNPLUGGED else ""
-            self._tell(f"{error}{goes_on}")
-            page.close(at_fault, _reason(error))
+            return End(f"{error}{goes_on}", at_fault, _reason(error))
         except ConnectionClosed:
-            self._tell("the page is closed; a test goes on at the device")
+            return End("the page is closed; a test goes on at the device")
         finally:
             port.close()
-            self._taken.release()
 
-    def _carry(self, page: ServerConnection, port: Port) -> None:
+    def _carry(self, page: ServerConnection, port: Port) -> NoReturn:
         """Carry bytes both ways; this thread alone uses the port."""
         while True:
             if come := port.read():

@@ -9,13 +9,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
+from websockets.sync.server import ServerConnection
 from websockets.typing import Origin
 
 from host_tools.commands.page.assemble import page
@@ -174,6 +175,29 @@ def test_a_port_that_is_not_there_is_said_and_tried_again(bridge: Bridge, far: F
     far.plug()
     with joined(bridge) as page:
         assert page.recv(WAIT_S) == str(far.name)
+
+
+def test_whoever_is_told_that_the_port_is_gone_may_ask_again_at_once(
+    bridge: Bridge, far: FarPort, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long its socket takes to be closed."""
+    asked_again = threading.Event()
+    close = ServerConnection.close
+
+    def closed_late(page: ServerConnection, code: int = 1000, reason: str = "") -> None:
+        close(page, code, reason)
+        assert asked_again.wait(WAIT_S)
+
+    monkeypatch.setattr(ServerConnection, "close", closed_late)
+    with ExitStack() as undo:
+        undo.callback(asked_again.set)
+        first = undo.enter_context(joined(bridge))
+        first.recv(WAIT_S)
+        far.pull()
+        assert closed_with(first) == UNPLUGGED
+        assert closed_with(undo.enter_context(joined(bridge))) == NO_PORT
+        far.plug()
+        assert undo.enter_context(joined(bridge)).recv(WAIT_S) == str(far.name)
 
 
 def test_a_pulled_cable_is_said(bridge: Bridge, far: FarPort, told: list[str]) -> None:
