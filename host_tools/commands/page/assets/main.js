@@ -61,6 +61,8 @@ class Page {
     this.busyTries = 0;
     this.refreshing = null;
     this.isStale = false;
+    this.begun = 0; // tests, since this page was loaded
+    this.resultOf = null; // how many had begun when the result was asked for that is shown
   }
 
   // The way to the device
@@ -249,6 +251,7 @@ class Page {
   }
 
   async look() {
+    const begun = this.begun;
     this.about = pairs(await this.device.ask("SESS:STAT?"));
     const { state } = this.about;
     const isTest = state !== "idle" && state !== "finished";
@@ -265,23 +268,29 @@ class Page {
     // A test that began and ended between two looks was not live.
     const wasTest = this.shown === "live" || this.sawBegin;
     if (state === "finished" && (wasTest || this.shown !== "prepare")) {
-      const before = this.shown;
-      const result = await this.resultSoFar();
-      if (result) {
-        await this.result.showLast(result);
-      }
-      if (this.shown !== before) {
-        return; // meanwhile the operator went on to the next test
-      }
-      show(at("result-locked"), result === null);
-      show(at("result-body"), result !== null);
-      this.view("result");
-      this.status("finished");
+      await this.lookAtResult(begun);
       return;
     }
     if (this.shown !== "prepare") {
       await this.prepare();
     }
+  }
+
+  /** Show the last test, of so many that began, once: what is laid over it by hand stays. */
+  async lookAtResult(begun) {
+    const before = this.shown;
+    const result = await this.resultSoFar();
+    if (result && (before !== "result" || this.resultOf !== begun)) {
+      await this.result.showLast(result);
+      this.resultOf = begun;
+    }
+    if (this.shown !== before) {
+      return; // meanwhile the operator went on to the next test
+    }
+    show(at("result-locked"), result === null);
+    show(at("result-body"), result !== null);
+    this.view("result");
+    this.status("finished");
   }
 
   async resultSoFar() {
@@ -338,6 +347,7 @@ class Page {
     } else if (what === "session") {
       this.isResultLocked = false;
       this.sawBegin = true;
+      this.begun += 1;
       this.live.begin();
     } else if (what === "error") {
       this.problem(new Refused(Number(about.number), about.words));

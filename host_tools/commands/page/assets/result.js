@@ -40,21 +40,23 @@ export class Result {
 
   /** Show the result of the last test; `answer` is that of SESS:RES?. */
   async showLast(answer) {
+    const means = JSON.parse(await this.#device.ask("SESS:MEAN?"));
+    const session = await this.#findOwn();
+    // All at once: what is saved in the meantime is whole.
     this.#result = { ...answer, ears: answer.ears.map((e) => withoutGuesses(e, this.#wanted)) };
-    this.#means = JSON.parse(await this.#device.ask("SESS:MEAN?"));
+    this.#means = means;
+    this.#session = session;
     this.#earlier.clear();
-    this.#session = null;
     show(at("earlier-list"), false);
-    await this.#findOwn();
     this.#draw();
   }
 
-  /** Find the last test in the device's list, if that is told without a PIN now. */
+  /** Return the last test of the device's list; null: that is not told without a PIN now. */
   async #findOwn() {
     try {
-      [this.#session] = sessionsOf(await this.#device.ask("SESS:LIST?", { count: 1 }));
+      return sessionsOf(await this.#device.ask("SESS:LIST?", { count: 1 }))[0] ?? null;
     } catch {
-      this.#session = null; // it needs the PIN; the page does without
+      return null; // the page does without
     }
   }
 

@@ -236,6 +236,37 @@ class NeverSet:
         return re.sub(rb"^\d{4}-\d\d-\d\dT\S*$", self.TIME.isoformat().encode(), line.strip())
 
 
+class Held:
+    """A cable on which a question can be held up before it reaches the firmware."""
+
+    def __init__(self, cable: Cable, question: bytes) -> None:
+        self._cable = cable
+        self._question = question
+        self._asked = threading.Event()
+        self._let = threading.Event()
+        self._let.set()
+        self.join = cable.join
+
+    def type(self, data: bytes) -> None:
+        if self._question in data and not self._let.is_set():
+            self._asked.set()
+            assert self._let.wait(WAIT_S_MAX)
+        self._cable.type(data)
+
+    def hold(self) -> None:
+        """Hold the question up from now on."""
+        self._asked.clear()
+        self._let.clear()
+
+    def until_asked(self) -> None:
+        """Wait until the question is held up."""
+        assert self._asked.wait(WAIT_S_MAX)
+
+    def release(self) -> None:
+        """Let it pass, now and later."""
+        self._let.set()
+
+
 class StandIn:
     """The far end of a cable as a serial port of a browser: see stand_in.js."""
 

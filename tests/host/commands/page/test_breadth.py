@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,8 @@ from host_tools.commands.report.words import Words
 from host_tools.recorded import read_session
 from tests.firmware.world import a_listener
 from tests.host.commands.page.conftest import Operator
-from tests.host.commands.page.rig import Device
-from tests.host.commands.page.test_whole import answers_of
+from tests.host.commands.page.rig import LOCKED, Device, Held, StandIn
+from tests.host.commands.page.test_whole import answers_of, enter_pin
 from tests.host.journals import GpPta
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -213,6 +214,54 @@ def test_a_hearing_aid_is_tuned_by_comparison(device: Device, operator: Operator
     found = page.locator("#tune-found")
     expect(found).to_contain_text("Comparisons: 5; without a difference: ")
     expect(found.locator("tbody th")).to_have_text([each.meaning for each in DIMENSIONS])
+
+
+def test_what_is_laid_over_stays_when_the_page_looks_at_the_device_again(
+    device: Device, operator: Operator
+) -> None:
+    world = World(device.directory, device.listener)
+    world.begin(Settings(ears="right", tones_max=20), Person(identifier="P-17"))
+    world.end()
+    device.start()
+    page = operator.connect(device.stand_in())
+    finished(page)
+    page.click("#next-test")
+    start_short(page, "P-17")
+    device.until_over()
+    finished(page)
+    page.click("#find-earlier")
+    page.locator("#earlier-list input").check()
+    expect(page.locator("#result-ears .earlier").first).to_be_attached()
+    page.evaluate("document.body.dataset.status = ''")
+    device.plug_board()
+    device.until_told("! tone-generator")
+    expect(page.locator("body")).to_have_attribute("data-status", "finished")  # it has looked
+    expect(page.locator("#earlier-list input")).to_be_checked()
+    assert page.locator("#result-ears .earlier").count() > 0
+
+
+def test_what_is_saved_has_its_number_while_the_device_is_asked_again(
+    device: Device, operator: Operator
+) -> None:
+    device.start(LOCKED)
+    held = Held(device.cable, b"SESS:LIST?")
+    with ExitStack() as undo:
+        end = StandIn(held)
+        undo.callback(end.close)
+        undo.callback(held.release)
+        page = operator.connect(end)
+        page.click("#unlock")
+        enter_pin(page)
+        start_short(page)
+        expect(page.locator("#view-live")).to_be_visible()
+        device.until_over()
+        finished(page)
+        page.click("#lock")
+        held.hold()
+        page.click("#unlock")
+        enter_pin(page)
+        held.until_asked()
+        assert saved(page, "#save-json")["sessions"][0]["session"] == 1
 
 
 @pytest.mark.thorough
