@@ -7,6 +7,7 @@ import { number, say } from "./words.js";
 export class HandTone {
   #device;
   #limits = {};
+  #isTold = false; // what became of the tone that was asked for last
 
   constructor(device, onProblem) {
     this.#device = device;
@@ -34,19 +35,23 @@ export class HandTone {
 
   async #play() {
     const noise = at("tone-noise").value;
+    this.#isTold = false;
     await this.#device.ask("TONE", {
       ear: at("tone-ear").value,
       frequency: at("tone-frequency").value,
       level: at("tone-level").value,
       ...(noise ? { noise } : {}),
     });
-    fill(at("tone-told"), say("tone_asked"));
+    if (!this.#isTold) {
+      fill(at("tone-told"), say("tone_asked"));
+    }
   }
 
   /** Show what became of a tone, or that a button was pressed. */
   told(what, about) {
     const keys = { "manual-tone": "tone_sounds", "manual-tone-over": "tone_over" };
     if (keys[what]) {
+      this.#isTold = true; // perhaps in the same breath as that it was taken
       fill(at("tone-told"), say(keys[what]));
     } else if (what === "button-down") {
       fill(at("button-told"), say("button_down", { button: about.button }));

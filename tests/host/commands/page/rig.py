@@ -267,6 +267,35 @@ class Held:
         self._let.set()
 
 
+class Gathered:
+    """A cable on which what the firmware says can be gathered, to come in one piece."""
+
+    def __init__(self, cable: Cable) -> None:
+        self._cable = cable
+        self._far: Callable[[bytes], object] | None = None
+        self._kept: list[bytes] | None = None
+        self.type = cable.type
+
+    def join(self, far: Callable[[bytes], object] | None) -> None:
+        self._far = far
+        self._cable.join(None if far is None else self._say)
+
+    def _say(self, data: bytes) -> None:
+        if self._kept is not None:
+            self._kept.append(data)
+        elif self._far is not None:
+            self._far(data)
+
+    def gather(self) -> None:
+        """Keep what is said from now on."""
+        self._kept = []
+
+    def give(self) -> None:
+        """Give what was kept; the firmware must have nothing to say meanwhile."""
+        kept, self._kept = self._kept, None
+        self._say(b"".join(kept or []))
+
+
 class StandIn:
     """The far end of a cable as a serial port of a browser: see stand_in.js."""
 

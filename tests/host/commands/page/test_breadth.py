@@ -23,7 +23,7 @@ from host_tools.commands.report.words import Words
 from host_tools.recorded import read_session
 from tests.firmware.world import a_listener
 from tests.host.commands.page.conftest import Operator
-from tests.host.commands.page.rig import LOCKED, Device, Held, StandIn
+from tests.host.commands.page.rig import LOCKED, Device, Gathered, Held, StandIn
 from tests.host.commands.page.test_whole import answers_of, enter_pin
 from tests.host.journals import GpPta
 
@@ -62,6 +62,23 @@ def test_a_tone_by_hand_has_its_limit(page: Page, device: Device) -> None:
     expect(page.locator("#tone-told")).to_have_text("The tone is over.")
     page.click("#tone-stop")
     assert page.locator("#tone-limit").inner_text() == "at most 100 dB HL at this frequency"
+
+
+def test_a_tone_that_is_over_before_the_page_hears_that_it_was_taken_is_over(
+    device: Device, operator: Operator
+) -> None:
+    device.start()
+    cable = Gathered(device.cable)
+    with ExitStack() as undo:
+        end = StandIn(cable)
+        undo.callback(end.close)
+        page = operator.connect(end)
+        page.locator("#view-prepare > details.card summary").click()
+        cable.gather()
+        page.click("#tone-form button[type=submit]")
+        device.until_told("! manual-tone-over")
+        cable.give()
+        expect(page.locator("#tone-told")).to_have_text("The tone is over.")
 
 
 def saved(page: Page, button: str) -> dict[str, Any]:
