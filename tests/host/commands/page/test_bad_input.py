@@ -122,6 +122,7 @@ def test_markup_in_what_is_typed_acts_on_nothing(device: Device, operator: Opera
     page.click("#start")
     device.until_answers(2)
     answers_of(page, 2)
+    expect(page.locator("#view-live")).to_be_visible()  # before that no key ends a test
     page.keyboard.press("F9")
     expect(page.locator("#result-about")).to_contain_text(MARKUP)
     expect(page.locator("#result-outcome")).to_contain_text("ended by the operator")
