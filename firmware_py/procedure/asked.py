@@ -123,11 +123,12 @@ class Asked:
 
         Then the other ear answers, and who contradicts himself attends all the same.
         """
-        plain = [e for e in self.observations if e.heard is True and e.cover.noise_db_hl is None]
+        tones = [each for each in self.observations if each.presentation.purpose in ASKED]
+        plain = [each for each in tones if each.heard is True and each.cover.noise_db_hl is None]
         return any(
             masked.presentation.level_db_hl >= each.presentation.level_db_hl + MOVED_DB
             and near(each.presentation.frequency_hz, [masked.presentation.frequency_hz])
-            for masked in self.observations
+            for masked in tones
             if masked.heard is False and masked.cover.noise_db_hl is not None
             for each in plain
         )

@@ -23,7 +23,7 @@ from firmware_py.procedure.events import Action, Event, ToneEnded
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.person import UNKNOWN
-from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.settings import INTER_OCTAVE_FREQUENCIES_HZ, Settings
 from firmware_py.runner import Runner
 from firmware_py.session import HearingSession, Session
 from tests.firmware.device import Device, told_by
@@ -248,6 +248,7 @@ def test_the_console_shows_unsure_answers_and_why_an_ear_ended(
         t["frequency_hz"]: (t["high_db_hl"] - t["low_db_hl"]) / 2
         for t in ear["thresholds"]
         if t["mark"] == Outcome.MEASURED
+        or (t["mark"] == Outcome.INFERRED and t["frequency_hz"] not in INTER_OCTAVE_FREQUENCIES_HZ)
     }
     wanted_db = Settings().wanted_half_width_db
     worst_hz = max(halves_db, key=lambda f_hz: halves_db[f_hz] / wanted_db(f_hz))

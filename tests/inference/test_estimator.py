@@ -22,6 +22,7 @@ from firmware_py.inference.laplace import hyperparameters
 from firmware_py.inference.library import JIT, VARIABLE
 from firmware_py.inference.mixture import model as mixture_model
 from firmware_py.inference.mixture.population_prior import shipped_prior
+from firmware_py.inference.stories import Stories
 from firmware_py.inference.trial_time import TrialTime
 from tests import reference
 from tests.inference.laplace.laplace_state import RELATIVE
@@ -438,7 +439,7 @@ def test_workspace_is_allocated_once(profile: str) -> None:
 
     assert estimator.memory_bytes == bytes_before
     assert {name: v.ctypes.data for name, v in _arrays(estimator).items()} == places
-    stories = estimator._stories.nbytes
+    stories = Stories(1).nbytes
     assert bytes_before == stories + sum(v.nbytes for v in _arrays(estimator).values())
 
 

@@ -92,7 +92,7 @@ def test_both_ears_are_measured_well_with_few_tones_and_replayed(
     assert journal == tmp_path / "session-000001.journal"
     ears = result_of(journal)["ears"]
     assert {ear["ear"] for ear in ears} == {"left", "right"}
-    assert max(ear["tones"] for ear in ears) <= 40
+    assert max(ear["tones"] for ear in ears) <= 48
     assert summary["trials"] == sum(ear["tones"] for ear in ears)
     assert len(ANSWER.findall(done.stdout)) >= summary["trials"], "every answer was shown"
     assert "every stimulus and the result came out bit for bit" in done.stdout
