@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from firmware_py.archive import DAMAGED, Entry, glance
 from firmware_py.calibration.in_force import CalibrationInForce
@@ -21,6 +21,10 @@ from firmware_py.procedure.results import EarResult, SessionResult, ThresholdRes
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, HUGHSON_WESTLAKE, OFF
 from firmware_py.procedure.statements import has_thresholds, told_now
 
+# Which check a test is broken off for, in the answer to SESS:STAT?.
+LISTENER: Final = "listener"
+EQUIPMENT: Final = "equipment"
+
 
 def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce) -> str:
     """Return where a test is; `resumed` is how many times it was taken up again."""
@@ -33,8 +37,16 @@ def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce
         f"heard={ear.tally.heard} unsure={ear.tally.unsure} "
         f"half_width_db={widest.half_width_db:.1f} widest_hz={widest.frequency_hz} "
         f"masking={_masking(test)} resumed={resumed} seconds_to_go={seconds_to_go} "
-        f"calibration={calibration.state}"
+        f"calibration={calibration.state}{_check(test)}"
     )
+
+
+def _check(test: HearingTest) -> str:
+    """Return which check is under way, if any, and why: does anybody listen, or who hears it."""
+    if not test.checking:
+        return ""
+    why = test.ears[test.presenter.ear].listening.why
+    return f" check={EQUIPMENT if test.asks_who_hears else LISTENER} why={word(why)}"
 
 
 def _masking(test: HearingTest) -> str:

@@ -259,6 +259,10 @@ def _show_line(line: str, progress: Progress, screen: "Console") -> None:
             progress.over = True
         case "ear-again":
             screen.print(_ear_line(about, " ear again"))
+        case "listener-check" | "equipment-check":
+            screen.print(_ear_line(about, " ear, broken off"))
+        case "continued":
+            screen.print("the test goes on", style="dim")
         case "void":
             show(screen, f"{about['number']:>4}  asked again: {about['why']}", "yellow")
         case "error":

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from device.simulator.audiograms import audiogram_named
 from device.simulator.clock import MS
-from device.simulator.listener import Listener, SimulatedListener
+from device.simulator.listener import Ear, Listener, Noise, Press, SimulatedListener
 from device.simulator.world import World
 from firmware_py.journal import read_journal
 from firmware_py.journal.records import TAIL_BYTES, chained_crc
@@ -34,6 +34,29 @@ def a_listener(
         unsure_half_width_db=unsure_half_width_db,
         response_time_s=response_time_s,
     )
+
+
+class Leaves(Listener):
+    """Somebody who presses nothing while away."""
+
+    def __init__(self, listener: Listener, away: bool = False) -> None:
+        self._listener = listener
+        self.away = away
+
+    def answer(
+        self,
+        tone_id: str,
+        ear: Ear,
+        frequency_hz: float,
+        level_db_hl: float,
+        noise: Noise | None = None,
+    ) -> Press | None:
+        press = self._listener.answer(tone_id, ear, frequency_hz, level_db_hl, noise)
+        return None if self.away else press
+
+    def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
+        press = self._listener.spontaneous_press(after_id, slot)
+        return None if self.away else press
 
 
 def records_of(path: Path, kind: str) -> list[dict[str, Any]]:

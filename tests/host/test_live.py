@@ -88,6 +88,25 @@ def test_a_line_begins_a_wait_anew(console: ConsoleLine) -> None:
     os.close(port)
 
 
+@pytest.mark.parametrize("what", ["listener-check", "equipment-check"])
+def test_a_check_is_shown_as_a_sentence(
+    console: ConsoleLine, what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port = os.open(console.port, os.O_RDWR | os.O_NOCTTY)
+    said = (
+        f'! {what} ear=left why="nobody heard a tone"',
+        "! continued",
+        "! session-over session=1",
+    )
+    os.write(port, "".join(f"{line}\r\n" for line in said).encode())
+    firmware = cast(FirmwareProcess, Standing())
+    list(live.follow(cast(Operator, firmware), console, firmware, Console(width=100)))
+    assert capsys.readouterr().out.splitlines() == [
+        "left ear, broken off: nobody heard a tone", "the test goes on",
+    ]  # fmt: skip
+    os.close(port)
+
+
 def test_while_the_board_computes_the_test_goes_on(console: ConsoleLine) -> None:
     firmware = Standing()
     worked = itertools.count(0.0, 0.5)

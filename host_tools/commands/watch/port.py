@@ -81,6 +81,7 @@ class PortWatch:
             elapsed_s=time.monotonic() - self._began_s,
             seconds_to_go=None if found.outcome else float(about["seconds_to_go"]),
             over=found.outcome != "",
+            check=about.get("why", ""),
             resumed=int(about.get("resumed", 0)),
         )
 

@@ -103,6 +103,8 @@ def _status(view: View) -> Text:
     text.append(f"{tones} tones in {_minutes(view.elapsed_s)}")
     if view.seconds_to_go is not None:
         text.append(f", about {_minutes(view.seconds_to_go)} to go")
+    if view.check:
+        text.append(f"\nbroken off: {readable(view.check)}", style="bold yellow")
     for ear in view.ears:
         if ear.why:
             text.append(f"\n{ear.ear} ear {ear.outcome}", EAR_STYLES[ear.ear])

@@ -37,6 +37,7 @@ class View:
     elapsed_s: float = 0.0  # since the session began
     seconds_to_go: float | None = None  # as the test estimates it; None: it is over, or none began
     over: bool = False
+    check: str = ""  # why the test is broken off, "" if it is not
     resumed: int = 0  # how many times the session was taken up again after the firmware had ended
 
     @property

@@ -3,7 +3,7 @@
 import { at, fill, make, show } from "./dom.js";
 import { plain } from "./problems.js";
 import { drawnEar } from "./reading.js";
-import { inWords } from "./remarks.js";
+import { asTold, inWords } from "./remarks.js";
 import { drawAudiogram } from "../../../drawing_js/audiogram.js";
 import { hasThresholds, mayConclude, verdictWord } from "./verdict.js";
 import { clockTime, number, say } from "./words.js";
@@ -150,6 +150,7 @@ export class Live {
     fill(at("now-presses"), pressWords(result));
     fill(at("pause-words"), say(isPaused ? "continue" : "pause"));
     at("pause").setAttribute("aria-pressed", String(isPaused));
+    showCheck(about);
     this.#draw();
   }
 
@@ -159,6 +160,22 @@ export class Live {
     if (this.#result) {
       drawEars(at("live-ears"), this.#result, this.#tones, this.#tone);
     }
+  }
+}
+
+/** Show why the test is broken off, and what the operator can say; without a check, nothing. */
+function showCheck({ check, ear, why }) {
+  show(at("live-check"), Boolean(check));
+  if (!check) {
+    return;
+  }
+  fill(at("check-question"), say(`check_${check}`, { ear: earTitle(ear) }));
+  fill(at("check-why"), asTold(why));
+  fill(at("check-note"), say(`check_${check}_note`));
+  const isQuestion = check === "equipment";
+  show(at("check-passed"), !isQuestion);
+  for (const by of ["operator", "other", "nobody"]) {
+    show(at(`hear-${by}`), isQuestion);
   }
 }
 

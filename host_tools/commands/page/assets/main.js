@@ -28,7 +28,7 @@ const PIN_NEEDED = -203;
 // After these there is a way again by itself, sooner or later.
 const COMES_BACK = ["unplugged", "bridge_gone", "no_port", "silent", "no_answer"];
 const AFFECTS_STATE = [
-  "answer", "ear", "ear-over", "ear-again", "paused", "continued", "board-lost", "board-ready",
+  "answer", "ear", "ear-over", "ear-again", "listener-check", "equipment-check", "paused", "continued", "board-lost", "board-ready",
   "finished", "session", "session-over", "resumed", "void", "unmasked", "tone-generator",
 ];
 const OF_TUNING = [
@@ -262,7 +262,8 @@ class Page {
       }
       this.view("live");
       this.live.state(this.about, await this.resultSoFar());
-      this.status(state === "paused" ? "paused" : "under_way");
+      const underWay = this.about.check ? "checking" : "under_way";
+      this.status(state === "paused" ? "paused" : underWay);
       return;
     }
     // A test that began and ended between two looks was not live.
@@ -426,12 +427,16 @@ class Page {
   // What the operator does
 
   listen() {
-    const ask = (header) => () =>
-      this.device.ask(header).then(() => this.refresh(), (error) => this.problem(error));
+    const ask = (header, values) => () =>
+      this.device.ask(header, values).then(() => this.refresh(), (error) => this.problem(error));
     this.pauseOrGoOn = () => ask(this.about.state === "paused" ? "SESS:CONT" : "SESS:PAUS")();
     this.abort = ask("SESS:ABOR");
     at("pause").addEventListener("click", () => this.pauseOrGoOn());
     at("abort").addEventListener("click", () => this.abort());
+    at("check-passed").addEventListener("click", ask("SESS:CONT"));
+    for (const by of ["OPERATOR", "OTHER", "NOBODY"]) {
+      at(`hear-${by.toLowerCase()}`).addEventListener("click", ask("SESS:HEAR", { by }));
+    }
     at("next-test").addEventListener("click", () => this.prepare().catch((e) => this.problem(e)));
     at("last-result").addEventListener("click", () => this.showResult());
     at("check-again").addEventListener("click", () => this.check().catch((e) => this.problem(e)));

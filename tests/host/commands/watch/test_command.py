@@ -1,5 +1,6 @@
 """`gp-pta watch` on a growing journal, and at the console of a firmware that tests."""
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,14 +17,14 @@ from firmware_py.procedure.settings import Settings
 from host_tools.commands.console.command import Talk
 from host_tools.commands.watch import port as port_module
 from host_tools.commands.watch.command import watch_of
-from host_tools.commands.watch.directory import DirectoryWatch, JournalWatch
+from host_tools.commands.watch.directory import DirectoryWatch, JournalWatch, view_of
 from host_tools.commands.watch.port import PortWatch
 from host_tools.commands.watch.screen import drawn
 from host_tools.errors import HostError
 from host_tools.greeting import IDENTITY
 from host_tools.main import main
 from host_tools.recorded import read_session
-from tests.firmware.world import a_listener
+from tests.firmware.world import Leaves, a_listener
 from tests.host.bench import Device, talks_with
 from tests.host.journals import GOLDEN, LEFT_S2, Refused
 
@@ -133,6 +134,37 @@ def test_a_firmware_is_followed_at_its_console(
         assert (answer.frequency_hz, answer.level_db_hl) == (
             trial.frequency_hz, trial.level_db_hl,
         )  # fmt: skip
+
+
+def test_a_test_that_is_broken_off_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its journal, and at the console."""
+    listener = Leaves(a_listener("S2"))
+    device = Device(tmp_path / "data", listener)
+    world = device.world
+    with talks_with(device, port_module, monkeypatch):
+        watch = PortWatch("/dev/console")
+        with device.lock:
+            world.begin(Settings(ears="left", seed=3))
+            test = world.runner.last_test
+            assert test is not None
+            world.until(lambda: test.number == 12)
+            listener.away = True
+            world.until(lambda: test.checking)
+        views = [view_of(world.journal()), watch.look()]
+        while not views[-1].check:
+            time.sleep(0.001)
+            views.append(watch.look())
+        watch.close()
+
+    words = r"none of \d+ tones was answered, since tone 1\d: check earphones, button and listener"
+    for view in (views[0], views[-1]):
+        assert re.fullmatch(words, view.check)
+        screen = Console(width=140)
+        with screen.capture() as shown:
+            screen.print(drawn(view))
+        assert re.search(f"broken off: {words}", shown.get())
 
 
 def test_what_needs_the_pin_is_not_seen_at_the_console(

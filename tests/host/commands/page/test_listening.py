@@ -1,0 +1,124 @@
+"""While nobody seems to listen the page says so, and the operator can say what is true."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from firmware_py.archive import recorded_result
+from tests.firmware.world import Leaves, a_listener
+from tests.host.commands.page.conftest import Operator
+from tests.host.commands.page.rig import Device
+
+pytestmark = pytest.mark.xdist_group("page")
+SHOWN = "#live-check"
+
+
+def begin(operator: Operator, device: Device, language: str = "en") -> Page:
+    """Begin a test of the right ear, with a page in a language."""
+    device.start()
+    page = operator.connect(device.stand_in())
+    expect(page.locator("#view-prepare")).to_be_visible()
+    if language != "en":
+        page.select_option("#language", language)
+        expect(page.locator("#view-prepare")).to_be_visible()
+    page.check("input[name=ears][value=RIGHT]")
+    page.click("#start")
+    expect(page.locator("#view-live")).to_be_visible()
+    return page
+
+
+def buttons(page: Page) -> list[str]:
+    return page.locator(f"{SHOWN} button:visible").all_inner_texts()
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "why", "button"),
+    [
+        (
+            "en",
+            "Right ear: broken off. Does anybody listen?",
+            r"none of \d+ tones was answered, since tone 1\d: check earphones, button and listener",
+            "Continue",
+        ),
+        (
+            "de",
+            "Rechtes Ohr: unterbrochen. Hört jemand zu?",
+            r"auf keinen von \d+ Tönen wurde geantwortet, seit Ton 1\d: Kopfhörer und Taste prüfen",
+            "Fortsetzen",
+        ),
+    ],
+)
+def test_a_check_is_told_in_words_and_ends_at_a_click(
+    tmp_path: Path, quick_disk: None, operator: Operator,
+    language: str, question: str, why: str, button: str,
+) -> None:  # fmt: skip
+    listener = Leaves(a_listener("S2"))
+    with Device(tmp_path / "data", listener) as device:
+        page = begin(operator, device, language)
+        expect(page.locator(SHOWN)).to_be_hidden()
+        device.until_answers(12)
+        listener.away = True
+        device.until_told("! listener-check ")
+        expect(page.locator("#check-question")).to_have_text(question)
+        expect(page.locator("#check-why")).to_have_text(re.compile(why))
+        assert buttons(page) == [button]
+        assert page.get_attribute("body", "data-status") == "checking"
+
+        page.reload()
+        expect(page.locator("#check-why")).to_have_text(re.compile(why))
+        assert buttons(page) == [button]
+
+        listener.away = False
+        page.click("#check-passed")
+        expect(page.locator(SHOWN)).to_be_hidden()
+        expect(page.locator("#view-live")).to_be_visible()
+        assert page.get_attribute("body", "data-status") == "under_way"
+        device.until_over()
+        expect(page.locator("#view-result")).to_be_visible()
+        (remark, *_) = recorded_result(device.journal()).result.remarks
+        assert remark.startswith("right ear: the test was broken off, checks: 1; none of ")
+
+
+def test_who_comes_back_goes_on_without_a_click(
+    tmp_path: Path, quick_disk: None, operator: Operator
+) -> None:
+    listener = Leaves(a_listener("S2"))
+    with Device(tmp_path / "data", listener) as device:
+        page = begin(operator, device)
+        device.until_answers(12)
+        listener.away = True
+        device.until_told("! listener-check ")
+        expect(page.locator(SHOWN)).to_be_visible()
+        listener.away = False
+        device.until_told("! continued")
+        expect(page.locator(SHOWN)).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    ("button", "remark"),
+    [
+        ("#hear-operator", "right ear: nothing was heard; the equipment was heard by the operator"),
+        ("#hear-other", "right ear: nothing was heard; the equipment was heard by the other ear"),
+        ("#hear-nobody", None),
+    ],
+)
+def test_the_operator_says_who_hears_the_tones(
+    tmp_path: Path, quick_disk: None, operator: Operator, button: str, remark: str | None
+) -> None:
+    with Device(tmp_path / "data", Leaves(a_listener("S2"), away=True)) as device:
+        page = begin(operator, device)
+        device.until_told("! equipment-check ")
+        expect(page.locator("#check-question")).to_have_text("Right ear: who hears the tones?")
+        page.reload()
+        expect(page.locator("#check-why")).to_contain_text("nothing was heard in this ear: hold ")
+        assert buttons(page) == ["I hear it", "The other ear hears it", "Nobody hears it"]
+
+        page.click(button)
+        expect(page.locator("#view-result")).to_be_visible()
+        result = recorded_result(device.journal()).result
+        heard = [each for each in result.remarks if "equipment was heard" in each]
+        assert heard == ([remark] if remark else [])
+        shown = page.locator("#result-verdicts").inner_text()
+        assert ("COULD NOT BE TESTED" in shown) == (remark is None)
