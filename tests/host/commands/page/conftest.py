@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Final
 
 import pytest
@@ -103,12 +104,18 @@ def operator(browser: Browser, html: Path) -> Iterator[Operator]:
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[[FarPort], str]]:
+def bridge_says() -> SimpleQueue[str]:
+    """Return what a bridge says, as it says it."""
+    return SimpleQueue()
+
+
+@pytest.fixture
+def serve(bridge_says: SimpleQueue[str]) -> Iterator[Callable[[FarPort], str]]:
     """Return what bridges a port, as `gp-pta page PORT` does, and returns the page's address."""
     with ExitStack() as undo:
         yield (
             lambda end: (
-                undo.enter_context(Bridge(str(end.name), assemble.page(), lambda _: None)).address
+                undo.enter_context(Bridge(str(end.name), assemble.page(), bridge_says.put)).address
             )
         )
 

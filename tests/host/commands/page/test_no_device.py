@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from contextlib import ExitStack
+from queue import SimpleQueue
 
 import pytest
 from playwright.sync_api import expect
@@ -10,7 +11,7 @@ from playwright.sync_api import expect
 from device.simulator.board import SimulatedBoard
 from tests.firmware.world import a_listener
 from tests.host.commands.page.conftest import Operator
-from tests.host.commands.page.rig import Device, FarPort
+from tests.host.commands.page.rig import WAIT_S_MAX, Device, FarPort
 from tests.host.commands.page.test_bad_input import is_off, problems, strange
 from tests.host.commands.page.test_whole import answers_of
 
@@ -59,7 +60,10 @@ def test_a_silent_port_is_said_so(operator: Operator) -> None:
 
 
 def test_a_second_page_is_told_that_another_has_the_device(
-    device: Device, operator: Operator, serve: Callable[[FarPort], str]
+    device: Device,
+    operator: Operator,
+    serve: Callable[[FarPort], str],
+    bridge_says: SimpleQueue[str],
 ) -> None:
     device.start()
     address = serve(device.far_port())
@@ -72,6 +76,8 @@ def test_a_second_page_is_told_that_another_has_the_device(
     device.until_answers(2)
     answers_of(first, 2)
     first.close()
+    while "the page is closed" not in bridge_says.get(timeout=WAIT_S_MAX):
+        continue
     second.click("#again")
     expect(second.locator("#view-live")).to_be_visible()
 
