@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,7 @@ from host_tools.commands import demo, workbench
 from host_tools.main import main
 from tests.host.bench import Benches
 from tests.host.journals import GpPta, Refused
+from tests.host.judged import write_deaf_ear
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -46,6 +48,12 @@ def benches(monkeypatch: pytest.MonkeyPatch) -> Benches:
     for command in (demo, fitting, workbench):
         monkeypatch.setattr(command, "started", benches.started)
     return benches
+
+
+@pytest.fixture(scope="session")
+def deaf_ear(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the journal of a left ear that heard nothing, by the operator's word: a valid test."""
+    return write_deaf_ear(tmp_path_factory.mktemp("deaf") / "data")
 
 
 @pytest.fixture(scope="session")

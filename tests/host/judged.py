@@ -1,4 +1,4 @@
-"""Golden sessions as if the verdict on their tests had been another one."""
+"""Golden sessions as if the verdict on their tests had been another one, and one of a deaf ear."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,10 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from device.simulator.world import World
 from firmware_py.journal.records import TAIL_BYTES, chained_crc
+from firmware_py.procedure.events import OPERATOR, EquipmentHeard
 from firmware_py.procedure.outcomes import Verdict
 from firmware_py.procedure.results import SessionResult
+from firmware_py.procedure.settings import Settings
 from host_tools.recorded import RecordedSession
+from tests.firmware.world import a_listener
 from tests.host.journals import BOTH, recorded
 
 # By ear: the verdict, and why.
@@ -40,6 +44,15 @@ def a_session(verdicts: Verdicts, path: Path = BOTH) -> RecordedSession:
     assert session.state.result is not None
     result = judged(session.state.result, verdicts)
     return replace(session, state=replace(session.state, result=result))
+
+
+def write_deaf_ear(directory: Path) -> Path:
+    """Run a test of a left ear that hears nothing, in which the operator heard the equipment."""
+    world = World(directory, a_listener(lapse_rate=1.0))
+    world.begin(Settings(ears="left"))
+    world.until(lambda: any(what == "equipment-check" for what, _ in world.told))
+    world.runner.feed(EquipmentHeard(OPERATOR))
+    return world.end()
 
 
 def write_judged(path: Path, verdicts: Verdicts | None, golden: Path = BOTH) -> None:

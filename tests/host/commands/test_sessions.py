@@ -70,12 +70,12 @@ def test_a_recorded_session_is_listed_as_it_was_recorded(path: Path) -> None:
             assert entry.pta4_db_hl[ear.ear] == pytest.approx(sum(four) / 4)
 
 
-def test_a_silent_ear_has_its_limit_and_an_unreliable_one_nothing() -> None:
-    silent, unreliable = (
-        entry_of(GOLDEN / f"{name}.journal") for name in ("silent-ear", "always-answering")
-    )
-    assert (silent.pta4_db_hl, silent.at_least) == ({"left": 100.0}, "left")
-    assert (unreliable.pta4_db_hl, unreliable.at_least) == ({}, "")
+def test_a_deaf_ear_has_its_limit_and_one_that_could_not_be_tested_nothing(deaf_ear: Path) -> None:
+    deaf = entry_of(deaf_ear)
+    assert (deaf.pta4_db_hl, deaf.at_least) == ({"left": 100.0}, "left")
+    for name in ("silent-ear", "always-answering"):
+        untested = entry_of(GOLDEN / f"{name}.journal")
+        assert (untested.pta4_db_hl, untested.at_least) == ({}, "")
 
 
 def test_identifiers_of_any_script_are_listed_and_found_however_they_are_typed(

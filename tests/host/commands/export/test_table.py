@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from device.simulator.audiograms import audiogram_named
+from device.simulator.audiograms import AudiogramError, audiogram_named
 from firmware_py.procedure.person import Person
 from host_tools.commands.export.examination import Examination, read_examination
 from host_tools.commands.export.table import as_csv, as_parquet
@@ -63,13 +63,18 @@ def test_marks_have_the_codes_of_nhanes_and_are_said_in_words() -> None:
     assert (row["identifier"], row["RIDAGEYR"], row["RIAGENDR"]) == ("患者7", "67.0", "2")
 
 
-def test_an_ear_that_was_not_tested_is_blank_and_an_unreliable_one_has_no_number() -> None:
-    silent, unreliable = rows_of(read_examination(SILENT), read_examination(UNRELIABLE))
+def test_an_ear_that_was_not_asked_is_blank_and_one_that_could_not_be_tested_has_no_number(
+    deaf_ear: Path,
+) -> None:
+    deaf, *untested = rows_of(*map(read_examination, (deaf_ear, SILENT, UNRELIABLE)))
 
-    assert {silent[right] for right, _ in NHANES.values()} == {""}
-    assert {silent[left] for _, left in NHANES.values()} == {"666"}
-    assert {unreliable[left] for _, left in NHANES.values()} == {"888"}
-    assert {silent["calibration"], unreliable["calibration"]} == {"UNCALIBRATED"}
+    for row in (deaf, *untested):
+        assert {row[right] for right, _ in NHANES.values()} == {""}
+        assert row["calibration"] == "UNCALIBRATED"
+    assert {deaf[left] for _, left in NHANES.values()} == {"666"}
+    for row in untested:
+        assert {row[left] for _, left in NHANES.values()} == {"888"}
+        assert "666" not in row.values()
 
 
 def test_the_simulator_reads_both_ears_back(tmp_path: Path) -> None:
@@ -87,13 +92,20 @@ def test_the_simulator_reads_both_ears_back(tmp_path: Path) -> None:
     assert 6000 not in right.frequencies_hz, "it is not known"
 
 
-def test_one_ear_is_read_back_for_both(tmp_path: Path) -> None:
+def test_one_ear_is_read_back_for_both(tmp_path: Path, deaf_ear: Path) -> None:
     path = tmp_path / "out.csv"
-    path.write_bytes(as_csv([read_examination(BOTH), read_examination(SILENT)]))
+    path.write_bytes(as_csv([read_examination(BOTH), read_examination(deaf_ear)]))
     audiograms = audiogram_named(f"{path}:2")
 
     assert audiograms["right"] == audiograms["left"]
     assert math.isinf(audiograms["left"].threshold_db_hl(1000))
+
+
+def test_the_simulator_cannot_hear_as_an_ear_that_could_not_be_tested(tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    path.write_bytes(as_csv([read_examination(BOTH), read_examination(SILENT)]))
+    with pytest.raises(AudiogramError, match="row 2: no threshold in it"):
+        audiogram_named(f"{path}:2")
 
 
 def test_parquet_has_every_threshold_of_every_session_in_full() -> None:

@@ -18,6 +18,7 @@ from device.simulator.listener import EARS, SimulatedListener
 from device.simulator.world import World
 from firmware_py.procedure.outcomes import MaskingMark
 from firmware_py.procedure.tuning.space import DIMENSIONS
+from firmware_py.procedure.words import ENDED_EARLY
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.prescribe.ears import (
     EarPrescription,
@@ -143,16 +144,26 @@ def test_openmha_has_a_row_a_band_left_ear_first(tmp_path: Path, gp_pta: GpPta) 
             assert at_speech_db == pytest.approx(band["gain_db"], abs=0.6)
 
 
-def test_no_response_is_a_limit_and_says_so(gp_pta: GpPta) -> None:
-    journal = GOLDEN / "silent-ear.journal"
-    code, out, _ = gp_pta("prescribe", journal, "--rule", "half-gain")
+def test_no_response_is_a_limit_and_says_so(deaf_ear: Path, gp_pta: GpPta) -> None:
+    code, out, _ = gp_pta("prescribe", deaf_ear, "--rule", "half-gain")
     assert code == 0
     assert re.search(r"^1000 +>=", out, re.MULTILINE)
     assert "no response at the limit; the gain is the least the rule can mean" in out
 
 
-def test_nothing_inferred_between_limits_gets_more_gain_than_they_do(gp_pta: GpPta) -> None:
-    (ear,) = figures(gp_pta, GOLDEN / "silent-ear.journal", "--rule", "half-gain")["ears"]
+@pytest.mark.parametrize("name", ["silent-ear", "always-answering"])
+def test_nothing_is_prescribed_for_an_ear_that_could_not_be_tested(
+    name: str, refused: Refused
+) -> None:
+    why = refused("prescribe", GOLDEN / f"{name}.journal", "--rule", "half-gain")
+    assert "left ear: could not be tested: " in why
+    assert "so nothing is prescribed" in why
+
+
+def test_nothing_inferred_between_limits_gets_more_gain_than_they_do(
+    deaf_ear: Path, gp_pta: GpPta
+) -> None:
+    (ear,) = figures(gp_pta, deaf_ear, "--rule", "half-gain")["ears"]
     inferred = [band for band in ear["bands"] if band["mark"] == "inferred"]
     assert inferred
     assert {band["threshold_db_hl"] for band in inferred} == {100.0}
@@ -163,13 +174,24 @@ def test_an_unfinished_session_has_to_be_asked_for(
     tmp_path: Path, gp_pta: GpPta, refused: Refused
 ) -> None:
     half = tmp_path / "session-000001.journal"
-    half.write_bytes(LEFT_S2.read_bytes()[:20_000])
+    half.write_bytes(BOTH.read_bytes()[:60_000])  # in the second ear
     assert "it is not finished; --unfinished prescribes from what there is" in refused(
         "prescribe", half
     )
     code, out, _ = gp_pta("prescribe", half, "--unfinished")
     assert code == 0
     assert "from a session that came to no end" in out
+    assert "left ear: nothing is prescribed" in out
+    assert [ear["ear"] for ear in figures(gp_pta, half, "--unfinished")["ears"]] == ["right"]
+
+
+def test_nothing_is_prescribed_for_an_ear_that_was_ended_early(
+    tmp_path: Path, refused: Refused
+) -> None:
+    half = tmp_path / "session-000001.journal"
+    half.write_bytes(LEFT_S2.read_bytes()[:20_000])
+    why = refused("prescribe", half, "--unfinished")
+    assert f"left ear: doubtful: {ENDED_EARLY}; so nothing is prescribed" in why
 
 
 def test_a_damaged_journal_is_refused_as_by_export(tmp_path: Path, gp_pta: GpPta) -> None:
@@ -213,18 +235,19 @@ def test_an_ear_that_was_not_asked_for_is_not_missing(gp_pta: GpPta) -> None:
 def test_a_threshold_less_sure_than_the_test_wanted_is_marked(
     tmp_path: Path, gp_pta: GpPta
 ) -> None:
-    half, picture = tmp_path / "session-000001.journal", tmp_path / "gain.svg"
-    half.write_bytes(LEFT_S2.read_bytes()[:20_000])
-    session = read_session(half)
+    journal, picture = GOLDEN / "disturbed.journal", tmp_path / "gain.svg"  # it hit its cap
+    session = recorded(journal)
     wide = {
         t.frequency_hz: t.half_width_db
         for t in session.result.ears[0].thresholds
         if t.mark == "measured" and t.is_wider_than(session.settings.stop_half_width_db)
     }
-    assert wide
-    (ear,) = figures(gp_pta, half, "--unfinished")["ears"]
+    (ear,) = figures(gp_pta, journal)["ears"]
+    assert 0 < len(wide) < len(ear["bands"])
     assert [b["frequency_hz"] for b in ear["bands"] if b["wide"]] == list(wide)
-    _, out, err = gp_pta("prescribe", half, "--unfinished", "-o", picture)
+    (narrow,) = figures(gp_pta, LEFT_S2)["ears"]
+    assert not any(band["wide"] for band in narrow["bands"])
+    _, out, err = gp_pta("prescribe", journal, "-o", picture)
     assert err == f"{picture} written\n"
     for frequency_hz, half_db in wide.items():
         assert re.search(rf"^ *{frequency_hz} +~", out, re.MULTILINE)

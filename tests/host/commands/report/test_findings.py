@@ -12,11 +12,12 @@ from device.simulator.audiograms import audiogram_named
 from device.simulator.listener import Ear, Noise, Press, SimulatedListener
 from device.simulator.world import World
 from firmware_py.journal import read_journal
-from firmware_py.procedure.outcomes import MaskingMark, Outcome
+from firmware_py.procedure.outcomes import MaskingMark, Outcome, Verdict
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
 from firmware_py.procedure.retest import Retest
 from firmware_py.procedure.settings import Settings
+from firmware_py.procedure.words import NOT_BEGUN_YET, NOTHING_HEARD, PRESSES_ANYWAY
 from firmware_py.session import Difference
 from host_tools.catalogue import ENGLISH, catalogue_of
 from host_tools.commands.report.ear_sentence import by_kind, ear_sentence
@@ -226,8 +227,7 @@ def test_answers_of_the_other_ear_are_set_aside_and_the_right_ear_comes_first() 
     assert len(asked) - left.quality.tones_set_aside == given
     asked_there = [t for t in left.thresholds if t.mark != Outcome.INFERRED]
     marked = {t.frequency_hz: t.masking for t in asked_there}
-    # At 8 kHz the limit leaves no tone above the threshold that could be asked with more noise.
-    assert marked.pop(8000) == "uncertain"
+    assert marked.pop(3000) == "uncertain", "as the remark of its result says"
     assert set(marked.values()) == {"masked"}
     assert {t.masking for t in left.thresholds if t not in asked_there} <= {None}
 
@@ -235,10 +235,10 @@ def test_answers_of_the_other_ear_are_set_aside_and_the_right_ear_comes_first() 
 # Ears and sessions that are not as one would wish
 
 
-def test_an_ear_that_hears_nothing_has_a_bound_and_no_number() -> None:
-    found = findings("silent-ear")
+def test_an_ear_that_hears_nothing_has_a_bound_and_no_number(deaf_ear: Path) -> None:
+    found = findings_of(recorded(deaf_ear))
     (ear,) = found.ears
-    assert ear.outcome == "no-response"
+    assert (ear.verdict, ear.outcome) == (Verdict.VALID, "no-response")
     assert ear.pta4 is not None
     assert ear.pta4.at_least_db_hl == 100.0
     assert ear.pta4.beyond_hz == [500, 1000, 2000, 4000]
@@ -248,18 +248,33 @@ def test_an_ear_that_hears_nothing_has_a_bound_and_no_number() -> None:
     assert "at least 100 dB HL" in words.grades(found)[0]
     shown = {str(t.mark): words.threshold(t) for t in ear.thresholds}
     assert shown["no-response"] == "> 100"
-    assert shown.get("inferred", "(").startswith("(")
-    assert shown.keys() <= {"no-response", "inferred"}
+    assert shown["incomplete"] == "? > 100"
+    assert shown["inferred"].startswith("(")
+    assert shown.keys() == {"no-response", "incomplete", "inferred"}
 
 
-def test_an_unreliable_ear_has_no_mean_threshold() -> None:
-    found = findings("always-answering")
+@pytest.mark.parametrize("name", ["silent-ear", "always-answering"])
+def test_an_ear_that_could_not_be_tested_has_no_level_at_all(name: str) -> None:
+    found = findings(name)
     (ear,) = found.ears
+    assert (ear.verdict, ear.outcome) == (Verdict.NOT_TESTED, Outcome.NOT_TESTED)
     assert ear.pta4 is None
     assert found.better_ear is None
-    assert words.grades(found) == ["left ear: none, the answers were not reliable"]
-    assert ear.quality.false_alarms >= 0.5 * ear.quality.catch_trials > 0
-    assert ear.quality.false_alarms + ear.quality.pauses_pressed > 3
+    assert words.grades(found) == ["left ear: none, it could not be tested"]
+    assert {(t.mark, t.threshold_db_hl, t.limit_db_hl) for t in ear.thresholds} == {
+        (Outcome.NOT_TESTED, None, None)
+    }
+    assert (ear.quality.clear_tones, ear.quality.posterior_sd_db) == (0, None)
+
+
+def test_what_showed_that_nobody_listened_is_told() -> None:
+    (silent,), (pressing,) = findings("silent-ear").ears, findings("always-answering").ears
+
+    assert silent.reasons == [NOTHING_HEARD]
+    assert silent.quality.tones_heard == 0 < silent.quality.tones
+    assert pressing.reasons == [PRESSES_ANYWAY.format(since="")]
+    assert pressing.quality.tones_heard == pressing.quality.tones > 0
+    assert pressing.quality.false_alarms >= 0.5 * pressing.quality.catch_trials > 0
 
 
 def test_one_ear_has_no_grade_of_the_person() -> None:
@@ -289,7 +304,8 @@ def test_an_unfinished_session_says_so(records: int, tmp_path: Path) -> None:
     )
     assert ear.quality.tones == len([t for t in session.trials if t.frequency_hz is not None])
     if records < 60:
-        assert ear.pta4_missing == "nothing was measured"
+        assert (ear.verdict, ear.reasons) == (Verdict.NOT_TESTED, [NOT_BEGUN_YET])
+        assert ear.pta4_missing == "it could not be tested"
         assert [words.threshold(t) for t in ear.thresholds] == ["-"] * 10
 
 
@@ -505,5 +521,7 @@ def test_no_remark_says_of_a_measured_ear_what_its_sentence_says(name: str) -> N
             widest_db = max(t.half_width_db or 0.0 for t in by_kind(ear)[Kind.MEASURED])
             assert f"to ±{widest_db:.1f} dB" in ear_sentence(ear, words)
         else:
-            assert f"{ear.ear} ear ended by: " in remarks
+            assert ear.outcome == Outcome.NOT_TESTED
+            assert "ended by" not in remarks, "it would tell a level; the verdict says why"
+            assert [verdict.text for verdict in words.verdicts(found) if not verdict.valid] != []
     assert ("the cap of 68 tones" in remarks) == (name == "disturbed")

@@ -3,6 +3,7 @@
 import itertools
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree
 
@@ -153,8 +154,9 @@ def test_no_tone_lies_on_a_symbol() -> None:
             assert symbol.get_zorder() > tone.get_zorder()
 
 
-def test_no_response_has_an_arrow_downward_at_the_limit_and_no_line() -> None:
-    found, session = reported("silent-ear")
+def test_no_response_has_an_arrow_downward_at_the_limit_and_no_line(deaf_ear: Path) -> None:
+    session = recorded(deaf_ear)
+    found = findings_of(session)
     (axes,) = panels(found, session)
     arrows = [line for line in axes.lines if str(line.get_gid()).startswith("arrow-")]
     silent = [t for t in found.ears[0].thresholds if t.mark == "no-response"]
