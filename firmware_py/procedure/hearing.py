@@ -302,8 +302,11 @@ class HearingTest:
             remarks += self._masking_doubts(ear)
         if signs := _inattention(self.ears.values()):
             remarks.append(words.INATTENTIVE.format(signs=", ".join(signs)))
-        tallies = [ear.tally for ear in self.ears.values()]
-        if any(tally.tones for tally in tallies) and not any(tally.answered for tally in tallies):
+        asked = [ear for ear in self.ears.values() if ear.tally.tones]
+        answered = any(ear.tally.answered for ear in asked)
+        # Whose equipment was heard was deaf: nothing of it is to be checked.
+        heard = all(ear.listening.equipment_heard_by for ear in asked)
+        if asked and not answered and not heard:
             remarks.append(words.NEVER_ANSWERED)
         return remarks
 

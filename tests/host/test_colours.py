@@ -15,6 +15,7 @@ from firmware_py.calibration.in_force import CALIBRATED, OVERDUE, UNCALIBRATED
 from firmware_py.console.audiogram import SYMBOLS_BY_MASKING, draw_audiogram, legend
 from firmware_py.procedure.results import SessionResult, ThresholdResult
 from firmware_py.procedure.settings import LEFT, RIGHT
+from firmware_py.procedure.words import NOTHING_HEARD
 from host_tools.colours import (
     EAR_STYLES,
     audiogram_in_colours,
@@ -28,9 +29,11 @@ from host_tools.commands.watch.screen import drawn
 from host_tools.live import TRUTH_WORDS, Progress, _show_line, show_result, show_verdict
 from host_tools.recorded import read_session
 from tests.budget import quick
+from tests.host.journals import recorded
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
-JOURNALS: Final = ("left-ear-s2", "both-ears-n3", "masked", "silent-ear", "two-buttons")
+UNTESTED: Final = "silent-ear"
+JOURNALS: Final = ("left-ear-s2", "both-ears-n3", "masked", UNTESTED, "two-buttons")
 RED, BLUE, GREEN, YELLOW = 31, 34, 32, 33
 COLOUR: Final = {RIGHT: RED, LEFT: BLUE}
 OTHER: Final = {RIGHT: LEFT, LEFT: RIGHT}
@@ -148,9 +151,9 @@ def test_the_legend_is_whole_and_no_explanation_is_torn(ears: Ears, columns: int
 
 
 @pytest.mark.parametrize("columns", [80, 140])
-@pytest.mark.parametrize("name", JOURNALS)
-def test_the_result_has_the_ears_in_their_colours(name: str, columns: int) -> None:
-    result = result_of(name)
+@pytest.mark.parametrize("name", [*(each for each in JOURNALS if each != UNTESTED), "deaf"])
+def test_the_result_has_the_ears_in_their_colours(name: str, columns: int, deaf_ear: Path) -> None:
+    result = recorded(deaf_ear).result if name == "deaf" else result_of(name)
     screen, said = terminal(columns)
     show_result(screen, result)
     everything = "".join(character for character, _ in coloured(said.getvalue()))
@@ -165,6 +168,21 @@ def test_the_result_has_the_ears_in_their_colours(name: str, columns: int) -> No
     assert max(map(len, lines)) <= columns
     beside = len(result.ears) == 2 and columns == 140
     assert any(line.count(" tones") == 2 for line in lines) == beside
+
+
+@pytest.mark.parametrize("columns", [80, 140])
+def test_an_ear_that_could_not_be_tested_has_no_colour_and_no_number(columns: int) -> None:
+    screen, said = terminal(columns)
+    show_result(screen, result_of(UNTESTED))
+    characters = coloured(said.getvalue())
+    everything = "".join(character for character, _ in characters)
+    (verdict,) = re.findall(r"verdict: COULD NOT BE TESTED: [^:]*: [^:]*(?=\nremark: )", everything)
+
+    assert " ".join(verdict.split()).endswith(NOTHING_HEARD)
+    assert verdict in words_in(said.getvalue(), YELLOW)
+    assert not {COLOUR[ear] for ear in (RIGHT, LEFT)} & {colour for _, colour in characters}
+    assert not [each for each in ("±", " tones", "dB HL", "X left") if each in everything]
+    assert max(map(len, everything.splitlines())) <= columns
 
 
 def test_the_truth_is_explained_where_it_is_shown_and_only_there() -> None:

@@ -189,6 +189,16 @@ def test_without_a_word_an_ear_that_heard_nothing_could_not_be_tested(word: str 
     assert driver.ear("left")["reasons"] == [words.NOTHING_HEARD]
 
 
+def test_an_earphone_that_the_operator_heard_is_not_to_be_checked() -> None:
+    driver = Driver(Settings(ears="left"), NeverPresses())
+    driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
+    driver.feed(events.EquipmentHeard(events.OPERATOR))
+    heard = words.EQUIPMENT_HEARD.format(ear="left", by="the operator")
+
+    assert driver.ear("left")["verdict"] == Verdict.VALID
+    assert driver.result["remarks"] == [heard]
+
+
 def test_a_word_that_was_not_asked_for_means_nothing() -> None:
     driver = Driver(Settings(ears="left"), flat(25.0))
     assert driver.feed(events.EquipmentHeard(events.OPERATOR)) == []
