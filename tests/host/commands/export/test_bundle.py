@@ -90,10 +90,13 @@ def test_what_has_no_number_says_so() -> None:
 
 
 def test_no_observation_hides_the_calibration_or_the_reason() -> None:
-    for resource in resources_of(read_examination(UNRELIABLE))[1:]:
+    why = f"could not be tested: {PRESSES_ANYWAY.format(since='')}"
+    *observations, panel = resources_of(read_examination(UNRELIABLE))[1:]
+    assert len(observations) == 10
+    for resource, reason in (*((each, why) for each in observations), (panel, f"left ear: {why}")):
         notes = [note["text"] for note in resource["note"]]
         assert "UNCALIBRATED: levels are nominal" in notes
-        assert f"could not be tested: {PRESSES_ANYWAY.format(since='')}" in notes
+        assert reason in notes
 
 
 def test_the_person_is_an_identifier_and_nothing_else() -> None:

@@ -16,12 +16,13 @@ from device.hearing_aid.rules import insertion_gain
 from device.simulator.audiogram import Audiogram
 from device.simulator.listener import EARS, SimulatedListener
 from device.simulator.world import World
-from firmware_py.procedure.outcomes import MaskingMark
+from firmware_py.procedure.outcomes import MaskingMark, Verdict
 from firmware_py.procedure.tuning.space import DIMENSIONS
 from firmware_py.procedure.words import ENDED_EARLY
 from host_tools.catalogue import LANGUAGES, catalogue_of
 from host_tools.commands.prescribe.ears import (
     EarPrescription,
+    NothingToPrescribeError,
     fit_of_ears,
     fit_of_session,
     prescribe_ear,
@@ -36,6 +37,7 @@ from host_tools.heading import Heading
 from host_tools.recorded import RecordedSession, read_session, read_true_session
 from tests.budget import quick
 from tests.host.journals import BOTH, GOLDEN, LEFT_S2, GpPta, Refused, recorded, rewrite
+from tests.host.judged import judged
 from tests.host.pdfs import ReadPdf, check_tagged
 
 
@@ -456,6 +458,11 @@ def test_an_ear_that_hears_everything_needs_no_gain(tmp_path: Path) -> None:
     session = read_session(World(tmp_path, listener).live({"ears": "left"}))
     inferred = [t for t in session.result.ears[0].thresholds if t.mark == "inferred"]
     assert min(cast(float, t.threshold_db_hl) for t in inferred) < -30.0
+    with pytest.raises(NothingToPrescribeError, match="left ear: doubtful: the button is pressed"):
+        prescribe_ear(session, "left", "nal-r")
+    # As if there had been no doubt: somebody who hears all of it looks like one who only presses.
+    result = judged(session.result, {"left": (Verdict.VALID, [])})
+    session = replace(session, state=replace(session.state, result=result))
     ear = prescribe_ear(session, "left", "nal-r")
     assert [*ear.gain_db] == [0.0] * len(ear.frequencies_hz)
     assert float(ear.threshold_db_hl.min()) == -30.0

@@ -158,17 +158,24 @@ def test_no_response_has_an_arrow_downward_at_the_limit_and_no_line(deaf_ear: Pa
     session = recorded(deaf_ear)
     found = findings_of(session)
     (axes,) = panels(found, session)
-    arrows = [line for line in axes.lines if str(line.get_gid()).startswith("arrow-")]
-    silent = [t for t in found.ears[0].thresholds if t.mark == "no-response"]
+    drawn_arrows = [line for line in axes.lines if str(line.get_gid()).startswith("arrow-")]
+    arrows = {str(line.get_gid()).removeprefix("arrow-left-"): line for line in drawn_arrows}
+    by_mark = {
+        mark: {str(t.frequency_hz) for t in found.ears[0].thresholds if t.mark == mark}
+        for mark in ("no-response", "incomplete")
+    }
 
-    assert len(arrows) == len(silent) > 5
+    assert len(by_mark["no-response"]) > 5
+    assert by_mark["incomplete"] == {"250"}, "perhaps beyond its limit: a question mark says so"
+    assert len(drawn_arrows) == len(arrows)
+    assert arrows.keys() == by_mark["no-response"] | by_mark["incomplete"]
     assert not [line for line in axes.lines if line.get_color() == "#0047c0" and not line.get_gid()]
     down_and_right = np.asarray(arrow_marker("left", Kind.ABOVE).vertices).tolist()
-    for arrow in arrows:
+    for arrow in arrows.values():
         assert place(arrow)[1] == 100.0
         shape: Any = arrow.get_marker()
         assert shape.vertices.tolist() == down_and_right
-    assert not [text for text in axes.texts if text.get_text() == "?"]
+    assert len([text for text in axes.texts if text.get_text() == "?"]) == 1
 
 
 @pytest.mark.parametrize("mark", ["incomplete", "never-heard-of"])
