@@ -160,13 +160,11 @@ class HearingTest:
 
     def _continued(self, now_us: int) -> list[Action]:
         if self.checking and self.state != PAUSED:
+            was_over = self.asks_who_hears
             self._ear.end_check()
-            told = [
-                self.presenter.fall_silent(PAUSE_BEFORE),
-                tells.GoingOnTold(),
-                *self._ear_over(self._ear),
-            ]
-            return [*told, *self._next(now_us)]
+            told = [self.presenter.fall_silent(PAUSE_BEFORE), tells.GoingOnTold()]
+            over = [] if was_over else self._ear_over(self._ear)
+            return [*told, *over, *self._next(now_us)]
         if self.state != PAUSED:
             return []
         if self.presenter.presentation is None:  # paused before it began

@@ -199,6 +199,15 @@ def test_an_earphone_that_the_operator_heard_is_not_to_be_checked() -> None:
     assert driver.result["remarks"] == [heard]
 
 
+def test_an_ear_is_over_once_whoever_is_asked_about_it() -> None:
+    driver = Driver(Settings(ears="left"), NeverPresses())
+    driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
+    driver.feed(events.Continued())
+
+    assert driver.test.outcome == "complete"
+    assert len(driver.told("ear-over")) == 1
+
+
 def test_a_word_that_was_not_asked_for_means_nothing() -> None:
     driver = Driver(Settings(ears="left"), flat(25.0))
     assert driver.feed(events.EquipmentHeard(events.OPERATOR)) == []
