@@ -42,6 +42,7 @@ ENTRIES = {
     "mixture.prediction.probability_of", "mixture.prediction.quantile",
     "mixture.selection.select_from_mixture", "preference.points.weigh_points",
     "preference.posterior.infer_wish", "preference.selection.select_pair",
+    "stories.follow_stories",
 }  # fmt: skip
 # Of the libraries, what IEEE 754 fixes to the bit.
 THE_SAME_EVERYWHERE = {

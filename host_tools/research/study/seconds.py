@@ -46,6 +46,7 @@ WAYS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         (str(Purpose.FAMILIARISE), "familiarisation"),
         (str(Purpose.MEASURE), "tones near the threshold"),
         (CHECK, "clear tones, for attention"),
+        (str(Purpose.CHECK), "checks whether anybody listens"),
         (str(Purpose.CATCH), "catch trials"),
         (str(Purpose.RETEST), "retest"),
         (str(Purpose.PLATEAU), "plateau checks"),

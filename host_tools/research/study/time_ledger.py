@@ -17,7 +17,7 @@ from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presenter import LATE, LISTENING
 from firmware_py.procedure.settings import Settings
 
-CHECK: Final = "check"  # a clear tone that asks whether the listener attends
+CHECK: Final = "attention"  # a clear tone that asks whether the listener attends
 PARTS: Final = (*(str(purpose) for purpose in Purpose), CHECK)
 
 PAUSE: Final = "pause"

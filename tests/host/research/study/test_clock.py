@@ -6,6 +6,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
+from device.simulator.listener import RESPONSE_TIME_S_MAX
 from firmware_py.procedure.pace import Pace
 from firmware_py.procedure.settings import Settings
 from host_tools.research.study.clock import Clock
@@ -27,7 +28,7 @@ def course(heard: list[bool], conduct: str = "brisk", seed: int = 1, **more: flo
 def response_s(tone: int, median_s: float, tones: int) -> float:
     """Return a response time of the same luck, by the definition of a log-normal."""
     luck = NormalDist().inv_cdf(response_speeds("ear", 1, tones)[tone])
-    return min(max(median_s * math.exp(0.25 * luck), 0.15), 1.2)
+    return min(max(median_s * math.exp(0.25 * luck), 0.15), RESPONSE_TIME_S_MAX)
 
 
 @pytest.mark.parametrize("median_s", [0.4, 0.7])
