@@ -37,6 +37,9 @@ SILENT_ROW: Final = 0
 PRESSING_ROW: Final = 1
 UNRELATED_ROW: Final = PRESSING_ROW + len(TONES_PRESSED) * len(SILENCES_PRESSED)
 ROWS: Final = UNRELATED_ROW + 1
+LOG_BEGINS: Final = math.log(BEGINS)
+LOG_BEGINS_AT_ONCE: Final = math.log(BEGINS_AT_ONCE)
+LOG_PRESSING: Final = math.log(float(UNRELATED_ROW - PRESSING_ROW))  # each as likely as another
 # Columns: log S_n; the log of its largest part; the tones before that part's beginning.
 LOG_SUM, LOG_LARGEST, BEGAN = range(3)
 COLUMNS: Final = 3
@@ -179,25 +182,28 @@ def follow_stories(
     kept : (ROWS, COLUMNS) in and out.
     """
     at_once = counts[PIECES] == 0.0
-    enters = log_evidence + log(BEGINS_AT_ONCE if at_once else BEGINS)
+    log_begins = LOG_BEGINS_AT_ONCE if at_once else LOG_BEGINS
     log_of_it = 0.0 if math.isnan(log_time) else log_of_time(log_time, times)
-    accident = log(ACCIDENT / buttons if pressed == 1 else 1.0 - ACCIDENT)
-    go_on(enters, accident + log_of_it, counts[TONES], kept[SILENT_ROW])
-    listeners = len(TONES_PRESSED) * len(SILENCES_PRESSED)
-    share = log(float(listeners))
-    for i in range(listeners):
-        rate = SILENCES_PRESSED[i % len(SILENCES_PRESSED)]
-        if tone == 1:
-            rate = TONES_PRESSED[i // len(SILENCES_PRESSED)]
-        presses = log(rate / buttons if pressed == 1 else 1.0 - rate)
-        go_on(enters - share, presses + log_of_it, counts[TONES], kept[PRESSING_ROW + i])
     # Any share of the tones, and any of the silences, are as likely: Laplace's rule of succession.
     alike = (TONE_PRESSED if tone == 1 else SILENCE_PRESSED) + (1 - pressed)
     other = (TONE_PRESSED if tone == 1 else SILENCE_PRESSED) + pressed
-    chance = (counts[alike] + 1.0) / (counts[alike] + counts[other] + 2.0)
-    never = log(BEGINS_AT_ONCE) if at_once else -math.inf
-    chance /= buttons if pressed == 1 else 1.0
-    go_on(never, log(chance) + log_of_it, 0.0, kept[UNRELATED_ROW])
+    for row in range(ROWS):
+        began, enters = counts[TONES], log_evidence + log_begins
+        if row == SILENT_ROW:
+            chance = ACCIDENT if pressed == 1 else 1.0 - ACCIDENT
+        elif row == UNRELATED_ROW:
+            began, enters = 0.0, LOG_BEGINS_AT_ONCE if at_once else -math.inf
+            chance = (counts[alike] + 1.0) / (counts[alike] + counts[other] + 2.0)
+        else:
+            i = row - PRESSING_ROW
+            rate = SILENCES_PRESSED[i % len(SILENCES_PRESSED)]
+            if tone == 1:
+                rate = TONES_PRESSED[i // len(SILENCES_PRESSED)]
+            enters -= LOG_PRESSING
+            chance = rate if pressed == 1 else 1.0 - rate
+        if pressed == 1:
+            chance /= buttons
+        go_on(enters, log(chance) + log_of_it, began, kept[row])
     counts[alike] += 1.0
     counts[PIECES] += 1.0
     counts[TONES] += tone
