@@ -72,6 +72,8 @@ class Listening:
     def probable(self, least: float) -> Told | None:
         """Return the most probable story if all together are so probable, None otherwise."""
         stories = self._estimator.stories
+        if sum(each.probability for each in stories) < least:
+            return None  # nearly always: the answers need not be gone through
         if self.equipment_heard_by:  # silence is no story any more: the ear was deaf
             stories = [each for each in stories if each.story != Story.SILENT]
         if self._may_be_heard_across():  # presses that nothing explains are the other ear's
