@@ -423,6 +423,7 @@ class Device:
         self._firmware: Firmware | None = None
         self._watch = Watch()
         self._thread = threading.Thread()
+        self._known = 0  # so much of what was told had been when time last came to stand still
         self._wrong: list[Exception] = []
 
     def start(self, configuration: Configuration | None = None, aid: Peer | None = None) -> Self:
@@ -475,15 +476,24 @@ class Device:
 
     def until(self, come: Callable[[], bool]) -> None:
         """Let time pass until something has come; afterwards it stands still."""
-        self.time.until(come, lambda: not self._thread.is_alive())
+
+        def has_come() -> bool:
+            if not come():
+                return False
+            self._known = len(self.cable.told)
+            return True
+
+        self.time.until(has_come, lambda: not self._thread.is_alive())
         for error in self._wrong:
             raise error
 
     def until_told(self, words: str, count: int = 1) -> None:
-        """Let time pass until the firmware has told this so many times more."""
+        """Let time pass until the firmware has told this so many times since time last stood still.
+
+        So what it tells at once, after a click, counts, whether this is asked before or after that.
+        """
         wanted = words.encode()
-        before = self.cable.told.count(wanted)
-        self.until(lambda: self.cable.told.count(wanted) >= before + count)
+        self.until(lambda: self.cable.told.count(wanted, self._known) >= count)
 
     def until_answers(self, count: int) -> None:
         """Let a test go on for so many answers."""
