@@ -1,5 +1,6 @@
 """What Numba refuses in a kernel, where compiled kernels are kept, and what is said meanwhile."""
 
+import io
 import os
 import signal
 import subprocess
@@ -165,25 +166,20 @@ def _compile_with(script: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_of_two_first_starts_one_compiles_and_the_other_waits(
-    slow_cache: Path, capfd: pytest.CaptureFixture[str]
+    slow_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[str] = []
-
-    def one_waits() -> bool:
-        said.append(capfd.readouterr().err)
-        return bool("".join(said))
+    said = io.StringIO()  # what pytest captures cannot be read while it is written
+    monkeypatch.setattr(sys, "stderr", said)
 
     with ThreadPoolExecutor() as pool:
         both = [pool.submit(compile_apart) for _ in range(2)]
-        until(one_waits)
+        until(lambda: said.getvalue().endswith("\n"))
         (slow_cache.parent / "go").write_text("on\n")
         for done in both:
             done.result()
 
     assert (slow_cache.parent / "runs").read_text() == "ran\n"
-    assert "".join([*said, capfd.readouterr().err]) == (
-        "gp-pta: another process is compiling the kernels; waiting for it\n"
-    )
+    assert said.getvalue() == "gp-pta: another process is compiling the kernels; waiting for it\n"
 
 
 def test_after_a_compilation_that_was_killed_the_next_start_compiles(slow_cache: Path) -> None:
