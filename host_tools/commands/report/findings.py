@@ -206,10 +206,6 @@ def _why_no_pta4(found: EarResult, ear: EarTest, catalogue: Catalogue) -> str:
     """Say why an ear has no mean threshold, "" if it has one."""
     if why := why_nothing_follows(found, catalogue):
         return why
-    if found.outcome == Outcome.UNRELIABLE:
-        return catalogue.say("report", "pta4_unreliable")
-    if ear.estimator.trial_count == 0:
-        return catalogue.say("report", "pta4_nothing")
     outside = ", ".join(f"{f:g}" for f in outside_hz(ear.estimator))
     return catalogue.say("report", "pta4_outside", frequencies_hz=outside) if outside else ""
 

@@ -18,7 +18,7 @@ export function meanLines(result, means) {
 function lineOf(ear, mean) {
   const name = say(`${ear.ear}_ear`);
   if (mean === null) {
-    return say("pta4_none", { ear: name, why: whyNothingFollows(ear) || whyNone(ear) });
+    return say("pta4_none", { ear: name, why: whyNothingFollows(ear) || outside(ear) });
   }
   const band = { low: number(mean.low_db_hl), high: number(mean.high_db_hl) };
   const least = mean.at_least_db_hl;
@@ -33,13 +33,10 @@ function lineOf(ear, mean) {
   return say("pta4", { ear: name, mean: words, grades: sharesOf(mean.grades, mean.doubtful_hz.length) });
 }
 
-function whyNone(ear) {
+function outside(ear) {
   const asked = ear.thresholds.map((each) => each.frequency_hz);
-  const outside = PTA4_HZ.filter((hz) => hz < Math.min(...asked) || hz > Math.max(...asked));
-  if (ear.outcome === "unreliable" || !outside.length) {
-    return say(ear.outcome === "unreliable" ? "pta4_unreliable" : "pta4_nothing");
-  }
-  return say("pta4_outside", { frequencies_hz: outside.join(", ") });
+  const missing = PTA4_HZ.filter((hz) => hz < Math.min(...asked) || hz > Math.max(...asked));
+  return say("pta4_outside", { frequencies_hz: missing.join(", ") });
 }
 
 function person({ ears, better_ear: better }) {
