@@ -8,11 +8,9 @@ from collections import Counter
 from typing import Final
 
 from firmware_py.procedure.levels import Levels, near
-from firmware_py.procedure.outcomes import Outcome, Purpose
+from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.presentation import Observation
 
-# What the tones that count are for; the familiarisation of a clinical test does not.
-ASKED: Final = (Purpose.FAMILIARISE, Purpose.MEASURE, Purpose.RETEST)
 THIRD_OCTAVE: Final = 1.0 / 3.0  # so far a tone is still asked at a frequency
 ROUNDING_OCTAVES: Final = 1e-9
 NEAR: Final = 2.0 ** (THIRD_OCTAVE + ROUNDING_OCTAVES)
@@ -42,8 +40,7 @@ class Asked:
         return [
             each
             for each in self.observations
-            if low_hz <= each.presentation.frequency_hz <= high_hz
-            and each.presentation.purpose in ASKED
+            if low_hz <= each.presentation.frequency_hz <= high_hz and each.presentation.is_asked
         ]
 
     def answered_above(self, frequency_hz: float, low_db_hl: float) -> int:
@@ -102,7 +99,7 @@ class Asked:
         return Counter(
             each.presentation.frequency_hz
             for each in self.observations
-            if each.presentation.purpose in ASKED
+            if each.presentation.is_asked
             and each.heard is False
             and each.presentation.level_db_hl
             >= self._levels.limit_db_hl(each.presentation.frequency_hz)
@@ -113,7 +110,7 @@ class Asked:
         return Counter(
             each.presentation.frequency_hz
             for each in self.observations
-            if each.presentation.purpose in ASKED
+            if each.presentation.is_asked
             and each.heard is True
             and each.presentation.level_db_hl <= self._levels.floor_db_hl
         )
@@ -123,7 +120,7 @@ class Asked:
 
         Then the other ear answers, and who contradicts himself attends all the same.
         """
-        tones = [each for each in self.observations if each.presentation.purpose in ASKED]
+        tones = [each for each in self.observations if each.presentation.is_asked]
         plain = [each for each in tones if each.heard is True and each.cover.noise_db_hl is None]
         return any(
             masked.presentation.level_db_hl >= each.presentation.level_db_hl + MOVED_DB

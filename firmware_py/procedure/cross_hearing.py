@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from firmware_py.procedure import masking, words
-from firmware_py.procedure.asked import ASKED
 from firmware_py.procedure.audiogram import BAND_PROBABILITY, Estimate
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.levels import near
 from firmware_py.procedure.masking import GAP_ALSO_DB, GAP_SAID_DB
-from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose
+from firmware_py.procedure.outcomes import ASKED, MaskingMark, Outcome, Purpose
 from firmware_py.procedure.plateau import CHECK_ABOVE_DB, CHECK_ABOVE_DB_MIN, Check, Plateau
 from firmware_py.procedure.presentation import NO_COVER, Cover, Observation, Presentation
 from firmware_py.procedure.settings import AUTOMATIC, LEFT, RIGHT, Settings
@@ -264,7 +263,7 @@ class CrossHearing:
         suspects = []
         for each in self._ears[ear].observations:
             tone = each.presentation
-            if tone.purpose in ASKED and each.heard is not False and each.cover.noise_db_hl is None:
+            if tone.is_asked and each.heard is not False and each.cover.noise_db_hl is None:
                 other = self._other(ear, tone.frequency_hz) or masking.UNKNOWN
                 if self._crossing(tone.frequency_hz, tone.level_db_hl) >= other.cochlea_db_hl:
                     suspects.append(each)
@@ -303,4 +302,4 @@ def _said_db(verdicts: Mapping[int, Verdict]) -> dict[int, float]:
 
 def _near(observation: Observation, frequency_hz: float) -> bool:
     tone = observation.presentation
-    return tone.purpose in ASKED and near(tone.frequency_hz, [frequency_hz])
+    return tone.is_asked and near(tone.frequency_hz, [frequency_hz])

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from firmware_py.procedure import events, tells, words
-from firmware_py.procedure.asked import ASKED
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.ear_result import result_of
@@ -239,7 +238,7 @@ class HearingTest:
             self.presenter.pace.answered(answer.response_us)
         self.time_to_go.answered(now_us)
         half_width_db = None
-        if presentation.purpose in ASKED:
+        if presentation.is_asked:
             half_width_db = round(ear.audiogram.widest().half_width_db, 2)
         told: list[Action] = [
             tells.AnswerTold(

@@ -26,6 +26,10 @@ class Purpose(_Word):
     CONFIRM = "confirm"  # the classical rule, at chosen frequencies, after all of that
 
 
+# What the tones that count are for; the familiarisation of a clinical test does not.
+ASKED: Final = (Purpose.FAMILIARISE, Purpose.MEASURE, Purpose.RETEST)
+
+
 class Outcome(_Word):
     """What came out of an ear; the same words mark its frequencies."""
 

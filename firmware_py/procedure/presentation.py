@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-from firmware_py.procedure.outcomes import Purpose
+from firmware_py.procedure.outcomes import ASKED, Purpose
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,11 @@ class Presentation:
     frequency_hz: float
     level_db_hl: float
     information_bits: float | None = field(default=None, compare=False)
+
+    @property
+    def is_asked(self) -> bool:
+        """Return whether this is a tone whose answer counts."""
+        return self.purpose in ASKED
 
 
 SILENCE: Final = Presentation(Purpose.CATCH, 0.0, 0.0)

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from firmware_py.calibration.in_force import CALIBRATED
-from firmware_py.procedure.asked import ASKED
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.outcomes import MaskingMark, Purpose
 from firmware_py.procedure.presentation import Presentation
@@ -74,7 +73,7 @@ def drawn_tones(ear: EarFindings, session: RecordedSession) -> list[Trial]:
 def asked_tones(tested: EarTest) -> list[Presentation]:
     """Return the tones whose answers count."""
     answered = [each.presentation for each in tested.observations]
-    return [each for each in answered if each.purpose in ASKED]
+    return [each for each in answered if each.is_asked]
 
 
 def threshold_as_drawn(found: ThresholdResult) -> JsonObject:

@@ -6,10 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from firmware_py.platform.data_directory import session_number
-from firmware_py.procedure.asked import ASKED
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.outcomes import Purpose
+from firmware_py.procedure.outcomes import ASKED, Purpose
 from firmware_py.procedure.statements import so_far
 from firmware_py.session import HearingReplay
 from host_tools.commands.watch.view import Answered, View
