@@ -157,15 +157,7 @@ class Firmware:
             If the firmware cannot go on; the tone generator has been told to be silent.
         """
         try:
-            self._open_ports()
-            self._report_calibration()
-            self._report_clock()
-            wrong = self._runner.load_last()
-            if self._tuner is not None:
-                wrong += self._tuner.load_last()
-            for words in wrong:
-                self._report(grammar.JOURNAL_DAMAGED, words)
-            self._begin()
+            wrong = self._start()
             while not self._stopping:
                 self.step()
                 self._try_system(wrong)
@@ -187,6 +179,27 @@ class Firmware:
             self._board.port.close()
             self._operator.port.close()
             self._waiting.close()
+
+    def _start(self) -> list[str]:
+        """Take up what was left, and greet the board; return what is wrong with journals."""
+        self._open_ports()
+        today = self._runner.calibration_today()
+        if today.why:
+            self._report(grammar.CALIBRATION, today.headline)
+        clock = clock_part(self._clock.date())
+        if not clock.works:
+            self._report(grammar.CLOCK, f"the clock says {clock.words}; sessions will be dated so")
+        wrong = self._runner.load_last()
+        if self._tuner is not None:
+            wrong += self._tuner.load_last()
+        for words in wrong:
+            self._report(grammar.JOURNAL_DAMAGED, words)
+        self._board.begin()
+        if self._board.waits:  # as long as it takes: it is ready without
+            self._supervisor.ready(self._ready_words())
+        if not self._board.port.is_open:
+            self._report(grammar.HARDWARE_MISSING, self._board.why)
+        return wrong
 
     def stop(self) -> None:
         """End after the present step; a running test is kept and gone on with at the next start.
@@ -229,16 +242,6 @@ class Firmware:
         doing = doing if tuning is None else f"tuning {tuning.number} under way"
         return f"{doing}; {self._board.state}"
 
-    def _report_calibration(self) -> None:
-        today = self._runner.calibration_today()
-        if today.why:
-            self._report(grammar.CALIBRATION, today.headline)
-
-    def _report_clock(self) -> None:
-        clock = clock_part(self._clock.date())
-        if not clock.works:
-            self._report(grammar.CLOCK, f"the clock says {clock.words}; sessions will be dated so")
-
     def _open_ports(self) -> None:
         try:
             self._operator.port.open()
@@ -247,14 +250,6 @@ class Firmware:
             raise self._last_words(
                 EXIT_CONFIGURATION, grammar.HARDWARE_MISSING, str(error)
             ) from None
-
-    def _begin(self) -> None:
-        """Greet the board; who waits for it as long as it takes is ready without."""
-        self._board.begin()
-        if self._board.waits:
-            self._supervisor.ready(self._ready_words())
-        if not self._board.port.is_open:
-            self._report(grammar.HARDWARE_MISSING, self._board.why)
 
     def _try_system(self, wrong: list[str]) -> None:
         """Find out whether the system is good, if nobody knows that yet and a board answers."""

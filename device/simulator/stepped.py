@@ -55,13 +55,7 @@ class SteppedFirmware(Firmware):
     def start(self) -> None:
         """Do what `run` does before its loop."""
         self._is_stepped = True
-        self._open_ports()
-        self._report_calibration()
-        self._report_clock()
-        self.wrong = self._runner.load_last()
-        if self._tuner is not None:
-            self.wrong += self._tuner.load_last()
-        self._begin()
+        self.wrong = self._start()
 
     def take(self, notices: Iterable[Notice]) -> None:
         """Take in what came over the wire."""
