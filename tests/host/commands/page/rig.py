@@ -9,25 +9,26 @@ import os
 import re
 import select
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Self
 
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection, serve
 
-from device.simulator.board import BOARD_NAME, SimulatedBoard
+from device.simulator.aid import SimulatedAid
+from device.simulator.board import SimulatedBoard
+from device.simulator.clock import VirtualClock, microseconds
 from device.simulator.listener import Listener
 from device.simulator.serve import raw_pty
+from device.simulator.stepped import SteppedFirmware
+from device.simulator.surroundings import Surroundings
 from firmware_py.configuration import Configuration
 from firmware_py.console.pin import PinHash
-from firmware_py.firmware import Firmware, Ports
-from firmware_py.platform.clock import SteadyClock
+from firmware_py.firmware import Ports
 from firmware_py.platform.data_directory import DataDirectory
-from firmware_py.platform.ports import Port, PortError
-from firmware_py.platform.supervisor import Supervisor
 from firmware_py.self_check import clock_part
 from tests.firmware.world import a_listener
 
@@ -39,83 +40,10 @@ BYTES_MAX: Final = 4096
 POLL_S: Final = 0.05
 
 
-class Peer(Protocol):
-    """What is at the other end of a wire: the board, or a hearing aid."""
-
-    def advance(self, now_us: int) -> None: ...
-    def receive(self, data: bytes, now_us: int) -> None: ...
-    def transmit(self) -> bytes: ...
-    def next_deadline_us(self) -> int | None: ...
-
-
-class Line(Port):
-    """A port in memory."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"/dev/{name}", name)
-        self._is_open = False
-
-    @property
-    def is_open(self) -> bool:
-        return self._is_open
-
-    @property
-    def is_full(self) -> bool:
-        return False
-
-    def open(self) -> None:
-        self._is_open = True
-
-    def close(self) -> None:
-        self._is_open = False
-
-    def drain(self, seconds: float, *_: object) -> None:
-        """Nothing waits in it."""
-
-    @property
-    def has_come(self) -> bool:
-        """Return whether there is anything to read."""
-        raise NotImplementedError
-
-
-class Wire(Line):
-    """A wire in memory, with whatever is at its other end; None: it is pulled."""
-
-    def __init__(self, name: str, time: "Time", peer: Peer | None) -> None:
-        super().__init__(name)
-        self._time = time
-        self.peer = peer
-        self._come = b""
-
-    def open(self) -> None:
-        if self.peer is None:
-            raise PortError(f"{self.role}: nothing is plugged in")
-        self._is_open = True
-
-    @property
-    def has_come(self) -> bool:
-        if self.peer is not None:
-            self.peer.advance(self._time.us)
-            self._come += self.peer.transmit()
-        return bool(self._come) or (self._is_open and self.peer is None)
-
-    def read(self) -> bytes:
-        if self._is_open and self.peer is None:
-            self._is_open = False
-            raise PortError(f"{self.role}: {self.url!r} is gone")
-        come, self._come = self._come, b""
-        return come
-
-    def write(self, data: bytes) -> None:
-        if data and self.peer is not None:
-            self.peer.receive(data, self._time.us)
-
-
-class Cable(Line):
+class Cable:
     """The operator's cable: what the firmware says goes to whatever is plugged in."""
 
     def __init__(self, changed: threading.Condition) -> None:
-        super().__init__("console")
         self.changed = changed
         self._typed = b""
         self._far: Callable[[bytes], object] | None = None
@@ -133,83 +61,22 @@ class Cable(Line):
 
     @property
     def has_come(self) -> bool:
+        """Return whether something was typed that was not read yet."""
         return bool(self._typed)
 
     def read(self) -> bytes:
+        """Return what was typed."""
         with self.changed:
             typed, self._typed = self._typed, b""
         return typed
 
     def write(self, data: bytes) -> None:
+        """Say something to whatever is plugged in."""
         self.told += data
         far = self._far
         if data and far is not None:
             with suppress(ConnectionClosed, OSError):
                 far(data)
-
-
-class Time(SteadyClock):
-    """A time that passes while something is waited for that has not come, and what waits in it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.us = 0
-        self.changed = threading.Condition()
-        self.lines: list[Line] = []
-        self._wanted: Callable[[], bool] | None = None
-        self._is_rung = False
-
-    def now_us(self) -> int:
-        return self.us
-
-    def of_wire(self) -> "Time":
-        return self
-
-    def world_s(self) -> float:
-        return self.us / 1e6
-
-    def seconds_until(self, at_us: int) -> float:
-        return max(at_us - self.us, 0) / 1e6
-
-    def waiting(self) -> "Time":
-        self._is_rung = False
-        return self
-
-    def until(self, come: Callable[[], bool], is_over: Callable[[], bool]) -> None:
-        """Let time pass until something has come, or all is over."""
-        with self.changed:
-            self._wanted = come
-            self.changed.notify_all()
-            assert self.changed.wait_for(lambda: self._wanted is None or is_over(), WAIT_S_MAX)
-
-    def wait(self, _ports: Sequence[Port], seconds: float) -> None:
-        """Wait for bytes, for the bell, or for the test; or let the time pass."""
-        with self.changed:
-            if self._wanted is not None and self._wanted():
-                self._wanted = None
-                self.changed.notify_all()
-            if self._is_rung or any(line.has_come for line in self.lines):
-                return
-            if self._wanted is None:
-                self.changed.wait(WAIT_S_MAX)
-                return
-        self.sleep(seconds)
-
-    def sleep(self, seconds: float) -> None:
-        """Let so much time pass, or less if something comes."""
-        due = [self.us + round(1e6 * seconds)]
-        for line in self.lines:
-            peer_us = line.peer.next_deadline_us() if isinstance(line, Wire) and line.peer else None
-            due += [] if peer_us is None else [peer_us]
-        self.us = max(self.us + 1, min(due))
-
-    def ring(self) -> None:
-        with self.changed:
-            self._is_rung = True
-            self.changed.notify_all()
-
-    def close(self) -> None:
-        """Nothing of the system is held."""
 
 
 class NeverSet:
@@ -389,19 +256,15 @@ class FarPort:
             self.pull()
 
 
-class Watch(Supervisor):
-    """Hears what the firmware does."""
+class Today(VirtualClock):
+    """A clock whose date is that of the browser, which looks at it."""
 
-    def __init__(self) -> None:
-        super().__init__({})
-        self.status = ""
-
-    def alive(self, status: str) -> None:
-        self.status = status
+    def date(self) -> datetime:
+        return datetime.now(UTC)
 
 
-class Device:
-    """A firmware with its simulated board, and the operator's cable, used in a `with` statement.
+class Device(Surroundings):
+    """A firmware in a thread, with its simulated board and the operator's cable; for a `with`.
 
     Parameters
     ----------
@@ -414,45 +277,48 @@ class Device:
     def __init__(self, directory: Path, listener: Listener | None = None) -> None:
         self.directory = directory
         self.listener = listener or a_listener("S2")
-        self.time = Time()
-        self.cable = Cable(self.time.changed)
-        self.board = Wire("tones", self.time, None)
+        self.changed = threading.Condition()
+        self.cable = Cable(self.changed)
+        super().__init__(None, 1, None)
+        self.clock = Today(1, self.clock.waits)
         self._boots = itertools.count(1)
         self._nonces = itertools.count(1)
         self._undo = ExitStack()
-        self._firmware: Firmware | None = None
-        self._watch = Watch()
+        self._firmware: SteppedFirmware | None = None
         self._thread = threading.Thread()
+        self._wanted: Callable[[], bool] | None = None
         self._known = 0  # so much of what was told had been when time last came to stand still
         self._wrong: list[Exception] = []
 
-    def start(self, configuration: Configuration | None = None, aid: Peer | None = None) -> Self:
+    def start(
+        self, configuration: Configuration | None = None, aid: SimulatedAid | None = None
+    ) -> Self:
         """Start the firmware; one that was there is told to end, as by a signal."""
         self._stop()
-        if self.board.peer is None:
+        self.plug_in()
+        self.aid = aid
+        if self._board is None:
             self.plug_board()
-        aid_wire = None if aid is None else Wire("aid", self.time, aid)
-        self.time.lines = [line for line in (self.cable, self.board, aid_wire) if line is not None]
         data = DataDirectory(self.directory)
-        self._watch.status = ""
-        self._firmware = firmware = Firmware(
-            configuration or Configuration(), Ports(self.board, self.cable, aid_wire), data,
-            self.time, lambda: f"{next(self._nonces):08x}", self._watch,
+        self._firmware = firmware = SteppedFirmware(
+            configuration or Configuration(),
+            Ports(self.tones, self.console, None if aid is None else self.aids),
+            data, self.clock, lambda: f"{next(self._nonces):08x}",
         )  # fmt: skip
         self._thread = threading.Thread(target=self._run, args=(firmware, data))
         self._thread.start()
         self.until_board()
         return self
 
-    def _run(self, firmware: Firmware, data: DataDirectory) -> None:
+    def _run(self, firmware: SteppedFirmware, data: DataDirectory) -> None:
         try:
             firmware.run()
         except Exception as error:  # it is raised in the test's thread
             self._wrong.append(error)
         finally:
             data.close()
-            with self.time.changed:
-                self.time.changed.notify_all()
+            with self.changed:
+                self.changed.notify_all()
 
     def _stop(self) -> None:
         if self._firmware is not None:
@@ -464,13 +330,44 @@ class Device:
 
     def plug_board(self) -> None:
         """Plug in a board that has just started."""
-        self.board.peer = SimulatedBoard(self.listener, boot=next(self._boots))
+        with self.changed:
+            self.swap_board(SimulatedBoard(self.listener, boot=next(self._boots)))
+            self.changed.notify_all()
 
     def pull_board(self) -> None:
         """Pull the board's cable."""
-        with self.time.changed:
-            self.board.peer = None
-            self.time.changed.notify_all()
+        with self.changed:
+            self.tones.vanish()
+            self.changed.notify_all()
+
+    # What the firmware does in its thread
+
+    def wait(self, seconds: float) -> None:
+        """Wait for bytes, for the bell, or for the test; or let the time pass."""
+        with self.changed:
+            if self._wanted is not None and self._wanted():
+                self._wanted = None
+                self.changed.notify_all()
+            self.carry()
+            if self._wanted is None and not (self._is_rung or self.is_anything_ready()):
+                self.changed.wait(WAIT_S_MAX)
+            elif self._wanted is not None:
+                super().wait(seconds)
+
+    def ring(self) -> None:
+        """Let no time pass any more."""
+        with self.changed:
+            super().ring()
+            self.changed.notify_all()
+
+    def carry(self) -> None:
+        """Carry to the ports what board and aid send, and what was typed at the cable."""
+        if self.console.is_talking:
+            self.console.incoming += self.cable.read()
+        super().carry()
+
+    def _to_operator(self, data: bytes) -> None:
+        self.cable.write(data)
 
     # Its time
 
@@ -483,7 +380,12 @@ class Device:
             self._known = len(self.cable.told)
             return True
 
-        self.time.until(has_come, lambda: not self._thread.is_alive())
+        with self.changed:
+            self._wanted = has_come
+            self.changed.notify_all()
+            assert self.changed.wait_for(
+                lambda: self._wanted is None or not self._thread.is_alive(), WAIT_S_MAX
+            )
         for error in self._wrong:
             raise error
 
@@ -505,12 +407,14 @@ class Device:
 
     def until_board(self) -> None:
         """Let time pass until the board is greeted."""
-        self.until(lambda: self._watch.status.split()[-2:-1] == [BOARD_NAME])
+        firmware = self._firmware
+        assert firmware is not None
+        self.until(lambda: firmware.client.connected)
 
     def pass_time(self, seconds: float) -> None:
         """Let so much time pass."""
-        until_us = self.time.us + round(1e6 * seconds)
-        self.until(lambda: self.time.us >= until_us)
+        until_us = self.clock.us + microseconds(seconds)
+        self.until(lambda: self.clock.us >= until_us)
 
     # What is at the operator's cable, and what is on the disk
 
