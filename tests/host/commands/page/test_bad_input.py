@@ -15,7 +15,7 @@ from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import LOCKED, PIN, Device, FarPort, NeverSet, StandIn, Stranger
 from tests.host.commands.page.test_whole import answers_of, enter_pin
 
-pytestmark = pytest.mark.xdist_group("page")
+pytestmark = pytest.mark.xdist_group("page-words")
 MARKUP = "<img/src=x/onerror=document.title='run'>"
 # A socket that is closed at once, of which the page is told when the test says so.
 TOLD_LATE = """

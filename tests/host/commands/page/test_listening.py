@@ -11,7 +11,7 @@ from tests.firmware.world import Leaves, a_listener
 from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import Device
 
-pytestmark = pytest.mark.xdist_group("page")
+pytestmark = pytest.mark.xdist_group("page-words")
 SHOWN = "#live-check"
 
 

@@ -11,7 +11,7 @@ from tests.host.commands.page.conftest import Operator
 from tests.host.commands.page.rig import Device
 from tests.host.judged import DIFFERENT, judged
 
-pytestmark = pytest.mark.xdist_group("page")
+pytestmark = pytest.mark.xdist_group("page-words")
 
 
 def test_the_result_begins_with_the_verdicts(
