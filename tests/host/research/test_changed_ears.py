@@ -5,6 +5,7 @@ import pytest
 
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, BRISK
 from host_tools.commands.sessions.change import CHANGED
+from host_tools.research import changed_ears
 from host_tools.research.changed_ears import (
     MEASURING,
     TUNING,
@@ -37,6 +38,22 @@ def test_a_large_change_is_noticed() -> None:
 def test_a_rate_has_its_interval(found: list[float], words: str) -> None:
     """By Wilson: of 0 in 200 the upper end is 1.88 %, of 1 in 2 the ends are 9.45 and 90.55 %."""
     assert rate_words(found, 0.5).startswith(words)
+
+
+def test_the_tables_are_of_the_people_of_their_part(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found(part: int, people: int, _conduct: str, worse_db: float, _workers: int) -> list[float]:
+        return [0.5] * people if part == TUNING else [1.0 if worse_db else 0.0] * people
+
+    monkeypatch.setattr(changed_ears, "all_probabilities", found)
+    assert main(["--people", "2"]) == 0
+    _, *tuned, _, same, worse, _, _ = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in tuned] == ["brisk", "clinical", "both"]
+    assert all(line.endswith("median probability 0.50") for line in tuned)
+    assert "  0.0 %" in same
+    assert "100.0 %" in worse
+    assert worse.endswith(", 2 ears")
 
 
 @pytest.mark.thorough

@@ -14,7 +14,14 @@ from host_tools.research.learn_prior.em import (
     usual_shrinkage,
 )
 from host_tools.research.learn_prior.sample import Sample, degree, rounding_variance, sample_of
-from host_tools.research.learn_prior.selecting import FOLDS, Size, chosen_size, compare_sizes, folds
+from host_tools.research.learn_prior.selecting import (
+    FOLDS,
+    Size,
+    chosen_size,
+    compare_sizes,
+    folds,
+    sizes_for,
+)
 from host_tools.research.learn_prior.truncated import above, normal_tail
 from host_tools.research.methods.interface import Array
 from host_tools.research.methods.population import PopulationError
@@ -352,6 +359,20 @@ def test_folds_are_of_people() -> None:
 
     np.testing.assert_array_equal(fold[::2], fold[1::2])
     assert np.bincount(fold.astype(int)).tolist() == [400 // FOLDS] * FOLDS
+
+
+def test_every_size_is_tried_on_every_fold() -> None:
+    sample = sample_from(drawn(120, 9))
+    ticks: list[int] = []
+
+    table = compare_sizes(sample, (1, 2), 1, lambda: ticks.append(1))
+
+    assert len(ticks) == 2 * FOLDS
+    assert [row.components for row in table] == [1, 2]
+    assert min(row.below_best for row in table) == 0.0
+    assert all(row.score == pytest.approx(0.5 * (row.thresholds_alone + row.given_age_and_sex))
+               for row in table)  # fmt: skip
+    assert sizes_for(sample) == [1, 2, 3, 4, 6], "a component for every 20 people"
 
 
 @pytest.mark.thorough

@@ -2,6 +2,7 @@
 
 import pytest
 
+from host_tools.research import time_to_go
 from host_tools.research.time_to_go import (
     SHARES,
     Answered,
@@ -49,6 +50,21 @@ def test_errors_are_those_of_the_time_that_was_left() -> None:
         assert (absolute_s, median_s) == pytest.approx((5.0, 5.0))
     (absolute_s, median_s), *_ = median_errors_s([course(20, 5.0), course(30, -5.0)])
     assert (absolute_s, median_s) == pytest.approx((5.0, 0.0))
+
+
+def test_what_it_prints_is_of_the_courses(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def of_seed(_ear: object, seed: int, _conduct: str) -> Course:
+        return course(10 + 10 * seed, told_too_much_s=5.0)
+
+    monkeypatch.setattr(time_to_go, "course_of", of_seed)
+    assert main(["--sessions", "2"]) == 0
+    out = capsys.readouterr().out
+    for row in ("brisk: 2 sessions, median 56 s", "clinical: 2 sessions", "both: 4 sessions"):
+        assert row in out
+    assert out.count("a root of a bit, a frequency: 3.00 2.00 0.00") == 3
+    assert out.count("of an ear: error +5.0 s, absolute 5.0 s") == 3 * len(SHARES)
 
 
 @pytest.mark.thorough

@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 
 from host_tools.drawing import apart
 from host_tools.main import main
-from host_tools.research.study.figures import STAGES, frequencies_hz, session
+from host_tools.research.study.figures import (
+    STAGES,
+    Stage,
+    evolution_figure,
+    frequencies_hz,
+    session,
+)
 from host_tools.research.study.listener import Ear
 from host_tools.research.study.pictures import coverage_figure, error_figure, tones_figure
 from tests.host.journals import Refused
@@ -59,9 +65,24 @@ def test_another_seed_makes_another_figure(tmp_path: Path) -> None:
     assert (tmp_path / "1.svg").read_bytes() != (tmp_path / "2.svg").read_bytes()
 
 
-def test_the_stages_are_those_of_the_session() -> None:
-    stages = session("gp-pta-2015", EAR, 1, CAREFUL, STAGES[-1])
+@pytest.fixture(scope="module")
+def stages() -> list[Stage]:
+    return session("gp-pta-2015", EAR, 1, CAREFUL, STAGES[-1])
 
+
+def test_each_stage_is_drawn_with_the_answers_so_far(stages: list[Stage]) -> None:
+    figure = evolution_figure(stages, EAR, "gp-pta-2015")
+
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [
+        "prior", "after 7 tones", "after 14 tones", "after 21 tones",
+    ]  # fmt: skip
+    for count, axes in zip(STAGES, figure.axes, strict=True):
+        drawn = {line.get_label(): np.size(line.get_xdata()) for line in axes.get_lines()}
+        assert drawn["heard"] + drawn["not heard"] == count
+        assert drawn["next tone"] == 1
+
+
+def test_the_stages_are_those_of_the_session(stages: list[Stage]) -> None:
     assert [len(stages[n].answers) for n in STAGES] == [0, 7, 14, 21]
     assert [len(stage.answers) for stage in stages] == list(range(22))
     for before, after in pairwise(stages):

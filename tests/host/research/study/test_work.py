@@ -1,12 +1,15 @@
 """The same bytes whoever does the work: this process, others, a Dask cluster, and after a kill."""
 
+import itertools
 import json
 import multiprocessing
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +18,11 @@ import pytest
 from host_tools.errors import HostError
 from host_tools.main import main
 from host_tools.research.methods.registry import Learned
-from host_tools.research.study import work
+from host_tools.research.study import cluster, work
+from host_tools.research.study.cluster import run_on_cluster
 from host_tools.research.study.options import Options
 from host_tools.research.study.plan import Chunk, planned
-from host_tools.research.study.work import run_chunk, run_in_processes
+from host_tools.research.study.work import WAITING_PER_WORKER, run_chunk, run_in_processes
 from tests.host.journals import Refused
 from tests.host.research.study.ears import write_table
 
@@ -54,6 +58,134 @@ def assert_same(directory: Path, other: Path) -> None:
         assert (directory / name).read_bytes() == (other / name).read_bytes(), name
 
 
+def test_a_small_study_goes_on_after_an_interrupt(
+    table: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupted(_chunks: Iterator[Chunk]) -> Iterator[Any]:
+        raise KeyboardInterrupt
+
+    words = [
+        "study", "--audiograms", str(table), "--methods", "quest", "--ears", "1", "--seeds", "1",
+        "--trials", "3", "--workers", "0", "-o", str(tmp_path), "--json",
+    ]  # fmt: skip
+    with monkeypatch.context() as patch:
+        patch.setattr(work, "run_here", interrupted)
+        assert main(words) == 130
+    said = capsys.readouterr().err
+    assert f"interrupted; 0 of 4 sessions are kept in {str(tmp_path)!r}" in said
+
+    assert main(words) == 0
+    about = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (about["ears"], about["sessions"]) == (4, 4)
+    assert [line["method"] for line in about["methods"]] == ["quest"]
+    assert all((tmp_path / name).stat().st_size for name in OUTPUTS)
+
+
+class Later:
+    """A chunk that somebody else runs."""
+
+    def __init__(self, run: Callable[[], Any]) -> None:
+        self.result = run
+
+
+class Scheduler:
+    """A Dask cluster of one thread, in this process."""
+
+    loop = None
+
+    def __init__(self, address: str, **_: object) -> None:
+        self.has_workers = "nobody" not in address
+        self.submitted = 0
+        self.is_closed = False
+
+    def wait_for_workers(self, _count: int, timeout: float) -> None:
+        if not self.has_workers:
+            raise TimeoutError(timeout)
+
+    def nthreads(self) -> dict[str, int]:
+        return {"one": 1}
+
+    def submit(self, run: Callable[[Chunk], Any], chunk: Chunk, *, pure: bool) -> Later:
+        assert not pure
+        self.submitted += 1
+        return Later(lambda: run(chunk))
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+class Completed:
+    """What is done, the first first."""
+
+    def __init__(self, **_: object) -> None:
+        self.waiting: deque[Later] = deque()
+        self.add, self.count = self.waiting.append, self.waiting.__len__
+
+    def is_empty(self) -> bool:
+        return not self.waiting
+
+    def __next__(self) -> Later:
+        return self.waiting.popleft()
+
+
+@pytest.fixture
+def scheduler(monkeypatch: pytest.MonkeyPatch) -> list[Scheduler]:
+    """Return the schedulers that are asked for."""
+    distributed = pytest.importorskip("distributed")
+    asked: list[Scheduler] = []
+
+    def found(address: str, **about: object) -> Scheduler:
+        asked.append(Scheduler(address, **about))
+        return asked[-1]
+
+    monkeypatch.setattr(distributed, "Client", found)
+    monkeypatch.setattr(distributed, "as_completed", Completed)
+    return asked
+
+
+def quest_chunks(count: int) -> list[Chunk]:
+    plan = planned(Options("bisgaard", methods=("quest",), trials=1, seeds=8 * count))
+    return [*itertools.islice(plan.made(plan.chunks, Learned()), count)]
+
+
+def test_a_cluster_has_only_a_few_chunks_at_a_time(scheduler: list[Scheduler]) -> None:
+    chunks = quest_chunks(WAITING_PER_WORKER + 2)
+    runs = run_on_cluster(chunks, "tcp://x")
+    index, sessions = next(runs)
+    assert (index, len(sessions)) == (chunks[0].index, len(chunks[0].jobs))
+    assert scheduler[0].submitted == WAITING_PER_WORKER
+    assert [index for index, _ in runs] == [chunk.index for chunk in chunks[1:]]
+    assert scheduler[0].is_closed
+
+
+def test_a_cluster_without_workers_is_named(scheduler: list[Scheduler]) -> None:
+    with pytest.raises(HostError, match=r"--dask 'nobody': the scheduler had no worker for 60 s"):
+        next(run_on_cluster([], "nobody"))
+    assert scheduler[0].is_closed
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (CancelledError("it"), "sessions were lost: it"),
+        (ImportError("no host_tools"), r"a worker has not got this program \(no host_tools\)"),
+    ],
+)
+def test_a_chunk_that_a_cluster_loses_is_named(
+    error: Exception, why: str, scheduler: list[Scheduler], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(_chunk: Chunk) -> None:
+        raise error
+
+    monkeypatch.setattr(cluster, "run_chunk", lost)
+    with pytest.raises(HostError, match=f"--dask 'tcp://x': {why}"):
+        next(run_on_cluster(quest_chunks(1), "tcp://x"))
+    assert scheduler[0].is_closed
+
+
 @pytest.mark.thorough
 def test_two_processes_do_what_one_does(table: Path, alone: Path, tmp_path: Path) -> None:
     assert study(table, tmp_path, "--workers", "2") == 0
@@ -75,8 +207,8 @@ def test_a_dask_cluster_of_two_does_what_one_process_does(
         host="127.0.0.1",
         dashboard_address=None,
         local_directory=str(tmp_path / "dask"),
-    ) as cluster:
-        assert study(table, tmp_path / "study", "--dask", cluster.scheduler_address) == 0
+    ) as local:
+        assert study(table, tmp_path / "study", "--dask", local.scheduler_address) == 0
 
     assert_same(tmp_path / "study", alone)
 

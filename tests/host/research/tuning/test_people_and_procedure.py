@@ -9,13 +9,14 @@ import pytest
 
 from firmware_py.procedure.tuning.outcomes import Finding
 from host_tools.errors import HostError
+from host_tools.research.tuning import __main__ as command
 from host_tools.research.tuning import footprint
 from host_tools.research.tuning.__main__ import main
-from host_tools.research.tuning.course import COUNTS
+from host_tools.research.tuning.course import COMPARISONS, COUNTS, Course
 from host_tools.research.tuning.methods import new_estimator
 from host_tools.research.tuning.peer import run_peer
-from host_tools.research.tuning.people import drawn_person
-from host_tools.research.tuning.procedure import SimulatedTuning, run_tuning
+from host_tools.research.tuning.people import NUMBERS, Person, drawn_person
+from host_tools.research.tuning.procedure import SimulatedTuning, Tuned, run_tuning
 from host_tools.research.tuning.tables import procedure_table
 
 
@@ -47,8 +48,15 @@ def test_the_answer_of_the_person_is_the_answer_of_the_procedure() -> None:
     assert simulated.tuning.estimator.listens < 0.5
 
 
-@pytest.mark.thorough
-def test_the_footprint_is_that_of_the_inference() -> None:
+@pytest.mark.parametrize(
+    "answered", [2, pytest.param(footprint.ANSWERED, marks=pytest.mark.thorough)]
+)
+def test_the_footprint_is_that_of_the_inference(
+    answered: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(footprint, "ANSWERED", answered)
+    monkeypatch.setattr(footprint, "WARM", answered // 2)
+    monkeypatch.setattr(footprint, "ROUNDS", 1)
     found = footprint.measured()
     assert found.workspace_bytes == new_estimator().nbytes < 1_000_000
     assert min(found.choice_ms, found.answer_ms, found.best_ms) > 0.0
@@ -76,6 +84,61 @@ def test_a_peer_is_given_people_and_gives_settings(
     assert courses[1].regret(5) == 0.0
     with pytest.raises(HostError, match="--peer no-such-python"):
         run_peer("no-such-python", people, 0)
+
+
+def nothing_found(job: tuple[str, Person]) -> Course:
+    method, person = job
+    return Course(method, person, dict.fromkeys(range(COMPARISONS + 1), (0.0,) * NUMBERS))
+
+
+def wish_found(person: Person) -> Tuned:
+    return Tuned(person, Finding.WISH, 12, 90.0, 0.25, 1.0)
+
+
+def test_the_tables_are_of_everybody_asked_for(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "run_course", nothing_found)
+    monkeypatch.setattr(command, "run_tuning", wish_found)
+    taken = footprint.Footprint(0.5, 1.5, 20.0, 1234, 0, 0)
+    monkeypatch.setattr(footprint, "measured", lambda _seed: taken)
+    monkeypatch.setattr(command, "run_peer", lambda _python, few, _workers: [
+        nothing_found(("peer", person)) for person in few
+    ])  # fmt: skip
+    words = "--people 3 --workers 0 --methods gain,random --peer python --peer-people 2"
+    assert main(words.split()) == 0
+    out = capsys.readouterr().out
+    for row in (
+        "| the product: expected gain | 3 | 100% (100%)", ", the peer's people | 2 |",
+        "| changing: ", " | 3 | 100% | 0% | 0% | 12 (12 to 12) | 1.5 | 25% |",
+        "the best setting 20 ms.", "Workspace: 1234 bytes. ",
+    ):  # fmt: skip
+        assert row in out
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("--people 0", "0 is less than 1"),
+        ("--methods gain,guess", "'guess' is none of gain, "),
+        ("--methods random", "the first is not gain"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    words: str, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(words.split())
+    assert why in capsys.readouterr().err
+
+
+def test_a_peer_that_is_not_there_is_said(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "run_course", nothing_found)
+    words = "--people 1 --workers 0 --methods gain --peer no-such-python"
+    assert main(words.split()) == 2
+    assert "no-such-python" in capsys.readouterr().err
 
 
 @pytest.mark.thorough
