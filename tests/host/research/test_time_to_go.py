@@ -3,11 +3,13 @@
 import pytest
 
 from host_tools.research import time_to_go
+from host_tools.research.study.ears import standard_ears
 from host_tools.research.time_to_go import (
     SHARES,
     Answered,
     Course,
     coefficients,
+    course_of,
     main,
     median_errors_s,
 )
@@ -50,6 +52,15 @@ def test_errors_are_those_of_the_time_that_was_left() -> None:
         assert (absolute_s, median_s) == pytest.approx((5.0, 5.0))
     (absolute_s, median_s), *_ = median_errors_s([course(20, 5.0), course(30, -5.0)])
     assert (absolute_s, median_s) == pytest.approx((5.0, 0.0))
+
+
+def test_the_answers_of_a_session_tell_what_was_missing() -> None:
+    answers = course_of(standard_ears()[0], seed=1).answers
+    assert [each.at_s for each in answers] == sorted(each.at_s for each in answers)
+    assert {each.ear for each in answers} == {"right", "left"}
+    measured = [each for each in answers if each.ear == answers[0].ear and each.measuring]
+    assert measured[0].bits > measured[-1].bits
+    assert answers[-1].seconds_to_go < 5.0 < answers[0].seconds_to_go
 
 
 def test_what_it_prints_is_of_the_courses(

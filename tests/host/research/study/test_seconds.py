@@ -162,6 +162,15 @@ class TestCommand:
         assert (found["ears"], found["seeds"]) == (1, 1)
         assert [(row["name"], row["tests"]) for row in found["rows"]] == [("brisk", 1)]
 
+    def test_it_prints_the_same_as_a_table(self, capsys: pytest.CaptureFixture[str]) -> None:
+        options = ["--ears", "1", "--workers", "0"]
+        assert main(["study", "--seconds", "--audiograms", "tent", *options]) == 0
+
+        first, *lines = capsys.readouterr().out.splitlines()
+        assert first.startswith("1 ears; 1 seeds each; noise 2 dB, lapses ")
+        heading = next(line for line in lines if line[:1] == "|")
+        assert [cell.strip() for cell in heading.split("|")[1:-1]] == ["of an ear", "brisk"]
+
     @pytest.mark.thorough
     def test_processes_change_nothing(self, capsys: pytest.CaptureFixture[str]) -> None:
         said = []

@@ -14,10 +14,13 @@ from host_tools.research.tuning.course import (
     share,
 )
 from host_tools.research.tuning.methods import (
+    METHODS,
+    OBJECTIVES,
     PRODUCT,
     RANDOM,
     THOMPSON,
     expected_improvement,
+    new_estimator,
 )
 from host_tools.research.tuning.people import Person, drawn_person, on_grid
 from host_tools.research.tuning.tables import methods_table
@@ -39,6 +42,15 @@ def courses() -> dict[str, list[Course]]:
     return {
         method: [run_course((method, person)) for person in people] for method in (PRODUCT, RANDOM)
     }
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_two_settings_that_can_be_set_are_compared(method: str) -> None:
+    chance = np.random.default_rng(1)
+    first, second = METHODS[method](new_estimator(OBJECTIVES.get(method, "gain")), chance)
+    assert first != second
+    for setting in (first, second):
+        assert setting == on_grid(setting)
 
 
 @pytest.mark.thorough
