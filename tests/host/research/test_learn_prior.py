@@ -136,13 +136,14 @@ def test_unusual_ears_without_standard_audiograms_are_named_in_the_picture(
     table: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("host_tools.research.learn_prior.selecting.SIZES", (1,))
-    options = ("--part", "1", "--standard-audiograms", "0")
+    options = ("--part", "0.98", "--standard-audiograms", "0")
 
     assert learned(table, *options, "--unusual-ears", "0.1") == 0
 
     out = capsys.readouterr().out
     assert "held-out log density an ear" in out
     assert "1 *" in out
+    assert "of unseen people, alone / given age and sex:" in out
     assert "left out, measured in fewer than 50 people: 250 Hz" in out
     text = (table.parent / "prior.json").read_text(encoding="utf-8")
     prior = PopulationPrior.from_json(text, "prior.json")

@@ -18,6 +18,7 @@ from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, Settings
 from host_tools.main import main
+from host_tools.research.study import robustness_exact
 from host_tools.research.study.listener import Answering
 from host_tools.research.study.robustness import (
     ALL_HZ,
@@ -145,6 +146,20 @@ class TestSessions:
         assert first[:3] == second[:3] == (name, unit.ear.name, 1)
         assert repr(first[3]) == repr(second[3])
         assert repr(run_unit(other)[3]) != repr(first[3])
+
+    def test_after_few_answers_the_estimator_is_as_sure_as_the_exact_posterior(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(robustness_exact, "EXACT_TONES", 3)
+        monkeypatch.setattr(robustness_exact, "PARTICLES", 2000)
+        monkeypatch.setattr(robustness_exact, "SAMPLES_MIN", 100)
+        case = BY_NAME["exact"]
+        (unit,) = units_of(case, ears_of_case(case, 1, None), 1)
+        noted = run_unit(unit)[3]
+
+        assert 0.8 < noted.sd_ratio < 1.25
+        assert 0.85 < noted.mass <= 1.0
+        assert noted.samples >= 100.0
 
     def test_the_estimator_is_compared_with_the_finer_truth(self) -> None:
         case = BY_NAME["narrow-notch"]
