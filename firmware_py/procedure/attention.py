@@ -12,7 +12,7 @@ from firmware_py.procedure import model_checks
 from firmware_py.procedure.audiogram import BAND_PROBABILITY, Audiogram
 from firmware_py.procedure.model_checks import ClearTones, Pauses, clear_margin_db
 from firmware_py.procedure.outcomes import Outcome
-from firmware_py.procedure.presentation import Observation
+from firmware_py.procedure.presentation import Observation, without
 from firmware_py.procedure.settings import INTER_OCTAVE_FREQUENCIES_HZ
 
 CHECK_ABOVE_DB: Final = 2.0  # a clear tone's least: a miss of it moves the band a little
@@ -163,9 +163,8 @@ class Attention:
 
     def forget(self, observations: list[Observation]) -> None:
         """Forget these answers: nobody seems to have listened."""
-        gone = {id(each) for each in observations}
-        self.answers = [each for each in self.answers if id(each) not in gone]
-        self._checks = [each for each in self._checks if id(each) not in gone]
+        self.answers = without(self.answers, observations)
+        self._checks = without(self._checks, observations)
 
     def away(self, tones: list[Observation]) -> list[Observation]:
         """Return those of the estimator's tones that were answered in runs without attention."""

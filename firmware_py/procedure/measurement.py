@@ -10,7 +10,7 @@ from firmware_py.procedure.audiogram import BAND_PROBABILITY, Audiogram
 from firmware_py.procedure.bracketing import SAME_TONE_MAX, Bracketing
 from firmware_py.procedure.levels import near
 from firmware_py.procedure.outcomes import Outcome, Purpose
-from firmware_py.procedure.presentation import Observation, Presentation
+from firmware_py.procedure.presentation import Observation, Presentation, without
 from firmware_py.procedure.settings import HONEST_PROFILES, STEP_UP_MAX_DB, Settings
 from firmware_py.procedure.stopping import Stop, StoppingRule
 
@@ -173,7 +173,7 @@ class Measurement:
 
         Only frequencies near theirs are asked.
         """
-        self._asked.observations = [o for o in self.observations if o not in observations]
+        self._asked.observations = without(self.observations, observations)
         self._again_hz = tuple(each.presentation.frequency_hz for each in observations)
         self._once_more_hz = self._bracket = self._doubted = None
         self._bracketing.begin_again()
@@ -187,7 +187,7 @@ class Measurement:
 
     def log_evidence_without(self, tones: list[Observation]) -> float:
         """Return the log evidence of all but these tones, by the ear alone."""
-        self._give_anew([each for each in self.evidence if each not in tones])
+        self._give_anew(without(self.evidence, tones))
         found = self._estimator.log_evidence
         self._give_anew(self.evidence)
         return found

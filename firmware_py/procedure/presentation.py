@@ -1,9 +1,12 @@
 """One presentation, its answer, and the noise that the other ear had with it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from firmware_py.procedure.outcomes import ASKED, Purpose
+
+Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True)
@@ -51,3 +54,9 @@ class Observation:
     heard: bool | None
     cover: Cover
     response_s: float | None = None
+
+
+def without(kept: Sequence[Kept], dropped: Sequence[Observation]) -> list[Kept]:
+    """Return what is left without these answers; another one that is like them stays."""
+    gone = set(map(id, dropped))
+    return [each for each in kept if id(each) not in gone]

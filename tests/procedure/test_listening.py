@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from firmware_py.procedure import events, words
+from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.listening import CHECK_US_MAX, CHECKS_MAX
 from firmware_py.procedure.outcomes import Outcome, Purpose, Verdict
+from firmware_py.procedure.presentation import NO_COVER, Observation, Presentation
 from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ, Settings
 from firmware_py.procedure.tells import EquipmentCheckTold, GoingOnTold, ListenerCheckTold
 from tests.procedure.driver import (
@@ -240,3 +242,16 @@ def test_an_honest_test_is_valid_and_says_no_more(threshold_db_hl: float) -> Non
 
     assert {ear["verdict"] for ear in driver.result["ears"]} == {Verdict.VALID}
     assert checks_of(driver) == []
+
+
+def test_forgetting_an_answer_keeps_another_one_that_is_like_it() -> None:
+    ear = EarTest("right", Settings(ears="right"))
+    tone = Presentation(Purpose.MEASURE, 1000.0, 40.0)
+    first, second = (Observation(tone, True, NO_COVER) for _ in range(2))
+    ear.measurement.observe(first)
+    alone = ear.estimator.log_evidence
+    ear.measurement.observe(second)
+    assert ear.measurement.log_evidence_without([first]) == alone
+    ear.measurement.forget([first])
+    assert [each is second for each in ear.measurement.observations] == [True]
+    assert ear.estimator.log_evidence == alone
