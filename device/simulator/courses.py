@@ -121,9 +121,9 @@ def human(start: Start) -> Moments:
 
 
 def silent(start: Start) -> Moments:
-    """Return one who answers nothing from a tone on: the listener, or the earphone, is gone."""
-    (first,) = start.values
-    return lambda asked: MISSED if asked.number >= first else USUAL
+    """Return one who answers nothing from a tone on until another: listener or earphone is gone."""
+    first, back = start.values
+    return lambda asked: MISSED if first <= asked.number < back else USUAL
 
 
 def late(start: Start) -> Moments:

@@ -13,12 +13,13 @@ from typing import Final
 
 from device.simulator.hand import Hand
 from device.simulator.listener import EARS, START, Ear, Listener, Noise
+from device.simulator.operator import NOBODY, Operator
 from firmware_py.procedure import events
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.presenter import LISTENING
 from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import Settings
-from firmware_py.procedure.tells import CatchTold
+from firmware_py.procedure.tells import CatchTold, GoingOnTold
 
 BEGINS_US: Final = 1_000_000
 MS_US: Final = 1000
@@ -82,6 +83,8 @@ class SimulatedTest:
         From what the board does until it is known, and from a command until it is done.
     clock : BoardClock
         By default that of the session.
+    operator : Operator
+        By default nobody is there.
 
     Attributes
     ----------
@@ -109,6 +112,7 @@ class SimulatedTest:
         test: HearingTest | None = None,
         wire_us: int = 0,
         clock: BoardClock = BoardClock(),
+        operator: Operator = NOBODY,
     ) -> None:
         self.settings = settings
         self.test = HearingTest(settings) if test is None else test
@@ -119,6 +123,8 @@ class SimulatedTest:
         self.events: list[tuple[int, events.Event]] = []
         self.log: list[tuple[int, events.Action]] = []
         self._listener = listener
+        self._operator = operator
+        self._word: tuple[int, events.Event] | None = None  # of the operator: when, and what
         self._can_mask = can_mask
         self._wire_us = wire_us
         self._hand = self._hand_since(0)
@@ -193,13 +199,18 @@ class SimulatedTest:
             arrives_us = self._coming[0][0] if self._coming else None
             board_us = self._board_due_us()
             at_board_us = None if board_us is None else self.clock.session_us(board_us)
-            due = [us for us in (arrives_us, at_board_us, self.wait_until_us) if us is not None]
+            word_us = self._word[0] if self._word else None
+            times_us = (arrives_us, at_board_us, word_us, self.wait_until_us)
+            due = [us for us in times_us if us is not None]
             if not due:
                 break
             first_us = min(due)
             if first_us == arrives_us:
                 self.now_us = max(self.now_us, first_us)
                 return self.feed(heapq.heappop(self._coming)[2])
+            if self._word is not None and first_us == word_us:
+                self.now_us = max(self.now_us, first_us)
+                return self.feed(self._word[1])
             if first_us != at_board_us:
                 self.now_us = max(self.now_us, first_us)
                 self.wait_until_us = None
@@ -216,7 +227,14 @@ class SimulatedTest:
         self.log += [(self.now_us, action) for action in actions]
         for action in actions:
             self._do(action)
+            self._tell_operator(action)
         return actions
+
+    def _tell_operator(self, action: events.Action) -> None:
+        if (word := self._operator.answer(action)) is not None:
+            self._word = (self.now_us + round(1e6 * self._operator.after_s), word)
+        elif isinstance(action, GoingOnTold):
+            self._word = None
 
     def press(self, board_us: int, button: int = events.HEARD_BUTTON) -> None:
         """Have a button pressed at a time of the board, whatever the listener's hand does."""

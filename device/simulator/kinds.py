@@ -75,7 +75,10 @@ KINDS: Final[dict[str, Form]] = {
     "lapses": Form(courses.usual, "P", (Value(0.0, 0.99, "of the tones"),)),
     "human": Form(courses.human, remembers=True),  # or with a file
     "nobody": Form(courses.never),
-    "silent": Form(courses.silent, "K", (_NUMBER,)),
+    "silent": Form(
+        courses.silent, "K[/K]",
+        (_NUMBER, Value(1, NUMBERS_MAX, "as the number of a tone", usual=NUMBERS_MAX)),
+    ),
     "late": Form(courses.late, "K", (_NUMBER,)),
     "presser": Form(
         courses.presser, "P/P[/K]",
@@ -133,7 +136,7 @@ class Kind:
             case "nobody" | "rhythm":
                 return 0.0
             case "silent":
-                return 0.0 if after + 1 >= self.values[0] else None
+                return 0.0 if self.values[0] <= after + 1 < self.values[1] else None
             case "presser":
                 return self.values[1] if after + 1 >= self.values[2] else None
             case _:

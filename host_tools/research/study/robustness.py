@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from device.simulator.operator import NOBODY, Operator
 from firmware_py.procedure.settings import AUTOMATIC
 from host_tools.research.methods.interface import Array
 
@@ -141,6 +142,7 @@ class Case:
     masking: str = AUTOMATIC
     false_alarm_rate: float = RATE
     response_time_s: float = RESPONSE_TIME_S
+    operator: Operator = NOBODY
 
 
 def rmse(tones: int) -> Measure:

@@ -7,6 +7,7 @@ People who do not listen, ears that deceive, and honest people, of whom nothing 
 from typing import Any, Final
 
 from device.simulator.odd_ears import ODD_EARS
+from device.simulator.operator import Operator
 from firmware_py.procedure.settings import AUTOMATIC, BOTH, LEFT, OFF
 from host_tools.research.study.robustness import (
     DEAD,
@@ -64,6 +65,10 @@ _NOT_LISTENING: Final = (
         "silent-20-both", "silent for good from tone 20 on, both ears", ABSENT,
         listener="silent=20", **_TWO_EARS,
     ),
+    _ending(
+        "silent-12-back", "silent from tone 12 to 26, the operator looks after it", ABSENT,
+        listener="silent=12/26", operator=Operator(goes_on=True),
+    ),
     _ending("late", "misses the first 8 tones", ABSENT, listener="late=8"),
     _ending(
         "late-both", "misses the first 8 tones, both ears", ABSENT, listener="late=8", **_TWO_EARS
@@ -90,6 +95,17 @@ _NOT_LISTENING: Final = (
     *(
         _ending(f"rhythm-{s}", f"presses every {s} s", ABSENT, listener=f"rhythm={s}")
         for s in (1, 2, 3)
+    ),
+)  # fmt: skip
+
+_CONFIRMED: Final = (
+    _ending(
+        "dead-heard", "a dead ear beside N1, which hears its tones at the check", ABSENT,
+        ears=DEAD, other="N1", operator=Operator(hears="other-ear"), **_TWO_EARS,
+    ),
+    _ending(
+        "dead-both-heard", "two dead ears, the operator hears their tones", ABSENT,
+        ears=DEAD, operator=Operator(hears="operator"), **_TWO_EARS,
     ),
 )  # fmt: skip
 
@@ -168,4 +184,10 @@ _VALID: Final = (
     ),
 )  # fmt: skip
 
-ENDING_CASES: Final[tuple[Case, ...]] = (*_NOT_LISTENING, *_UNSTEADY, *_DECEIVING, *_VALID)
+ENDING_CASES: Final[tuple[Case, ...]] = (
+    *_NOT_LISTENING,
+    *_CONFIRMED,
+    *_UNSTEADY,
+    *_DECEIVING,
+    *_VALID,
+)

@@ -9,6 +9,7 @@ import numpy as np
 from device.simulator.audiogram import Audiogram
 from device.simulator.hearing import SimulatedTest, ear_named
 from device.simulator.listener import EARS, Ear, SimulatedListener
+from device.simulator.operator import NOBODY, Operator
 from firmware_py.procedure import words
 from firmware_py.procedure.grades import mean_thresholds
 from firmware_py.procedure.outcomes import Outcome
@@ -41,6 +42,7 @@ class Sitting:
     masking: str = AUTOMATIC
     response_time_s: float = RESPONSE_TIME_S
     air_bone_gap_db: Mapping[Ear, float] = field(default_factory=dict)
+    operator: Operator = NOBODY
 
     @classmethod
     def of_one_shape(
@@ -62,7 +64,7 @@ class Sitting:
             air_bone_gap_db=self.air_bone_gap_db,
         )
         settings = Settings(ears=self.tested, masking=self.masking, seed=self.seed)
-        return SimulatedTest(settings, listener)
+        return SimulatedTest(settings, listener, operator=self.operator)
 
 
 def run_procedure(sitting: Sitting) -> Found:

@@ -167,6 +167,7 @@ def _run_procedure(unit: Unit) -> Found:
         case.masking,
         case.response_time_s,
         {"right": case.air_bone_gap_db},
+        case.operator,
     )
     return dataclasses.replace(run_procedure(sitting), family=unit.ear.stratum)
 

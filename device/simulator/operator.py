@@ -1,0 +1,40 @@
+"""An operator who attends to a test: what is done when the device asks, and after how long."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from firmware_py.procedure import events
+from firmware_py.procedure.tells import EquipmentCheckTold, ListenerCheckTold
+
+
+@dataclass(frozen=True)
+class Operator:
+    """Somebody who looks after listener and equipment when the device asks.
+
+    Parameters
+    ----------
+    goes_on : bool
+        Whether to say that the test is to go on when it was broken off to see if anybody listens.
+    hears : str
+        Who hears the tones of an ear in which nothing was heard: "operator", "other-ear" or
+        "nobody"; "": nothing is said.
+    after_s : float
+        How long it takes from the device's word to the operator's.
+    """
+
+    goes_on: bool = False
+    hears: str = ""
+    after_s: float = 20.0
+
+    def answer(self, told: events.Action) -> events.Event | None:
+        """Return what is said to a word of the device; None: nothing."""
+        match told:
+            case ListenerCheckTold() if self.goes_on:
+                return events.Continued()
+            case EquipmentCheckTold() if self.hears:
+                return events.EquipmentHeard(self.hears)
+            case _:
+                return None
+
+
+NOBODY: Final = Operator()  # who does nothing: checks end by themselves
