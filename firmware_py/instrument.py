@@ -194,9 +194,9 @@ class Instrument:
         self._runner.feed(Continued())
 
     def equipment_heard(self, by: str) -> None:
-        """Say who hears the tones of an ear in which nothing was heard."""
+        """Say who hears the tones of an ear that seems to hear none."""
         test = self._runner.last_test
-        if test is None or not test.asks_who_hears:
+        if test is None or not test.takes_word_of(by):
             raise ConsoleError(grammar.SETTINGS_CONFLICT, "nobody is asked who hears the tones")
         self._runner.feed(EquipmentHeard(by))
 

@@ -210,7 +210,8 @@ class SimulatedTest:
                 return self.feed(heapq.heappop(self._coming)[2])
             if self._word is not None and first_us == word_us:
                 self.now_us = max(self.now_us, first_us)
-                return self.feed(self._word[1])
+                (_, word), self._word = self._word, None
+                return self.feed(word)
             if first_us != at_board_us:
                 self.now_us = max(self.now_us, first_us)
                 self.wait_until_us = None

@@ -16,8 +16,8 @@ class Operator:
     goes_on : bool
         Whether to say that the test is to go on when it was broken off to see if anybody listens.
     hears : str
-        Who hears the tones of an ear in which nothing was heard: "operator", "other-ear" or
-        "nobody"; "": nothing is said.
+        Who hears the tones of an ear that seems to hear none: "operator", "other-ear" or "nobody";
+        "": nothing is said.
     after_s : float
         How long it takes from the device's word to the operator's.
     """
@@ -31,7 +31,7 @@ class Operator:
         match told:
             case ListenerCheckTold() if self.goes_on:
                 return events.Continued()
-            case EquipmentCheckTold() if self.hears:
+            case ListenerCheckTold() | EquipmentCheckTold() if self.hears:
                 return events.EquipmentHeard(self.hears)
             case _:
                 return None

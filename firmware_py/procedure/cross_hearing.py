@@ -117,16 +117,18 @@ class CrossHearing:
             return False
         verdicts = self._by_noise(ear)
         uncertain_hz = [f for f in verdicts if verdicts[f].mark == MaskingMark.UNCERTAIN]
-        forgotten = [
-            each for each in self._suspects(ear)
-            if near(each.presentation.frequency_hz, uncertain_hz)
-            and self.cover(ear, each.presentation).noise_db_hl is not None
-        ]  # fmt: skip
+        crossed = self.crossed(ear)
+        forgotten = [o for o in crossed if near(o.presentation.frequency_hz, uncertain_hz)]
         if not forgotten:
             return False
         self._judged_again.add(ear)
         self._ears[ear].forget(forgotten)
         return True
+
+    def crossed(self, ear: str) -> list[Observation]:
+        """Return the answers that the other ear may have given, to tones that can have noise."""
+        suspects = self._suspects(ear)
+        return [o for o in suspects if self.cover(ear, o.presentation).noise_db_hl is not None]
 
     def verdicts(self, ear: str) -> dict[int, Verdict]:
         """Say what is sure of each threshold.

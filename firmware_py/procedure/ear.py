@@ -123,10 +123,11 @@ class EarTest:
             return self.levels.tone(Purpose.MEASURE, *self._check)
         return self.measurement.tone(time)
 
-    def expect_listener(self, other: "EarTest") -> None:
-        """Begin with what the other ear told of the listener, if nothing was measured here yet."""
+    def expect_listener(self, other: "EarTest", crossed: list[Observation]) -> None:
+        """Begin with what the other ear told, and without the answers that it may have given."""
         if self.expected_of is None and not self.begun:
-            self.measurement.expect_listener(other.estimator)
+            self.measurement.expect_listener(other.estimator, crossed)
+            self.attention.forget(crossed)
             self.expected_of = (other.ear, tuple(other.measurement.evidence))
             self.attention.doubted = other.attention.clear().missed > 0
 
@@ -219,9 +220,9 @@ class EarTest:
 
     @property
     def heard_nothing(self) -> bool:
-        """Return whether no tone was ever answered, or by accident only."""
-        silent = self.tally.tones > 0 and self.tally.answered == 0
-        return silent or self.outcome == Outcome.NO_RESPONSE
+        """Return whether no tone was ever answered, or by accident or the other ear only."""
+        silent = all(each.heard is False for each in self.attention.answers)
+        return (self.tally.tones > 0 and silent) or self.outcome == Outcome.NO_RESPONSE
 
     def end_check(self, passed: bool = False) -> None:
         """Go on after a check: forget what its story explains away, and ask it again.
@@ -292,8 +293,7 @@ class EarTest:
 
     def _without_late_start(self) -> bool:
         """Forget the first tones, and ask them again, if the task was not understood until then."""
-        late = self.listening.late_start(self.measurement)
-        if late:
+        if late := self.listening.late_start(self.measurement):
             self.attention.forget(late)
             self._rule.allow(len(late))
             self._forget(late)

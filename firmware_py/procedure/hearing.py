@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final, Literal
 
+from firmware_py.inference.stories import Story
 from firmware_py.procedure import events, tells, words
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
@@ -15,8 +16,7 @@ from firmware_py.procedure.events import Action, Event
 from firmware_py.procedure.levels import Highest, unlimited
 from firmware_py.procedure.listening import CHECK_US_MAX
 from firmware_py.procedure.masking import Earphones
-from firmware_py.procedure.model_checks import ClearTones, Pauses
-from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, SessionOutcome
+from firmware_py.procedure.outcomes import Outcome, Purpose, SessionOutcome
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presentation import NO_COVER, Presentation
 from firmware_py.procedure.presenter import (
@@ -27,12 +27,12 @@ from firmware_py.procedure.presenter import (
     Answer,
     Presenter,
 )
+from firmware_py.procedure.remarks import remarks_of
 from firmware_py.procedure.results import EarResult, SessionResult
 from firmware_py.procedure.settings import BETTER, BOTH, LEFT, RIGHT, Settings
 from firmware_py.procedure.time_to_go import TimeToGo
 
 ANY_EARPHONES: Final = Earphones()
-UNSURE_SHARE_HIGH: Final = 0.9  # of the answers; a share this high is implausible
 
 
 class HearingTest:
@@ -134,7 +134,7 @@ class HearingTest:
             self.number,
             self.presenter.stray_presses,
             sum(times_us) / len(times_us) / 1000.0 if times_us else None,
-            tuple(self._remarks()),
+            tuple(remarks_of([*self.ears.values()], self.cross_hearing)),
         )
 
     def _started(self, now_us: int, can_mask: bool) -> list[Action]:
@@ -152,6 +152,15 @@ class HearingTest:
     def asks_who_hears(self) -> bool:
         """Return whether the operator is to say who hears the tones."""
         return self.checking and self._ear.listening.story is None
+
+    def takes_word_of(self, by: str) -> bool:
+        """Return whether it helps to know who hears the tones: the listener seems to hear none.
+
+        That nobody does is of use only when it is asked.
+        """
+        story = self._ear.listening.story
+        silent = self.checking and story is not None and story.story == Story.SILENT
+        return self.asks_who_hears or (silent and by != events.NOBODY)
 
     @property
     def _ear(self) -> EarTest:
@@ -172,10 +181,10 @@ class HearingTest:
 
     def _equipment_heard(self, now_us: int, by: str) -> list[Action]:
         ear = self._ear
-        if not self.checking or ear.listening.story is not None:
+        if not self.takes_word_of(by):
             return []
         ear.listening.equipment_heard_by = "" if by == events.NOBODY else by
-        ear.end_check()
+        ear.end_check(passed=True)
         return [self.presenter.fall_silent(PAUSE_BEFORE), tells.GoingOnTold(), *self._next(now_us)]
 
     def _next(self, now_us: int, since_us: int | None = None) -> list[Action]:
@@ -219,7 +228,7 @@ class HearingTest:
         """Let an ear begin with what the other one, if it is known, told of the listener."""
         others = [e for e in self.ears.values() if e is not ear and e.found and e.observations]
         if others and not ear.begun and others[0].outcome != Outcome.UNRELIABLE:
-            ear.expect_listener(others[0])
+            ear.expect_listener(others[0], self.cross_hearing.crossed(ear.ear))
 
     def _answered(self, now_us: int, answer: Answer) -> list[Action]:
         presentation, ear = self.presenter.presentation, self.ears[self.presenter.ear]
@@ -290,40 +299,6 @@ class HearingTest:
         masked = sum(each.cover.noise_db_hl is not None for each in ear.observations)
         return replace(result, thresholds=tuple(thresholds), tones_masked=masked)
 
-    def _remarks(self) -> list[str]:
-        """Say in words what makes the result less than sure."""
-        remarks: list[str] = []
-        for ear in self.ears.values():
-            remarks += _happened(ear)
-            remarks += [f"{ear.ear} ear: {doubt}" for doubt in _doubts(ear)]
-            remarks += self._masking_doubts(ear)
-        if signs := _inattention(self.ears.values()):
-            remarks.append(words.INATTENTIVE.format(signs=", ".join(signs)))
-        asked = [ear for ear in self.ears.values() if ear.tally.tones]
-        answered = any(ear.tally.answered for ear in asked)
-        # Whose equipment was heard was deaf: nothing of it is to be checked.
-        heard = all(ear.listening.equipment_heard_by for ear in asked)
-        if asked and not answered and not heard:
-            remarks.append(words.NEVER_ANSWERED)
-        return remarks
-
-    def _masking_doubts(self, ear: EarTest) -> list[str]:
-        """Say where the other ear may have heard the tones, and why it could."""
-        if not self.cross_hearing.judged:
-            return []
-        found: dict[str, list[int]] = {}
-        inferred_hz = [
-            e.frequency_hz for e in result_of(ear).thresholds if e.mark == Outcome.INFERRED
-        ]
-        for frequency_hz, verdict in self.cross_hearing.verdicts(ear.ear).items():
-            if verdict.mark == MaskingMark.UNCERTAIN and frequency_hz not in inferred_hz:
-                found.setdefault(verdict.why, []).append(frequency_hz)
-        sentence = words.MASKING_UNCERTAIN
-        return [
-            sentence.format(ear=ear.ear, frequencies_hz=", ".join(map(str, at_hz)), why=why)
-            for why, at_hz in found.items()
-        ]
-
 
 def next_ear(settings: Settings, ears: Iterable[EarTest]) -> str | None:
     """Return the ear to go on with, None if all are over.
@@ -344,49 +319,3 @@ def next_ear(settings: Settings, ears: Iterable[EarTest]) -> str | None:
 def _familiar_level(ear: EarTest) -> float:
     level = ear.familiarisation.threshold_db_hl
     return float("inf") if level is None else level
-
-
-def _happened(ear: EarTest) -> Iterable[str]:
-    """Say what an ear was asked again for, and who heard its tones."""
-    retest, listening = ear.retest, ear.listening
-    if retest is not None and retest.verdict:
-        difference_db = retest.difference_db or 0.0
-        yield words.RETEST_DIFFERS.format(
-            ear=ear.ear, verdict=retest.verdict, difference_db=difference_db
-        )
-    if listening.checks:
-        yield words.BROKEN_OFF.format(ear=ear.ear, checks=listening.checks, why=listening.last_why)
-    if listening.equipment_heard_by:
-        by = words.HEARERS[listening.equipment_heard_by]
-        yield words.EQUIPMENT_HEARD.format(ear=ear.ear, by=by)
-
-
-def _doubts(ear: EarTest) -> Iterable[str]:
-    """Say what makes the answers of an ear less than sure."""
-    doubts = []
-    tally = ear.tally
-    if tally.unsure > UNSURE_SHARE_HIGH * tally.answered:
-        doubts.append(words.MOSTLY_UNSURE.format(unsure=tally.unsure, answered=tally.answered))
-    if ear.outcome != Outcome.UNRELIABLE:
-        signs = []
-        if ear.catch_trials.inattentive:
-            signs.append(ear.catch_trials.alarm_words())
-        if ear.attention.away_tones:
-            signs.append(words.RUN_AWAY.format(away=ear.attention.away_tones))
-        if signs:
-            doubts.append(words.INATTENTIVE.format(signs=", ".join(signs)))
-    return doubts
-
-
-def _inattention(ears: Iterable[EarTest]) -> list[str]:
-    """Say what shows in both ears together that the listener did not attend."""
-    clear, pauses = ClearTones(), Pauses()
-    for ear in ears:
-        clear += ear.attention.clear()
-        pauses += ear.attention.pauses
-    signs = []
-    if clear.inattentive:
-        signs.append(words.MISSES.format(missed=clear.missed, asked=clear.asked))
-    if pauses.inattentive:
-        signs.append(words.PRESSED_IN_PAUSES.format(pressed=pauses.pressed, count=pauses.count))
-    return signs

@@ -127,8 +127,13 @@ class Measurement:
         for each in new:
             give(self._estimator, each)
 
-    def expect_listener(self, other: ThresholdEstimator) -> None:
-        """Begin with what another ear told of the listener; the familiarisation comes after it."""
+    def expect_listener(self, other: ThresholdEstimator, dropped: list[Observation]) -> None:
+        """Begin with what another ear told of the listener; the familiarisation comes after it.
+
+        `dropped`: answers that the other ear may have given.
+        """
+        self._asked.observations = without(self.observations, dropped)
+        self.evidence = without(self.evidence, dropped)
         self._estimator.reset()
         self._estimator.expect_listener(other)
         self._give_anew(self.evidence)

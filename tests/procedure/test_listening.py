@@ -255,3 +255,37 @@ def test_forgetting_an_answer_keeps_another_one_that_is_like_it() -> None:
     ear.measurement.forget([first])
     assert [each is second for each in ear.measurement.observations] == [True]
     assert ear.estimator.log_evidence == alone
+
+
+def test_the_word_who_hears_the_tones_ends_the_check_of_who_fell_silent() -> None:
+    driver = Driver(Settings(ears="left"), Gone(12))
+    driver.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    assert driver.feed(events.EquipmentHeard(events.NOBODY)) == []
+    told = driver.feed(events.EquipmentHeard(events.OTHER_EAR))
+    assert GoingOnTold() in told
+    driver.run()
+    assert len(checks_of(driver)) == 1, "silence is no story any more"
+    assert driver.ear("left")["verdict"] == Verdict.VALID
+
+
+@dataclass(frozen=True)
+class DeadRight(Listener):
+    """Hears with the left ear from 10 dB HL on: through the skull what is played to the right."""
+
+    def to_tone(self, tone: Tone) -> Reaction:
+        crossing_db = 0.0 if tone.ear == "left" else 45.0
+        heard = tone.noise is None and tone.level_db_hl - crossing_db >= 10.0
+        return REACTION_US if heard else None
+
+
+def test_a_dead_ear_whose_first_tone_the_other_one_heard_heard_nothing() -> None:
+    driver = Driver(Settings(), DeadRight(), can_mask=True)
+    driver.run_until(lambda action: isinstance(action, EquipmentCheckTold))
+    right = driver.test.ears["right"]
+    assert right.tally.heard == 1, "through the skull, before the left ear was known"
+    assert right.heard_nothing
+    assert checks_of(driver) == []
+    driver.feed(events.EquipmentHeard(events.OTHER_EAR))
+    driver.run()
+    assert driver.ear("right")["outcome"] == Outcome.NO_RESPONSE
+    assert driver.ear("right")["verdict"] == Verdict.VALID
