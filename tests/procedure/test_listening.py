@@ -286,6 +286,5 @@ def test_a_dead_ear_whose_first_tone_the_other_one_heard_heard_nothing() -> None
     assert right.heard_nothing
     assert checks_of(driver) == []
     driver.feed(events.EquipmentHeard(events.OTHER_EAR))
-    driver.run()
     assert driver.ear("right")["outcome"] == Outcome.NO_RESPONSE
     assert driver.ear("right")["verdict"] == Verdict.VALID
