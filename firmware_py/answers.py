@@ -13,6 +13,7 @@ from firmware_py.console.verdicts import verdict_lines, verdict_word
 from firmware_py.console.words import figure, readable
 from firmware_py.journal import Disk
 from firmware_py.platform.data_directory import session_number
+from firmware_py.procedure.events import OPERATOR
 from firmware_py.procedure.grades import mean_thresholds
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import MaskingMark
@@ -23,6 +24,7 @@ from firmware_py.procedure.statements import has_thresholds, told_now
 
 # Which check a test is broken off for, in the answer to SESS:STAT?.
 LISTENER: Final = "listener"
+SILENCE: Final = "silence"
 EQUIPMENT: Final = "equipment"
 
 
@@ -42,11 +44,17 @@ def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce
 
 
 def _check(test: HearingTest) -> str:
-    """Return which check is under way, if any, and why: does anybody listen, or who hears it."""
+    """Return which check is under way, if any, and why.
+
+    Does anybody listen, does anybody hear anything, or who hears it.
+    """
     if not test.checking:
         return ""
+    check = SILENCE if test.takes_word_of(OPERATOR) else LISTENER
+    if test.asks_who_hears:
+        check = EQUIPMENT
     why = test.ears[test.presenter.ear].listening.why
-    return f" check={EQUIPMENT if test.asks_who_hears else LISTENER} why={word(why)}"
+    return f" check={check} why={word(why)}"
 
 
 def _masking(test: HearingTest) -> str:

@@ -172,11 +172,11 @@ function showCheck({ check, ear, why }) {
   fill(at("check-question"), say(`check_${check}`, { ear: earTitle(ear) }));
   fill(at("check-why"), asTold(why));
   fill(at("check-note"), say(`check_${check}_note`));
-  const isQuestion = check === "equipment";
-  show(at("check-passed"), !isQuestion);
-  for (const by of ["operator", "other", "nobody"]) {
-    show(at(`hear-${by}`), isQuestion);
+  show(at("check-passed"), check !== "equipment");
+  for (const by of ["operator", "other"]) {
+    show(at(`hear-${by}`), check !== "listener");
   }
+  show(at("hear-nobody"), check === "equipment");
 }
 
 function answerWords(about) {
