@@ -15,6 +15,7 @@ ANSWER_US_MAX: Final = 2 * S  # from a line to its answer, while the disk is not
 LOOKS_AGAIN_US: Final = (1 * S, 4 * S)
 
 NONSENSE: Final = (
+    "SESS:HEAR", "SESS:HEAR OTHER", "SESS:HEAR NOBODY",
     "SESS:STAR UP", "SESS:STAR LEFT,SEED=-1", "SESS:STAR LEFT,7", "SESS:CONT", "SESS:PAUS 1",
     "SESS:LIST?", "SESS:LIST? 0", "SESS:RES?", "SESS:RES? 1", "SESS:RES? 99", "THR?", "THR? ,1",
     "THR? MIDDLE", "AUD", "AUD 1", "AUD 7", "HELP", "*IDN?", "*TST?", "*CLS", "*RST 7", "SYST:ERR?",
