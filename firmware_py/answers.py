@@ -4,12 +4,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from firmware_py.archive import DAMAGED, Entry, glance
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console.audiogram import draw_audiogram, legend
-from firmware_py.console.verdicts import verdict_lines, verdict_word
+from firmware_py.console.verdicts import verdict_lines, verdict_word, which_ear_words
 from firmware_py.console.words import figure, readable
 from firmware_py.journal import Disk
 from firmware_py.platform.data_directory import session_number
@@ -20,10 +20,6 @@ from firmware_py.procedure.presenter import FINISHED
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, HUGHSON_WESTLAKE, OFF
 from firmware_py.procedure.statements import has_thresholds, told_now
-
-# Which check a test is broken off for, in the answer to SESS:STAT?.
-LISTENER: Final = "listener"
-EQUIPMENT: Final = "equipment"
 
 
 def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce) -> str:
@@ -42,11 +38,8 @@ def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce
 
 
 def _check(test: HearingTest) -> str:
-    """Return which check is under way, if any, and why: does anybody listen, or who hears it."""
-    if not test.checking:
-        return ""
-    why = test.ears[test.presenter.ear].listening.why
-    return f" check={EQUIPMENT if test.asks_who_hears else LISTENER} why={word(why)}"
+    """Return which check is under way, if any, and why."""
+    return f" check={test.check} why={word(test.why_checked)}" if test.check else ""
 
 
 def _masking(test: HearingTest) -> str:
@@ -98,6 +91,7 @@ def audiogram_lines(result: SessionResult, calibration: CalibrationInForce) -> l
     found = {ear.ear: ear.thresholds for ear in result.ears if has_thresholds(ear)}
     courses = [readable(_course(ear)) for ear in result.ears]
     courses += [_confirmed(ear) for ear in result.ears if ear.confirmed]
+    courses += which_ear_words(result)
     remarks = [f"remark: {readable(remark)}" for remark in result.remarks]
     drawn = [*draw_audiogram(found), legend(found)] if found else []
     verdicts = verdict_lines(result.ears)

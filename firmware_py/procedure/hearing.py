@@ -4,20 +4,18 @@ It chooses the ear to go on with and asks it what to present; `presenter.py` pre
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final, Literal
 
 from firmware_py.procedure import events, tells, words
 from firmware_py.procedure.asked import ASKED
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.ear_result import result_of
+from firmware_py.procedure.ear_result import result_in
 from firmware_py.procedure.events import Action, Event
 from firmware_py.procedure.levels import Highest, unlimited
 from firmware_py.procedure.listening import CHECK_US_MAX
 from firmware_py.procedure.masking import Earphones
-from firmware_py.procedure.model_checks import ClearTones, Pauses
-from firmware_py.procedure.outcomes import MaskingMark, Outcome, Purpose, SessionOutcome
+from firmware_py.procedure.outcomes import Outcome, Purpose, SessionOutcome
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presentation import NO_COVER, Presentation
 from firmware_py.procedure.presenter import (
@@ -28,12 +26,13 @@ from firmware_py.procedure.presenter import (
     Answer,
     Presenter,
 )
-from firmware_py.procedure.results import EarResult, SessionResult
+from firmware_py.procedure.remarks import remarks_on
+from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import BETTER, BOTH, LEFT, RIGHT, Settings
 from firmware_py.procedure.time_to_go import TimeToGo
+from firmware_py.procedure.which_ear import EarCheck
 
 ANY_EARPHONES: Final = Earphones()
-UNSURE_SHARE_HIGH: Final = 0.9  # of the answers; a share this high is implausible
 
 
 class HearingTest:
@@ -77,6 +76,7 @@ class HearingTest:
             ears = (settings.first_ear, *(e for e in ears if e != settings.first_ear))
         self.ears = {ear: EarTest(ear, settings, self.person, highest_db_hl) for ear in ears}
         self.cross_hearing = CrossHearing(settings, self.ears, earphones)
+        self.ear_check = EarCheck(settings, {name: ear.levels for name, ear in self.ears.items()})
         self.outcome: SessionOutcome | Literal[""] = ""
         self.presenter = Presenter(settings, ears[0], self.cross_hearing)
         self.time_to_go = TimeToGo(settings, self.ears, self.presenter.pace)
@@ -117,6 +117,8 @@ class HearingTest:
                 return self._continued(now_us)
             case events.EquipmentHeard(by):
                 return self._equipment_heard(now_us, by)
+            case events.EarNamed(named):
+                return self._ear_named(now_us, named)
             case events.Aborted(why):
                 return self._finish(SessionOutcome.ABORTED, why)
         actions = self.presenter.handle(now_us, event)
@@ -128,14 +130,15 @@ class HearingTest:
 
     def result(self) -> SessionResult:
         """Return the result so far."""
-        times_us = self._response_times_us
+        times_us, which_ear = self._response_times_us, self.ear_check.found
         return SessionResult(
             self.outcome,
-            tuple(self._ear_result(ear) for ear in self.ears.values()),
+            tuple(result_in(ear, self.cross_hearing, which_ear) for ear in self.ears.values()),
             self.number,
             self.presenter.stray_presses,
             sum(times_us) / len(times_us) / 1000.0 if times_us else None,
-            tuple(self._remarks()),
+            tuple(remarks_on(self.ears.values(), self.cross_hearing, which_ear)),
+            which_ear,
         )
 
     def _started(self, now_us: int, can_mask: bool) -> list[Action]:
@@ -155,10 +158,37 @@ class HearingTest:
         return self.checking and self._ear.listening.story is None
 
     @property
+    def asks_which_ear(self) -> bool:
+        """Return whether the operator is to say in which ear the listener hears the tone."""
+        return self.state not in (READY, FINISHED) and self.ear_check.asks
+
+    @property
+    def check(self) -> Literal["", "ear", "earphones", "listener", "equipment"]:
+        """Return which check the operator is wanted for, if any."""
+        if self.checking:
+            return "equipment" if self.asks_who_hears else "listener"
+        if self.asks_which_ear:
+            return "ear"
+        return "earphones" if self.ear_check.waits and self.state == PAUSED else ""
+
+    @property
+    def why_checked(self) -> str:
+        """Return what that check is for, in words."""
+        if self.checking:
+            return self._ear.listening.why
+        return self.ear_check.why if self.check else ""
+
+    @property
     def _ear(self) -> EarTest:
         return self.ears[self.presenter.ear]
 
     def _continued(self, now_us: int) -> list[Action]:
+        if self.ear_check.waits:
+            self.ear_check.ask_again()
+            return [tells.GoingOnTold(), *self._next(now_us)]
+        if self.asks_which_ear and self.state != PAUSED:
+            self.ear_check.give_up()
+            return self._go_on_with(now_us)
         if self.checking and self.state != PAUSED:
             was_over = self.asks_who_hears
             self._ear.end_check()
@@ -177,6 +207,18 @@ class HearingTest:
             return []
         ear.listening.equipment_heard_by = "" if by == events.NOBODY else by
         ear.end_check()
+        return self._go_on_with(now_us)
+
+    def _ear_named(self, now_us: int, named: str) -> list[Action]:
+        if not self.asks_which_ear:
+            return []
+        self.ear_check.named(named)
+        if self.ear_check.waits:
+            return [tells.EarphonesTold(self.ear_check.why), *self.presenter.pause()]
+        return self._go_on_with(now_us)
+
+    def _go_on_with(self, now_us: int) -> list[Action]:
+        """Go on at the operator's word, whatever was played."""
         return [self.presenter.fall_silent(PAUSE_BEFORE), tells.GoingOnTold(), *self._next(now_us)]
 
     def _next(self, now_us: int, since_us: int | None = None) -> list[Action]:
@@ -184,6 +226,8 @@ class HearingTest:
 
         `since_us`: the board's time of the answer before.
         """
+        if self.ear_check.under_way:
+            return self.presenter.begin(now_us, *self.ear_check.tone(), since_us)
         told: list[Action] = []
         ear = next_ear(self.settings, self.ears.values())
         if ear is None:
@@ -225,6 +269,8 @@ class HearingTest:
     def _answered(self, now_us: int, answer: Answer) -> list[Action]:
         presentation, ear = self.presenter.presentation, self.ears[self.presenter.ear]
         assert presentation is not None
+        if self.ear_check.under_way:
+            return self._clear_tone_answered(now_us, presentation, answer)
         silence = presentation.purpose == Purpose.CATCH
         checking, asked = self.checking, self.asks_who_hears
         cover = NO_COVER if silence else self.presenter.noise.cover
@@ -252,6 +298,14 @@ class HearingTest:
             told += self._ear_over(ear)
         return [*told, *self._next(now_us, answer.at_us)]
 
+    def _clear_tone_answered(self, now_us: int, tone: Presentation, answer: Answer) -> list[Action]:
+        """Take the answer to a tone of the ear check, which tells of nothing else."""
+        ear, to_go_s = self.presenter.ear, round(self.time_to_go.seconds())
+        self.presenter.silent_time.take()
+        told = tells.AnswerTold(self.number, ear, tone.purpose, answer.heard, None, to_go_s)
+        check = self.ear_check.answered(now_us, ear, tone, answer.heard)
+        return [told, *check, *self._next(now_us, answer.at_us)]
+
     def _check_goes_on(self, now_us: int, before: bool) -> list[Action]:
         """Tell that a check begins or ends; `before`: there was one before this answer."""
         ear = self._ear
@@ -276,55 +330,6 @@ class HearingTest:
             events.Finish(self.result()),
         ]
 
-    def _ear_result(self, ear: EarTest) -> EarResult:
-        """Return the result of an ear, with the marks of masking."""
-        result = result_of(ear)
-        if not self.cross_hearing.judged:
-            return result
-        verdicts = self.cross_hearing.verdicts(ear.ear)
-        thresholds = []
-        for each in result.thresholds:
-            verdict = verdicts[each.frequency_hz]
-            marked = replace(each, masking=verdict.mark, air_bone_gap_db=verdict.air_bone_gap_db)
-            # Where no tone was asked there was none that could be masked.
-            thresholds.append(each if each.mark == Outcome.INFERRED else marked)
-        masked = sum(each.cover.noise_db_hl is not None for each in ear.observations)
-        return replace(result, thresholds=tuple(thresholds), tones_masked=masked)
-
-    def _remarks(self) -> list[str]:
-        """Say in words what makes the result less than sure."""
-        remarks: list[str] = []
-        for ear in self.ears.values():
-            remarks += _happened(ear)
-            remarks += [f"{ear.ear} ear: {doubt}" for doubt in _doubts(ear)]
-            remarks += self._masking_doubts(ear)
-        if signs := _inattention(self.ears.values()):
-            remarks.append(words.INATTENTIVE.format(signs=", ".join(signs)))
-        asked = [ear for ear in self.ears.values() if ear.tally.tones]
-        answered = any(ear.tally.answered for ear in asked)
-        # Whose equipment was heard was deaf: nothing of it is to be checked.
-        heard = all(ear.listening.equipment_heard_by for ear in asked)
-        if asked and not answered and not heard:
-            remarks.append(words.NEVER_ANSWERED)
-        return remarks
-
-    def _masking_doubts(self, ear: EarTest) -> list[str]:
-        """Say where the other ear may have heard the tones, and why it could."""
-        if not self.cross_hearing.judged:
-            return []
-        found: dict[str, list[int]] = {}
-        inferred_hz = [
-            e.frequency_hz for e in result_of(ear).thresholds if e.mark == Outcome.INFERRED
-        ]
-        for frequency_hz, verdict in self.cross_hearing.verdicts(ear.ear).items():
-            if verdict.mark == MaskingMark.UNCERTAIN and frequency_hz not in inferred_hz:
-                found.setdefault(verdict.why, []).append(frequency_hz)
-        sentence = words.MASKING_UNCERTAIN
-        return [
-            sentence.format(ear=ear.ear, frequencies_hz=", ".join(map(str, at_hz)), why=why)
-            for why, at_hz in found.items()
-        ]
-
 
 def next_ear(settings: Settings, ears: Iterable[EarTest]) -> str | None:
     """Return the ear to go on with, None if all are over.
@@ -345,49 +350,3 @@ def next_ear(settings: Settings, ears: Iterable[EarTest]) -> str | None:
 def _familiar_level(ear: EarTest) -> float:
     level = ear.familiarisation.threshold_db_hl
     return float("inf") if level is None else level
-
-
-def _happened(ear: EarTest) -> Iterable[str]:
-    """Say what an ear was asked again for, and who heard its tones."""
-    retest, listening = ear.retest, ear.listening
-    if retest is not None and retest.verdict:
-        difference_db = retest.difference_db or 0.0
-        yield words.RETEST_DIFFERS.format(
-            ear=ear.ear, verdict=retest.verdict, difference_db=difference_db
-        )
-    if listening.checks:
-        yield words.BROKEN_OFF.format(ear=ear.ear, checks=listening.checks, why=listening.last_why)
-    if listening.equipment_heard_by:
-        by = words.HEARERS[listening.equipment_heard_by]
-        yield words.EQUIPMENT_HEARD.format(ear=ear.ear, by=by)
-
-
-def _doubts(ear: EarTest) -> Iterable[str]:
-    """Say what makes the answers of an ear less than sure."""
-    doubts = []
-    tally = ear.tally
-    if tally.unsure > UNSURE_SHARE_HIGH * tally.answered:
-        doubts.append(words.MOSTLY_UNSURE.format(unsure=tally.unsure, answered=tally.answered))
-    if ear.outcome != Outcome.UNRELIABLE:
-        signs = []
-        if ear.catch_trials.inattentive:
-            signs.append(ear.catch_trials.alarm_words())
-        if ear.attention.away_tones:
-            signs.append(words.RUN_AWAY.format(away=ear.attention.away_tones))
-        if signs:
-            doubts.append(words.INATTENTIVE.format(signs=", ".join(signs)))
-    return doubts
-
-
-def _inattention(ears: Iterable[EarTest]) -> list[str]:
-    """Say what shows in both ears together that the listener did not attend."""
-    clear, pauses = ClearTones(), Pauses()
-    for ear in ears:
-        clear += ear.attention.clear()
-        pauses += ear.attention.pauses
-    signs = []
-    if clear.inattentive:
-        signs.append(words.MISSES.format(missed=clear.missed, asked=clear.asked))
-    if pauses.inattentive:
-        signs.append(words.PRESSED_IN_PAUSES.format(pressed=pauses.pressed, count=pauses.count))
-    return signs
