@@ -4,16 +4,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from firmware_py.archive import DAMAGED, Entry, glance
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.console.audiogram import draw_audiogram, legend
-from firmware_py.console.verdicts import verdict_lines, verdict_word
+from firmware_py.console.verdicts import verdict_lines, verdict_word, which_ear_words
 from firmware_py.console.words import figure, readable
 from firmware_py.journal import Disk
 from firmware_py.platform.data_directory import session_number
-from firmware_py.procedure.events import OPERATOR
+from firmware_py.procedure.attendance import check_of, why_checked
 from firmware_py.procedure.grades import mean_thresholds
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import MaskingMark
@@ -22,15 +22,10 @@ from firmware_py.procedure.results import EarResult, SessionResult, ThresholdRes
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, HUGHSON_WESTLAKE, OFF
 from firmware_py.procedure.statements import has_thresholds, told_now
 
-# Which check a test is broken off for, in the answer to SESS:STAT?.
-LISTENER: Final = "listener"
-SILENCE: Final = "silence"
-EQUIPMENT: Final = "equipment"
-
 
 def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce) -> str:
     """Return where a test is; `resumed` is how many times it was taken up again."""
-    ear = test.ears[test.presenter.ear]
+    ear = test.ear
     state = f"{FINISHED} outcome={test.outcome}" if test.state == FINISHED else test.state
     widest = ear.audiogram.widest()
     seconds_to_go = 0 if test.state == FINISHED else round(test.time_to_go.seconds())
@@ -44,17 +39,9 @@ def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce
 
 
 def _check(test: HearingTest) -> str:
-    """Return which check is under way, if any, and why.
-
-    Does anybody listen, does anybody hear anything, or who hears it.
-    """
-    if not test.checking:
-        return ""
-    check = SILENCE if test.takes_word_of(OPERATOR) else LISTENER
-    if test.asks_who_hears:
-        check = EQUIPMENT
-    why = test.ears[test.presenter.ear].listening.why
-    return f" check={check} why={word(why)}"
+    """Return which check is under way, if any, and why."""
+    check = check_of(test)
+    return f" check={check} why={word(why_checked(test))}" if check else ""
 
 
 def _masking(test: HearingTest) -> str:
@@ -106,6 +93,7 @@ def audiogram_lines(result: SessionResult, calibration: CalibrationInForce) -> l
     found = {ear.ear: ear.thresholds for ear in result.ears if has_thresholds(ear)}
     courses = [readable(_course(ear)) for ear in result.ears]
     courses += [_confirmed(ear) for ear in result.ears if ear.confirmed]
+    courses += which_ear_words(result)
     remarks = [f"remark: {readable(remark)}" for remark in result.remarks]
     drawn = [*draw_audiogram(found), legend(found)] if found else []
     verdicts = verdict_lines(result.ears)

@@ -10,6 +10,7 @@ from firmware_py.console.table import Command, Pin, When, page_lines
 from firmware_py.instrument import NOT_BEGUN, NOT_PLAYED, Instrument
 from firmware_py.platform.data_directory import SESSION_NUMBER_MAX
 from firmware_py.procedure.events import NOBODY, OPERATOR, OTHER_EAR
+from firmware_py.procedure.outcomes import UNSURE
 from firmware_py.procedure.person import AGE_YEARS_MAX, FEMALE, MALE
 from firmware_py.procedure.settings import BOTH, LEFT, RIGHT, SEED_MAX
 
@@ -17,6 +18,7 @@ SESSIONS_LISTED_MAX: Final = 50  # some milliseconds each, while nothing else is
 
 EAR: Final = Choice({"LEFT": LEFT, "RIGHT": RIGHT})
 HEARER: Final = Choice({"OPERATOR": OPERATOR, "OTHER": OTHER_EAR, "NOBODY": NOBODY})
+NAMED: Final = Choice({"LEFT": LEFT, "RIGHT": RIGHT, "UNSURE": UNSURE})
 SWITCH: Final = Choice({"ON": True, "OFF": False, "1": True, "0": False})
 EARLIER: Final = Argument(
     "number", Number("NUMBER", limits=(1, SESSION_NUMBER_MAX), whole=True), optional=True
@@ -71,6 +73,10 @@ COMMANDS: Final = (
     Command(
         "SESSion:HEARd", Instrument.equipment_heard, "who hears tones of an ear that heard nothing",
         (Argument("by", HEARER),), when=When.IN_TEST,
+    ),
+    Command(
+        "SESSion:EAR", Instrument.ear_named, "in which ear the listener hears the clear tone",
+        (Argument("named", NAMED),), when=When.IN_TEST,
     ),
     Command(
         "SESSion:ABORt", Instrument.abort, "end the test; what was measured is kept",

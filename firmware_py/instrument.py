@@ -4,7 +4,7 @@ A query returns its answer, a command nothing. What cannot be done is a `Console
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -20,19 +20,20 @@ from firmware_py.answers import (
     state_words,
     threshold_words,
 )
-from firmware_py.archive import ArchiveError, recorded_result
+from firmware_py.archive import ArchiveError, Found, recorded_result
 from firmware_py.board_connection import BoardConnection
 from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.calibration.tone import ToneError
 from firmware_py.configuration import Configuration
 from firmware_py.console import grammar
 from firmware_py.console.grammar import ConsoleError
-from firmware_py.journal import JournalError
+from firmware_py.journal import Disk, JournalError
 from firmware_py.link.messages import WIRE_VERSION
 from firmware_py.manual_tone import ManualTone
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError, session_number
-from firmware_py.procedure.events import Aborted, Continued, EquipmentHeard, Paused
+from firmware_py.procedure.attendance import check_of
+from firmware_py.procedure.events import Aborted, Continued, EarNamed, EquipmentHeard, Paused
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import Person, Sex, composed
 from firmware_py.procedure.presenter import PAUSED
@@ -189,7 +190,7 @@ class Instrument:
     def go_on(self) -> None:
         """Go on with a paused test, or after a check."""
         test = self._runner.last_test
-        if test is None or (test.state != PAUSED and not test.checking):
+        if test is None or (test.state != PAUSED and not check_of(test)):
             raise ConsoleError(grammar.SETTINGS_CONFLICT, "the test is not paused")
         self._runner.feed(Continued())
 
@@ -199,6 +200,13 @@ class Instrument:
         if test is None or not test.takes_word_of(by):
             raise ConsoleError(grammar.SETTINGS_CONFLICT, "nobody is asked who hears the tones")
         self._runner.feed(EquipmentHeard(by))
+
+    def ear_named(self, named: str) -> None:
+        """Say in which ear the listener hears a clear tone."""
+        test = self._runner.last_test
+        if test is None or not test.asks_which_ear:
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, "nobody is asked in which ear a tone is")
+        self._runner.feed(EarNamed(named))
 
     def abort(self) -> None:
         """End the test."""
@@ -258,17 +266,7 @@ class Instrument:
         if (session := self._runner.session) is not None and session.number == number:
             words = f"session {number} is under way: without a number its result so far is told"
             raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
-        journal = next((j for j in self._journals() if session_number(j) == number), None)
-        if journal is None:
-            words = f"there is no session {number}; SESS:LIST? lists them"
-            raise ConsoleError(grammar.ILLEGAL_PARAMETER, words)
-        try:
-            found = recorded_result(journal, self._data.disk)
-        except ArchiveError as error:
-            raise ConsoleError(grammar.JOURNAL_DAMAGED, f"session {number}: {error}") from None
-        if found.header.session != number:
-            words = f"{journal.name}: its header is that of session {found.header.session}"
-            raise ConsoleError(grammar.JOURNAL_DAMAGED, words)
+        found = _found(self._journals(), number, self._data.disk)
         return as_told(found.result), found.header.calibration
 
     def _journals(self) -> list[Path]:
@@ -348,6 +346,22 @@ class Instrument:
     def _require_board(self) -> None:
         if not self._board.client.connected:
             raise ConsoleError(grammar.HARDWARE_MISSING, "the tone generator does not answer")
+
+
+def _found(journals: Sequence[Path], number: int, disk: Disk) -> Found:
+    """Return what an earlier session found."""
+    journal = next((each for each in journals if session_number(each) == number), None)
+    if journal is None:
+        words = f"there is no session {number}; SESS:LIST? lists them"
+        raise ConsoleError(grammar.ILLEGAL_PARAMETER, words)
+    try:
+        found = recorded_result(journal, disk)
+    except ArchiveError as error:
+        raise ConsoleError(grammar.JOURNAL_DAMAGED, f"session {number}: {error}") from None
+    if found.header.session != number:
+        words = f"{journal.name}: its header is that of session {found.header.session}"
+        raise ConsoleError(grammar.JOURNAL_DAMAGED, words)
+    return found
 
 
 @contextmanager

@@ -42,6 +42,7 @@ Found_co = TypeVar("Found_co", bound=Result, covariant=True)
 
 FINISH: Final = "finish"  # the action whose record has the result
 RESUMED: Final = "resumed"  # a key of the first input after the firmware had ended
+NOT_CHOSEN: Final = {"ear_check": False}  # settings that older records lack, as it was then
 SESSION_US_MAX: Final = 2**63 - 1
 
 
@@ -276,10 +277,11 @@ def checked_number(value: object) -> int:
 def _settings(value: Any) -> Settings:
     if not isinstance(value, dict):
         raise SessionRecordError(f"settings is {shown(value)}; allowed is an object")
+    told = {**NOT_CHOSEN, **value}
     for name in Settings.__dataclass_fields__:
-        if name not in value:
+        if name not in told:
             raise SessionRecordError(f"settings has no {name!r}")
-    return Settings.from_record(value)
+    return Settings.from_record(told)
 
 
 def _calibration(value: Any) -> CalibrationInForce:

@@ -261,6 +261,8 @@ def _show_line(line: str, progress: Progress, screen: "Console") -> None:
             screen.print(_ear_line(about, " ear again"))
         case "listener-check" | "equipment-check":
             screen.print(_ear_line(about, " ear, broken off"))
+        case "ear-check" | "earphones":
+            show(screen, readable(about["why"]), "yellow")
         case "continued":
             screen.print("the test goes on", style="dim")
         case "void":

@@ -5,7 +5,7 @@ from typing import Final
 
 from firmware_py.archive import COMPLETE, UNFINISHED
 from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.procedure.settings import NONE, OFF
+from firmware_py.procedure.settings import BOTH, NONE, OFF
 from firmware_py.procedure.statements import may_conclude
 from host_tools.catalogue import Catalogue
 from host_tools.catalogue.remarks import told
@@ -123,7 +123,15 @@ class RecordOfTest:
             ("method", self.say("method_value", profile=settings.profile)),
             ("conduct", conduct),
             ("masking", self.say(masking)),
+            *self._which_ear(),
         ]
+
+    def _which_ear(self) -> list[tuple[str, str]]:
+        """Return whether the listener confirmed which ear is which; nothing of one ear."""
+        if self.session.settings.ears != BOTH:
+            return []
+        found = self.session.result.which_ear.replace("-", "_")
+        return [("which_ear", self.say(f"which_ear_{found}"))]
 
     def _calibration(self) -> list[tuple[str, str]]:
         """Return transducer, calibration and meter, as the calibration in force has them."""

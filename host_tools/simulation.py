@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from device.simulator.audiograms import audiogram_named
+from device.simulator.earphones import RIGHT_WAY, SWAPPED, WAYS, Worn
 from device.simulator.faults import FaultRates
 from device.simulator.kinds import HONEST, KINDS_WORDS, kind_named
 from device.simulator.listener import (
     EARS,
     INTERAURAL_ATTENUATION_DB,
     Ear,
+    Listener,
     SimulatedListener,
 )
 from device.simulator.odd_ears import ODD_EARS
@@ -108,9 +110,14 @@ def _add_head_arguments(p: argparse.ArgumentParser) -> None:
         help="by how much better than through the air an ear hears through the skull, for both, or "
         "right and left (default: 0, no conductive loss)",
     )
+    p.add_argument(
+        "--earphones", choices=WAYS, default=RIGHT_WAY,
+        help=f"how they are put on; {SWAPPED}: each ear hears the tones of the other one "
+        f"(default: {RIGHT_WAY})",
+    )  # fmt: skip
 
 
-def listener_of(arguments: argparse.Namespace) -> SimulatedListener:
+def listener_of(arguments: argparse.Namespace) -> Listener:
     """Return the listener that the options describe.
 
     Raises
@@ -119,7 +126,7 @@ def listener_of(arguments: argparse.Namespace) -> SimulatedListener:
         If an option is not allowed.
     """
     try:
-        return SimulatedListener(
+        listener = SimulatedListener(
             audiogram_named(arguments.audiogram),
             response_noise_db=arguments.response_noise,
             lapse_rate=arguments.lapse_rate,
@@ -134,6 +141,7 @@ def listener_of(arguments: argparse.Namespace) -> SimulatedListener:
         )
     except ValueError as error:
         raise HostError(str(error)) from None
+    return Worn(listener, swapped=True) if arguments.earphones == SWAPPED else listener
 
 
 def _air_bone_gap_db(text: str) -> dict[Ear, float]:

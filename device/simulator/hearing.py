@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from device.simulator.earphones import EarOperator
 from device.simulator.hand import Hand
 from device.simulator.listener import EARS, START, Ear, Listener, Noise
 from device.simulator.operator import NOBODY, Operator
@@ -127,6 +128,7 @@ class SimulatedTest:
         self._word: tuple[int, events.Event] | None = None  # of the operator: when, and what
         self._can_mask = can_mask
         self._wire_us = wire_us
+        self._ear_operator = EarOperator(listener)
         self._hand = self._hand_since(0)
         self._sounding: _Sounding | None = None
         self._coming: list[tuple[int, int, events.Event]] = []  # on the wire: when it arrives
@@ -286,6 +288,9 @@ class SimulatedTest:
 
     def _do(self, action: events.Action) -> None:
         there_us = self.clock.board_us(self.now_us + self._wire_us)
+        if (said := self._ear_operator.told(action)) is not None:
+            after_us, event = said
+            heapq.heappush(self._coming, (self.now_us + after_us, next(self._order), event))
         match action:
             case events.Wait(until_us):
                 self.wait_until_us = until_us
@@ -305,6 +310,7 @@ class SimulatedTest:
                 pass
 
     def _play(self, play: events.Play, onset_us: int) -> None:
+        self._ear_operator.played = play
         noise: Noise | None = None
         if (told := self.noise) is not None:
             noise = Noise(ear_named(told.ear), told.frequency_hz, told.level_db_hl)

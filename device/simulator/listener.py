@@ -277,6 +277,14 @@ class SimulatedListener:
         again_us = _between_us(TWICE_S, gap) if self._kind.twice else 0
         return Press(round(time_s * 1e6), _between_us(HOLD_TIME_S, grip), button, again_us)
 
+    def points_to(self, ear: Ear, frequency_hz: float, level_db_hl: float) -> Ear:
+        """Say in which ear a tone is heard: the other one may hear it better, through the skull."""
+        other = EARS[EARS.index(ear) - 1]
+        by_air_db_hl = level_db_hl - self._air_bone_gap_db[ear]
+        own_db = by_air_db_hl - self._threshold_db_hl(ear, frequency_hz, None)
+        crossing_db = self._sensation_db(ear, frequency_hz, level_db_hl, None)
+        return ear if own_db >= crossing_db else other
+
     def spontaneous_press(self, after_id: str, slot: int) -> Press | None:
         """Say whether and when the button is pressed in a slot in which nothing sounds.
 

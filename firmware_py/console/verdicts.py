@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from firmware_py.console.words import readable
 from firmware_py.procedure.outcomes import Verdict
-from firmware_py.procedure.results import EarResult
+from firmware_py.procedure.results import EarResult, SessionResult
 
 
 def verdict_lines(ears: Sequence[EarResult]) -> list[str]:
@@ -31,6 +31,13 @@ def short_verdict(verdicts: Mapping[str, str]) -> str:
 def verdict_words(ear: EarResult) -> str:
     """Return the verdict on an ear with its reasons, as recorded."""
     return ": ".join(filter(None, (verdict_word(ear.verdict), "; ".join(ear.reasons))))
+
+
+def which_ear_words(result: SessionResult) -> list[str]:
+    """Return whether the listener confirmed which ear is which; nothing of one ear."""
+    if len(result.ears) < 2:
+        return []
+    return [f"which ear is which: {result.which_ear.replace('-', ' ')}"]
 
 
 def _line(ear: EarResult) -> str:

@@ -1,12 +1,14 @@
 """What was found of one ear: its outcome, what may be said of each frequency, and its verdict."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from firmware_py.procedure import words
 from firmware_py.procedure.audiogram import Estimate
+from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.listening import DOUBTED, story_words
-from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Verdict
+from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Verdict, WhichEar
 from firmware_py.procedure.results import EarResult, ThresholdResult
 
 
@@ -29,6 +31,25 @@ def result_of(ear: EarTest) -> EarResult:
         verdict=verdict,
         reasons=tuple(reasons),
     )
+
+
+def result_in(ear: EarTest, cross_hearing: CrossHearing, which_ear: WhichEar) -> EarResult:
+    """Return what was found of an ear in its session: with the marks of masking."""
+    result = result_of(ear)
+    if which_ear == WhichEar.CONTRADICTED and result.verdict != Verdict.NOT_TESTED:
+        reasons = (*result.reasons, words.EARS_CONTRADICTED)
+        result = replace(result, verdict=Verdict.DOUBTFUL, reasons=reasons)
+    if not cross_hearing.judged:
+        return result
+    verdicts = cross_hearing.verdicts(ear.ear)
+    thresholds = []
+    for each in result.thresholds:
+        verdict = verdicts[each.frequency_hz]
+        marked = replace(each, masking=verdict.mark, air_bone_gap_db=verdict.air_bone_gap_db)
+        # Where no tone was asked there was none that could be masked.
+        thresholds.append(each if each.mark == Outcome.INFERRED else marked)
+    masked = sum(each.cover.noise_db_hl is not None for each in ear.observations)
+    return replace(result, thresholds=tuple(thresholds), tones_masked=masked)
 
 
 def verdict_of(ear: EarTest) -> tuple[Verdict, list[str]]:

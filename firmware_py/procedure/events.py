@@ -5,7 +5,9 @@ from dataclasses import asdict, dataclass, fields
 from functools import cache
 from typing import Any, ClassVar, Final, Protocol
 
+from firmware_py.procedure.outcomes import UNSURE
 from firmware_py.procedure.printable import printable, shown
+from firmware_py.procedure.settings import LEFT, RIGHT
 
 HEARD_BUTTON: Final = 1
 # Who may have heard the equipment: the operator, the listener's other ear, or nobody.
@@ -13,6 +15,8 @@ OPERATOR: Final = "operator"
 OTHER_EAR: Final = "other-ear"
 NOBODY: Final = "nobody"
 HEARERS: Final = (OPERATOR, OTHER_EAR, NOBODY)
+# In which ear a listener heard a tone.
+NAMED: Final = (LEFT, RIGHT, UNSURE)
 UNSURE_BUTTON: Final = 2  # "perhaps": where there is a second button
 
 
@@ -126,6 +130,17 @@ class EquipmentHeard(Event, what="equipment-heard"):
     def __post_init__(self) -> None:
         if self.by not in HEARERS:
             raise ValueError(f"by is {shown(self.by)}; allowed are {', '.join(HEARERS)}")
+
+
+@dataclass(frozen=True)
+class EarNamed(Event, what="ear-named"):
+    """The operator says in which ear the listener heard a clear tone."""
+
+    named: str
+
+    def __post_init__(self) -> None:
+        if self.named not in NAMED:
+            raise ValueError(f"named is {shown(self.named)}; allowed are {', '.join(NAMED)}")
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,13 @@ It chooses the ear to go on with and asks it what to present; `presenter.py` pre
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final, Literal
 
 from firmware_py.inference.stories import Story
 from firmware_py.procedure import events, tells, words
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
-from firmware_py.procedure.ear_result import result_of
+from firmware_py.procedure.ear_result import result_in
 from firmware_py.procedure.events import Action, Event
 from firmware_py.procedure.levels import Highest, unlimited
 from firmware_py.procedure.listening import CHECK_US_MAX
@@ -27,10 +26,11 @@ from firmware_py.procedure.presenter import (
     Answer,
     Presenter,
 )
-from firmware_py.procedure.remarks import remarks_of
-from firmware_py.procedure.results import EarResult, SessionResult
+from firmware_py.procedure.remarks import remarks_on
+from firmware_py.procedure.results import SessionResult
 from firmware_py.procedure.settings import BETTER, BOTH, LEFT, RIGHT, Settings
 from firmware_py.procedure.time_to_go import TimeToGo
+from firmware_py.procedure.which_ear import EarCheck
 
 ANY_EARPHONES: Final = Earphones()
 
@@ -76,6 +76,7 @@ class HearingTest:
             ears = (settings.first_ear, *(e for e in ears if e != settings.first_ear))
         self.ears = {ear: EarTest(ear, settings, self.person, highest_db_hl) for ear in ears}
         self.cross_hearing = CrossHearing(settings, self.ears, earphones)
+        self.ear_check = EarCheck(settings, {name: ear.levels for name, ear in self.ears.items()})
         self.outcome: SessionOutcome | Literal[""] = ""
         self.presenter = Presenter(settings, ears[0], self.cross_hearing)
         self.time_to_go = TimeToGo(settings, self.ears, self.presenter.pace)
@@ -116,6 +117,8 @@ class HearingTest:
                 return self._continued(now_us)
             case events.EquipmentHeard(by):
                 return self._equipment_heard(now_us, by)
+            case events.EarNamed(named):
+                return self._ear_named(now_us, named)
             case events.Aborted(why):
                 return self._finish(SessionOutcome.ABORTED, why)
         actions = self.presenter.handle(now_us, event)
@@ -127,14 +130,15 @@ class HearingTest:
 
     def result(self) -> SessionResult:
         """Return the result so far."""
-        times_us = self._response_times_us
+        times_us, which_ear = self._response_times_us, self.ear_check.found
         return SessionResult(
             self.outcome,
-            tuple(self._ear_result(ear) for ear in self.ears.values()),
+            tuple(result_in(ear, self.cross_hearing, which_ear) for ear in self.ears.values()),
             self.number,
             self.presenter.stray_presses,
             sum(times_us) / len(times_us) / 1000.0 if times_us else None,
-            tuple(remarks_of([*self.ears.values()], self.cross_hearing)),
+            tuple(remarks_on(self.ears.values(), self.cross_hearing, which_ear)),
+            which_ear,
         )
 
     def _started(self, now_us: int, can_mask: bool) -> list[Action]:
@@ -146,33 +150,41 @@ class HearingTest:
     @property
     def checking(self) -> bool:
         """Return whether the test is broken off to see if anybody listens."""
-        return self.state not in (READY, FINISHED) and self._ear.phase == Purpose.CHECK
+        return self.state not in (READY, FINISHED) and self.ear.phase == Purpose.CHECK
 
     @property
     def asks_who_hears(self) -> bool:
         """Return whether the operator is to say who hears the tones."""
-        return self.checking and self._ear.listening.story is None
+        return self.checking and self.ear.listening.story is None
 
     def takes_word_of(self, by: str) -> bool:
         """Return whether it helps to know who hears the tones: the listener seems to hear none.
 
         That nobody does is of use only when it is asked.
         """
-        story = self._ear.listening.story
+        story = self.ear.listening.story
         silent = self.checking and story is not None and story.story == Story.SILENT
         return self.asks_who_hears or (silent and by != events.NOBODY)
 
     @property
-    def _ear(self) -> EarTest:
+    def asks_which_ear(self) -> bool:
+        """Return whether the operator is to say in which ear the listener hears the tone."""
+        return self.state not in (READY, FINISHED) and self.ear_check.asks
+
+    @property
+    def ear(self) -> EarTest:
+        """Return the ear that is tested now."""
         return self.ears[self.presenter.ear]
 
     def _continued(self, now_us: int) -> list[Action]:
+        if self.ear_check.waits:
+            self.ear_check.ask_again()
+            return [tells.GoingOnTold(), *self._next(now_us)]
+        if self.asks_which_ear and self.state != PAUSED:
+            self.ear_check.give_up()
+            return self._go_on_with(now_us)
         if self.checking and self.state != PAUSED:
-            was_over = self.asks_who_hears
-            self._ear.end_check()
-            told = [self.presenter.fall_silent(PAUSE_BEFORE), tells.GoingOnTold()]
-            over = [] if was_over else self._ear_over(self._ear)
-            return [*told, *over, *self._next(now_us)]
+            return self._end_check(now_us)
         if self.state != PAUSED:
             return []
         if self.presenter.presentation is None:  # paused before it began
@@ -180,11 +192,30 @@ class HearingTest:
         return [tells.GoingOnTold(), *self.presenter.go_on(now_us)]
 
     def _equipment_heard(self, now_us: int, by: str) -> list[Action]:
-        ear = self._ear
         if not self.takes_word_of(by):
             return []
-        ear.listening.equipment_heard_by = "" if by == events.NOBODY else by
-        ear.end_check(passed=True)
+        self.ear.listening.equipment_heard_by = "" if by == events.NOBODY else by
+        return self._end_check(now_us, passed=True)
+
+    def _end_check(self, now_us: int, passed: bool = False) -> list[Action]:
+        ear, was_over = self.ear, self.asks_who_hears
+        ear.end_check(passed)
+        over = [] if was_over else self._ear_over(ear)
+        return [
+            self.presenter.fall_silent(PAUSE_BEFORE), tells.GoingOnTold(), *over,
+            *self._next(now_us),
+        ]  # fmt: skip
+
+    def _ear_named(self, now_us: int, named: str) -> list[Action]:
+        if not self.asks_which_ear:
+            return []
+        self.ear_check.named(named)
+        if self.ear_check.waits:
+            return [tells.EarphonesTold(self.ear_check.why), *self.presenter.pause()]
+        return self._go_on_with(now_us)
+
+    def _go_on_with(self, now_us: int) -> list[Action]:
+        """Go on at the operator's word, whatever was played."""
         return [self.presenter.fall_silent(PAUSE_BEFORE), tells.GoingOnTold(), *self._next(now_us)]
 
     def _next(self, now_us: int, since_us: int | None = None) -> list[Action]:
@@ -192,6 +223,8 @@ class HearingTest:
 
         `since_us`: the board's time of the answer before.
         """
+        if self.ear_check.under_way:
+            return self.presenter.begin(now_us, *self.ear_check.tone(), since_us)
         told: list[Action] = []
         ear = next_ear(self.settings, self.ears.values())
         if ear is None:
@@ -233,6 +266,8 @@ class HearingTest:
     def _answered(self, now_us: int, answer: Answer) -> list[Action]:
         presentation, ear = self.presenter.presentation, self.ears[self.presenter.ear]
         assert presentation is not None
+        if self.ear_check.under_way:
+            return self._clear_tone_answered(now_us, presentation, answer)
         silence = presentation.purpose == Purpose.CATCH
         checking, asked = self.checking, self.asks_who_hears
         cover = NO_COVER if silence else self.presenter.noise.cover
@@ -260,9 +295,17 @@ class HearingTest:
             told += self._ear_over(ear)
         return [*told, *self._next(now_us, answer.at_us)]
 
+    def _clear_tone_answered(self, now_us: int, tone: Presentation, answer: Answer) -> list[Action]:
+        """Take the answer to a tone of the ear check, which tells of nothing else."""
+        ear, to_go_s = self.presenter.ear, round(self.time_to_go.seconds())
+        self.presenter.silent_time.take()
+        told = tells.AnswerTold(self.number, ear, tone.purpose, answer.heard, None, to_go_s)
+        check = self.ear_check.answered(now_us, ear, tone, answer.heard)
+        return [told, *check, *self._next(now_us, answer.at_us)]
+
     def _check_goes_on(self, now_us: int, before: bool) -> list[Action]:
         """Tell that a check begins or ends; `before`: there was one before this answer."""
-        ear = self._ear
+        ear = self.ear
         if before and self.checking and now_us >= self._check_until_us:
             ear.end_check()
         if before and not self.checking:
@@ -283,21 +326,6 @@ class HearingTest:
             tells.FinishTold(outcome, why),
             events.Finish(self.result()),
         ]
-
-    def _ear_result(self, ear: EarTest) -> EarResult:
-        """Return the result of an ear, with the marks of masking."""
-        result = result_of(ear)
-        if not self.cross_hearing.judged:
-            return result
-        verdicts = self.cross_hearing.verdicts(ear.ear)
-        thresholds = []
-        for each in result.thresholds:
-            verdict = verdicts[each.frequency_hz]
-            marked = replace(each, masking=verdict.mark, air_bone_gap_db=verdict.air_bone_gap_db)
-            # Where no tone was asked there was none that could be masked.
-            thresholds.append(each if each.mark == Outcome.INFERRED else marked)
-        masked = sum(each.cover.noise_db_hl is not None for each in ear.observations)
-        return replace(result, thresholds=tuple(thresholds), tones_masked=masked)
 
 
 def next_ear(settings: Settings, ears: Iterable[EarTest]) -> str | None:

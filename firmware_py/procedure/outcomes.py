@@ -55,6 +55,15 @@ class Verdict(_Word):
     NOT_TESTED = "could-not-be-tested"
 
 
+class WhichEar(_Word):
+    """Whether the listener confirmed before a test which ear is which."""
+
+    NOT_ASKED = "not-asked"
+    CONFIRMED = "confirmed"
+    NOT_CONFIRMED = "not-confirmed"  # asked, and nobody could say
+    CONTRADICTED = "contradicted"  # the other ear was named, and nobody could say better
+
+
 # The marks that have a threshold with its band.
 WITH_NUMBERS: Final = (Outcome.MEASURED, Outcome.INFERRED)
 

@@ -11,6 +11,7 @@ from typing import Final
 PAUSE_STREAM: Final = 1
 CATCH_STREAM: Final = 2
 ORDER_STREAM: Final = 3  # of the two sounds of a comparison
+EAR_STREAM: Final = 4  # in which ear a clear tone begins
 
 _ROUNDS: Final = 10
 _WORD: Final = 2**64 - 1

@@ -1,6 +1,6 @@
-"""What makes a result less than sure, or was not as usual, in words."""
+"""What makes the result of a session less than sure, in words."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from firmware_py.procedure import words
@@ -8,19 +8,20 @@ from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.ear_result import result_of
 from firmware_py.procedure.model_checks import ClearTones, Pauses
-from firmware_py.procedure.outcomes import MaskingMark, Outcome
+from firmware_py.procedure.outcomes import MaskingMark, Outcome, WhichEar
 
 UNSURE_SHARE_HIGH: Final = 0.9  # of the answers; a share this high is implausible
 
 
-def remarks_of(ears: Sequence[EarTest], cross_hearing: CrossHearing) -> list[str]:
-    """Return the remarks on a session, of each ear and of both together."""
+def remarks_on(
+    ears: Collection[EarTest], cross_hearing: CrossHearing, which_ear: WhichEar
+) -> list[str]:
+    """Return the remarks on a session, ear by ear, then those on all of it."""
     remarks: list[str] = []
     for ear in ears:
         remarks += _happened(ear)
         remarks += [f"{ear.ear} ear: {doubt}" for doubt in _doubts(ear)]
-        if cross_hearing.judged:
-            remarks += _masking_doubts(ear, cross_hearing)
+        remarks += _masking_doubts(ear, cross_hearing)
     if signs := _inattention(ears):
         remarks.append(words.INATTENTIVE.format(signs=", ".join(signs)))
     asked = [ear for ear in ears if ear.tally.tones]
@@ -29,11 +30,15 @@ def remarks_of(ears: Sequence[EarTest], cross_hearing: CrossHearing) -> list[str
     heard = all(ear.listening.equipment_heard_by for ear in asked)
     if asked and not answered and not heard:
         remarks.append(words.NEVER_ANSWERED)
+    if which_ear == WhichEar.NOT_CONFIRMED:
+        remarks.append(words.EARS_NOT_CONFIRMED)
     return remarks
 
 
 def _masking_doubts(ear: EarTest, cross_hearing: CrossHearing) -> list[str]:
     """Say where the other ear may have heard the tones, and why it could."""
+    if not cross_hearing.judged:
+        return []
     found: dict[str, list[int]] = {}
     inferred_hz = [e.frequency_hz for e in result_of(ear).thresholds if e.mark == Outcome.INFERRED]
     for frequency_hz, verdict in cross_hearing.verdicts(ear.ear).items():

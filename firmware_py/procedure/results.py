@@ -15,6 +15,7 @@ from firmware_py.procedure.outcomes import (
     Outcome,
     SessionOutcome,
     Verdict,
+    WhichEar,
 )
 from firmware_py.procedure.record_checks import (
     count,
@@ -182,6 +183,8 @@ class EarResult:
 
 # Records from before there were verdicts: nobody asked whether there was a test.
 _NOT_JUDGED: Final = {"verdict": Verdict.NOT_JUDGED, "reasons": ()}
+# And from before the listener was asked which ear is which.
+_NOT_ASKED: Final = {"which_ear": WhichEar.NOT_ASKED}
 
 
 @dataclass(frozen=True)
@@ -200,6 +203,8 @@ class SessionResult:
     response_time_mean_ms: Annotated[float | None, number_or_none(0.0, RESPONSE_MS_MAX, "ms")]
     # what makes the result less than sure, in words
     remarks: Annotated[Sequence[str], several(text, 0, REMARKS_MAX)]
+    # whether the listener confirmed which ear is which
+    which_ear: Annotated[WhichEar, one_of(*WhichEar)] = WhichEar.NOT_ASKED
 
     @property
     def verdict(self) -> Verdict:
@@ -231,7 +236,7 @@ class SessionResult:
         ResultError
             If it is not what a test finds.
         """
-        found: Self = object_of(cls)("result", record)
+        found: Self = object_of(cls, _NOT_ASKED)("result", record)
         if not found.outcome and not so_far:
             raise refusal("result.outcome", found.outcome, f"are {', '.join(SessionOutcome)}")
         return found

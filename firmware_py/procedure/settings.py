@@ -51,6 +51,7 @@ CONDUCTS: Final[dict[str, dict[str, Any]]] = {
         "response_window_ms": None,
         "objective": BITS_PER_SECOND,
         "retest": False,
+        "ear_check": False,
     },
     CLINICAL: {
         "tones_min": 12,
@@ -62,6 +63,7 @@ CONDUCTS: Final[dict[str, dict[str, Any]]] = {
         "response_window_ms": 1000,
         "objective": BITS,
         "retest": True,
+        "ear_check": True,
     },
 }
 BY_CONDUCT: Final[Any] = object()  # in place of a value: that of the conduct
@@ -168,6 +170,8 @@ class Settings:
     # to the cap of tones
     ask_all: bool = False
     retest: bool = BY_CONDUCT  # ask 1 kHz again at the end
+    # a test of two ears begins with a clear tone, and the question in which ear it was heard
+    ear_check: bool = BY_CONDUCT
     # `confirm`, `confirm_frequencies_hz`: After both ears these frequencies are measured again by
     # the classical rule, modified Hughson-Westlake (ASHA 2005), by tones of their own: they are not
     # among `tones_max`, and the estimator is not given their answers.

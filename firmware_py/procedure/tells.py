@@ -105,6 +105,20 @@ class EquipmentCheckTold(Tell, what="equipment-check"):
 
 
 @dataclass(frozen=True)
+class EarCheckTold(Tell, what="ear-check"):
+    """The operator is to ask the listener in which ear a clear tone is, and to say it."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class EarphonesTold(Tell, what="earphones"):
+    """The listener named the other ear: the test waits until somebody looked at the earphones."""
+
+    why: str
+
+
+@dataclass(frozen=True)
 class EarOverTold(Tell, what="ear-over"):
     """An ear is over."""
 

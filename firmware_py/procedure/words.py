@@ -41,6 +41,19 @@ WHO_HEARS: Final = (
     "and say who hears its tones"
 )
 ENDED_EARLY: Final = "it was ended early"
+EARS_CONTRADICTED: Final = (
+    "the listener heard a tone in the other ear: the earphones may be the wrong way round"
+)
+
+# Of the question which ear is which.
+WHICH_EAR: Final = (
+    "a clear tone is played again and again: ask the listener in which ear it is, and say which"
+)
+TURN_EARPHONES: Final = (
+    "a tone for the {ear} ear was heard in the other one: turn the earphones round if the red one "
+    "is not on the right ear, or else look at their plugs, and go on"
+)
+EARS_NOT_CONFIRMED: Final = "the listener did not confirm which ear is which"
 
 # Remarks on a result.
 RETEST_DIFFERS: Final = (

@@ -9,7 +9,7 @@ from typing import Final
 
 from device.simulator.board import SimulatedBoard
 from device.simulator.faults import Board, FaultyBoard
-from device.simulator.listener import SimulatedListener
+from device.simulator.listener import Listener
 from device.simulator.serve import serve
 from firmware_py.platform.board_time import BoardTime, BoardTimeError
 from host_tools import simulation
@@ -90,7 +90,7 @@ def _time_of(arguments: argparse.Namespace) -> Iterator[Callable[[float], None]]
 
 def _board(
     arguments: argparse.Namespace,
-    listener: SimulatedListener,
+    listener: Listener,
     tell_time: Callable[[float], None],
 ) -> Board:
     if arguments.board == EMULATED:

@@ -43,6 +43,8 @@ CALLS: dict[str, Call] = {
     "SESS:STAR SEED=7,ID=P-17,SEX=M,AGE=67.5,EAR=BOTH": ("start", "both", 67.5, "M", "P-17", 7),
     "SESS:HEAR operator": ("equipment_heard", "operator"),
     "SESS:HEAR OTHER": ("equipment_heard", "other-ear"),
+    "SESS:EAR Right": ("ear_named", "right"),
+    "SESS:EAR UNSURE": ("ear_named", "unsure"),
     "SESS:RES?": ("result", None),
     "SESS:RES? 3": ("result", 3),
     "SESS:LIST? 50": ("sessions", 50),

@@ -243,6 +243,10 @@ MADE_BY_THE_FIRMWARE: Final = (
     recorded_words.NOTHING_HEARD,
     recorded_words.WHO_HEARS,
     recorded_words.ENDED_EARLY,
+    recorded_words.EARS_CONTRADICTED,
+    recorded_words.WHICH_EAR,
+    recorded_words.TURN_EARPHONES.format(ear="left"),
+    recorded_words.EARS_NOT_CONFIRMED,
     recorded_words.MASKING_OFF,
     recorded_words.MOVES_WITH_NOISE.format(
         level_db_hl=63.0, frequency_hz=500, noise_db_hl=81.0, ear="left"

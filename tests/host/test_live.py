@@ -107,6 +107,18 @@ def test_a_check_is_shown_as_a_sentence(
     os.close(port)
 
 
+@pytest.mark.parametrize("what", ["ear-check", "earphones"])
+def test_what_the_operator_is_to_ask_is_shown(
+    console: ConsoleLine, what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port = os.open(console.port, os.O_RDWR | os.O_NOCTTY)
+    os.write(port, f'! {what} why="ask the listener"\r\n! session-over session=1\r\n'.encode())
+    firmware = cast(FirmwareProcess, Standing())
+    list(live.follow(cast(Operator, firmware), console, firmware, Console(width=100)))
+    assert capsys.readouterr().out.splitlines() == ["ask the listener"]
+    os.close(port)
+
+
 def test_while_the_board_computes_the_test_goes_on(console: ConsoleLine) -> None:
     firmware = Standing()
     worked = itertools.count(0.0, 0.5)

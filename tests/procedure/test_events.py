@@ -30,6 +30,7 @@ EVENT_RECORDS: list[tuple[events.Event, dict[str, Any]]] = [
     (events.Paused(), {"what": "paused"}),
     (events.Continued(), {"what": "continued"}),
     (events.EquipmentHeard("other-ear"), {"what": "equipment-heard", "by": "other-ear"}),
+    (events.EarNamed("unsure"), {"what": "ear-named", "named": "unsure"}),
     (events.Aborted('a "word", é'), {"what": "aborted", "why": 'a "word", é'}),
     (events.BoardLost(""), {"what": "board-lost", "why": ""}),
     (events.BoardDisbelieved("x"), {"what": "board-disbelieved", "why": "x"}),
@@ -76,9 +77,10 @@ any_event: st.SearchStrategy[events.Event] = st.one_of(
     [
         st.builds(kind, **{n: numbers for n, t in get_type_hints(kind).items() if t is int})
         for kind in events.Event.KINDS.values()
-        if kind not in (*BUTTONS, events.EquipmentHeard)
+        if kind not in (*BUTTONS, events.EquipmentHeard, events.EarNamed)
     ]
     + [st.builds(events.EquipmentHeard, st.sampled_from(events.HEARERS))]
+    + [st.builds(events.EarNamed, st.sampled_from(events.NAMED))]
     + [st.builds(kind, numbers, st.sampled_from([1, 2])) for kind in BUTTONS]
 )
 

@@ -35,6 +35,7 @@ from firmware_py.procedure.events import (
     ButtonPressed,
     ButtonReleased,
     Continued,
+    EarNamed,
     EquipmentHeard,
     Event,
     Finish,
@@ -52,7 +53,7 @@ from firmware_py.procedure.events import (
 )
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.listening import CHECKS_MAX, LATE_TONES_MAX
-from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Purpose
+from firmware_py.procedure.outcomes import UNSURE, WITH_NUMBERS, Outcome, Purpose
 from firmware_py.procedure.presenter import (
     FINISHED,
     LATE,
@@ -64,7 +65,7 @@ from firmware_py.procedure.presenter import (
     STARTS_MAX,
 )
 from firmware_py.procedure.randomness import uniform
-from firmware_py.procedure.settings import CONDUCTS, STEP_UP_MAX_DB, Settings
+from firmware_py.procedure.settings import CONDUCTS, LEFT, RIGHT, STEP_UP_MAX_DB, Settings
 from firmware_py.procedure.tells import Tell
 from tests import budget
 from tests.budget import examples
@@ -359,6 +360,7 @@ def every_event(number: int) -> Iterator[Event]:
     yield from (BoardLost("x"), BoardReady(True), BoardReady(False), Aborted("x"))
     yield BoardDisbelieved("x")
     yield from (EquipmentHeard(OPERATOR), EquipmentHeard(NOBODY))
+    yield from (EarNamed(LEFT), EarNamed(RIGHT), EarNamed(UNSURE))
     yield from (BoardReady(True, True), BoardReady(False, True))
     yield from (NoiseRefused("limit"), NoiseEnded())
     yield from (ButtonPressed(0), ButtonPressed(1_000_000), ButtonPressed(2**62))

@@ -18,7 +18,7 @@ CHOICES = {
     "masking": ("automatic", "off"),
     "profile": ("default", "response-times", "annealed-laplace", "gp-pta-2015"),
 }
-SWITCHES = ("ask_all", "loud_confirmed", "retest", "unsure_button")
+SWITCHES = ("ask_all", "ear_check", "loud_confirmed", "retest", "unsure_button")
 LISTS = ("confirm_frequencies_hz",)
 NUMBERS = {
     "response_noise_db": (0.1, 30.0, "numbers from 0.1 to 30 dB"),

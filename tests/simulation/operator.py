@@ -26,6 +26,9 @@ NONSENSE: Final = (
     "SESS:STAR " + "," * 50, "\x00\x01", "\udce9\udcff", "  ", "", ":sess:stat?",
     "sess:stat?;*idn?", "SESS:STAT??", "?", ":", '"', "LEFT,1000,40",
 )  # fmt: skip
+NAME_EAR: Final = "SESS:EAR "
+NAMED: Final = ("LEFT", "RIGHT", "UNSURE")
+WORD_SHARE: Final = 0.5  # of the looks at a test that asks which ear it is; else it waits
 RESET: Final = "*RST"
 PAUSE: Final = "SESS:PAUS"
 START: Final = "SESS:STAR"
@@ -62,6 +65,7 @@ class Operator:
         send: Callable[[bytes], None], lock: Lock | None,
     ) -> None:  # fmt: skip
         self._chance = chance
+        self._ear_chance = random.Random(f"ear {settings.get('seed')}")
         self._settings = settings
         self._talkative = talkative
         self._send = send
@@ -89,7 +93,7 @@ class Operator:
     def say(self, now_us: int, line: str) -> None:
         """Send a line."""
         self.lines += 1
-        if line == PAUSE:
+        if line == PAUSE or line.startswith(NAME_EAR):  # the wrong ear holds a test
             self.said_pause_us = now_us
         if line == RESET:  # settings are as configured after it
             self._set_up = self._setting_up = False
@@ -153,7 +157,11 @@ class Operator:
 
     def _saw(self, now_us: int, state: str) -> None:
         """Start a test where there is none, go on with one that is paused."""
-        match dict(word.partition("=")[::2] for word in state.split()).get("state"):
+        about = dict(word.partition("=")[::2] for word in state.split())
+        if about.get("check") == "ear" and self._ear_chance.random() < WORD_SHARE:
+            self.say(now_us, f"{NAME_EAR}{self._ear_chance.choice(NAMED)}")
+            return
+        match about.get("state"):
             case "idle" | "finished" if self.has_seen_enough():
                 return
             case "idle" | "finished":

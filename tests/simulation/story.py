@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from device.simulator.faults import FaultRates
-from firmware_py.procedure.settings import BRISK, CLINICAL
+from firmware_py.procedure.settings import BOTH, BRISK, CLINICAL
 
 # A board that is not what the wire page has; drawn by a luck of their own.
 MISFITS: Final[dict[str, tuple[float, float]]] = {
@@ -147,7 +147,9 @@ class Story:
         # Who is slow answers a tone by hand when the first of a test is heard.
         slow = self.listener.get("response_time_s", 0.0) > SLOW_S
         change = ANSWERS_CHANGE | ({"operator plays a tone"} if slow else set())
-        return pure and not any(t.kind in change for t in self.troubles)
+        # How many tones come before the operator's word depends on when that is said.
+        asks = self.settings.get("ear_check", False)
+        return pure and not asks and not any(t.kind in change for t in self.troubles)
 
     def untroubled(self) -> "Story":
         """Return the same story with nothing going wrong."""
@@ -184,7 +186,7 @@ def drawn(seed: int) -> Story:
     safety_s = chance.uniform(*SAFETY_S)
     return Story(
         seed,
-        _paced(_settings(chance), _pace(pace)),
+        _with_ear_check(_paced(_settings(chance), _pace(pace)), random.Random(f"ear {seed}")),
         {**_listener(chance), "response_time_s": pace.choice((0.4, 0.4, 0.9))},
         safety_s,
         tuple(
@@ -224,6 +226,11 @@ def _settings(chance: random.Random) -> dict[str, Any]:
 def _paced(settings: dict[str, Any], pace: dict[str, Any]) -> dict[str, Any]:
     # The conduct is set first: what is allowed of the others depends on it.
     return {"conduct": pace["conduct"], **settings, **pace}
+
+
+def _with_ear_check(settings: dict[str, Any], chance: random.Random) -> dict[str, Any]:
+    asks = {"ear_check": chance.random() < 0.25} if settings["ears"] == BOTH else {}
+    return {**settings, **asks}
 
 
 def _pace(chance: random.Random) -> dict[str, Any]:

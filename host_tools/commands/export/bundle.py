@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from firmware_py.console.verdicts import verdict_words
+from firmware_py.console.verdicts import verdict_words, which_ear_words
 from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.reading import Kind, read
 from firmware_py.procedure.results import ConfirmedThreshold, EarResult, ThresholdResult
@@ -138,7 +138,15 @@ class _Writer:
         return {
             **self._observation("panel", _concept(LOINC, *PANEL), result.ears),
             **({} if any(map(has_thresholds, result.ears)) else _absent(*NOT_TESTED)),
-            "note": _notes([f"session {self._of.outcome}", *verdicts, *notes, *result.remarks])
+            "note": _notes(
+                [
+                    f"session {self._of.outcome}",
+                    *verdicts,
+                    *notes,
+                    *result.remarks,
+                    *which_ear_words(result),
+                ]
+            )
             + self._calibration_note(),
             "hasMember": [_reference(member) for member in members],
         }

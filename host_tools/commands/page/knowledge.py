@@ -8,6 +8,7 @@ from firmware_py.commands import COMMANDS
 from firmware_py.console.arguments import Argument, Choice, Number
 from firmware_py.console.console import OWN_COMMANDS
 from firmware_py.console.table import Command
+from firmware_py.procedure.outcomes import WhichEar
 from firmware_py.procedure.settings import (
     AUDIOGRAM_FREQUENCIES_HZ,
     CONDUCTS,
@@ -24,6 +25,7 @@ from host_tools.verdicts import PLACE as OF_VERDICTS
 PLACE: Final = "page"
 INSTRUCTION: Final = "instruction"
 REPORT: Final = "report"
+RECORD: Final = "record"
 REMARK: Final = "remark"
 VERDICT: Final = "verdict"
 # Of a report: ears, what a retest said, states of a calibration, mean thresholds and grades.
@@ -34,6 +36,8 @@ SHARED: Final = (
     "mean_doubtful", "grade_at_least",
     "person_grade", "person_grade_inferred", "person_unilateral", "person_one_ear",
 )  # fmt: skip
+# Of the record of a test: whether the listener confirmed which ear is which.
+OF_RECORD: Final = ("which_ear", *(f"which_ear_{each.replace('-', '_')}" for each in WhichEar))
 # Groups of commands that a device may lack, by name.
 TUNING: Final = "tuning"
 JSON_FORMAT: Final = "gp-pta sessions 1"
@@ -104,6 +108,7 @@ def words_of(language: str) -> dict[str, str]:
     spoken = {f"{INSTRUCTION}_{key}": text for key, text in tables[INSTRUCTION].items()}
     grades = (f"grade_{grade.replace(' ', '_')}" for grade, _ in symbols.table()["grades_db_hl"])
     shared = {key: tables[REPORT][key] for key in (*grades, *SHARED)}
+    shared |= {key: tables[RECORD][key] for key in OF_RECORD}
     told = {f"{REMARK}_{key}": text for key, text in tables[remarks.PLACE].items()}
     shared |= {f"{VERDICT}_{key}": text for key, text in tables[OF_VERDICTS].items()}
     shared["format_percent"] = tables["format"]["percent"]

@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from firmware_py.platform.data_directory import session_number
+from firmware_py.procedure.attendance import why_checked
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.outcomes import ASKED, Purpose
@@ -157,7 +158,7 @@ def view_of(journal: Path) -> View:
         elapsed_s=session.state.at_us / 1e6,
         seconds_to_go=None if session.test.outcome else session.test.time_to_go.seconds(),
         over=session.test.outcome != "",
-        check=_check(session.test),
+        check=why_checked(session.test),
         resumed=session.state.resumed,
     )
 
@@ -168,11 +169,6 @@ def _answered(trial: Trial, ear: EarTest, expected_bits: float | None) -> Answer
         expected_bits if trial.purpose == Purpose.MEASURE else None,
         ear.audiogram.widest().half_width_db if trial.purpose in ASKED else None,
     )  # fmt: skip
-
-
-def _check(test: HearingTest) -> str:
-    """Say why a test is broken off, "" if it is not."""
-    return test.ears[test.presenter.ear].listening.why if test.checking else ""
 
 
 def _state(session: RecordedSession) -> str:

@@ -102,6 +102,9 @@ class Writer {
     const ears = tested.map((e) => `${e.ear} ear: ${e.outcome}${e.why ? `; ${e.why}` : ""}`);
     const verdicts = result.ears.map((e) => `${e.ear} ear: ${verdictNote(e)}`);
     const said = [`session ${result.outcome || "unfinished"}`, ...verdicts, ...ears, ...result.remarks];
+    if (result.ears.length > 1) {
+      said.push(`which ear is which: ${result.which_ear.replaceAll("-", " ")}`);
+    }
     const absent = this.concept("absent", ...this.terms.not_tested);
     return {
       ...this.observation(this.concept("loinc", ...this.terms.panel), result.ears),

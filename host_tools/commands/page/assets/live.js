@@ -14,12 +14,17 @@ const ANSWERS_SHOWN = 200;
 const GRADES = ["normal", "mild", "moderate", "moderately severe", "severe", "profound", "complete"];
 const RIGHT_FIRST = ["right", "left"];
 
+/** Return whether nothing of the ear is told: who asks for it is not to know it. */
+function isCheck(about) {
+  return about.purpose === "check";
+}
+
 /** Return a tone in words. */
 function toneWords(tone) {
   if (!tone.frequency_hz) {
     return say("silence", { ear: say(`ear_${tone.ear}`) });
   }
-  const words = say("tone_words", {
+  const words = say(isCheck(tone) ? "tone_check" : "tone_words", {
     ear: say(`ear_${tone.ear}`),
     frequency: number(Number(tone.frequency_hz)),
     level: number(Number(tone.level_db_hl)),
@@ -108,7 +113,7 @@ export class Live {
     const tone = this.#tone?.number === about.number ? this.#tone : {};
     const figures = about.purpose === "catch" ? {} : tone;
     const heard = HEARD[about.heard];
-    if (figures.frequency_hz) {
+    if (figures.frequency_hz && !isCheck(about)) {
       this.#tones.push({
         ear: about.ear,
         number: Number(about.number),
@@ -122,7 +127,7 @@ export class Live {
       "tr",
       {},
       make("th", { scope: "row" }, about.number),
-      make("td", {}, say(`ear_${about.ear}`)),
+      make("td", {}, isCheck(about) ? "–" : say(`ear_${about.ear}`)),
       make("td", {}, figures.frequency_hz ? number(Number(figures.frequency_hz)) : "–"),
       make("td", {}, figures.level_db_hl ? number(Number(figures.level_db_hl)) : "–"),
       make("td", {}, say(`purpose_${about.purpose}`)),
@@ -158,7 +163,8 @@ export class Live {
     show(at("live-locked"), this.#result === null);
     show(at("live-ears"), this.#result !== null);
     if (this.#result) {
-      drawEars(at("live-ears"), this.#result, this.#tones, this.#tone);
+      const next = this.#tone && !isCheck(this.#tone) ? this.#tone : null;
+      drawEars(at("live-ears"), this.#result, this.#tones, next);
     }
   }
 }
@@ -172,9 +178,12 @@ function showCheck({ check, ear, why }) {
   fill(at("check-question"), say(`check_${check}`, { ear: earTitle(ear) }));
   fill(at("check-why"), asTold(why));
   fill(at("check-note"), say(`check_${check}_note`));
-  show(at("check-passed"), check !== "equipment");
+  show(at("check-passed"), ["listener", "silence", "earphones"].includes(check));
   for (const by of ["operator", "other"]) {
-    show(at(`hear-${by}`), check !== "listener");
+    show(at(`hear-${by}`), ["silence", "equipment"].includes(check));
+  }
+  for (const named of ["left", "right", "unsure"]) {
+    show(at(`ear-${named}`), check === "ear");
   }
   show(at("hear-nobody"), check === "equipment");
 }

@@ -28,7 +28,7 @@ const PIN_NEEDED = -203;
 // After these there is a way again by itself, sooner or later.
 const COMES_BACK = ["unplugged", "bridge_gone", "no_port", "silent", "no_answer"];
 const AFFECTS_STATE = [
-  "answer", "ear", "ear-over", "ear-again", "listener-check", "equipment-check", "paused", "continued", "board-lost", "board-ready",
+  "answer", "ear", "ear-over", "ear-again", "listener-check", "equipment-check", "ear-check", "earphones", "paused", "continued", "board-lost", "board-ready",
   "finished", "session", "session-over", "resumed", "void", "unmasked", "tone-generator",
 ];
 const OF_TUNING = [
@@ -436,6 +436,9 @@ class Page {
     at("check-passed").addEventListener("click", ask("SESS:CONT"));
     for (const by of ["OPERATOR", "OTHER", "NOBODY"]) {
       at(`hear-${by.toLowerCase()}`).addEventListener("click", ask("SESS:HEAR", { by }));
+    }
+    for (const named of ["LEFT", "RIGHT", "UNSURE"]) {
+      at(`ear-${named.toLowerCase()}`).addEventListener("click", ask("SESS:EAR", { named }));
     }
     at("next-test").addEventListener("click", () => this.prepare().catch((e) => this.problem(e)));
     at("last-result").addEventListener("click", () => this.showResult());

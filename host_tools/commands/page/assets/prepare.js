@@ -9,7 +9,7 @@ const KEPT = "gp-pta-person";
 const FIELDS = ["identifier", "birth_year", "sex", "name", "tester", "remarks"];
 const TEXTS = ["conduct", "first_ear", "masking", "confirm"];
 const NUMBERS = ["level_max_db_hl", "tones_max", "stop_half_width_db"];
-const SWITCHES = ["loud_confirmed", "unsure_button", "ask_all"];
+const SWITCHES = ["loud_confirmed", "unsure_button", "ask_all", "ear_check"];
 
 export class Preparation {
   #device;
@@ -26,7 +26,7 @@ export class Preparation {
     }
     at("conduct").addEventListener("change", () => this.#byConduct());
     at("level_max_db_hl").addEventListener("input", () => this.#showLoud());
-    for (const field of [at("unsure_button"), ...at("start-form").elements.ears]) {
+    for (const field of [at("unsure_button"), at("ear_check"), ...at("start-form").elements.ears]) {
       field.addEventListener("change", () => this.#instruct());
     }
     at("start-form").addEventListener("submit", (event) => {
@@ -79,6 +79,8 @@ export class Preparation {
     for (const name of NUMBERS.filter((each) => each in follows)) {
       at(name).value = follows[name];
     }
+    at("ear_check").checked = follows.ear_check;
+    this.#instruct();
   }
 
   #showLoud() {
@@ -93,10 +95,12 @@ export class Preparation {
   /** Show the instruction that is read out to the listener. */
   #instruct() {
     const ears = at("start-form").elements.ears.value;
+    show(at("ear_check-choice"), ears === "BOTH");
     const isSaid = {
       title: false,
       both_ears: ears === "BOTH",
       one_ear: ears !== "BOTH",
+      ear_check: ears === "BOTH" && at("ear_check").checked,
       noise: ears === "BOTH",
       unsure_button: at("unsure_button").checked,
     };

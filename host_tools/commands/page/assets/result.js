@@ -277,6 +277,9 @@ function qualityTable(result) {
     [say("quality_stray"), String(result.stray_presses)],
     [say("quality_response"), time === null ? "–" : `${number(time)} ms`],
   ];
+  if (result.ears.length > 1) {
+    both.push([say("which_ear"), say(`which_ear_${result.which_ear.replaceAll("-", "_")}`)]);
+  }
   const caption = say("quality");
   const columns = ["", ...result.ears.map((ear) => earTitle(ear.ear))];
   const whole = both.map(([name, value]) => [name, value, ...(ears.length > 1 ? [""] : [])]);

@@ -1,0 +1,27 @@
+"""What the operator is wanted for while a test runs, and why."""
+
+from typing import Literal
+
+from firmware_py.procedure import events
+from firmware_py.procedure.hearing import HearingTest
+from firmware_py.procedure.presenter import PAUSED
+
+
+def check_of(
+    test: HearingTest,
+) -> Literal["", "ear", "earphones", "listener", "silence", "equipment"]:
+    """Return which check the operator is wanted for, "" if for none."""
+    if test.asks_who_hears:
+        return "equipment"
+    if test.checking:
+        return "silence" if test.takes_word_of(events.OPERATOR) else "listener"
+    if test.asks_which_ear:
+        return "ear"
+    return "earphones" if test.ear_check.waits and test.state == PAUSED else ""
+
+
+def why_checked(test: HearingTest) -> str:
+    """Return what that check is for, in words."""
+    if test.checking:
+        return test.ear.listening.why
+    return test.ear_check.why if check_of(test) else ""

@@ -1,0 +1,63 @@
+"""Earphones that are swapped give each ear the tones of the other one, and are turned round."""
+
+import pytest
+
+from device.simulator.audiograms import audiogram_named
+from device.simulator.earphones import ASK_US, TURN_US, EarOperator, Worn, pointed_to
+from device.simulator.listener import EARS, Ear, Noise, SimulatedListener
+from firmware_py.procedure.events import Continued, EarNamed, Play
+from firmware_py.procedure.tells import EarCheckTold, EarphonesTold
+from tests.firmware.world import Leaves
+
+OTHER: dict[Ear, Ear] = {"left": "right", "right": "left"}
+
+
+def head(*, lapse_rate: float = 0.0, attenuation_db: float = 50.0) -> SimulatedListener:
+    return SimulatedListener(
+        audiogram_named("N1,N6"), lapse_rate=lapse_rate, false_alarm_rate=0.0,
+        interaural_attenuation_db=attenuation_db,
+    )  # fmt: skip
+
+
+def play(ear: Ear, level_db_hl: float) -> Play:
+    return Play(1, ear, 1000.0, level_db_hl, 260, 190, 3, 35, 100, 1)
+
+
+@pytest.mark.parametrize("ear", EARS)
+@pytest.mark.parametrize("level_db_hl", [10.0, 40.0, 75.0])
+def test_each_ear_answers_the_tones_of_the_other(ear: Ear, level_db_hl: float) -> None:
+    worn, swapped = Worn(head()), Worn(head(), swapped=True)
+    noise = Noise(OTHER[ear], 1000.0, 60.0)
+
+    assert worn.answer("1", ear, 1000.0, level_db_hl) == head().answer(
+        "1", ear, 1000.0, level_db_hl
+    )
+    assert swapped.answer("1", ear, 1000.0, level_db_hl, noise) == head().answer(
+        "1", OTHER[ear], 1000.0, level_db_hl, Noise(ear, 1000.0, 60.0)
+    )
+    swapped.turn()
+    assert swapped.answer("1", ear, 1000.0, level_db_hl) == head().answer(
+        "1", ear, 1000.0, level_db_hl
+    )
+
+
+def test_a_listener_points_to_the_ear_that_hears_it_better() -> None:
+    assert head().points_to("right", 1000.0, 40.0) == "right"
+    assert head().points_to("left", 1000.0, 40.0) == "right", "through the skull"
+    assert head(attenuation_db=100.0).points_to("left", 1000.0, 80.0) == "left"
+    assert Worn(head(), swapped=True).points_to("left", 1000.0, 40.0) == "right"
+    assert pointed_to(Leaves(head()), "left", 1000.0, 40.0) == "left", "who cannot say"
+
+
+def test_the_operator_says_where_it_was_and_turns_the_earphones_round() -> None:
+    worn = Worn(head(attenuation_db=100.0), swapped=True)
+    operator = EarOperator(worn)
+    assert operator.told(EarCheckTold("x")) is None, "nothing was played"
+    operator.played = play("left", 40.0)
+
+    assert operator.told(EarCheckTold("x")) == (ASK_US, EarNamed("right"))
+    assert operator.told(EarphonesTold("x")) == (TURN_US, Continued())
+    assert not worn.swapped
+    assert operator.told(EarphonesTold("x")) == (TURN_US, Continued())
+    assert not worn.swapped, "they are the right way round"
+    assert operator.told(play("left", 40.0)) is None

@@ -1,0 +1,121 @@
+"""The page asks which ear is which, without saying which it could be, and tells what was said."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from firmware_py.archive import recorded_result
+from tests.firmware.world import a_listener
+from tests.host.commands.page.conftest import Operator
+from tests.host.commands.page.rig import Device
+
+pytestmark = pytest.mark.xdist_group("page")
+SHOWN = "#live-check"
+OTHER = {"left": "right", "right": "left"}
+
+
+def prepared(operator: Operator, device: Device, language: str = "en") -> Page:
+    """Return the page before a test, in a language."""
+    device.start()
+    page = operator.connect(device.stand_in())
+    expect(page.locator("#view-prepare")).to_be_visible()
+    if language != "en":
+        page.select_option("#language", language)
+        expect(page.locator("#view-prepare")).to_be_visible()
+    return page
+
+
+def asked(page: Page, device: Device) -> str:
+    """Begin a test that asks, and return the ear in which the tone is."""
+    page.check("#ear_check")
+    page.click("#start")
+    expect(page.locator("#view-live")).to_be_visible()
+    device.until_told("! ear-check ")
+    expect(page.locator(SHOWN)).to_be_visible()
+    return played(device)
+
+
+def played(device: Device) -> str:
+    """Return the ear of the last tone."""
+    *_, last = re.findall(rb"! tone [^\n]*ear=(left|right)", device.cable.told)
+    return str(last.decode())
+
+
+def buttons(page: Page) -> list[str]:
+    return page.locator(f"{SHOWN} button:visible").all_inner_texts()
+
+
+def test_it_is_ticked_in_a_clinical_test_and_offered_in_a_brisk_one(
+    tmp_path: Path, quick_disk: None, operator: Operator
+) -> None:
+    with Device(tmp_path / "data", a_listener("N1")) as device:
+        page = prepared(operator, device)
+        expect(page.locator("#ear_check")).not_to_be_checked()
+        page.select_option("#conduct", "clinical")
+        expect(page.locator("#ear_check")).to_be_checked()
+        expect(page.locator("#instruction")).to_contain_text("say in which ear you hear it")
+        page.select_option("#conduct", "brisk")
+        expect(page.locator("#ear_check")).not_to_be_checked()
+        expect(page.locator("#instruction")).not_to_contain_text("say in which ear you hear it")
+        page.check("input[name=ears][value=LEFT]")
+        expect(page.locator("#ear_check")).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "named", "told"),
+    [
+        (
+            "en",
+            "In which ear is the tone?",
+            ["Left ear", "Right ear", "Not sure"],
+            "confirmed by the listener",
+        ),
+        (
+            "nl",
+            "In welk oor is de toon?",
+            ["Linkeroor", "Rechteroor", "Weet niet"],
+            "bevestigd door de luisteraar",
+        ),
+    ],
+)
+def test_the_question_does_not_say_which_ear_it_could_be(
+    tmp_path: Path, quick_disk: None, operator: Operator,
+    language: str, question: str, named: list[str], told: str,
+) -> None:  # fmt: skip
+    with Device(tmp_path / "data", a_listener("N1")) as device:
+        page = prepared(operator, device, language)
+        ear = asked(page, device)
+        expect(page.locator("#check-question")).to_have_text(question)
+        assert buttons(page) == named
+        assert page.locator("#answers td:nth-child(2)").all_inner_texts() == ["–"]
+        page.reload()
+        expect(page.locator("#check-question")).to_have_text(question)
+        assert buttons(page) == named
+
+        page.click(f"#ear-{ear}")
+        expect(page.locator(SHOWN)).to_be_hidden()
+        device.until_over()
+        expect(page.locator("#view-result")).to_be_visible()
+        expect(page.locator("#result-quality")).to_contain_text(told)
+        assert recorded_result(device.journal()).result.which_ear == "confirmed"
+
+
+def test_the_other_ear_holds_the_test_until_the_earphones_were_looked_at(
+    tmp_path: Path, quick_disk: None, operator: Operator
+) -> None:
+    with Device(tmp_path / "data", a_listener("N1")) as device:
+        page = prepared(operator, device)
+        ear = asked(page, device)
+        page.click(f"#ear-{OTHER[ear]}")
+        expect(page.locator("#check-question")).to_contain_text("the wrong way round?")
+        expect(page.locator("#check-why")).to_contain_text("turn the earphones round if the red")
+        assert buttons(page) == ["Continue"]
+        assert page.get_attribute("body", "data-status") == "paused"
+
+        page.click("#check-passed")
+        device.until_told("! ear-check ")
+        expect(page.locator("#check-question")).to_have_text("In which ear is the tone?")
+        page.click("#ear-unsure")
+        expect(page.locator(SHOWN)).to_be_hidden()
