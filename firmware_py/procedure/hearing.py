@@ -133,7 +133,7 @@ class HearingTest:
             self.outcome,
             tuple(self._ear_result(ear) for ear in self.ears.values()),
             self.number,
-            self.presenter.stray_presses,
+            self.presenter.silent_time.stray_presses,
             sum(times_us) / len(times_us) / 1000.0 if times_us else None,
             tuple(self._remarks()),
         )

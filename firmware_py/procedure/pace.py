@@ -23,6 +23,7 @@ from firmware_py.procedure.settings import Settings
 # The random part of the pause is cut off at so many of its means; beyond are 2 % of it.
 PAUSE_MEANS: Final = 4.0
 
+AGAIN_US_MAX: Final = 600_000  # from a press to another one that is meant for the same tone
 PAUSE_TOTAL_US_MAX: Final = 10_000_000  # presses prolong a pause up to this
 
 # Response times of people, as natural logarithms of seconds. Six people who pressed a button for
@@ -73,6 +74,13 @@ class Pace:
         """Return until when a pause lasts that a press begins anew, within reason."""
         until_us = pressed_us + 1000 * self._settings.pause_ms_min
         return min(until_us, began_us + PAUSE_TOTAL_US_MAX)
+
+    @property
+    def again_us(self) -> int:
+        """Return up to which time after the press of an answer another one belongs to it."""
+        # No tone that begins after the least pause can be answered so soon.
+        s = self._settings
+        return min(AGAIN_US_MAX, 1000 * (s.pause_ms_min + s.response_ms_min))
 
     @property
     def pause_s(self) -> float:

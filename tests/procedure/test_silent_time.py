@@ -52,6 +52,44 @@ def test_many_presses_before_one_answer_are_one_trial() -> None:
     assert [silent_time.take(), silent_time.take()] == [True, None]
 
 
+def test_a_second_press_for_a_tone_is_no_press_in_silence() -> None:
+    """What it took of the pause is no silence, the rest of it is."""
+    silent_time, trial_us = silent()
+    again_us = Pace(Settings()).again_us
+    silent_time.passed(trial_us - 1)
+    assert silent_time.take() is None
+    silent_time.begin(answered_us=5_000_000)
+    silent_time.passed(again_us + 1)
+
+    assert silent_time.again(5_000_000 + again_us)
+    assert silent_time.take() is False
+    assert silent_time.stray_presses == 1
+    assert not silent_time.again(5_000_001 + again_us)
+
+
+def test_presses_twice_again_and_again_take_no_more_than_the_pause() -> None:
+    silent_time, trial_us = silent()
+    for _ in range(3):
+        silent_time.begin(answered_us=0)
+        silent_time.passed(1)
+        assert silent_time.again(1)
+        assert silent_time.again(2)
+    silent_time.begin()
+    silent_time.passed(trial_us - 1)
+    assert silent_time.take() is None
+    assert not silent_time.again(3)
+
+
+def test_without_an_answer_before_or_after_the_board_was_lost_no_press_is_a_second_one() -> None:
+    silent_time, _ = silent()
+    silent_time.begin(answered_us=1000)
+    silent_time.shaken()
+    assert not silent_time.again(1001)
+    silent_time.begin(answered_us=1000)
+    assert not silent_time.again(999)
+    assert silent_time.again(1000)
+
+
 def test_a_pause_shorter_than_a_tone_may_be_answered_does_not_count_against_others() -> None:
     silent_time, trial_us = silent()
     silent_time.passed(-trial_us)
