@@ -329,7 +329,8 @@ class HearingTest:
 def next_ear(settings: Settings, ears: Iterable[EarTest]) -> str | None:
     """Return the ear to go on with, None if all are over.
 
-    All are familiarised first if the better one is to begin; then it is one after the other.
+    All are familiarised first if the better one is to begin; then it is one after the other. A
+    check comes before that.
     """
     tests = list(ears)
     waiting = [ear for ear in tests if not ear.over]
@@ -337,9 +338,10 @@ def next_ear(settings: Settings, ears: Iterable[EarTest]) -> str | None:
         return None
     if settings.first_ear != BETTER or len(tests) == 1:
         return waiting[0].ear
+    checked = [ear for ear in waiting if ear.phase == Purpose.CHECK]
     strange = [ear for ear in waiting if ear.phase == Purpose.FAMILIARISE]
     begun = [ear for ear in waiting if ear.begun]
-    return (strange or begun or [min(waiting, key=_familiar_level)])[0].ear
+    return (checked or strange or begun or [min(waiting, key=_familiar_level)])[0].ear
 
 
 def _familiar_level(ear: EarTest) -> float:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from firmware_py.procedure import events, words
+from firmware_py.procedure.hearing import HearingTest, next_ear
 from firmware_py.procedure.listening import CHECK_US_MAX, CHECKS_MAX
 from firmware_py.procedure.outcomes import Outcome, Purpose, Verdict
 from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ, Settings
@@ -240,3 +241,12 @@ def test_an_honest_test_is_valid_and_says_no_more(threshold_db_hl: float) -> Non
 
     assert {ear["verdict"] for ear in driver.result["ears"]} == {Verdict.VALID}
     assert checks_of(driver) == []
+
+
+@pytest.mark.parametrize("other", [Purpose.FAMILIARISE, Purpose.MEASURE])
+def test_a_check_is_made_in_the_ear_that_it_is_about(other: Purpose) -> None:
+    """That which ends the familiarisation of both ears, too."""
+    test = HearingTest(Settings())
+    test.ears["right"].phase, test.ears["left"].phase = other, Purpose.CHECK
+
+    assert next_ear(test.settings, test.ears.values()) == "left"
