@@ -8,10 +8,15 @@ the wire nor on disturbances. After a disturbance presses are not counted until 
 presentation: they may belong to a tone that was cut short, or be none of the test's business.
 
 Some people press twice. What comes so soon after the press of an answer that no tone between them
-could be heard belongs to that answer: this time is neither silent nor pressed in.
+could be heard belongs to that answer: this time is neither silent nor pressed in. But a listener
+who does so now and then only is one who presses without a tone.
 """
 
+from typing import Final
+
 from firmware_py.procedure.pace import Pace
+
+TWICE_USUAL: Final = 2  # who presses twice does so for one answer in so many at least
 
 
 class SilentTime:
@@ -31,7 +36,8 @@ class SilentTime:
         self._counts = False
         self._shaken = True  # a first press may answer what sounded before the test
         self._answered_us: int | None = None
-        self._paused_us = 0  # what the pause after it counted for
+        self._answers = self._pressed_twice = 0
+        self._taken_us = 0  # of the pause that comes, by the answer before it
 
     def begin(self, answered_us: int | None = None) -> None:
         """Count presses from this presentation on, unless it was `shaken` since the last.
@@ -41,22 +47,27 @@ class SilentTime:
         """
         self._counts, self._shaken = not self._shaken, False
         self._answered_us = answered_us
-        self._paused_us = 0
+        self._answers += answered_us is not None
+        taken = answered_us is not None and self._pressed_twice > 0 and self._usual
+        self._taken_us = self._pace.again_us if taken else 0
+
+    @property
+    def _usual(self) -> bool:
+        """Return whether this listener may well be one who presses twice, by all answers so far."""
+        return (self._pressed_twice + 1) * TWICE_USUAL >= self._answers + 2
 
     def again(self, pressed_us: int) -> bool:
         """Return whether a press at this time of the board belongs to the answer before.
 
-        Such a press is counted, and the time until then was no silence.
+        If so it is counted. If not, it is a press as any other.
         """
         if self._answered_us is None:
             return False
-        again_us = self._pace.again_us
-        belongs = 0 <= pressed_us - self._answered_us <= again_us
-        if belongs:
-            self.stray_presses += 1
-            self._silent_us -= min(self._paused_us, again_us)
-            self._paused_us = 0
-        return belongs
+        if not 0 <= pressed_us - self._answered_us <= self._pace.again_us:
+            return False
+        self._pressed_twice += 1
+        self.stray_presses += self._usual
+        return self._usual
 
     def disturbed(self) -> None:
         """Count no more presses of this presentation, which is begun again."""
@@ -69,8 +80,8 @@ class SilentTime:
 
     def passed(self, silent_us: int) -> None:
         """Count a time in which a tone was neither heard nor could be answered any more."""
-        self._paused_us = max(silent_us, 0)
-        self._silent_us += self._paused_us
+        self._silent_us += max(silent_us - self._taken_us, 0)
+        self._taken_us = 0
 
     def pressed(self, in_silence: bool = True) -> None:
         """Count a press without a tone; one in silence ends this trial."""
