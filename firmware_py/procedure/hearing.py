@@ -237,6 +237,8 @@ class HearingTest:
         if answer.response_us is not None:
             self._response_times_us.append(answer.response_us)
             self.presenter.pace.answered(answer.response_us)
+        elif not silence:
+            self.presenter.pace.unanswered()
         self.time_to_go.answered(now_us)
         half_width_db = None
         if presentation.purpose in ASKED:

@@ -201,7 +201,7 @@ class Presenter:
         if self.state == LISTENING and not self._is_catch():
             self.state = LATE
             self._pause_began_us = now_us
-            return self._wait(now_us + self.pace.pause_us(self.number + 1))
+            return self._wait(now_us + self.pace.pause_after_us(self.number + 1))
         return self._ask_time(now_us) if self.state in (STARTING, LISTENING, LATE) else []
 
     def _ask_time(self, now_us: int) -> list[Action]:
@@ -226,7 +226,7 @@ class Presenter:
         if left_us > 0:
             return self._wait(now_us + left_us)
         if waited:
-            pause_us = self.pace.pause_us(self.number + 1)
+            pause_us = self.pace.pause_after_us(self.number + 1)
             self.silent_time.passed(self.pace.window_us + pause_us - self.pace.late_us)
         self.answer = Answer(False, at_us if waited else over_us)
         return []
