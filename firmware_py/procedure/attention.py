@@ -161,10 +161,12 @@ class Attention:
         clear = [o for o in self._checks if not self._unheard(o.presentation.frequency_hz)]
         return ClearTones(len(clear), sum(o.heard is False for o in clear))
 
-    def forget(self, observations: list[Observation]) -> None:
-        """Forget these answers: nobody seems to have listened."""
+    def forget(self, observations: list[Observation]) -> int:
+        """Forget these answers: nobody seems to have listened. Return how many checks are gone."""
+        before = self.checks_asked
         self.answers = without(self.answers, observations)
         self._checks = without(self._checks, observations)
+        return before - self.checks_asked
 
     def away(self, tones: list[Observation]) -> list[Observation]:
         """Return those of the estimator's tones that were answered in runs without attention."""

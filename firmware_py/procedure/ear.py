@@ -237,10 +237,10 @@ class EarTest:
             self.outcome, self.why, self.phase = Outcome.UNRELIABLE, why, None
             return
         dropped, pauses = self.measurement.go_back(story.began)
-        self.attention.forget(dropped)
+        checks = self.attention.forget(dropped)
         self.attention.pauses = Pauses(len(pauses), sum(pauses))
         self.catch_trials.forget(dropped)
-        self._rule.allow(len(dropped))
+        self._rule.allow(len(dropped) - checks)
         self.retest, self._check = None, None
         self.phase = Purpose.MEASURE if self.familiarisation.over else Purpose.FAMILIARISE
         if self.phase == Purpose.MEASURE:

@@ -135,7 +135,7 @@ class HearingTest:
             self.outcome,
             tuple(result_in(ear, self.cross_hearing, which_ear) for ear in self.ears.values()),
             self.number,
-            self.presenter.stray_presses,
+            self.presenter.silent_time.stray_presses,
             sum(times_us) / len(times_us) / 1000.0 if times_us else None,
             tuple(remarks_on(self.ears.values(), self.cross_hearing, which_ear)),
             which_ear,
@@ -280,6 +280,8 @@ class HearingTest:
         if answer.response_us is not None:
             self._response_times_us.append(answer.response_us)
             self.presenter.pace.answered(answer.response_us)
+        elif not silence:
+            self.presenter.pace.unanswered()
         self.time_to_go.answered(now_us)
         half_width_db = None
         if presentation.is_asked:
@@ -331,7 +333,8 @@ class HearingTest:
 def next_ear(settings: Settings, ears: Iterable[EarTest]) -> str | None:
     """Return the ear to go on with, None if all are over.
 
-    All are familiarised first if the better one is to begin; then it is one after the other.
+    All are familiarised first if the better one is to begin; then it is one after the other. A
+    check comes before that.
     """
     tests = list(ears)
     waiting = [ear for ear in tests if not ear.over]
@@ -339,9 +342,10 @@ def next_ear(settings: Settings, ears: Iterable[EarTest]) -> str | None:
         return None
     if settings.first_ear != BETTER or len(tests) == 1:
         return waiting[0].ear
+    checked = [ear for ear in waiting if ear.phase == Purpose.CHECK]
     strange = [ear for ear in waiting if ear.phase == Purpose.FAMILIARISE]
     begun = [ear for ear in waiting if ear.begun]
-    return (strange or begun or [min(waiting, key=_familiar_level)])[0].ear
+    return (checked or strange or begun or [min(waiting, key=_familiar_level)])[0].ear
 
 
 def _familiar_level(ear: EarTest) -> float:

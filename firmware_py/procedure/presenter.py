@@ -12,7 +12,8 @@ After a disturbance the board is first asked for its time.
 
 The first press in the window is the answer, with the button it was of: heard, or unsure. After a
 press before the tone could be heard the tone is asked again, once, after a new pause. Further such
-presses are passed over, so that a listener who presses all the time does not hold up the test.
+presses are passed over, so that a listener who presses all the time does not hold up the test. So
+is a second press for the same tone (`silent_time.py`).
 Where there is no second button its presses mean nothing.
 """
 
@@ -106,7 +107,6 @@ class Presenter:
         self.presentation: Presentation | None = None
         self.answer: Answer | None = None
         self.failure = ""
-        self.stray_presses = 0
         self.onset_us: int | None = None
         self.pause_since_us = 0
         self._pause_began_us = 0
@@ -134,11 +134,12 @@ class Presenter:
         self.number += 1
         self.presentation = presentation
         # A late answer is followed by a pause as any other.
-        waited = self.state == LATE and self.answer is not None and self.answer.heard is False
+        heard = self.answer is not None and self.answer.heard is not False
+        waited = self.state == LATE and self.answer is not None and not heard
         self.answer = None
         self._tries = _Tries()
         noise = self.noise.begin(self.number, ear, presentation)
-        self.silent_time.begin()
+        self.silent_time.begin(since_us if heard else None)
         if waited and not self.noise.changed:
             # The pause has been: nothing of the last tone was heard that this one could follow.
             self.onset_us = self.pause_since_us = since_us or 0
@@ -200,7 +201,7 @@ class Presenter:
         if self.state == LISTENING and not self._is_catch():
             self.state = LATE
             self._pause_began_us = now_us
-            return self._wait(now_us + self.pace.pause_us(self.number + 1))
+            return self._wait(now_us + self.pace.pause_after_us(self.number + 1))
         return self._ask_time(now_us) if self.state in (STARTING, LISTENING, LATE) else []
 
     def _ask_time(self, now_us: int) -> list[Action]:
@@ -225,7 +226,7 @@ class Presenter:
         if left_us > 0:
             return self._wait(now_us + left_us)
         if waited:
-            pause_us = self.pace.pause_us(self.number + 1)
+            pause_us = self.pace.pause_after_us(self.number + 1)
             self.silent_time.passed(self.pace.window_us + pause_us - self.pace.late_us)
         self.answer = Answer(False, at_us if waited else over_us)
         return []
@@ -250,6 +251,8 @@ class Presenter:
     def _pressed(self, now_us: int, at_us: int, button: int) -> list[Action]:
         unsure = button == UNSURE_BUTTON
         if unsure and not self._settings.unsure_button:
+            return []
+        if self.silent_time.again(at_us):
             return []
         heard = None if unsure else True
         if self._is_catch():
@@ -276,7 +279,6 @@ class Presenter:
 
     def _early_press(self, now_us: int) -> list[Action]:
         """Ask the tone again after the first press that was too early; pass over the others."""
-        self.stray_presses += 1
         self.silent_time.pressed()
         self._tries.early_presses += 1
         return self._void(now_us, words.TOO_EARLY) if self._tries.early_presses == 1 else []
@@ -285,9 +287,7 @@ class Presenter:
         """Count a press without a tone, and begin the pause anew, within reason."""
         if self.state in (PAUSED, READY):
             return []
-        self.stray_presses += 1
-        if self.state in SILENT_STATES or self._is_catch():
-            self.silent_time.pressed()
+        self.silent_time.pressed(in_silence=self.state in SILENT_STATES or self._is_catch())
         if self.state not in SILENT_STATES:
             return []
         until_us = self.pace.anew_us(now_us, self._pause_began_us)

@@ -3,6 +3,7 @@
 import pytest
 
 from firmware_py.procedure.attention import CHECKS_USUAL
+from firmware_py.procedure.settings import Settings
 from tests.procedure.driver import Driver, Listener, Reaction, Tone, flat, left
 from tests.procedure.test_catch_trials import believed
 
@@ -61,3 +62,16 @@ def test_missed_clear_tones_are_counted_in_a_remark_and_more_of_them_are_asked()
     assert (
         f"inattentive listener: {clear.missed} of {clear.asked} clearly audible tones were missed"
     ) in driver.result["remarks"]
+
+
+def test_checks_that_are_forgotten_are_told_apart_for_they_came_above_the_cap() -> None:
+    """Or they would be asked again within the cap, and once more as checks."""
+    driver = Driver(Settings(ears="left", masking="off"), MissesClearTones())
+    driver.run()
+    attention = driver.test.ears["left"].attention
+    asked = attention.checks_asked
+
+    assert asked > CHECKS_USUAL
+    assert attention.forget(attention.answers[:3]) == 0
+    assert attention.forget(attention.answers) == asked
+    assert attention.checks_asked == 0

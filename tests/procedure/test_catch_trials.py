@@ -111,8 +111,12 @@ def test_who_presses_for_tones_alone_has_none_in_a_brisk_test(level_db_hl: float
 
 
 def pressing_in_pauses(every: int) -> Driver:
-    """A test of somebody who hears tones from 30 dB HL on, and presses in every so many pauses."""
-    driver = Driver(Settings(ears="left", seed=2), Ears(lambda ear, frequency_hz: 30.0))
+    """A test of somebody who hears tones from 30 dB HL on, and presses in every so many pauses.
+
+    Too late after an answer to have been meant for the same tone.
+    """
+    settings = Settings(ears="left", seed=2, pause_ms_min=800)
+    driver = Driver(settings, Ears(lambda ear, frequency_hz: 30.0))
     driver.feed(events.Started())
     pressed_in = 0
     while driver.test.outcome == "":
@@ -123,7 +127,8 @@ def pressing_in_pauses(every: int) -> Driver:
         due = pressed_in < test.number and test.number % every == 0
         if due and (test.state == PAUSE_BEFORE or late):
             pressed_in = test.number
-            driver.feed(events.ButtonPressed(driver.clock.board_us(driver.now_us)))
+            wait_us = 0 if late else test.presenter.pace.again_us
+            driver.press(driver.clock.board_us(driver.now_us + wait_us))
     return driver
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from firmware_py.procedure import events, words
 from firmware_py.procedure.ear import EarTest
+from firmware_py.procedure.hearing import HearingTest, next_ear
 from firmware_py.procedure.listening import CHECK_US_MAX, CHECKS_MAX
 from firmware_py.procedure.outcomes import Outcome, Purpose, Verdict
 from firmware_py.procedure.presentation import NO_COVER, Observation, Presentation
@@ -288,3 +289,12 @@ def test_a_dead_ear_whose_first_tone_the_other_one_heard_heard_nothing() -> None
     driver.feed(events.EquipmentHeard(events.OTHER_EAR))
     assert driver.ear("right")["outcome"] == Outcome.NO_RESPONSE
     assert driver.ear("right")["verdict"] == Verdict.VALID
+
+
+@pytest.mark.parametrize("other", [Purpose.FAMILIARISE, Purpose.MEASURE])
+def test_a_check_is_made_in_the_ear_that_it_is_about(other: Purpose) -> None:
+    """That which ends the familiarisation of both ears, too."""
+    test = HearingTest(Settings())
+    test.ears["right"].phase, test.ears["left"].phase = other, Purpose.CHECK
+
+    assert next_ear(test.settings, test.ears.values()) == "left"

@@ -10,7 +10,10 @@ from scipy.stats import kstest, t, truncexpon
 
 from firmware_py.procedure.pace import (
     FASTEST_US,
+    FIRST_LATE_US,
     LATE_MS_MAX,
+    LONG_WAITS,
+    LONG_WINDOW_MS,
     PAUSE_TOTAL_US_MAX,
     WINDOW_MS_MAX,
     Pace,
@@ -143,6 +146,8 @@ def test_the_window_is_that_of_the_predictive_distribution(
         pace.answered(round(1e6 * response_s))
     expected_ms, window_ms = predictive_ms(responses_s)
     least_ms = 2 * s.pulse_on_ms + s.pulse_off_ms
+    if window_ms > LONG_WINDOW_MS:  # the pause comes after it in any case
+        window_ms = max(window_ms - s.pause_ms_min, LONG_WINDOW_MS)
 
     assert 1000.0 * pace.response_s == pytest.approx(expected_ms, rel=1e-9)
     assert pace.window_us == pytest.approx(
@@ -179,25 +184,108 @@ def test_the_predictive_distribution_is_that_of_a_brute_force_over_mean_and_vari
 
 
 def test_few_answers_of_a_listener_come_after_his_window_and_next_to_none_too_late() -> None:
-    for seed, (median_s, log_sd) in enumerate(itertools.product((0.4, 0.6, 0.9), (0.2, 0.3))):
+    medians_s = (0.4, 0.6, 0.9, 1.5, 2.0)
+    for seed, (median_s, log_sd) in enumerate(itertools.product(medians_s, (0.2, 0.3))):
         pace = Pace(Settings())
         for response_s in listener(median_s, log_sd, 30, seed):
             pace.answered(round(1e6 * response_s))
         coming_us = 1e6 * np.array(listener(median_s, log_sd, 4000, seed + 100))
 
-        assert np.mean(coming_us > pace.window_us) < 0.07
+        rest_us = 1000 * Settings().pause_ms_min if median_s > 1.0 else 0
+        assert np.mean(coming_us > pace.window_us + rest_us) < 0.07
         assert np.mean(coming_us > pace.late_us) < 0.005
 
 
-def test_a_window_is_neither_shorter_than_two_pulses_nor_longer_than_two_seconds() -> None:
+def test_a_window_is_neither_shorter_than_two_pulses_nor_longer_than_four_seconds_and_a_half() -> (
+    None
+):
     hasty, slow = Pace(Settings()), Pace(Settings())
     for _ in range(50):
         hasty.answered(FASTEST_US)
-        slow.answered(2_900_000)
+        slow.answered(4_900_000)
 
     assert hasty.window_us == 710_000
-    assert slow.window_us == 2_000_000
-    assert slow.late_us == 3_000_000
+    assert slow.window_us == 4_500_000
+    assert slow.late_us == 5_500_000
+
+
+# --- Who may be slow -----------------------------------------------------------------------------
+
+
+def after_a_silence(response_us: int, settings: Settings | None = None) -> Pace:
+    """The first press came after a tone that was not answered, and may be meant for that."""
+    pace = Pace(settings or Settings())
+    pace.unanswered()
+    pace.answered(response_us)
+    return pace
+
+
+def longest_wait_us(pace: Pace) -> int:
+    """How long a tone may be answered before the next one begins, if the pause is the shortest."""
+    return pace.window_us + min(pace.pause_after_us(number) for number in range(1, 200))
+
+
+def test_after_a_first_press_that_may_be_late_a_tone_is_waited_for_longer() -> None:
+    pace = after_a_silence(400_000)
+
+    assert longest_wait_us(pace) == pace.late_us == FIRST_LATE_US
+    assert longest_wait_us(Pace(Settings())) < FIRST_LATE_US
+    assert pace.response_s == Pace(Settings()).response_s, "whose time it was is not known"
+
+
+def test_a_slow_listener_is_known_by_the_first_late_press() -> None:
+    pace, known = after_a_silence(400_000), Pace(Settings())
+    pace.answered(2_500_000)
+    known.answered(2_500_000)
+
+    assert pace.response_s == known.response_s > 1.0
+    assert longest_wait_us(pace) == longest_wait_us(known)
+
+
+def test_a_first_press_after_the_usual_window_is_slow_whichever_tone_it_was_meant_for() -> None:
+    first_us = Pace(Settings()).window_us
+
+    assert after_a_silence(first_us).response_s > 0.8
+    assert after_a_silence(first_us - 1).response_s < 0.5
+
+
+def test_a_usual_listener_is_known_by_the_first_press_after_a_long_wait() -> None:
+    """The presses before it may each have been meant for the tone before."""
+    pace, known = after_a_silence(400_000), Pace(Settings())
+    for _ in range(3):
+        pace.answered(400_000)
+        assert longest_wait_us(pace) == FIRST_LATE_US
+    pace.unanswered()
+    assert longest_wait_us(pace) == FIRST_LATE_US
+    pace.answered(400_000)
+    known.answered(400_000)
+
+    assert pace.window_us == known.window_us
+    assert longest_wait_us(pace) == longest_wait_us(known)
+
+
+def test_nobody_is_waited_for_longer_again_and_again() -> None:
+    """Neither before the first press, nor after one that was an accident."""
+    nobody, accident = Pace(Settings()), after_a_silence(400_000)
+    usual_us = longest_wait_us(nobody)
+    for _ in range(LONG_WAITS):
+        nobody.unanswered()
+        assert longest_wait_us(accident) == FIRST_LATE_US
+        accident.unanswered()
+
+    assert longest_wait_us(nobody) == longest_wait_us(accident) == usual_us
+
+
+def test_who_hears_the_first_tone_is_never_waited_for_longer() -> None:
+    pace, known = Pace(Settings()), Pace(Settings())
+    pace.answered(400_000)
+    pace.unanswered()
+    pace.answered(350_000)
+    for response_us in (400_000, 350_000):
+        known.answered(response_us)
+
+    assert pace.window_us == known.window_us
+    assert longest_wait_us(pace) == longest_wait_us(known)
 
 
 def test_what_is_too_fast_to_be_a_response_does_not_spoil_the_window() -> None:
@@ -216,6 +304,9 @@ def test_a_window_that_was_set_does_not_follow_the_listener() -> None:
         pace.answered(300_000)
 
     assert pace.window_us == pace.late_us == (1160 + 1000) * 1000
+    unsure = after_a_silence(400_000, Settings(conduct="clinical"))
+    assert unsure.late_us == unsure.window_us
+    assert unsure.pause_after_us(3) == unsure.pause_us(3)
     assert pace.pulses == 3
 
 

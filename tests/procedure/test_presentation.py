@@ -146,7 +146,7 @@ def test_before_each_presentation_is_exactly_one_pause(conduct: str) -> None:
 def test_pauses_come_from_the_seed_and_the_number_of_the_presentation_alone(conduct: str) -> None:
     first, same, other_ear, other_seed = (
         Driver(Settings(conduct=conduct, ears="left", seed=seed), flat(level))
-        for seed, level in [(5, 25), (5, 25), (5, 70), (6, 25)]
+        for seed, level in [(5, 25), (5, 25), (5, 38), (6, 25)]  # the first tone is heard
     )
     for driver in (first, same, other_ear, other_seed):
         driver.run()
@@ -201,7 +201,7 @@ def test_a_press_within_the_window_is_an_answer(since_onset_us: int) -> None:
 
     assert answers(actions) == [True]
     assert actions[0] == events.Silence()
-    assert driver.test.presenter.stray_presses == 0
+    assert driver.test.presenter.silent_time.stray_presses == 0
     assert driver.test.result().response_time_mean_ms == since_onset_us / 1000
 
 
@@ -214,7 +214,7 @@ def test_a_press_too_soon_voids_the_presentation_and_counts_as_stray(since_onset
     assert answers(actions) == []
     assert void(actions) == ["the button was pressed before the tone could be heard"]
     assert actions[0] == events.Silence()
-    assert driver.test.presenter.stray_presses == 1
+    assert driver.test.presenter.silent_time.stray_presses == 1
     assert driver.run_to_tone() == stimulus
 
 
@@ -229,7 +229,7 @@ def test_a_second_press_too_soon_is_passed_over_and_the_window_decides(answered:
     for since_onset_us in (5 * MS, EARLIEST_US - 1):
         assert press(driver, since_onset_us) == []
     assert driver.test.state == LISTENING
-    assert driver.test.presenter.stray_presses == 3
+    assert driver.test.presenter.silent_time.stray_presses == 3
     if answered:
         assert answers(press(driver, 600 * MS)) == [True]
     else:
@@ -244,7 +244,7 @@ def test_whoever_always_presses_too_soon_comes_to_an_end_and_has_heard_nothing()
     assert driver.ear("left")["outcome"] == Outcome.NO_RESPONSE
     assert driver.ear("left")["tones_heard"] == 0
     # Twice at each tone; at the end he is asked for the first of many that nobody is to hear.
-    assert driver.test.presenter.stray_presses >= 2 * driver.ear("left")["tones"]
+    assert driver.test.presenter.silent_time.stray_presses >= 2 * driver.ear("left")["tones"]
 
 
 def test_after_the_next_answer_a_press_too_soon_voids_again() -> None:
@@ -263,7 +263,7 @@ def test_a_press_too_late_is_stray_and_does_not_answer(since_onset_us: int) -> N
     driver = at_the_first_onset()
 
     assert press(driver, since_onset_us) == []
-    assert driver.test.presenter.stray_presses == 1
+    assert driver.test.presenter.silent_time.stray_presses == 1
     assert driver.test.state == LISTENING
     wait_out_the_pause(driver)
     assert answers(board_time(driver, since_onset_us)) == [False]
@@ -376,7 +376,7 @@ def test_a_late_press_is_the_answer(asked: bool) -> None:
 
         assert answers(actions) == ([True] if answered else [])
         assert driver.test.ears["left"].tally.heard == answered
-        assert driver.test.presenter.stray_presses == (not answered)
+        assert driver.test.presenter.silent_time.stray_presses == (not answered)
         if answered:
             assert actions[0] == events.Silence()
             assert driver.test.result().response_time_mean_ms == since_onset_us / 1000
@@ -500,7 +500,7 @@ def test_a_stray_press_begins_the_pause_anew(button: int) -> None:
     actions = driver.feed(events.ButtonPressed(5, button), after_us=SETTINGS.pause_ms_min * MS)
 
     assert actions == [events.Wait(driver.now_us + SETTINGS.pause_ms_min * MS)]
-    assert driver.test.presenter.stray_presses == 1
+    assert driver.test.presenter.silent_time.stray_presses == 1
 
 
 def test_a_stray_press_does_not_shorten_the_pause() -> None:
@@ -522,7 +522,7 @@ def test_stray_presses_do_not_prolong_the_pause_for_ever() -> None:
         assert driver.wait_until_us <= began_us + PAUSE_TOTAL_US_MAX
 
     assert driver.wait_until_us == began_us + PAUSE_TOTAL_US_MAX
-    assert driver.test.presenter.stray_presses == 40
+    assert driver.test.presenter.silent_time.stray_presses == 40
 
 
 def test_a_press_before_the_tone_began_is_stray() -> None:
@@ -530,7 +530,7 @@ def test_a_press_before_the_tone_began_is_stray() -> None:
     driver.run_to_tone()
 
     assert driver.feed(events.ButtonPressed(5)) == []
-    assert driver.test.presenter.stray_presses == 1
+    assert driver.test.presenter.silent_time.stray_presses == 1
     assert driver.test.state == STARTING
 
 
@@ -542,7 +542,7 @@ def test_a_press_of_nobodys_business_is_not_counted() -> None:
     driver.feed(events.Paused())
     driver.feed(events.ButtonPressed(6))
 
-    assert driver.test.presenter.stray_presses == 0
+    assert driver.test.presenter.silent_time.stray_presses == 0
 
 
 # --- Catch trials --------------------------------------------------------------------------------
@@ -580,7 +580,7 @@ def test_a_press_in_a_catch_trial_is_a_false_alarm(since_begin_us: int) -> None:
 
     assert answers(actions) == [True]
     assert (ear.catch_trials.count, ear.catch_trials.false_alarms) == (1, 1)
-    assert driver.test.presenter.stray_presses == 0
+    assert driver.test.presenter.silent_time.stray_presses == 0
     assert ear.tally.tones == len(driver.plays)
 
 
@@ -589,7 +589,7 @@ def test_a_press_after_a_catch_trial_is_none_in_it_however_soon_it_is_told() -> 
     press_us = silence_us(driver) + LATEST_US + 1
 
     assert answers(driver.feed(events.ButtonPressed(press_us), after_us=100 * MS)) == []
-    assert driver.test.presenter.stray_presses == 1
+    assert driver.test.presenter.silent_time.stray_presses == 1
     assert answers(driver.feed(events.BoardTime(press_us))) == [False]
 
 
@@ -598,7 +598,7 @@ def test_a_press_before_a_catch_trial_puts_it_off_on_the_clock_of_the_board() ->
     begin_us = silence_us(driver)
 
     assert answers(driver.feed(events.ButtonPressed(begin_us - 1))) == []
-    assert driver.test.presenter.stray_presses == 1
+    assert driver.test.presenter.silent_time.stray_presses == 1
     begin_us += SETTINGS.pause_ms_min * MS - 1
     assert answers(driver.feed(events.ButtonPressed(begin_us - 1))) == []
     begin_us += SETTINGS.pause_ms_min * MS - 1
@@ -711,7 +711,37 @@ def test_the_first_press_in_the_window_counts(first: int, second: int, answer: b
 
     assert answers(press(driver, 600 * MS, first)) == [answer]
     assert answers(press(driver, 700 * MS, second)) == []
-    assert driver.test.presenter.stray_presses == 1
+    assert driver.test.presenter.silent_time.stray_presses == 1
+
+
+@pytest.mark.parametrize("conduct", CONDUCTS)
+def test_a_second_press_belongs_to_the_answer_before_and_holds_up_nothing(conduct: str) -> None:
+    """In the pause, or as the next tone has just begun; to the microsecond."""
+    again_us = Pace(Settings(conduct=conduct)).again_us
+    for later_us, belongs in ((1, True), (again_us, True), (again_us + 1, False)):
+        driver = at_the_first_onset(Settings(conduct=conduct, ears="left", seed=4))
+        press(driver, 400 * MS)
+        second = events.ButtonPressed(driver.onset_us + 400 * MS + later_us)
+        waits = [] if belongs else [events.Wait]
+
+        assert [type(action) for action in driver.feed(second, after_us=later_us)] == waits
+        assert driver.test.presenter.silent_time.stray_presses == 1
+        assert replayed(driver) == driver.actions
+
+
+def test_a_tone_goes_on_whose_first_moment_a_second_press_fell_into() -> None:
+    settings = Settings(ears="left", seed=4, pause_ms_min=500, pause_ms_max=500)
+    driver = Driver(settings, NeverPresses())
+    driver.run_to_onset()
+    driver.forget()
+    first_us = driver.onset_us + 400 * MS
+    press(driver, 400 * MS)
+    driver.run_to_tone()
+    driver.feed(events.ToneStarted(2, first_us + 501 * MS))
+
+    assert driver.feed(events.ButtonPressed(first_us + 600 * MS)) == []
+    assert driver.test.state == LISTENING
+    assert answers(driver.feed(events.ButtonPressed(first_us + 601 * MS))) == [True]
 
 
 def test_an_unsure_press_outside_the_window_is_what_the_other_is() -> None:
@@ -722,7 +752,7 @@ def test_an_unsure_press_outside_the_window_is_what_the_other_is() -> None:
     assert press(driver, 0, events.UNSURE_BUTTON) == []
     driver.feed(events.ButtonReleased(driver.onset_us + 5, events.UNSURE_BUTTON))
 
-    assert driver.test.presenter.stray_presses == 3
+    assert driver.test.presenter.silent_time.stray_presses == 3
     assert driver.test.state == LISTENING
 
 

@@ -52,6 +52,55 @@ def test_many_presses_before_one_answer_are_one_trial() -> None:
     assert [silent_time.take(), silent_time.take()] == [True, None]
 
 
+def test_a_second_press_for_a_tone_is_no_press_in_silence() -> None:
+    silent_time, trial_us = silent()
+    again_us = Pace(Settings()).again_us
+    silent_time.passed(trial_us)
+    silent_time.begin(answered_us=5_000_000)
+
+    assert silent_time.again(5_000_000 + again_us)
+    assert silent_time.take() is False
+    assert silent_time.stray_presses == 1
+    assert not silent_time.again(5_000_001 + again_us)
+
+
+@pytest.mark.parametrize(("every", "belongs"), [(1, True), (2, True), (3, False), (8, False)])
+def test_who_presses_twice_for_less_than_half_of_the_tones_presses_in_silence(
+    every: int, belongs: bool
+) -> None:
+    silent_time, _ = silent()
+    said = []
+    for number in range(24):
+        silent_time.begin(answered_us=number)
+        if number % every == every - 1:
+            said.append(silent_time.again(number + 1))
+
+    assert set(said[24 // every // 2 :]) == {belongs}
+    assert silent_time.stray_presses == sum(said), "the others are counted as any in silence"
+
+
+def test_of_who_presses_twice_only_what_is_left_of_a_pause_is_silence() -> None:
+    silent_time, trial_us = silent()
+    again_us = Pace(Settings()).again_us
+    silent_time.begin(answered_us=0)
+    assert silent_time.again(1)
+    silent_time.begin(answered_us=9_000_000)
+    silent_time.passed(again_us + trial_us - 1)
+    assert silent_time.take() is None
+    silent_time.passed(1)
+    assert silent_time.take() is False
+
+
+def test_without_an_answer_before_or_after_the_board_was_lost_no_press_is_a_second_one() -> None:
+    silent_time, _ = silent()
+    silent_time.begin(answered_us=1000)
+    silent_time.shaken()
+    assert not silent_time.again(1001)
+    silent_time.begin(answered_us=1000)
+    assert not silent_time.again(999)
+    assert silent_time.again(1000)
+
+
 def test_a_pause_shorter_than_a_tone_may_be_answered_does_not_count_against_others() -> None:
     silent_time, trial_us = silent()
     silent_time.passed(-trial_us)
