@@ -66,8 +66,10 @@ def test_a_listener_of_known_times_takes_known_seconds(
 
     pace = Pace(settings)
     expected = dict.fromkeys(KINDS, 0)
+    pause_us = pace.pause_us(1)
     for number in range(1, result.presentations + 1):
-        expected[PAUSE] += pace.pause_us(number)
+        expected[PAUSE] += pause_us
+        pause_us = pace.pause_us(number + 1)
         heard = listener.heard.get(number)
         if heard:
             expected[ANSWERED] += RESPONSE_US
@@ -76,10 +78,12 @@ def test_a_listener_of_known_times_takes_known_seconds(
             expected[UNANSWERED] += pace.late_us + 1
         else:
             expected[UNANSWERED] += pace.window_us
+            pause_us = pace.pause_after_us(number + 1)
+            pace.unanswered()
             if conduct == "clinical":
                 assert pace.window_us == CLINICAL_WINDOW_US
     if listener.heard.get(result.presentations) is False:
-        expected[PAUSE] += pace.pause_us(result.presentations + 1)  # a late press would count
+        expected[PAUSE] += pause_us  # a late press would count
 
     assert by_kind(test) == expected
     assert test.seconds == pytest.approx(1e-6 * sum(expected.values()), abs=1e-9)
