@@ -30,6 +30,7 @@ EXACT: Final = "exact"  # the estimator against the exact posterior
 
 END: Final = 0  # stands for the end of a procedure among the numbers of tones
 EXACT_TONES: Final = 25
+THIN: Final = 0.9  # of exact mass: a 95 % band that holds less
 
 # Ears that no family of odd ears is.
 STANDARD: Final = "standard"  # the ten standard audiograms, each better or worse
@@ -68,7 +69,7 @@ class Found:
     seconds: float = math.nan
     family: str = ""  # of the ear
     sd_ratio: float = math.nan  # the estimator's SD by the exact one
-    mass: float = math.nan  # lowest exact mass in a 95 % band
+    mass: tuple[float, ...] = ()  # the exact mass in the 95 % band at each knot
     samples: float = math.nan  # how many independent ones the exact posterior rests on
     ambiguous: bool = False  # the estimator says so
 
@@ -135,6 +136,7 @@ class Case:
     noise_db: float = 2.0
     ears_factor: int = 1  # times the ears that are asked for
     second_button: SecondButton | None = None  # of an `ESTIMATOR`
+    told: bool = True  # the estimator of an `EXACT` is told how the listener answers
     # Of a `PROCEDURE`:
     tested: str = "right"  # "right", "left" or "both"
     other: str | None = None  # the ears of the left, by the same words; None: as the right one
@@ -189,7 +191,17 @@ def sd_ratio(found: Sequence[Found]) -> float:
 
 def lowest_mass(found: Sequence[Found]) -> float:
     """Return the lowest exact mass in a 95 % band of a session not said to be ambiguous."""
-    return min((each.mass for each in found if not each.ambiguous), default=math.nan)
+    return min((min(each.mass) for each in found if not each.ambiguous), default=math.nan)
+
+
+def mean_mass(found: Sequence[Found]) -> float:
+    """Return the mean of the exact masses in the 95 % bands."""
+    return _mean([mass for each in found for mass in each.mass])
+
+
+def share_thin(found: Sequence[Found]) -> float:
+    """Return the share of the 95 % bands that hold less than `THIN` of the exact mass."""
+    return _mean([float(mass < THIN) for each in found for mass in each.mass])
 
 
 def fewest_samples(found: Sequence[Found]) -> float:

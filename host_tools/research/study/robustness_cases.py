@@ -16,6 +16,7 @@ from host_tools.research.study.robustness import (
     STANDARD,
     STEEP,
     STEP_DB,
+    THIN,
     WRONG_DB,
     Case,
     Goal,
@@ -26,11 +27,13 @@ from host_tools.research.study.robustness import (
     coverage_low,
     fewest_samples,
     lowest_mass,
+    mean_mass,
     noise,
     rmse,
     rmse_accepted,
     sd_ratio,
     share,
+    share_thin,
     tones,
 )
 from host_tools.research.study.robustness_endings import ENDING_CASES
@@ -107,6 +110,14 @@ def _perhaps_cases(noise_db: float) -> tuple[Case, ...]:
 
 _AT_250: Final = Goal("coverage @10 at 250 Hz", coverage_low(10), low=0.90)
 
+_EXACT: Final = (
+    Goal("mean ratio of SDs", sd_ratio, 0.97, 1.03),
+    Goal("mean mass in a 95 % band", mean_mass, low=0.94),
+    Goal(f"bands with less than {THIN:g}", share_thin, high=0.05, percent=True),
+    Goal("said to be ambiguous", share(lambda each: each.ambiguous), percent=True),
+    Goal("independent samples, at the fewest", fewest_samples),
+)
+
 CASES: Final[tuple[Case, ...]] = (
     Case("island", "an island in the hearing", "island", _rmse_and_coverage(40, 3.0, 0.95)),
     Case(
@@ -159,16 +170,25 @@ CASES: Final[tuple[Case, ...]] = (
     *(_honest_case(noise_db) for noise_db in (2.0, 4.0)),
     *(case for noise_db in (2.0, 4.0) for case in _perhaps_cases(noise_db)),
     Case(
-        "exact", f"against the exact posterior, {EXACT_TONES} answers, contradictions among them",
+        "exact",
+        f"against the exact posterior, told, {EXACT_TONES} answers, contradictions among them",
         STANDARD,
         (
-            Goal("mean ratio of SDs", sd_ratio, 0.97, 1.03),
+            *_EXACT,
             Goal("lowest mass in a 95 % band, unless ambiguous", lowest_mass,
                  low=0.88, or_refused=True),
-            Goal("said to be ambiguous", share(lambda each: each.ambiguous), percent=True),
-            Goal("independent samples, at the fewest", fewest_samples),
         ),
         EXACT, listener="lapses=.15",
+    ),
+    Case(
+        "exact-untold",
+        "the same, told nothing: kinds of listeners, who may wander, summed out",
+        STANDARD, _EXACT, EXACT, listener="lapses=.15", told=False,
+    ),
+    Case(
+        "exact-bursts",
+        "the same, told nothing: two bursts of five missed or pressed answers",
+        STANDARD, _EXACT, EXACT, listener="bursts", told=False,
     ),
     *ENDING_CASES,
 )  # fmt: skip

@@ -175,7 +175,8 @@ def _run_procedure(unit: Unit) -> Found:
 def _run_exact(unit: Unit) -> Found:
     answering = answering_of(unit.case)
     listener = Listener(unit.ear, answering, unit.seed, EXACT_TONES)
-    return run_exact(unit.ear.name, unit.seed, listener, answering.told())
+    told = answering.told() if unit.case.told else None
+    return run_exact(unit.ear.name, unit.seed, listener, told)
 
 
 RUN: Final[dict[str, Callable[[Unit], Found]]] = {

@@ -31,12 +31,20 @@ from host_tools.research.study.robustness import (
     coverage_accepted,
     coverage_low,
     lowest_mass,
+    mean_mass,
     read_off,
     rmse,
     rmse_accepted,
+    share_thin,
 )
 from host_tools.research.study.robustness_cases import BY_NAME, CASES
-from host_tools.research.study.robustness_exact import exact_posterior
+from host_tools.research.study.robustness_exact import (
+    Suspects,
+    exact_posterior,
+    log_likelihood,
+    told_suspects,
+    untold_suspects,
+)
 from host_tools.research.study.robustness_procedure import Sitting, found_in, run_procedure
 from host_tools.research.study.robustness_sessions import (
     ears_of_case,
@@ -81,9 +89,14 @@ class TestArithmetic:
         assert [row["shown"] for row in rows] == ["-", "-", "100%"]
 
     def test_what_is_said_to_be_ambiguous_does_not_count_as_too_sure(self) -> None:
-        sessions = [Found({}, {}, mass=0.5, ambiguous=True), Found({}, {}, mass=0.9)]
+        sessions = [
+            Found({}, {}, mass=(0.95, 0.5), ambiguous=True),
+            Found({}, {}, mass=(0.9, 0.97)),
+        ]
 
         assert lowest_mass(sessions) == 0.9
+        assert mean_mass(sessions) == pytest.approx(0.83)
+        assert share_thin(sessions) == 0.25
 
     def test_goals_are_met_within_their_bounds_and_say_so(self) -> None:
         both = Goal("x", rmse(20), 0.7, 1.3, unit=" dB")
@@ -136,7 +149,9 @@ class TestEars:
 
 
 class TestSessions:
-    @pytest.mark.parametrize("name", quick(["island", "bursts-test", "exact"], "island"))
+    @pytest.mark.parametrize(
+        "name", quick(["island", "bursts-test", "exact", "exact-untold"], "island")
+    )
     def test_a_session_is_the_same_again(self, name: str) -> None:
         case = BY_NAME[name]
         (unit, other) = units_of(case, ears_of_case(case, 1, None), 2)
@@ -268,7 +283,9 @@ class TestExactPosterior:
         sd = math.sqrt(float(density @ (x - mean) ** 2))
         guess = (np.ones(1), np.array([[35.0]]), np.array([[[25.0]]]))
 
-        curves, share = exact_posterior(prior, guess, answers, TOLD, np.random.default_rng(1))
+        curves, share = exact_posterior(
+            prior, guess, answers, told_suspects(TOLD), np.random.default_rng(1)
+        )
 
         assert share @ curves[:, 0] == pytest.approx(mean, abs=0.05 * sd)
         found_sd = math.sqrt(share @ (curves[:, 0] - share @ curves[:, 0]) ** 2)
@@ -281,11 +298,46 @@ class TestExactPosterior:
         for centre in (5.0, 80.0):
             guess = (np.ones(1), np.full((1, 2), centre), np.array([np.eye(2)]))
             rng = np.random.default_rng(2)
-            curves, share = exact_posterior(prior, guess, answers, TOLD, rng)
+            curves, share = exact_posterior(prior, guess, answers, told_suspects(TOLD), rng)
             assert 1.0 / np.sum(share**2) > 900
             results.append(share @ curves)
 
         assert results[0] == pytest.approx(results[1], abs=1.0)
+
+    def test_the_likelihood_of_who_may_wander_is_that_of_all_paths(self) -> None:
+        """Three answers, two kinds: 27 paths of attention each, written out."""
+        kinds = [(0.7, 2.0, 0.01, 0.02), (0.3, 6.0, 0.1, 0.05)]
+        suspects = Suspects(np.array(kinds).T, wander=True)
+        threshold_db_hl = 31.0
+        answers = [(0, 30.0, True), (0, 50.0, False), (0, 25.0, True)]
+        start = {"attends": 0.98, "misses": 0.01, "presses": 0.01}
+        step = {
+            "attends": {"attends": 0.99, "misses": 0.005, "presses": 0.005},
+            "misses": {"attends": 0.2, "misses": 0.8, "presses": 0.0},
+            "presses": {"attends": 0.2, "misses": 0.0, "presses": 0.8},
+        }
+        expected = 0.0
+        for kind_share, noise_db, lapses, false_alarms in kinds:
+            for path in itertools.product(start, repeat=3):
+                p = kind_share * start[path[0]]
+                p *= math.prod(step[a][b] for a, b in itertools.pairwise(path))
+                for state, (_, level_db_hl, heard) in zip(path, answers, strict=True):
+                    z = (level_db_hl - threshold_db_hl) / noise_db
+                    attentive = (1.0 - lapses - false_alarms) * 0.5 * math.erfc(-z / math.sqrt(2))
+                    press = {"attends": false_alarms + attentive, "misses": 0.2, "presses": 0.8}
+                    p *= press[state] if heard else 1.0 - press[state]
+                expected += p
+
+        (found,) = log_likelihood(np.array([[threshold_db_hl]]), answers, suspects)
+
+        assert found == pytest.approx(math.log(expected), abs=1e-7)
+
+    def test_who_is_told_nothing_suspects_the_kinds_of_the_profile(self) -> None:
+        suspects = untold_suspects()
+
+        assert suspects.wander
+        assert suspects.kinds[0].sum() == pytest.approx(1.0)
+        assert len(set(map(tuple, suspects.kinds.T.tolist()))) == suspects.kinds.shape[1] > 1
 
 
 class TestCommand:
