@@ -10,6 +10,7 @@ from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.listening import DOUBTED, story_words
 from firmware_py.procedure.outcomes import WITH_NUMBERS, Outcome, Verdict, WhichEar
 from firmware_py.procedure.results import EarResult, ThresholdResult
+from firmware_py.procedure.supposed import supposed
 
 
 def result_of(ear: EarTest) -> EarResult:
@@ -19,7 +20,7 @@ def result_of(ear: EarTest) -> EarResult:
         ear.ear,
         ear.outcome,
         ear.why,
-        tuple(_threshold(ear, each) for each in ear.audiogram.estimates()),
+        tuple(_threshold(ear, each) for each in supposed(ear.audiogram.estimates())),
         ear.tally.tones,
         ear.tally.heard,
         ear.tally.unsure,
