@@ -64,9 +64,14 @@ def errors_db(journal: Path, ear: str) -> list[float]:
 
 
 def marks(journal: Path, ear: str) -> set[str]:
-    """The marks of masking; what was inferred has none."""
-    found = ear_of(journal, ear)["thresholds"]
-    return {each["masking"] for each in found if each["mark"] != Outcome.INFERRED}
+    """The marks of masking, but of what is said to be explained by a gap; inferred has none."""
+    explained = "".join(each for each in result_of(journal)["remarks"] if "air-bone gap" in each)
+    return {
+        each["masking"]
+        for each in ear_of(journal, ear)["thresholds"]
+        if each["mark"] != Outcome.INFERRED
+        and (each["masking"] != MaskingMark.UNCERTAIN or str(each["frequency_hz"]) not in explained)
+    }
 
 
 def masks_of(journal: Path) -> list[dict[str, Any]]:

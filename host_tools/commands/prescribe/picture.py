@@ -84,7 +84,7 @@ def prescription_figure(
         Another fit to draw beside it.
     """
     say = partial(catalogue.say, PLACE)
-    figure = new_figure(max(4.2 * len(ears), 6.0), 4.4)
+    figure = new_figure(max(4.2 * len(ears), 6.0), 4.1)
     panels = figure.subplots(
         2, len(ears), sharey="row", sharex=True, squeeze=False, height_ratios=(3, 2)
     )
