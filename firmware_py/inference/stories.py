@@ -29,7 +29,7 @@ BEGINS_AT_ONCE: Final = 0.01  # before the first piece
 # Of a listener who is silent: a press by accident, to a tone or in a silence.
 ACCIDENT: Final = 0.02
 # Of a listener who presses: shares of the tones, and of the silences, that are answered.
-TONES_PRESSED: Final = (0.5, 0.7, 0.95)
+TONES_PRESSED: Final = (0.5, 0.7, 0.9)
 SILENCES_PRESSED: Final = (0.02, 0.3, 0.8)
 
 # Rows of what is kept: one silent listener, nine who press, one without relation to the tones.

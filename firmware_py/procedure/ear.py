@@ -8,6 +8,7 @@ unsure means outside the estimator, each phase says.
 """
 
 from firmware_py.inference.estimator import ThresholdEstimator
+from firmware_py.inference.stories import Told
 from firmware_py.inference.trial_time import TrialTime
 from firmware_py.procedure import words
 from firmware_py.procedure.attention import (
@@ -27,8 +28,8 @@ from firmware_py.procedure.model_checks import Pauses
 from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presentation import NO_COVER, SILENCE, Cover, Observation, Presentation
-from firmware_py.procedure.retest import Retest
-from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ, SettingError, Settings
+from firmware_py.procedure.retest import Retest, retest_of
+from firmware_py.procedure.settings import SettingError, Settings
 from firmware_py.procedure.stopping import AGAIN_TONES_MAX, Stop, StoppingRule
 from firmware_py.procedure.tally import Tally
 
@@ -197,17 +198,19 @@ class EarTest:
 
     def _nobody_listens(self) -> bool:
         """Break off for a check if a story has become likely, or end the ear after too many."""
-        story = self.listening.likely()
         # A deaf ear falls silent at once, too: who hears its tones is asked when it is over.
-        if story is None or self.heard_nothing:
+        if (story := self.listening.likely()) is None or self.heard_nothing:
             return False
         if self.listening.checks == CHECKS_MAX:
             why = story_words(story, self.measurement.tones())
             self.outcome, self.why, self.phase = Outcome.UNRELIABLE, why, None
         else:
-            self.listening.begin(story, self.measurement.tones())
-            self.phase = Purpose.CHECK
+            self._begin_check(story)
         return True
+
+    def _begin_check(self, story: Told) -> None:
+        self.listening.begin(story, self.measurement.tones())
+        self.phase = Purpose.CHECK
 
     def begin_equipment_check(self) -> bool:
         """Ask who hears tones of an ear in which nothing was heard; return whether to ask.
@@ -263,19 +266,17 @@ class EarTest:
             self._check = self.attention.next_check(self.measurement.tones())
             if self._check is not None:
                 return
+            doubt = self.listening.doubt_of_last(self.measurement.tones())
+            if doubt is not None and not self.heard_nothing:
+                self._begin_check(doubt)
+                return
         self.outcome, self.why, self.phase = stop.outcome, stop.why, None
 
     def _begin_retest(self) -> bool:
         """Begin the retest; return whether its frequency has a threshold within the limits."""
-        mean_db_hl, sd_db = self.estimator.threshold([FAMILIAR_FREQUENCY_HZ])
-        threshold_db_hl = float(mean_db_hl[0])
-        if self.levels.side(FAMILIAR_FREQUENCY_HZ, threshold_db_hl) != Outcome.MEASURED:
-            return False
-        self.phase = Purpose.RETEST
-        self.retest = Retest(
-            threshold_db_hl, self.levels, float(sd_db[0]), self.estimator.hyperparameters
-        )
-        return True
+        self.retest = retest_of(self.estimator, self.levels)
+        self.phase = self.phase if self.retest is None else Purpose.RETEST
+        return self.retest is not None
 
     def _without_runs(self, stop: Stop) -> Stop | None:
         """Forget what was answered in runs without attention; return None if it is asked again."""

@@ -28,6 +28,7 @@ LATE_TONES_MIN: Final = 4
 LATE_TONES_MAX: Final = 14
 LOG_LATE: Final = log(0.02)  # of sessions
 CHECKS_MAX: Final = 2  # of an ear
+LAST_TONES_MAX: Final = 12  # a doubt about so few is settled before the ear ends
 CHECK_US_MAX: Final = 60_000_000  # then the test goes on by itself
 
 
@@ -81,6 +82,14 @@ class Listening:
         if sum(each.probability for each in stories) < least:
             return None
         return max(stories, key=lambda each: each.probability)
+
+    def doubt_of_last(self, tones: list[Observation]) -> Told | None:
+        """Return a story that would leave the result in doubt for the last tones only.
+
+        They are soon asked again. None: there is no such story, or no check is left.
+        """
+        story = None if self.checks == CHECKS_MAX else self.probable(DOUBTED)
+        return story if story and len(tones) - story.began <= LAST_TONES_MAX else None
 
     def _may_be_heard_across(self) -> bool:
         """Return whether a tone needed noise and had none, or noise silenced what was heard."""

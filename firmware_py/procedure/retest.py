@@ -8,10 +8,11 @@ an unsure answer the two are one.
 import math
 from typing import Final
 
+from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.model import Hyperparameters
 from firmware_py.procedure.levels import Levels
 from firmware_py.procedure.model_checks import RETEST_IMPROBABLE, ascent_probability
-from firmware_py.procedure.outcomes import Purpose
+from firmware_py.procedure.outcomes import Outcome, Purpose
 from firmware_py.procedure.presentation import Presentation
 from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ
 
@@ -96,3 +97,12 @@ class Retest:
     def _end(self, sure_db_hl: float) -> None:
         audible_db_hl = sure_db_hl if self._audible_db_hl is None else self._audible_db_hl
         self.difference_db = 0.5 * (audible_db_hl + sure_db_hl) - self._threshold_db_hl
+
+
+def retest_of(estimator: ThresholdEstimator, levels: Levels) -> Retest | None:
+    """Return the retest of an ear; None if its frequency has no threshold within the limits."""
+    mean_db_hl, sd_db = estimator.threshold([FAMILIAR_FREQUENCY_HZ])
+    threshold_db_hl = float(mean_db_hl[0])
+    if levels.side(FAMILIAR_FREQUENCY_HZ, threshold_db_hl) != Outcome.MEASURED:
+        return None
+    return Retest(threshold_db_hl, levels, float(sd_db[0]), estimator.hyperparameters)

@@ -8,7 +8,7 @@ import pytest
 from firmware_py.procedure import events, words
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.hearing import HearingTest, next_ear
-from firmware_py.procedure.listening import CHECK_US_MAX, CHECKS_MAX
+from firmware_py.procedure.listening import CHECK_US_MAX, CHECKS_MAX, DOUBTED, LIKELY
 from firmware_py.procedure.outcomes import Outcome, Purpose, Verdict
 from firmware_py.procedure.presentation import NO_COVER, Observation, Presentation
 from firmware_py.procedure.settings import FAMILIAR_FREQUENCY_HZ, Settings
@@ -76,6 +76,19 @@ def test_who_comes_back_at_the_check_is_tested_as_if_nothing_had_happened() -> N
             assert each["low_db_hl"] - 2.0 <= 25.0 <= each["high_db_hl"] + 2.0
     (remark,) = driver.result["remarks"]
     assert remark.startswith("left ear: the test was broken off, checks: 1; none of ")
+
+
+def test_a_doubt_about_the_last_tones_is_settled_before_the_ear_ends() -> None:
+    after = 38  # of 41
+    away = Driver(Settings(ears="left"), Gone(after))
+    away.run_until(lambda action: isinstance(action, ListenerCheckTold))
+    story = away.test.ears["left"].listening.story
+    assert story is not None
+    assert DOUBTED <= story.probability < LIKELY
+    driver = left(Gone(after, back=away.test.number + 3))
+
+    assert len(checks_of(driver)) == 1
+    assert driver.ear("left")["verdict"] == Verdict.VALID
 
 
 def test_the_tone_of_a_check_was_heard_before_and_is_no_louder() -> None:
