@@ -100,7 +100,8 @@ def _ears_named(name: str, count: int) -> tuple[Ear, ...]:
         case _ if name == FLAT:
             return _flat(count)
         case _ if name == DEAD:
-            return (Ear(DEAD, DEAD, (1000.0,), (math.inf,)),) * count
+            places = range(1, count + 1)
+            return tuple(Ear(f"{DEAD}:{n}", DEAD, (1000.0,), (math.inf,)) for n in places)
         case _:
             originals = standard_ears()
             named = tuple(ear for ear in originals if name in {STANDARD, ear.name})
