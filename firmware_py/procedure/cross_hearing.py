@@ -14,7 +14,7 @@ from firmware_py.procedure import masking, words
 from firmware_py.procedure.audiogram import BAND_PROBABILITY, Estimate
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.levels import near
-from firmware_py.procedure.masking import GAP_ALSO_DB, GAP_SAID_DB
+from firmware_py.procedure.masking import GAP_ALSO_DB, GAP_REST_DB, GAP_SAID_DB
 from firmware_py.procedure.outcomes import ASKED, MaskingMark, Outcome, Purpose
 from firmware_py.procedure.plateau import CHECK_ABOVE_DB, CHECK_ABOVE_DB_MIN, Check, Plateau
 from firmware_py.procedure.presentation import NO_COVER, Cover, Observation, Presentation
@@ -297,8 +297,10 @@ def _said_db(verdicts: Mapping[int, Verdict]) -> dict[int, float]:
     """Return the gaps that people have among those that would explain thresholds."""
     found = {f: each.air_bone_gap_db for f, each in verdicts.items()}
     gaps_db = {f: gap_db for f, gap_db in found.items() if gap_db is not None}
-    several = sum(gap_db <= GAP_SAID_DB for gap_db in gaps_db.values()) > 1
-    most_db = GAP_ALSO_DB if several else GAP_SAID_DB
+    most_db = GAP_SAID_DB
+    for next_db, least in ((GAP_ALSO_DB, 2.0), (GAP_REST_DB, max(2.0, 0.5 * len(gaps_db)))):
+        explained = sum(gap_db <= most_db for gap_db in gaps_db.values())
+        most_db = next_db if explained >= least else most_db
     return {f: gap_db for f, gap_db in gaps_db.items() if gap_db <= most_db}
 
 

@@ -38,6 +38,9 @@ GAP_SAID_DB: Final = 30.0
 # One gap explains all thresholds that it reaches: where two are explained by so much, so are those
 # that need no more than this, which is what thresholds are known to.
 GAP_ALSO_DB: Final = 35.0
+# Where it explains half of them and more, the others are hardly the ear's own: a gap differs by so
+# much over frequency.
+GAP_REST_DB: Final = 45.0
 GAP_MAX_DB: Final = 60.0  # the ossicles cannot take away more: the skull conducts the rest
 
 # Of frequency in Hz: by how much less a tone reaches the other cochlea, dB.

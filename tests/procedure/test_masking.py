@@ -36,7 +36,7 @@ from firmware_py.procedure.stopping import AGAIN_TONES_MAX
 from firmware_py.procedure.tells import UnmaskedTold, VoidTold
 from firmware_py.procedure.words import MASKING_OFF, NO_NOISE
 from tests.budget import examples
-from tests.procedure.driver import REACTION_US, Driver, Listener, Reaction, Tone, finished
+from tests.procedure.driver import REACTION_US, Driver, Ears, Listener, Reaction, Tone, finished
 
 pytestmark = pytest.mark.xdist_group("masking")  # they ask the same tests
 
@@ -655,3 +655,16 @@ def test_what_a_tone_needs_is_looked_at_once_however_often_it_is_paused(
     assert not looks, "it was looked at before the first pause"
     driver.feed(events.BoardReady(tone_known=False, can_mask=False))
     assert (driver.test.presenter.noise.due, len(looks)) == (None, 1), "it may have none now"
+
+
+def test_where_a_gap_explains_most_of_an_ear_it_explains_what_needs_a_little_more() -> None:
+    """So the shadow of a conductive ear is no ear of its own at one frequency."""
+
+    def threshold_db_hl(ear: str, frequency_hz: float) -> float:
+        shadow_db_hl = 47.0 if frequency_hz > 3500.0 else 57.0
+        return 45.0 if ear == "right" else shadow_db_hl
+
+    driver = finished(Settings(masking="off"), Ears(threshold_db_hl))
+    found = [t for t in driver.ear("left")["thresholds"] if t["mark"] == Outcome.MEASURED]
+    assert max(t["air_bone_gap_db"] for t in found) > GAP_ALSO_DB
+    assert {t["masking"] for t in found} == {MaskingMark.UNCERTAIN}
