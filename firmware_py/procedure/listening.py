@@ -15,7 +15,7 @@ from firmware_py.inference.estimator import ThresholdEstimator
 from firmware_py.inference.stories import ACCIDENT, Story, Told
 from firmware_py.procedure import words
 from firmware_py.procedure.asked import Asked
-from firmware_py.procedure.levels import Levels
+from firmware_py.procedure.levels import Levels, near
 from firmware_py.procedure.measurement import Measurement
 from firmware_py.procedure.outcomes import Purpose
 from firmware_py.procedure.presentation import SILENCE, Observation, Presentation
@@ -59,6 +59,7 @@ class Listening:
         self.story: Told | None = None
         self.checks = 0
         self.why = self.last_why = ""
+        self._frequency_hz: float = FAMILIAR_FREQUENCY_HZ
         self._level_db_hl = 0.0
         self._silence_due = False
         self._silence_kept = True
@@ -124,10 +125,15 @@ class Listening:
         self.checks += 1
         self.story = story
         self.why = self.last_why = story_words(story, tones)
-        before = [each for each in tones[: story.began] if each.heard is not False]
-        heard_db_hl = [each.presentation.level_db_hl for each in before]
-        # What was heard before is heard again, if anybody listens; and it is not too loud.
-        self._level_db_hl = max([self._familiar_level_db_hl, *heard_db_hl])
+        # What was heard before is heard again, if anybody listens; and it is no louder: what was
+        # faint at another frequency may hurt at this one.
+        before = [each.presentation for each in tones[: story.began] if each.heard is not False]
+        familiar = [each for each in before if near(each.frequency_hz, [FAMILIAR_FREQUENCY_HZ])]
+        self._frequency_hz, self._level_db_hl = FAMILIAR_FREQUENCY_HZ, self._familiar_level_db_hl
+        if familiar:
+            self._level_db_hl = max(self._level_db_hl, *(each.level_db_hl for each in familiar))
+        elif before:
+            self._frequency_hz, self._level_db_hl = before[-1].frequency_hz, before[-1].level_db_hl
         self._silence_due = story.story != Story.SILENT
         self._silence_kept = not self._silence_due
 
@@ -140,7 +146,7 @@ class Listening:
             return False
         self.equipment_asked, self.story = True, None
         self.why = words.WHO_HEARS
-        self._level_db_hl = self._familiar_level_db_hl
+        self._frequency_hz, self._level_db_hl = FAMILIAR_FREQUENCY_HZ, self._familiar_level_db_hl
         self._silence_due = False
         return True
 
@@ -148,7 +154,7 @@ class Listening:
         """Return the next presentation of the check: a silence, or a tone that was heard before."""
         if self._silence_due:
             return SILENCE
-        return self._levels.tone(Purpose.CHECK, FAMILIAR_FREQUENCY_HZ, self._level_db_hl)
+        return self._levels.tone(Purpose.CHECK, self._frequency_hz, self._level_db_hl)
 
     def answered(self, presentation: Presentation, heard: bool | None) -> bool:
         """Take an answer; return whether it shows that somebody listens."""
