@@ -42,11 +42,12 @@ def buttons(page: Page) -> list[str]:
             r"none of \d+ tones was answered, since tone 1\d: check earphones, button and listener",
             ["Continue", "I hear it", "The other ear hears it"],
         ),
-        (
+        pytest.param(
             "de",
             "Rechtes Ohr: unterbrochen. Wird noch etwas gehört?",
             r"auf keinen von \d+ Tönen wurde geantwortet, seit Ton 1\d: Kopfhörer und Taste prüfen",
             ["Fortsetzen", "Ich höre ihn", "Das andere Ohr hört ihn"],
+            marks=pytest.mark.thorough,
         ),
     ],
 )

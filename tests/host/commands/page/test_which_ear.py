@@ -72,11 +72,12 @@ def test_it_is_ticked_in_a_clinical_test_and_offered_in_a_brisk_one(
             ["Left ear", "Right ear", "Not sure"],
             "confirmed by the listener",
         ),
-        (
+        pytest.param(
             "nl",
             "In welk oor is de toon?",
             ["Linkeroor", "Rechteroor", "Weet niet"],
             "bevestigd door de luisteraar",
+            marks=pytest.mark.thorough,
         ),
     ],
 )
