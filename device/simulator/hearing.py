@@ -234,8 +234,10 @@ class SimulatedTest:
         return actions
 
     def _tell_operator(self, action: events.Action) -> None:
-        if (word := self._operator.answer(action)) is not None:
-            self._word = (self.now_us + round(1e6 * self._operator.after_s), word)
+        said = self._ear_operator.told(action) or self._operator.told(action)
+        if said is not None:
+            after_us, word = said
+            self._word = (self.now_us + after_us, word)
         elif isinstance(action, GoingOnTold):
             self._word = None
 
@@ -288,9 +290,6 @@ class SimulatedTest:
 
     def _do(self, action: events.Action) -> None:
         there_us = self.clock.board_us(self.now_us + self._wire_us)
-        if (said := self._ear_operator.told(action)) is not None:
-            after_us, event = said
-            heapq.heappush(self._coming, (self.now_us + after_us, next(self._order), event))
         match action:
             case events.Wait(until_us):
                 self.wait_until_us = until_us

@@ -26,13 +26,14 @@ class Operator:
     hears: str = ""
     after_s: float = 20.0
 
-    def answer(self, told: events.Action) -> events.Event | None:
-        """Return what is said to a word of the device; None: nothing."""
-        match told:
+    def told(self, action: events.Action) -> tuple[int, events.Event] | None:
+        """Return what the test is told, and after how long; None: nothing is said to this."""
+        after_us = round(1e6 * self.after_s)
+        match action:
             case ListenerCheckTold() if self.goes_on:
-                return events.Continued()
+                return after_us, events.Continued()
             case ListenerCheckTold() | EquipmentCheckTold() if self.hears:
-                return events.EquipmentHeard(self.hears)
+                return after_us, events.EquipmentHeard(self.hears)
             case _:
                 return None
 

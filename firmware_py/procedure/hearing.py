@@ -3,7 +3,7 @@
 It chooses the ear to go on with and asks it what to present; `presenter.py` presents it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 from firmware_py.inference.stories import Story
@@ -200,11 +200,7 @@ class HearingTest:
     def _end_check(self, now_us: int, passed: bool = False) -> list[Action]:
         ear, was_over = self.ear, self.asks_who_hears
         ear.end_check(passed)
-        over = [] if was_over else self._ear_over(ear)
-        return [
-            self.presenter.fall_silent(PAUSE_BEFORE), tells.GoingOnTold(), *over,
-            *self._next(now_us),
-        ]  # fmt: skip
+        return self._go_on_with(now_us, [] if was_over else self._ear_over(ear))
 
     def _ear_named(self, now_us: int, named: str) -> list[Action]:
         if not self.asks_which_ear:
@@ -214,9 +210,10 @@ class HearingTest:
             return [tells.EarphonesTold(self.ear_check.why), *self.presenter.pause()]
         return self._go_on_with(now_us)
 
-    def _go_on_with(self, now_us: int) -> list[Action]:
-        """Go on at the operator's word, whatever was played."""
-        return [self.presenter.fall_silent(PAUSE_BEFORE), tells.GoingOnTold(), *self._next(now_us)]
+    def _go_on_with(self, now_us: int, over: Sequence[Action] = ()) -> list[Action]:
+        """Go on at the operator's word, whatever was played; `over`: what is told before that."""
+        told = [self.presenter.fall_silent(PAUSE_BEFORE), tells.GoingOnTold(), *over]
+        return [*told, *self._next(now_us)]
 
     def _next(self, now_us: int, since_us: int | None = None) -> list[Action]:
         """Go on with the next presentation, the next ear, or the end.

@@ -35,9 +35,8 @@ class Asked(Driver):
     def __init__(self, listener: Listener | None = None, **values: Any) -> None:
         super().__init__(Settings(**{"ear_check": True, **BRIEF, **values}), listener)
 
-    def _do(self, action: events.Action) -> None:
-        if not isinstance(action, EarCheckTold | EarphonesTold):
-            super()._do(action)
+    def _tell_operator(self, action: events.Action) -> None:
+        """Let nothing be said by itself."""
 
     def until_asked(self) -> str:
         """Run until the operator is asked, and return the ear in which the tone is."""
