@@ -284,10 +284,13 @@ class Presenter:
         return self._void(now_us, words.TOO_EARLY) if self._tries.early_presses == 1 else []
 
     def _stray_press(self, now_us: int) -> list[Action]:
-        """Count a press without a tone, and begin the pause anew, within reason."""
+        """Count a press without a tone, and begin a pause that lasts anew, within reason.
+
+        It may be from a pause of which only the host believes that it is over, or not begun yet.
+        """
         if self.state in (PAUSED, READY):
             return []
-        self.silent_time.pressed(in_silence=self.state in SILENT_STATES or self._is_catch())
+        self.silent_time.pressed()
         if self.state not in SILENT_STATES:
             return []
         until_us = self.pace.anew_us(now_us, self._pause_began_us)

@@ -83,11 +83,10 @@ class SilentTime:
         self._silent_us += max(silent_us - self._taken_us, 0)
         self._taken_us = 0
 
-    def pressed(self, in_silence: bool = True) -> None:
-        """Count a press without a tone; one in silence ends this trial."""
+    def pressed(self) -> None:
+        """Count a press without a tone; it ends this trial."""
         self.stray_presses += 1
-        if in_silence and self._counts:
-            self._pressed = True
+        self._pressed = self._pressed or self._counts
 
     def take(self) -> bool | None:
         """Return whether the button was pressed in a silent trial; None: none has ended."""

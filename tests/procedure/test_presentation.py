@@ -269,6 +269,23 @@ def test_a_press_too_late_is_stray_and_does_not_answer(since_onset_us: int) -> N
     assert answers(board_time(driver, since_onset_us)) == [False]
 
 
+@pytest.mark.parametrize("told", ["before its tone", "while the tone is waited for", "later"])
+def test_a_press_in_silence_counts_as_one_whenever_it_is_told(told: str) -> None:
+    """What a listener does in a pause depends neither on the wire nor on what the host believes."""
+    driver = at_the_first_onset()
+    press(driver, 300 * MS)
+    driver.run_to_tone()
+    if told == "before its tone":
+        assert driver.feed(events.ButtonPressed(driver.clock.board_us(driver.now_us))) == []
+    else:
+        driver.run_to_onset()
+        if told == "later":
+            driver.feed(events.TimePassed(), after_us=LATEST_US)
+        press(driver, LATEST_US + 1)
+
+    assert driver.test.presenter.silent_time.take() is True
+
+
 @pytest.mark.parametrize("slow_us", [0, 2 * S, 600 * S])
 def test_a_press_in_time_counts_however_late_it_is_told(slow_us: int) -> None:
     driver = at_the_first_onset()
