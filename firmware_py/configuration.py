@@ -15,11 +15,12 @@ from firmware_py.procedure.settings import SettingError, Settings
 FILE_BYTES_MAX = 32 * 1024  # twice what all keys with their longest values take
 RECONNECT_S_LIMITS = (3.0, 3600.0)  # one try a second, and a greeting takes time
 MEMORY_RESERVE_MB_LIMITS = (0, 4096)
+RESUME_WITHIN_MIN_LIMITS = (0.0, 1440.0)
 CONSOLES = ("uart", "usb")
 KEYS = {  # of every table
     "card": ["board_report", "clock", "console"],
     "console": ["new_pin", "pin"],
-    "device": ["calibration", "events", "memory_reserve_mb", "reconnect_s"],
+    "device": ["calibration", "events", "memory_reserve_mb", "reconnect_s", "resume_within_min"],
     "journal": ["pseudonym_key", "seal_key"],
     "test": [field.name for field in fields(Settings)],
 }
@@ -50,6 +51,8 @@ class Configuration:
     seal_key: SealKey | None = None
     # Replaces identifiers by pseudonyms, table `[journal]`. None: they are kept as they are.
     pseudonym_key: bytes | None = field(default=None, repr=False)
+    # After a longer break than this an unfinished session waits for the operator, table `[device]`.
+    resume_within_min: float = 15.0
 
     def recorded(self, person: Person) -> Person:
         """Return a person as the journal may name him."""
@@ -99,6 +102,7 @@ def _configuration(content: dict[str, Any], directory: Path) -> Configuration:
         int(_number("memory_reserve_mb", device, MEMORY_RESERVE_MB_LIMITS, "MB", whole=True)),
         None if seal_key is None else SealKey(seal_key),
         _key("pseudonym_key", journal, directory),
+        float(_number("resume_within_min", device, RESUME_WITHIN_MIN_LIMITS, "min")),
     )
 
 

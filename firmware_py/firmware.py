@@ -16,6 +16,8 @@ from firmware_py.console.grammar import ConsoleError
 from firmware_py.console.pin import LOCKED, PinLock
 from firmware_py.console.table import UnderWay
 from firmware_py.console_connection import LAST_WORDS_S, ConsoleConnection
+from firmware_py.identity_desk import COMMANDS as OF_IDENTITY
+from firmware_py.identity_desk import IdentityDesk
 from firmware_py.instrument import Instrument
 from firmware_py.journal import JournalError
 from firmware_py.link.client import Client
@@ -34,6 +36,7 @@ from firmware_py.platform.supervisor import Supervisor
 from firmware_py.platform.wrong_pins import WrongPinsOnDisk
 from firmware_py.procedure.events import Paused
 from firmware_py.procedure.tells import AnswerTold, EarOverTold, ToneTold
+from firmware_py.resumption import waits_words
 from firmware_py.runner import Runner
 from firmware_py.self_check import ButtonWatch, clock_part
 from firmware_py.standstill import Standstill
@@ -109,7 +112,10 @@ class Firmware:
         self._board = BoardConnection(
             ports.tone_generator, self._client, clock, configuration.reconnect_s, wait=ports.wait
         )
-        self._runner = Runner(data, self._client, clock, self._tell_of_test, calibration)
+        self._runner = Runner(
+            data, self._client, clock, self._tell_of_test, calibration,
+            60.0 * configuration.resume_within_min,
+        )  # fmt: skip
         self._clock = clock
         self._system = system or CardSystem(None, data)
         self._manual_tone = ManualTone(self._client)
@@ -126,6 +132,7 @@ class Firmware:
         self._console = Console(
             COMMANDS, self._instrument, lock, self._under_way, lambda: self._runner.has_begun
         )
+        self._console.add(OF_IDENTITY, IdentityDesk(self._runner, data))
         self._tuner: Tuner | None = None
         if ports.hearing_aid is not None:
             self._tuner = _tuner(self._client, ports.hearing_aid, data, clock, self._tell)
@@ -194,6 +201,8 @@ class Firmware:
             wrong += self._tuner.load_last()
         for words in wrong:
             self._report(grammar.JOURNAL_DAMAGED, words)
+        if waits := waits_words(self._runner.session):
+            self._report(grammar.SESSION_WAITS, waits)
         self._board.begin()
         if self._board.waits:  # as long as it takes: it is ready without
             self._supervisor.ready(self._ready_words())
@@ -291,12 +300,12 @@ class Firmware:
 
     def _notice(self, notice: Notice) -> None:
         match notice:
-            case Greeted(board, version, _, _, serial):
+            case Greeted(board, version, serial=serial):
                 if self._board.greeted(f"{board} {version}") and not self._board.waits:
                     self._supervisor.ready(self._ready_words())
                 self._tell("tone-generator", {"board": self._board.board, "serial": serial or "-"})
-                if another := self._runner.another_board(serial):
-                    self._report(grammar.TONE_GENERATOR_CHANGED, another)
+                if another := self._runner.another_board(notice):
+                    self._report(grammar.TONE_GENERATOR_CHANGED, another[-1].words)
             case Lost(why, disbelieved):
                 if self._board.lost(why, disbelieved=disbelieved):
                     self._report(grammar.TONE_GENERATOR_LOST, f"tone generator lost: {why}")

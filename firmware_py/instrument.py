@@ -103,9 +103,9 @@ class Instrument:
 
     def version(self) -> str:
         """Return the versions of firmware and wire."""
-        board, serial = self._board.board or "-", self._board.client.serial or "-"
+        serial = self._board.client.board.partition(" ")[2] or "-"
         return (
-            f"firmware {__version__},wire {WIRE_VERSION},tone generator {board},"
+            f"firmware {__version__},wire {WIRE_VERSION},tone generator {self._board.board or '-'},"
             f"serial number {serial}{self.slot and f',{self.slot}'}"
         )
 
@@ -192,6 +192,9 @@ class Instrument:
         test = self._runner.last_test
         if test is None or (test.state != PAUSED and not check_of(test)):
             raise ConsoleError(grammar.SETTINGS_CONFLICT, "the test is not paused")
+        if self._runner.foreign_board:
+            words = f"{self._runner.foreign_board}: connect one of its own kind, or abort it"
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
         self._runner.feed(Continued())
 
     def equipment_heard(self, by: str) -> None:

@@ -217,6 +217,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from firmware_py.platform.board_time import BoardTimeError
     from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
     from firmware_py.platform.memory import limit_growth
+    from firmware_py.platform.serial_number import serial_number
     from firmware_py.platform.supervisor import Supervisor, SupervisorError
 
     def say_ready(words: str) -> None:
@@ -236,7 +237,7 @@ def _run(arguments: argparse.Namespace) -> int:
         configuration = (
             read_configuration(arguments.config) if arguments.config else Configuration()
         )
-        data = DataDirectory(arguments.data, configuration.seal_key)
+        data = DataDirectory(arguments.data, configuration.seal_key, device=serial_number())
         calibration = load_calibration(arguments.calibration or configuration.calibration)
         from firmware_py.inference import kernel
 

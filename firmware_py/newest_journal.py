@@ -1,9 +1,9 @@
 """The newest journal: of a test that goes on, or of one that is over."""
 
+import datetime
 from dataclasses import dataclass
 from pathlib import Path
 
-from firmware_py.calibration.levels import Calibration
 from firmware_py.journal import (
     JournalDamagedError,
     JournalReadError,
@@ -27,7 +27,7 @@ class Newest:
     finished: HearingReplay | None = None
 
 
-def load_newest(data: DataDirectory, calibration: Calibration | None) -> Newest:
+def load_newest(data: DataDirectory, now: datetime.datetime) -> Newest:
     """Read the newest journal; one that is damaged, or is not what its name says, is left as it is.
 
     A journal that was never begun holds nothing; the one before it is the newest then.
@@ -36,8 +36,8 @@ def load_newest(data: DataDirectory, calibration: Calibration | None) -> Newest:
     ----------
     data : DataDirectory
         Where the journals are.
-    calibration : Calibration or None
-        Of the sessions that begin from now on: a session that goes on with another is named.
+    now : datetime
+        With its zone: when an unfinished session is gone on with.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def load_newest(data: DataDirectory, calibration: Calibration | None) -> Newest:
     wrong: list[str] = []
     for path in reversed(data.journals()):
         try:
-            newest = _load_patiently(data, path, calibration)
+            newest = _load_patiently(data, path, now)
             return Newest([*wrong, *newest.wrong], newest.session, newest.finished)
         except JournalUnstartedError:
             wrong.append(f"{path.name} was never begun: nothing had been recorded")
@@ -65,24 +65,24 @@ def load_newest(data: DataDirectory, calibration: Calibration | None) -> Newest:
     return Newest(wrong)
 
 
-def _load_patiently(data: DataDirectory, path: Path, calibration: Calibration | None) -> Newest:
+def _load_patiently(data: DataDirectory, path: Path, now: datetime.datetime) -> Newest:
     try:
-        return _load(data, path, calibration)
+        return _load(data, path, now)
     except JournalReadError as error:
         if not isinstance(error.__cause__, OSError):
             raise
-    return _load(data, path, calibration)  # a card that fails to read once often reads then
+    return _load(data, path, now)  # a card that fails to read once often reads then
 
 
-def _load(data: DataDirectory, path: Path, calibration: Calibration | None) -> Newest:
+def _load(data: DataDirectory, path: Path, now: datetime.datetime) -> Newest:
     recovered = read_journal(path, disk=data.disk)
     _check_name(path, SessionHeader.from_record(recovered.header))
     if recovered.complete and not recovered.torn_bytes:
         return Newest([], finished=replay(recovered.records))
-    session, torn_bytes = Session.resume(path, data.seal_key, disk=data.disk, replay=replay)
+    session, torn_bytes = Session.resume(
+        path, data.seal_key, disk=data.disk, replay=replay, now=now
+    )
     wrong = []
-    if not session.over and session.header.calibration.calibration != calibration:
-        wrong = [f"{path.name} was begun with another calibration, and goes on with that one"]
     if torn_bytes:
         wrong.append(
             f"{path.name} had a torn end of {torn_bytes} bytes: cut off, and kept beside it; "

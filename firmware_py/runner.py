@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationInForce, CalibrationOnFile
 from firmware_py.calibration.tone import CalibrationTone
+from firmware_py.identity import Difference, Identity, Meeting, Rule, differences
 from firmware_py.link import notices
 from firmware_py.link.client import Client
 from firmware_py.link.notices import Greeted, Lost, Missed, Notice, Refused, TimeTold, UnknownEvent
@@ -19,6 +20,7 @@ from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presenter import READY, STARTING
 from firmware_py.procedure.settings import Settings
+from firmware_py.resumption import RESUME_WITHIN_S, waits_words, why_to_wait
 from firmware_py.session import HearingSession, Session
 from firmware_py.session_loop import SessionLoop
 from firmware_py.session_record import BoardMark, SessionHeader
@@ -42,6 +44,8 @@ class Runner:
         Told what happens, in words and figures, for the operator.
     calibration : CalibrationOnFile, optional
         Of the sessions that begin from now on; one that goes on keeps its own.
+    resume_within_s : float, optional
+        After a longer break than this a test waits for the operator.
     """
 
     def __init__(
@@ -51,25 +55,34 @@ class Runner:
         clock: SteadyClock,
         tell: Callable[[str, dict[str, Any]], None],
         calibration: CalibrationOnFile = NO_CALIBRATION,
+        resume_within_s: float = RESUME_WITHIN_S,
     ) -> None:
         self._data = data
         self._client = client
         self._clock = clock
         self._tell = tell
         self._calibration = calibration
+        self._resume_within_s = resume_within_s
         self.calibration_tone = CalibrationTone(client)
         self._loop: SessionLoop[HearingSession] = SessionLoop(clock, self._do)
         self.last_test: HearingTest | None = None
-        self.last_calibration = CalibrationInForce()  # of the last test
+        self.last_header: SessionHeader | None = None  # of the last test
         self.last_resumed = 0  # how many times the last test was
         self.has_begun = False  # the last test, itself; not one before it, whose test it took up
         self._taken_up_after: int | None = None  # so many tones, by this firmware
         self._told_event = 0
+        # In what the board cannot be one for the test under way, in words; "": it can.
+        self.foreign_board = ""
 
     @property
     def session(self) -> HearingSession | None:
         """Return the session under way."""
         return self._loop.session
+
+    @property
+    def last_calibration(self) -> CalibrationInForce:
+        """Return that of the last test."""
+        return self.last_header.calibration if self.last_header else CalibrationInForce()
 
     @property
     def running(self) -> bool:
@@ -83,10 +96,10 @@ class Runner:
 
         Returns what is wrong with journals, in words.
         """
-        newest = load_newest(self._data, self._calibration.calibration)
+        newest = load_newest(self._data, self._clock.date())
         if newest.finished is not None:
             state = newest.finished
-            self.last_test, self.last_calibration = state.test, state.header.calibration
+            self.last_test, self.last_header = state.test, state.header
             self.last_resumed = state.resumed
         if newest.session is not None:
             session = newest.session
@@ -97,8 +110,16 @@ class Runner:
             else:
                 ears = session.test.ears.values()
                 self._taken_up_after = sum(ear.tally.tones for ear in ears)
+                self._wait_if_unsure(session)
                 self.tell_resumed()
         return newest.wrong
+
+    def _wait_if_unsure(self, session: HearingSession) -> None:
+        """Have a session that was taken up wait for the operator, if it may not go on by itself."""
+        here = Identity.of_now(self._data.device, calibration=self.calibration_today())
+        now, speed = self._clock.date(), self._clock.speed
+        if why := why_to_wait(session, here, now, self._resume_within_s, speed):
+            self.feed(events.Paused(why))
 
     def tell_resumed(self) -> None:
         """Tell that a test under way was taken up again, if it was."""
@@ -110,7 +131,8 @@ class Runner:
         """Say which test goes on, and after how many tones; empty: none was taken up again."""
         if self.session is None or self._taken_up_after is None:
             return ""
-        return f"session {self.session.number} goes on, tones so far: {self._taken_up_after}"
+        number, tones = self.session.number, self._taken_up_after
+        return waits_words(self.session) or f"session {number} goes on, tones so far: {tones}"
 
     def begin(self, settings: Settings, person: Person = UNKNOWN) -> None:
         """Start a test.
@@ -128,7 +150,7 @@ class Runner:
         number = data.next_number()
         path = data.journal_path(number)
         started = self._clock.date().isoformat(timespec="seconds")
-        header = SessionHeader(number, settings, person, today, started)
+        header = SessionHeader(number, settings, person, today, started, data.device)
         session: HearingSession = Session.begin(path, header, data.seal_key, disk=data.disk)
         self.calibration_tone.stop()
         self._adopt(session)
@@ -139,11 +161,12 @@ class Runner:
 
     def _adopt(self, session: HearingSession) -> None:
         self._loop.adopt(session)
-        self.last_test, self.last_calibration = session.test, session.header.calibration
+        self.last_test, self.last_header = session.test, session.header
         self.last_resumed, self._taken_up_after = session.resumed, None
 
     def _start(self, event: int) -> None:
-        self.feed(events.Started(self._client.can_mask), self._mark(event))
+        started = events.Started(self._client.can_mask, self._client.board)
+        self.feed(started, self._mark(event))
 
     def _mark(self, event: int) -> BoardMark:
         """Return that everything up to this event of the board is known.
@@ -151,7 +174,7 @@ class Runner:
         The client may have taken in more: what came in the same bytes is recorded one by one, and
         the power may go in between.
         """
-        return BoardMark(self._client.boot, event, self._client.serial)
+        return BoardMark(self._client.boot, event)
 
     def calibration_today(self) -> CalibrationInForce:
         """Return the calibration of a test that would begin now."""
@@ -202,7 +225,7 @@ class Runner:
             case Missed(count, event):
                 # Ask again what is under way: nobody knows what became of it.
                 self.feed(events.BoardLost(words.EVENTS_LOST.format(count=count)))
-                ready = events.BoardReady(False, self._client.can_mask)
+                ready = events.BoardReady(False, self._client.can_mask, self._client.board)
                 self.feed(ready, self._mark(event))
             case Lost(why, disbelieved):
                 self.feed((events.BoardDisbelieved if disbelieved else events.BoardLost)(why))
@@ -220,19 +243,23 @@ class Runner:
         if self.session.test.state == READY:
             self._start(board.event)
             return
+        another = self.another_board(board)
+        self.foreign_board = next((d.words for d in another if d.rule == Rule.REFUSED), "")
+        if another:
+            self.feed(events.Paused(words.WAITS_DIFFERS.format(differs=another[-1].words)))
+        if self.foreign_board:
+            return  # the test is told of no board until one of its own kind is back
         under_way = self._tone_id(self.session.test.number)
         known = board.boot == self.session.board.boot and board.tone_id == under_way
-        self.feed(events.BoardReady(known, board.can_mask), self._mark(board.event))
+        ready = events.BoardReady(known, board.can_mask, board.name)
+        self.feed(ready, self._mark(board.event))
 
-    def another_board(self, serial: str) -> str:
-        """Say so if a test goes on with another board than it had before; empty if not."""
-        if self.session is None or self.session.board.serial in ("", serial):
-            return ""
-        return (
-            f"session {self.session.number} goes on with another tone generator: serial number "
-            f"{serial or 'unknown'}, before {self.session.board.serial}; its levels are those of "
-            "the calibration it began with"
-        )
+    def another_board(self, board: Greeted) -> list[Difference]:
+        """Return in what a board differs from the one that the test under way had before."""
+        if self.session is None:
+            return []
+        before = Identity.of_now(board=self.session.test.boards.now)
+        return differences(Meeting.RESUME, before, Identity.of_now(board=board.name))
 
     def _told(self, notice: notices.KnownEvent) -> None:
         self._told_event = notice.event

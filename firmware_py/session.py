@@ -6,6 +6,7 @@ another machine, they are fed through the procedure again, and the outputs have 
 same.
 """
 
+import datetime
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -49,6 +50,14 @@ class Difference:
     replayed: dict[str, Any] | None
 
 
+@dataclass(frozen=True)
+class Break:
+    """The firmware had ended, and the session was gone on with."""
+
+    at_us: int  # session time of the last input before it
+    ended: str  # date and time of day when it was gone on with, ISO 8601
+
+
 @dataclass
 class Replay(Generic[First, Test, Found]):
     """What came of feeding a journal through the procedure."""
@@ -66,7 +75,22 @@ class Replay(Generic[First, Test, Found]):
     tones: int = 0
     inputs: int = 0
     result: Found | None = None  # as recorded; None: the session is not finished
-    resumed: int = 0  # how many times the session was taken up again after the firmware had ended
+    # when the session was gone on with after the firmware had ended, each time
+    breaks: list[Break] = field(default_factory=list)
+
+    @property
+    def resumed(self) -> int:
+        """Return how many times the session was gone on with after the firmware had ended."""
+        return len(self.breaks)
+
+    def left_at(self, speed: float = 1.0) -> datetime.datetime:
+        """Return when the last input came, by the clock that dated the session.
+
+        `speed`: how many times faster than the world the time of the session went.
+        """
+        since = Break(0, self.header.started) if not self.breaks else self.breaks[-1]
+        began = datetime.datetime.fromisoformat(since.ended)
+        return began + datetime.timedelta(microseconds=(self.at_us - since.at_us) / speed)
 
 
 HearingReplay = Replay[SessionHeader, HearingTest, SessionResult]
@@ -142,9 +166,10 @@ def _named_if_unforeseen(number: int) -> Iterator[None]:
 
 def _take_input(state: Replay[Any, Any, Any], told: Input) -> list[Action]:
     """Return what the procedure says to an input."""
+    if told.resumed:
+        state.breaks.append(Break(state.at_us, told.resumed))
     state.at_us, state.board = told.at_us, told.board
     state.inputs += 1
-    state.resumed += told.resumed
     try:
         actions: list[Action] = state.test.handle(told.at_us, told.event)
     except (InferenceError, TrialLimitError) as error:  # as in the session itself, every time
@@ -174,8 +199,9 @@ class Session(Generic[First, Test]):
         self.test = state.test
         self.at_us = state.at_us
         self.board = state.board
+        self.left_at = state.left_at
         self.resumed = state.resumed
-        self._resumes = False  # and the next input is to say so
+        self._resumes = ""  # when it is, for the next input to say
         self._ended = False
 
     @classmethod
@@ -219,6 +245,7 @@ class Session(Generic[First, Test]):
         *,
         disk: Disk | None = None,
         replay: Callable[[Sequence[Record]], Replay[First, Test, Any]],
+        now: datetime.datetime,
     ) -> "tuple[Self, int]":
         """Go on with a session; return it, and how many torn bytes were cut off its journal.
 
@@ -228,6 +255,8 @@ class Session(Generic[First, Test]):
             As of `begin`.
         replay : callable
             Feeds the records of this kind of journal through its procedure.
+        now : datetime
+            With its zone.
 
         Raises
         ------
@@ -252,7 +281,7 @@ class Session(Generic[First, Test]):
                 session._finish_if_over()
             if not session.over:
                 session.resumed += 1
-                session._resumes = True
+                session._resumes = now.isoformat(timespec="seconds")
         except BaseException:
             journal.close()
             raise
@@ -272,12 +301,9 @@ class Session(Generic[First, Test]):
         record: dict[str, Any] = {"kind": "input", "at_us": self.at_us, "event": as_record(event)}
         if board is not None:
             record["board"] = [board.boot, board.event]
-            if board.serial != self.board.serial:
-                record["serial"] = board.serial
             self.board = board
         if self._resumes:
-            self._resumes = False
-            record[RESUMED] = True
+            record[RESUMED], self._resumes = self._resumes, ""
         self.journal.append(record)
         actions = self.test.handle(self.at_us, event)
         self._record_outputs(records_of(actions))

@@ -41,8 +41,8 @@ Test_co = TypeVar("Test_co", bound=Procedure, covariant=True)
 Found_co = TypeVar("Found_co", bound=Result, covariant=True)
 
 FINISH: Final = "finish"  # the action whose record has the result
-RESUMED: Final = "resumed"  # a key of the first input after the firmware had ended
-NOT_CHOSEN: Final = {"ear_check": False}  # settings that older records lack, as it was then
+# A key of the first input after the firmware had ended: date and time of day, as of `started`.
+RESUMED: Final = "resumed"
 SESSION_US_MAX: Final = 2**63 - 1
 
 
@@ -52,14 +52,13 @@ class SessionRecordError(ValueError):
 
 @dataclass(frozen=True)
 class BoardMark:
-    """Up to which event of which boot of which board everything is in the journal.
+    """Up to which event of which boot of the board everything is in the journal.
 
     `us`: the latest time of that boot that it has; it is told by the events, not by itself.
     """
 
     boot: str = ""
     event: int = 0
-    serial: str = ""
     us: int = 0
 
     def later(self, event: Event) -> Self:
@@ -73,6 +72,10 @@ class Header(Protocol[Test_co, Found_co]):
     @property
     def session(self) -> int:
         """Return the number of the session."""
+
+    @property
+    def started(self) -> str:
+        """Return date and time of day when it began."""
 
     def to_record(self) -> Record:
         """Return it as JSON values."""
@@ -95,7 +98,8 @@ class SessionHeader:
     settings: Settings  # of the test
     person: Person  # who was tested
     calibration: CalibrationInForce  # as it was judged when the session began
-    started: str  # date and time of day with the zone, ISO 8601, for people
+    started: str  # date and time of day with the zone, ISO 8601
+    device: str = ""  # serial number of the fitting device; "": unknown
     # `firmware`, `python`: versions
     firmware: str = __version__
     python: str = platform.python_version()
@@ -111,6 +115,7 @@ class SessionHeader:
             "calibration": self.calibration.as_record(),
             "seed": self.settings.seed,
             "started": self.started,
+            "device": self.device,
         }
 
     @classmethod
@@ -133,6 +138,7 @@ class SessionHeader:
                 Person.from_record(record["person"]),
                 _calibration(record["calibration"]),
                 checked_start(record["started"]),
+                checked_text("device", record["device"]),
                 checked_text("firmware", record["firmware"]),
                 checked_text("python", record["python"]),
             )
@@ -206,7 +212,7 @@ class Input:
     at_us: int  # session time
     event: Event
     board: BoardMark  # up to where the board's events are recorded by now
-    resumed: bool  # the first one after the firmware had ended
+    resumed: str  # when the firmware had been started again before it; "": it runs on
 
 
 @dataclass(frozen=True)
@@ -235,9 +241,10 @@ def inputs_and_outputs(
                 at_us = _session_us(record.get("at_us"))
                 event = header.event_from_record(record.get("event"))
                 board = _board(record, board).later(event)
+                resumed = checked_start(record[RESUMED]) if RESUMED in record else ""
             except ValueError as error:
                 raise SessionRecordError(f"record {number}: {error}") from None
-            yield Input(number, at_us, event, board, record.get(RESUMED) is True)
+            yield Input(number, at_us, event, board, resumed)
         elif record["kind"] == "output":
             action = record.get("action")
             yield Output(number, action, header.result_of(number, action))
@@ -252,7 +259,7 @@ def _session_us(value: object) -> int:
 
 
 def _board(record: Record, before: BoardMark) -> BoardMark:
-    """Return up to where the board's events are recorded; its serial number is told once."""
+    """Return up to where the board's events are recorded."""
     if "board" not in record:
         return before
     told = record["board"]
@@ -260,9 +267,8 @@ def _board(record: Record, before: BoardMark) -> BoardMark:
         raise SessionRecordError(
             f"board is {shown(told)}; allowed is a list of its boot and the number of its event"
         )
-    serial = checked_text("serial", record.get("serial", before.serial))
     boot = checked_text("board[0]", told[0])
-    return BoardMark(boot, told[1], serial, before.us if boot == before.boot else 0)
+    return BoardMark(boot, told[1], before.us if boot == before.boot else 0)
 
 
 def checked_number(value: object) -> int:
@@ -277,11 +283,10 @@ def checked_number(value: object) -> int:
 def _settings(value: Any) -> Settings:
     if not isinstance(value, dict):
         raise SessionRecordError(f"settings is {shown(value)}; allowed is an object")
-    told = {**NOT_CHOSEN, **value}
     for name in Settings.__dataclass_fields__:
-        if name not in told:
+        if name not in value:
             raise SessionRecordError(f"settings has no {name!r}")
-    return Settings.from_record(told)
+    return Settings.from_record(value)
 
 
 def _calibration(value: Any) -> CalibrationInForce:

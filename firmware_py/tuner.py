@@ -84,8 +84,9 @@ class Tuner:
                     return []
                 session: TuningSession
                 session, torn_bytes = Session.resume(
-                    path, self._data.seal_key, disk=self._data.disk, replay=replay_tuning
-                )
+                    path, self._data.seal_key, disk=self._data.disk, replay=replay_tuning,
+                    now=self._clock.date(),
+                )  # fmt: skip
             except JournalUnstartedError:
                 continue
             except (JournalReadError, ReplayError) as error:
@@ -116,13 +117,15 @@ class Tuner:
         number = self._data.next_number(TUNING)
         path = self._data.journal_path(number, TUNING)
         started = self._clock.date().isoformat(timespec="seconds")
-        header = TuningHeader(number, settings, self.aid.greeted.aid, identifier, started)
+        header = TuningHeader(
+            number, settings, self.aid.greeted.aid, identifier, started, self._data.device
+        )
         session: TuningSession = Session.begin(
             path, header, self._data.seal_key, disk=self._data.disk
         )
         self._adopt(session)
         self._tell("tuning", {"tuning": number, "journal": path.name, "fit": settings.fit})
-        self.feed(events.Started(), self._mark(self._board.last_event))
+        self.feed(events.Started(board=self._board.board), self._mark(self._board.last_event))
 
     def _adopt(self, session: TuningSession) -> None:
         self._loop.adopt(session)
@@ -136,14 +139,15 @@ class Tuner:
         """Give the tuning what came over the wire of the tone generator."""
         match notice:
             case notices.Greeted(event=event):
-                self.feed(events.BoardReady(False), self._mark(event))
+                ready = events.BoardReady(False, board=self._board.board)
+                self.feed(ready, self._mark(event))
             case notices.ButtonPressed(event, at_us, button):
                 self.feed(events.ButtonPressed(at_us, button), self._mark(event))
             case notices.Lost(why):
                 self.feed(events.BoardLost(why))
 
     def _mark(self, event: int) -> BoardMark:
-        return BoardMark(self._board.boot, event, self._board.serial)
+        return BoardMark(self._board.boot, event)
 
     def serve(self) -> None:
         """Take in what the aid tells, and tell it what it is to do."""

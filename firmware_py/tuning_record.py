@@ -34,7 +34,8 @@ class TuningHeader:
     settings: TuningSettings
     aid: str  # name and version of the engine
     identifier: str | None  # who was asked
-    started: str  # date and time of day with the zone, ISO 8601, for people
+    started: str  # date and time of day with the zone, ISO 8601
+    device: str = ""  # serial number of the fitting device; "": unknown
     # `firmware`, `python`: versions
     firmware: str = __version__
     python: str = platform.python_version()
@@ -51,6 +52,7 @@ class TuningHeader:
             "identifier": self.identifier,
             "seed": self.settings.seed,
             "started": self.started,
+            "device": self.device,
         }
 
     @classmethod
@@ -74,6 +76,7 @@ class TuningHeader:
                 checked_text("aid", record["aid"]),
                 None if identifier is None else checked_text("identifier", identifier),
                 checked_start(record["started"]),
+                checked_text("device", record["device"]),
                 checked_text("firmware", record["firmware"]),
                 checked_text("python", record["python"]),
             )

@@ -104,7 +104,7 @@ class RecordOfTest:
 
     def _what(self) -> list[tuple[str, str]]:
         settings, header = self.session.settings, self.session.header
-        serial = self.session.state.board.serial
+        serial = self.session.state.test.boards.now
         device = self.say("device_alone", version=header.firmware)
         if serial:
             device = self.say("device_value", version=header.firmware, serial=serial)

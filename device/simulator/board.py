@@ -123,6 +123,8 @@ class SimulatedBoard:
         Tone and noise are cut when no valid frame came for so long, in board time, above 0.
     has_noise : bool
         Whether it knows `mask` and `unmask`.
+    name : str
+        What it calls itself.
 
     Attributes
     ----------
@@ -145,6 +147,7 @@ class SimulatedBoard:
         output_limit_dbfs: float = 0.0,
         host_silence_us: int = HOST_SILENCE_US,
         has_noise: bool = True,
+        name: str = BOARD_NAME,
     ) -> None:
         self.host_silence_us = host_silence_us
         self.now_us = 0
@@ -153,7 +156,7 @@ class SimulatedBoard:
         self._output = SimulatedOutput(has_noise, self._tone_began, self._tone_over)
         limits_dbfs = (output_limit_dbfs, output_limit_dbfs)
         self.server = self.server_type(
-            self._output, limits_dbfs, boot, serial, BOARD_NAME, host_silence_us
+            self._output, limits_dbfs, boot, serial, name, host_silence_us
         )
 
     @property

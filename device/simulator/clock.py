@@ -23,15 +23,14 @@ class VirtualClock(SteadyClock):
 
     Parameters
     ----------
-    speed : int, optional
+    speed : float, optional
         How many times faster.
     waits : Waiting, optional
         What a firmware waits with: it moves this clock.
     """
 
-    def __init__(self, speed: int = 1, waits: Waiting | None = None) -> None:
+    def __init__(self, speed: float = 1, waits: Waiting | None = None) -> None:
         super().__init__(speed)
-        self.speed = speed
         self.waits = waits
         self._time = _Time(0)
 
@@ -51,7 +50,7 @@ class VirtualClock(SteadyClock):
 
     def now_us(self) -> int:
         """Return the time of the hearing tests."""
-        return self.us * self.speed
+        return int(self.us * self.speed)
 
     def of_wire(self) -> "VirtualClock":
         """Return the clock of the wire, which goes with the world."""

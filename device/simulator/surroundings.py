@@ -137,7 +137,7 @@ class Surroundings:
 
     def board_us(self) -> int:
         """Return the time of the board."""
-        return (self.clock.us - self.board_began_us) * self.clock.speed
+        return int((self.clock.us - self.board_began_us) * self.clock.speed)
 
     def is_anything_ready(self) -> bool:
         """Return whether there is something to be read, or sent, or an error."""

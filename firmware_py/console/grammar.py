@@ -38,6 +38,7 @@ BUTTON_STUCK: Final = 106
 CLOCK: Final = 107
 TONE_GENERATOR_WRONG: Final = 108
 TEST_STANDS: Final = 109
+SESSION_WAITS: Final = 111  # for the operator to say that all is as it was
 CARD: Final = 110  # what the system of the card says
 
 

@@ -16,7 +16,7 @@ from firmware_py.journal.errors import JournalRecordError
 from firmware_py.journal.recovered import Record
 from firmware_py.procedure.printable import shown
 
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
 
 RECORD_BYTES_MAX: Final = 12288
 """A record's line with its newline: twenty thresholds with bands and marks, and many words of a

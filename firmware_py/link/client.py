@@ -118,9 +118,9 @@ class Client:
         return self._board.boot
 
     @property
-    def serial(self) -> str:
-        """Return the serial number of the board last greeted, empty if it has told none."""
-        return "" if self._met is None else self._met.serial
+    def board(self) -> str:
+        """Return which board was greeted last, see `Greeted.name`; "": none was."""
+        return "" if self._met is None else self._met.name
 
     @property
     def busy(self) -> bool:

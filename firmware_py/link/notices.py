@@ -21,6 +21,11 @@ class Greeted:
     can_mask: bool = False
     event: int = 0
 
+    @property
+    def name(self) -> str:
+        """Return which board it is: what it calls itself, and its serial number."""
+        return f"{self.board} {self.serial}".strip()
+
 
 @dataclass(frozen=True)
 class Refused:

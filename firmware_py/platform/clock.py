@@ -17,22 +17,22 @@ class SteadyClock:
     """
 
     def __init__(self, speed: float = 1.0) -> None:
-        self._speed = speed
+        self.speed = speed
 
     def now_us(self) -> int:
         """Return the time in microseconds since some fixed moment."""
         # Not CLOCK_MONOTONIC, which goes up to a tenth faster while the date is being put right: a
         # board's clock is held to this one.
-        return int(time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) / 1000 * self._speed)
+        return int(time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW) / 1000 * self.speed)
 
     def of_wire(self) -> "SteadyClock":
         """Return the clock of the wire: that of the world, or slower with a board that is."""
-        return SteadyClock(min(self._speed, 1.0))
+        return SteadyClock(min(self.speed, 1.0))
 
     @property
     def board_speed(self) -> float:
         """Return how many times faster than the clock of the wire that of the board goes."""
-        return max(self._speed, 1.0)
+        return max(self.speed, 1.0)
 
     def world_s(self) -> float:
         """Return the seconds of the world since some fixed moment."""
@@ -43,9 +43,9 @@ class SteadyClock:
         return SystemWaiting()
 
     def date(self) -> datetime.datetime:
-        """Return date and time of day for people, UTC; nothing is computed from it."""
+        """Return date and time of day UTC: for people, and for how long a test was broken off."""
         return datetime.datetime.now(datetime.UTC)
 
     def seconds_until(self, at_us: int) -> float:
         """Return how many seconds of the real world lie before `at_us`, at least 0."""
-        return max(at_us - self.now_us(), 0) / 1e6 / self._speed
+        return max(at_us - self.now_us(), 0) / 1e6 / self.speed

@@ -42,6 +42,8 @@ class DataDirectory:
         The key for the seals of the journals that are begun or resumed here.
     disk : Disk, optional
         The file system; the machine's own by default.
+    device : str, optional
+        Serial number of the fitting device; every session that begins here has it.
 
     Raises
     ------
@@ -50,10 +52,15 @@ class DataDirectory:
     """
 
     def __init__(
-        self, path: Path, seal_key: SealKey | None = None, disk: Disk | None = None
+        self,
+        path: Path,
+        seal_key: SealKey | None = None,
+        disk: Disk | None = None,
+        device: str = "",
     ) -> None:
         self.path = path
         self.seal_key = seal_key
+        self.device = device
         self.disk = disk or Disk()
         try:
             self.disk.make_directory(path)

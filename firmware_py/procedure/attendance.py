@@ -9,8 +9,10 @@ from firmware_py.procedure.presenter import PAUSED
 
 def check_of(
     test: HearingTest,
-) -> Literal["", "ear", "earphones", "listener", "silence", "equipment"]:
+) -> Literal["", "ear", "earphones", "identity", "listener", "silence", "equipment"]:
     """Return which check the operator is wanted for, "" if for none."""
+    if test.waits_why and test.state == PAUSED:
+        return "identity"
     if test.asks_who_hears:
         return "equipment"
     if test.checking:
@@ -22,6 +24,8 @@ def check_of(
 
 def why_checked(test: HearingTest) -> str:
     """Return what that check is for, in words."""
+    if check_of(test) == "identity":
+        return test.waits_why
     if test.checking:
         return test.ear.listening.why
     return test.ear_check.why if check_of(test) else ""

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from firmware_py.procedure import words
 from firmware_py.procedure.audiogram import Estimate
+from firmware_py.procedure.boards import Boards
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.listening import DOUBTED, story_words
@@ -34,11 +35,16 @@ def result_of(ear: EarTest) -> EarResult:
     )
 
 
-def result_in(ear: EarTest, cross_hearing: CrossHearing, which_ear: WhichEar) -> EarResult:
-    """Return what was found of an ear in its session: with the marks of masking."""
-    result = result_of(ear)
-    if which_ear == WhichEar.CONTRADICTED and result.verdict != Verdict.NOT_TESTED:
-        reasons = (*result.reasons, words.EARS_CONTRADICTED)
+def result_in(
+    ear: EarTest, cross_hearing: CrossHearing, which_ear: WhichEar, boards: Boards
+) -> EarResult:
+    """Return what was found of an ear in its session: with its boards and the marks of masking."""
+    of_ear = boards.of(ear.ear)
+    result = replace(result_of(ear), boards=of_ear)
+    doubts = [words.EARS_CONTRADICTED] * (which_ear == WhichEar.CONTRADICTED)
+    doubts += [words.SEVERAL_BOARDS.format(boards=", ".join(of_ear))] * (len(of_ear) > 1)
+    if doubts and result.verdict != Verdict.NOT_TESTED:
+        reasons = (*result.reasons, *doubts)
         result = replace(result, verdict=Verdict.DOUBTFUL, reasons=reasons)
     if not cross_hearing.judged:
         return result

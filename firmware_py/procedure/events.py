@@ -58,9 +58,14 @@ class RecordedAction(Action):
 
 @dataclass(frozen=True)
 class Started(Event, what="started"):
-    """The operator starts the test; `can_mask`: the tone generator has masking noise."""
+    """The operator starts the test.
+
+    `can_mask`: the tone generator has masking noise. `board`: which one it is, its name and its
+    serial number.
+    """
 
     can_mask: bool = False
+    board: str = ""
 
 
 class TimePassed(Event, what="time"):
@@ -113,10 +118,7 @@ class BoardTime(Event, what="board-time"):
     at_us: int
 
 
-class Paused(Event, what="paused"):
-    """The operator pauses the test."""
-
-
+@dataclass(frozen=True)
 class Continued(Event, what="continued"):
     """The operator goes on with a paused test, or after a check."""
 
@@ -157,6 +159,13 @@ class Explained(Event):
         object.__setattr__(self, "why", printable(self.why))
 
 
+@dataclass(frozen=True)
+class Paused(Explained, what="paused"):
+    """The operator pauses the test; or it waits for the operator's word, and `why`."""
+
+    why: str = ""
+
+
 class Aborted(Explained, what="aborted"):
     """The operator ends the test, `why` in words."""
 
@@ -174,11 +183,12 @@ class BoardReady(Event, what="board-ready"):
     """The tone generator answers (again), or the firmware was started again.
 
     `tone_known`: it still knows the tone that was under way and will tell what became of it.
-    `can_mask`: it has masking noise; none plays now.
+    `can_mask`: it has masking noise; none plays now. `board`: which one it is, see `Started`.
     """
 
     tone_known: bool
     can_mask: bool = False
+    board: str = ""
 
 
 class NoiseRefused(Explained, what="noise-refused"):

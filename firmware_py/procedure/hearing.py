@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from firmware_py.inference.stories import Story
 from firmware_py.procedure import events, tells, words
+from firmware_py.procedure.boards import Boards
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.ear_result import result_in
@@ -83,6 +84,8 @@ class HearingTest:
         self._response_times_us: list[int] = []
         self._told_ear = ""
         self._check_until_us = 0
+        self.boards = Boards()
+        self.waits_why = ""  # why it is paused, and waits for the operator's word; "": it does not
 
     @property
     def state(self) -> str:
@@ -109,9 +112,11 @@ class HearingTest:
         if self.state == FINISHED:
             return []
         match event:
-            case events.Started(can_mask):
+            case events.Started(can_mask, board):
+                self.boards.now = board
                 return self._started(now_us, can_mask)
-            case events.Paused():
+            case events.Paused(why):
+                self.waits_why = why or self.waits_why
                 return self.presenter.pause()
             case events.Continued():
                 return self._continued(now_us)
@@ -121,6 +126,8 @@ class HearingTest:
                 return self._ear_named(now_us, named)
             case events.Aborted(why):
                 return self._finish(SessionOutcome.ABORTED, why)
+            case events.BoardReady(board=board):
+                self.boards.now = board
         actions = self.presenter.handle(now_us, event)
         if self.presenter.failure:
             actions += self._finish(SessionOutcome.FAILED, self.presenter.failure)
@@ -131,13 +138,14 @@ class HearingTest:
     def result(self) -> SessionResult:
         """Return the result so far."""
         times_us, which_ear = self._response_times_us, self.ear_check.found
+        ears, boards = self.ears.values(), self.boards
         return SessionResult(
             self.outcome,
-            tuple(result_in(ear, self.cross_hearing, which_ear) for ear in self.ears.values()),
+            tuple(result_in(ear, self.cross_hearing, which_ear, boards) for ear in ears),
             self.number,
             self.presenter.silent_time.stray_presses,
             sum(times_us) / len(times_us) / 1000.0 if times_us else None,
-            tuple(remarks_on(self.ears.values(), self.cross_hearing, which_ear)),
+            tuple(remarks_on(ears, self.cross_hearing, which_ear, boards)),
             which_ear,
         )
 
@@ -177,6 +185,7 @@ class HearingTest:
         return self.ears[self.presenter.ear]
 
     def _continued(self, now_us: int) -> list[Action]:
+        self.waits_why = ""
         if self.ear_check.waits:
             self.ear_check.ask_again()
             return [tells.GoingOnTold(), *self._next(now_us)]
@@ -265,6 +274,7 @@ class HearingTest:
         assert presentation is not None
         if self.ear_check.under_way:
             return self._clear_tone_answered(now_us, presentation, answer)
+        self.boards.answered(ear.ear)
         silence = presentation.purpose == Purpose.CATCH
         checking, asked = self.checking, self.asks_who_hears
         cover = NO_COVER if silence else self.presenter.noise.cover

@@ -284,10 +284,7 @@ class Presenter:
         return self._void(now_us, words.TOO_EARLY) if self._tries.early_presses == 1 else []
 
     def _stray_press(self, now_us: int) -> list[Action]:
-        """Count a press without a tone, and begin a pause that lasts anew, within reason.
-
-        It may be from a pause of which only the host believes that it is over, or not begun yet.
-        """
+        """Count a press without a tone, however late it is told; begin a pause that lasts anew."""
         if self.state in (PAUSED, READY):
             return []
         self.silent_time.pressed()

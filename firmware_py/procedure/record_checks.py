@@ -4,7 +4,7 @@ A check returns the value, or raises `ResultError`. What a field may be stands b
 an annotation: `object_of` checks a whole dataclass by those.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, Final
 
@@ -93,28 +93,16 @@ def checks_of(kind: type) -> dict[str, Check]:
     return {field.name: field.type.__metadata__[0] for field in fields(kind)}  # type: ignore[union-attr]
 
 
-def object_of(kind: type, older: Mapping[str, Any] | None = None) -> Check:
-    """Check the fields of a dataclass, each as its annotation allows it, and make one of them.
-
-    Parameters
-    ----------
-    kind : type
-        The dataclass.
-    older : mapping, optional
-        Fields that older records lack, all of them together, with what each is there.
-    """
-    checks, lacking = checks_of(kind), older or {}
+def object_of(kind: type) -> Check:
+    """Check the fields of a dataclass, each as its annotation allows it, and make one of them."""
+    checks = checks_of(kind)
 
     def check_object(place: str, record: Any) -> Any:
-        known = record.keys() if isinstance(record, dict) else None
-        if known not in (checks.keys(), checks.keys() - lacking.keys()):
+        if not isinstance(record, dict) or record.keys() != checks.keys():
             told = list(record) if isinstance(record, dict) else record
             raise refusal(place, told, f"is an object of {', '.join(checks)}")
         return kind(
-            **{
-                name: check(f"{place}.{name}", record[name]) if name in record else lacking[name]
-                for name, check in checks.items()
-            }
+            **{name: check(f"{place}.{name}", record[name]) for name, check in checks.items()}
         )
 
     return check_object

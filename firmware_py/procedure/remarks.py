@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from firmware_py.procedure import words
+from firmware_py.procedure.boards import Boards
 from firmware_py.procedure.cross_hearing import CrossHearing
 from firmware_py.procedure.ear import EarTest
 from firmware_py.procedure.ear_result import result_of
@@ -14,7 +15,7 @@ UNSURE_SHARE_HIGH: Final = 0.9  # of the answers; a share this high is implausib
 
 
 def remarks_on(
-    ears: Collection[EarTest], cross_hearing: CrossHearing, which_ear: WhichEar
+    ears: Collection[EarTest], cross_hearing: CrossHearing, which_ear: WhichEar, boards: Boards
 ) -> list[str]:
     """Return the remarks on a session, ear by ear, then those on all of it."""
     remarks: list[str] = []
@@ -32,6 +33,8 @@ def remarks_on(
         remarks.append(words.NEVER_ANSWERED)
     if which_ear == WhichEar.NOT_CONFIRMED:
         remarks.append(words.EARS_NOT_CONFIRMED)
+    if boards.differ:
+        remarks.append(words.EARS_BY_BOARDS.format(boards=boards.words))
     return remarks
 
 

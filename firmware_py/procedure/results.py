@@ -33,6 +33,7 @@ LEVEL_DB_MAX: Final = 1000.0
 RESPONSE_MS_MAX: Final = 60_000.0
 REMARKS_MAX: Final = 100
 REASONS_MAX: Final = 10
+BOARDS_MAX: Final = 100
 
 _LEVEL: Final = number_or_none(-LEVEL_DB_MAX, LEVEL_DB_MAX, "dB")
 _SPREAD: Final = number_or_none(0.0, LEVEL_DB_MAX, "dB")
@@ -156,6 +157,8 @@ class EarResult:
         Whether this was a test. `statements` says what may be told by it.
     reasons : sequence of str
         Why it is no valid one, a sentence each.
+    boards : sequence of str
+        Which tone generators its tones came from, by names and serial numbers.
     """
 
     ear: Annotated[str, one_of(LEFT, RIGHT)]
@@ -179,12 +182,7 @@ class EarResult:
     ] = ()
     verdict: Annotated[Verdict, one_of(*Verdict)] = Verdict.VALID
     reasons: Annotated[Sequence[str], several(text, 0, REASONS_MAX)] = ()
-
-
-# Records from before there were verdicts: nobody asked whether there was a test.
-_NOT_JUDGED: Final = {"verdict": Verdict.NOT_JUDGED, "reasons": ()}
-# And from before the listener was asked which ear is which.
-_NOT_ASKED: Final = {"which_ear": WhichEar.NOT_ASKED}
+    boards: Annotated[Sequence[str], several(text, 0, BOARDS_MAX)] = ()
 
 
 @dataclass(frozen=True)
@@ -194,9 +192,7 @@ class SessionResult:
     # "": the session is not over, and this is the result so far
     outcome: Annotated[str, one_of(*SessionOutcome, "")]
     # those that are tested, in the order of the test
-    ears: Annotated[
-        Sequence[EarResult], several(object_of(EarResult, _NOT_JUDGED), 1, 2, key="ear")
-    ]
+    ears: Annotated[Sequence[EarResult], several(object_of(EarResult), 1, 2, key="ear")]
     presentations: Annotated[int, count]  # with a tone or without one
     stray_presses: Annotated[int, count]  # presses without a tone
     # None: nothing was answered
@@ -236,7 +232,7 @@ class SessionResult:
         ResultError
             If it is not what a test finds.
         """
-        found: Self = object_of(cls, _NOT_ASKED)("result", record)
+        found: Self = object_of(cls)("result", record)
         if not found.outcome and not so_far:
             raise refusal("result.outcome", found.outcome, f"are {', '.join(SessionOutcome)}")
         return found

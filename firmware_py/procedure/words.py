@@ -44,6 +44,14 @@ ENDED_EARLY: Final = "it was ended early"
 EARS_CONTRADICTED: Final = (
     "the listener heard a tone in the other ear: the earphones may be the wrong way round"
 )
+SEVERAL_BOARDS: Final = (
+    "it was measured with several tone generators, and one may be louder than the other: {boards}"
+)
+
+# Why a test waits for the operator, who knows who sits there.
+WAITS_LONG: Final = "it was broken off {since} ago: is it the same person?"
+WAITS_CLOCK: Final = "the clock does not say how long ago it was broken off: is it the same person?"
+WAITS_DIFFERS: Final = "{differs}: are the levels the same?"
 
 # Of the question which ear is which.
 WHICH_EAR: Final = (
@@ -63,6 +71,9 @@ MOSTLY_UNSURE: Final = "{unsure} of {answered} answers were unsure: are the butt
 MASKING_UNCERTAIN: Final = "{ear} ear: masking uncertain at {frequencies_hz} Hz: {why}"
 EQUIPMENT_HEARD: Final = "{ear} ear: nothing was heard; the equipment was heard by {by}"
 HEARERS: Final = {"operator": "the operator", "other-ear": "the other ear"}
+EARS_BY_BOARDS: Final = (
+    "each ear was measured with another tone generator: do not compare them; {boards}"
+)
 NEVER_ANSWERED: Final = "no tone was ever answered: check earphones and button"
 
 GAP_EXPLAINS: Final = "an air-bone gap of {gap_db:.0f} dB or more in the {ear} ear would explain it"

@@ -387,12 +387,6 @@ def test_nobody_is_drawn_who_could_not_be_tested(tmp_path: Path) -> None:
     assert [line.split(":")[0] for line in others[:2]] == ["right ear", "left ear"]
 
 
-def test_an_older_session_is_told_as_not_judged(tmp_path: Path) -> None:
-    write_judged(tmp_path / "session-000001.journal", None)
-    head, *_ = told_by(Device(tmp_path), "AUD 1")
-    assert head == "verdict: NOT JUDGED"
-
-
 @pytest.mark.parametrize("name", NONSENSE)
 def test_nonsense_in_a_journal_is_an_error_and_no_fault(tmp_path: Path, name: str) -> None:
     words = write_nonsense(tmp_path / "session-000001.journal", name)

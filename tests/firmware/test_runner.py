@@ -17,7 +17,7 @@ from firmware_py.link.client import Client
 from firmware_py.link.notices import Lost, Missed, UnknownEvent
 from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError
 from firmware_py.procedure import ear as ear_test
-from firmware_py.procedure.events import Aborted, ButtonPressed
+from firmware_py.procedure.events import Aborted, ButtonPressed, Started, as_record
 from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import UNKNOWN, Person
 from firmware_py.procedure.presenter import PAUSE_BEFORE
@@ -307,7 +307,7 @@ HEADER = SessionHeader(
     1, Settings.from_record(ONE_EAR), UNKNOWN, CalibrationInForce(), STARTED.isoformat()
 )
 TOLD = HEADER.to_record()
-STARTED_INPUT = {"kind": "input", "at_us": 1, "event": {"what": "started", "can_mask": False}}
+STARTED_INPUT = {"kind": "input", "at_us": 1, "event": as_record(Started())}
 
 
 def a_journal(path: Path, header: dict[str, Any], *records: dict[str, Any]) -> None:

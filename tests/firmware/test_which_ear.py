@@ -9,10 +9,8 @@ import pytest
 
 from device.simulator.earphones import Worn
 from device.simulator.world import World
-from firmware_py.journal import read_journal
 from firmware_py.procedure import words
 from firmware_py.procedure.settings import Settings
-from firmware_py.session import replay
 from host_tools.commands.replay.command import replay_journal
 from tests.firmware.world import a_listener, records_of, result_of
 
@@ -144,12 +142,3 @@ def test_what_came_of_it_stands_in_the_result(tmp_path: Path) -> None:
     assert f"remark: {words.EARS_NOT_CONFIRMED}" in lines
     assert json.loads(world.ask("SESS:RES?")[0])["which_ear"] == "not-confirmed"
     world.close()
-
-
-def test_a_journal_of_before_the_question_is_read(tmp_path: Path) -> None:
-    world = World(tmp_path, a_listener("N1"))
-    world.begin(Settings(ears="left", conduct="clinical", tones_max=20))
-    records = read_journal(world.end()).records
-    del records[0]["settings"]["ear_check"]
-
-    assert not replay(records).header.settings.ear_check

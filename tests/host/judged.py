@@ -26,7 +26,6 @@ DIFFERENT: Final[Verdicts] = {
 }  # fmt: skip
 HALF: Final[Verdicts] = {"right": (Verdict.VALID, []), "left": (Verdict.NOT_TESTED, [SILENT])}
 NOBODY: Final[Verdicts] = dict.fromkeys(("right", "left"), (Verdict.NOT_TESTED, [SILENT]))
-OLDER: Final[Verdicts] = dict.fromkeys(("right", "left"), (Verdict.NOT_JUDGED, []))
 
 
 def judged(result: SessionResult, verdicts: Verdicts) -> SessionResult:
@@ -55,8 +54,8 @@ def write_deaf_ear(directory: Path) -> Path:
     return world.end()
 
 
-def write_judged(path: Path, verdicts: Verdicts | None, golden: Path = BOTH) -> None:
-    """Write a golden journal with these verdicts; None: as a version without verdicts did."""
+def write_judged(path: Path, verdicts: Verdicts, golden: Path = BOTH) -> None:
+    """Write a golden journal with these verdicts."""
     crc, lines = "", []
     for line in golden.read_bytes().splitlines(keepends=True):
         body = line[:-TAIL_BYTES]
@@ -67,12 +66,9 @@ def write_judged(path: Path, verdicts: Verdicts | None, golden: Path = BOTH) -> 
     path.write_bytes(b"".join(lines))
 
 
-def _with_verdicts(record: dict[str, Any], verdicts: Verdicts | None) -> bytes:
+def _with_verdicts(record: dict[str, Any], verdicts: Verdicts) -> bytes:
     del record["crc"]
     for ear in record["action"]["result"]["ears"]:
-        ear.pop("verdict", None)
-        ear.pop("reasons", None)
-        if verdicts is not None:
-            ear["verdict"], reasons = verdicts[ear["ear"]]
-            ear["reasons"] = [*reasons]
+        ear["verdict"], reasons = verdicts[ear["ear"]]
+        ear["reasons"] = [*reasons]
     return json.dumps(record).removesuffix("}").encode()

@@ -59,7 +59,6 @@ from tests.host.judged import (
     DIFFERENT,
     HALF,
     NOBODY,
-    OLDER,
     SILENT,
     Verdicts,
     a_session,
@@ -71,7 +70,7 @@ LEVELS: Final = ("threshold_db_hl", "sd_db", "low_db_hl", "high_db_hl", "limit_d
 WORDS: Final = Words(catalogue_of("en"))
 
 
-def examined(tmp_path: Path, verdicts: Verdicts | None) -> Examination:
+def examined(tmp_path: Path, verdicts: Verdicts) -> Examination:
     path = tmp_path / "session-000001.journal"
     write_judged(path, verdicts)
     return read_examination(path)
@@ -145,14 +144,6 @@ def test_fhir_has_no_value_of_an_ear_that_could_not_be_tested(tmp_path: Path) ->
     assert (panel["status"], "dataAbsentReason" in panel) == ("cancelled", True)
 
 
-def test_an_older_record_is_told_as_not_judged(tmp_path: Path) -> None:
-    examination = examined(tmp_path, None)
-    assert {ear.verdict for ear in examination.result.ears} == {Verdict.NOT_JUDGED}
-    (session,) = json.loads(as_json([examination]))["sessions"]
-    assert (session["verdict"], session["ears"][0]["pta4_db_hl"]) == ("not-judged", None)
-    assert {r["status"] for r in resources_of(examination)[1:]} == {"preliminary"}
-
-
 # Reports
 
 
@@ -165,9 +156,8 @@ def norms(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("verdicts", "numbers"),
-    [(DIFFERENT, {"right": True, "left": False}), (NOBODY, {"right": False, "left": False}),
-     (OLDER, {"right": True, "left": True})],
-    ids=["they differ", "nobody", "older"],
+    [(DIFFERENT, {"right": True, "left": False}), (NOBODY, {"right": False, "left": False})],
+    ids=["they differ", "nobody"],
 )  # fmt: skip
 @pytest.mark.usefixtures("norms")
 def test_a_report_draws_no_conclusion_without_a_valid_test(
@@ -347,13 +337,12 @@ def test_another_model_says_nothing_of_an_ear_that_could_not_be_tested() -> None
 def test_lists_have_the_verdict_and_no_mean_without_a_valid_test(
     tmp_path: Path, gp_pta: GpPta
 ) -> None:
-    for number, verdicts in enumerate((HALF, NOBODY, None), 1):
+    for number, verdicts in enumerate((HALF, NOBODY), 1):
         write_judged(tmp_path / f"session-{number:06d}.journal", verdicts)
     _, out, _ = gp_pta("sessions", tmp_path, "--no-index")
-    half, nobody, older = out.splitlines()[1:]
+    half, nobody = out.splitlines()[1:]
     assert re.search(r"complete +right valid, left could not be tested +\(?\d+\)? +- ", half)
     assert re.search(r"complete +could not be tested +- +- ", nobody)
-    assert re.search(r"complete +not judged +- +- ", older)
 
 
 def test_live_and_watch_end_with_the_verdict(tmp_path: Path) -> None:
@@ -400,7 +389,7 @@ def _by_page(verdicts: Verdicts) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("verdicts", [DIFFERENT, HALF, NOBODY, OLDER])
+@pytest.mark.parametrize("verdicts", [DIFFERENT, HALF, NOBODY])
 def test_the_operators_page_says_as_much(tmp_path: Path, verdicts: Verdicts) -> None:
     told = _by_page(verdicts)
     ears = [ear.ear for ear in a_session(verdicts).result.ears]

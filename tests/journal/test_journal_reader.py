@@ -32,7 +32,7 @@ def batch(synced: int, first: int, count: int, crc: str) -> tuple[list[bytes], s
     lines = []
     for number in range(first, first + count):
         kind = "header" if number == 0 else "note"
-        record = {"kind": kind, "journal": 1} if number == 0 else {"kind": kind, "text": "abc" * 9}
+        record = {"kind": kind, "journal": 2} if number == 0 else {"kind": kind, "text": "abc" * 9}
         line, crc = encode_line(number, synced, record, crc)
         lines.append(line)
     return lines, crc
@@ -42,7 +42,7 @@ def test_a_sound_journal_reads_whole(sample: bytes, sample_records: list[dict[st
     """All records, nothing torn, complete."""
     recovered = read(sample)
 
-    assert recovered.header == {"kind": "header", "journal": 1, "seed": 1}
+    assert recovered.header == {"kind": "header", "journal": 2, "seed": 1}
     assert list(recovered.records[1:]) == sample_records
     assert (recovered.torn_bytes, recovered.good_bytes) == (0, len(sample))
     assert recovered.complete
@@ -211,9 +211,9 @@ def test_what_is_longer_than_any_journal_is_not_read(tmp_path: Path, sample: byt
         (b'{"some": "json"}\n', JournalReadError, "is no journal"),
         ("\ufeff{}\n".encode("utf-16"), JournalReadError, "is no journal"),
         (
-            b'{"n": 0, "synced": 0, "kind": "header", "journal": 2, "another": "form"}\n',
+            b'{"n": 0, "synced": 0, "kind": "header", "journal": 1, "another": "form"}\n',
             JournalReadError,
-            "format version 2, or a damaged header; this program reads 1",
+            "format version 1, or a damaged header; this program reads 2",
         ),
     ],
 )
@@ -228,9 +228,9 @@ def test_what_is_no_journal_is_named(
     assert str(caught.value).startswith("/data/s.jsonl: ")
 
 
-@pytest.mark.parametrize("version", ["2", "true", "1.0", '"1"', "null"])
+@pytest.mark.parametrize("version", ["1", "3", "true", "2.0", '"2"', "null"])
 def test_an_unknown_version_with_a_right_crc_is_refused(version: str) -> None:
-    """Version 1 is the integer 1."""
+    """Version 2 is the integer 2."""
     body = f'{{"n": 0, "synced": 0, "kind": "header", "journal": {version}'
 
     with pytest.raises(JournalReadError, match=r"has journal format version .*; this"):
@@ -254,7 +254,7 @@ def test_complete_means_an_end_with_at_most_recovery_notes_behind_it() -> None:
     end = {"kind": "end"}
     recovery = {"kind": "note", "what": "recovered", "saved_as": "cut-9"}
     other = {"kind": "note", "what": "operator"}
-    header = {"kind": "header", "journal": 1}
+    header = {"kind": "header", "journal": 2}
 
     def complete(*records: dict[str, Any]) -> bool:
         return Recovered(PATH, (header, *records), 0, "").complete

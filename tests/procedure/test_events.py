@@ -17,8 +17,8 @@ deterministic = settings(deadline=None, derandomize=True, print_blob=True, datab
 
 # What the journals of the first version hold.
 EVENT_RECORDS: list[tuple[events.Event, dict[str, Any]]] = [
-    (events.Started(), {"what": "started", "can_mask": False}),
-    (events.Started(True), {"what": "started", "can_mask": True}),
+    (events.Started(), {"what": "started", "can_mask": False, "board": ""}),
+    (events.Started(True, "a 1"), {"what": "started", "can_mask": True, "board": "a 1"}),
     (events.TimePassed(), {"what": "time"}),
     (events.ToneStarted(7, 81_000_113), {"what": "tone-on", "number": 7, "onset_us": 81_000_113}),
     (events.ToneEnded(7, 5, True), {"what": "tone-off", "number": 7, "offset_us": 5, "cut": True}),
@@ -27,15 +27,22 @@ EVENT_RECORDS: list[tuple[events.Event, dict[str, Any]]] = [
     (events.ButtonPressed(5, 2), {"what": "button-down", "at_us": 5, "button": 2}),
     (events.ButtonReleased(6, 2), {"what": "button-up", "at_us": 6, "button": 2}),
     (events.BoardTime(5), {"what": "board-time", "at_us": 5}),
-    (events.Paused(), {"what": "paused"}),
+    (events.Paused(), {"what": "paused", "why": ""}),
+    (events.Paused("why"), {"what": "paused", "why": "why"}),
     (events.Continued(), {"what": "continued"}),
     (events.EquipmentHeard("other-ear"), {"what": "equipment-heard", "by": "other-ear"}),
     (events.EarNamed("unsure"), {"what": "ear-named", "named": "unsure"}),
     (events.Aborted('a "word", é'), {"what": "aborted", "why": 'a "word", é'}),
     (events.BoardLost(""), {"what": "board-lost", "why": ""}),
     (events.BoardDisbelieved("x"), {"what": "board-disbelieved", "why": "x"}),
-    (events.BoardReady(False), {"what": "board-ready", "tone_known": False, "can_mask": False}),
-    (events.BoardReady(True, True), {"what": "board-ready", "tone_known": True, "can_mask": True}),
+    (
+        events.BoardReady(False),
+        {"what": "board-ready", "tone_known": False, "can_mask": False, "board": ""},
+    ),
+    (
+        events.BoardReady(True, True, "a 1"),
+        {"what": "board-ready", "tone_known": True, "can_mask": True, "board": "a 1"},
+    ),
     (events.NoiseEnded(), {"what": "noise-ended"}),
     (events.NoiseRefused("limit"), {"what": "noise-refused", "why": "limit"}),
 ]
@@ -93,7 +100,7 @@ def test_every_event_and_action_is_in_these_tables() -> None:
 
 
 @pytest.mark.parametrize(("what", "record"), [*EVENT_RECORDS, *ACTION_RECORDS])
-def test_a_record_stays_what_it_was_in_the_first_version(
+def test_a_record_stays_what_it_was_in_this_version_of_the_journal(
     what: events.Event | events.RecordedAction, record: dict[str, Any]
 ) -> None:
     assert events.as_record(what) == record

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from firmware_py.procedure.hearing import HearingTest
-from firmware_py.procedure.outcomes import Outcome, Verdict
+from firmware_py.procedure.outcomes import Outcome
 from firmware_py.procedure.record_checks import ResultError
 from firmware_py.procedure.results import SessionResult, ThresholdResult
 from firmware_py.procedure.settings import Settings
@@ -116,15 +116,8 @@ def _lacking(*names: str) -> dict[str, Any]:
     return record
 
 
-def test_a_record_from_before_there_were_verdicts_is_not_judged() -> None:
-    result = SessionResult.from_record(_lacking("verdict", "reasons"), so_far=True)
-    assert {ear.verdict for ear in result.ears} == {Verdict.NOT_JUDGED}
-    assert result.verdict == Verdict.NOT_JUDGED
-    assert SessionResult.from_record(result.to_record(), so_far=True) == result
-
-
-@pytest.mark.parametrize("names", [("verdict",), ("reasons",), ("verdict", "reasons", "tones")])
-def test_a_record_that_lacks_anything_else_is_refused(names: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("names", [("verdict",), ("boards",), ("verdict", "reasons", "tones")])
+def test_a_record_that_lacks_anything_is_refused(names: tuple[str, ...]) -> None:
     place = r"^result\.ears\[0\] is .*; allowed is an object of ear, "
     with pytest.raises(ResultError, match=place):
         SessionResult.from_record(_lacking(*names), so_far=True)

@@ -299,11 +299,3 @@ def test_swapped_earphones_are_silent_where_nobody_asks() -> None:
     found = {name: ear.thresholds[3].threshold_db_hl or 0.0 for name, ear in result.by_ear.items()}
     assert found[RIGHT] > found[LEFT] + 20.0
     assert (result.which_ear, result.verdict) == (WhichEar.NOT_ASKED, Verdict.VALID)
-
-
-def test_a_result_of_before_was_not_asked() -> None:
-    record = Driver().test.result().to_record()
-    del record["which_ear"]
-
-    found = SessionResult.from_record(record, so_far=True)
-    assert found.which_ear == WhichEar.NOT_ASKED

@@ -28,6 +28,11 @@ WIRE_FAILS: Final = frozenset(MISFITS) | {
 }  # fmt: skip
 UNTRUE: Final = ("its clock", "has no ", "does not allow")
 
+# What is reported when a test is paused without the operator.
+PAUSED_FOR: Final = {
+    grammar.BUTTON_STUCK, grammar.TONE_GENERATOR_CHANGED, grammar.SESSION_WAITS,
+}  # fmt: skip
+
 
 class Surroundings(Protocol):
     """What is true outside the firmware."""
@@ -91,7 +96,7 @@ class Watch:
 
     def _check_pause(self, now_us: int) -> None:
         said_us = self._around.operator.said_pause_us
-        if grammar.BUTTON_STUCK not in self._reasons and now_us - said_us > PAUSE_IS_DONE_US:
+        if PAUSED_FOR.isdisjoint(self._reasons) and now_us - said_us > PAUSE_IS_DONE_US:
             raise Violation("a test is paused, and nobody said so")
 
     def reported(self, number: int, words: str) -> None:

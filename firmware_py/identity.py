@@ -1,0 +1,190 @@
+"""Of whom, with what and where a session is; and what has to agree where two of these meet.
+
+A number of one person must never stand under the name of another, nor one of an unknown loudness
+under that of a calibrated one. So wherever two sessions meet, or a session meets what is plugged in
+now, `differences` is asked, and `RULES` is the one table of what follows.
+"""
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from firmware_py.procedure.printable import shown
+
+if TYPE_CHECKING:
+    from firmware_py.calibration.in_force import CalibrationInForce
+    from firmware_py.session_record import SessionHeader
+    from firmware_py.tuning_record import TuningHeader
+
+# An age in whole years, told twice: two years of birth may lie so far apart and be one.
+BORN_YEARS_APART_MAX: Final = 1.5
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What is known of a session; None: unknown, or there is no such thing."""
+
+    identifier: str | None = None  # of the person
+    sex: str | None = None
+    born_year: float | None = None  # as the age says, and the date of the session
+    device: str | None = None  # serial number of the fitting device
+    board_kind: str | None = None  # name of the tone generator
+    board: str | None = None  # its name and serial number
+    calibration: str | None = None  # digest of its file; "": levels are nominal
+    transducer: str | None = None  # name of the earphones in the calibration
+    aid: str | None = None  # name and version of the hearing aid
+    fit: str | None = None  # digest of its fit
+
+    @classmethod
+    def of_test(cls, header: "SessionHeader", board: str = "") -> Self:
+        """Return that of a hearing test; `board`: which one answered it last."""
+        person = header.person
+        return cls(
+            person.identifier,
+            person.sex,
+            _born(person.age_years, header.started),
+            header.device or None,
+            *_board(board),
+            *_calibration(header.calibration),
+        )
+
+    @classmethod
+    def of_tuning(cls, header: "TuningHeader") -> Self:
+        """Return that of a tuning."""
+        return cls(
+            identifier=header.identifier,
+            device=header.device or None,
+            aid=header.aid,
+            fit=header.settings.fit,
+        )
+
+    @classmethod
+    def of_now(
+        cls,
+        device: str = "",
+        board: str = "",
+        calibration: "CalibrationInForce | None" = None,
+    ) -> Self:
+        """Return what is plugged in now; of nobody."""
+        told = (None, None) if calibration is None else _calibration(calibration)
+        return cls(None, None, None, device or None, *_board(board), *told)
+
+
+class Meeting(StrEnum):
+    """Where two of these meet."""
+
+    RESUME = "resume"  # an unfinished session, and what is plugged in now
+    VISITS = "visits"  # two sessions that are compared
+    FIT = "fit"  # the ears of one fit
+    TUNE = "tune"  # a fit, or a tuning, and whoever is to be tuned
+
+
+class Rule(StrEnum):
+    """What follows where they differ."""
+
+    REFUSED = "refused"
+    ASKED = "asked"  # the operator says whether to go on
+    SAID = "said"
+
+
+RULES: Final[Mapping[Meeting, Mapping[str, Rule]]] = {
+    Meeting.RESUME: {
+        "board_kind": Rule.REFUSED,  # a simulated listener would finish a person's test
+        "device": Rule.ASKED,
+        "board": Rule.ASKED,
+        "calibration": Rule.ASKED,
+        "aid": Rule.ASKED,
+        "fit": Rule.REFUSED,
+    },
+    Meeting.VISITS: {
+        "identifier": Rule.REFUSED,
+        "sex": Rule.ASKED,
+        "born_year": Rule.ASKED,
+        "transducer": Rule.REFUSED,
+        "calibration": Rule.SAID,
+        "board_kind": Rule.REFUSED,
+        "board": Rule.SAID,
+        "device": Rule.SAID,
+    },
+    Meeting.FIT: {
+        "identifier": Rule.REFUSED,
+        "sex": Rule.ASKED,
+        "born_year": Rule.ASKED,
+        "transducer": Rule.SAID,
+        "calibration": Rule.SAID,
+        "board": Rule.SAID,
+    },
+    Meeting.TUNE: {
+        "identifier": Rule.REFUSED,
+        "fit": Rule.REFUSED,
+        "aid": Rule.ASKED,
+        "device": Rule.SAID,
+    },
+}
+NAMES: Final = {
+    "identifier": "identifier", "sex": "sex", "born_year": "year of birth", "device": "device",
+    "board_kind": "kind of tone generator", "board": "tone generator",
+    "calibration": "calibration", "transducer": "earphones", "aid": "hearing aid", "fit": "fit",
+}  # fmt: skip
+DIGESTS: Final = ("calibration", "fit")
+DIGEST_CHARACTERS: Final = 8  # are shown
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What two of them have that is not the same."""
+
+    field: str
+    one: Any
+    other: Any
+    rule: Rule
+
+    @property
+    def words(self) -> str:
+        """Say what differs."""
+        one, other = _words(self.field, self.one), _words(self.field, self.other)
+        return f"{NAMES[self.field]} {one}, not {other}"
+
+
+def differences(meeting: Meeting, one: Identity, other: Identity) -> list[Difference]:
+    """Return what differs where two meet, and what follows; of what is unknown nothing is said."""
+    told = []
+    for field, rule in RULES[meeting].items():
+        mine, yours = getattr(one, field), getattr(other, field)
+        if mine is None or yours is None or _is_same(field, mine, yours):
+            continue
+        told.append(Difference(field, mine, yours, rule))
+    return told
+
+
+def _is_same(field: str, one: Any, other: Any) -> bool:
+    if field == "born_year":
+        return bool(abs(one - other) <= BORN_YEARS_APART_MAX)
+    return bool(one == other)
+
+
+def _words(field: str, value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.0f}"
+    if field in DIGESTS:
+        value = value[:DIGEST_CHARACTERS]
+    return shown(value) if value else "none"
+
+
+def _born(age_years: float | None, started: str) -> float | None:
+    if age_years is None:
+        return None
+    date = datetime.datetime.fromisoformat(started)
+    return date.year + (date.timetuple().tm_yday - 1) / 365.25 - age_years
+
+
+def _board(board: str) -> tuple[str | None, str | None]:
+    return (board.partition(" ")[0], board) if board else (None, None)
+
+
+def _calibration(in_force: "CalibrationInForce") -> tuple[str, str | None]:
+    if in_force.calibration is None:
+        return "", None
+    return in_force.calibration.digest, in_force.calibration.content["transducer"]["name"]

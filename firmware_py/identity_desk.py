@@ -1,0 +1,71 @@
+"""Whose a session is, and with what it was recorded, for the console."""
+
+import json
+from typing import Any, Final
+
+from firmware_py.archive import ArchiveError, recorded_result
+from firmware_py.console import grammar
+from firmware_py.console.arguments import Argument, Number
+from firmware_py.console.grammar import ConsoleError
+from firmware_py.console.table import Command, Pin
+from firmware_py.identity import Identity
+from firmware_py.platform.data_directory import SESSION_NUMBER_MAX, DataDirectory
+from firmware_py.runner import Runner
+from firmware_py.session_record import SessionHeader
+
+
+class IdentityDesk:
+    """Says whose a session is.
+
+    Parameters
+    ----------
+    runner : Runner
+        Has the last test, which may be under way.
+    data : DataDirectory
+        Has the others.
+    """
+
+    def __init__(self, runner: Runner, data: DataDirectory) -> None:
+        self._runner = runner
+        self._data = data
+
+    def identity(self, number: int | None) -> str:
+        """Return the identity of the last session, or of one by its number, as JSON."""
+        header, test = self._runner.last_header, self._runner.last_test
+        if number is None and (header is None or test is None):
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, "there was no test yet")
+        if header is not None and test is not None and number in (None, header.session):
+            result = test.result()
+        else:
+            assert number is not None
+            try:
+                found = recorded_result(self._data.journal_path(number), self._data.disk)
+            except ArchiveError as error:
+                raise ConsoleError(grammar.JOURNAL_DAMAGED, str(error)) from None
+            header, result = found.header, found.result
+        return json.dumps(_told(header, {ear.ear: list(ear.boards) for ear in result.ears}))
+
+
+def _told(header: SessionHeader, boards: dict[str, list[str]]) -> dict[str, Any]:
+    who = Identity.of_test(header)
+    return {
+        "session": header.session,
+        "started": header.started,
+        **header.person.as_record(),
+        "device": who.device,
+        "boards": boards,
+        "calibration": header.calibration.state,
+        "calibration_digest": who.calibration or None,
+        "transducer": who.transducer,
+    }
+
+
+EARLIER: Final = Argument(
+    "number", Number("NUMBER", limits=(1, SESSION_NUMBER_MAX), whole=True), optional=True
+)
+COMMANDS: Final = (
+    Command(
+        "SESSion:IDENtity?", IdentityDesk.identity, "whose the last session is, as JSON",
+        (EARLIER,), pin=Pin(arguments=("number",), earlier_test=True),
+    ),
+)  # fmt: skip

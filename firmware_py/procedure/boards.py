@@ -1,0 +1,29 @@
+"""Which tone generators the tones of each ear came from: another one may be louder."""
+
+
+class Boards:
+    """The tone generators of one test, each by its name and serial number."""
+
+    def __init__(self) -> None:
+        self.now = ""  # the one that answered last; "": unknown
+        self._by_ear: dict[str, list[str]] = {}
+
+    def answered(self, ear: str) -> None:
+        """Take in that a tone, or a silence, in this ear got its answer."""
+        of_ear = self._by_ear.setdefault(ear, [])
+        if self.now and self.now not in of_ear:
+            of_ear.append(self.now)
+
+    def of(self, ear: str) -> tuple[str, ...]:
+        """Return those of an ear, in the order of their first answers."""
+        return tuple(self._by_ear.get(ear, ()))
+
+    @property
+    def differ(self) -> bool:
+        """Return whether the ears had different ones."""
+        return len({tuple(of_ear) for of_ear in self._by_ear.values()}) > 1
+
+    @property
+    def words(self) -> str:
+        """Say which ear had which."""
+        return "; ".join(f"{ear}: {', '.join(of)}" for ear, of in self._by_ear.items())

@@ -1,0 +1,67 @@
+"""Whether an unfinished session goes on by itself at a start, or waits for the operator.
+
+After a power cut the person still sits there, and the test goes on. After a longer time, or beside
+another tone generator or calibration, only the operator can say whether all is as it was.
+"""
+
+import datetime
+from typing import Final
+
+from firmware_py.identity import Identity, Meeting, Rule, differences
+from firmware_py.procedure import words
+from firmware_py.self_check import clock_part
+from firmware_py.session import HearingSession
+
+RESUME_WITHIN_S: Final = 900.0  # unless the configuration says otherwise
+CLOCK_S_MAX: Final = 120.0  # by so much a clock may be set back when it is put right
+
+
+def why_to_wait(
+    session: HearingSession,
+    here: Identity,
+    now: datetime.datetime,
+    within_s: float,
+    speed: float = 1.0,
+) -> str:
+    """Return why a session has to wait for the operator, in words; "": it may go on.
+
+    Parameters
+    ----------
+    session : HearingSession
+        As it was resumed.
+    here : Identity
+        Of what is there now.
+    now : datetime
+        With its zone.
+    within_s : float
+        A break up to this long is none for a person.
+    speed : float, optional
+        How many times faster than the world its time went.
+    """
+    away_s = (now - session.left_at(speed)).total_seconds()
+    why = []
+    if not clock_part(now).works or away_s < -CLOCK_S_MAX:
+        why.append(words.WAITS_CLOCK)
+    elif away_s > within_s:
+        why.append(words.WAITS_LONG.format(since=duration_words(away_s)))
+    why += [
+        words.WAITS_DIFFERS.format(differs=each.words)
+        for each in differences(Meeting.RESUME, Identity.of_test(session.header), here)
+        if each.rule != Rule.SAID
+    ]
+    return "; ".join(why)
+
+
+def duration_words(seconds: float) -> str:
+    """Return a time in its largest whole unit."""
+    for unit, size_s in (("days", 86400.0), ("hours", 3600.0)):
+        if seconds >= 2.0 * size_s:
+            return f"{seconds // size_s:.0f} {unit}"
+    return f"{seconds // 60.0:.0f} minutes"
+
+
+def waits_words(session: HearingSession | None) -> str:
+    """Say which test waits for the operator's word, and why; "": none does."""
+    if session is None or not session.test.waits_why:
+        return ""
+    return f"session {session.number} waits: {session.test.waits_why}"

@@ -1,0 +1,141 @@
+"""What has to agree where two sessions meet, and what waits for the operator."""
+
+import json
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from device.simulator.board import SimulatedBoard
+from device.simulator.clock import S
+from device.simulator.world import World
+from firmware_py.calibration.in_force import CalibrationOnFile
+from firmware_py.configuration import Configuration
+from firmware_py.identity import NAMES, RULES, Identity, Meeting, Rule, differences
+from firmware_py.journal import read_journal
+from firmware_py.procedure.person import Person
+from firmware_py.procedure.settings import Settings
+from firmware_py.session import replay
+from tests.calibration.calibrations import calibration
+from tests.firmware.world import a_listener
+
+SOMEBODY: Final = Identity(
+    "P-A", "F", 1960.0, "box-1", "pico", "pico e66", "digest", "TDH39", "openMHA 1", "fit"
+)
+MINUTE_US: Final = 60 * S
+
+
+@pytest.mark.parametrize("meeting", Meeting)
+def test_each_field_has_one_rule_in_each_meeting_and_the_same_differs_in_nothing(
+    meeting: Meeting,
+) -> None:
+    assert differences(meeting, SOMEBODY, SOMEBODY) == []
+    assert RULES[meeting].keys() <= {field.name for field in fields(Identity)} == NAMES.keys()
+    for name, rule in RULES[meeting].items():
+        value: Any = 1990.0 if name == "born_year" else "another"
+        (told,) = differences(meeting, SOMEBODY, replace(SOMEBODY, **{name: value}))
+        assert (told.field, told.rule) == (name, rule)
+        assert NAMES[name] in told.words
+        unknown: Any = {name: None}
+        assert differences(meeting, SOMEBODY, replace(SOMEBODY, **unknown)) == []
+
+
+def test_an_age_told_twice_is_one_person() -> None:
+    older = replace(SOMEBODY, born_year=1960.9)
+    assert differences(Meeting.VISITS, SOMEBODY, older) == []
+    (told,) = differences(Meeting.VISITS, SOMEBODY, replace(SOMEBODY, born_year=1980.0))
+    assert (told.rule, told.words) == (Rule.ASKED, "year of birth 1960, not 1980")
+
+
+def started_at(directory: Path, minutes: int, **more: Any) -> World:
+    """A device that is switched on so long after the clock's beginning."""
+    world = World(directory, a_listener("S2"), start=False, **more)
+    world.clock.us = minutes * MINUTE_US
+    world.firmware.start()
+    return world
+
+
+def leave(directory: Path, **more: Any) -> None:
+    """Cut a test off after 20 s, an hour after the clock's beginning."""
+    world = started_at(directory, 60, **more)
+    world.begin(Settings(ears="left", seed=3), Person(identifier="P-A"))
+    world.run(20 * S)
+    world.close()
+
+
+def assert_waits(world: World, why: str) -> None:
+    """Nothing is played before the operator's word; then the test goes on, and replays."""
+    world.until(lambda: world.client.connected)
+    world.run(MINUTE_US)
+    assert world.board.played == []
+    assert world.ask("SESS:STAT?")[0].endswith(f' check=identity why="{why}"')
+    assert json.loads(world.ask("SESS:IDEN?")[0])["identifier"] == "P-A"
+    assert world.ask("SESS:CONT") == ["OK"]
+    world.finish()
+    state = replay(read_journal(world.journal()).records)
+    assert (state.differences, state.resumed) == ([], 1)
+    world.close()
+
+
+@pytest.mark.usefixtures("quick_disk")
+@pytest.mark.parametrize(
+    ("minutes", "why"),
+    [
+        (90, "it was broken off 29 minutes ago: is it the same person?"),
+        (60 + 4 * 60, "it was broken off 3 hours ago: is it the same person?"),
+        (50, "the clock does not say how long ago it was broken off: is it the same person?"),
+    ],
+)
+def test_after_a_long_break_a_test_waits_for_the_operator(
+    tmp_path: Path, minutes: int, why: str
+) -> None:
+    leave(tmp_path)
+    world = started_at(tmp_path, minutes, boot=2)
+    assert world.ask("SYST:ERR?")[0] == f'111,"session 1 waits: {why}"'
+    assert_waits(world, why)
+
+
+@pytest.mark.usefixtures("quick_disk")
+def test_after_a_short_break_it_goes_on_by_itself_and_the_configuration_says_what_is_short(
+    tmp_path: Path,
+) -> None:
+    leave(tmp_path)
+    world = started_at(tmp_path, 70, boot=2)
+    assert " check=" not in world.ask("SESS:STAT?")[0]
+    world.close()
+    strict = started_at(tmp_path, 75, boot=3, configuration=Configuration(resume_within_min=1.0))
+    assert " check=identity " in strict.ask("SESS:STAT?")[0]
+    strict.close()
+
+
+@pytest.mark.usefixtures("quick_disk")
+def test_beside_another_calibration_a_test_waits_for_the_operator(
+    tmp_path: Path,
+) -> None:
+    leave(tmp_path)
+    now = CalibrationOnFile(calibration())
+    world = started_at(tmp_path, 61, boot=2, calibration=now)
+    digest = calibration().digest[:8]
+    assert_waits(world, f"calibration none, not {digest!r}: are the levels the same?")
+
+
+@pytest.mark.usefixtures("quick_disk")
+def test_another_kind_of_board_never_goes_on_with_a_test(tmp_path: Path) -> None:
+    """A simulated listener would finish the test of a person, or the other way round."""
+    leave(tmp_path)
+    world = started_at(tmp_path, 61, board=SimulatedBoard(a_listener("S2"), boot=2, name="pico"))
+    world.until(lambda: world.client.connected)
+    world.run(MINUTE_US)
+    assert world.board.played == []
+    (refused,) = world.ask("SESS:CONT")
+    assert refused == (
+        "ERROR -221,\"kind of tone generator 'sim', not 'pico': connect one of its own kind, "
+        'or abort it"'
+    )
+    world.swap_board(SimulatedBoard(a_listener("S2"), boot=3))
+    world.until(lambda: world.ask("SESS:CONT") == ["OK"])
+    world.finish()
+    (ear,) = replay(read_journal(world.journal()).records).test.result().ears
+    assert [board.partition(" ")[0] for board in ear.boards] == ["sim"]
+    world.close()
