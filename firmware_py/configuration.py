@@ -35,6 +35,8 @@ class Configuration:
 
     # defaults of every hearing test, table `[test]`
     test: Settings = field(default_factory=Settings)
+    # of every test, `[test] seed`; None: by chance
+    seed: int | None = field(default=None, kw_only=True)
     # how long a lost tone generator is waited for before the firmware ends, table `[device]`
     reconnect_s: float = 30.0
     # whether the console tells what happens unasked from the start, table `[device]`
@@ -99,6 +101,7 @@ def _configuration(content: dict[str, Any], directory: Path) -> Configuration:
         int(_number("memory_reserve_mb", device, MEMORY_RESERVE_MB_LIMITS, "MB", whole=True)),
         None if seal_key is None else SealKey(seal_key),
         _key("pseudonym_key", journal, directory),
+        seed=settings.seed if "seed" in test else None,
     )
 
 

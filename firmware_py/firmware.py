@@ -118,7 +118,7 @@ class Firmware:
         self._watch = Watch(self._runner, self._client, self._buttons, standstill)
         self._instrument = Instrument(
             configuration, self._runner, self._board, self._manual_tone,
-            self._buttons, data, clock, self.stop,
+            self._buttons, data, clock, self.stop, self._tell,
         )  # fmt: skip
         self._instrument.slot = self._system.slot
         wrong_pins = WrongPinsOnDisk(data.path / "wrong-pins", data.disk)
@@ -126,6 +126,7 @@ class Firmware:
         self._console = Console(
             COMMANDS, self._instrument, lock, self._under_way, lambda: self._runner.has_begun
         )
+        self._console.leaving.append(self._instrument.operator_left)
         self._tuner: Tuner | None = None
         if ports.hearing_aid is not None:
             self._tuner = _tuner(self._client, ports.hearing_aid, data, clock, self._tell)
@@ -215,6 +216,8 @@ class Firmware:
         self._wait()
         self._operator.serve()
         if not self._stopping:  # to open a lost port may take seconds
+            if self._under_way() is not UnderWay.NOTHING:  # another listener than before, perhaps
+                self._manual_tone.forget()
             self._serve_tone_generator()
             self._pause(self._watch.look_at_buttons())
             self._pause(self._watch.look_at_test())

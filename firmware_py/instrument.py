@@ -3,7 +3,6 @@
 A query returns its answer, a command nothing. What cannot be done is a `ConsoleError`.
 """
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +25,7 @@ from firmware_py.calibration.in_force import CalibrationInForce
 from firmware_py.calibration.tone import ToneError
 from firmware_py.configuration import Configuration
 from firmware_py.console import grammar
+from firmware_py.console.console import Left
 from firmware_py.console.grammar import ConsoleError
 from firmware_py.journal import Disk, JournalError
 from firmware_py.link.messages import WIRE_VERSION
@@ -42,6 +42,7 @@ from firmware_py.procedure.settings import LEFT, RIGHT, SettingError, Settings
 from firmware_py.procedure.statements import as_told, told_now
 from firmware_py.runner import Runner
 from firmware_py.self_check import ButtonWatch, Part, answer, clock_part, disk_part
+from firmware_py.setting_desk import SettingDesk
 
 HELD_US_MIN: Final = 500_000  # at the start of a test; nobody presses so long in passing
 SESSIONS_LISTED: Final = 10
@@ -70,9 +71,11 @@ class Instrument:
         Tells the date.
     stop : callable
         Ends the firmware.
+    tell : callable
+        Told what happens, in words and figures, for the operator.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - each is a part of the device
         self,
         configuration: Configuration,
         runner: Runner,
@@ -82,6 +85,7 @@ class Instrument:
         data: DataDirectory,
         clock: SteadyClock,
         stop: Callable[[], None],
+        tell: Callable[[str, dict[str, Any]], None],
     ) -> None:
         self.events_on = configuration.events
         self._configuration = configuration
@@ -92,8 +96,9 @@ class Instrument:
         self._data = data
         self._clock = clock
         self._stop = stop
+        self._tell = tell
         self.slot = ""  # of a card, in which the firmware's system is
-        self._changes: dict[str, Any] = {}  # of the configured settings
+        self._desk = SettingDesk(configuration)
 
     # The device
 
@@ -140,7 +145,17 @@ class Instrument:
         """Abort a running test; settings as configured."""
         self._end_test("reset by the operator")
         self._manual_tone.forget()
-        self._changes = {}
+        self._desk.forget()
+
+    def operator_left(self, left: Left) -> None:
+        """Forget what an operator has set up; a test under way goes on."""
+        self._manual_tone.forget()
+        self._runner.calibration_tone.forget()
+        names = self._desk.forget(unasked=left is Left.UNASKED)
+        if names:
+            self._tell("settings", {"forgotten": names})
+        if left is Left.LINE:
+            self.events_on = self._configuration.events
 
     def shut_down(self) -> None:
         """End the firmware; a running test is kept."""
@@ -171,10 +186,13 @@ class Instrument:
         told = {"ears": ears, "seed": seed}
         changes = {name: value for name, value in told.items() if value is not None}
         with _refusing(NOT_BEGUN):
-            settings = self._settings(changes)
+            settings = self._desk.of_test(changes)
             self._require_hands_off(settings)
             person = Person(age_years, sex, None if identifier is None else composed(identifier))
             self._runner.begin(settings, self._configuration.recorded(person))
+        if differences := self._desk.differences():
+            self._tell("settings", {"differ": differences})
+        self._desk.forget()
         self._manual_tone.forget()
 
     def _require_hands_off(self, settings: Settings) -> None:
@@ -284,7 +302,7 @@ class Instrument:
         today = self._runner.calibration_today()
         with _refusing(NOT_PLAYED):
             self._manual_tone.play(
-                ear, frequency_hz, level_db_hl, self._settings(), today, noise_db_hl
+                ear, frequency_hz, level_db_hl, self._desk.of_tone(), today, noise_db_hl
             )
 
     def stop_tone(self) -> None:
@@ -297,7 +315,8 @@ class Instrument:
 
     def calibration_limits(self, ear: str | None) -> str:
         """Return the highest level that can be asked at the audiogram frequencies."""
-        today, asked_db_hl = self._runner.calibration_today(), self._settings().level_max_db_hl
+        today = self._runner.calibration_today()
+        asked_db_hl = self._desk.settings().level_max_db_hl
         ears = [each for each in (RIGHT, LEFT) if ear in (None, each)]
         return limit_words(today, asked_db_hl, ears)
 
@@ -321,27 +340,11 @@ class Instrument:
     def set_setting(self, name: str, text: str) -> None:
         """Change a setting of the next test."""
         with _refusing():
-            name, value = name.lower(), _value(text)
-            several = isinstance(self._settings().as_record().get(name), list)
-            change = {name: [value] if several and not isinstance(value, list) else value}
-            self._settings(change)
-        self._changes |= change
+            self._desk.change(name, text)
 
     def setting(self, name: str | None) -> str:
         """Return one setting as JSON, or all."""
-        record = self._settings().as_record()
-        if name is None:
-            return json.dumps(record)
-        if name.lower() not in record:
-            raise ConsoleError(
-                grammar.ILLEGAL_PARAMETER, f"{name!r} is no setting; SETT? lists them"
-            )
-        return json.dumps(record[name.lower()])
-
-    def _settings(self, changes: dict[str, Any] | None = None) -> Settings:
-        """Return the settings of the next test, with further changes."""
-        configured = self._configuration.test.chosen()
-        return Settings.from_record({**configured, **self._changes, **(changes or {})})
+        return self._desk.tell(name)
 
     def _require_board(self) -> None:
         if not self._board.client.connected:
@@ -376,16 +379,3 @@ def _refusing(undone: str = "") -> Iterator[None]:
     else:
         return
     raise ConsoleError(number, f"{words}; {undone}" if undone else words)
-
-
-def _value(text: str) -> Any:
-    """Return what an operator wrote as a number, true, false, null, or else as the word it is.
-
-    Of values joined by `;` a list: a comma begins the next argument.
-    """
-    if ";" in text:
-        return [_value(each) for each in text.split(";")]
-    try:
-        return json.loads(text.lower())
-    except ValueError:
-        return text.lower()

@@ -60,6 +60,7 @@ class Runner:
         self.calibration_tone = CalibrationTone(client)
         self._loop: SessionLoop[HearingSession] = SessionLoop(clock, self._do)
         self.last_test: HearingTest | None = None
+        self.last_header: SessionHeader | None = None  # of the last test
         self.last_calibration = CalibrationInForce()  # of the last test
         self.last_resumed = 0  # how many times the last test was
         self.has_begun = False  # the last test, itself; not one before it, whose test it took up
@@ -87,6 +88,7 @@ class Runner:
         if newest.finished is not None:
             state = newest.finished
             self.last_test, self.last_calibration = state.test, state.header.calibration
+            self.last_header = state.header
             self.last_resumed = state.resumed
         if newest.session is not None:
             session = newest.session
@@ -140,6 +142,7 @@ class Runner:
     def _adopt(self, session: HearingSession) -> None:
         self._loop.adopt(session)
         self.last_test, self.last_calibration = session.test, session.header.calibration
+        self.last_header = session.header
         self.last_resumed, self._taken_up_after = session.resumed, None
 
     def _start(self, event: int) -> None:

@@ -214,6 +214,23 @@ def test_a_port_that_vanishes_is_named_once(pty: Pty, port: Port) -> None:
     assert port.read() == b""
 
 
+@pytest.mark.parametrize("line", ["dsr", "cd"])
+def test_another_end_that_hangs_up_is_noticed_where_its_lines_tell(
+    port: Port, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    assert not port.has_hung_up(), "a pty has no such lines"
+    seen = []
+    for name in ("dsr", "cd"):
+        monkeypatch.setattr(serial.Serial, name, False)
+    for raised in (False, True, True, False, False, True):
+        monkeypatch.setattr(serial.Serial, line, raised)
+        seen.append(port.has_hung_up())
+    port.close()
+
+    assert seen == [False, False, False, True, False, False]
+    assert not port.has_hung_up()
+
+
 def test_a_port_that_vanishes_while_it_is_written_to(pty: Pty, port: Port) -> None:
     pty.hang_up()
     with pytest.raises(PortError, match="is gone"):
