@@ -116,13 +116,13 @@ class Firmware:
         self._buttons = ButtonWatch()
         standstill = Standstill(clock.of_wire())
         self._watch = Watch(self._runner, self._client, self._buttons, standstill)
-        self._instrument = Instrument(
-            configuration, self._runner, self._board, self._manual_tone,
-            self._buttons, data, clock, self.stop, self._tell,
-        )  # fmt: skip
-        self._instrument.slot = self._system.slot
         wrong_pins = WrongPinsOnDisk(data.path / "wrong-pins", data.disk)
         lock = PinLock(configuration.pin, clock.world_s, wrong_pins)
+        self._instrument = Instrument(
+            configuration, self._runner, self._board, self._manual_tone,
+            self._buttons, data, clock, self.stop, self._tell, lock,
+        )  # fmt: skip
+        self._instrument.slot = self._system.slot
         self._console = Console(
             COMMANDS, self._instrument, lock, self._under_way, lambda: self._runner.has_begun
         )

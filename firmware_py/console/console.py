@@ -132,6 +132,14 @@ class Console:
     def _do(self, line: str) -> Answer:
         header, typed = parse_line(line)
         command, subject = self._row(header)
+        try:
+            return self._done(command, subject, typed)
+        except ConsoleError:
+            if command.refused is not None:
+                command.refused(subject)
+            raise
+
+    def _done(self, command: Command, subject: object, typed: list[str]) -> Answer:
         texts = command.texts(typed)
         if command.needs_pin(texts, self._begun_since_start()):
             self.lock.require()

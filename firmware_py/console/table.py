@@ -97,6 +97,8 @@ class Command:
     pin: Pin = Pin()  # whether it needs the operator's PIN
     secret: bool = False  # no argument of it may ever be repeated in an answer
     undone: str = ""  # what did not happen if an argument is not allowed
+    # is given the instrument when it was not done, for whatever reason
+    refused: Callable[..., None] | None = None
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:

@@ -26,6 +26,7 @@ from firmware_py.journal import read_journal
 from firmware_py.platform import data_directory as data_module
 from firmware_py.platform.keys import pseudonym
 from firmware_py.procedure.grades import mean_thresholds
+from firmware_py.procedure.person import UNKNOWN
 from firmware_py.procedure.presenter import LATE
 from firmware_py.procedure.settings import CONDUCTS, Settings
 from firmware_py.self_check import PARTS
@@ -345,16 +346,20 @@ def test_earlier_sessions_are_listed_and_looked_at_by_number(
 
     assert sessions == f"12,complete,{then},left,-;1,complete,{then},both,-"
     assert one == f"12,complete,{then},left,-"
-    beside = {"verdict": "valid", "calibration": "UNCALIBRATED"}
+    beside = {"verdict": "valid", "calibration": "UNCALIBRATED", "session": 1, "started": then}
+    beside |= {"person": UNKNOWN.as_record()}
     assert json.loads(result) == {**result_of(two_ears), **beside}
     assert json.loads(last)["ears"] == result_of(one_ear)["ears"]
+    assert json.loads(last)["session"] == 12
     assert {word.split("=")[0] for word in thresholds.split()} == {
         "left",
         "right",
+        "session",
+        "started",
         "verdict",
         "calibration",
     }
-    assert (picture[0], picture[-1]) == ("verdict: valid", "OK")
+    assert (*picture[:2], picture[-1]) == (f"session 1, begun {then}", "verdict: valid", "OK")
     assert any(line.startswith("right ear: measured") for line in picture)
     assert "UNCALIBRATED" in picture[-2]
 
@@ -366,7 +371,7 @@ def test_the_verdict_stands_above_a_result_and_no_level_beside_could_not_be_test
     thresholds, result, *picture = told_by(
         Device(tmp_path), "THR? ,1", "SESS:RES? 1", "AUD 1"
     )  # fmt: skip
-    right, left = picture[:2]
+    right, left = picture[1:3]
     assert right == f"verdict, right ear: DOUBTFUL: {AWAY}"
     assert left == f"verdict, left ear: COULD NOT BE TESTED: {SILENT}; {AWAY}"
     assert any(line.startswith("left ear: could not be tested, ") for line in picture)
@@ -385,14 +390,14 @@ def test_the_verdict_stands_above_a_result_and_no_level_beside_could_not_be_test
 
 def test_nobody_is_drawn_who_could_not_be_tested(tmp_path: Path) -> None:
     write_judged(tmp_path / "session-000001.journal", NOBODY)
-    head, *others = told_by(Device(tmp_path), "AUD 1")
+    _, head, *others = told_by(Device(tmp_path), "AUD 1")
     assert head == f"verdict: COULD NOT BE TESTED: {SILENT}"
     assert [line.split(":")[0] for line in others[:2]] == ["right ear", "left ear"]
 
 
 def test_an_older_session_is_told_as_not_judged(tmp_path: Path) -> None:
     write_judged(tmp_path / "session-000001.journal", None)
-    head, *_ = told_by(Device(tmp_path), "AUD 1")
+    _, head, *_ = told_by(Device(tmp_path), "AUD 1")
     assert head == "verdict: NOT JUDGED"
 
 

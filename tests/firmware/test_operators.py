@@ -1,5 +1,6 @@
 """Two operators, one after the other: nothing of the first reaches the second."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -159,3 +160,40 @@ def test_a_seed_is_by_chance_unless_told(tmp_path: Path) -> None:
     assert begun_with(world).seed == 1
     assert one(world, "SETT seed,null") == "OK"
     assert one(world, "SETT? seed") == "null"
+
+
+# Whose it is
+
+
+def test_what_is_shown_says_whose_it_is(tmp_path: Path) -> None:
+    world = a_world(tmp_path, LOCKED)
+    for line in (f"SYST:PIN {PIN}", "SESS:STAR LEFT,ID=P-17,AGE=67", "SESS:ABOR"):
+        assert one(world, line) == "OK"
+    begun = "2026-01-02T03:04:05+00:00"
+    result = json.loads(one(world, "SESS:RES?"))
+
+    assert world.ask("AUD")[0] == f"session 1 of P-17, begun {begun}"
+    assert world.ask("AUD 1")[0] == f"session 1 of P-17, begun {begun}"
+    assert f" session=1 started={begun} verdict=" in one(world, "THR?")
+    assert (result["session"], result["started"]) == (1, begun)
+    assert result["person"] == {"age_years": 67.0, "sex": None, "identifier": "P-17"}
+    assert one(world, "SYST:LOCK") == "OK"
+    assert world.ask("AUD")[0] == f"session 1, begun {begun}", "who it is needs the PIN"
+    assert "person" not in json.loads(one(world, "SESS:RES?"))
+
+
+@pytest.mark.parametrize("line", ["SESS:STAR ID=P-18", "SESS:STAR LEFFT", "SESS:STAR LEFT"])
+def test_after_a_refused_start_the_last_result_does_not_pass_for_the_next_persons(
+    tmp_path: Path, line: str
+) -> None:
+    world = a_world(tmp_path, LOCKED)
+    for each in ("SESS:STAR LEFT", "SESS:ABOR"):
+        assert one(world, each) == "OK"
+    if line == "SESS:STAR LEFT":
+        world.tones.vanish()
+        world.until(lambda: not world.client.connected)
+    assert one(world, line).startswith("ERROR")
+    warning = "SESS:STAR was refused since then: this is not the session that it was for"
+
+    assert world.ask("AUD")[:2] == ["session 1, begun 2026-01-02T03:04:05+00:00", warning]
+    assert warning not in world.ask("AUD")[2:]
