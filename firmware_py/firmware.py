@@ -124,9 +124,9 @@ class Firmware:
         )  # fmt: skip
         self._instrument.slot = self._system.slot
         self._console = Console(
-            COMMANDS, self._instrument, lock, self._under_way, lambda: self._runner.has_begun
-        )
-        self._console.leaving.append(self._instrument.operator_left)
+            COMMANDS, self._instrument, lock, self._under_way, lambda: self._runner.has_begun,
+            self._instrument.operator_left,
+        )  # fmt: skip
         self._tuner: Tuner | None = None
         if ports.hearing_aid is not None:
             self._tuner = _tuner(self._client, ports.hearing_aid, data, clock, self._tell)
@@ -143,7 +143,7 @@ class Firmware:
         if self._runner.running:
             return UnderWay.TEST
         if self._system.updating:
-            return UnderWay.UPDATE
+            return self._system.under_way
         tunes = self._tuner is not None and self._tuner.running
         return UnderWay.TUNING if tunes else UnderWay.NOTHING
 
@@ -395,4 +395,5 @@ def _add_updates(console: Console, system: CardSystem, data: DataDirectory) -> N
     from firmware_py.update_desk import COMMANDS as OF_UPDATES
     from firmware_py.update_desk import UpdateDesk
 
-    console.add(OF_UPDATES, UpdateDesk(system, data.free_bytes))
+    desk = UpdateDesk(system, data.free_bytes)
+    console.add(OF_UPDATES, desk, desk.operator_left)

@@ -48,11 +48,8 @@ class Console:
         Returns what is under way.
     begun_since_start : callable, optional
         Returns whether the last test was begun since the device was switched on.
-
-    Attributes
-    ----------
-    leaving : list of callable
-        Each is told when, and how, the operator has left, to forget what was his.
+    forget : callable, optional
+        Forgets what else was an operator's; see `add`.
     """
 
     def __init__(
@@ -62,21 +59,32 @@ class Console:
         lock: PinLock | None = None,
         under_way: Callable[[], UnderWay] = lambda: UnderWay.NOTHING,
         begun_since_start: Callable[[], bool] = lambda: False,
+        forget: Callable[[Left], None] | None = None,
     ) -> None:
         self.errors = ErrorQueue()
         self.lock = lock or PinLock(None, lambda: 0.0)
         self._under_way = under_way
         self._begun_since_start = begun_since_start
-        self.leaving: list[Callable[[Left], None]] = []
+        self._forgetting: list[Callable[[Left], None]] = []
         self._table: list[tuple[Command, object]] = [(own, self) for own in OWN_COMMANDS]
-        self.add(commands, instrument)
+        self.add(commands, instrument, forget)
         self._partial: list[str] = []
         # The bytes of a character may come apart.
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
 
-    def add(self, commands: Iterable[Command], instrument: object) -> None:
-        """Take these commands, too; `instrument` is what their handlers are given first."""
+    def add(
+        self,
+        commands: Iterable[Command],
+        instrument: object,
+        forget: Callable[[Left], None] | None = None,
+    ) -> None:
+        """Take these commands, too; `instrument` is what their handlers are given first.
+
+        `forget` is told when, and how, the operator has left, to forget what was his.
+        """
         self._table += [(command, instrument) for command in commands]
+        if forget is not None:
+            self._forgetting.append(forget)
 
     def receive(self, data: bytes) -> list[str]:
         """Take in bytes from the port and return the lines to answer."""
@@ -104,7 +112,7 @@ class Console:
         """Lock, and forget what was this operator's: the next one is somebody else."""
         self.lock.lock()
         self.errors.forget_lines()
-        for forget in self.leaving:
+        for forget in self._forgetting:
             forget(left)
 
     def lock_when_it_is_time(self) -> None:
