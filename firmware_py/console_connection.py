@@ -85,6 +85,9 @@ class ConsoleConnection:
     def _operator_left(self, left: Left) -> None:
         """Keep from the next operator what was this one's, a line typed by half included."""
         self._heard_s = None
+        if left is Left.LINE:
+            self._told.clear()
+        self.port.forget_unsent()
         self._console.forget_line()
         self._console.lock_up(left)
 

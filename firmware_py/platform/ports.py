@@ -157,6 +157,14 @@ class Port:
             sleep(DRAIN_LOOK_S)
             self.write(b"")
 
+    def forget_unsent(self) -> None:
+        """Forget what the other end did not take: who comes next shall not read it."""
+        if self.is_full:
+            self._unsent.clear()
+            with suppress(OSError, termios.error):
+                if self._in_system():
+                    self._serial.reset_output_buffer()  # type: ignore[union-attr]
+
     def _takes_more(self) -> bool:
         """Return whether the other end takes more; a port that cannot tell is taken to do so."""
         descriptor = self.fileno()

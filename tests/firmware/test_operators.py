@@ -69,6 +69,15 @@ def test_the_next_operator_begins_anew(tmp_path: Path, leaves: Callable[[World],
     assert not [error for error in errors if error.startswith("-113")]
 
 
+def test_what_nobody_read_is_not_kept_for_the_next_operator(tmp_path: Path) -> None:
+    world = a_world(tmp_path)
+    world.console.takes = False  # a bridge whose far end was closed
+    world.ask("NONSENSE")
+    silence(world)
+    world.console.takes = True
+    assert world.ask("SYST:ERR?") == [NO_ERROR]
+
+
 @pytest.mark.parametrize("leaves", [lock, line_goes, silence, board_goes])
 def test_a_climb_of_tones_by_hand_begins_anew(
     tmp_path: Path, leaves: Callable[[World], None]

@@ -110,6 +110,19 @@ def test_what_nobody_reads_is_kept_in_order_and_does_not_make_anybody_wait(
     assert not port.is_full
 
 
+def test_what_was_not_taken_can_be_forgotten(pty: Pty, port: Port) -> None:
+    while not port.is_full:
+        port.write(bytes(WRITE_BYTES_MAX))
+    port.forget_unsent()
+    assert not port.is_full
+    port.forget_unsent()
+    port.write(b"next")
+    got = b""
+    while not got.endswith(b"next"):
+        got += pty.read()
+        port.write(b"")
+
+
 def test_what_nobody_ever_reads_is_no_port(pty: Pty, port: Port) -> None:
     port.write(bytes(UNSENT_BYTES_MAX))
     with pytest.raises(PortError, match=r"console: nobody reads at .*; \d+ bytes are lost"):
