@@ -31,7 +31,7 @@ class SettingDesk:
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
         self._changes: dict[str, Any] = {}
-        self._forgotten = ""  # what an operator who may still be there does not know of
+        self._forgotten: list[str] = []  # what an operator who may still be there counts on
 
     def change(self, name: str, text: str) -> None:
         """Change a setting; `SettingError` if it is not allowed."""
@@ -40,6 +40,7 @@ class SettingDesk:
         change = {name: [value] if several and not isinstance(value, list) else value}
         self.settings(change)
         self._changes |= change
+        self._forgotten = [each for each in self._forgotten if each != name]
 
     def tell(self, name: str | None) -> str:
         """Return one setting as JSON, or all."""
@@ -77,7 +78,7 @@ class SettingDesk:
             Once, if settings were forgotten that the operator may count on.
         """
         if self._forgotten:
-            names, self._forgotten = self._forgotten, ""
+            names, self._forgotten = ", ".join(self._forgotten), []
             words = f"after so long a silence settings are as configured again: {names}"
             raise ConsoleError(
                 grammar.SETTINGS_CONFLICT, f"{words}; set them, or SESS:STAR as it is"
@@ -110,9 +111,9 @@ class SettingDesk:
         unasked : bool
             Whether the operator may still be there, and has to be told before a test begins.
         """
-        names = ", ".join(self._changes)
-        self._changes, self._forgotten = {}, names if unasked else ""
-        return names
+        names = [*self._changes]
+        self._changes, self._forgotten = {}, names if unasked else []
+        return ", ".join(names)
 
     @property
     def _is_confirmed(self) -> bool:

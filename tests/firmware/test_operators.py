@@ -147,6 +147,11 @@ def test_who_was_away_for_long_is_told_before_a_test_what_was_forgotten(tmp_path
     assert "! settings forgotten=level_max_db_hl" in world.heard
     assert "settings are as configured again: level_max_db_hl; set them" in one(world, "SESS:STAR")
     assert one(world, "SESS:STAR") == "OK"
+    for line in ("SESS:ABOR", "SETT tones_max,30"):
+        assert one(world, line) == "OK"
+    silence(world)
+    for line in ("SETT tones_max,30", "SESS:STAR"):
+        assert one(world, line) == "OK", "it was set again"
 
 
 def test_a_seed_is_by_chance_unless_told(tmp_path: Path) -> None:
