@@ -112,7 +112,7 @@ class SettingDesk:
             Whether the operator may still be there, and has to be told before a test begins.
         """
         names = [*self._changes]
-        self._changes, self._forgotten = {}, names if unasked else []
+        self._changes, self._forgotten = {}, [*self._forgotten, *names] if unasked else []
         return ", ".join(names)
 
     @property

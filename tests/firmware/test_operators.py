@@ -139,18 +139,19 @@ def test_each_loud_test_needs_its_own_word(tmp_path: Path) -> None:
 
 
 def test_who_was_away_for_long_is_told_before_a_test_what_was_forgotten(tmp_path: Path) -> None:
-    world = a_world(tmp_path)
-    assert one(world, "SYST:EVEN ON") == "OK"
-    assert one(world, "SETT level_max_db_hl,60") == "OK"
-    silence(world)
+    world = a_world(tmp_path, LOCKED)
+    for line in ("SYST:EVEN ON", f"SYST:PIN {PIN}", "SETT level_max_db_hl,60", "SYST:TIME?"):
+        assert not one(world, line).startswith("ERROR")
+        world.run(10 * S)
+    silence(world)  # the lock closes before that, for it was not needed
 
     assert "! settings forgotten=level_max_db_hl" in world.heard
     assert "settings are as configured again: level_max_db_hl; set them" in one(world, "SESS:STAR")
     assert one(world, "SESS:STAR") == "OK"
-    for line in ("SESS:ABOR", "SETT tones_max,30"):
+    for line in ("SESS:ABOR", f"SYST:PIN {PIN}", "SETT tones_max,30"):
         assert one(world, line) == "OK"
     silence(world)
-    for line in ("SETT tones_max,30", "SESS:STAR"):
+    for line in (f"SYST:PIN {PIN}", "SETT tones_max,30", "SESS:STAR"):
         assert one(world, line) == "OK", "it was set again"
 
 
