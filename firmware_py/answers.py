@@ -21,6 +21,7 @@ from firmware_py.procedure.presenter import FINISHED
 from firmware_py.procedure.results import EarResult, SessionResult, ThresholdResult
 from firmware_py.procedure.settings import AUDIOGRAM_FREQUENCIES_HZ, HUGHSON_WESTLAKE, OFF
 from firmware_py.procedure.statements import has_thresholds, told_now
+from firmware_py.session_record import SessionHeader
 
 
 def state_words(test: HearingTest, resumed: int, calibration: CalibrationInForce) -> str:
@@ -63,10 +64,12 @@ def session_words(journal: Path, disk: Disk) -> str:
     return ",".join((str(number), *(word or "-" for word in words)))
 
 
-def result_words(result: SessionResult, calibration: CalibrationInForce) -> str:
-    """Return a result as JSON, between its verdict and the state of the calibration."""
-    told = {"verdict": result.verdict, **result.to_record(), "calibration": calibration.state}
-    return json.dumps(told)
+def result_words(result: SessionResult, header: SessionHeader, *, named: bool) -> str:
+    """Return a result as JSON, between its verdict and whose it is; `named`: with the person."""
+    person = {"person": header.person.as_record()} if named else {}
+    about = {"calibration": header.calibration.state, "session": header.session}
+    about |= {"started": header.started, **person}
+    return json.dumps({"verdict": result.verdict, **result.to_record(), **about})
 
 
 def mean_words(test: HearingTest) -> str:
@@ -74,11 +77,16 @@ def mean_words(test: HearingTest) -> str:
     return json.dumps(asdict(mean_thresholds(told_now(test.result()).ears, test.ears)))
 
 
-def threshold_words(ears: Sequence[EarResult], calibration: CalibrationInForce) -> str:
-    """Return frequency, level, SD and marks of every threshold of these ears, and the verdicts."""
+def threshold_words(ears: Sequence[EarResult], header: SessionHeader) -> str:
+    """Return frequency, level, SD and marks of every threshold of these ears, and the verdicts.
+
+    Which session it is stands between.
+    """
     words = [f"{ear.ear}=" + ";".join(map(_figures, ear.thresholds)) for ear in ears]
     verdicts = ";".join(f"{ear.ear},{ear.verdict}" for ear in ears)
-    return " ".join([*words, f"verdict={verdicts}", f"calibration={calibration.state}"])
+    which = [f"session={header.session}", f"started={header.started}"]
+    calibration = f"calibration={header.calibration.state}"
+    return " ".join([*words, *which, f"verdict={verdicts}", calibration])
 
 
 def _figures(found: ThresholdResult) -> str:
@@ -86,6 +94,13 @@ def _figures(found: ThresholdResult) -> str:
     figures = "-,-" if mean is None else f"{mean:.1f},{sd:.1f}"
     marks = (m for m in (found.mark, found.masking) if m and m != MaskingMark.NOT_MASKED)
     return f"{found.frequency_hz},{figures},{','.join(marks)}"
+
+
+def whose_line(header: SessionHeader, *, named: bool) -> str:
+    """Say whose result it is; `named`: by the identifier, too."""
+    identifier = header.person.identifier if named else None
+    of = f" of {identifier}" if identifier else ""
+    return f"session {header.session}{of}, begun {header.started}"
 
 
 def audiogram_lines(result: SessionResult, calibration: CalibrationInForce) -> list[str]:

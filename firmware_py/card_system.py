@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from firmware_py.console.table import UnderWay
 from firmware_py.journal import Disk
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.self_check import Part
@@ -17,12 +18,16 @@ from firmware_py.self_check import Part
 FILE_BYTES_MAX: Final = 8192
 # What of the self-test can be the fault of a system.
 OF_THE_SYSTEM: Final = ("wire", "board", "disk")
-# Updates, below the data directory: coming; whole, while a test may be under way; handed over
+# Updates, below the data directory: coming; on offer from a stick, while a test may be under way;
+# handed over. Where it is from, and whether it may be older than the system, is in the name of the
+# file itself: neither can stay behind without it, or be said of another one.
 PLACE: Final = "update"
 PART: Final = "bundle.part"
-OFFERED: Final = "offered.raucb"
-HANDED_OVER: Final = "bundle.raucb"
-OLDER: Final = "older"  # is there if it may be older than the system
+OFFERED: Final = "offered"
+HANDED_OVER: Final = "bundle"
+STICK: Final = "-stick"
+OLDER: Final = "-older"
+ENDING: Final = ".raucb"
 
 
 class CardSystem:
@@ -44,6 +49,7 @@ class CardSystem:
         self.on_trial = self._is_on_trial()
         self.is_to_be_judged = self.on_trial
         self._told = 0  # of the lines of `faults`
+        self._is_from_stick = False  # what is being installed
         self.updating = self._is_updating()
 
     def look(self, *, idle: bool) -> list[str]:
@@ -55,9 +61,10 @@ class CardSystem:
             return []
         self.on_trial = self._is_on_trial()
         # On trial the other slot has the system to go back to.
-        if idle and not self.on_trial and (self.updates / OFFERED).exists():
+        if idle and not self.on_trial and (offers := self._offers()):
+            older = offers[0].stem.endswith(OLDER)
             with suppress(OSError):  # a disk that only reads is told of elsewhere
-                self.hand_over(OFFERED)
+                self.hand_over(offers[0].name, origin=STICK, older=older)
         self.updating = self._is_updating()
         lines = self._lines("faults")
         new, self._told = lines[self._told :], len(lines)
@@ -67,17 +74,35 @@ class CardSystem:
         """Return how the last update since the start went; empty: there was none."""
         return " ".join(self._lines("update"))
 
-    def hand_over(self, name: str) -> None:
-        """Have the system install a bundle; `OSError` if the disk fails."""
-        self._disk.rename(self.updates / name, self.updates / HANDED_OVER)
-        self.updating = True
+    def hand_over(self, name: str, *, origin: str = "", older: bool = False) -> None:
+        """Have the system install a bundle, and forget what else was on offer.
 
-    def allow_older(self, *, allowed: bool) -> None:
-        """Say whether the next bundle may be older than the system; `OSError` if the disk fails."""
-        if allowed:
-            (self.updates / OLDER).touch()
-        else:
-            (self.updates / OLDER).unlink(missing_ok=True)
+        Parameters
+        ----------
+        name : str
+            Of its file.
+        origin : str
+            `STICK`, or of the console.
+        older : bool
+            Whether it may be older than the system.
+
+        Raises
+        ------
+        OSError
+            If the disk fails.
+        """
+        handed_over = f"{HANDED_OVER}{origin}{OLDER * older}{ENDING}"
+        self._disk.rename(self.updates / name, self.updates / handed_over)
+        self.updating = self._is_updating()
+        for offer in self._offers():
+            offer.unlink(missing_ok=True)
+
+    @property
+    def under_way(self) -> UnderWay:
+        """Return which update is being installed."""
+        if not self.updating:
+            return UnderWay.NOTHING
+        return UnderWay.STICK if self._is_from_stick else UnderWay.UPDATE
 
     def judge(self, parts: Iterable[Part], wrong: Iterable[str]) -> str:
         """Find out whether a system on trial is good, and tell it so.
@@ -104,7 +129,14 @@ class CardSystem:
         return ""
 
     def _is_updating(self) -> bool:
-        return self.place is not None and (self.updates / HANDED_OVER).exists()
+        if self.place is None:
+            return False
+        names = [path.stem for path in self.updates.glob(f"{HANDED_OVER}*{ENDING}")]
+        self._is_from_stick = any(name.startswith(HANDED_OVER + STICK) for name in names)
+        return bool(names)
+
+    def _offers(self) -> list[Path]:
+        return sorted(self.updates.glob(f"{OFFERED}*{ENDING}"), reverse=True)
 
     def _is_on_trial(self) -> bool:
         return self.place is not None and (self.place / "trial").exists()

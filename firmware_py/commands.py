@@ -67,6 +67,7 @@ COMMANDS: Final = (
     Command(
         "SESSion:STARt", Instrument.start, "start a test", START,
         named=True, when=When.NOT_IN_TEST, pin=ABOUT_PEOPLE, undone=NOT_BEGUN,
+        refused=Instrument.start_refused,
     ),
     Command("SESSion:PAUSe", Instrument.pause, "pause the test", when=When.IN_TEST),
     Command("SESSion:CONTinue", Instrument.go_on, "go on after a pause", when=When.IN_TEST),

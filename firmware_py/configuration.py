@@ -36,6 +36,8 @@ class Configuration:
 
     # defaults of every hearing test, table `[test]`
     test: Settings = field(default_factory=Settings)
+    # of every test, `[test] seed`; None: by chance
+    seed: int | None = field(default=None, kw_only=True)
     # how long a lost tone generator is waited for before the firmware ends, table `[device]`
     reconnect_s: float = 30.0
     # whether the console tells what happens unasked from the start, table `[device]`
@@ -103,6 +105,7 @@ def _configuration(content: dict[str, Any], directory: Path) -> Configuration:
         None if seal_key is None else SealKey(seal_key),
         _key("pseudonym_key", journal, directory),
         float(_number("resume_within_min", device, RESUME_WITHIN_MIN_LIMITS, "min")),
+        seed=settings.seed if "seed" in test else None,
     )
 
 

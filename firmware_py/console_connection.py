@@ -4,14 +4,18 @@ from typing import Final
 
 from firmware_py.board_connection import Reopening
 from firmware_py.console import grammar
-from firmware_py.console.console import Console
+from firmware_py.console.console import Console, Left
 from firmware_py.console.grammar import ConsoleError
+from firmware_py.console.pin import RELOCK_S
 from firmware_py.platform.clock import SteadyClock
 from firmware_py.platform.ports import Port, PortError
 from firmware_py.platform.waiting import Waiting
 from firmware_py.procedure.printable import printable
 
 LAST_WORDS_S: Final = 0.25  # some 2800 bytes of the line
+# Without a byte: whoever comes then counts as somebody else. Not every line tells that its other
+# end went, see the console's page.
+SILENCE_S: Final = RELOCK_S
 
 
 class ConsoleConnection:
@@ -33,6 +37,7 @@ class ConsoleConnection:
         self._clock = clock
         self._reopening = Reopening(port, clock)
         self._told: list[str] = []
+        self._heard_s: float | None = None  # when the last byte came; None: nobody is there
 
     def say(self, line: str) -> None:
         """Say a line with the next ones."""
@@ -42,7 +47,11 @@ class ConsoleConnection:
         """Do what was typed."""
         try:
             self._reopening.try_again()
-            self._told += self._console.receive(self.port.read())
+            typed = self.port.read()
+            self._look_at_the_time(comes=bool(typed))
+            self._told += self._console.receive(typed)
+            if self.port.has_hung_up():
+                self._operator_left(Left.LINE)
         except PortError as error:
             self._lost(error)
 
@@ -64,9 +73,26 @@ class ConsoleConnection:
         except PortError:
             return
 
-    def _lost(self, error: PortError) -> None:
-        """Go on without the operator; a line that was half typed is forgotten."""
+    def _look_at_the_time(self, *, comes: bool) -> None:
+        """Lock when it is time, before anything is done that comes only now."""
+        now_s = self._clock.world_s()
+        if self._heard_s is not None and now_s - self._heard_s >= SILENCE_S:
+            self._operator_left(Left.UNASKED)
+        self._console.lock_when_it_is_time()
+        if comes:
+            self._heard_s = now_s
+
+    def _operator_left(self, left: Left) -> None:
+        """Keep from the next operator what was this one's, a line typed by half included."""
+        self._heard_s = None
+        if left is Left.LINE:
+            self._told.clear()
+        self.port.forget_unsent()
         self._console.forget_line()
-        self._console.lock.lock()
+        self._console.lock_up(left)
+
+    def _lost(self, error: PortError) -> None:
+        """Go on without the operator."""
+        self._operator_left(Left.LINE)
         self._reopening.lost()
         self._console.errors.add(ConsoleError(grammar.HARDWARE_MISSING, str(error)))

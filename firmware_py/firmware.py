@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from firmware_py import desks
 from firmware_py.answers import word
 from firmware_py.board_connection import FALL_SILENT_S, BoardConnection
 from firmware_py.calibration.in_force import NO_CALIBRATION, CalibrationOnFile
@@ -120,25 +121,25 @@ class Firmware:
         self._system = system or CardSystem(None, data)
         self._manual_tone = ManualTone(self._client)
         self._buttons = ButtonWatch()
-        standstill = Standstill(clock.of_wire())
-        self._watch = Watch(self._runner, self._client, self._buttons, standstill)
-        self._instrument = Instrument(
-            configuration, self._runner, self._board, self._manual_tone,
-            self._buttons, data, clock, self.stop,
-        )  # fmt: skip
-        self._instrument.slot = self._system.slot
+        self._watch = Watch(self._runner, self._client, self._buttons, Standstill(clock.of_wire()))
         wrong_pins = WrongPinsOnDisk(data.path / "wrong-pins", data.disk)
         lock = PinLock(configuration.pin, clock.world_s, wrong_pins)
+        self._instrument = Instrument(
+            configuration, self._runner, self._board, self._manual_tone,
+            self._buttons, data, clock, self.stop, self._tell, lock,
+        )  # fmt: skip
+        self._instrument.slot = self._system.slot
         self._console = Console(
-            COMMANDS, self._instrument, lock, self._under_way, lambda: self._runner.has_begun
-        )
+            COMMANDS, self._instrument, lock, self._under_way, lambda: self._runner.has_begun,
+            self._instrument.operator_left,
+        )  # fmt: skip
         self._console.add(OF_IDENTITY, IdentityDesk(self._runner, data))
         self._tuner: Tuner | None = None
         if ports.hearing_aid is not None:
-            self._tuner = _tuner(self._client, ports.hearing_aid, data, clock, self._tell)
-            _add_desk(self._console, configuration, self._tuner)
+            self._tuner = desks.tuner(self._client, ports.hearing_aid, data, clock, self._tell)
+            desks.add_tuning(self._console, configuration, self._tuner)
         if self._system.place is not None:
-            _add_updates(self._console, self._system, data)
+            desks.add_updates(self._console, self._system, data)
         self._operator = ConsoleConnection(ports.console, self._console, clock)
         self._supervisor = supervisor or Supervisor({})
         self._stopping = False
@@ -149,7 +150,7 @@ class Firmware:
         if self._runner.running:
             return UnderWay.TEST
         if self._system.updating:
-            return UnderWay.UPDATE
+            return self._system.under_way
         tunes = self._tuner is not None and self._tuner.running
         return UnderWay.TUNING if tunes else UnderWay.NOTHING
 
@@ -224,6 +225,8 @@ class Firmware:
         self._wait()
         self._operator.serve()
         if not self._stopping:  # to open a lost port may take seconds
+            if self._under_way() is not UnderWay.NOTHING:  # another listener than before, perhaps
+                self._manual_tone.forget()
             self._serve_tone_generator()
             self._pause(self._watch.look_at_buttons())
             self._pause(self._watch.look_at_test())
@@ -373,32 +376,3 @@ class Firmware:
         self._operator.say(f"ERROR {ConsoleError(number, words).answer}")
         self._end = words
         return FirmwareError(code, words)
-
-
-def _tuner(
-    client: Client,
-    hearing_aid: Port,
-    data: DataDirectory,
-    clock: SteadyClock,
-    tell: Callable[[str, dict[str, Any]], None],
-) -> "Tuner":
-    """Return what tunes the hearing aid."""
-    from firmware_py.tuner import Tuner
-
-    return Tuner(data, client, hearing_aid, clock, tell)
-
-
-def _add_desk(console: Console, configuration: Configuration, tuner: "Tuner") -> None:
-    """Have the console take the commands of a tuning."""
-    from firmware_py.tuning_desk import COMMANDS as OF_TUNING
-    from firmware_py.tuning_desk import TuningDesk
-
-    console.add(OF_TUNING, TuningDesk(configuration, tuner))
-
-
-def _add_updates(console: Console, system: CardSystem, data: DataDirectory) -> None:
-    """Have the console take the commands of an update."""
-    from firmware_py.update_desk import COMMANDS as OF_UPDATES
-    from firmware_py.update_desk import UpdateDesk
-
-    console.add(OF_UPDATES, UpdateDesk(system, data.free_bytes))

@@ -3,10 +3,7 @@
 A query returns its answer, a command nothing. What cannot be done is a `ConsoleError`.
 """
 
-import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, Final
 
 from firmware_py import __version__
@@ -19,34 +16,34 @@ from firmware_py.answers import (
     session_words,
     state_words,
     threshold_words,
+    whose_line,
 )
-from firmware_py.archive import ArchiveError, Found, recorded_result
 from firmware_py.board_connection import BoardConnection
-from firmware_py.calibration.in_force import CalibrationInForce
-from firmware_py.calibration.tone import ToneError
 from firmware_py.configuration import Configuration
 from firmware_py.console import grammar
+from firmware_py.console.console import Left
 from firmware_py.console.grammar import ConsoleError
-from firmware_py.journal import Disk, JournalError
+from firmware_py.console.pin import LOCKED, PinLock
 from firmware_py.link.messages import WIRE_VERSION
 from firmware_py.manual_tone import ManualTone
 from firmware_py.platform.clock import SteadyClock
-from firmware_py.platform.data_directory import DataDirectory, DataDirectoryError, session_number
+from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.procedure.attendance import check_of
 from firmware_py.procedure.events import Aborted, Continued, EarNamed, EquipmentHeard, Paused
-from firmware_py.procedure.hearing import HearingTest
 from firmware_py.procedure.person import Person, Sex, composed
 from firmware_py.procedure.presenter import PAUSED
-from firmware_py.procedure.results import SessionResult
-from firmware_py.procedure.settings import LEFT, RIGHT, SettingError, Settings
-from firmware_py.procedure.statements import as_told, told_now
+from firmware_py.procedure.settings import LEFT, RIGHT, Settings
+from firmware_py.refusals import refusing
+from firmware_py.results import Results
 from firmware_py.runner import Runner
 from firmware_py.self_check import ButtonWatch, Part, answer, clock_part, disk_part
+from firmware_py.setting_desk import SettingDesk
 
 HELD_US_MIN: Final = 500_000  # at the start of a test; nobody presses so long in passing
 SESSIONS_LISTED: Final = 10
 NOT_BEGUN: Final = "no test was begun"
 NOT_PLAYED: Final = "nothing was played"
+ANOTHER: Final = "SESS:STAR was refused since then: this is not the session that it was for"
 
 
 class Instrument:
@@ -70,9 +67,13 @@ class Instrument:
         Tells the date.
     stop : callable
         Ends the firmware.
+    tell : callable
+        Told what happens, in words and figures, for the operator.
+    lock : PinLock
+        Identifiers are told with results while it is open.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - each is a part of the device
         self,
         configuration: Configuration,
         runner: Runner,
@@ -82,6 +83,8 @@ class Instrument:
         data: DataDirectory,
         clock: SteadyClock,
         stop: Callable[[], None],
+        tell: Callable[[str, dict[str, Any]], None],
+        lock: PinLock,
     ) -> None:
         self.events_on = configuration.events
         self._configuration = configuration
@@ -90,16 +93,19 @@ class Instrument:
         self._manual_tone = manual_tone
         self._buttons = buttons
         self._data = data
+        self._results = Results(runner, data)
         self._clock = clock
-        self._stop = stop
+        self._stop, self._tell = stop, tell
+        self._lock = lock
         self.slot = ""  # of a card, in which the firmware's system is
-        self._changes: dict[str, Any] = {}  # of the configured settings
+        self._desk = SettingDesk(configuration)
+        self._was_refused = False  # the last SESS:STAR
 
     # The device
 
     def identify(self) -> str:
         """Return maker, model, serial number and version."""
-        return f"GP-PTA,fitting device,0,{__version__}"
+        return f"GP-PTA,fitting device,{self._data.device or 0},{__version__}"
 
     def version(self) -> str:
         """Return the versions of firmware and wire."""
@@ -140,7 +146,17 @@ class Instrument:
         """Abort a running test; settings as configured."""
         self._end_test("reset by the operator")
         self._manual_tone.forget()
-        self._changes = {}
+        self._desk.forget()
+
+    def operator_left(self, left: Left) -> None:
+        """Forget what an operator has set up; a test under way goes on."""
+        self._manual_tone.forget()
+        self._runner.calibration_tone.forget()
+        names = self._desk.forget(unasked=left is Left.UNASKED)
+        if names:
+            self._tell("settings", {"forgotten": names})
+        if left is Left.LINE:
+            self.events_on = self._configuration.events
 
     def shut_down(self) -> None:
         """End the firmware; a running test is kept."""
@@ -158,6 +174,10 @@ class Instrument:
 
     # The test
 
+    def start_refused(self) -> None:
+        """Take in that a test was not begun: what is shown then is not that person's."""
+        self._was_refused = True
+
     def start(
         self,
         ears: str | None,
@@ -170,11 +190,15 @@ class Instrument:
         self._require_board()
         told = {"ears": ears, "seed": seed}
         changes = {name: value for name, value in told.items() if value is not None}
-        with _refusing(NOT_BEGUN):
-            settings = self._settings(changes)
+        with refusing(NOT_BEGUN):
+            settings = self._desk.of_test(changes)
             self._require_hands_off(settings)
             person = Person(age_years, sex, None if identifier is None else composed(identifier))
             self._runner.begin(settings, self._configuration.recorded(person))
+        if differences := self._desk.differences():
+            self._tell("settings", {"differ": differences})
+        self._desk.forget()
+        self._was_refused = False
         self._manual_tone.forget()
 
     def _require_hands_off(self, settings: Settings) -> None:
@@ -193,8 +217,7 @@ class Instrument:
         if test is None or (test.state != PAUSED and not check_of(test)):
             raise ConsoleError(grammar.SETTINGS_CONFLICT, "the test is not paused")
         if self._runner.foreign_board:
-            words = f"{self._runner.foreign_board}: connect one of its own kind, or abort it"
-            raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
+            raise ConsoleError(grammar.SETTINGS_CONFLICT, self._runner.foreign_board)
         self._runner.feed(Continued())
 
     def equipment_heard(self, by: str) -> None:
@@ -231,50 +254,39 @@ class Instrument:
 
     def sessions(self, count: int | None) -> str:
         """Return the newest sessions, the newest first."""
-        newest = reversed(self._journals()[-(count or SESSIONS_LISTED) :])
+        newest = reversed(self._results.journals()[-(count or SESSIONS_LISTED) :])
         return ";".join(session_words(journal, self._data.disk) for journal in newest) or "-"
 
     def result(self, number: int | None) -> str:
         """Return the result as JSON: of the last test, so far or final, or of a session."""
-        return result_words(*self._result(number))
+        return result_words(*self._results.of(number), named=self._may_name)
 
     def means(self) -> str:
         """Return the mean thresholds of the last test as JSON, so far or final."""
-        return mean_words(self._last_test())
+        return mean_words(self._results.last()[0])
 
     def threshold(self, ear: str | None, number: int | None) -> str:
         """Return the thresholds of an ear, or of all that were tested."""
-        result, calibration = self._result(number)
+        result, header = self._results.of(number)
         chosen = [found for found in result.ears if ear in (None, found.ear)]
         if ear is not None and not chosen:
             tested = ", ".join(found.ear.upper() for found in result.ears)
             words = f"{ear.upper()!r} was not tested; allowed: {tested}"
             raise ConsoleError(grammar.ILLEGAL_PARAMETER, words)
-        return threshold_words(chosen, calibration)
+        return threshold_words(chosen, header)
 
     def audiogram(self, number: int | None) -> list[str]:
-        """Return the audiogram in characters, line by line."""
-        return audiogram_lines(*self._result(number))
+        """Return whose audiogram it is, and the audiogram in characters, line by line."""
+        result, header = self._results.of(number)
+        lines = [whose_line(header, named=self._may_name)]
+        if self._was_refused and number is None:
+            lines.append(ANOTHER)
+        return [*lines, *audiogram_lines(result, header.calibration)]
 
-    def _last_test(self) -> HearingTest:
-        if self._runner.last_test is None:
-            words = "there was no test yet: SESS:STAR starts one"
-            raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
-        return self._runner.last_test
-
-    def _result(self, number: int | None) -> tuple[SessionResult, CalibrationInForce]:
-        """Return the result of the last test, or that of a recorded session, as it may be told."""
-        if number is None:
-            return told_now(self._last_test().result()), self._runner.last_calibration
-        if (session := self._runner.session) is not None and session.number == number:
-            words = f"session {number} is under way: without a number its result so far is told"
-            raise ConsoleError(grammar.SETTINGS_CONFLICT, words)
-        found = _found(self._journals(), number, self._data.disk)
-        return as_told(found.result), found.header.calibration
-
-    def _journals(self) -> list[Path]:
-        with _refusing():
-            return self._data.journals()
+    @property
+    def _may_name(self) -> bool:
+        """Return whether a person's identifier may be told with a result."""
+        return self._lock.state != LOCKED
 
     # Tones and calibration
 
@@ -285,9 +297,9 @@ class Instrument:
         self._require_board()
         self._runner.calibration_tone.stop()
         today = self._runner.calibration_today()
-        with _refusing(NOT_PLAYED):
+        with refusing(NOT_PLAYED):
             self._manual_tone.play(
-                ear, frequency_hz, level_db_hl, self._settings(), today, noise_db_hl
+                ear, frequency_hz, level_db_hl, self._desk.of_tone(), today, noise_db_hl
             )
 
     def stop_tone(self) -> None:
@@ -300,7 +312,8 @@ class Instrument:
 
     def calibration_limits(self, ear: str | None) -> str:
         """Return the highest level that can be asked at the audiogram frequencies."""
-        today, asked_db_hl = self._runner.calibration_today(), self._settings().level_max_db_hl
+        today = self._runner.calibration_today()
+        asked_db_hl = self._desk.settings().level_max_db_hl
         ears = [each for each in (RIGHT, LEFT) if ear in (None, each)]
         return limit_words(today, asked_db_hl, ears)
 
@@ -308,7 +321,7 @@ class Instrument:
         """Play a steady tone for a sound level meter."""
         self._require_board()
         self._manual_tone.stop()
-        with _refusing(NOT_PLAYED):
+        with refusing(NOT_PLAYED):
             self._runner.calibration_tone.play(ear, frequency_hz, level_dbfs)
 
     def calibration_tone(self) -> str:
@@ -323,72 +336,13 @@ class Instrument:
 
     def set_setting(self, name: str, text: str) -> None:
         """Change a setting of the next test."""
-        with _refusing():
-            name, value = name.lower(), _value(text)
-            several = isinstance(self._settings().as_record().get(name), list)
-            change = {name: [value] if several and not isinstance(value, list) else value}
-            self._settings(change)
-        self._changes |= change
+        with refusing():
+            self._desk.change(name, text)
 
     def setting(self, name: str | None) -> str:
         """Return one setting as JSON, or all."""
-        record = self._settings().as_record()
-        if name is None:
-            return json.dumps(record)
-        if name.lower() not in record:
-            raise ConsoleError(
-                grammar.ILLEGAL_PARAMETER, f"{name!r} is no setting; SETT? lists them"
-            )
-        return json.dumps(record[name.lower()])
-
-    def _settings(self, changes: dict[str, Any] | None = None) -> Settings:
-        """Return the settings of the next test, with further changes."""
-        configured = self._configuration.test.chosen()
-        return Settings.from_record({**configured, **self._changes, **(changes or {})})
+        return self._desk.tell(name)
 
     def _require_board(self) -> None:
         if not self._board.client.connected:
             raise ConsoleError(grammar.HARDWARE_MISSING, "the tone generator does not answer")
-
-
-def _found(journals: Sequence[Path], number: int, disk: Disk) -> Found:
-    """Return what an earlier session found."""
-    journal = next((each for each in journals if session_number(each) == number), None)
-    if journal is None:
-        words = f"there is no session {number}; SESS:LIST? lists them"
-        raise ConsoleError(grammar.ILLEGAL_PARAMETER, words)
-    try:
-        found = recorded_result(journal, disk)
-    except ArchiveError as error:
-        raise ConsoleError(grammar.JOURNAL_DAMAGED, f"session {number}: {error}") from None
-    if found.header.session != number:
-        words = f"{journal.name}: its header is that of session {found.header.session}"
-        raise ConsoleError(grammar.JOURNAL_DAMAGED, words)
-    return found
-
-
-@contextmanager
-def _refusing(undone: str = "") -> Iterator[None]:
-    """Make console errors of what may be wrong with settings and tones, and of a failing disk."""
-    try:
-        yield
-    except (SettingError, ToneError) as error:
-        number, words = grammar.ILLEGAL_PARAMETER, str(error)
-    except (JournalError, DataDirectoryError) as error:
-        number, words = grammar.MASS_STORAGE, str(error)
-    else:
-        return
-    raise ConsoleError(number, f"{words}; {undone}" if undone else words)
-
-
-def _value(text: str) -> Any:
-    """Return what an operator wrote as a number, true, false, null, or else as the word it is.
-
-    Of values joined by `;` a list: a comma begins the next argument.
-    """
-    if ";" in text:
-        return [_value(each) for each in text.split(";")]
-    try:
-        return json.loads(text.lower())
-    except ValueError:
-        return text.lower()

@@ -2,10 +2,12 @@
 
 It has the limits of a test: the range of the settings, the reach of the calibration, and at most
 20 dB more than the tone before it in that ear. The first tone in an ear is at most as loud as the
-first tone of a test. A tone by hand belongs to no session and is in no journal; the console's
-unasked lines tell what was played.
+first tone of a test. Noise climbs in its ear in the same way, from 20 dB above that. Both climbs
+belong to one listener at one board, and to one operator. A tone by hand belongs to no session and
+is in no journal; the console's unasked lines tell what was played.
 """
 
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from firmware_py.calibration.in_force import CalibrationInForce
@@ -20,6 +22,16 @@ NUMBERS: Final = 10_000  # an id has at most 8 characters: "man-9999"
 REACH: Final = "the reach of the tone generator"
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """A tone that the board was asked for."""
+
+    ear: str
+    frequency_hz: float
+    level_db_hl: float
+    noise_db_hl: float | None  # in the other ear
+
+
 class ManualTone:
     """Plays tones by hand, one at a time.
 
@@ -32,9 +44,9 @@ class ManualTone:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._number = 0
-        self._asked: dict[str, tuple[str, float, float]] = {}  # by id: ear, Hz, dB HL
-        self._last_level_db_hl: dict[str, float] = {}
-        self._noise = False  # whether it plays with the tone
+        self._asked: dict[str, _Asked] = {}  # by id
+        self._last_tone_db_hl: dict[str, float] = {}  # by ear
+        self._last_noise_db: dict[str, float] = {}  # by ear
 
     def play(
         self,
@@ -57,7 +69,9 @@ class ManualTone:
             raise SettingError(
                 f"frequency is {frequency_hz:g}; allowed are {low_hz:g} to {high_hz:g} Hz"
             )
-        limits = {REACH: calibration.highest_db_hl(ear, frequency_hz), **self._climb(ear, settings)}
+        first_db_hl = settings.familiar_level_db_hl
+        limits = {REACH: calibration.highest_db_hl(ear, frequency_hz)}
+        limits |= _climb("tone", self._last_tone_db_hl.get(ear), first_db_hl)
         _check_level("level", level_db_hl, "dB HL", settings, limits)
         level_dbfs = calibration.level_dbfs(ear, frequency_hz, level_db_hl)
         if noise_db_hl is not None:
@@ -65,15 +79,16 @@ class ManualTone:
                 raise SettingError(NO_NOISE)
             limits = {REACH: calibration.highest_noise_db_hl(OTHER[ear], frequency_hz)}
             limits[f"{STEP_UP_MAX_DB:g} dB above the tone"] = level_db_hl + STEP_UP_MAX_DB
+            last_db = self._last_noise_db.get(OTHER[ear])
+            limits |= _climb("noise", last_db, first_db_hl + STEP_UP_MAX_DB)
             _check_level("noise", noise_db_hl, "dB", settings, limits)
         self.stop()
         if noise_db_hl is not None:
             noise_dbfs = calibration.noise_dbfs(OTHER[ear], frequency_hz, noise_db_hl)
             self._client.mask(OTHER[ear], frequency_hz, noise_dbfs)
-        self._noise = noise_db_hl is not None
         self._number = self._number % (NUMBERS - 1) + 1
         tone_id = f"{ID_PREFIX}{self._number}"
-        self._asked = {tone_id: (ear, frequency_hz, level_db_hl)}
+        self._asked = {tone_id: _Asked(ear, frequency_hz, level_db_hl, noise_db_hl)}
         s = settings
         self._client.play(
             Tone(
@@ -91,33 +106,39 @@ class ManualTone:
     def forget(self) -> None:
         """Stop, and begin again with a soft tone: somebody else may wear the earphones."""
         self.stop()
-        self._last_level_db_hl = {}
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self._asked = {}
+        self._last_tone_db_hl, self._last_noise_db = {}, {}
 
     def notice(self, notice: Notice) -> tuple[str, dict[str, Any]] | None:
         """Take in what came over the wire; return what happened to a tone, if anything."""
         match notice:
             case ToneStarted(_, tone_id) if tone_id in self._asked:
-                ear, frequency_hz, level_db_hl = self._asked[tone_id]
-                self._last_level_db_hl[ear] = level_db_hl
-                about = {"ear": ear, "frequency_hz": frequency_hz, "level_db_hl": level_db_hl}
+                sounds = self._asked[tone_id]
+                self._last_tone_db_hl[sounds.ear] = sounds.level_db_hl
+                if sounds.noise_db_hl is not None:
+                    self._last_noise_db[OTHER[sounds.ear]] = sounds.noise_db_hl
+                about = asdict(sounds)
+                del about["noise_db_hl"]
                 return "manual-tone", about
             case ToneEnded(_, tone_id) if tone_id in self._asked:
-                self._asked = {}
-                if self._noise:
+                if self._asked.pop(tone_id).noise_db_hl is not None:
                     self._client.unmask()
                 return "manual-tone-over", {}
             case Refused("tone" | "mask"):
                 self.stop()
-            case Lost() | Greeted():
-                self._asked = {}
+            case Lost() | Greeted():  # of the earphones nobody knows whose they are now
+                self._begin_anew()
         return None
 
-    def _climb(self, ear: str, settings: Settings) -> dict[str, float]:
-        """Return the limit that the tone before in this ear sets, dB HL, by its name."""
-        last_db_hl = self._last_level_db_hl.get(ear)
-        if last_db_hl is None:
-            return {"the first tone in an ear": settings.familiar_level_db_hl}
-        return {f"{STEP_UP_MAX_DB:g} dB above the tone before": last_db_hl + STEP_UP_MAX_DB}
+
+def _climb(what: str, last_db: float | None, first_db: float) -> dict[str, float]:
+    """Return the limit that the one before in this ear sets, or that of the first, by its name."""
+    if last_db is None:
+        return {f"the first {what} in an ear": first_db}
+    return {f"{STEP_UP_MAX_DB:g} dB above the {what} before": last_db + STEP_UP_MAX_DB}
 
 
 def _check_level(

@@ -244,7 +244,8 @@ class Runner:
             self._start(board.event)
             return
         another = self.another_board(board)
-        self.foreign_board = next((d.words for d in another if d.rule == Rule.REFUSED), "")
+        refused = (d.words for d in another if d.rule == Rule.REFUSED)
+        self.foreign_board = next((words.FOREIGN_BOARD.format(differs=d) for d in refused), "")
         if another:
             self.feed(events.Paused(words.WAITS_DIFFERS.format(differs=another[-1].words)))
         if self.foreign_board:

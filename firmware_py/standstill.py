@@ -38,6 +38,7 @@ class Standstill:
     def __init__(self, clock: SteadyClock) -> None:
         self._clock = clock
         self._looked_us = clock.now_us()
+        self._test: HearingTest | None = None
         self._state, self._presentation = _Place(), _Place()
 
     def look(self, test: HearingTest | None, *, answered: bool) -> str:
@@ -45,8 +46,8 @@ class Standstill:
         now_us = self._clock.now_us()
         us = min(now_us - self._looked_us, TURN_US_MAX) if answered else 0
         self._looked_us = now_us
-        if test is None or test.state in WAITS_FOR_SOMEBODY:
-            self._state, self._presentation = _Place(), _Place()
+        if test is not self._test or test is None or test.state in WAITS_FOR_SOMEBODY:
+            self._test, self._state, self._presentation = test, _Place(), _Place()
             return ""
         state_s = self._state.lasts((test.number, test.state), us)
         presentation_s = self._presentation.lasts(test.number, us)

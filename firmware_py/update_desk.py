@@ -14,6 +14,7 @@ from typing import Final
 
 from firmware_py.card_system import PART, CardSystem
 from firmware_py.console.arguments import Argument, Choice, Number, Word
+from firmware_py.console.console import Left
 from firmware_py.console.grammar import (
     ILLEGAL_PARAMETER,
     MASS_STORAGE,
@@ -103,8 +104,11 @@ class UpdateDesk:
                 os.unlink(self._part)
                 words = f"what came has the SHA-256 {sha256}, not {self._sha256}; it is thrown away"
                 raise ConsoleError(ILLEGAL_PARAMETER, words)
-            self._system.allow_older(allowed=bool(older))
-            self._system.hand_over(f"{PART}-{self._sha256[:16]}")
+            self._system.hand_over(f"{PART}-{self._sha256[:16]}", older=bool(older))
+        self._size = 0
+
+    def operator_left(self, _: Left) -> None:
+        """Expect no more pieces; what has come is kept, and gone on with at the next `begin`."""
         self._size = 0
 
     def state(self) -> str:
@@ -119,7 +123,8 @@ class UpdateDesk:
 
     def _refuse_while_none_is_taken(self) -> None:
         if self._system.updating:
-            raise ConsoleError(SETTINGS_CONFLICT, "an update is being installed")
+            name, *_ = self._system.under_way.value
+            raise ConsoleError(SETTINGS_CONFLICT, f"an {name} is being installed")
         if self._system.on_trial:
             words = "this system is on trial, and the one before it is kept until it is good"
             raise ConsoleError(SETTINGS_CONFLICT, f"{words}; it needs the tone generator for that")

@@ -295,7 +295,7 @@ def _answer_line(tone: Mapping[str, str], answer: Mapping[str, str]) -> str:
 
 
 def told_result(answer: str) -> SessionResult:
-    """Take the answer to SESS:RES?, in which verdict and state of the calibration stand as well.
+    """Take the answer to SESS:RES?, in which its verdict stands as well, and whose it is.
 
     Raises
     ------
@@ -304,7 +304,9 @@ def told_result(answer: str) -> SessionResult:
     """
     try:
         told = json.loads(answer)
-        del told["verdict"], told["calibration"]
+        for name in ("verdict", "calibration", "session", "started"):
+            del told[name]
+        told.pop("person", None)  # is told with the operator's PIN only
         return SessionResult.from_record(told, so_far=True)
     except (KeyError, TypeError, ValueError) as error:
         raise HostError(f"the firmware's answer to SESS:RES? is not understood: {error}") from None

@@ -67,6 +67,11 @@ class CalibrationTone:
             self._client.silence()
             self.state = SILENT
 
+    def forget(self) -> None:
+        """Stop, and forget what became of the last one: it was another operator's."""
+        self.stop()
+        self.state = SILENT
+
     def notice(self, notice: Notice) -> None:
         """Take in what came over the wire."""
         match notice:

@@ -3,6 +3,7 @@
 import codecs
 import re
 from collections.abc import Callable, Iterable
+from enum import Enum
 from typing import Final
 
 from firmware_py.console.arguments import Argument, Word
@@ -19,6 +20,14 @@ from firmware_py.console.table import Answer, Command, UnderWay, help_lines
 
 ERASE: Final = "\x08\x7f"
 BEGIN_ANEW: Final = "\x03\x15"  # ^C, ^U
+
+
+class Left(Enum):
+    """How an operator left."""
+
+    ASKED = "locked"
+    UNASKED = "locked by time alone"  # perhaps somebody is still there
+    LINE = "the line went"
 
 
 class Console:
@@ -39,6 +48,8 @@ class Console:
         Returns what is under way.
     begun_since_start : callable, optional
         Returns whether the last test was begun since the device was switched on.
+    forget : callable, optional
+        Forgets what else was an operator's; see `add`.
     """
 
     def __init__(
@@ -48,20 +59,32 @@ class Console:
         lock: PinLock | None = None,
         under_way: Callable[[], UnderWay] = lambda: UnderWay.NOTHING,
         begun_since_start: Callable[[], bool] = lambda: False,
+        forget: Callable[[Left], None] | None = None,
     ) -> None:
         self.errors = ErrorQueue()
         self.lock = lock or PinLock(None, lambda: 0.0)
         self._under_way = under_way
         self._begun_since_start = begun_since_start
+        self._forgetting: list[Callable[[Left], None]] = []
         self._table: list[tuple[Command, object]] = [(own, self) for own in OWN_COMMANDS]
-        self.add(commands, instrument)
+        self.add(commands, instrument, forget)
         self._partial: list[str] = []
         # The bytes of a character may come apart.
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
 
-    def add(self, commands: Iterable[Command], instrument: object) -> None:
-        """Take these commands, too; `instrument` is what their handlers are given first."""
+    def add(
+        self,
+        commands: Iterable[Command],
+        instrument: object,
+        forget: Callable[[Left], None] | None = None,
+    ) -> None:
+        """Take these commands, too; `instrument` is what their handlers are given first.
+
+        `forget` is told when, and how, the operator has left, to forget what was his.
+        """
         self._table += [(command, instrument) for command in commands]
+        if forget is not None:
+            self._forgetting.append(forget)
 
     def receive(self, data: bytes) -> list[str]:
         """Take in bytes from the port and return the lines to answer."""
@@ -85,6 +108,18 @@ class Console:
         self._partial.clear()
         self._decoder.reset()
 
+    def lock_up(self, left: Left = Left.ASKED) -> None:
+        """Lock, and forget what was this operator's: the next one is somebody else."""
+        self.lock.lock()
+        self.errors.forget_lines()
+        for forget in self._forgetting:
+            forget(left)
+
+    def lock_when_it_is_time(self) -> None:
+        """Lock if the PIN was needed for nothing for too long."""
+        if self.lock.is_over:
+            self.lock_up(Left.UNASKED)
+
     def execute(self, line: str) -> list[str]:
         """Do what a line says; an empty line says nothing."""
         if not line.strip():
@@ -92,7 +127,7 @@ class Console:
         try:
             answer = self._do(line)
         except ConsoleError as error:
-            self.errors.add(error)
+            self.errors.add(error, of_line=True)
             return [f"ERROR {error.answer}"]
         if answer is None:
             return ["OK"]
@@ -105,6 +140,14 @@ class Console:
     def _do(self, line: str) -> Answer:
         header, typed = parse_line(line)
         command, subject = self._row(header)
+        try:
+            return self._done(command, subject, typed)
+        except ConsoleError:
+            if command.refused is not None:
+                command.refused(subject)
+            raise
+
+    def _done(self, command: Command, subject: object, typed: list[str]) -> Answer:
         texts = command.texts(typed)
         if command.needs_pin(texts, self._begun_since_start()):
             self.lock.require()
@@ -143,6 +186,7 @@ OWN_COMMANDS: Final = (
     ),
     Command("SYSTem:PIN?", lambda console: console.lock.state, "LOCKED, UNLOCKED, or NONE needed"),
     Command(
-        "SYSTem:LOCK", lambda console: console.lock.lock(), "lock again (automatic after 5 min)"
+        "SYSTem:LOCK", lambda console: console.lock_up(),
+        "lock, and forget what you set (by itself after 5 min)",
     ),
 )  # fmt: skip

@@ -9,7 +9,6 @@ Python), for which the line is refused.
 """
 
 import re
-from collections import deque
 from typing import Final
 
 LINE_CHARACTERS_MAX: Final = 200
@@ -57,25 +56,38 @@ class ConsoleError(Exception):
 
 
 class ErrorQueue:
-    """The errors not yet read, oldest first; when it is full the newest says so."""
+    """The errors not yet read, oldest first: of the operator's lines, and of the device itself.
+
+    Of each kind `ERRORS_MAX` are kept; where there were more, the newest of that kind says so. So
+    no line that was typed costs an error of the device. Those of lines are the operator's, and are
+    forgotten when he leaves; those of the device stay until somebody has read them, each once.
+    """
 
     def __init__(self) -> None:
-        self._errors: deque[ConsoleError] = deque()
+        self._errors: list[tuple[ConsoleError, bool]] = []  # and whether it answers a line
 
-    def add(self, error: ConsoleError) -> None:
-        """Put an error at the end."""
-        if len(self._errors) >= ERRORS_MAX:
-            self._errors[-1] = ConsoleError(QUEUE_OVERFLOW, "more errors than are kept")
+    def add(self, error: ConsoleError, *, of_line: bool = False) -> None:
+        """Put an error at the end; `of_line`: it answers a line."""
+        places = [n for n, (_, of) in enumerate(self._errors) if of == of_line]
+        if not of_line and error.answer in (self._errors[n][0].answer for n in places):
+            return
+        if len(places) >= ERRORS_MAX:
+            more = ConsoleError(QUEUE_OVERFLOW, "more errors than are kept")
+            self._errors[places[-1]] = (more, of_line)
         else:
-            self._errors.append(error)
+            self._errors.append((error, of_line))
 
     def next(self) -> str:
         """Return the oldest error and forget it."""
-        return self._errors.popleft().answer if self._errors else f'{NO_ERROR},"No error"'
+        return self._errors.pop(0)[0].answer if self._errors else f'{NO_ERROR},"No error"'
 
     def clear(self) -> None:
         """Forget all errors."""
         self._errors.clear()
+
+    def forget_lines(self) -> None:
+        """Forget what answered lines."""
+        self._errors = [each for each in self._errors if not each[1]]
 
 
 def short_form(header: str) -> str:

@@ -121,6 +121,11 @@ class PinLock:
             return LOCKED
         return UNLOCKED
 
+    @property
+    def is_over(self) -> bool:
+        """Return whether it was unlocked, and has locked again because time went by."""
+        return self._unlocked_until_s is not None and self.state == LOCKED
+
     def require(self) -> None:
         """Refuse what needs the PIN while it is locked; otherwise begin the idle time anew.
 

@@ -21,13 +21,17 @@ HELP_NOTES = (
 )
 
 
+BY_ITSELF = "a new start, or a word on why it was refused, which comes by itself,"
+
+
 class UnderWay(Enum):
     """What is under way: nothing, or how people call it, what starts it and what ends it."""
 
     NOTHING = ("", "", "")
     TEST = ("test", "SESS:STAR", "SESS:ABOR")
     TUNING = ("tuning", "TUNE:STAR", "TUNE:ABOR")
-    UPDATE = ("update", "SYST:UPD:END", "a new start, which comes by itself,")
+    UPDATE = ("update", "SYST:UPD:END", BY_ITSELF)
+    STICK = ("update from a USB stick", "a stick", BY_ITSELF)
 
 
 class When(Enum):
@@ -46,7 +50,7 @@ class When(Enum):
             return f"no {name} is under way: {start} starts one"
         if self is When.NOT_IN_TEST and under_way is not UnderWay.NOTHING:
             name, _, end = under_way.value
-            return f"a {name} is under way: {end} ends it"
+            return f"{'an' if name[0] in 'aeiou' else 'a'} {name} is under way: {end} ends it"
         return ""
 
 
@@ -97,6 +101,8 @@ class Command:
     pin: Pin = Pin()  # whether it needs the operator's PIN
     secret: bool = False  # no argument of it may ever be repeated in an answer
     undone: str = ""  # what did not happen if an argument is not allowed
+    # is given the instrument when it was not done, for whatever reason
+    refused: Callable[..., None] | None = None
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:

@@ -41,6 +41,7 @@ class Port:
         self.role = role
         self._serial: serial.SerialBase | None = None
         self._unsent = bytearray()
+        self._is_called = False  # by the lines of the other end, at the last look
 
     @property
     def is_open(self) -> bool:
@@ -76,6 +77,7 @@ class Port:
     def close(self) -> None:
         """Close the port at once; closing twice is no error. What was not sent yet is lost."""
         self._unsent.clear()
+        self._is_called = False
         if self._serial is not None:
             with suppress(OSError, termios.error):  # it was gone already
                 if self._in_system():  # the system would wait up to 30 s for the other end
@@ -105,6 +107,17 @@ class Port:
             return bytes(self._serial.read(READ_BYTES_MAX))
         except (OSError, TypeError) as error:
             raise self._gone(error) from None
+
+    def has_hung_up(self) -> bool:
+        """Return whether another end that was there since the last look is not there any more.
+
+        Its lines DSR and DCD tell, where there are any. Of a pty, and of a plug that is pulled,
+        `read` tells.
+        """
+        was, self._is_called = self._is_called, False
+        with suppress(OSError, NotImplementedError):
+            self._is_called = any(getattr(self._serial, line, False) for line in ("dsr", "cd"))
+        return was and not self._is_called
 
     def write(self, data: bytes) -> None:
         """Send bytes; what the other end does not take yet is kept for later.
@@ -143,6 +156,14 @@ class Port:
         while self._is_sending() and now_s() < until_s:
             sleep(DRAIN_LOOK_S)
             self.write(b"")
+
+    def forget_unsent(self) -> None:
+        """Forget what the other end did not take: who comes next shall not read it."""
+        if self.is_full:
+            self._unsent.clear()
+            with suppress(OSError, termios.error):
+                if self._in_system():
+                    self._serial.reset_output_buffer()  # type: ignore[union-attr]
 
     def _takes_more(self) -> bool:
         """Return whether the other end takes more; a port that cannot tell is taken to do so."""

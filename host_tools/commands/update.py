@@ -6,13 +6,14 @@ import math
 import time
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from getpass import getpass
 from pathlib import Path
 from typing import Final
 
 from firmware_py.update_desk import PIECE_BYTES_MAX
-from host_tools.commands.console.command import Talk, unlock
+from host_tools.commands.console.command import Talk
+from host_tools.commands.console.visit import leave, unlock
 from host_tools.errors import HostError
 from host_tools.progress import watched
 from host_tools.terminal import say
@@ -47,7 +48,9 @@ def add_arguments(p: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Send it, have it installed, and wait for how that went."""
     bundle = read_bundle(arguments.file)
-    with closing(Talk(arguments.port, lambda _: None)) as talk:
+    with ExitStack() as at_the_end:
+        talk = Talk(arguments.port, lambda _: None)
+        at_the_end.callback(leave, talk)
         say(talk.wake())
         unlock(talk, getpass)
         begun = begin(talk, bundle)

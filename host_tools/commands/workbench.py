@@ -59,6 +59,7 @@ exit codes: 0 ended, 1 a line was answered with an error, 2 it could not start o
 
 NEEDS: Final = {**console.NEEDS, **simulation.NEEDS}
 EXIT_HEADER: Final = header_pattern("SYSTem:EXIT")
+START_HEADER: Final = header_pattern("SESSion:STARt")
 WAITING_STATES: Final = (*IDLE_STATES, "state=paused")  # for an operator
 POLL_S: Final = 0.2
 
@@ -115,8 +116,7 @@ class _Bench:
         while True:
             operator = Operator(self._cable, self._firmware)
             state = operator.greet()
-            for name, value in settings_of(self._arguments).items():
-                line = f"SETT {name},{typed(value)}"
+            for line in self._settings():
                 _say(f"{line}: {operator.ask(line)}")
             if not state.startswith(IDLE_STATES):
                 _say(f"going on with the unfinished test in {self._arguments.data}")
@@ -138,20 +138,29 @@ class _Bench:
         with closing(Talk(end, say, self._wake_operator)) as talk:
             talk.wake()
             if self._interactive:
-                converse(talk, self._until_exit(typed_by_people(talk)))
+                converse(talk, self._until_exit(talk, typed_by_people(talk)))
                 code = EXIT_DONE  # a person has seen what was refused; a script needs the code
             else:
-                code = converse(talk, self._until_exit(typed_by_a_script()))
+                code = converse(talk, self._until_exit(talk, typed_by_a_script()))
                 self._wait_for_the_test(talk)
             self._close(talk)
             return code
 
-    def _until_exit(self, lines: Iterator[str]) -> Iterator[str]:
+    def _until_exit(self, talk: Talk, lines: Iterator[str]) -> Iterator[str]:
         for line in lines:
+            header = line.strip().removeprefix(":").partition(" ")[0]
             self.leaving = EXIT_HEADER.fullmatch(line.strip().removeprefix(":")) is not None
             yield line
             if self.leaving:
                 return
+            if START_HEADER.fullmatch(header):  # settings were of that test; the board stays
+                for setting in self._settings():
+                    talk.ask(setting)
+
+    def _settings(self) -> list[str]:
+        """Return the lines that set what board and listener need."""
+        settings = settings_of(self._arguments)
+        return [f"SETT {name},{typed(value)}" for name, value in settings.items()]
 
     def _wait_for_the_test(self, talk: Talk) -> None:
         while not self.leaving and not talk.insist("SESS:STAT?").startswith(WAITING_STATES):

@@ -26,7 +26,7 @@ def test_what_is_said_is_taken(tmp_path: Path) -> None:
         '[test]\nears = "left"\nseed = 9\n'
     )
     assert read_configuration(path) == Configuration(
-        Settings(ears="left", seed=9), 5.0, True, memory_reserve_mb=0
+        Settings(ears="left", seed=9), 5.0, True, memory_reserve_mb=0, seed=9
     )
 
 

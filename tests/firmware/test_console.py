@@ -26,6 +26,7 @@ from firmware_py.journal import read_journal
 from firmware_py.platform import data_directory as data_module
 from firmware_py.platform.keys import pseudonym
 from firmware_py.procedure.grades import mean_thresholds
+from firmware_py.procedure.person import UNKNOWN
 from firmware_py.procedure.presenter import LATE
 from firmware_py.procedure.settings import CONDUCTS, Settings
 from firmware_py.self_check import PARTS
@@ -170,6 +171,8 @@ def test_no_tone_by_hand_is_20_db_above_the_one_before_in_its_ear(tmp_path: Path
     device.type("TONE LEFT,1000,10", lambda: device.runner.running)
     device.type("SESS:ABOR")
     device.type("TONE LEFT,1000,41")
+    device.type("SETT level_max_db_hl,40")
+    device.type("TONE LEFT,1000,41")
     device.type("SYST:EXIT")
     errors = [line for line in device.run_out().splitlines() if line.startswith("ERROR")]
 
@@ -178,6 +181,7 @@ def test_no_tone_by_hand_is_20_db_above_the_one_before_in_its_ear(tmp_path: Path
         "level is 21; allowed are -10 to 20 dB HL (20 dB above the tone before)",
         "level is 60; allowed are -10 to 40 dB HL (the first tone in an ear)",
         "a test is under way: SESS:ABOR ends it",
+        "level is 41; allowed are -10 to 40 dB HL (the first tone in an ear)",
         "level is 41; allowed are -10 to 40 dB HL (level_max_db_hl)",
     ]
     assert [(tone.ear, tone.level_dbfs) for tone in device.board.played][:3] == [
@@ -262,7 +266,7 @@ def test_a_setting_that_is_a_list_is_typed_with_semicolons(tmp_path: Path) -> No
 def test_another_conduct_brings_its_values_and_what_the_operator_told_stays(
     tmp_path: Path,
 ) -> None:
-    configured = Configuration(Settings(ears="left", pause_ms_max=1800))
+    configured = Configuration(Settings(ears="left", pause_ms_max=1800), seed=1)
     told = told_by(
         Device(tmp_path, configured), "SETT tones_max,50", "SETT conduct,clinical", "SETT?",
         "SETT conduct,hasty", "SETT pause_ms_max,1100", "SETT conduct,brisk", "SETT?",
@@ -342,16 +346,20 @@ def test_earlier_sessions_are_listed_and_looked_at_by_number(
 
     assert sessions == f"12,complete,{then},left,-;1,complete,{then},both,-"
     assert one == f"12,complete,{then},left,-"
-    beside = {"verdict": "valid", "calibration": "UNCALIBRATED"}
+    beside = {"verdict": "valid", "calibration": "UNCALIBRATED", "session": 1, "started": then}
+    beside |= {"person": UNKNOWN.as_record()}
     assert json.loads(result) == {**result_of(two_ears), **beside}
     assert json.loads(last)["ears"] == result_of(one_ear)["ears"]
+    assert json.loads(last)["session"] == 12
     assert {word.split("=")[0] for word in thresholds.split()} == {
         "left",
         "right",
+        "session",
+        "started",
         "verdict",
         "calibration",
     }
-    assert (picture[0], picture[-1]) == ("verdict: valid", "OK")
+    assert (*picture[:2], picture[-1]) == (f"session 1, begun {then}", "verdict: valid", "OK")
     assert any(line.startswith("right ear: measured") for line in picture)
     assert "UNCALIBRATED" in picture[-2]
 
@@ -363,7 +371,7 @@ def test_the_verdict_stands_above_a_result_and_no_level_beside_could_not_be_test
     thresholds, result, *picture = told_by(
         Device(tmp_path), "THR? ,1", "SESS:RES? 1", "AUD 1"
     )  # fmt: skip
-    right, left = picture[:2]
+    right, left = picture[1:3]
     assert right == f"verdict, right ear: DOUBTFUL: {AWAY}"
     assert left == f"verdict, left ear: COULD NOT BE TESTED: {SILENT}; {AWAY}"
     assert any(line.startswith("left ear: could not be tested, ") for line in picture)
@@ -382,7 +390,7 @@ def test_the_verdict_stands_above_a_result_and_no_level_beside_could_not_be_test
 
 def test_nobody_is_drawn_who_could_not_be_tested(tmp_path: Path) -> None:
     write_judged(tmp_path / "session-000001.journal", NOBODY)
-    head, *others = told_by(Device(tmp_path), "AUD 1")
+    _, head, *others = told_by(Device(tmp_path), "AUD 1")
     assert head == f"verdict: COULD NOT BE TESTED: {SILENT}"
     assert [line.split(":")[0] for line in others[:2]] == ["right ear", "left ear"]
 

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from firmware_py.card_system import CardSystem
-from firmware_py.console.console import Console
+from firmware_py.console.console import Console, Left
 from firmware_py.console.table import UnderWay, page_lines
 from firmware_py.platform.data_directory import DataDirectory
 from firmware_py.self_check import Part
@@ -38,7 +38,8 @@ class Card:
         """Start the firmware, perhaps again."""
         self.system = CardSystem(self.place, self.data)
         self._console = Console((), None, under_way=lambda: self.under_way)
-        self._console.add(COMMANDS, UpdateDesk(self.system, lambda: self.free_bytes))
+        self.desk = UpdateDesk(self.system, lambda: self.free_bytes)
+        self._console.add(COMMANDS, self.desk)
 
     def ask(self, line: str) -> str:
         return self._console.execute(line)[-1]
@@ -76,11 +77,12 @@ def test_an_update_that_came_is_handed_over(card: Card, word: str, older: bool) 
     card.send()
     assert card.ask("SYST:UPD?") == f"receiving,{len(BUNDLE)},{len(BUNDLE)}"
     assert card.ask(f"SYST:UPD:END{word}") == "OK"
-    assert (card.updates / "bundle.raucb").read_bytes() == BUNDLE
-    assert (card.updates / "older").exists() == older
+    handed_over = card.updates / ("bundle-older.raucb" if older else "bundle.raucb")
+    assert handed_over.read_bytes() == BUNDLE
+    assert [*card.updates.iterdir()] == [handed_over]
     assert card.ask("SYST:UPD?") == "installing"
-    assert "is being installed" in card.ask(BEGIN)
-    (card.updates / "bundle.raucb").unlink()
+    assert "an update is being installed" in card.ask(BEGIN)
+    handed_over.unlink()
     (card.place / "update").write_text("refused: no\n")
     card.system.look(idle=True)
     assert card.ask("SYST:UPD?") == "none,refused: no"
@@ -173,7 +175,7 @@ def test_on_trial_the_system_before_is_not_overwritten(card: Card) -> None:
     (card.place / "trial").unlink()
     card.system.look(idle=True)
     assert card.system.updating
-    assert (card.updates / "bundle.raucb").read_bytes() == BUNDLE
+    assert (card.updates / "bundle-stick.raucb").read_bytes() == BUNDLE
 
 
 def test_a_disk_that_fails_is_told(card: Card) -> None:
@@ -181,14 +183,43 @@ def test_a_disk_that_fails_is_told(card: Card) -> None:
     assert card.ask(BEGIN).startswith("ERROR -250")
 
 
-def test_a_bundle_of_a_stick_is_handed_over_when_nothing_is_under_way(card: Card) -> None:
-    card.updates.mkdir()
-    (card.updates / "offered.raucb").write_bytes(BUNDLE)
+@pytest.mark.parametrize("older", ["", "-older"])
+def test_a_bundle_of_a_stick_is_handed_over_when_nothing_is_under_way(
+    card: Card, older: str
+) -> None:
+    """With the permission to go back, which is its own; and the console says what is under way."""
+    card.ask(BEGIN)
+    card.send()
+    (card.updates / f"offered{older}.raucb").write_bytes(b"of the stick")
     card.system.look(idle=False)
     assert not card.system.updating
     card.system.look(idle=True)
-    assert card.system.updating
-    assert (card.updates / "bundle.raucb").read_bytes() == BUNDLE
+    assert card.system.under_way is UnderWay.STICK
+    handed_over = card.updates / f"bundle-stick{older}.raucb"
+    assert handed_over.read_bytes() == b"of the stick"
+    assert "an update from a USB stick is being installed" in card.ask("SYST:UPD:END")
+    handed_over.unlink()  # it was refused
+    card.system.look(idle=True)
+    assert card.ask("SYST:UPD:END") == "OK", "what came over the console is still there"
+    assert "an update is being installed" in card.ask("SYST:UPD:END")
+
+
+def test_an_update_of_the_console_ends_the_offer_of_a_stick(card: Card) -> None:
+    """It would undo it after the next start, perhaps with the permission to go back."""
+    card.ask(BEGIN)
+    card.send()
+    (card.updates / "offered-older.raucb").write_bytes(b"of the stick")
+    assert card.ask("SYST:UPD:END") == "OK"
+    assert [path.name for path in card.updates.iterdir()] == ["bundle.raucb"]
+
+
+def test_an_operator_who_leaves_ends_the_sending(card: Card) -> None:
+    card.ask(BEGIN)
+    card.send()
+    card.desk.operator_left(Left.LINE)
+    assert card.ask("SYST:UPD?") == "none"
+    assert "no update was begun" in card.ask("SYST:UPD:END")
+    assert card.ask(BEGIN) == "OK"
 
 
 def test_what_the_system_finds_wrong_is_told_once(card: Card) -> None:

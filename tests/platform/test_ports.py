@@ -110,6 +110,19 @@ def test_what_nobody_reads_is_kept_in_order_and_does_not_make_anybody_wait(
     assert not port.is_full
 
 
+def test_what_was_not_taken_can_be_forgotten(pty: Pty, port: Port) -> None:
+    while not port.is_full:
+        port.write(bytes(WRITE_BYTES_MAX))
+    port.forget_unsent()
+    assert not port.is_full
+    port.forget_unsent()
+    port.write(b"next")
+    got = b""
+    while not got.endswith(b"next"):
+        got += pty.read()
+        port.write(b"")
+
+
 def test_what_nobody_ever_reads_is_no_port(pty: Pty, port: Port) -> None:
     port.write(bytes(UNSENT_BYTES_MAX))
     with pytest.raises(PortError, match=r"console: nobody reads at .*; \d+ bytes are lost"):
@@ -212,6 +225,23 @@ def test_a_port_that_vanishes_is_named_once(pty: Pty, port: Port) -> None:
     assert f"console: {pty.name!r} is gone: " in str(loss.value)
     assert not port.is_open
     assert port.read() == b""
+
+
+@pytest.mark.parametrize("line", ["dsr", "cd"])
+def test_another_end_that_hangs_up_is_noticed_where_its_lines_tell(
+    port: Port, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    assert not port.has_hung_up(), "a pty has no such lines"
+    seen = []
+    for name in ("dsr", "cd"):
+        monkeypatch.setattr(serial.Serial, name, False)
+    for raised in (False, True, True, False, False, True):
+        monkeypatch.setattr(serial.Serial, line, raised)
+        seen.append(port.has_hung_up())
+    port.close()
+
+    assert seen == [False, False, False, True, False, False]
+    assert not port.has_hung_up()
 
 
 def test_a_port_that_vanishes_while_it_is_written_to(pty: Pty, port: Port) -> None:

@@ -32,6 +32,7 @@ WORD_SHARE: Final = 0.5  # of the looks at a test that asks which ear it is; els
 RESET: Final = "*RST"
 PAUSE: Final = "SESS:PAUS"
 START: Final = "SESS:STAR"
+LOCK: Final = "SYST:LOCK"
 TYPED: Final = (*[PIN] * 9, PIN[::-1])  # a mistake now and then
 BLOCKS: Final = ("HELP", "AUD")  # answered by several lines
 
@@ -95,7 +96,7 @@ class Operator:
         self.lines += 1
         if line == PAUSE or line.startswith(NAME_EAR):  # the wrong ear holds a test
             self.said_pause_us = now_us
-        if line == RESET:  # settings are as configured after it
+        if line in (RESET, LOCK):  # settings are as configured after it
             self._set_up = self._setting_up = False
         if self._lock:
             self._lock.typed(line)
@@ -110,7 +111,7 @@ class Operator:
             self.say(now_us, chance.choice(NONSENSE))
 
     def change_settings(self, now_us: int, chance: random.Random) -> None:
-        """Set something for the next tests, allowed or not."""
+        """Set something for the next test, allowed or not."""
         name, value = chance.choice(
             (("level_max_db_hl", 130), ("level_max_db_hl", 70), ("tones_max", 21), ("pulses", 0),
              ("catch_rate", 0.5), ("stop_half_width_db", 20), ("seed", 5), ("nothing", 1))
@@ -148,6 +149,8 @@ class Operator:
             raise Violation(f"{asked.line!r} was answered after {now_us - asked.at_us} us")
         if self._lock:
             self._lock.answered(now_us, asked.line, line)
+        if asked.line == START and line == "OK":  # settings are those of one test
+            self._set_up = False
         if asked.line == "SESS:STAT?":
             self._saw(now_us, line)
         if asked.line == "SYST:ERR?":
@@ -182,7 +185,7 @@ class Operator:
             self._start(now_us)
 
     def _start(self, now_us: int) -> None:
-        """Start a test; settings, and the PIN for them, come first and once."""
+        """Start a test; its settings, and the PIN for them, come first."""
         if self._set_up:
             self.say(now_us, START)
         else:

@@ -121,8 +121,8 @@ class World:
     def configuration(self) -> Configuration:
         """Return the configuration of every start."""
         if self.lock is None:
-            return Configuration()
-        return Configuration(pin=WatchedPin.that_tells(self._pin_is_looked_at))
+            return Configuration(seed=1)
+        return Configuration(seed=1, pin=WatchedPin.that_tells(self._pin_is_looked_at))
 
     def calibration(self) -> CalibrationOnFile:
         """Return the calibration of the next start; tell the ledger what the device is given."""

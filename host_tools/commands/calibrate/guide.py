@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +11,8 @@ from device.calibration.retspl import ReferenceLevels
 from firmware_py.calibration.levels import FREQUENCIES_HZ
 from firmware_py.procedure.settings import LEFT, RIGHT
 from host_tools.commands.calibrate.readings import Readings
-from host_tools.commands.console.command import Talk, unlock
+from host_tools.commands.console.command import Talk
+from host_tools.commands.console.visit import leave, unlock
 from host_tools.errors import HostError
 
 SOFT_DBFS: Final = -30.0
@@ -76,7 +77,8 @@ class Instrument:
 @contextmanager
 def instrument_at(url: str, ask_secret: Ask) -> Iterator[Instrument]:
     """Find a firmware at a port, or any URL that pyserial knows; end its tone afterwards."""
-    with closing(Talk(url, lambda _: None)) as talk:
+    talk = Talk(url, lambda _: None)
+    try:
         talk.wake()
         instrument = Instrument(talk, ask_secret)
         try:
@@ -84,6 +86,8 @@ def instrument_at(url: str, ask_secret: Ask) -> Iterator[Instrument]:
         finally:
             with suppress(HostError):  # it is gone already
                 instrument.stop()
+    finally:
+        leave(talk)
 
 
 @dataclass

@@ -14,12 +14,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Final
 
 from firmware_py.platform.ports import Port, PortError
 from host_tools.commands.console.lines import PIN_HEADER, is_pin, words_of
+from host_tools.commands.console.visit import events_as_found, leave
 from host_tools.errors import HostError
 from host_tools.files import user_directory
 from host_tools.greeting import CONSOLE_WANTED, IDENTITY, answer_to_hello, hello
@@ -197,6 +198,10 @@ class Talk:
         if self._lost:
             raise HostError(self._lost)
 
+    def lock(self) -> None:
+        """Lock the console, without waiting for an answer."""
+        self._write(b"SYST:LOCK\r")
+
     def close(self) -> None:
         """Hang up."""
         self._stop.set()
@@ -247,35 +252,6 @@ class Talk:
                     self._answers.put(line)
 
 
-def unlock(talk: Talk, ask_secret: Callable[[str], str], known: str = "") -> str:
-    """Enter the operator's PIN, if the firmware wants it; return what was entered.
-
-    Parameters
-    ----------
-    talk : Talk
-    ask_secret : callable
-        Asks a question, and returns what is typed and not shown.
-    known : str, optional
-        The PIN, if it was asked for before.
-    """
-    if talk.insist("SYST:PIN?") != "LOCKED":
-        return known
-    known = known or ask_secret("operator's PIN: ").strip()
-    talk.insist(f"SYST:PIN {known}")
-    return known
-
-
-@contextmanager
-def events_as_found(talk: Talk) -> Iterator[None]:
-    """Leave SYST:EVEN as it was found; `HostError` if the firmware does not say how it is set."""
-    found = talk.insist("SYST:EVEN?")
-    try:
-        yield
-    finally:
-        with suppress(HostError):  # it is gone already
-            talk.insist(f"SYST:EVEN {found}")
-
-
 def add_arguments(p: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     p.add_argument("port", metavar="PORT", help="the console's serial port, or a URL of pyserial")
@@ -302,7 +278,7 @@ def run(arguments: argparse.Namespace) -> int:
             follow.wait(talk)
             return code
     finally:
-        talk.close()
+        leave(talk)
 
 
 class _Follow:

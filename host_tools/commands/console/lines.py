@@ -8,12 +8,18 @@ from firmware_py.console.grammar import header_pattern
 
 # A line with the PIN is kept nowhere.
 PIN_HEADER: Final = header_pattern("SYSTem:PIN")
+OF_A_PERSON: Final = re.compile(r"\b(?:ID|AGE|SEX)\s*=", re.IGNORECASE)
 
 
 def is_pin(line: str) -> bool:
     """Tell whether a line has, or should have, the PIN."""
     header = line.strip().removeprefix(":").partition(" ")[0]
     return PIN_HEADER.fullmatch(header) is not None
+
+
+def tells_of_somebody(line: str) -> bool:
+    """Tell whether a line says who is tested: identifier, age or sex."""
+    return OF_A_PERSON.search(line) is not None
 
 
 def words_of(help_lines: Sequence[str]) -> dict[str, str]:

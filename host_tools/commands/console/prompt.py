@@ -7,7 +7,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
-from host_tools.commands.console.lines import is_pin, named_of
+from host_tools.commands.console.lines import is_pin, named_of, tells_of_somebody
 
 
 class CommandCompleter(Completer):
@@ -49,11 +49,11 @@ class CommandCompleter(Completer):
 
 
 class DiscreetHistory(FileHistory):
-    """A history that keeps no PIN."""
+    """A history that keeps no PIN, and nothing of a person: the next operator leafs through it."""
 
     def append_string(self, string: str) -> None:
-        """Keep a line, unless it has the PIN."""
-        if not is_pin(string):
+        """Keep a line, unless it has the PIN, or says who is tested."""
+        if not is_pin(string) and not tells_of_somebody(string):
             super().append_string(string)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 from firmware_py.console.grammar import COMMAND_PROTECTED
 from firmware_py.procedure.outcomes import UNSURE, Purpose
 from firmware_py.procedure.presenter import FINISHED
-from host_tools.commands.console.command import Talk, events_as_found
+from host_tools.commands.console.command import Talk
+from host_tools.commands.console.visit import events_as_found
 from host_tools.commands.watch.view import Answered, View
 from host_tools.live import told_result
 

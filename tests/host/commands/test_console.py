@@ -404,7 +404,7 @@ def test_a_person_with_prompt_toolkit_has_completion_and_a_history_without_the_p
         locked.port, tmp_path,
         ("sess:abo", "sess:abo"), ("\t", "r", "SESS:ABOR"), ("\r", "OK", ">"),
         (f"SYST:PIN {PIN}\r", "OK", ">"), ("SYST:PIN\r", "PIN:"), (f"{PIN}\r", "OK", ">"),
-        ("syst:pin?\r", "UNLOCKED", ">"),
+        ("syst:pin?\r", "UNLOCKED", ">"), ("sess:star left, id = P-17\r", "OK", ">"),
     )  # fmt: skip
 
     assert ("abort",) in locked.instrument.calls
@@ -413,6 +413,7 @@ def test_a_person_with_prompt_toolkit_has_completion_and_a_history_without_the_p
     assert "sess:abor" in history
     assert "syst:pin?" in history
     assert PIN not in history
+    assert "P-17" not in history
     assert history_of(tmp_path).stat().st_mode & 0o077 == 0
 
 

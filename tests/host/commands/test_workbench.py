@@ -133,13 +133,15 @@ def test_what_is_typed_and_answered_comes_through_as_it_is(piped: Piped, tmp_pat
     assert "0xFF" in out
 
 
-def test_a_second_button_is_set_for_the_test(piped: Piped, tmp_path: Path) -> None:
+def test_a_second_button_is_set_for_each_test(piped: Piped, tmp_path: Path) -> None:
     out, err = piped(
-        tmp_path, "SESS:STAR LEFT,SEED=2\n", "--unsure-half-width", "3", "--audiogram", "N4"
-    )
+        tmp_path, "SESS:STAR LEFT,SEED=2\nSETT? unsure_button\n",
+        "--unsure-half-width", "3", "--audiogram", "N4",
+    )  # fmt: skip
 
     assert "SETT unsure_button,true: OK\n" in err
     assert "heard=unsure" in out
+    assert "true" in out.splitlines(), "for the next one"
 
 
 def test_what_to_type_by_hand_has_the_options_that_were_given(piped: Piped, tmp_path: Path) -> None:

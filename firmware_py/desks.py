@@ -1,0 +1,45 @@
+"""The console's commands that not every device has; without them it does without their modules."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from firmware_py.card_system import CardSystem
+from firmware_py.configuration import Configuration
+from firmware_py.console.console import Console
+from firmware_py.link.client import Client
+from firmware_py.platform.clock import SteadyClock
+from firmware_py.platform.data_directory import DataDirectory
+from firmware_py.platform.ports import Port
+
+if TYPE_CHECKING:
+    from firmware_py.tuner import Tuner
+
+
+def tuner(
+    client: Client,
+    hearing_aid: Port,
+    data: DataDirectory,
+    clock: SteadyClock,
+    tell: Callable[[str, dict[str, Any]], None],
+) -> "Tuner":
+    """Return what tunes the hearing aid."""
+    from firmware_py.tuner import Tuner
+
+    return Tuner(data, client, hearing_aid, clock, tell)
+
+
+def add_tuning(console: Console, configuration: Configuration, its_tuner: "Tuner") -> None:
+    """Have the console take the commands of a tuning."""
+    from firmware_py.tuning_desk import COMMANDS as OF_TUNING
+    from firmware_py.tuning_desk import TuningDesk
+
+    console.add(OF_TUNING, TuningDesk(configuration, its_tuner))
+
+
+def add_updates(console: Console, system: CardSystem, data: DataDirectory) -> None:
+    """Have the console take the commands of an update."""
+    from firmware_py.update_desk import COMMANDS as OF_UPDATES
+    from firmware_py.update_desk import UpdateDesk
+
+    desk = UpdateDesk(system, data.free_bytes)
+    console.add(OF_UPDATES, desk, desk.operator_left)
