@@ -39,7 +39,7 @@ TYPED: Final = (
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-@pytest.mark.parametrize("every", [12, pytest.param(3, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("every", [20, pytest.param(3, marks=pytest.mark.thorough)])
 def test_no_host_command_lets_anything_act(command: list[str], every: int, tmp_path: Path) -> None:
     journals = list(journals_full_of(ACTING))
     assert len(journals) > 100

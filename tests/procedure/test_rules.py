@@ -374,7 +374,10 @@ def test_every_kind_of_event_is_tried() -> None:
     assert {type(event) for event in every_event(1)} == {*Event.KINDS.values()}
 
 
-BRIEF = Settings(ears="left", tones_min=1, stop_half_width_db=40.0)
+BRIEF = Settings(
+    ears="left", tones_min=1, stop_half_width_db=40.0,
+    frequency_min_hz=1000.0, frequency_max_hz=1001.0,
+)  # fmt: skip
 WAIT_US_MAX = 2**63  # times of the board are absurd here, and so are the waits
 BUTTONS = (ButtonPressed, ButtonReleased)
 
