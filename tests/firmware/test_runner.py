@@ -28,6 +28,7 @@ from firmware_py.session_record import SessionHeader
 from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.command import replay_journal
 from host_tools.errors import HostError
+from tests.budget import quick
 from tests.firmware.conftest import ONE_EAR
 from tests.firmware.world import (
     a_listener,
@@ -98,7 +99,7 @@ def test_what_is_on_the_disk_is_acknowledged_and_nothing_before(tmp_path: Path) 
     assert acknowledged > 20
 
 
-@pytest.mark.parametrize("speed", [1, 40])
+@pytest.mark.parametrize("speed", quick([1, 40], 40))
 @pytest.mark.parametrize("cut_s", [0.5, 1.5, 4.0])
 def test_a_wire_that_is_cut_for_a_while_changes_nothing(
     tmp_path: Path, one_ear: Path, speed: int, cut_s: float
@@ -339,7 +340,7 @@ FOREIGN: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("case", FOREIGN)
+@pytest.mark.parametrize("case", quick(FOREIGN, *[*FOREIGN][::3]))
 def test_a_foreign_journal_is_named_and_left_and_the_next_test_takes_the_next_number(
     tmp_path: Path, case: str
 ) -> None:

@@ -25,8 +25,9 @@ from host_tools.colours import (
 )
 from host_tools.commands import listen
 from host_tools.commands.replay.command import Verdict, replay_journal
-from host_tools.commands.watch.directory import View, view_of
+from host_tools.commands.watch.directory import view_of
 from host_tools.commands.watch.screen import drawn
+from host_tools.commands.watch.view import View
 from host_tools.live import TRUTH_WORDS, Progress, _show_line, show_result, show_verdict
 from tests.budget import quick
 from tests.host.journals import recorded
