@@ -22,8 +22,6 @@ WISH = Setting(4.0, -5.0, 2.0, 0.0)
 JOURNAL = DATA / "tuning-000001.journal"
 FEW = 10  # comparisons, where it does not matter what is found
 
-pytestmark = pytest.mark.xdist_group("tuner")  # they look at the same tuning
-
 
 class Chooser:
     """Somebody who wants one setting, and presses while the better sound plays."""
