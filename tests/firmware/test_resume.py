@@ -18,7 +18,7 @@ from firmware_py.procedure.pace import Pace
 from firmware_py.procedure.presenter import FINISHED, LATE, PAUSE_BEFORE
 from firmware_py.procedure.settings import Settings
 from tests.budget import either, quick
-from tests.firmware.conftest import ONE_EAR
+from tests.firmware.conftest import ONE_EAR, ONE_WHOLE_EAR
 from tests.firmware.world import (
     a_listener,
     asked_again_though_answered,
@@ -97,7 +97,7 @@ def test_a_session_cut_at_any_byte_ends_as_if_it_had_not_been(
 
 @pytest.mark.parametrize("step", every(30, 7))
 def test_the_same_in_the_middle_of_a_confirmation(tmp_path: Path, step: int) -> None:
-    confirmed = {**ONE_EAR, "confirm": "hughson-westlake"}
+    confirmed = {**ONE_WHOLE_EAR, "confirm": "hughson-westlake"}
     journal = run_session(tmp_path / "whole", a_listener("S2"), confirmed)
     (ear,) = result_of(journal)["ears"]
     tones = sum(each["tones"] for each in ear["confirmed"])
@@ -138,7 +138,7 @@ def test_the_same_with_late_answers_and_a_window_that_follows_them(
 ) -> None:
     """Cut at every event of a tone with a late answer: the pause goes on, and the press counts."""
     slow = {"response_time_s": SLOW_S}
-    settings = {**ONE_EAR, "tones_max": 40}
+    settings = {**ONE_WHOLE_EAR, "tones_max": 40}
     journal = run_session(tmp_path / "whole", a_listener("N2", **slow), settings)
     late, windows_us, pulses = course_of(journal)
     print(f"late answers to {sorted(late)}; windows {windows_us} us; {pulses} pulses")

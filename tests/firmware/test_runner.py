@@ -29,7 +29,7 @@ from host_tools.commands.replay.codes import IDENTICAL
 from host_tools.commands.replay.command import replay_journal
 from host_tools.errors import HostError
 from tests.budget import quick
-from tests.firmware.conftest import ONE_EAR
+from tests.firmware.conftest import ONE_EAR, ONE_WHOLE_EAR
 from tests.firmware.world import (
     a_listener,
     asked_again_though_answered,
@@ -218,7 +218,7 @@ def test_where_there_is_no_second_button_its_presses_are_recorded_and_ignored(
     tmp_path: Path,
 ) -> None:
     listener = a_listener("S2", unsure_half_width_db=4.0)
-    journal = run_session(tmp_path / "data", listener, ONE_EAR)
+    journal = run_session(tmp_path / "data", listener, ONE_WHOLE_EAR)
     (ear,) = result_of(journal)["ears"]
 
     assert buttons_of(journal).count(2) > 3
