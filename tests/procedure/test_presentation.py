@@ -40,8 +40,10 @@ from tests.procedure.driver import (
 )
 
 # Fixed times, which are easy to tell, where the promise is one of both conducts.
-SETTINGS = Settings(conduct="clinical", ears="left", seed=4)
-TWO_BUTTONS = Settings(conduct="clinical", ears="left", seed=4, unsure_button=True)
+# In a narrow range, so that a whole test is soon over.
+NARROW: Any = {"frequency_min_hz": 1000.0, "frequency_max_hz": 2000.0}
+SETTINGS = Settings(conduct="clinical", ears="left", seed=4, **NARROW)
+TWO_BUTTONS = Settings(conduct="clinical", ears="left", seed=4, unsure_button=True, **NARROW)
 BRISK = Settings(ears="left", seed=4)
 EARLIEST_US = SETTINGS.response_ms_min * MS
 LATEST_US = SETTINGS.window_ms_min * MS
